@@ -1,0 +1,52 @@
+# Two commands matter: `make demo` and `make test`. Each installs what it needs into .venv by itself.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+NATIVE := $(VENV)/.native
+RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
+
+.PHONY: help setup build check test live bench demo clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
+
+setup: $(STAMP) ## system packages (as root on Debian) and the Python environment, pinned
+
+$(STAMP): requirements.lock tools/system-packages
+	bash tools/system-packages
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.lock
+	@touch $@
+
+build: $(NATIVE) ## the native module, into .venv
+
+$(NATIVE): $(STAMP) $(RUST) pyproject.toml
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/maturin develop --release --locked --quiet
+	@touch $@
+
+check: build ## linters: rustfmt, clippy, ruff, mypy, layout rules
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(PY) tools/tidy.py
+
+test: build ## all tests (under 10 minutes on 2 cores)
+	cargo test --workspace --locked --quiet --exclude sojourn-py
+	$(PY) -m pytest -m "not live"
+	$(PY) -m pytest -m live
+
+live: build ## only the tests that put load on a service here (bounded)
+	$(PY) -m pytest -m live
+
+bench: build ## benchmarks on a quiet machine; results go to benches/
+	$(PY) benches/run.py
+
+demo: build ## the web study, its verdict, and the path of one HTML report
+	$(VENV)/bin/sojourn study studies/web --quick
+
+clean: ## remove what was built
+	rm -rf target $(VENV)

@@ -1,0 +1,60 @@
+//! What a Linux host did during a run, sampled at a fixed interval into an NDJSON file.
+//!
+//! The first line of the file is a header (what is online, what this machine does not offer and why, the
+//! topology), each further line one sample of counters as the kernel gives them. Rates are made later, from
+//! two samples ([`Counter::since`]), so that a sample can never hold nonsense after a wrap-around or a reset.
+//!
+//! - [`collect()`]: the loop; [`Config`], [`Summary`]
+//! - `sample`: all readers together, one JSON line
+//! - one file per kernel interface, each with its line format: `stat`, `softirqs`, `softnet`, `interrupts`,
+//!   `netdev`, `diskstats`, `meminfo`, `pressure`, `process`, `topology`, `perf`
+//! - `source`: an open file that is read again and again; lines and fields whose errors name their place
+//! - `counter`: counters and rates are different types
+//! - `table`: named rows that keep their memory from sample to sample
+//! - `error`: [`CollectError`], [`ReadError`]
+//! - `sys`: the few system calls without a safe wrapper in std
+//!
+//! `unsafe` is needed for clocks, `sched_setaffinity` and `perf_event_open`; it is confined to `sys`.
+#![deny(unsafe_code)]
+
+mod collect;
+mod config;
+mod counter;
+mod diskstats;
+mod error;
+mod interrupts;
+mod meminfo;
+mod netdev;
+mod perf;
+mod pressure;
+mod process;
+mod sample;
+mod softirqs;
+mod softnet;
+mod source;
+mod stat;
+mod sys;
+mod table;
+mod topology;
+
+pub use collect::{collect, Summary};
+pub use config::Config;
+pub use counter::{Counter, Counter32, Rate};
+pub use diskstats::{Disk, Disks};
+pub use error::{CollectError, ReadError};
+pub use interrupts::Interrupts;
+pub use meminfo::Memory;
+pub use netdev::{Nic, Nics};
+pub use pressure::PressureReader;
+pub use process::{Process, ProcessReader, Thread};
+pub use softirqs::Softirqs;
+pub use softnet::{Softnet, SoftnetCore};
+pub use source::{Interface, Reader};
+pub use stat::{CpuTicks, Stat};
+pub use table::Table;
+pub use topology::{topology, Core};
+
+/// The `format` of the header line.
+pub const FORMAT: &str = "sojourn-host";
+/// The `version` of the header line.
+pub const VERSION: u64 = 1;

@@ -1,0 +1,222 @@
+//! All readers together: what there is, what is absent and why, one JSON line per sample.
+
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
+
+use crate::perf::{self, CoreCounters, Counts};
+use crate::{
+    sys, topology, CollectError, Config, Counter, CpuTicks, Disks, Interface, Interrupts, Memory, Nics,
+    PressureReader, ProcessReader, ReadError, Reader, Softirqs, Softnet, Stat, Table,
+};
+
+/// Everything that is open.
+pub(crate) struct Sampler {
+    pub(crate) stat: Reader<Stat>,
+    pub(crate) softnet: Option<Reader<Softnet>>,
+    softirqs: Option<Reader<Softirqs>>,
+    interrupts: Option<Reader<Interrupts>>,
+    nics: Option<Reader<Nics>>,
+    disks: Option<Reader<Disks>>,
+    memory: Option<Reader<Memory>>,
+    pressure: Option<PressureReader>,
+    processes: Vec<(u32, ProcessReader)>,
+    counters: Vec<(usize, CoreCounters)>,
+    absent: Vec<String>,
+    hz: f64,
+}
+
+impl Sampler {
+    pub(crate) fn open(config: &Config) -> Result<Self, CollectError> {
+        let (root, hz) = (&config.proc_root, sys::user_hz());
+        let mut absent = Vec::new();
+        let mut stat = required::<Stat>(config)?;
+        let cores = cores(stat.read()?);
+        let pressure = PressureReader::open(root)?;
+        if pressure.is_none() {
+            absent.push(format!("psi: {} missing or switched off", root.join("pressure").display()));
+        }
+        Ok(Self {
+            stat,
+            softnet: optional(config, "softnet", &mut absent)?,
+            softirqs: optional(config, "softirqs", &mut absent)?,
+            interrupts: optional(config, "interrupts", &mut absent)?,
+            nics: if config.nics { optional(config, "nics", &mut absent)? } else { None },
+            disks: if config.disks { optional(config, "disks", &mut absent)? } else { None },
+            memory: optional(config, "mem", &mut absent)?,
+            pressure,
+            processes: processes(config, hz)?,
+            counters: counters(&cores, &mut absent),
+            absent,
+            hz,
+        })
+    }
+
+    /// The first line of the file.
+    pub(crate) fn header(&self, config: &Config) -> serde_json::Value {
+        let cores = cores(self.stat.now());
+        let topology = topology(&config.sys_root, &cores);
+        let mut absent = self.absent.clone();
+        if topology.iter().all(|core| core.package.is_none()) {
+            absent.push(format!("topology: nothing told below {}", config.sys_root.display()));
+        }
+        json!({
+            "format": crate::FORMAT, "version": crate::VERSION, "interval_s": config.interval_s,
+            "cores": cores, "hz": self.hz, "absent": absent, "topology": topology,
+            "netns_note": config.netns_note, "pids": config.pids,
+        })
+    }
+
+    /// Reads everything and appends one line to `line`.
+    pub(crate) fn sample(&mut self, line: &mut Vec<u8>) -> Result<(), ReadError> {
+        let t_s = sys::monotonic_s();
+        self.stat.read()?;
+        read(&mut self.softnet)?;
+        read(&mut self.softirqs)?;
+        read(&mut self.interrupts)?;
+        read(&mut self.nics)?;
+        read(&mut self.disks)?;
+        read(&mut self.memory)?;
+        if let Some(pressure) = &mut self.pressure {
+            pressure.read()?;
+        }
+        self.write(t_s, line)
+    }
+
+    fn write(&mut self, t_s: f64, line: &mut Vec<u8>) -> Result<(), ReadError> {
+        let mut procs = BTreeMap::new();
+        for (pid, reader) in &mut self.processes {
+            if let Some(process) = reader.read()? {
+                procs.insert(*pid, process);
+            }
+        }
+        let mut perf: BTreeMap<usize, Counts> = BTreeMap::new();
+        for (core, counters) in &mut self.counters {
+            perf.extend(counters.read().ok().map(|counts| (*core, counts)));
+        }
+        let stat = self.stat.now();
+        let now = Sample {
+            t_s,
+            cpu: Seconds { cores: &stat.cores, hz: self.hz },
+            softirqs: self.softirqs.as_ref().map(|r| &r.now().kinds),
+            softnet: self.softnet.as_ref().map(|r| &r.now().cores),
+            interrupts: self.interrupts.as_ref().map(|r| &r.now().lines),
+            ctxt: stat.context_switches,
+            procs_running: stat.running,
+            procs_blocked: stat.blocked,
+            nics: self.nics.as_ref().map(|r| &r.now().nics),
+            disks: self.disks.as_ref().map(|r| &r.now().disks),
+            mem: self.memory.as_ref().map(Reader::now),
+            psi: self.pressure.as_ref().map(PressureReader::now),
+            procs,
+            perf,
+        };
+        // Writing to memory cannot fail, and every key is a string.
+        let _ = serde_json::to_writer(&mut *line, &now);
+        line.push(b'\n');
+        Ok(())
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Sample<'a> {
+    t_s: f64,
+    cpu: Seconds<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    softirqs: Option<&'a Table<Vec<Counter>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    softnet: Option<&'a Table<crate::SoftnetCore>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interrupts: Option<&'a Table<Vec<Counter>>>,
+    ctxt: Counter,
+    procs_running: u64,
+    procs_blocked: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nics: Option<&'a Table<crate::Nic>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disks: Option<&'a Table<crate::Disk>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mem: Option<&'a Memory>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    psi: Option<&'a Table<Counter>>,
+    procs: BTreeMap<u32, &'a crate::Process>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    perf: BTreeMap<usize, Counts>,
+}
+
+/// Ticks shown as seconds.
+struct Seconds<'a> {
+    cores: &'a Table<CpuTicks>,
+    hz: f64,
+}
+
+impl Serialize for Seconds<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (core, ticks) in self.cores.iter() {
+            map.serialize_entry(core, &One { ticks, hz: self.hz })?;
+        }
+        map.end()
+    }
+}
+
+struct One<'a> {
+    ticks: &'a CpuTicks,
+    hz: f64,
+}
+
+impl Serialize for One<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(8))?;
+        for (name, ticks) in self.ticks.named() {
+            map.serialize_entry(name, &(ticks.0 as f64 / self.hz))?;
+        }
+        map.end()
+    }
+}
+
+fn read<I: Interface>(reader: &mut Option<Reader<I>>) -> Result<(), ReadError> {
+    reader.as_mut().map_or(Ok(()), |reader| reader.read().map(|_| ()))
+}
+
+fn required<I: Interface>(config: &Config) -> Result<Reader<I>, ReadError> {
+    Reader::open(&config.proc_root)?.ok_or_else(|| ReadError::Open {
+        path: config.proc_root.join(I::PATHS[0]),
+        source: std::io::Error::from_raw_os_error(libc::ENOENT),
+    })
+}
+
+fn optional<I: Interface>(
+    config: &Config,
+    name: &str,
+    absent: &mut Vec<String>,
+) -> Result<Option<Reader<I>>, ReadError> {
+    let reader = Reader::open(&config.proc_root)?;
+    if reader.is_none() {
+        let path = I::PATHS[I::PATHS.len() - 1];
+        absent.push(format!("{name}: {} missing", config.proc_root.join(path).display()));
+    }
+    Ok(reader)
+}
+
+fn cores(stat: &Stat) -> Vec<usize> {
+    stat.cores.iter().filter_map(|(core, _)| core.parse().ok()).collect()
+}
+
+fn processes(config: &Config, hz: f64) -> Result<Vec<(u32, ProcessReader)>, CollectError> {
+    let open = |&pid: &u32| {
+        let reader = ProcessReader::open(&config.proc_root, pid, hz)?;
+        reader.map(|reader| (pid, reader)).ok_or(CollectError::Process { pid })
+    };
+    config.pids.iter().map(open).collect()
+}
+
+/// Counters of all cores, or none and the reason.
+fn counters(cores: &[usize], absent: &mut Vec<String>) -> Vec<(usize, CoreCounters)> {
+    let open = |&core: &usize| CoreCounters::open(core).map(|counters| (core, counters));
+    cores.iter().map(open).collect::<Result<_, _>>().unwrap_or_else(|error| {
+        absent.push(perf::reason(&error));
+        Vec::new()
+    })
+}

@@ -1,0 +1,110 @@
+//! What the user wants: the JSON of a run, its defaults and its limits.
+
+mod validate;
+
+use serde::{Deserialize, Serialize};
+use sojourn_dist::{Arrivals, Distribution};
+
+/// A load: one or more lanes that run side by side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    pub lanes: Vec<LaneConfig>,
+    pub duration_s: f64,
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// From send to the last byte, and for a connect.
+    #[serde(default = "default_timeout_s")]
+    pub timeout_s: f64,
+    #[serde(default)]
+    pub expect: Expect,
+    /// Rows of `requests.rec`; above it every k-th request is recorded.
+    #[serde(default = "default_record_limit")]
+    pub record_limit: u64,
+    /// Ask for SCHED_FIFO for the lanes' threads.
+    #[serde(default)]
+    pub realtime: bool,
+    /// Start at this CLOCK_MONOTONIC time; otherwise as soon as everything is open.
+    #[serde(default)]
+    pub start_at_s: Option<f64>,
+}
+
+/// One thread with its own connections; exactly one of `arrivals` and `closed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaneConfig {
+    pub targets: Vec<TargetConfig>,
+    #[serde(default)]
+    pub arrivals: Option<Arrivals>,
+    #[serde(default)]
+    pub closed: Option<Closed>,
+    /// Opened before the start and kept open, for each address; default 16, or one a user.
+    #[serde(default)]
+    pub connections: Option<u32>,
+    /// Upper limit for each address; default 1024, or one a user, and at least `connections`.
+    #[serde(default)]
+    pub connections_max: Option<u32>,
+    #[serde(default)]
+    pub cpu: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetConfig {
+    pub url: String,
+    #[serde(default = "default_weight")]
+    pub weight: f64,
+    #[serde(default = "default_class")]
+    pub class: String,
+}
+
+/// A closed loop: each user thinks, requests, thinks …
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Closed {
+    pub users: u32,
+    #[serde(default = "no_think")]
+    pub think: Distribution,
+}
+
+/// What a success is; without a status, 200 to 399.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    #[serde(default)]
+    pub status: Option<u16>,
+    #[serde(default)]
+    pub min_bytes: Option<u64>,
+    #[serde(default)]
+    pub max_bytes: Option<u64>,
+}
+
+fn default_seed() -> u64 {
+    1
+}
+fn default_timeout_s() -> f64 {
+    10.0
+}
+fn default_record_limit() -> u64 {
+    2_000_000
+}
+fn default_weight() -> f64 {
+    1.0
+}
+fn default_class() -> String {
+    "request".to_string()
+}
+fn no_think() -> Distribution {
+    Distribution::Deterministic { mean: 0.0 }
+}
+
+impl LaneConfig {
+    pub(crate) fn connections(&self) -> u32 {
+        self.connections.unwrap_or_else(|| self.closed.as_ref().map_or(16, |closed| closed.users))
+    }
+
+    pub(crate) fn connections_max(&self) -> u32 {
+        let usual = self.closed.as_ref().map_or(1024, |closed| closed.users);
+        self.connections_max.unwrap_or_else(|| usual.max(self.connections()))
+    }
+}

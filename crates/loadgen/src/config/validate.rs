@@ -1,0 +1,107 @@
+//! The limits of a configuration.
+
+use sojourn_dist::{Arrivals, DistError};
+
+use super::{Closed, Config, LaneConfig, TargetConfig};
+use crate::error::ConfigError;
+use crate::url::Url;
+
+const RATE_MAX_PER_S: f64 = 1e7;
+const DURATION_MAX_S: f64 = 1e7;
+const LANES_MAX: usize = 255;
+const CONNECTIONS_MAX: u32 = 1_000_000;
+
+impl Config {
+    /// Reads and validates; unknown keys are errors.
+    pub fn from_json(text: &str) -> Result<Config, ConfigError> {
+        let config: Config =
+            serde_json::from_str(text).map_err(|e| ConfigError::Parse { what: e.to_string() })?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let duration = self.duration_s;
+        let in_time = duration > 0.0 && duration <= DURATION_MAX_S;
+        check(in_time, "duration_s", duration, "give seconds above 0, at most 1e7")?;
+        let timeout = self.timeout_s;
+        check(
+            timeout > 0.0 && timeout <= 86400.0,
+            "timeout_s",
+            timeout,
+            "give seconds above 0, at most 86400",
+        )?;
+        check(self.record_limit > 0, "record_limit", self.record_limit, "give at least 1")?;
+        check(self.start_at_s.is_none_or(f64::is_finite), "start_at_s", "not finite", "leave it out")?;
+        let expect = &self.expect;
+        let (least, most) = (expect.min_bytes.unwrap_or(0), expect.max_bytes.unwrap_or(u64::MAX));
+        check(least <= most, "expect.min_bytes", least, "give at most expect.max_bytes")?;
+        let status_ok = expect.status.is_none_or(|s| (100..600).contains(&s));
+        check(status_ok, "expect.status", expect.status.unwrap_or(0), "give 100 to 599")?;
+        let lanes = self.lanes.len();
+        check((1..=LANES_MAX).contains(&lanes), "lanes", format!("{lanes} lanes"), "give 1 to 255")?;
+        self.lanes.iter().enumerate().try_for_each(|(i, lane)| lane.validate(&format!("lanes[{i}]")))
+    }
+}
+
+impl LaneConfig {
+    fn validate(&self, place: &str) -> Result<(), ConfigError> {
+        match (&self.arrivals, &self.closed) {
+            (Some(arrivals), None) => validate_arrivals(arrivals, &format!("{place}.arrivals"))?,
+            (None, Some(closed)) => closed.validate(&format!("{place}.closed"))?,
+            (both, _) => {
+                let found = if both.is_some() { "both arrivals and closed" } else { "no load" };
+                check(false, place, found, "give either arrivals (open) or closed (users)")?;
+            }
+        }
+        let (least, most) = (self.connections(), self.connections_max());
+        let (at, allowed) = (format!("{place}.connections"), (1..=CONNECTIONS_MAX).contains(&least));
+        check(allowed, &at, least, "give 1 to 1000000")?;
+        let allowed = (least..=CONNECTIONS_MAX).contains(&most);
+        check(allowed, &format!("{at}_max"), most, "give at least connections, at most 1000000")?;
+        let targets = self.targets.len();
+        let allowed = (1..=10_000).contains(&targets);
+        check(allowed, &format!("{place}.targets"), format!("{targets} targets"), "give 1 to 10000")?;
+        let each = self.targets.iter().enumerate();
+        each.map(|(i, t)| (format!("{place}.targets[{i}]"), t)).try_for_each(|(at, t)| t.validate(&at))
+    }
+}
+
+impl TargetConfig {
+    fn validate(&self, place: &str) -> Result<(), ConfigError> {
+        let weight = self.weight;
+        let allowed = weight > 0.0 && weight.is_finite();
+        check(allowed, &format!("{place}.weight"), weight, "give a finite number above 0")?;
+        Url::parse(&self.url, &format!("{place}.url")).map(|_| ())
+    }
+}
+
+impl Closed {
+    fn validate(&self, place: &str) -> Result<(), ConfigError> {
+        let allowed = (1..=CONNECTIONS_MAX).contains(&self.users);
+        check(allowed, &format!("{place}.users"), self.users, "give 1 to 1000000")?;
+        within(self.think.validate(), &format!("{place}.think"))
+    }
+}
+
+fn validate_arrivals(arrivals: &Arrivals, place: &str) -> Result<(), ConfigError> {
+    within(arrivals.validate(), place)?;
+    let peak = arrivals.peak_per_s();
+    check(peak <= RATE_MAX_PER_S, &format!("{place}.rate_per_s"), peak, "give at most 1e7 a lane")
+}
+
+fn within(result: Result<(), DistError>, place: &str) -> Result<(), ConfigError> {
+    result.map_err(|source| ConfigError::Process { place: place.to_string(), source })
+}
+
+fn check(
+    holds: bool,
+    place: &str,
+    value: impl std::fmt::Display,
+    remedy: &'static str,
+) -> Result<(), ConfigError> {
+    if holds {
+        return Ok(());
+    }
+    Err(ConfigError::Value { place: place.to_string(), value: value.to_string(), remedy })
+}

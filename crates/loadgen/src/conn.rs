@@ -1,0 +1,106 @@
+//! One connection: what it is doing, writing a request, reading its answer.
+
+use std::io::{ErrorKind, Write};
+use std::net::TcpStream;
+
+use crate::http::{Broken, Ending, Response};
+use crate::outcome::{Failure, Request};
+use crate::sys;
+
+#[derive(Debug, Clone, Copy)]
+pub enum Phase {
+    Connecting,
+    Idle,
+    Busy(Request),
+}
+
+/// How far reading came.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Read {
+    More,
+    /// A complete answer; the stamp is the kernel's, CLOCK_REALTIME in ns.
+    Complete {
+        stamp_ns: Option<i64>,
+        reusable: bool,
+    },
+    Failed(Failure),
+}
+
+#[derive(Debug)]
+pub struct Conn {
+    pub stream: TcpStream,
+    /// Unique in its lane, also over slots that are used again.
+    pub id: u32,
+    pub pool: usize,
+    pub phase: Phase,
+    pub response: Response,
+    /// It has carried an answer.
+    pub served: bool,
+    /// Bytes of the request that are written.
+    written: usize,
+    /// The kernel's stamp on the last bytes read.
+    stamp_ns: Option<i64>,
+}
+
+impl Conn {
+    pub fn new(stream: TcpStream, id: u32, pool: usize, phase: Phase) -> Conn {
+        Conn { stream, id, pool, phase, response: Response::new(), served: false, written: 0, stamp_ns: None }
+    }
+
+    /// Begins a request; false where the connection is broken.
+    pub fn begin(&mut self, request: Request, bytes: &[u8]) -> bool {
+        self.phase = Phase::Busy(request);
+        self.response.reset();
+        self.written = 0;
+        self.write(bytes)
+    }
+
+    /// Writes what is left of the request; false where the connection is broken.
+    pub fn write(&mut self, bytes: &[u8]) -> bool {
+        while self.written < bytes.len() {
+            match self.stream.write(&bytes[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    /// Reads what is there. `closing`: the peer has closed its side, so read up to the end.
+    pub fn read(&mut self, buffer: &mut [u8], closing: bool) -> Read {
+        loop {
+            let (count, stamp_ns) = match sys::receive(&self.stream, buffer) {
+                Ok((0, _)) => return self.end(),
+                Ok(got) => got,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Read::More,
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                Err(_) => return Read::Failed(Failure::Reset),
+            };
+            self.stamp_ns = stamp_ns;
+            match self.response.feed(&buffer[..count]) {
+                Ok(Some(used)) if used < count => return Read::Failed(Failure::Protocol),
+                Ok(Some(_)) => {
+                    let reusable = self.response.keep_alive && !closing;
+                    return Read::Complete { stamp_ns, reusable };
+                }
+                Ok(None) => {}
+                Err(Broken::Protocol) => return Read::Failed(Failure::Protocol),
+                Err(Broken::TooLong) => return Read::Failed(Failure::Length),
+            }
+            // A short read has emptied the socket: the next bytes make a new event.
+            if count < buffer.len() && !closing {
+                return Read::More;
+            }
+        }
+    }
+
+    fn end(&self) -> Read {
+        match self.response.end() {
+            Ending::Complete => Read::Complete { stamp_ns: self.stamp_ns, reusable: false },
+            Ending::Short => Read::Failed(Failure::Length),
+            Ending::NoAnswer => Read::Failed(Failure::Reset),
+        }
+    }
+}

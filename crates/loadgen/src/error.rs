@@ -1,0 +1,100 @@
+//! What can go wrong, by operation.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use sojourn_dist::DistError;
+use sojourn_record::WriteError;
+
+/// The configuration is refused.
+#[derive(Debug)]
+pub enum ConfigError {
+    Parse { what: String },
+    Value { place: String, value: String, remedy: &'static str },
+    Process { place: String, source: DistError },
+}
+
+/// A run could not start, or had to end.
+#[derive(Debug)]
+pub enum LoadError {
+    Config(ConfigError),
+    Resolve { url: String, host: String, cause: String },
+    Connect { url: String, addr: SocketAddr, cause: io::Error },
+    StartPassed { start_at_s: f64, now_s: f64 },
+    Folder { path: PathBuf, cause: io::Error },
+    Record(WriteError),
+    Log { path: PathBuf, cause: String },
+    Pin { lane: usize, cpu: usize, cause: io::Error },
+    System { lane: usize, call: &'static str, cause: io::Error },
+    Panic { lane: usize },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Parse { what } => {
+                write!(f, "load configuration: {what}; correct or remove this key")
+            }
+            ConfigError::Value { place, value, remedy } => write!(f, "{place} is {value}; {remedy}"),
+            ConfigError::Process { place, source } => write!(f, "{place}: {source}"),
+        }
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Config(error) => error.fmt(f),
+            LoadError::Resolve { url, host, cause } => {
+                write!(f, "{url}: no address for host {host}: {cause}; check the name, or give an IP address")
+            }
+            LoadError::Connect { url, addr, cause } if cause.kind() == io::ErrorKind::ConnectionRefused => {
+                write!(f, "{url}: nothing listens at {addr}; start the service or check the port")
+            }
+            LoadError::Connect { url, addr, cause } if cause.raw_os_error() == Some(libc::EMFILE) => {
+                write!(f, "{url}: out of file descriptors ({cause}); raise ulimit -n or lower connections")
+            }
+            LoadError::Connect { url, addr, cause } => {
+                write!(f, "{url}: cannot connect to {addr}: {cause}; check the address and the route to it")
+            }
+            LoadError::StartPassed { start_at_s, now_s } => {
+                write!(f, "start_at_s is {start_at_s}, but it is {now_s} already; give a later time or none")
+            }
+            LoadError::Folder { path, cause } => {
+                let path = path.display();
+                write!(f, "cannot make the folder {path}: {cause}; choose another --out")
+            }
+            LoadError::Record(error) => error.fmt(f),
+            LoadError::Log { path, cause } => {
+                let path = path.display();
+                write!(f, "cannot write {path}: {cause}; free space or choose another --out")
+            }
+            LoadError::Pin { lane, cpu, cause } => {
+                write!(f, "lanes[{lane}].cpu is {cpu}: {cause}; choose a core that this process may use")
+            }
+            LoadError::System { lane, call, cause } => {
+                write!(f, "lane {lane}: {call}: {cause}; lower connections or raise the limit (ulimit -a)")
+            }
+            LoadError::Panic { lane } => {
+                write!(f, "lane {lane} ended by a fault of ours; please report it with the configuration")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+impl std::error::Error for LoadError {}
+
+impl From<ConfigError> for LoadError {
+    fn from(error: ConfigError) -> LoadError {
+        LoadError::Config(error)
+    }
+}
+
+impl From<WriteError> for LoadError {
+    fn from(error: WriteError) -> LoadError {
+        LoadError::Record(error)
+    }
+}

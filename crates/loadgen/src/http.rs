@@ -1,0 +1,198 @@
+//! An HTTP/1.1 response as it comes in, piece by piece: no sockets, the body is counted and not kept.
+
+mod chunked;
+
+use chunked::Chunked;
+
+const HEAD_MAX_BYTES: usize = 64 * 1024;
+/// A longer body is a failure.
+pub const BODY_MAX_BYTES: u64 = 64 * 1024 * 1024;
+const HEADERS_MAX: usize = 128;
+
+/// Why a response cannot be read on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Broken {
+    /// Not HTTP/1.1 as we know it, or a head above 64 KiB.
+    Protocol,
+    /// A body above 64 MiB.
+    TooLong,
+}
+
+/// What the end of the stream means for a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Complete,
+    /// Inside a body of known length.
+    Short,
+    /// Before the head was complete.
+    NoAnswer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Head,
+    Length { left: u64 },
+    Chunks(Chunked),
+    ToClose,
+}
+
+/// One response; `reset` before the next.
+#[derive(Debug)]
+pub struct Response {
+    pub status: u16,
+    pub body_bytes: u64,
+    /// The connection may carry another request.
+    pub keep_alive: bool,
+    state: State,
+    /// The beginning of a head that came in pieces.
+    head: Vec<u8>,
+}
+
+impl Response {
+    pub fn new() -> Response {
+        Response { status: 0, body_bytes: 0, keep_alive: true, state: State::Head, head: Vec::new() }
+    }
+
+    pub fn reset(&mut self) {
+        (self.status, self.body_bytes, self.keep_alive, self.state) = (0, 0, true, State::Head);
+        self.head.clear();
+    }
+
+    /// Takes the next bytes. `Some(n)`: complete after n of them; `None`: all taken, more must come.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<usize>, Broken> {
+        let mut used = 0;
+        while self.state == State::Head {
+            let (taken, complete) = self.feed_head(&bytes[used..])?;
+            used += taken;
+            if !complete {
+                return Ok(None);
+            }
+        }
+        let body = &bytes[used..];
+        let (taken, complete) = match &mut self.state {
+            State::Length { left } => {
+                let taken = (body.len() as u64).min(*left);
+                *left -= taken;
+                self.body_bytes += taken;
+                (taken as usize, *left == 0)
+            }
+            State::Chunks(chunks) => chunks.feed(body, &mut self.body_bytes).ok_or(Broken::Protocol)?,
+            State::ToClose => {
+                self.body_bytes += body.len() as u64;
+                (body.len(), false)
+            }
+            State::Head => (0, false),
+        };
+        if self.body_bytes > BODY_MAX_BYTES {
+            return Err(Broken::TooLong);
+        }
+        Ok(complete.then_some(used + taken))
+    }
+
+    /// The peer has closed.
+    pub fn end(&self) -> Ending {
+        match self.state {
+            State::ToClose => Ending::Complete,
+            State::Head => Ending::NoAnswer,
+            _ => Ending::Short,
+        }
+    }
+
+    /// (bytes taken, head complete). An interim head (1xx) is dropped and the state stays.
+    fn feed_head(&mut self, bytes: &[u8]) -> Result<(usize, bool), Broken> {
+        let before = self.head.len();
+        let parsed = if before == 0 {
+            parse_head(bytes)?
+        } else {
+            self.head.extend_from_slice(bytes);
+            parse_head(&self.head)?
+        };
+        let Some(head) = parsed else {
+            if before == 0 {
+                self.head.extend_from_slice(bytes);
+            }
+            return if self.head.len() > HEAD_MAX_BYTES {
+                Err(Broken::Protocol)
+            } else {
+                Ok((bytes.len(), false))
+            };
+        };
+        self.head.clear();
+        if !(100..200).contains(&head.status) {
+            (self.status, self.keep_alive) = (head.status, head.keep_alive);
+            self.state = head.state;
+            if head.state == State::ToClose {
+                self.keep_alive = false;
+            }
+        }
+        if head.status == 101 || head.bytes > HEAD_MAX_BYTES {
+            return Err(Broken::Protocol);
+        }
+        Ok((head.bytes - before, true))
+    }
+}
+
+struct Head {
+    bytes: usize,
+    status: u16,
+    keep_alive: bool,
+    state: State,
+}
+
+fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Broken> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut response = httparse::Response::new(&mut headers);
+    let size = match response.parse(bytes) {
+        Ok(httparse::Status::Complete(size)) => size,
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(_) => return Err(Broken::Protocol),
+    };
+    let status = response.code.unwrap_or(0);
+    let mut keep_alive = response.version == Some(1);
+    let (mut length, mut chunked) = (None, false);
+    for header in response.headers.iter() {
+        let value = header.value.trim_ascii();
+        if header.name.eq_ignore_ascii_case("content-length") {
+            let found = Some(parse_length(value)?);
+            if length.is_some() && length != found {
+                return Err(Broken::Protocol);
+            }
+            length = found;
+        } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
+            if !value.eq_ignore_ascii_case(b"chunked") {
+                return Err(Broken::Protocol);
+            }
+            chunked = true;
+        } else if header.name.eq_ignore_ascii_case("connection") {
+            keep_alive = (keep_alive || has_token(value, b"keep-alive")) && !has_token(value, b"close");
+        }
+    }
+    let state = match length {
+        _ if status == 204 || status == 304 => State::Length { left: 0 },
+        _ if chunked => State::Chunks(Chunked::new()),
+        Some(left) => State::Length { left },
+        None => State::ToClose,
+    };
+    Ok(Some(Head { bytes: size, status, keep_alive, state }))
+}
+
+fn parse_length(value: &[u8]) -> Result<u64, Broken> {
+    let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(value).map_err(|_| Broken::Protocol)?;
+    let length: u64 = if digits {
+        text.parse().map_err(|_| Broken::TooLong)?
+    } else {
+        return Err(Broken::Protocol);
+    };
+    if length > BODY_MAX_BYTES {
+        return Err(Broken::TooLong);
+    }
+    Ok(length)
+}
+
+fn has_token(value: &[u8], token: &[u8]) -> bool {
+    value.split(|b| *b == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token))
+}
+
+#[cfg(test)]
+mod tests;

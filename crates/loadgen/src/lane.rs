@@ -1,0 +1,183 @@
+//! A lane: one thread, one event loop. What is due is taken up between any two events, so that a burst of
+//! answers does not delay the schedule.
+
+mod account;
+mod event;
+mod request;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+
+use sojourn_dist::Stream;
+
+use crate::clock::{now_s, Stamps};
+use crate::config::Config;
+use crate::conn::{Conn, Phase};
+use crate::error::LoadError;
+use crate::outcome::Outcome;
+use crate::plan::{LanePlan, Target};
+use crate::pool::Pool;
+use crate::source::Source;
+use crate::summary::LaneSummary;
+use crate::sys::{self, Poller};
+
+use account::Account;
+pub use account::Gauges;
+
+/// How often outcomes go to the sink, and how soon a stop is seen.
+const REPORT_S: f64 = 0.1;
+/// What is in flight gets this long when the run is stopped.
+const STOP_GRACE_S: f64 = 0.5;
+/// Requests taken up before the loop looks at its sockets again.
+const TAKE_MAX: usize = 64;
+const BUFFER_BYTES: usize = 128 * 1024;
+const REALTIME_PRIORITY: i32 = 10;
+
+/// What all lanes of a run have in common.
+pub struct Shared<'a> {
+    pub config: &'a Config,
+    pub start_s: f64,
+    pub end_s: f64,
+    /// The user's wish to stop, and the sink's after a failure.
+    pub stop: &'a AtomicBool,
+    pub halt: &'a AtomicBool,
+}
+
+/// Outcomes on their way to the sink.
+pub struct Batch {
+    pub lane: u8,
+    pub outcomes: Vec<Outcome>,
+}
+
+/// The time by which a connect or an answer must be there.
+struct Deadline {
+    at_s: f64,
+    slot: usize,
+    id: u32,
+    /// `None`: the connect.
+    sequence: Option<u64>,
+}
+
+pub struct Lane<'a> {
+    shared: &'a Shared<'a>,
+    gauges: &'a Gauges,
+    index: usize,
+    targets: Vec<Target>,
+    addresses: Vec<std::net::SocketAddr>,
+    pools: Vec<Pool>,
+    slots: Vec<Option<Conn>>,
+    free: Vec<usize>,
+    /// All have the same length, so they are in order.
+    deadlines: VecDeque<Deadline>,
+    source: Source,
+    poller: Poller,
+    choose_target: Stream,
+    choose_connection: Stream,
+    stamps: Stamps,
+    buffer: Vec<u8>,
+    sender: Sender<Batch>,
+    account: Account,
+    /// When the stop was seen.
+    stopped_s: Option<f64>,
+    next_report_s: f64,
+}
+
+impl<'a> Lane<'a> {
+    /// Called on the lane's own thread: pins it and sets its priority.
+    pub fn new(
+        shared: &'a Shared<'a>,
+        gauges: &'a Gauges,
+        plan: LanePlan,
+        sender: Sender<Batch>,
+    ) -> Result<Lane<'a>, LoadError> {
+        let config = shared.config;
+        let (index, lane) = (plan.index, &config.lanes[plan.index]);
+        if let Some(cpu) = lane.cpu {
+            sys::pin(cpu).map_err(|cause| LoadError::Pin { lane: index, cpu, cause })?;
+        }
+        sys::precise_timers();
+        let realtime = config.realtime && sys::realtime(REALTIME_PRIORITY).is_ok();
+        let system = |cause| LoadError::System { lane: index, call: "epoll_create1", cause };
+        let pool = |_: &_| Pool::new(lane.connections(), lane.connections_max());
+        let mut new = Lane {
+            shared,
+            gauges,
+            index,
+            pools: plan.addresses.iter().map(pool).collect(),
+            targets: plan.targets,
+            addresses: plan.addresses,
+            slots: Vec::new(),
+            free: Vec::new(),
+            deadlines: VecDeque::new(),
+            source: Source::new(lane, index, config.seed, shared.start_s, config.duration_s),
+            poller: Poller::new(false).map_err(system)?,
+            choose_target: Stream::new(config.seed, &format!("lane {index} targets")),
+            choose_connection: Stream::new(config.seed, &format!("lane {index} connections")),
+            stamps: Stamps::new(),
+            buffer: vec![0; BUFFER_BYTES],
+            sender,
+            account: Account::new(realtime),
+            stopped_s: None,
+            next_report_s: 0.0,
+        };
+        new.adopt(plan.streams)?;
+        Ok(new)
+    }
+
+    fn adopt(&mut self, streams: Vec<(usize, std::net::TcpStream)>) -> Result<(), LoadError> {
+        for (pool, stream) in streams {
+            let added = self.insert(stream, pool, Phase::Idle);
+            let system = |cause| LoadError::System { lane: self.index, call: "epoll_ctl", cause };
+            self.pools[pool].opened_before(added.map_err(system)?);
+        }
+        Ok(())
+    }
+
+    /// Runs to the end of the schedule and of what is in flight then.
+    pub fn run(mut self) -> Result<LaneSummary, LoadError> {
+        loop {
+            self.take_due();
+            let now = now_s();
+            self.expire(now);
+            if now >= self.next_report_s {
+                self.next_report_s = now + REPORT_S;
+                self.report();
+            }
+            if self.is_over(now) {
+                break;
+            }
+            let waited = self.poller.wait(self.wake_s());
+            let system = |cause| LoadError::System { lane: self.index, call: "epoll_wait", cause };
+            for event in 0..waited.map_err(system)? {
+                if let Some((key, flags)) = self.poller.event(event) {
+                    self.handle(key, flags);
+                    self.take_due();
+                }
+            }
+        }
+        self.give_up(now_s());
+        self.report();
+        Ok(self.account.summary(self.index, self.shared.config.lanes[self.index].cpu))
+    }
+
+    fn wake_s(&self) -> f64 {
+        let due_s = self.source.next_due_s().filter(|_| self.stopped_s.is_none()).unwrap_or(f64::INFINITY);
+        let deadline_s = self.deadlines.front().map_or(f64::INFINITY, |deadline| deadline.at_s);
+        self.next_report_s.min(due_s).min(deadline_s)
+    }
+
+    fn is_over(&mut self, now: f64) -> bool {
+        let stop = self.shared.stop.load(Ordering::Relaxed) || self.shared.halt.load(Ordering::Relaxed);
+        if stop && self.stopped_s.is_none() {
+            self.stopped_s = Some(now);
+        }
+        let nothing_left = self.account.outstanding == 0;
+        if let Some(stopped_s) = self.stopped_s {
+            return nothing_left || now >= stopped_s + STOP_GRACE_S;
+        }
+        let all_taken = self.source.next_due_s().is_none();
+        let end_s = self.shared.end_s;
+        (now >= end_s && nothing_left && all_taken) || now >= end_s + self.shared.config.timeout_s
+    }
+}

@@ -1,0 +1,166 @@
+//! The life of a connection in a lane: opened, ready, closed; events and deadlines.
+
+use std::io;
+use std::net::TcpStream;
+
+use super::{Deadline, Lane};
+use crate::clock::now_s;
+use crate::conn::{Conn, Phase};
+use crate::outcome::Failure;
+use crate::sys;
+
+const CLOSING: i32 = libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR;
+const READABLE: i32 = libc::EPOLLIN | CLOSING;
+
+impl Lane<'_> {
+    /// Puts a connection into a slot and watches it.
+    pub(super) fn insert(&mut self, stream: TcpStream, pool: usize, phase: Phase) -> io::Result<usize> {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        let id = self.account.opened;
+        self.account.opened += 1;
+        if let Err(cause) = self.poller.add(&stream, (slot as u64) << 32 | u64::from(id)) {
+            self.free.push(slot);
+            return Err(cause);
+        }
+        self.slots[slot] = Some(Conn::new(stream, id, pool, phase));
+        Ok(slot)
+    }
+
+    /// One event of epoll.
+    pub(super) fn handle(&mut self, key: u64, flags: i32) {
+        let (slot, id) = ((key >> 32) as usize, key as u32);
+        let Some(Some(conn)) = self.slots.get_mut(slot) else {
+            return;
+        };
+        // The slot may have been emptied, and filled again, by an event before this one.
+        if conn.id != id {
+            return;
+        }
+        if matches!(conn.phase, Phase::Connecting) {
+            if flags & (libc::EPOLLOUT | CLOSING) == 0 {
+                return;
+            }
+            match conn.stream.take_error() {
+                Ok(None) => self.connected(slot),
+                Ok(Some(cause)) | Err(cause) => return self.connect_failed(slot, &cause),
+            }
+        }
+        self.handle_open(slot, flags);
+    }
+
+    fn handle_open(&mut self, slot: usize, flags: i32) {
+        let Some(conn) = &mut self.slots[slot] else {
+            return;
+        };
+        match conn.phase {
+            // Nothing is asked, so nothing may come: the peer closes, or is broken.
+            Phase::Idle if flags & READABLE != 0 => self.close(slot),
+            Phase::Busy(request) => {
+                let target = &self.targets[request.target];
+                let writable = flags & libc::EPOLLOUT != 0;
+                if writable && !conn.write(&target.request) {
+                    return self.fail(slot, Failure::Reset);
+                }
+                if flags & READABLE != 0 {
+                    self.read(slot, flags & CLOSING != 0);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn connected(&mut self, slot: usize) {
+        let Some(conn) = &self.slots[slot] else {
+            return;
+        };
+        self.pools[conn.pool].connected();
+        self.ready(slot);
+    }
+
+    fn connect_failed(&mut self, slot: usize, cause: &io::Error) {
+        let Some(conn) = self.slots[slot].take() else {
+            return;
+        };
+        self.free.push(slot);
+        self.no_connection(conn.pool, cause);
+        self.open_more(conn.pool);
+    }
+
+    /// A connect came to nothing: the request that waits longest fails with it.
+    fn no_connection(&mut self, pool: usize, cause: &io::Error) {
+        self.pools[pool].connect_failed();
+        let failure = match cause.kind() {
+            io::ErrorKind::TimedOut => Failure::ConnectTimeout,
+            io::ErrorKind::ConnectionReset => Failure::Reset,
+            _ => Failure::Refused,
+        };
+        if let Some(request) = self.pools[pool].waiting.pop_front() {
+            self.finish_unsent(request, failure, now_s());
+        }
+    }
+
+    pub(super) fn close(&mut self, slot: usize) {
+        let Some(conn) = self.slots[slot].take() else {
+            return;
+        };
+        self.free.push(slot);
+        self.pools[conn.pool].closed(slot, conn.served);
+        self.open_more(conn.pool);
+    }
+
+    /// Opens connections as long as the pool wants more.
+    pub(super) fn open_more(&mut self, pool: usize) {
+        while self.stopped_s.is_none() && self.pools[pool].wants_more() {
+            if let Err(cause) = self.open_one(pool) {
+                let out_of_sockets = matches!(cause.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
+                if out_of_sockets && !self.pools[pool].is_empty() {
+                    self.pools[pool].limit_to_open();
+                    return;
+                }
+                self.pools[pool].opening();
+                self.no_connection(pool, &cause);
+            }
+        }
+    }
+
+    fn open_one(&mut self, pool: usize) -> io::Result<()> {
+        let stream = sys::connect(self.addresses[pool])?;
+        let slot = self.insert(stream, pool, Phase::Connecting)?;
+        self.pools[pool].opening();
+        let (at_s, id) = (now_s() + self.shared.config.timeout_s, self.account.opened - 1);
+        self.deadlines.push_back(Deadline { at_s, slot, id, sequence: None });
+        Ok(())
+    }
+
+    /// Fails what is past its deadline; drops the deadlines of what has ended, so that none wakes the loop.
+    pub(super) fn expire(&mut self, now: f64) {
+        while let Some(deadline) = self.deadlines.front() {
+            let (slot, alive) = (deadline.slot, self.is_alive(deadline));
+            if alive && deadline.at_s > now {
+                return;
+            }
+            let connecting = deadline.sequence.is_none();
+            self.deadlines.pop_front();
+            match (alive, connecting) {
+                (false, _) => {}
+                (true, true) => self.connect_failed(slot, &io::ErrorKind::TimedOut.into()),
+                (true, false) => self.fail(slot, Failure::Timeout),
+            }
+        }
+    }
+
+    fn is_alive(&self, deadline: &Deadline) -> bool {
+        let Some(conn) = self.slots[deadline.slot].as_ref() else {
+            return false;
+        };
+        conn.id == deadline.id
+            && match (conn.phase, deadline.sequence) {
+                (Phase::Connecting, None) => true,
+                (Phase::Busy(request), Some(sequence)) => request.sequence == sequence,
+                _ => false,
+            }
+    }
+}

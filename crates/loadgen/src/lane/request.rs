@@ -1,0 +1,164 @@
+//! The life of a request in a lane: taken up, sent or waiting, finished.
+
+use super::{Batch, Deadline, Lane, TAKE_MAX};
+use crate::check::check;
+use crate::clock::now_s;
+use crate::conn::{Phase, Read};
+use crate::outcome::{Failure, Outcome, Request};
+
+impl Lane<'_> {
+    /// Takes up what is due, at most `TAKE_MAX`; the clock is read for each, as a send can take long.
+    pub(super) fn take_due(&mut self) {
+        for _ in 0..TAKE_MAX {
+            let now = now_s();
+            let due = self.source.next_due_s().is_some_and(|due_s| due_s <= now);
+            if !due || self.stopped_s.is_some() {
+                return;
+            }
+            let Some((intended_s, user)) = self.source.take() else {
+                return;
+            };
+            let (sequence, target) = (self.account.requested, self.choose_target());
+            self.account.requested += 1;
+            self.account.outstanding += 1;
+            self.start(Request { sequence, target, user, intended_s, taken_s: now, sent_s: f64::NAN });
+        }
+    }
+
+    fn choose_target(&mut self) -> usize {
+        let last = self.targets.len() - 1;
+        if last == 0 {
+            return 0;
+        }
+        let u = self.choose_target.uniform();
+        self.targets.partition_point(|target| target.up_to <= u).min(last)
+    }
+
+    fn start(&mut self, request: Request) {
+        let pool = self.targets[request.target].pool;
+        match self.pools[pool].take_idle(&mut self.choose_connection) {
+            Some(slot) => self.send(slot, request),
+            None => {
+                self.pools[pool].waiting.push_back(request);
+                self.open_more(pool);
+            }
+        }
+    }
+
+    /// The connection is free: for the request that waits longest, or to be idle.
+    pub(super) fn ready(&mut self, slot: usize) {
+        let Some(conn) = &mut self.slots[slot] else {
+            return;
+        };
+        conn.phase = Phase::Idle;
+        let pool = &mut self.pools[conn.pool];
+        match pool.waiting.pop_front() {
+            Some(request) => self.send(slot, request),
+            None => pool.put_idle(slot),
+        }
+    }
+
+    fn send(&mut self, slot: usize, mut request: Request) {
+        let Some(conn) = &mut self.slots[slot] else {
+            return;
+        };
+        request.sent_s = now_s();
+        let whole = conn.begin(request, &self.targets[request.target].request);
+        let at_s = request.sent_s + self.shared.config.timeout_s;
+        self.account.sent += 1;
+        self.deadlines.push_back(Deadline { at_s, slot, id: conn.id, sequence: Some(request.sequence) });
+        if !whole {
+            self.fail(slot, Failure::Reset);
+        }
+    }
+
+    /// Reads the answer of a busy connection as far as it is there.
+    pub(super) fn read(&mut self, slot: usize, closing: bool) {
+        let Some(conn) = &mut self.slots[slot] else {
+            return;
+        };
+        match conn.read(&mut self.buffer, closing) {
+            Read::More => {}
+            Read::Failed(failure) => self.fail(slot, failure),
+            Read::Complete { stamp_ns, reusable } => {
+                let done_s = now_s();
+                let pool = conn.pool;
+                conn.served = true;
+                let (status, bytes) = (conn.response.status, conn.response.body_bytes);
+                let failure = check(&self.shared.config.expect, status, bytes);
+                self.finish(slot, failure, stamp_ns, done_s);
+                if reusable {
+                    self.ready(slot);
+                } else {
+                    self.close(slot);
+                }
+                if self.pools[pool].served() {
+                    self.open_more(pool);
+                }
+            }
+        }
+    }
+
+    /// The request of a connection fails, and the connection is of no more use.
+    pub(super) fn fail(&mut self, slot: usize, failure: Failure) {
+        self.finish(slot, failure, None, now_s());
+        self.close(slot);
+    }
+
+    fn finish(&mut self, slot: usize, failure: Failure, stamp_ns: Option<i64>, done_s: f64) {
+        let Some(conn) = &mut self.slots[slot] else {
+            return;
+        };
+        let Phase::Busy(request) = conn.phase else {
+            return;
+        };
+        conn.phase = Phase::Idle;
+        let (status, bytes) = (conn.response.status, conn.response.body_bytes);
+        let received_s = self.stamps.monotonic_s(stamp_ns, request.sent_s, done_s);
+        let (class, connection) = (self.targets[request.target].class, conn.id);
+        self.end(Outcome { request, class, received_s, done_s, status, bytes, failure, connection });
+    }
+
+    /// A request that never had a connection.
+    pub(super) fn finish_unsent(&mut self, request: Request, failure: Failure, done_s: f64) {
+        let class = self.targets[request.target].class;
+        let (received_s, status, bytes, connection) = (f64::NAN, 0, 0, u32::MAX);
+        self.end(Outcome { request, class, received_s, done_s, status, bytes, failure, connection });
+    }
+
+    fn end(&mut self, outcome: Outcome) {
+        self.account.outstanding -= 1;
+        self.source.finished(outcome.request.user, outcome.done_s, outcome.failure == Failure::Ok);
+        self.account.outcomes.push(outcome);
+    }
+
+    /// Time is up: what is left has failed; or is dropped, if the user stopped the run.
+    pub(super) fn give_up(&mut self, now: f64) {
+        if self.stopped_s.is_some() {
+            self.account.abandoned = self.account.outstanding;
+            return;
+        }
+        for slot in 0..self.slots.len() {
+            self.finish(slot, Failure::Timeout, None, now);
+        }
+        for pool in 0..self.pools.len() {
+            while let Some(request) = self.pools[pool].waiting.pop_front() {
+                self.finish_unsent(request, Failure::Unsent, now);
+            }
+        }
+        while self.source.take().is_some() {
+            self.account.missed += 1;
+        }
+    }
+
+    pub(super) fn report(&mut self) {
+        let waiting = self.pools.iter().map(|pool| pool.waiting.len()).sum();
+        self.account.publish(self.gauges, waiting);
+        if !self.account.outcomes.is_empty() {
+            let room = Vec::with_capacity(self.account.outcomes.len());
+            let outcomes = std::mem::replace(&mut self.account.outcomes, room);
+            // The sink is gone only after a failure, which has set `halt` too.
+            let _ = self.sender.send(Batch { lane: self.index as u8, outcomes });
+        }
+    }
+}

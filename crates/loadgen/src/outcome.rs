@@ -1,0 +1,80 @@
+//! How a request ended.
+
+/// The kinds of failure; the number is the `failure` column of `requests.rec`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Failure {
+    /// A success.
+    Ok = 0,
+    /// No connection: refused, or no route.
+    Refused = 1,
+    /// No connection in time.
+    ConnectTimeout = 2,
+    /// The peer broke the connection off, or closed it without an answer.
+    Reset = 3,
+    /// No complete answer in time.
+    Timeout = 4,
+    /// A status that was not expected.
+    Status = 5,
+    /// A body of the wrong length, or shorter than announced.
+    Length = 6,
+    /// Not HTTP/1.1 as we know it.
+    Protocol = 7,
+    /// Never sent: all connections were busy up to the end.
+    Unsent = 8,
+}
+
+impl Failure {
+    pub const ALL: [Failure; 9] = [
+        Failure::Ok,
+        Failure::Refused,
+        Failure::ConnectTimeout,
+        Failure::Reset,
+        Failure::Timeout,
+        Failure::Status,
+        Failure::Length,
+        Failure::Protocol,
+        Failure::Unsent,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Failure::Ok => "ok",
+            Failure::Refused => "refused",
+            Failure::ConnectTimeout => "connect_timeout",
+            Failure::Reset => "reset",
+            Failure::Timeout => "timeout",
+            Failure::Status => "status",
+            Failure::Length => "length",
+            Failure::Protocol => "protocol",
+            Failure::Unsent => "unsent",
+        }
+    }
+}
+
+/// A request that is on its way.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    pub sequence: u64,
+    pub target: usize,
+    /// The user of a closed loop; `u32::MAX` in an open one.
+    pub user: u32,
+    pub intended_s: f64,
+    /// When the lane took it up: later than intended only by the generator's own fault.
+    pub taken_s: f64,
+    /// NaN until it is sent.
+    pub sent_s: f64,
+}
+
+/// What came of a request: one row of the record.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome {
+    pub request: Request,
+    pub class: u16,
+    pub received_s: f64,
+    pub done_s: f64,
+    pub status: u16,
+    pub bytes: u64,
+    pub failure: Failure,
+    pub connection: u32,
+}

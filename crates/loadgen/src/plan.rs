@@ -1,0 +1,125 @@
+//! From names to sockets: everything that can fail before the start does so here.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use crate::config::{Config, LaneConfig};
+use crate::error::{ConfigError, LoadError};
+use crate::sys;
+use crate::url::Url;
+
+/// A URL of a lane, ready to be sent.
+#[derive(Debug)]
+pub struct Target {
+    pub request: Vec<u8>,
+    pub pool: usize,
+    pub class: u16,
+    /// The sum of the weights up to and with this one, as a share of all.
+    pub up_to: f64,
+}
+
+/// A lane with its connections open.
+#[derive(Debug)]
+pub struct LanePlan {
+    pub index: usize,
+    pub targets: Vec<Target>,
+    /// One pool of connections for each.
+    pub addresses: Vec<SocketAddr>,
+    pub streams: Vec<(usize, TcpStream)>,
+}
+
+#[derive(Debug)]
+pub struct Plan {
+    pub lanes: Vec<LanePlan>,
+    pub classes: Vec<String>,
+}
+
+impl Plan {
+    /// Resolves all names, then opens all connections.
+    pub fn new(config: &Config) -> Result<Plan, LoadError> {
+        let mut plan = Plan { lanes: Vec::new(), classes: Vec::new() };
+        let timeout = Duration::from_secs_f64(config.timeout_s);
+        for (index, lane) in config.lanes.iter().enumerate() {
+            let lane = plan.lane(index, lane, timeout)?;
+            plan.lanes.push(lane);
+        }
+        if plan.classes.len() > usize::from(u16::MAX) {
+            let (place, value) = ("classes".to_string(), plan.classes.len().to_string());
+            return Err(ConfigError::Value { place, value, remedy: "use at most 65535 class names" }.into());
+        }
+        Ok(plan)
+    }
+
+    fn lane(&mut self, index: usize, lane: &LaneConfig, timeout: Duration) -> Result<LanePlan, LoadError> {
+        let total: f64 = lane.targets.iter().map(|t| t.weight).sum();
+        let mut planned = LanePlan { index, targets: Vec::new(), addresses: Vec::new(), streams: Vec::new() };
+        let mut hosts: Vec<(String, u16)> = Vec::new();
+        let mut weight = 0.0;
+        for target in &lane.targets {
+            let url = Url::parse(&target.url, &format!("lanes[{index}].targets.url"))?;
+            let host = (url.host.clone(), url.port);
+            let pool = match hosts.iter().position(|known| *known == host) {
+                Some(pool) => pool,
+                None => {
+                    let pool = hosts.len();
+                    let (address, streams) = open(&target.url, &url, lane.connections(), timeout)?;
+                    planned.addresses.push(address);
+                    planned.streams.extend(streams.into_iter().map(|stream| (pool, stream)));
+                    hosts.push(host);
+                    pool
+                }
+            };
+            weight += target.weight;
+            let class = self.class(&target.class);
+            planned.targets.push(Target { request: url.request(), pool, class, up_to: weight / total });
+        }
+        Ok(planned)
+    }
+
+    fn class(&mut self, name: &str) -> u16 {
+        let index = self.classes.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.classes.push(name.to_string());
+            self.classes.len() - 1
+        });
+        u16::try_from(index).unwrap_or(u16::MAX)
+    }
+}
+
+/// The first address of the host that accepts, and `count` connections to it.
+fn open(
+    text: &str,
+    url: &Url,
+    count: u32,
+    timeout: Duration,
+) -> Result<(SocketAddr, Vec<TcpStream>), LoadError> {
+    let failed = |addr, cause| LoadError::Connect { url: text.to_string(), addr, cause };
+    let (address, first) = open_first(text, url, timeout)?;
+    let mut streams = vec![first];
+    for _ in 1..count {
+        streams.push(open_one(address, timeout).map_err(|cause| failed(address, cause))?);
+    }
+    Ok((address, streams))
+}
+
+fn open_first(text: &str, url: &Url, timeout: Duration) -> Result<(SocketAddr, TcpStream), LoadError> {
+    let unresolved = |cause: String| {
+        let (url, host) = (text.to_string(), url.host.clone());
+        LoadError::Resolve { url, host, cause }
+    };
+    let found = (url.host.as_str(), url.port).to_socket_addrs().map_err(|e| unresolved(e.to_string()))?;
+    let mut refusal = unresolved("the name has no address".to_string());
+    for addr in found {
+        match open_one(addr, timeout) {
+            Ok(stream) => return Ok((addr, stream)),
+            Err(cause) => refusal = LoadError::Connect { url: text.to_string(), addr, cause },
+        }
+    }
+    Err(refusal)
+}
+
+fn open_one(addr: SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&addr, timeout)?;
+    sys::prepare(&stream)?;
+    Ok(stream)
+}

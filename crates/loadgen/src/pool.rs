@@ -1,0 +1,130 @@
+//! The connections to one address: which are idle, which requests wait for one. Slots, not sockets.
+
+use std::collections::VecDeque;
+
+use sojourn_dist::Stream;
+
+use crate::outcome::Request;
+
+/// The pool of one address in one lane.
+#[derive(Debug)]
+pub struct Pool {
+    idle: Vec<usize>,
+    /// Requests that found no idle connection, in the order in which they were intended.
+    pub waiting: VecDeque<Request>,
+    /// Connections that are open or being opened.
+    open: usize,
+    connecting: usize,
+    kept: usize,
+    limit: usize,
+    /// The last connection failed or closed without an answer: open for requests only, not to keep the
+    /// number, or a peer that closes at once would make the loop spin.
+    failing: bool,
+}
+
+impl Pool {
+    pub fn new(kept: u32, limit: u32) -> Pool {
+        let (kept, limit) = (kept as usize, limit as usize);
+        let (idle, waiting) = (Vec::new(), VecDeque::new());
+        Pool { idle, waiting, open: 0, connecting: 0, kept, limit, failing: false }
+    }
+
+    /// An idle connection, each with the same probability; it is idle no longer.
+    pub fn take_idle(&mut self, stream: &mut Stream) -> Option<usize> {
+        let at = stream.below(self.idle.len() as u64) as usize;
+        (!self.idle.is_empty()).then(|| self.idle.swap_remove(at))
+    }
+
+    pub fn put_idle(&mut self, slot: usize) {
+        self.idle.push(slot);
+    }
+
+    /// Should one more be opened now? One for each waiting request up to the limit; and as many as are kept.
+    pub fn wants_more(&self) -> bool {
+        let to_serve = self.waiting.len() > self.connecting && self.open < self.limit;
+        to_serve || (!self.failing && self.open < self.kept)
+    }
+
+    pub fn opening(&mut self) {
+        self.open += 1;
+        self.connecting += 1;
+    }
+
+    /// A connection that was there before the start.
+    pub fn opened_before(&mut self, slot: usize) {
+        self.open += 1;
+        self.idle.push(slot);
+    }
+
+    pub fn connected(&mut self) {
+        self.connecting -= 1;
+    }
+
+    /// An answer came; true if that is news.
+    pub fn served(&mut self) -> bool {
+        std::mem::replace(&mut self.failing, false)
+    }
+
+    pub fn connect_failed(&mut self) {
+        self.connecting -= 1;
+        self.open -= 1;
+        self.failing = true;
+    }
+
+    /// `served`: it has carried an answer.
+    pub fn closed(&mut self, slot: usize, served: bool) {
+        self.failing |= !served;
+        self.open -= 1;
+        self.idle.retain(|idle| *idle != slot);
+    }
+
+    /// The system gives no more sockets: live with what is open.
+    pub fn limit_to_open(&mut self) {
+        self.limit = self.open;
+        self.kept = self.kept.min(self.open);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.open == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> Request {
+        Request { sequence: 0, target: 0, user: 0, intended_s: 0.0, taken_s: 0.0, sent_s: f64::NAN }
+    }
+
+    #[test]
+    fn opens_one_for_each_waiting_request_up_to_the_limit() {
+        let mut pool = Pool::new(1, 2);
+        pool.opened_before(0);
+        assert!(!pool.wants_more());
+        assert_eq!(pool.take_idle(&mut Stream::new(1, "x")), Some(0));
+        assert_eq!(pool.take_idle(&mut Stream::new(1, "x")), None);
+        pool.waiting.push_back(request());
+        assert!(pool.wants_more());
+        pool.opening();
+        assert!(!pool.wants_more());
+        pool.waiting.push_back(request());
+        assert!(!pool.wants_more(), "the limit is 2");
+    }
+
+    #[test]
+    fn a_failing_address_is_tried_for_requests_only() {
+        let mut pool = Pool::new(1, 2);
+        assert!(pool.wants_more());
+        pool.opening();
+        pool.connect_failed();
+        assert!(!pool.wants_more());
+        pool.waiting.push_back(request());
+        assert!(pool.wants_more());
+        pool.waiting.clear();
+        assert!(pool.served() && pool.wants_more());
+        pool.opened_before(3);
+        pool.closed(3, false);
+        assert!(!pool.wants_more(), "a peer that closes at once is not asked again and again");
+    }
+}

@@ -1,0 +1,152 @@
+//! A run from its configuration to its summary.
+
+mod account;
+
+use std::fs::File;
+use std::io::LineWriter;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::thread::{scope, Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+use hdrhistogram::serialization::V2DeflateSerializer;
+
+use crate::clock::{now_s, wall_time};
+use crate::config::Config;
+use crate::error::LoadError;
+use crate::lane::{Batch, Gauges, Lane, Shared};
+use crate::plan::{LanePlan, Plan};
+use crate::sink::{Seconds, Sink};
+use crate::summary::{LaneSummary, Progress, Summary};
+use crate::sys;
+
+use account::{steal_s, Run};
+
+const PROGRESS_S: f64 = 0.25;
+const FLUSH_S: f64 = 1.0;
+/// From everything open to the first request.
+const LEAD_S: f64 = 0.05;
+
+/// Puts the load on the service; writes `requests.rec` and `latency.hlog` into `out`.
+///
+/// `progress` is called four times a second on the caller's thread. When `stop` is set, the run ends within
+/// about half a second and its summary says `interrupted`. Nothing is written before all connections are open.
+pub fn run(
+    config: &Config,
+    out: &Path,
+    progress: &mut dyn FnMut(&Progress),
+    stop: &AtomicBool,
+) -> Result<Summary, LoadError> {
+    config.validate()?;
+    start_time(config)?;
+    sys::raise_file_limit();
+    let plan = Plan::new(config)?;
+    std::fs::create_dir_all(out).map_err(|cause| LoadError::Folder { path: out.to_path_buf(), cause })?;
+    let start_s = start_time(config)?;
+    let (halt, end_s) = (AtomicBool::new(false), start_s + config.duration_s);
+    let shared = Shared { config, start_s, end_s, stop, halt: &halt };
+
+    let path = out.join("latency.hlog");
+    let log_error = |cause: String| LoadError::Log { path: path.clone(), cause };
+    let mut file = LineWriter::new(File::create(&path).map_err(|e| log_error(e.to_string()))?);
+    let mut serializer = V2DeflateSerializer::new();
+    let seconds = Seconds::begin(&mut file, &mut serializer, start_s, wall_time(start_s));
+    let seconds = seconds.map_err(|e| log_error(e.to_string()))?;
+    let mut sink = Sink::create(&out.join("requests.rec"), config, &plan.classes, end_s, seconds)?;
+
+    let steal_before_s = steal_s();
+    let lanes = drive(&shared, plan.lanes, &mut sink, progress, &log_error)?;
+    let steal_s = steal_s() - steal_before_s;
+    Ok(Run { shared: &shared, sink: &sink, lanes, steal_s, ended_s: now_s() }.summary())
+}
+
+fn start_time(config: &Config) -> Result<f64, LoadError> {
+    let now_s = now_s();
+    match config.start_at_s {
+        Some(start_at_s) if start_at_s < now_s => Err(LoadError::StartPassed { start_at_s, now_s }),
+        Some(start_at_s) => Ok(start_at_s),
+        None => Ok(now_s + LEAD_S),
+    }
+}
+
+/// Runs the lanes on threads of their own and the sink on this one.
+fn drive(
+    shared: &Shared,
+    plans: Vec<LanePlan>,
+    sink: &mut Sink,
+    progress: &mut dyn FnMut(&Progress),
+    log_error: &dyn Fn(String) -> LoadError,
+) -> Result<Vec<LaneSummary>, LoadError> {
+    let gauges: Vec<Gauges> = plans.iter().map(|_| Gauges::default()).collect();
+    let (sender, receiver) = channel();
+    scope(|scope| {
+        let lanes: Vec<_> = plans
+            .into_iter()
+            .zip(&gauges)
+            .map(|(plan, gauges)| spawn(scope, shared, gauges, plan, sender.clone()))
+            .collect();
+        drop(sender);
+        let drained = drain(shared, &gauges, &receiver, sink, progress, log_error);
+        if drained.is_err() {
+            shared.halt.store(true, Ordering::Relaxed);
+        }
+        let joined = lanes.into_iter().enumerate();
+        let lanes: Result<Vec<_>, _> = joined
+            .map(|(lane, handle)| handle.join().unwrap_or(Err(LoadError::Panic { lane })))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .collect();
+        drained.and(lanes)
+    })
+}
+
+fn spawn<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    shared: &'env Shared<'env>,
+    gauges: &'env Gauges,
+    plan: LanePlan,
+    sender: std::sync::mpsc::Sender<Batch>,
+) -> ScopedJoinHandle<'scope, Result<LaneSummary, LoadError>> {
+    scope.spawn(move || {
+        let result = Lane::new(shared, gauges, plan, sender).and_then(Lane::run);
+        if result.is_err() {
+            // One lane alone is not the load that was asked for.
+            shared.halt.store(true, Ordering::Relaxed);
+        }
+        result
+    })
+}
+
+/// Takes outcomes until all lanes have ended.
+fn drain(
+    shared: &Shared,
+    gauges: &[Gauges],
+    receiver: &Receiver<Batch>,
+    sink: &mut Sink,
+    progress: &mut dyn FnMut(&Progress),
+    log_error: &dyn Fn(String) -> LoadError,
+) -> Result<(), LoadError> {
+    let (mut told_s, mut flushed_s) = (now_s(), now_s());
+    loop {
+        let batch = receiver.recv_timeout(Duration::from_secs_f64(PROGRESS_S / 2.0));
+        let now = now_s();
+        match &batch {
+            Ok(batch) => sink.take(batch)?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if now >= told_s + PROGRESS_S && now >= shared.start_s {
+            progress(&account::progress(shared, gauges, sink, now, now - told_s));
+            sink.interval.clear();
+            told_s = now;
+        }
+        if now >= flushed_s + FLUSH_S {
+            sink.flush()?;
+            sink.seconds.write_ended(now).map_err(log_error)?;
+            flushed_s = now;
+        }
+    }
+    sink.flush()?;
+    sink.seconds.finish(shared.end_s.min(now_s())).map_err(log_error)
+}

@@ -1,0 +1,169 @@
+//! The system calls that the standard library does not have, and all `unsafe` of this crate.
+//!
+//! `unsafe` is needed because the event loop is our own: epoll with nanosecond timeouts, the kernel's receive
+//! stamps (control messages of recvmsg), core pinning, real-time priority and thread clocks have no safe
+//! interface in std. Each block is one call with buffers that outlive it.
+#![allow(unsafe_code)]
+
+mod poll;
+
+use std::io;
+use std::mem::{size_of, zeroed, MaybeUninit};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+
+pub use poll::Poller;
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(result)
+}
+
+/// Nanoseconds of a clock.
+pub fn clock_ns(clock: libc::clockid_t) -> i64 {
+    // SAFETY: a valid pointer to a timespec; the clocks used here exist on every Linux.
+    let time = unsafe {
+        let mut time = MaybeUninit::<libc::timespec>::zeroed();
+        libc::clock_gettime(clock, time.as_mut_ptr());
+        time.assume_init()
+    };
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// CLOCK_REALTIME minus CLOCK_MONOTONIC, from the middle of two readings.
+pub fn realtime_offset_ns() -> i64 {
+    let before = clock_ns(libc::CLOCK_MONOTONIC);
+    let realtime = clock_ns(libc::CLOCK_REALTIME);
+    let after = clock_ns(libc::CLOCK_MONOTONIC);
+    realtime - before - (after - before) / 2
+}
+
+/// (voluntary, involuntary) context switches of the calling thread.
+pub fn context_switches() -> (u64, u64) {
+    // SAFETY: getrusage fills the zeroed struct it is given.
+    let usage = unsafe {
+        let mut usage: libc::rusage = zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+        usage
+    };
+    (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64)
+}
+
+/// Pins the calling thread.
+pub fn pin(cpu: usize) -> io::Result<()> {
+    if cpu >= libc::CPU_SETSIZE as usize {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    // SAFETY: `cpu` is inside the set; the set outlives the call.
+    check(unsafe {
+        let mut set: libc::cpu_set_t = zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
+    })
+    .map(|_| ())
+}
+
+/// SCHED_FIFO for the calling thread.
+pub fn realtime(priority: i32) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: priority };
+    // SAFETY: a valid pointer for the length of the call.
+    check(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) }).map(|_| ())
+}
+
+/// Timers of the calling thread end on time: the default lets them be 50 µs late.
+pub fn precise_timers() {
+    // SAFETY: plain arguments. A refusal leaves the default, which lateness shows.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+}
+
+/// Lifts the soft limit of open files to the hard one.
+pub fn raise_file_limit() {
+    // SAFETY: both calls get a valid rlimit. A refusal shows as EMFILE later.
+    unsafe {
+        let mut limit: libc::rlimit = zeroed();
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+        }
+    }
+}
+
+/// Non-blocking, no Nagle, kernel receive stamps.
+pub fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nonblocking(true)?;
+    stream.set_nodelay(true)?;
+    let on: libc::c_int = 1;
+    let (fd, length) = (stream.as_raw_fd(), size_of::<libc::c_int>() as libc::socklen_t);
+    // SAFETY: `on` outlives the call. A kernel without stamps gives none: NaN in the record.
+    unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, (&raw const on).cast(), length) };
+    Ok(())
+}
+
+/// Begins a connect; the socket becomes writable when it has ended, well or badly.
+pub fn connect(addr: SocketAddr) -> io::Result<TcpStream> {
+    let family = if addr.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+    let flags = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: the descriptor is new and owned by nobody else.
+    let stream = unsafe { TcpStream::from_raw_fd(check(libc::socket(family, flags, 0))?) };
+    prepare(&stream)?;
+    match connect_raw(stream.as_raw_fd(), addr) {
+        Err(e) if e.raw_os_error() != Some(libc::EINPROGRESS) => Err(e),
+        _ => Ok(stream),
+    }
+}
+
+fn connect_raw(fd: RawFd, addr: SocketAddr) -> io::Result<libc::c_int> {
+    // SAFETY: each struct is fully set and outlives the call that reads it.
+    match addr {
+        SocketAddr::V4(v4) => unsafe {
+            let mut to: libc::sockaddr_in = zeroed();
+            to.sin_family = libc::AF_INET as libc::sa_family_t;
+            to.sin_port = v4.port().to_be();
+            to.sin_addr.s_addr = u32::from_ne_bytes(v4.ip().octets());
+            check(libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_in>() as u32))
+        },
+        SocketAddr::V6(v6) => unsafe {
+            let mut to: libc::sockaddr_in6 = zeroed();
+            to.sin6_family = libc::AF_INET6 as libc::sa_family_t;
+            to.sin6_port = v6.port().to_be();
+            to.sin6_addr.s6_addr = v6.ip().octets();
+            to.sin6_scope_id = v6.scope_id();
+            check(libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_in6>() as u32))
+        },
+    }
+}
+
+/// Reads once. The stamp is CLOCK_REALTIME in ns: when the kernel got the last segment of what was read.
+pub fn receive(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<(usize, Option<i64>)> {
+    // u64s, for the alignment that a control message wants.
+    let mut control = [0u64; 16];
+    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: the header points to `part` and `control`, which outlive the call and the walk over them.
+    unsafe {
+        let mut header: libc::msghdr = zeroed();
+        header.msg_iov = &mut part;
+        header.msg_iovlen = 1;
+        header.msg_control = control.as_mut_ptr().cast();
+        header.msg_controllen = size_of::<[u64; 16]>() as _;
+        let count = libc::recvmsg(stream.as_raw_fd(), &mut header, 0);
+        if count < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok((count as usize, stamp(&header)))
+    }
+}
+
+/// SAFETY: `header` was filled by recvmsg and its control buffer still lives.
+unsafe fn stamp(header: &libc::msghdr) -> Option<i64> {
+    let mut message = libc::CMSG_FIRSTHDR(header);
+    while !message.is_null() {
+        if (*message).cmsg_level == libc::SOL_SOCKET && (*message).cmsg_type == libc::SCM_TIMESTAMPNS {
+            let time: libc::timespec = libc::CMSG_DATA(message).cast::<libc::timespec>().read_unaligned();
+            return Some(time.tv_sec * 1_000_000_000 + time.tv_nsec);
+        }
+        message = libc::CMSG_NXTHDR(header, message);
+    }
+    None
+}

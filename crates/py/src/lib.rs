@@ -1,0 +1,24 @@
+//! `sojourn._native`: converts, releases the GIL, maps errors. Nothing else in the workspace knows Python.
+//!
+//! - `place`    namespaces, pinning, the stop flag
+//! - `services` the load generator, the web testbed, the host collector, spinners
+//! - `irqwork`  work in soft-interrupt context
+//!
+//! Configurations and summaries cross as JSON text: each is checked by the crate that owns it.
+
+mod irqwork;
+mod place;
+mod services;
+
+use pyo3::prelude::*;
+
+/// Native parts of sojourn.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::irqwork::IrqWork;
+    #[pymodule_export]
+    use crate::place::{die_with_parent, enter_network, share_of_core, stop_on_signals, stopped};
+    #[pymodule_export]
+    use crate::services::{collect_host, load, schedule, serve_web, spin};
+}

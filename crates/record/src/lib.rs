@@ -1,0 +1,30 @@
+//! Append-only record logs: what a run writes while it runs.
+//!
+//! A log is one JSON header line and then packed little-endian rows of fixed width, so that whatever
+//! reached the disk before a crash can be read (`numpy.frombuffer` is enough) and only the last row can be cut:
+//!
+//! ```text
+//! {"columns":[["intended_s","f8"],…],"format":"sojourn-record","meta":{…},"version":1}\n
+//! row row row …
+//! ```
+//!
+//! - `column`: column kinds, their two-letter codes, values
+//! - `write`: [`Writer`], buffered
+//! - `read`: [`read()`], which tolerates a cut-off last row
+//! - `error`: [`WriteError`], [`ReadError`]
+#![forbid(unsafe_code)]
+
+mod column;
+mod error;
+mod read;
+mod write;
+
+pub use column::{Column, Kind, Value};
+pub use error::{ReadError, WriteError};
+pub use read::{read, Log};
+pub use write::Writer;
+
+/// The `format` of a header line.
+pub const FORMAT: &str = "sojourn-record";
+/// The `version` of a header line; a reader refuses any other.
+pub const VERSION: u64 = 1;

@@ -1,0 +1,124 @@
+//! The writer.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::{Column, Value, WriteError, FORMAT, VERSION};
+
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Writes one log. Rows reach the file when 256 KiB are full, at [`Writer::flush`] and on drop
+/// (a drop cannot report an error: flush first).
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    file: BufWriter<File>,
+    columns: Vec<Column>,
+    packed: Vec<u8>,
+    rows: u64,
+}
+
+impl Writer {
+    /// Creates (or empties) the file and writes the header; `meta` is any JSON value.
+    pub fn create(path: &Path, columns: &[Column], meta: &serde_json::Value) -> Result<Writer, WriteError> {
+        let create_error = |source| WriteError::Create { path: path.to_path_buf(), source };
+        let mut file = BufWriter::with_capacity(BUFFER_BYTES, File::create(path).map_err(create_error)?);
+        write_header(&mut file, columns, meta).map_err(create_error)?;
+        let columns = columns.to_vec();
+        Ok(Writer { path: path.to_path_buf(), file, columns, packed: Vec::new(), rows: 0 })
+    }
+
+    /// Appends one row; nothing is written if its shape is not that of the columns.
+    pub fn row(&mut self, values: &[Value]) -> Result<(), WriteError> {
+        self.check_shape(values)?;
+        self.packed.clear();
+        for value in values {
+            value.append_to(&mut self.packed);
+        }
+        self.file.write_all(&self.packed).map_err(|source| self.append_error(source))?;
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Hands everything to the operating system.
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        self.file.flush().map_err(|source| self.append_error(source))
+    }
+
+    /// Rows accepted so far.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Keeps rows 0, `every`, 2 `every` … and replaces the meta. A crash meanwhile leaves the log as it was.
+    pub fn thin(&mut self, every: u64, meta: &serde_json::Value) -> Result<(), WriteError> {
+        self.flush()?;
+        let mut name = self.path.clone().into_os_string();
+        name.push(".part");
+        let part = PathBuf::from(name);
+        let (file, rows) = self.copy_thinned(&part, every.max(1), meta).map_err(|source| {
+            // What is half written must not stay behind; the first error is the one to tell.
+            let _ = std::fs::remove_file(&part);
+            self.append_error(source)
+        })?;
+        (self.file, self.rows) = (file, rows);
+        Ok(())
+    }
+
+    fn copy_thinned(
+        &self,
+        part: &Path,
+        every: u64,
+        meta: &serde_json::Value,
+    ) -> std::io::Result<(BufWriter<File>, u64)> {
+        let mut from = BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?);
+        from.read_until(b'\n', &mut Vec::new())?;
+        let mut to = BufWriter::with_capacity(BUFFER_BYTES, File::create(part)?);
+        write_header(&mut to, &self.columns, meta)?;
+        let mut row = vec![0; self.columns.iter().map(|column| column.kind.size_bytes()).sum()];
+        for index in 0..self.rows {
+            from.read_exact(&mut row)?;
+            if index % every == 0 {
+                to.write_all(&row)?;
+            }
+        }
+        to.flush()?;
+        std::fs::rename(part, &self.path)?;
+        let file = OpenOptions::new().append(true).open(&self.path)?;
+        Ok((BufWriter::with_capacity(BUFFER_BYTES, file), self.rows.div_ceil(every)))
+    }
+
+    fn check_shape(&self, values: &[Value]) -> Result<(), WriteError> {
+        let wrong = |what| Err(WriteError::Shape { path: self.path.clone(), what });
+        if values.len() != self.columns.len() {
+            return wrong(format!("{} values for {} columns", values.len(), self.columns.len()));
+        }
+        let kinds = self.columns.iter().map(|column| column.kind);
+        for (index, (value, kind)) in values.iter().zip(kinds).enumerate() {
+            if value.kind() != kind {
+                return wrong(format!(
+                    "value {index} is {}, its column {}",
+                    value.kind().code(),
+                    kind.code()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn append_error(&self, source: std::io::Error) -> WriteError {
+        WriteError::Append { path: self.path.clone(), source }
+    }
+}
+
+fn write_header(
+    file: &mut BufWriter<File>,
+    columns: &[Column],
+    meta: &serde_json::Value,
+) -> std::io::Result<()> {
+    let named: Vec<[&str; 2]> = columns.iter().map(|c| [c.name, c.kind.code()]).collect();
+    let header = serde_json::json!({"format": FORMAT, "version": VERSION, "columns": named, "meta": meta});
+    writeln!(file, "{header}")?;
+    file.flush()
+}

@@ -1,0 +1,116 @@
+//! Writing and reading back; the bytes themselves; each error once.
+
+use sojourn_record::{read, Column, Kind, ReadError, Value, WriteError, Writer};
+
+const COLUMNS: [Column; 6] = [
+    Column { name: "a", kind: Kind::F64 },
+    Column { name: "b", kind: Kind::I64 },
+    Column { name: "c", kind: Kind::U64 },
+    Column { name: "d", kind: Kind::U32 },
+    Column { name: "e", kind: Kind::U16 },
+    Column { name: "f", kind: Kind::U8 },
+];
+const ROW: [Value; 6] = [
+    Value::F64(1.5),
+    Value::I64(-2),
+    Value::U64(u64::MAX),
+    Value::U32(0x0102_0304),
+    Value::U16(0x0506),
+    Value::U8(7),
+];
+
+fn path(name: &str) -> std::path::PathBuf {
+    std::env::temp_dir().join(format!("sojourn-record-{}-{name}", std::process::id()))
+}
+
+#[test]
+fn reads_back_what_was_written() {
+    let path = path("back");
+    let mut writer = Writer::create(&path, &COLUMNS, &serde_json::json!({"classes": ["x"]})).unwrap();
+    writer.row(&ROW).unwrap();
+    writer.row(&ROW).unwrap();
+    writer.flush().unwrap();
+    assert_eq!(writer.rows(), 2);
+    let log = read(&path).unwrap();
+    assert_eq!(log.rows, vec![ROW.to_vec(), ROW.to_vec()]);
+    assert_eq!(log.meta["classes"][0], "x");
+    assert_eq!(log.column("b"), Some(vec![-2.0, -2.0]));
+    assert_eq!(log.cut_bytes, 0);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn row_bytes_are_packed_little_endian() {
+    let path = path("bytes");
+    let mut writer = Writer::create(&path, &COLUMNS, &serde_json::Value::Null).unwrap();
+    writer.row(&ROW).unwrap();
+    drop(writer);
+    let bytes = std::fs::read(&path).unwrap();
+    let body = &bytes[bytes.iter().position(|b| *b == b'\n').unwrap() + 1..];
+    // 1.5 is 0x3FF8 << 48 (IEEE 754); -2 is all ones but the lowest bit.
+    assert_eq!(body[..8], [0, 0, 0, 0, 0, 0, 0xf8, 0x3f]);
+    assert_eq!(body[8..16], [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]);
+    assert_eq!(body[24..], [4, 3, 2, 1, 6, 5, 7]);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_cut_off_last_row_is_left_out() {
+    let path = path("cut");
+    let mut writer = Writer::create(&path, &COLUMNS, &serde_json::Value::Null).unwrap();
+    writer.row(&ROW).unwrap();
+    writer.row(&ROW).unwrap();
+    drop(writer);
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 5]).unwrap();
+    let log = read(&path).unwrap();
+    assert_eq!((log.rows.len(), log.cut_bytes), (1, 26));
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn thinning_keeps_every_kth_row_and_goes_on() {
+    let path = path("thin");
+    let columns = [Column { name: "n", kind: Kind::U32 }];
+    let mut writer = Writer::create(&path, &columns, &serde_json::json!({"every": 1})).unwrap();
+    (0..7).for_each(|n| writer.row(&[Value::U32(n)]).unwrap());
+    writer.thin(3, &serde_json::json!({"every": 3})).unwrap();
+    assert_eq!(writer.rows(), 3);
+    writer.row(&[Value::U32(9)]).unwrap();
+    writer.flush().unwrap();
+    let log = read(&path).unwrap();
+    assert_eq!(log.column("n"), Some(vec![0.0, 3.0, 6.0, 9.0]));
+    assert_eq!(log.meta["every"], 3);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn errors_name_the_path_and_the_remedy() {
+    let missing = std::path::Path::new("/nonexistent/x.rec");
+    let error = Writer::create(missing, &COLUMNS, &serde_json::Value::Null).unwrap_err();
+    assert!(matches!(error, WriteError::Create { .. }));
+    assert!(error.to_string().contains("/nonexistent/x.rec") && error.to_string().contains("--out"));
+    assert!(matches!(read(missing), Err(ReadError::Open { .. })));
+
+    let path = path("errors");
+    let mut writer = Writer::create(&path, &COLUMNS, &serde_json::Value::Null).unwrap();
+    assert!(matches!(writer.row(&ROW[1..]), Err(WriteError::Shape { .. })));
+    assert!(matches!(writer.row(&[Value::U8(0); 6]), Err(WriteError::Shape { .. })));
+    std::fs::write(&path, "").unwrap();
+    assert!(matches!(read(&path), Err(ReadError::Header { .. })));
+    std::fs::write(&path, "{\"format\":\"other\"}\n").unwrap();
+    assert!(matches!(read(&path), Err(ReadError::Header { .. })));
+    std::fs::write(&path, "{\"format\":\"sojourn-record\",\"version\":2}\n").unwrap();
+    assert!(matches!(read(&path), Err(ReadError::Version { .. })));
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_full_disk_says_free_space() {
+    // /dev/full answers every write with ENOSPC.
+    let full = std::path::Path::new("/dev/full");
+    if full.exists() {
+        let error = Writer::create(full, &COLUMNS, &serde_json::Value::Null).unwrap_err();
+        assert!(error.to_string().contains("free space or choose another --out"), "{error}");
+    }
+}

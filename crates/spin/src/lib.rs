@@ -1,0 +1,13 @@
+//! What a worker process of the lab asks of the kernel.
+//!
+//! - `place`    pin a thread, enter a network namespace, die with the parent
+//! - `spinner`  one busy loop a core at `SCHED_IDLE`: an idle core stops its tick, and the interrupt that wakes it
+//!   is then missing from `/proc/stat`; with a spinner the tick never stops
+//!
+//! `unsafe` is needed for the raw scheduler and namespace calls; each block states why it is sound.
+
+mod place;
+mod spinner;
+
+pub use place::{die_with_parent, enter_network, pin, share_of_core, PlaceError};
+pub use spinner::spin;

@@ -1,0 +1,24 @@
+"""The command line's verbs, each imported when it is used."""
+
+from __future__ import annotations
+
+import typer
+
+from sojourn.cli import fit, lab, load, measure, predict, report, serve, study, validate
+
+app = typer.Typer(
+    name="sojourn",
+    help="Measure a service under a known load, fit a queueing model, predict what nobody has run.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("load")(load.load)
+app.command("measure")(measure.measure)
+app.command("fit")(fit.fit)
+app.command("predict")(predict.predict)
+app.command("validate")(validate.validate)
+app.command("report")(report.report)
+app.command("study")(study.study)
+app.command("serve")(serve.serve)
+app.add_typer(lab.app, name="lab")

@@ -1,0 +1,49 @@
+"""`sojourn fit runs/… --model two-class`: parameters with intervals → fitted.toml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sojourn.cli.settings import settings
+from sojourn.errors import InputError
+
+
+def fit(
+    runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
+    model: Annotated[str, typer.Option(help="two-class or mmm")] = "two-class",
+    variant: Annotated[str, typer.Option(help="paper, shared, priority, or best: decided on held-out rates")] = "best",
+    given: Annotated[str, typer.Option("--set", help="what is known: p=1,capacity=100,client_s=5e-5")] = "",
+    out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
+    seed: Annotated[int, typer.Option(help="of the bootstrap")] = 1,
+) -> None:
+    """Fits a model to measured runs; the intervals are from a block bootstrap."""
+    from sojourn.fit import compare
+    from sojourn.fit import fit as fit_
+    from sojourn.measure.folder import run_folders
+    from sojourn.measure.observations import observe
+
+    if model not in ("two-class", "mmm"):
+        raise InputError(repr(model), "--model", "use two-class or mmm")
+    observations = observe([path for path in run_folders(runs) if is_open_loop(path)])
+    known = settings(given, "--set")
+    if model == "two-class" and variant == "best":
+        chosen = compare(observations, ["paper", "shared", "priority"], known, seed=seed)
+        typer.echo(chosen.why)
+        fitted = chosen.fits[chosen.best]
+    else:
+        fitted = fit_(observations, model, variant if model == "two-class" else "", known, seed=seed)
+    fitted.write(out)
+    typer.echo(str(fitted))
+    typer.echo(f"written to {out}")
+
+
+def is_open_loop(path: Path) -> bool:
+    """Whether a run has a known rate and a known demand: runs that find a saturation rate have no rate."""
+    from sojourn.measure.folder import RunFolder
+
+    manifest = RunFolder.open(path).manifest
+    closed = any(lane.get("closed") for lane in manifest.get("load", {}).get("lanes", []))
+    return not closed and not path.name.startswith("bare-")

@@ -1,0 +1,42 @@
+"""`sojourn lab doctor`: what this machine can do, what not, and what to install."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+app = typer.Typer(help="The lab: hosts, NICs, interrupt steering on this machine.", no_args_is_help=True)
+
+
+@app.callback()
+def _lab() -> None:
+    """The lab: hosts, NICs, interrupt steering on this machine."""
+
+
+@app.command()
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the checks as JSON")] = False) -> None:
+    """Says what this machine can do for a measurement, what it cannot, and what to install."""
+    from sojourn.lab.doctor import all_checks
+
+    checks = all_checks()
+    if as_json:
+        typer.echo(json.dumps([vars(check) for check in checks]))
+        return
+    table = Table("", "what", "found", "needed for", "if lacking", box=None, header_style="dim")
+    for check in checks:
+        mark = "[green]yes[/]" if check.good else "[red]no[/]"
+        table.add_row(mark, check.name, check.finding, check.needed_for, "" if check.good else check.remedy)
+    Console().print(table)
+
+
+@app.command()
+def clean() -> None:
+    """Removes what labs of dead processes left behind, and nothing else."""
+    from sojourn.lab.registry import clean_stale
+
+    removed = clean_stale()
+    typer.echo("removed " + ", ".join(removed) if removed else "nothing was left behind")

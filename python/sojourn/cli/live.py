@@ -1,0 +1,50 @@
+"""The live view of a load in the terminal; on a pipe, one plain line a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+
+from sojourn.units import seconds
+
+
+class Live:
+    """Shows progress events of the generator."""
+
+    def __init__(self, title: str, console: Console) -> None:
+        self.title = title
+        self.console = console
+        self._last = 0.0
+        columns: list[ProgressColumn] = [
+            TextColumn("{task.description}"), BarColumn(bar_width=24), TimeRemainingColumn(), TextColumn("{task.fields[text]}"),
+        ]  # fmt: skip
+        self._progress = Progress(*columns, console=console, transient=True) if console.is_terminal else None
+        self._task = self._progress.add_task(title, total=1.0, text="") if self._progress else None
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        text = (
+            f"{event.get('rate_per_s', 0):.0f}/s  p50 {seconds(event.get('p50_s'))}  p99 {seconds(event.get('p99_s'))}  "
+            f"failed {event.get('failed', 0)}  in flight {event.get('in_flight', 0)}"
+        )
+        elapsed, total = event.get("elapsed_s", 0.0), event.get("duration_s", 1.0)
+        if self._progress and self._task is not None:
+            self._progress.update(self._task, completed=min(elapsed / total, 1.0), text=text)
+        elif time.monotonic() - self._last >= 1:
+            self._last = time.monotonic()
+            self.console.print(f"{self.title} {elapsed:5.1f}/{total:g} s  {text}", highlight=False)
+
+
+@contextmanager
+def live(title: str, console: Console | None = None) -> Iterator[Live]:
+    """A live view on standard error."""
+    view = Live(title, console or Console(stderr=True))
+    if view._progress:
+        with view._progress:
+            yield view
+    else:
+        yield view

@@ -1,0 +1,73 @@
+"""`sojourn measure URL --rate 50..350:50`: a ramp with host metrics, one run folder a rate."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sojourn.cli.live import live
+from sojourn.measure.folder import RunFolder
+from sojourn.table import Metrics
+from sojourn.units import duration_s, interval, levels, percent
+
+
+def measure(
+    url: Annotated[list[str], typer.Argument(help="http://host:port/path")],
+    rate: Annotated[str, typer.Option(help="requests per second: 50..350:50, 50,100 or one number")],
+    length: Annotated[str, typer.Option("--for", help="length of each run, e.g. 8s")] = "8s",
+    arrivals: Annotated[str, typer.Option(help="poisson or constant")] = "poisson",
+    connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
+    seed: Annotated[int, typer.Option(help="the schedules repeat from it")] = 1,
+    every: Annotated[str, typer.Option(help="between two host samples, 10ms to 10s")] = "100ms",
+    timeout: Annotated[str, typer.Option(help="after which a request has failed")] = "10s",
+    out: Annotated[Path | None, typer.Option(help="folder for the run folders; default runs/measure-TIME")] = None,
+) -> None:
+    """Measures a service at several rates: requests, host metrics, verdict and Metrics of each in a run folder."""
+    from sojourn.lab.registry import only_one
+    from sojourn.measure.load import http_load
+    from sojourn.measure.run import execute
+
+    rates = levels(rate, "--rate")
+    length_s, every_s = duration_s(length, "--for"), duration_s(every, "--every")
+    where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
+    configs = [
+        http_load(url, rate_per_s=r, arrivals=arrivals, duration_s=length_s, connections=connections, seed=seed + k,
+                  timeout_s=duration_s(timeout, "--timeout"))
+        for k, r in enumerate(rates)
+    ]  # fmt: skip
+    console = Console(highlight=False)
+    folders: list[RunFolder] = []
+    with only_one("measure"):
+        for r, config in zip(rates, configs, strict=True):
+            name = f"rate-{r:g}"
+            with live(f"{r:g}/s") as view:
+                folders.append(
+                    execute(where / name, config, what={"name": name, "factors": {"rate_per_s": r}}, interval_s=every_s,
+                            progress=view)
+                )  # fmt: skip
+    console.print(summary(folders))
+    console.print(f"run folders in {where}", soft_wrap=True)
+
+
+def summary(folders: list[RunFolder]) -> Table:
+    """One line a run: rate, throughput, response time with interval, busiest core, verdict."""
+    table = Table("run", "throughput", "response time", "p99", "busiest core", "valid", box=None, header_style="dim")
+    for folder in folders:
+        metrics = Metrics.read(folder.path / "metrics.parquet")
+        frame = metrics.frame
+        busy = frame.filter((frame["metric"] == "utilisation") & ~frame["station"].str.ends_with("spinner"))["value"].max()
+        response = metrics.value("response_time"), *metrics.interval("response_time")
+        table.add_row(
+            folder.path.name,
+            interval(metrics.value("throughput"), None, None, "1/s"),
+            interval(*response, "s"),
+            interval(metrics.value("response_time_quantile", q=0.99), None, None, "s"),
+            percent(busy if isinstance(busy, float) else None),
+            "yes" if folder.manifest["valid"] else "no: " + "; ".join(folder.manifest["reasons"]),
+        )
+    return table

@@ -1,0 +1,96 @@
+"""`sojourn predict`: from a fitted model, or from parameters given on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sojourn.cli.settings import settings
+from sojourn.errors import InputError
+from sojourn.table import Metrics
+from sojourn.units import interval, levels, percent
+
+
+def predict(
+    fitted: Annotated[Path | None, typer.Argument(help="a fitted.toml")] = None,
+    model: Annotated[str, typer.Option(help="without a file: two-class or mmm")] = "",
+    given: Annotated[str, typer.Option("--set", help="cores=2,nics=2, and parameters: mu1_per_s=2970,p=1,…")] = "",
+    rate: Annotated[str, typer.Option(help="requests per second: 50..700:50, or rate_per_s in --set")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")] = False,
+) -> None:
+    """Predicts response time, throughput and utilisation, with intervals where a fit is given, and where it saturates."""
+    known = settings(given, "--set")
+    rates = levels(rate, "--rate") if rate else levels(str(known.get("rate_per_s", "")), "--rate or rate_per_s in --set")
+    known.pop("rate_per_s", None)
+    if (fitted is None) == (not model):
+        raise InputError(f"file {fitted}, --model {model or 'none'}", "predict", "give a fitted.toml or --model, not both")
+    metrics = _from_file(fitted, rates, known) if fitted else _from_model(model, rates, known)
+    if as_json:
+        typer.echo(metrics.to_json())
+    else:
+        _show(metrics)
+
+
+def _from_file(path: Path, rates: list[float], known: dict[str, Any]) -> Metrics:
+    from sojourn.fit import Fitted
+    from sojourn.predict import predict as predict_
+
+    model = Fitted.read(path)
+    measured = model.measured[0] if model.measured else {}
+    cores = known.pop("cores", measured.get("cores", 1))
+    nics = known.pop("nics", measured.get("nics", 1))
+    return predict_(model, rates, cores=int(cores), nics=int(nics), **known)
+
+
+def _from_model(model: str, rates: list[float], known: dict[str, Any]) -> Metrics:
+    from sojourn.solve import mmm, two_class
+
+    solvers: dict[str, Any] = {"two-class": two_class, "mmm": mmm}
+    if model not in solvers:
+        raise InputError(repr(model), "--model", f"use one of {', '.join(solvers)}")
+    try:
+        result: Metrics = solvers[model](rates, **known)
+    except TypeError as error:
+        names = ", ".join(_keywords(solvers[model]))
+        raise InputError(str(error).split("()")[-1].strip(), "--set", f"{model} takes {names}") from None
+    return result
+
+
+def _keywords(function: Any) -> list[str]:
+    import inspect
+
+    return [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+
+
+def _show(metrics: Metrics) -> None:
+    console = Console(highlight=False)
+    table = Table("rate", "response time", "throughput", "leading cores", "trailing cores", "", box=None, header_style="dim")
+    frame = metrics.frame
+    for at in frame["rate_per_s"].unique().sort().to_list():
+        part = frame.filter(frame["rate_per_s"] == at)
+        rows = {(r["station"], r["metric"]): r for r in part.iter_rows(named=True)}
+        response = rows[("", "response_time")]
+        table.add_row(
+            f"{at:g} /s",
+            interval(response["value"], response["low"], response["high"], "s"),
+            *(_cell(rows.get(key), unit) for key, unit in ((("", "throughput"), "1/s"), (("leading", "utilisation"), ""),
+                                                            (("trailing", "utilisation"), ""))),
+            response["status"] if response["status"] != "ok" else ("" if response.get("inside", True) else "outside what was measured"),
+        )  # fmt: skip
+    console.print(table)
+    limit = frame.filter((frame["metric"] == "saturation_rate") & (frame["station"] == ""))
+    if limit.height:
+        row = limit.row(0, named=True)
+        console.print(f"saturates at {interval(row['value'], row['low'], row['high'], '1/s')}")
+    if metrics.message:
+        console.print(metrics.message, style="dim", markup=False)
+
+
+def _cell(row: dict[str, Any] | None, unit: str) -> str:
+    if row is None:
+        return ""
+    return interval(row["value"], None, None, unit) if unit else percent(row["value"])

@@ -1,0 +1,29 @@
+"""`sojourn study FOLDER`: all of the loop, from one TOML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from sojourn.cli.live import live
+
+
+def study(
+    path: Annotated[Path, typer.Argument(help="a study file, or a folder that holds study.toml")],
+    quick: Annotated[bool, typer.Option("--quick", help="short runs: a first look in under three minutes")] = False,
+    out: Annotated[Path | None, typer.Option(help="folder of the study; an interrupted one goes on there")] = None,
+    seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
+) -> None:
+    """Runs a study: measure, fit, predict, write the prediction down, run it, compare, report."""
+    from sojourn.study import run_study
+
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    with live("run") as view:
+        result = run_study(path, out=out, quick=quick, seed=seed, say=view.console.print, progress=view)
+    console.print()
+    for line in result.verdict:
+        console.print(line)
+    console.print(f"\nreport: {result.report}")

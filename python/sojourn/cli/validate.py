@@ -1,0 +1,41 @@
+"""`sojourn validate runs/… --model fitted.toml`: predicted against measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def validate(
+    runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
+    model: Annotated[Path, typer.Option(help="a fitted.toml")] = Path("fitted.toml"),
+    up_to: Annotated[float | None, typer.Option(help="only rates up to this share of the predicted saturation")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the errors, point by point, as JSON")] = False,
+) -> None:
+    """Relative errors of a fitted model against measured runs, in the layout of the document's Table 3."""
+    from sojourn.cli.fit import is_open_loop
+    from sojourn.fit import Fitted
+    from sojourn.measure.folder import run_folders
+    from sojourn.measure.observations import observe
+    from sojourn.predict import predict
+    from sojourn.table import Metrics
+    from sojourn.validate import table3_text
+    from sojourn.validate import validate as validate_
+
+    fitted = Fitted.read(model)
+    observations = observe([path for path in run_folders(runs) if is_open_loop(path)])
+    parts = []
+    for (cores, nics), group in observations.group_by("cores", "nics", maintain_order=True):
+        rates = group["rate_per_s"].unique().sort().to_list()
+        parts.append(predict(fitted, rates, cores=int(str(cores)), nics=int(str(nics))))
+    result = validate_(observations, Metrics.concat(parts), up_to=up_to)
+    if as_json:
+        typer.echo(json.dumps({"points": result.frame.to_dicts(), "summary": list(result.summary), "message": result.message}))
+        return
+    typer.echo(f"relative errors of {fitted.model} {fitted.variant}, mean of |predicted / measured - 1|, %")
+    typer.echo(table3_text(result))
+    if result.message:
+        typer.echo(result.message)

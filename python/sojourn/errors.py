@@ -1,0 +1,103 @@
+"""Every error that sojourn raises on purpose, with the exit code of the command line.
+
+    SojournError                 1
+    ├── InputError               2    a value that someone gave (also a ValueError)
+    │   ├── NoSuchRow            2    a Metrics table has no such row (also a KeyError)
+    │   ├── UnstableModel        2    a number was asked for that exists only below saturation
+    │   ├── FitError             2    the observations cannot carry the fit
+    │   ├── RunFolderError       2    a run folder is empty, cut off, or from another version
+    │   ├── StudyError           2    a study file has an unknown key, a wrong type, no sense
+    │   └── ReportError          2    a report cannot be written as asked
+    ├── LoadError                3    the run is invalid: the generator was the bottleneck
+    ├── LabError                 4    this machine lacks something
+    │   ├── PermissionLacking    4    … a right
+    │   └── Busy                 4    … because another study or process holds it
+    ├── ServiceError             5    the service under test failed or refused
+    └── Interrupted            130    Ctrl-C, after everything was put back
+
+A message always has three parts: the place (argument, file:line, key), the value that was found, and the remedy.
+"""
+
+# ruff: noqa: N818  (names say what happened: Busy, Interrupted)
+
+from __future__ import annotations
+
+
+class SojournError(Exception):
+    """`place: value; remedy`, the three also as attributes; `exit_code` is what the command line ends with."""
+
+    exit_code = 1
+
+    def __init__(self, value: object, place: object, remedy: str) -> None:
+        self.value = value
+        self.place = place
+        self.remedy = remedy
+        super().__init__(f"{place}: {value}; {remedy}")
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.value}; {self.remedy}"
+
+    def __reduce__(self) -> tuple[type, tuple[object, object, str]]:
+        return type(self), (self.value, self.place, self.remedy)
+
+
+class InputError(SojournError, ValueError):
+    """A value that a user or a caller gave cannot be used."""
+
+    exit_code = 2
+
+
+class NoSuchRow(InputError, KeyError):
+    """A Metrics table was asked for a row that it does not have."""
+
+
+class UnstableModel(InputError):
+    """A stationary result was demanded at or above saturation."""
+
+
+class FitError(InputError):
+    """The observations are too few, or none is valid, for the fit that was asked for."""
+
+
+class RunFolderError(InputError):
+    """A run folder is missing, empty, cut off, or written by another version."""
+
+
+class StudyError(InputError):
+    """A study file cannot be understood."""
+
+
+class ReportError(InputError):
+    """A report cannot be written as asked."""
+
+
+class LoadError(SojournError):
+    """The run is invalid because the generator, not the service, was the bottleneck."""
+
+    exit_code = 3
+
+
+class LabError(SojournError):
+    """The machine lacks what the lab needs."""
+
+    exit_code = 4
+
+
+class PermissionLacking(LabError):
+    """The right to do it is missing (usually: root)."""
+
+
+class Busy(LabError):
+    """Somebody else holds it: another study, or a port in use."""
+
+
+class ServiceError(SojournError):
+    """The service under test could not be reached, refused, or answered wrongly."""
+
+    exit_code = 5
+
+
+class Interrupted(SojournError):
+    """Ctrl-C or SIGTERM; raised after everything that was made has been removed."""
+
+    exit_code = 130

@@ -1,0 +1,90 @@
+"""Resampled run means: circular blocks within a run, and runs within a cell of replications.
+
+Source: Davison and Hinkley, Bootstrap Methods and their Application (1997), Sections 3.8 (hierarchical data) and 8.2.3
+(block resampling; blocks of about n^(1/3)). Deviations are stretched by sqrt(n/(n-1)), the bias of the bootstrap
+variance of a mean; resampling at both levels errs to the wide side. Deterministic in `seed`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sojourn.errors import FitError
+from sojourn.fit.observations import per_run
+
+Array = NDArray[np.float64]
+QUANTITIES = ("response_s", "throughput_per_s", "util_leading", "util_trailing", "softirq_leading")
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """`runs`: one row per run. Per quantity `mean` (runs,), `error` (runs,): relative standard error, `means`
+    (resamples, runs). `cell` (runs,): index of the (cores, nics, rate) of each run. `weight` (resamples, runs): how
+    often a run was drawn. NaN where not measured."""
+
+    runs: pl.DataFrame
+    mean: dict[str, Array]
+    error: dict[str, Array]
+    means: dict[str, Array]
+    cell: NDArray[np.intp]
+    weight: Array
+
+    def column(self, name: str) -> Array:
+        """A numeric column of `runs` as floats."""
+        return self.runs[name].cast(pl.Float64).to_numpy()
+
+
+def sample(frame: pl.DataFrame, resamples: int, seed: int) -> Sampled:
+    """From checked observations. Raises FitError where nothing varies: one block a run and no replication."""
+    runs = per_run(frame)
+    cells = runs.select("cores", "nics", "rate_per_s").unique(maintain_order=True).with_row_index("cell")
+    cell = (
+        runs.join(cells, on=["cores", "nics", "rate_per_s"], how="left", maintain_order="left")["cell"]
+        .to_numpy()
+        .astype(np.intp)
+    )
+    if runs["blocks"].max() == 1 and cells.height == runs.height:
+        raise FitError(
+            "one block a run, no replication", "observations", "cut runs into 5 blocks or more, or repeat them"
+        )
+    rng = np.random.default_rng(seed)
+    drawn = [_one_run(part, resamples, rng) for part in frame.partition_by("run", maintain_order=True)]
+    means = {name: np.stack([run[name] for run in drawn], axis=1) for name in QUANTITIES}
+    mean = {name: runs[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in QUANTITIES}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = {name: np.where(mean[name] > 0, means[name].std(axis=0) / mean[name], 0.0) for name in QUANTITIES}
+    return Sampled(runs, mean, error, means, cell, _replications(cell, resamples, rng))
+
+
+def _one_run(part: pl.DataFrame, resamples: int, rng: np.random.Generator) -> dict[str, Array]:
+    n = part.height
+    length = max(1, round(n ** (1 / 3)))
+    starts = rng.integers(0, n, (resamples, -(-n // length), 1))
+    index = ((starts + np.arange(length)) % n).reshape(resamples, -1)[:, :n]
+    stretch = np.sqrt(n / (n - 1)) if n > 1 else 1.0
+    found = {}
+    for name in QUANTITIES:
+        value = part[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        weight = part["requests" if name == "response_s" else "duration_s"].cast(pl.Float64).to_numpy()
+        weight = np.where(np.isnan(value), 0.0, weight)
+        value = np.nan_to_num(value)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            centre = (weight * value).sum() / weight.sum()
+            drawn = (weight * value)[index].sum(axis=1) / weight[index].sum(axis=1)
+        # a resample without any answer says nothing: the run's own mean stands in
+        drawn = np.where(np.isfinite(drawn), drawn, centre)
+        found[name] = np.maximum(centre + stretch * (drawn - centre), 1e-3 * centre)
+    return found
+
+
+def _replications(cell: NDArray[np.intp], resamples: int, rng: np.random.Generator) -> Array:
+    weight = np.ones((resamples, cell.size))
+    for number in range(int(cell.max()) + 1):
+        members = np.flatnonzero(cell == number)
+        if members.size > 1:
+            weight[:, members] = rng.multinomial(members.size, np.full(members.size, 1 / members.size), resamples)
+    return weight

@@ -1,0 +1,74 @@
+"""`compare`: which model fits best, decided on rates that the fit had not seen, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sojourn.errors import InputError
+from sojourn.fit.fit import fit
+from sojourn.fit.fitted import Fitted
+from sojourn.units import per_second, percent
+
+ALL = ("paper", "shared", "priority", "mmm")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`fits` by name, best first; `best` its first; `clear`: better than the second by two standard errors of the
+    paired difference of absolute errors; `why` in words, one line per model."""
+
+    fits: dict[str, Fitted]
+    best: str
+    clear: bool
+    why: str
+
+
+def compare(
+    observations: pl.DataFrame,
+    variants: Sequence[str] = ALL,
+    given: Mapping[str, float | str] | None = None,
+    level: float = 0.95,
+    seed: int = 1,
+    resamples: int = 300,
+) -> Comparison:
+    """Fits each of `variants` ("paper", "shared", "priority", "mmm") and ranks them by the root mean square of the
+    response-time errors at held-out rates. Raises what `fit` raises, and InputError for no variant."""
+    if not variants:
+        raise InputError("none", "variants", f"give some of {', '.join(ALL)}")
+    fits = {}
+    for name in variants:
+        model = "mmm" if name == "mmm" else "two-class"
+        known = None if name == "mmm" else given
+        fits[name] = fit(observations, model, name if model == "two-class" else "", known, level, seed, resamples)
+    order = sorted(fits, key=lambda name: fits[name].model_error)
+    fits = {name: fits[name] for name in order}
+    clear = len(order) < 2 or _clear(fits[order[0]], fits[order[1]])
+    lines = [_line(name, fits[name]) for name in order]
+    if len(order) > 1 and not clear:
+        lines.append(
+            f"{order[0]} is not clearly better than {order[1]}: the difference is within what these rates can tell"
+        )
+    return Comparison(fits, order[0], clear, "\n".join(lines))
+
+
+def _clear(best: Fitted, second: Fitted) -> bool:
+    sizes = [[abs(row["response_time"]) for row in f.held_out if "response_time" in row] for f in (second, best)]
+    difference = np.array(sizes[0]) - np.array(sizes[1])
+    return bool(difference.mean() > 2 * difference.std(ddof=1) / np.sqrt(difference.size))
+
+
+def _line(name: str, fitted: Fitted) -> str:
+    rows = [row for row in fitted.held_out if "response_time" in row]
+    worst = max(rows, key=lambda row: abs(row["response_time"]))
+    signed = float(np.mean([row["response_time"] for row in rows]))
+    busy = fitted.model_error_of("utilisation_leading")
+    return (
+        f"{name}: response times at held-out rates off by {percent(fitted.model_error)} "
+        f"(mean {percent(signed, sign=True)}, worst {percent(worst['response_time'], sign=True)} "
+        f"at {per_second(worst['rate_per_s'])}), "
+        f"utilisation of the leading cores by {percent(busy)}"
+    )

@@ -1,0 +1,232 @@
+"""One fit from inside: how the parameters of one or many data sets follow from what was measured.
+
+A `Sets` is R data sets at once: what was measured (R = 1), bootstrap resamples, or all but one cell. `Data` turns
+each into a parameter vector (log of the page time; the delay in units of the smallest response) and that into named
+parameters. Method and weights: `fit`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import FitError
+from sojourn.fit import least_squares
+from sojourn.fit.bootstrap import Sampled
+from sojourn.fit.fitted import Row
+from sojourn.fit.forward import Spec
+
+Array = NDArray[np.float64]
+FLOOR = 0.02
+NEAREST = 0.99  # share of saturation up to which a candidate is evaluated as it is
+# residual → (observed column, result key)
+FITTED_TO = {"response_s": "response", "util_leading": "lead_busy", "util_trailing": "behind_busy"}
+HELD_OUT = {
+    "response_time": ("response_s", "response"),
+    "throughput": ("throughput_per_s", "throughput"),
+    "utilisation_leading": ("util_leading", "lead_busy"),
+    "utilisation_trailing": ("util_trailing", "behind_busy"),
+}
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Data sets fitted at once: quantity → (R, runs), and weights (R, runs)."""
+
+    means: dict[str, Array]
+    weight: Array
+
+
+class Data:
+    """One fit: what is measured, and how parameters of R data sets follow from it."""
+
+    def __init__(self, spec: Spec, sampled: Sampled, handoff_given: bool) -> None:
+        self.spec, self.sampled = spec, sampled
+        self.cores, self.nics, self.rate = (sampled.column(name) for name in ("cores", "nics", "rate_per_s"))
+        self.with_handoff = spec.model == "two-class" and spec.variant == "priority" and not handoff_given
+        self.client_s = float(spec.given.get("client_s", 0.0))
+        known = {name: np.isfinite(sampled.mean[name]) & (sampled.mean[name] > 0) for name in FITTED_TO}
+        known["util_trailing"] &= self.cores > self.nics
+        if spec.model == "mmm":
+            # cores that differ are outside M/M/m; it is given its best chance, on what it is used for
+            known |= {name: np.zeros_like(self.rate, bool) for name in ("util_leading", "util_trailing")}
+        self.precision = {
+            name: np.where(known[name], 1 / np.hypot(_smooth(sampled, name, known[name]), FLOOR), 0.0)
+            for name in FITTED_TO
+        }
+        if not known["util_leading"].any() and not known["response_s"].any():
+            raise FitError("no utilisation and no response times", "observations", "measure at least one of them")
+
+    def measured(self) -> Sets:
+        return Sets({k: v[None] for k, v in self.sampled.mean.items()}, np.ones((1, self.rate.size)))
+
+    def resampled(self) -> Sets:
+        return Sets(self.sampled.means, self.sampled.weight)
+
+    def without_each_cell(self) -> Sets:
+        cells = int(self.sampled.cell.max()) + 1
+        weight = (self.sampled.cell != np.arange(cells)[:, None]).astype(float)
+        return Sets({k: np.broadcast_to(v, weight.shape) for k, v in self.sampled.mean.items()}, weight)
+
+    def point(self) -> tuple[Sets, Array]:
+        """The fit to what was measured, by scipy from two starts."""
+        data = self.measured()
+        lowest, start = self._start(data)
+        residuals = self._residuals(data)
+        first = least_squares.many(residuals, start, lowest)
+        tried = [least_squares.one(residuals, s, lowest) for s in (start[0], first[0])]
+        best = min(tried, key=lambda theta: float((residuals(theta[None]) ** 2).sum()))
+        return data, best[None]
+
+    def replicates(self, data: Sets) -> tuple[Sets, Array]:
+        """Each data set fitted on its own, all in step, from the fit to what was measured."""
+        lowest, _ = self._start(data)
+        start = np.broadcast_to(self.point()[1], (len(data.weight), lowest.size)).copy()
+        return data, least_squares.many(self._residuals(data), start, lowest)
+
+    def parameters(self, fitted: tuple[Sets, Array]) -> dict[str, Array]:
+        """Named parameters (R,) of fitted vectors."""
+        data, theta = fitted
+        if self.spec.model == "mmm":
+            return {"mu_per_s": np.exp(-theta[:, 0])}
+        found = {} if "mu1_per_s" in self.spec.given else {"mu1_per_s": _inverse(self._interrupt_s(data))}
+        found |= {} if "mu2_per_s" in self.spec.given else {"mu2_per_s": np.exp(-theta[:, 0])}
+        found |= {"handoff_s": theta[:, 1] * self._scale(data)} if self.with_handoff else {}
+        return found | ({"p": self._p(data)} if self.spec.given.get("p") == "utilisation" else {})
+
+    def held_out(self) -> tuple[Row, ...]:
+        """Each (cores, nics, rate) predicted by a fit to the others."""
+        values = self.parameters(self.replicates(self.without_each_cell()))
+        rows = []
+        for number in range(int(self.sampled.cell.max()) + 1):
+            members = np.flatnonzero(self.sampled.cell == number)
+            cores, nics, rate = self.cores[members[0]], self.nics[members[0]], self.rate[members[0]]
+            at = {name: value[number] for name, value in values.items()}
+            done = float(np.mean(self.sampled.mean["throughput_per_s"][members]))
+            found = self.spec.solve(at, done, cores, nics)
+            found["throughput"] = self.spec.solve(at, rate, cores, nics)["throughput"]
+            row: Row = {"cores": int(cores), "nics": int(nics), "rate_per_s": float(rate)}
+            for name, (column, key) in HELD_OUT.items():
+                real = float(np.mean(self.sampled.mean[column][members]))
+                # a model that says "saturated" where the service was not is off by at least all of it
+                said = float(found[key]) if np.isfinite(found[key]) else 2 * real
+                if np.isfinite(real) and real > 0 and not (name == "utilisation_trailing" and cores == nics):
+                    row[name] = said / real - 1
+            rows.append(row)
+        return tuple(rows)
+
+    def notes(self) -> list[str]:
+        """What the reader of the parameters has to know."""
+        found = []
+        interrupts = self.sampled.mean["softirq_leading"]
+        if (
+            self.spec.model == "two-class"
+            and not np.nanmax(np.append(interrupts, 0.0)) > 0
+            and "mu1_per_s" not in self.spec.given
+        ):
+            found.append("no soft-interrupt time was measured: interrupts cost nothing in this fit (mu1 infinite)")
+        if self.sampled.runs["blocks"].max() == 1:
+            found.append("one block a run: intervals come from replications alone")
+        return found
+
+    def _start(self, data: Sets) -> tuple[Array, Array]:
+        lead, behind = (self._work(data, name) for name in ("util_leading", "util_trailing"))
+        work = lead * self.nics + np.where(self.cores > self.nics, behind * (self.cores - self.nics), 0.0)
+        demand = work / data.means["throughput_per_s"] - (
+            0.0 if self.spec.model == "mmm" else self._interrupt_s(data)[:, None] + self.client_s
+        )
+        fastest = np.nanmin(np.where(data.weight > 0, data.means["response_s"], np.nan), axis=1)
+        page = (
+            np.nanmedian(np.where(np.isfinite(demand) & (demand > 0), demand, np.nan), axis=1)
+            if np.isfinite(demand).any()
+            else fastest
+        )
+        page = np.where(np.isfinite(page) & (page > 0), page, fastest / 2)
+        if not self.with_handoff:
+            return np.array([-np.inf]), np.log(page)[:, None]
+        return np.array([-np.inf, 0.0]), np.stack([np.log(page), np.full_like(page, 0.1)], axis=1)
+
+    def _work(self, data: Sets, name: str) -> Array:
+        return np.where(self.precision[name] > 0, data.means[name], np.nan)
+
+    def _scale(self, data: Sets) -> Array:
+        """Unit of the delay: the smallest response measured, the same for all data sets."""
+        return np.full(len(data.weight), float(np.nanmin(self.sampled.mean["response_s"])))
+
+    def _interrupt_s(self, data: Sets) -> Array:
+        """S per data set: weighted mean of U m / X, which is least squares through the origin with relative errors."""
+        if "mu1_per_s" in self.spec.given:
+            return np.full(len(data.weight), 1 / float(self.spec.given["mu1_per_s"]))
+        share = self.sampled.mean["softirq_leading"]
+        known = np.isfinite(share)
+        weight = data.weight * np.where(
+            known, 1 / np.hypot(np.nan_to_num(self.sampled.error["softirq_leading"]), FLOOR) ** 2, 0.0
+        )
+        ratio = np.where(known, data.means["softirq_leading"] * self.nics / data.means["throughput_per_s"], 0.0)
+        total = weight.sum(axis=1)
+        return np.where(total > 0, (weight * ratio).sum(axis=1) / np.where(total > 0, total, 1.0), 0.0)
+
+    def _p(self, data: Sets) -> Array:
+        """p from how busy leading and trailing cores are: the share of page work that stays."""
+        part = np.where((self.precision["util_leading"] > 0) & (self.precision["util_trailing"] > 0), data.weight, 0.0)
+        if not part.any(axis=1).all():
+            raise FitError(
+                "no run with trailing cores", "given p = 'utilisation'", "give p, or measure with nics < cores"
+            )
+        done = data.means["throughput_per_s"]
+        stays = data.means["util_leading"] * self.nics / done - self._interrupt_s(data)[:, None] - self.client_s
+        leaves = data.means["util_trailing"] * (self.cores - self.nics) / done
+        stays, leaves = (np.where(part > 0, part * value, 0.0).sum(axis=1) for value in (stays, leaves))
+        return np.clip(stays / (stays + leaves), 0.0, 1.0)
+
+    def _residuals(self, data: Sets) -> least_squares.Residuals:
+        weights = {name: np.sqrt(data.weight) * self.precision[name] for name in FITTED_TO}
+        fixed, rate = self._fixed(data), data.means["throughput_per_s"]
+
+        def residuals(theta: Array) -> Array:
+            values = dict(fixed)
+            values["mu_per_s" if self.spec.model == "mmm" else "mu2_per_s"] = np.exp(-theta[:, :1])
+            if "mu2_per_s" in self.spec.given:
+                values["mu2_per_s"] = np.full_like(theta[:, :1], float(self.spec.given["mu2_per_s"]))
+            if self.with_handoff:
+                values["handoff_s"] = theta[:, 1:] * self._scale(data)[:, None]
+            most = NEAREST * self.spec.saturation(values, rate, self.cores, self.nics)
+            beyond = 1 + 20 * np.maximum(rate / most - 1, 0.0)
+            found = self.spec.solve(values, np.minimum(rate, most), self.cores, self.nics)
+            scale = rate / np.minimum(rate, most)
+            parts = []
+            for name, key in FITTED_TO.items():
+                said = found[key] * (beyond if name == "response_s" else scale)
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    off = np.log(said / data.means[name])
+                off = np.clip(np.nan_to_num(off, nan=0.0), -10.0, 10.0)
+                parts.append(np.where(weights[name] > 0, off * weights[name], 0.0))
+            return np.concatenate(parts, axis=1)
+
+        return residuals
+
+    def _fixed(self, data: Sets) -> dict[str, Array]:
+        if self.spec.model == "mmm":
+            return {}
+        fixed = {"mu1_per_s": _inverse(self._interrupt_s(data))[:, None]}
+        return fixed | ({"p": self._p(data)[:, None]} if self.spec.given.get("p") == "utilisation" else {})
+
+
+def _smooth(sampled: Sampled, name: str, known: NDArray[np.bool_]) -> Array:
+    """Relative standard errors, log-linear in the rate within a configuration: a run that came out low by chance also
+    has a low error of its own, and would pull the fit down."""
+    error = sampled.error[name].copy()
+    at = np.stack([sampled.column(column) for column in ("cores", "nics")], axis=1)
+    for place in np.unique(at, axis=0):
+        here = known & (at == place).all(axis=1) & (error > 0)
+        rate = sampled.column("rate_per_s")[here]
+        if np.unique(rate).size > 3:
+            error[here] = np.exp(np.polyval(np.polyfit(rate, np.log(error[here]), 1), rate))
+    return error
+
+
+def _inverse(value: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.asarray(1 / value)

@@ -1,0 +1,119 @@
+"""What this machine can do for a measurement, what it cannot, and what to install."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.lab.topology import cores
+
+
+@dataclass(frozen=True)
+class Check:
+    """One ability: what was found, and what to do where it is lacking. `needed_for` says what is lost."""
+
+    name: str
+    good: bool
+    finding: str
+    needed_for: str
+    remedy: str = ""
+
+
+def quick_checks() -> list[Check]:
+    """What hosts of one's own need; changes nothing and takes no time."""
+    root = os.geteuid() == 0
+    steer = any(Path("/sys/class/net").glob("*/queues/rx-0/rps_cpus"))
+    return [
+        Check("root", root, "yes" if root else "no", "network namespaces, interrupt work, spinners", "run as root"),
+        Check("ip", shutil.which("ip") is not None, shutil.which("ip") or "not found", "network namespaces",
+              "apt-get install iproute2"),
+        Check("receive steering", steer, "rps_cpus is there" if steer else "no rps_cpus under /sys/class/net",
+              "putting interrupts on chosen cores", "use a kernel with CONFIG_RPS"),
+    ]  # fmt: skip
+
+
+def all_checks() -> list[Check]:
+    """Everything worth knowing; tries what can be tried, and removes what it made."""
+    checks = quick_checks()
+    able = all(check.good for check in checks)
+    return [*checks, *([_namespace(), _interrupt_work(), _idle_group()] if able else []), _real_time(), *_facts()]
+
+
+def _tried(name: str, attempt: Callable[[], str], needed_for: str, remedy: str) -> Check:
+    try:
+        return Check(name, True, attempt(), needed_for, remedy)
+    except Exception as error:  # a doctor reports whatever is wrong
+        return Check(name, False, str(error)[:200], needed_for, remedy)
+
+
+def _namespace() -> Check:
+    name = f"sojourn-{os.getpid() & 0xFFFFFF:06x}-client"
+
+    def attempt() -> str:
+        subprocess.run(["ip", "netns", "add", name], check=True, capture_output=True)
+        subprocess.run(["ip", "netns", "delete", name], check=True, capture_output=True)
+        return "made one and removed it"
+
+    return _tried("network namespaces", attempt, "hosts of their own", "use a kernel with CONFIG_NET_NS, as root")
+
+
+def _interrupt_work() -> Check:
+    def attempt() -> str:
+        from sojourn import _native
+
+        work = _native.IrqWork(["lo"], 9, [0.0] * 1024)
+        del work
+        return "attached to loopback for a moment"
+
+    return _tried("interrupt work", attempt, "a known soft-interrupt demand", "use a kernel >= 5.9 with BPF, as root")
+
+
+def _idle_group() -> Check:
+    def attempt() -> str:
+        from sojourn.lab.quiet import make_idle_group
+        from sojourn.lab.registry import Book
+
+        token = f"{os.getpid() & 0xFFFFFF:06x}"
+        book = Book(token)
+        try:
+            return make_idle_group(book, token)
+        finally:
+            book.close()
+
+    return _tried("idle control group", attempt, "unbiased soft-interrupt shares", "kernel >= 5.15, cpu controller, root")
+
+
+def _real_time() -> Check:
+    def attempt() -> str:
+        before = os.sched_getscheduler(0), os.sched_getparam(0)
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        with suppress(OSError):
+            os.sched_setscheduler(0, *before)
+        return "SCHED_FIFO is allowed"
+
+    return _tried("real-time client", attempt, "sending on time under load", "run as root or raise ulimit -r")
+
+
+def _facts() -> list[Check]:
+    found = cores()
+    steal = _steal()
+    pressure = Path("/proc/pressure/cpu").exists()
+    return [
+        Check("cores", len(found) > 1, ", ".join(f"{c.number} (package {c.package})" for c in found),
+              "spreading interrupts", "use a machine with 2 cores or more"),
+        Check("steal since boot", steal < 0.01, f"{steal:.2%}", "undisturbed runs", "move to a quieter host"),
+        Check("pressure (PSI)", pressure, "yes" if pressure else "no /proc/pressure", "pressure in host.parquet",
+              "boot with psi=1"),
+        Check("browser", shutil.which("chromium") is not None, shutil.which("chromium") or "no chromium",
+              "the report's browser test only", "apt-get install chromium"),
+    ]  # fmt: skip
+
+
+def _steal() -> float:
+    fields = [float(x) for x in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    return fields[7] / sum(fields)

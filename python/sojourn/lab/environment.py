@@ -1,0 +1,155 @@
+"""Where a study runs: hosts of its own with steered interrupts, or plain loopback where that cannot be had."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sojourn.errors import LabError, PermissionLacking
+from sojourn.lab.hosts import Hosts
+from sojourn.lab.process import Worker
+from sojourn.lab.quiet import Spinners
+from sojourn.lab.registry import Book, clean_stale
+from sojourn.lab.topology import Placement, place
+
+TABLE = 1024
+
+
+class Loopback:
+    """Client and service on this host's loopback: no NICs of its own, no steering, no interrupt work."""
+
+    kind = "loopback"
+    client_network: str | None = None
+    server_network: str | None = None
+
+    def __init__(self, why: list[str]) -> None:
+        self.not_shown = why
+        self.pids: dict[str, int] = {}
+
+    def arrange(self, cores: int, nics: int) -> Placement:
+        """Places `cores` cores of the service; a second NIC cannot be had.
+
+        Raises:
+            LabError: more than one NIC was asked for.
+        """
+        if nics != 1:
+            raise LabError(f"nics = {nics}", "loopback", "NICs and interrupt steering need root and network namespaces")
+        return place(cores, 1)
+
+    def addresses(self, nics: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    def interrupt_work(self, nics: int, port: int, table_s: list[float]) -> None:
+        return None
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind, "not shown": self.not_shown}
+
+
+class Namespaces:
+    """A client and a server host with NICs whose soft interrupts go where they are told."""
+
+    kind = "namespaces"
+
+    def __init__(self, book: Book, token: str, mtu_bytes: int, spinners: bool) -> None:
+        self.not_shown: list[str] = []
+        self.hosts = Hosts(book, token, mtu_bytes)
+        self.client_network = Hosts.path(self.hosts.client)
+        self.server_network = Hosts.path(self.hosts.server)
+        self._spinners = Spinners(book, token, sorted(os.sched_getaffinity(0))) if spinners else None
+
+    @property
+    def pids(self) -> dict[str, int]:
+        return {"spinners": self._spinners.pid} if self._spinners else {}
+
+    def arrange(self, cores: int, nics: int) -> Placement:
+        """Makes `nics` NICs and steers NIC k's soft interrupts to server core k."""
+        placement = place(cores, nics)
+        self.hosts.connect(placement)
+        return placement
+
+    def addresses(self, nics: int) -> list[str]:
+        return [Hosts.server_address(nic) for nic in range(nics)]
+
+    def interrupt_work(self, nics: int, port: int, table_s: list[float]) -> Worker | None:
+        """Attaches a time from `table_s` to each request packet at the server's NICs; None if all are zero."""
+        if not any(table_s):
+            return None
+        config = {
+            "network": self.server_network,
+            "interfaces": [f"nic{nic}" for nic in range(nics)],
+            "port": port,
+            "table_s": table_s,
+        }
+        worker = Worker("irqwork", config)
+        worker.ready()
+        return worker
+
+    def describe(self) -> dict[str, Any]:
+        cost = {str(core): share for core, share in self._spinners.cost.items()} if self._spinners else None
+        return {"kind": self.kind, "mtu_bytes": self.hosts.mtu_bytes, "refused": self.hosts.refused, "spinner cost": cost}
+
+    def close(self) -> None:
+        if self._spinners:
+            self._spinners.close()
+
+
+Environment = Loopback | Namespaces
+
+
+@contextmanager
+def environment(kind: str = "auto", *, mtu_bytes: int = 1500, spinners: bool = True) -> Iterator[Environment]:
+    """Opens a place to run in: `namespaces`, `loopback`, or `auto`: the first if it can be had.
+
+    Everything made is removed at the end; what a crashed start left is removed at the beginning.
+
+    Raises:
+        PermissionLacking: `namespaces` was asked for without root. LabError: it cannot be made here.
+    """
+    clean_stale()
+    lacking = why_not_namespaces()
+    if kind == "loopback" or (kind == "auto" and lacking):
+        yield Loopback(lacking or ["loopback was asked for"])
+        return
+    if lacking:
+        raise PermissionLacking("; ".join(lacking), "lab.kind = 'namespaces'", "run as root, or use lab.kind = 'auto'")
+    token = secrets.token_hex(3)
+    book = Book(token)
+    lab: Namespaces | None = None
+    try:
+        lab = Namespaces(book, token, mtu_bytes, spinners)
+        yield lab
+    finally:
+        if lab:
+            lab.close()
+        book.close()
+
+
+def why_not_namespaces() -> list[str]:
+    """Reasons why this process cannot have hosts of its own, each with the remedy; empty if it can."""
+    from sojourn.lab.doctor import quick_checks
+
+    return [f"{check.name}: {check.finding} ({check.remedy})" for check in quick_checks() if not check.good]
+
+
+def table_of_times(mean_s: float, kind: str) -> list[float]:
+    """1024 times that stand for a distribution: all equal, or the exponential's quantiles at mid-points, cut at
+    10 ms and scaled so that their mean is `mean_s`.
+
+    Raises:
+        LabError: a kind that is not known, or a mean that cannot be had below 10 ms.
+    """
+    if kind == "deterministic":
+        return [mean_s] * TABLE
+    if kind != "exponential":
+        raise LabError(f"interrupt distribution {kind!r}", "study", "use 'deterministic' or 'exponential'")
+    from math import log
+
+    times = [-mean_s * log(1 - (i + 0.5) / TABLE) for i in range(TABLE)]
+    times = [t * mean_s / (sum(times) / TABLE) for t in times]
+    if times[-1] > 0.01:
+        raise LabError(f"interrupt mean {mean_s} s", "study", "an exponential interrupt needs a mean below 1.2 ms")
+    return times

@@ -1,0 +1,122 @@
+"""Judges a finished run: window, Metrics, and whether it is valid, with the reasons and their figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.host import changes, core_shares
+from sojourn.measure.metrics import run_metrics
+from sojourn.measure.stationary import steadiness
+from sojourn.measure.window import choose_window, in_window, responses
+
+MOST_FAILURES = 0.01
+MOST_STEAL = 0.02
+MOST_OTHERS = 0.05
+MOST_LATENESS = 0.1
+RATE_SIGMAS = 5.0
+
+
+def assess(folder: RunFolder) -> None:
+    """Writes window, metrics and verdict of a complete run into its folder."""
+    records = folder.frame("requests")
+    reasons: list[str] = []
+    checks: dict[str, Any] = {}
+    if records is None or records.is_empty():
+        reasons.append("no request was recorded")
+        folder.manifest |= {"valid": False, "reasons": reasons, "checks": checks, "window_s": [0.0, 0.0]}
+        return
+    requests = responses(records)
+    window = choose_window(folder, requests)
+    folder.manifest["window_s"] = list(window)
+    inside = in_window(requests, window)
+    for check in (_failures, _schedule, _steady, _balance):
+        reasons += check(folder, inside, window, checks)
+    host = folder.frame("host")
+    if host is not None:
+        reasons += _disturbed(folder, host, window, checks)
+    folder.manifest |= {"valid": not reasons, "reasons": reasons, "checks": checks}
+    metrics = run_metrics(folder, requests, host, window)
+    metrics.write(folder.path / "metrics.parquet")
+
+
+Window = tuple[float, float]
+
+
+def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    failed = float((inside["failure"] != 0).mean() or 0.0)  # type: ignore[arg-type]
+    checks["failed share"] = failed
+    kinds = (folder.manifest.get("generator") or {}).get("failures", {})
+    named = ", ".join(f"{kind} {count}" for kind, count in kinds.items() if count)
+    return [f"{failed:.1%} of the requests failed ({named}); at most {MOST_FAILURES:.0%}"] if failed > MOST_FAILURES else []
+
+
+def _schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """Open loop: was every request sent when it was meant to be?
+
+    Where the client shares its core with the interrupts it causes, being held up there is part of the system
+    (it is in the response time from intended); elsewhere lateness is the generator's own fault.
+    """
+    good = inside.filter(pl.col("failure") == 0)
+    if good.is_empty() or folder.manifest["load"]["lanes"][0].get("closed"):
+        return []
+    response = float(good["response_s"].mean() or 0)  # type: ignore[arg-type]
+    own = (folder.manifest.get("generator") or {}).get("own_lateness") or {}
+    late = float(own.get("mean_s") or 0.0)
+    checks["lateness share of response"] = late / response if response else 0.0
+    shares = (folder.manifest.get("placement") or {}).get("client_shares", False)
+    if shares or late <= max(1e-3, MOST_LATENESS * response):
+        return []
+    return [
+        f"the generator was the bottleneck: it sent {late * 1e3:.2g} ms late on average, {late / response:.0%} of the "
+        "response time; give it a core of its own, more lanes or a lower rate"
+    ]
+
+
+def _steady(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    good = inside.filter(pl.col("failure") == 0)
+    trend = steadiness(good["response_s"].to_numpy())
+    checks["trend"] = {"correlation": trend.correlation, "p": trend.p_value, "drift": trend.drift}
+    if trend.steady:
+        return []
+    return [f"not stationary: the response time drifted by {trend.drift:+.0%} of its mean over the run (overload?)"]
+
+
+def _balance(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """Flow balance: as many answers as requests, but for what a sampling error of five sigma explains."""
+    arrivals = inside.height
+    answers = int(inside["end_s"].is_between(*window).sum())
+    checks["flow balance"] = {"arrivals": arrivals, "answers": answers}
+    allowed = RATE_SIGMAS * max(arrivals, 1) ** 0.5
+    if arrivals - answers <= max(allowed, 0.05 * arrivals):
+        return []
+    return [f"flow is not balanced: {arrivals} requests, {answers} answers; the service is saturated"]
+
+
+def _disturbed(folder: RunFolder, host: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """Time stolen by the hypervisor, and time used by processes that are not part of the run."""
+    shares = core_shares(host, *window)
+    if not shares:
+        return []
+    reasons = []
+    steal = max(share["steal"] for share in shares.values())
+    checks["steal"] = steal
+    if steal > MOST_STEAL:
+        reasons.append(f"disturbed: the hypervisor took {steal:.1%} of a core; at most {MOST_STEAL:.0%}; run again")
+    others = _others(folder, host, window, len(shares))
+    checks["others"] = others
+    if others is not None and others > MOST_OTHERS:
+        reasons.append(f"disturbed: other processes used {others:.1%} of a core; at most {MOST_OTHERS:.0%}; end them")
+    return reasons
+
+
+def _others(folder: RunFolder, host: pl.DataFrame, window: Window, cores: int) -> float | None:
+    """The cores' time less what the run's own processes got; only with spinners, which take what is left over."""
+    pids = folder.manifest.get("pids", {})
+    if "spinners" not in pids:
+        return None
+    runs = changes(host, *window).filter((pl.col("source") == "procs") & (pl.col("item") == "run_s"))
+    used = {int(key): change / over for key, change, over in zip(runs["key"], runs["change"], runs["over_s"], strict=True)}
+    return float(max(0.0, cores - sum(used.values()))) if used else None

@@ -1,0 +1,118 @@
+"""Host samples (one JSON line each, as crates/hostmetrics writes them) as a table, and rates made from counters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sojourn.errors import RunFolderError
+
+FORMAT, VERSION = "sojourn-host", 1
+BUSY = ("user", "system", "irq", "softirq")
+EVERYTHING = (*BUSY, "nice", "idle", "iowait", "steal")
+
+
+def read_samples(path: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Samples as rows (t_s, source, key, item, value) of counters and gauges as read, and the header.
+
+    A cut-off last line is left out.
+
+    Raises:
+        RunFolderError: not a file of host samples, or one of another version.
+    """
+    lines = path.read_text().splitlines()
+    try:
+        header = json.loads(lines[0])
+        good = (header["format"], header["version"]) == (FORMAT, VERSION)
+    except (IndexError, ValueError, KeyError, TypeError):
+        good = False
+    if not good:
+        raise RunFolderError("no host samples of a version known here", str(path), "run the measurement again")
+    rows: list[tuple[float, str, str, str, float]] = []
+    for line in lines[1:]:
+        try:
+            sample = json.loads(line)
+        except ValueError:
+            continue
+        rows.extend((sample["t_s"], *row) for row in _flatten(sample))
+    schema = {"t_s": pl.Float64, "source": pl.String, "key": pl.String, "item": pl.String, "value": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row"), header
+
+
+def _flatten(sample: dict[str, Any]) -> Iterator[tuple[str, str, str, float]]:
+    for source, content in sample.items():
+        if source == "t_s":
+            continue
+        if isinstance(content, dict):
+            for key, inner in content.items():
+                yield from _inner(source, str(key), inner)
+        elif isinstance(content, (int, float)):
+            yield source, "", "", float(content)
+
+
+def _inner(source: str, key: str, inner: Any) -> Iterator[tuple[str, str, str, float]]:
+    if isinstance(inner, dict):
+        for item, value in inner.items():
+            if isinstance(value, (int, float)):
+                yield source, key, str(item), float(value)
+            elif item == "threads":
+                for thread, state in value.items():
+                    yield "thread", f"{key}/{thread}", "run_s", float(state["run_s"])
+                    yield "thread", f"{key}/{thread}", "core", float(state.get("core") or 0)
+    elif isinstance(inner, list):
+        for index, value in enumerate(inner):
+            yield source, key, str(index), float(value)
+    elif isinstance(inner, (int, float)):
+        yield source, key, "", float(inner)
+
+
+def changes(host: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
+    """By how much each counter grew between the first and the last sample of [start_s, end_s], and over what time.
+
+    Columns source, key, item, change, over_s. A counter that was reset in between is left out.
+    """
+    inside = host.filter(pl.col("t_s").is_between(start_s, end_s)).sort("t_s")
+    grown = inside.group_by("source", "key", "item").agg(
+        change=pl.col("value").last() - pl.col("value").first(),
+        over_s=pl.col("t_s").last() - pl.col("t_s").first(),
+        monotone=(pl.col("value").diff().fill_null(0) >= 0).all(),
+    )
+    return grown.filter("monotone", pl.col("over_s") > 0).drop("monotone")
+
+
+def core_shares(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, dict[str, float]]:
+    """For each core the share of its time in each state, and `busy` without idle, waiting, stolen and spinner time.
+
+    Spinners run at nice 19: their time is `nice` and counts as idle.
+    """
+    shares: dict[int, dict[str, float]] = {}
+    cpu = changes(host, start_s, end_s).filter(pl.col("source") == "cpu")
+    for (key,), group in cpu.group_by("key"):
+        state = dict(zip(group["item"], group["change"], strict=True))
+        total = sum(state.get(name, 0.0) for name in EVERYTHING)
+        if total > 0:
+            share = {name: state.get(name, 0.0) / total for name in EVERYTHING}
+            shares[int(str(key))] = {**share, "busy": sum(share[name] for name in BUSY)}
+    return shares
+
+
+def spinner_busy(host: pl.DataFrame, pid: int, start_s: float, end_s: float) -> dict[int, float]:
+    """The share of each core's time that its spinner did not get: exact to the nanosecond, no tick involved.
+
+    Interrupts that hit the spinner are charged to it, so this misses what happens on an otherwise idle core.
+    """
+    cores = host.filter((pl.col("source") == "thread") & (pl.col("item") == "core"))
+    where = dict(zip(cores["key"], cores["value"], strict=True))
+    grown = changes(host, start_s, end_s).filter(
+        (pl.col("source") == "thread") & (pl.col("item") == "run_s") & pl.col("key").str.starts_with(f"{pid}/")
+    )
+    main = f"{pid}/{pid}"
+    return {
+        int(where[key]): 1.0 - change / over
+        for key, change, over in zip(grown["key"], grown["change"], grown["over_s"], strict=True)
+        if key != main
+    }

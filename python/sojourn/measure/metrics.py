@@ -1,0 +1,125 @@
+"""A run's records as Metrics.
+
+Stations: `""` the whole system as the user sees it (from intended), `service` from sent, `client` the time a
+request waited to be sent, `core K` the cores, `app` what the service says of itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.host import core_shares, spinner_busy
+from sojourn.measure.stationary import batch_interval
+from sojourn.measure.window import in_window
+from sojourn.table import Metrics
+
+LEVEL = 0.95
+QUANTILES = (0.5, 0.9, 0.99, 0.999)
+Row = dict[str, Any]
+
+
+def run_metrics(
+    folder: RunFolder, requests: pl.DataFrame, host: pl.DataFrame | None, window: tuple[float, float]
+) -> Metrics:
+    """Metrics of the window of a run. `requests` as from `responses`, times in s; source is `measured`."""
+    good = in_window(requests, window).filter(pl.col("failure") == 0)
+    length_s = max(window[1] - window[0], 1e-9)
+    rows = [*_user(requests, good, window, length_s), *_classes(folder, good)]
+    if host is not None:
+        rows += _cores(folder, host, window)
+    app = folder.frame("app")
+    if app is not None:
+        rows += _app(app, window)
+    factors = {f"{name}": value for name, value in folder.manifest.get("factors", {}).items()}
+    return Metrics.of(rows, method="measured").with_factors(run=folder.path.name, **factors)
+
+
+def row(
+    metric: str, value: float, *, station: str = "", cls: str = "", q: float | None = None,
+    low: float | None = None, high: float | None = None, unit: str = "s",
+) -> Row:  # fmt: skip
+    level = LEVEL if low is not None and not np.isnan(low) else None
+    low, high = (low, high) if level else (None, None)
+    return {
+        "station": station, "class": cls, "metric": metric, "q": q, "n": None, "value": float(value), "low": low,
+        "high": high, "level": level, "unit": unit, "source": "measured", "status": "ok",
+    }  # fmt: skip
+
+
+def _mean(metric: str, values: pl.Series, station: str = "", cls: str = "") -> Row:
+    mean, low, high = batch_interval(values.to_numpy().astype(np.float64), LEVEL)
+    return row(metric, mean, station=station, cls=cls, low=low, high=high)
+
+
+def _user(requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float) -> list[Row]:
+    arrivals = in_window(requests, window).height
+    answers = requests.filter((pl.col("failure") == 0) & pl.col("end_s").is_between(*window)).height
+    rows = [
+        row("arrival_rate", arrivals / length_s, unit="1/s", **_poisson(arrivals, length_s)),
+        row("throughput", answers / length_s, unit="1/s", **_poisson(answers, length_s)),
+        row("loss_probability", 1 - good.height / arrivals if arrivals else 0.0, unit="1"),
+        row("queue_length", _present(requests, window, length_s), unit="1"),
+    ]
+    if good.is_empty():
+        return rows
+    rows += [
+        _mean("response_time", good["response_s"]),
+        _mean("response_time", good["service_response_s"], station="service"),
+        _mean("waiting_time", good["lateness_s"], station="client"),
+    ]
+    for station, column in (("", "response_s"), ("service", "service_response_s")):
+        for q in QUANTILES:
+            value = float(good[column].quantile(q, "linear") or 0.0)
+            rows.append(row("response_time_quantile", value, station=station, q=q))
+    return rows
+
+
+def _poisson(count: int, length_s: float) -> dict[str, float]:
+    half = 1.96 * max(count, 1) ** 0.5
+    return {"low": (count - half) / length_s, "high": (count + half) / length_s}
+
+
+def _present(requests: pl.DataFrame, window: tuple[float, float], length_s: float) -> float:
+    """Time average of the number of requests present: independent of Little's law."""
+    start = requests["intended_s"].clip(*window)
+    end = requests["end_s"].fill_nan(window[1]).clip(*window)
+    return float((end - start).sum()) / length_s
+
+
+def _classes(folder: RunFolder, good: pl.DataFrame) -> list[Row]:
+    names = folder.manifest.get("records", {}).get("requests", {}).get("classes", [])
+    if len(names) < 2:
+        return []
+    return [
+        _mean("response_time", part["response_s"], cls=names[number])
+        for number in range(len(names))
+        if not (part := good.filter(pl.col("class") == number)).is_empty()
+    ]
+
+
+def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -> list[Row]:
+    """Busy share by ticks, and (station `core K by spinner`) by the spinner's run time, which needs no tick."""
+    rows = []
+    for core, share in sorted(core_shares(host, *window).items()):
+        rows.append(row("utilisation", share["busy"], station=f"core {core}", unit="1"))
+        rows.append(row("softirq_utilisation", share["softirq"] + share["irq"], station=f"core {core}", unit="1"))
+    spinners = folder.manifest.get("pids", {}).get("spinners")
+    if spinners:
+        for core, busy in sorted(spinner_busy(host, spinners, *window).items()):
+            rows.append(row("utilisation", min(max(busy, 0.0), 1.0), station=f"core {core} by spinner", unit="1"))
+    return rows
+
+
+def _app(app: pl.DataFrame, window: tuple[float, float]) -> list[Row]:
+    inside = app.filter(pl.col("start_s").is_between(*window)).sort("start_s")
+    if inside.is_empty():
+        return []
+    waiting = (pl.col("start_s") - pl.col("received_s")).alias("waiting")
+    return [
+        _mean("service_time", inside.select(pl.col("end_s") - pl.col("start_s")).to_series(), station="app"),
+        _mean("waiting_time", inside.select(waiting).to_series().drop_nans(), station="app"),
+    ]

@@ -1,0 +1,135 @@
+"""One run: a service under a load, with host metrics beside it, into a run folder."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from sojourn.errors import SojournError
+from sojourn.lab.process import Event, Worker
+from sojourn.measure.assess import assess
+from sojourn.measure.folder import RunFolder, now
+
+GRACE_S = 30.0
+
+
+class Service(Protocol):
+    """What a run needs of a service that it can stop: process ids to watch, and a summary at the end."""
+
+    @property
+    def pids(self) -> dict[str, int]: ...
+
+    def stop(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where the client runs, which processes belong to the run, and what the manifest says of the place."""
+
+    client_network: str | None = None
+    server_network: str | None = None
+    pids: dict[str, int] = field(default_factory=dict)
+    observer: int | None = None
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+
+def execute(
+    out: Path,
+    load: dict[str, Any],
+    *,
+    what: dict[str, Any],
+    around: Surroundings | None = None,
+    service: Service | None = None,
+    interval_s: float = 0.1,
+    progress: Callable[[Event], None] | None = None,
+) -> RunFolder:
+    """Runs `load` (the generator's configuration, SI units) and returns the finished, judged run folder.
+
+    `what` goes into the manifest (name, factors, testbed). The service, where given, is stopped at the end.
+
+    Raises:
+        ServiceError: nothing answers there. RunFolderError: the disk is full …
+        KeyboardInterrupt: after the run was marked as cut off and what was written was kept.
+    """
+    around = around or Surroundings()
+    pids = {**around.pids, **(service.pids if service else {})}
+    folder = RunFolder.create(
+        out, {**what, **around.manifest, "load": load, "pid": os.getpid(), "start": now(), "machine": machine()}
+    )
+    generator, observer = (Worker(kind, log=folder.path / "log.txt") for kind in ("load", "host"))
+    pids |= {"generator": generator.process.pid, "observer": observer.process.pid, "sojourn": os.getpid()}
+    try:
+        _observe(observer, folder, around, pids, interval_s)
+        folder.manifest["generator"] = _load(generator, folder, load, around, progress)
+        folder.manifest["observer"] = (observer.stop() or {}).get("summary")
+        folder.manifest["service"] = service.stop() if service else None
+    except BaseException as error:
+        observer.stop()
+        _cut_off(folder, service, error)
+        raise
+    finally:
+        generator.close()
+        observer.close()
+    folder.manifest |= {"end": now(), "status": "complete", "pids": pids}
+    folder.collect()
+    assess(folder)
+    folder.save()
+    return folder
+
+
+def _observe(
+    worker: Worker, folder: RunFolder, around: Surroundings, pids: dict[str, int], interval_s: float
+) -> None:
+    config = {
+        "proc_root": "/proc",
+        "sys_root": "/sys",
+        "interval_s": interval_s,
+        "out": str(folder.path / "host.ndjson"),
+        "pids": list(pids.values()),
+        "cpu": around.observer,
+        "disks": True,
+        "nics": True,
+    }
+    worker.begin({"network": around.server_network, "host": config})
+    worker.ready()
+
+
+def _load(
+    worker: Worker,
+    folder: RunFolder,
+    load: dict[str, Any],
+    around: Surroundings,
+    progress: Callable[[Event], None] | None,
+) -> dict[str, Any]:
+    worker.begin({"network": around.client_network, "load": load, "out": str(folder.path)})
+    longest = load["duration_s"] + load.get("timeout_s", 10.0) + GRACE_S
+    try:
+        summary: dict[str, Any] = worker.finish(longest, progress)["summary"]
+        return summary
+    except KeyboardInterrupt:
+        stopped = worker.stop()
+        folder.manifest["generator"] = (stopped or {}).get("summary")
+        raise
+
+
+def _cut_off(folder: RunFolder, service: Service | None, error: BaseException) -> None:
+    """Keeps what was written, says why the run ended; never hides `error`."""
+    if service:
+        service.stop()
+    reason = str(error) or type(error).__name__
+    folder.manifest |= {"status": "cut off", "valid": False, "reasons": [f"the run was cut off: {reason}"], "end": now()}
+    try:
+        folder.collect()
+        folder.save()
+    except SojournError:
+        return
+
+
+def machine() -> dict[str, Any]:
+    """What a reader of the numbers wants to know of the machine."""
+    system = platform.uname()
+    return {"kernel": system.release, "architecture": system.machine, "cores": os.cpu_count(), "python": platform.python_version()}

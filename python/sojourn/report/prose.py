@@ -1,0 +1,57 @@
+"""Small markup (see `document.Text`) to paragraphs and lists of marked spans. No links, no raw HTML."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+_SPAN = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<strong>.+?)\*\*|\*(?P<em>[^\s*](?:[^*]*[^\s*])?)\*")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of text; kind is "" for plain text, else the name of an HTML element."""
+
+    kind: Literal["", "code", "strong", "em"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """One paragraph or one item of a list."""
+
+    item: bool
+    spans: tuple[Span, ...]
+
+
+def spans(text: str) -> tuple[Span, ...]:
+    """One line of text as spans."""
+    out: list[Span] = []
+    at = 0
+    for match in _SPAN.finditer(text):
+        if match.start() > at:
+            out.append(Span("", text[at : match.start()]))
+        kind = match.lastgroup
+        assert kind in ("code", "strong", "em")  # the groups of _SPAN
+        out.append(Span(kind, match[kind]))
+        at = match.end()
+    if at < len(text):
+        out.append(Span("", text[at:]))
+    return tuple(out)
+
+
+def paragraphs(markdown: str) -> list[Paragraph]:
+    """Text with blank lines and `- ` items as paragraphs; other line ends are spaces."""
+    out: list[Paragraph] = []
+    for part in re.split(r"\n\s*\n", markdown.strip()):
+        pieces: list[tuple[bool, list[str]]] = []
+        for line in (raw.strip() for raw in part.splitlines()):
+            if line.startswith("- "):
+                pieces.append((True, [line[2:]]))
+            elif pieces:
+                pieces[-1][1].append(line)
+            elif line:
+                pieces.append((False, [line]))
+        out += [Paragraph(item, spans(" ".join(lines))) for item, lines in pieces]
+    return out

@@ -1,0 +1,165 @@
+"""A figure as plain SVG: the image file of `--figures`, and what the page shows where scripts do not run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from sojourn.report import plot
+from sojourn.report.document import Figure, Series
+
+_LEFT, _RIGHT, _TOP = 62.0, 16.0, 52.0
+_BOTTOM, _LEGEND_ROW = 44.0, 20.0
+_FONT = "font-family=\"'Helvetica Neue', Arial, 'Liberation Sans', sans-serif\""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours as SVG paint: of text, of lesser text, of grid lines, of the ground and of the series."""
+
+    ink: str
+    muted: str
+    grid: str
+    ground: str
+    series: tuple[str, ...]
+
+
+FILE = Theme("#1b1f24", "#57606a", "#e3e6ea", "#ffffff", plot.LIGHT)
+# inside the page the style sheet decides, so that the drawing follows light and dark
+PAGE = Theme(
+    "var(--ink)", "var(--muted)", "var(--grid)", "none", tuple(f"var(--s{i})" for i in range(len(plot.LIGHT)))
+)
+
+
+def render_svg(figure: Figure, theme: Theme = FILE, width_px: float = 720, height_px: float = 400) -> str:
+    """`figure` as an SVG element of the given size (px, the legend makes it higher); text is escaped."""
+    return _Drawing(figure, theme, width_px, height_px).render()
+
+
+class _Drawing:
+    """One drawing: the two axes' mapping to pixels, and the parts drawn with it."""
+
+    def __init__(self, figure: Figure, theme: Theme, width: float, height: float) -> None:
+        self.figure, self.theme, self.width, self.height = figure, theme, width, height
+        self.x, self.y = plot.x_axis(figure), plot.y_axis(figure)
+        self.right, self.bottom = width - _RIGHT, height - _BOTTOM
+
+    def px(self, value: float) -> float:
+        return _LEFT + self.x.fraction(value) * (self.right - _LEFT)
+
+    def py(self, value: float) -> float:
+        return self.bottom - self.y.fraction(value) * (self.bottom - _TOP)
+
+    def render(self) -> str:
+        figure, total = self.figure, self.height + _LEGEND_ROW * len(self.figure.series)
+        slots = plot.slots(figure)
+        pairs = list(zip(figure.series, slots, strict=True))
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {total:g}" role="img" '
+            f'aria-label="{escape(figure.title)}" {_FONT} font-size="12">',
+            f'<rect width="100%" height="100%" style="fill:{self.theme.ground}"/>',
+            self.text(0, 16, figure.title, "font-size:15px;font-weight:600"),
+            self.text(0, 38, figure.y_label, f"fill:{self.theme.muted}"),
+            *self.axes(),
+        ]
+        if plot.has_data(figure):
+            # its own coordinate system clips what lies beyond the axes, without an id that could clash in a page
+            parts.append(
+                f'<svg x="{_LEFT:g}" y="{_TOP:g}" width="{self.right - _LEFT:g}" height="{self.bottom - _TOP:g}" '
+                f'viewBox="{_LEFT:g} {_TOP:g} {self.right - _LEFT:g} {self.bottom - _TOP:g}">'
+            )
+            parts += [self.band(s, i) for s, i in pairs if s.style != "points"]
+            parts += [self.line(s, i) for s, i in pairs if s.style in ("line", "dashed")]
+            parts += [self.points(s, i) for s, i in pairs if s.style == "points"]
+            parts.append("</svg>")
+        else:
+            parts.append(self.text((_LEFT + self.right) / 2, (_TOP + self.bottom) / 2, "no data", anchor="middle"))
+        parts += [self.legend(s, i, row) for row, (s, i) in enumerate(pairs)]
+        return "".join([*parts, "</svg>"])
+
+    def text(self, x: float, y: float, text: str, style: str = "", anchor: str = "start") -> str:
+        ink = style if "fill:" in style else f"fill:{self.theme.ink};{style}"
+        return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" style="{ink}">{escape(text)}</text>'
+
+    def rule(self, x1: float, y1: float, x2: float, y2: float, stroke: str, more: str = "") -> str:
+        return f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" style="stroke:{stroke};fill:none;{more}"/>'
+
+    def axes(self) -> list[str]:
+        theme, muted, out = self.theme, f"fill:{self.theme.muted}", []
+        for v in plot.ticks(self.y):
+            out.append(self.rule(_LEFT, self.py(v), self.right, self.py(v), theme.grid))
+            out.append(self.text(_LEFT - 8, self.py(v) + 4, plot.tick_text(v), muted, "end"))
+        for v in plot.ticks(self.x, about=8):
+            out.append(self.rule(self.px(v), self.bottom, self.px(v), self.bottom + 5, theme.muted))
+            out.append(self.text(self.px(v), self.bottom + 19, plot.tick_text(v), muted, "middle"))
+        out.append(self.rule(_LEFT, self.bottom, self.right, self.bottom, theme.muted))
+        out.append(self.text((_LEFT + self.right) / 2, self.bottom + 37, self.figure.x_label, muted, "middle"))
+        for row, (x, label) in enumerate(v for v in self.figure.vlines if plot.shown(v[0], self.x.log)):
+            at, late = self.px(x), self.x.fraction(x) > 0.6
+            out.append(self.rule(at, _TOP, at, self.bottom, theme.muted, "stroke-dasharray:2 3"))
+            anchor, shift = ("end", -5) if late else ("start", 5)
+            out.append(self.text(at + shift, _TOP + 12 + 15 * row, label, muted, anchor))
+        return out
+
+    def colour(self, slot: int) -> str:
+        return self.theme.series[slot % len(self.theme.series)]
+
+    def path(self, points: list[tuple[float, float]]) -> str:
+        return "M" + "L".join(f"{self.px(x):.1f} {self.py(y):.1f}" for x, y in points)
+
+    def band(self, series: Series, slot: int) -> str:
+        if series.low is None or series.high is None:
+            return ""
+        d = ""
+        for run in plot.runs(self.figure, series.x, series.low, series.high):
+            there = [(x, high) for x, _, high in run]
+            d += self.path(there + [(x, low) for x, low, _ in reversed(run)]) + "Z"
+        return f'<path d="{d}" style="fill:{self.colour(slot)};fill-opacity:.16;stroke:none"/>'
+
+    def line(self, series: Series, slot: int) -> str:
+        cut = plot.runs(self.figure, series.x, series.y)
+        d = "".join(self.path([(x, y) for x, y in run]) for run in cut)
+        # a stretch of one point has no length: a dot shows that it is there
+        dots = "".join(self.marker(0, *run[0], self.colour(slot), 2) for run in cut if len(run) == 1)
+        dash = "stroke-dasharray:6 4" if series.style == "dashed" else ""
+        style = f"stroke:{self.colour(slot)};stroke-width:2;stroke-linejoin:round;fill:none;{dash}"
+        return f'<path d="{d}" style="{style}"/>{dots}'
+
+    def points(self, series: Series, slot: int) -> str:
+        out, colour = [], self.colour(slot)
+        if series.low is not None and series.high is not None:
+            for x, low, high in (p for run in plot.runs(self.figure, series.x, series.low, series.high) for p in run):
+                out.append(self.rule(self.px(x), self.py(low), self.px(x), self.py(high), colour, "stroke-width:1.5"))
+                for end in (low, high):
+                    cap = (self.px(x) - 4, self.py(end), self.px(x) + 4, self.py(end))
+                    out.append(self.rule(*cap, colour, "stroke-width:1.5"))
+        for x, y in (p for run in plot.runs(self.figure, series.x, series.y) for p in run):
+            out.append(self.marker(slot, x, y, colour))
+        return "".join(out)
+
+    def marker(self, slot: int, x: float, y: float, colour: str, radius: float = 4) -> str:
+        return _marker(slot, self.px(x), self.py(y), colour, radius)
+
+    def legend(self, series: Series, slot: int, row: int) -> str:
+        y, colour = self.height + _LEGEND_ROW * row + 4, self.colour(slot)
+        dash = "stroke-dasharray:6 4" if series.style == "dashed" else ""
+        sample = self.rule(_LEFT, y, _LEFT + 26, y, colour, f"stroke-width:2;{dash}")
+        if series.style == "points":
+            sample = _marker(slot, _LEFT + 13, y, colour, 4)
+        elif series.style == "band":
+            sample = self.rule(_LEFT, y, _LEFT + 26, y, colour, "stroke-width:10;stroke-opacity:.25")
+        return sample + self.text(_LEFT + 34, y + 4, series.name)
+
+
+def _marker(slot: int, x: float, y: float, colour: str, r: float) -> str:
+    """A marker with centre (x, y) in px; shapes have about equal areas."""
+    shape = plot.MARKERS[slot % len(plot.MARKERS)]
+    style = f'style="fill:{colour}"'
+    if shape == "circle":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:g}" {style}/>'
+    corners = {
+        "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+        "diamond": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
+        "triangle": [(0, -1.25), (1.2, 0.9), (-1.2, 0.9)],
+    }[shape]
+    return f'<path d="M{"L".join(f"{x + r * a:.1f} {y + r * b:.1f}" for a, b in corners)}Z" {style}/>'

@@ -1,0 +1,35 @@
+"""Named outcomes of a solver; the text says what happened and what to do. Rows carry the name, `Metrics.message` the
+text."""
+
+from __future__ import annotations
+
+TEXT = {
+    "ok": "solved",
+    "saturated": (
+        "the offered rate is at or above saturation: a stationary response time does not exist, the throughput given "
+        "is the most that the cores can do; lower the rate, or add cores or NICs"
+    ),
+    "trailing_unstable": (
+        "the trailing cores are offered more pages than they can do: their queues grow without bound; lower the rate, "
+        "raise p, or add cores"
+    ),
+    "above_one": (
+        "the paper's chain serves both classes at full rate at once, so the work of one core sums to more than one; "
+        "use variant shared or priority for utilisations"
+    ),
+    "open_above": (
+        "no upper limit: within the interval of the parameters this rate may already be past saturation; measure "
+        "nearer to saturation to narrow it"
+    ),
+    "as_printed": "Prop. 3 as printed, which breaks flow balance (errata): for comparison with the document only",
+}
+
+
+def worst(names: set[str]) -> str:
+    """The name that describes the whole table: `ok` unless a number is missing."""
+    return next((name for name in ("saturated", "trailing_unstable") if name in names), "ok")
+
+
+def message(names: set[str]) -> str:
+    """The texts of all names but `ok`, in the order of `TEXT`."""
+    return "\n".join(f"{name}: {text}" for name, text in TEXT.items() if name in names and name != "ok")

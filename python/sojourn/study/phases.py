@@ -1,0 +1,185 @@
+"""The phases of a study, in their order; each writes what it found before the next begins."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from sojourn.errors import StudyError
+from sojourn.fit import Fitted, compare
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.observations import observe
+from sojourn.predict import predict
+from sojourn.study.plan import Configuration, Predict
+from sojourn.study.runner import Runner
+from sojourn.table import Metrics
+from sojourn.units import per_second, seconds
+
+BARE_RATE_PER_S = 200.0
+
+
+@dataclass
+class Saturation:
+    """Throughput of a closed loop without think time: the most the configuration does."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass
+class Prediction:
+    """What was predicted for a configuration, when it was written down, and what was then measured."""
+
+    configuration: Configuration
+    by_variant: dict[str, Metrics]
+    written: str
+    observations: pl.DataFrame = field(default_factory=pl.DataFrame)
+    runs: list[RunFolder] = field(default_factory=list)
+    saturation: Saturation | None = None
+
+
+@dataclass
+class Findings:
+    """All that a study found; `fits` in order of the study file, `best` by held-out rates."""
+
+    out: Path
+    baseline: Configuration
+    baseline_saturation: Saturation | None = None
+    baseline_runs: list[RunFolder] = field(default_factory=list)
+    observations: pl.DataFrame = field(default_factory=pl.DataFrame)
+    fits: dict[str, Fitted] = field(default_factory=dict)
+    best: str = ""
+    why_best: str = ""
+    client_s: float = 0.0
+    predictions: list[Prediction] = field(default_factory=list)
+
+
+def run_phases(runner: Runner) -> Findings:
+    """Baseline, fit, prediction, check."""
+    study = runner.plan.study
+    baseline = runner.plan.configuration(study.fit.configuration)
+    found = Findings(runner.out, baseline)
+    found.client_s = client_demand(runner, baseline)
+    found.baseline_saturation = saturate(runner, baseline)
+    ramp(runner, found)
+    fit_all(runner, found)
+    for wanted in study.predict:
+        found.predictions.append(foresee(runner, found, wanted))
+    for wanted, prediction in zip(study.predict, found.predictions, strict=True):
+        check(runner, prediction, wanted, found)
+    return found
+
+
+def client_demand(runner: Runner, configuration: Configuration) -> float:
+    """CPU time of the client for a request, s, where it shares the leading cores; 0 where it has its own.
+
+    From a run without known demand: the generator's exact run time, less what soft interrupts took of it.
+    """
+    folder = runner.point(configuration, f"bare-{slug(configuration)}", BARE_RATE_PER_S, bare=True)
+    if not folder.manifest["placement"]["client_shares"]:
+        return 0.0
+    generator = folder.manifest["generator"]
+    used = sum(lane["cpu_s"] for lane in generator["lanes"]) / max(generator["sent"], 1)
+    observed = observe([folder])
+    interrupts = float(observed["softirq_leading"].mean() or 0.0) / BARE_RATE_PER_S  # type: ignore[arg-type]
+    client_s = max(used - interrupts, 0.0)
+    runner.say(f"the client costs {seconds(client_s)} a request on the cores it shares")
+    return client_s
+
+
+def saturate(runner: Runner, configuration: Configuration) -> Saturation:
+    """Finds the saturation rate by a closed loop."""
+    folder = runner.point(configuration, f"saturate-{slug(configuration)}", None)
+    metrics = Metrics.read(folder.path / "metrics.parquet")
+    low, high = metrics.interval("throughput")
+    value = metrics.value("throughput")
+    runner.say(f"{configuration.name}: saturates at {per_second(value)}")
+    return Saturation(value, low or value, high or value)
+
+
+def ramp(runner: Runner, found: Findings) -> None:
+    """Measures the baseline at shares of its saturation rate."""
+    assert found.baseline_saturation
+    study = runner.plan.study
+    for replication in range(study.fit.replications):
+        for share in study.fit.load_shares:
+            rate = rounded(share * found.baseline_saturation.value)
+            name = f"{slug(found.baseline)}-{rate:g}-{replication + 1}"
+            found.baseline_runs.append(point(runner, found.baseline, name, rate, replication))
+    found.observations = observe(found.baseline_runs)
+
+
+def point(runner: Runner, configuration: Configuration, name: str, rate: float, replication: int) -> RunFolder:
+    folder = runner.point(configuration, name, rate, replication)
+    metrics = Metrics.read(folder.path / "metrics.parquet")
+    verdict = "" if folder.manifest["valid"] else "  NOT VALID: " + "; ".join(folder.manifest["reasons"])
+    response = seconds(metrics.value("response_time"))
+    runner.say(f"{configuration.name}: {per_second(rate)}, response {response}{verdict}")
+    return folder
+
+
+def fit_all(runner: Runner, found: Findings) -> None:
+    """Fits each variant and the M/M/m comparator, and chooses by held-out rates."""
+    given = {"client_s": found.client_s}
+    chosen = compare(found.observations, [*runner.plan.study.fit.variants, "mmm"], given=given)
+    found.fits, found.best, found.why_best = chosen.fits, chosen.best, chosen.why
+    for name, fitted in found.fits.items():
+        fitted.write(found.out / f"fitted-{name}.toml")
+    found.fits[found.best].write(found.out / "fitted.toml")
+    runner.say(found.why_best)
+
+
+def foresee(runner: Runner, found: Findings, wanted: Predict) -> Prediction:
+    """Predicts a configuration that nobody has run, and writes the prediction to disk before it is run.
+
+    Raises:
+        StudyError: the configuration was run before its prediction was written.
+    """
+    configuration = runner.plan.configuration(wanted.configuration)
+    cores, nics = runner.size(configuration)
+    path = found.out / f"prediction-{slug(configuration)}.json"
+    if path.exists():
+        return _written(path, configuration)
+    if list((found.out / "runs").glob(f"*{slug(configuration)}-*")):
+        raise StudyError("it has been run already", str(path), "a blind prediction comes first; choose a new --out")
+    best = found.fits[found.best]
+    saturation = predict(best, [1.0], cores=cores, nics=nics).value("saturation_rate")
+    rates = [rounded(share * saturation) for share in wanted.load_shares]
+    by_variant = {name: predict(fitted, rates, cores=cores, nics=nics) for name, fitted in found.fits.items()}
+    written = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    text = {"written": written, "rates_per_s": rates, "best": found.best}
+    path.write_text(json.dumps(text | {"by_variant": {k: json.loads(m.to_json()) for k, m in by_variant.items()}}) + "\n")
+    runner.say(f"prediction for {configuration.name} written to {path}")
+    return Prediction(configuration, by_variant, written)
+
+
+def _written(path: Path, configuration: Configuration) -> Prediction:
+    text = json.loads(path.read_text())
+    by_variant = {name: Metrics.from_json(json.dumps(rows)) for name, rows in text["by_variant"].items()}
+    return Prediction(configuration, by_variant, text["written"])
+
+
+def check(runner: Runner, prediction: Prediction, wanted: Predict, found: Findings) -> None:
+    """Runs what was predicted."""
+    rates = prediction.by_variant[found.best].frame["rate_per_s"].unique().sort().to_list()
+    for replication in range(wanted.replications):
+        for rate in rates:
+            name = f"{slug(prediction.configuration)}-{rate:g}-{replication + 1}"
+            prediction.runs.append(point(runner, prediction.configuration, name, rate, replication))
+    prediction.observations = observe(prediction.runs)
+    prediction.saturation = saturate(runner, prediction.configuration)
+
+
+def slug(configuration: Configuration) -> str:
+    """A configuration's name as part of a folder's name."""
+    return "".join(c if c.isalnum() else "-" for c in configuration.name.lower()).strip("-")
+
+
+def rounded(rate_per_s: float) -> float:
+    """A rate of three figures: names of folders stay readable."""
+    return float(f"{rate_per_s:.3g}")

@@ -1,0 +1,163 @@
+"""A study as its TOML file says it, checked: testbed, configurations, runs, fits and predictions."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from sojourn.errors import StudyError
+from sojourn.testbed import TESTBEDS
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Lab(Part):
+    """`[lab]`: where the study runs."""
+
+    kind: str = Field("auto", pattern="^(auto|namespaces|loopback)$")
+    mtu_bytes: int = Field(1500, ge=576, le=9000)
+    spinners: bool = True
+
+
+class Load(Part):
+    """`[load]`: what every run has in common."""
+
+    seconds: float = Field(20.0, gt=1, le=600)
+    connections: int = Field(64, ge=1, le=4096)
+    seed: int = Field(1, ge=0)
+    timeout_s: float = Field(10.0, gt=0, le=120)
+
+
+class Configuration(Part):
+    """`[[configuration]]`: cores of the service (0: all there are) and NICs (0: one a core, at most 4)."""
+
+    name: str = Field(min_length=1, max_length=60)
+    cores: int = Field(0, ge=0, le=1024)
+    nics: int = Field(1, ge=0, le=4)
+
+
+class Fit(Part):
+    """`[fit]`: where the parameters come from. Rates are shares of the measured saturation rate."""
+
+    configuration: str
+    load_shares: list[float] = Field(min_length=3)
+    replications: int = Field(1, ge=1, le=50)
+    variants: list[str] = ["paper", "shared", "priority"]
+
+
+class Predict(Part):
+    """`[[predict]]`: a configuration nobody has run, then run. Rates are shares of its predicted saturation."""
+
+    configuration: str
+    load_shares: list[float] = Field(min_length=1)
+    replications: int = Field(1, ge=1, le=50)
+
+
+class Saturation(Part):
+    """`[saturation]`: closed loop without think time; an open one would starve what interrupts preempt."""
+
+    users: int = Field(32, ge=1, le=2000)
+    seconds: float = Field(10.0, gt=1, le=600)
+
+
+class Quick(Part):
+    """`[quick]`: what --quick changes."""
+
+    seconds: float = Field(8.0, gt=1, le=600)
+    replications: int = Field(1, ge=1, le=50)
+    saturation_seconds: float = Field(5.0, gt=1, le=600)
+
+
+class Study(Part):
+    """A whole study file."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
+    title: str
+    testbed: str
+    lab: Lab = Lab()
+    service: dict[str, Any] = {}
+    demand: dict[str, Any] = {}
+    load: Load = Load()
+    configuration: list[Configuration] = Field(min_length=1)
+    fit: Fit
+    predict: list[Predict] = []
+    saturation: Saturation = Saturation()
+    quick: Quick = Quick()
+
+    @model_validator(mode="after")
+    def _names(self) -> Study:
+        if self.testbed not in TESTBEDS:
+            raise ValueError(f"testbed {self.testbed!r} is not one of {sorted(TESTBEDS)}")
+        names = [c.name for c in self.configuration]
+        for part in (self.fit, *self.predict):
+            if part.configuration not in names:
+                raise ValueError(f"configuration {part.configuration!r} is not one of {names}")
+            if not all(0 < share < 1 for share in part.load_shares):
+                raise ValueError(f"load_shares {part.load_shares}: give shares of saturation between 0 and 1")
+        return self
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked study, the parts its testbed checks, and a fingerprint of all that decides the runs."""
+
+    study: Study
+    options: Any
+    demand: Any
+    fingerprint: str
+
+    def configuration(self, name: str) -> Configuration:
+        return next(c for c in self.study.configuration if c.name == name)
+
+
+def read_plan(path: Path, *, quick: bool = False, seed: int | None = None) -> Plan:
+    """Reads `path`, a study file or a folder that holds `study.toml`.
+
+    Raises:
+        StudyError: no such file, no TOML, an unknown key, a wrong type or value; names the key and the remedy.
+    """
+    file = path / "study.toml" if path.is_dir() else path
+    try:
+        data = tomllib.loads(file.read_text())
+    except OSError as error:
+        raise StudyError(error.strerror or str(error), str(file), "give a study file, or a folder with study.toml") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StudyError(str(error), str(file), "mend the TOML there") from None
+    if seed is not None:
+        data.setdefault("load", {})["seed"] = seed
+    study = _checked(Study, data, file, "")
+    study = _quick(study) if quick else study
+    bed = TESTBEDS[study.testbed]
+    options = _checked(bed.Options, study.service, file, "service.")
+    demand = _checked(bed.Demand, study.demand, file, "demand.")
+    return Plan(study, options, demand, hashlib.sha256(study.model_dump_json().encode()).hexdigest()[:16])
+
+
+def _quick(study: Study) -> Study:
+    quick = study.quick
+    return study.model_copy(
+        update={
+            "load": study.load.model_copy(update={"seconds": quick.seconds}),
+            "fit": study.fit.model_copy(update={"replications": quick.replications}),
+            "predict": [p.model_copy(update={"replications": quick.replications}) for p in study.predict],
+            "saturation": study.saturation.model_copy(update={"seconds": quick.saturation_seconds}),
+        }
+    )
+
+
+def _checked(kind: type[Any], data: dict[str, Any], file: Path, prefix: str) -> Any:
+    try:
+        return kind(**data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = prefix + ".".join(str(part) for part in first["loc"])
+        known = ", ".join(kind.model_fields)
+        remedy = f"known keys here: {known}" if first["type"] == "extra_forbidden" and len(first["loc"]) == 1 else "mend the value"
+        raise StudyError(f"{key or 'study'}: {first['msg']}", str(file), remedy) from None

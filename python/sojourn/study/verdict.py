@@ -1,0 +1,105 @@
+"""The verdict of a study, about ten lines, the answer first."""
+
+from __future__ import annotations
+
+from sojourn.study.judge import (
+    Ratio,
+    all_errors,
+    blind_errors,
+    measured_gain,
+    observed_bottleneck,
+    predicted_gain,
+    saturation,
+    saturation_error,
+)
+from sojourn.study.phases import Findings, Prediction, Saturation
+from sojourn.study.plan import Plan
+from sojourn.units import interval, per_second, percent, seconds
+from sojourn.validate import table3_text
+
+
+def verdict_lines(found: Findings, plan: Plan) -> list[str]:
+    """Headline, parameters, each prediction with what was then measured, errors as in Table 3, bottlenecks."""
+    lines = [headline(found), _demand(plan), _parameters(found)]
+    for prediction in found.predictions:
+        lines += _prediction(found, prediction)
+    lines.append(_bottleneck(found.baseline.name, found.observations, found.client_s))
+    lines += [_bottleneck(p.configuration.name, p.observations, found.client_s) for p in found.predictions]
+    lines.append(f"relative errors up to 80 % of saturation, %, model {found.best} (Table 3 of the document):")
+    lines += ["  " + line for line in table3_text(all_errors(found, found.best)).splitlines()]
+    left_out = sum(not run.manifest["valid"] for run in _runs(found))
+    if left_out:
+        lines.append(f"{left_out} of {len(_runs(found))} runs were not valid and are left out; the report says why")
+    return lines
+
+
+def _runs(found: Findings) -> list:  # type: ignore[type-arg]
+    return found.baseline_runs + [run for prediction in found.predictions for run in prediction.runs]
+
+
+def headline(found: Findings) -> str:
+    """What a change brings, predicted and measured; without a prediction, where the baseline saturates."""
+    if not found.predictions:
+        assert found.baseline_saturation
+        return f"{found.baseline.name} saturates at {_rate(found.baseline_saturation)}"
+    prediction = found.predictions[0]
+    foreseen, seen = predicted_gain(found, prediction), measured_gain(found, prediction)
+    return (
+        f"{prediction.configuration.name}: {_times(seen)} the saturation rate of {found.baseline.name}; "
+        f"predicted, before it was run: {_times(foreseen)}"
+    )
+
+
+def _demand(plan: Plan) -> str:
+    known = plan.demand
+    return f"known demand drawn: interrupt {seconds(float(known.interrupt_s))}, page {seconds(float(known.page_s))} beside its templating"
+
+
+def _parameters(found: Findings) -> str:
+    fitted = found.fits[found.best]
+    parts = []
+    for name, label in (("mu1_per_s", "interrupt"), ("mu2_per_s", "page"), ("mu_per_s", "request")):
+        if name in fitted.parameters:
+            e = fitted.parameters[name]
+            parts.append(f"{label} {interval(1 / e.value, 1 / e.high, 1 / e.low, 's')}")
+    if "handoff_s" in fitted.parameters:
+        e = fitted.parameters["handoff_s"]
+        parts.append(f"hand-offs {interval(e.value, e.low, e.high, 's')}")
+    if found.client_s:
+        parts.append(f"client {seconds(found.client_s)}")
+    return f"fitted with {found.baseline.name} ({found.best}, best at held-out rates): " + ", ".join(parts)
+
+
+def _prediction(found: Findings, prediction: Prediction) -> list[str]:
+    assert prediction.saturation
+    foreseen = saturation(prediction.by_variant[found.best])
+    lines = [
+        f"prediction for {prediction.configuration.name} (written {prediction.written}, before it was run): saturates at "
+        f"{_rate(foreseen)}; measured {_rate(prediction.saturation)}, "
+        f"error {percent(saturation_error(prediction, found.best), sign=True)}"
+    ]
+    errors = blind_errors(prediction, found.best)
+    if errors is None:
+        return [*lines, "  no valid run of it: its response times cannot be compared; run again on a quiet machine"]
+    of = errors.of("response_time")
+    others = []
+    for name in prediction.by_variant:
+        other = blind_errors(prediction, name) if name != found.best else None
+        others += [f"{name} {percent(other.of('response_time')['median_abs'])}"] if other else []
+    lines.append(
+        f"  its response time, {of['points']} rates up to 80 % of saturation: median error "
+        f"{percent(of['median_abs'])}, worst {percent(of['worst'], sign=True)}; median of the others: {', '.join(others)}"
+    )
+    return lines
+
+
+def _bottleneck(name: str, observations, client_s: float) -> str:  # type: ignore[no-untyped-def]
+    return f"bottleneck, {name}: {observed_bottleneck(observations, client_s)}"
+
+
+def _rate(s: Saturation) -> str:
+    return f"{per_second(s.value)} ({per_second(s.low)} … {per_second(s.high)})"
+
+
+def _times(ratio: Ratio) -> str:
+    return f"{ratio.value:.2f} times ({ratio.low:.2f} … {ratio.high:.2f})"

@@ -1,0 +1,258 @@
+"""`Metrics`: the one table that a solved, a simulated and a measured result are.
+
+One row is (station, class, metric[, q | n][, factors]) → value, interval, unit, source, status. `""` as station or
+class means the whole system or all classes. Columns beyond the fixed ones are factors (`rate_per_s`, `cores`,
+`nics`, `variant`, `run`, …). Missing numbers are null, never NaN, and carry a status that is not `ok`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+
+from sojourn.errors import InputError, NoSuchRow, RunFolderError
+
+UNITS = {
+    "arrival_rate": "1/s",
+    "throughput": "1/s",
+    "saturation_rate": "1/s",
+    "utilisation": "1",
+    "softirq_utilisation": "1",
+    "queue_length": "1",
+    "waiting_time": "s",
+    "service_time": "s",
+    "residence_time": "s",
+    "response_time": "s",
+    "loss_probability": "1",
+    "response_time_quantile": "s",
+    "queue_length_probability": "1",
+}
+SOURCES = ("measured", "analytic", "simulated", "published")
+COLUMNS: dict[str, pl.DataType] = {
+    "station": pl.String(),
+    "class": pl.String(),
+    "metric": pl.String(),
+    "q": pl.Float64(),
+    "n": pl.Int64(),
+    "value": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "level": pl.Float64(),
+    "unit": pl.String(),
+    "source": pl.String(),
+    "status": pl.String(),
+}
+_DEFAULTS: dict[str, Any] = {"station": "", "class": "", "source": "analytic", "status": "ok"}
+_PARQUET_KEY = "sojourn.metrics"
+
+
+class Metrics:
+    """A polars frame with the columns above, plus how it was made: `method`, `status` (`ok` or a name), `message`."""
+
+    def __init__(self, frame: pl.DataFrame, method: str = "", status: str = "ok", message: str = "") -> None:
+        self.frame = _checked(frame)
+        self.method = method
+        self.status = status
+        self.message = message
+
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]], method: str = "", status: str = "ok", message: str = "") -> Metrics:
+        """From dicts; station, class, unit, source and status have defaults; other keys become factor columns.
+
+        Raises InputError for an unknown metric name or a unit that is not the metric's.
+        """
+        full = [{**_DEFAULTS, "unit": UNITS.get(str(row.get("metric"))), **row} for row in rows]
+        frame = pl.DataFrame(full, infer_schema_length=None) if full else pl.DataFrame(schema=COLUMNS)
+        return cls(frame, method, status, message)
+
+    @property
+    def factors(self) -> list[str]:
+        """Names of the factor columns, in order."""
+        return [name for name in self.frame.columns if name not in COLUMNS]
+
+    def value(
+        self,
+        metric: str,
+        station: str = "",
+        cls: str = "",
+        q: float | None = None,
+        n: int | None = None,
+        **factors: Any,
+    ) -> float:
+        """The one value of that row (SI unit, NaN where its status says why there is none).
+
+        Raises NoSuchRow (a KeyError) naming what there is, also where more than one row fits.
+        """
+        value = self._row(metric, station, cls, q, n, factors)["value"]
+        return math.nan if value is None else float(value)
+
+    def interval(
+        self,
+        metric: str,
+        station: str = "",
+        cls: str = "",
+        q: float | None = None,
+        n: int | None = None,
+        **factors: Any,
+    ) -> tuple[float | None, float | None]:
+        """(low, high) of that row; (None, None) where it is exact or unknown. Errors as `value`."""
+        row = self._row(metric, station, cls, q, n, factors)
+        return row["low"], row["high"]
+
+    def where(self, **equal: Any) -> Metrics:
+        """The rows in which each named column equals the value given (floats within 1e-12 relative)."""
+        return self._with(_filtered(self.frame, equal))
+
+    def with_factors(self, **factors: Any) -> Metrics:
+        """The same rows with constant factor columns added or replaced."""
+        fixed = set(factors) & set(COLUMNS)
+        if fixed:
+            raise InputError(sorted(fixed), "factor", "choose names that are not columns of Metrics")
+        return self._with(self.frame.with_columns(**{name: pl.lit(value) for name, value in factors.items()}))
+
+    @staticmethod
+    def concat(parts: Iterable[Metrics]) -> Metrics:
+        """All rows of the parts; factor columns that a part lacks are null. Status: the first that is not `ok`."""
+        parts = list(parts)
+        if not parts:
+            return Metrics.of([])
+        status = next((part.status for part in parts if part.status != "ok"), "ok")
+        return Metrics(
+            pl.concat([part.frame for part in parts], how="diagonal_relaxed"),
+            "; ".join(dict.fromkeys(part.method for part in parts if part.method)),
+            status,
+            "\n".join(dict.fromkeys(part.message for part in parts if part.message)),
+        )
+
+    def to_json(self, indent: int | None = None) -> str:
+        """One object: method, status, message, rows (a dict per line with all columns)."""
+        head = {"method": self.method, "status": self.status, "message": self.message}
+        return json.dumps({**head, "rows": self.frame.to_dicts()}, indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str, place: str = "JSON") -> Metrics:
+        """The inverse of `to_json`; InputError naming `place` for text that is not such an object."""
+        try:
+            data = json.loads(text)
+            return cls.of(data["rows"], data["method"], data["status"], data["message"])
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise InputError(f"not a Metrics object ({error})", place, "give what `--json` printed") from None
+
+    def write(self, path: Path | str) -> None:
+        """One Parquet file; method, status and message are in its key-value metadata."""
+        head = {"method": self.method, "status": self.status, "message": self.message}
+        self.frame.write_parquet(path, metadata={_PARQUET_KEY: json.dumps(head)})
+
+    @classmethod
+    def read(cls, path: Path | str) -> Metrics:
+        """What `write` wrote. Raises RunFolderError where the file is missing, cut off, or something else."""
+        try:
+            frame = pl.read_parquet(path)
+            head = json.loads(pl.read_parquet_metadata(path).get(_PARQUET_KEY, "{}"))
+        except FileNotFoundError:
+            raise RunFolderError("no such file", path, "give a file that Metrics.write made") from None
+        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+            raise RunFolderError(f"cannot be read ({error})", path, "make it again from its run folder") from None
+        missing = set(COLUMNS) - set(frame.columns)
+        if missing:
+            raise RunFolderError(f"no columns {sorted(missing)}", path, "give a file that Metrics.write made")
+        return cls(frame, **head)
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Metrics):
+            return NotImplemented
+        same = (self.method, self.status, self.message) == (other.method, other.status, other.message)
+        return same and self.frame.equals(other.frame)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Metrics({self.frame.height} rows, method={self.method!r}, status={self.status!r})"
+
+    def __str__(self) -> str:
+        console = Console(width=120, no_color=True)
+        with console.capture() as capture:
+            console.print(self._table())
+        return capture.get()
+
+    def _repr_html_(self) -> str:
+        # polars escapes cell text itself
+        return self._shown()._repr_html_()
+
+    def _shown(self) -> pl.DataFrame:
+        fixed = ("station", "class", "metric")
+        names = [*self.factors, *fixed, "q", "n", "value", "low", "high", "unit", "source", "status"]
+        empty = {c for c in ("class", "q", "n", "low", "high") if not self.frame[c].is_not_null().any()}
+        if (self.frame["class"] == "").all():
+            empty.add("class")
+        return self.frame.select(name for name in names if name not in empty)
+
+    def _table(self) -> Table:
+        shown = self._shown()
+        table = Table(title=self.method or None, caption=self.message or None)
+        for name, dtype in shown.schema.items():
+            table.add_column(name, justify="right" if dtype.is_numeric() else "left")
+        for row in shown.iter_rows():
+            table.add_row(*("–" if v is None else f"{v:.6g}" if isinstance(v, float) else str(v) for v in row))
+        return table
+
+    def _with(self, frame: pl.DataFrame) -> Metrics:
+        return Metrics(frame, self.method, self.status, self.message)
+
+    def _row(
+        self, metric: str, station: str, cls: str, q: float | None, n: int | None, factors: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        wanted = {"metric": metric, "station": station, "class": cls, **factors}
+        found = _filtered(self.frame, wanted | ({} if q is None else {"q": q}) | ({} if n is None else {"n": n}))
+        if found.height == 1:
+            return found.row(0, named=True)
+        keys = ["metric", "station", "class", "q", "n", *self.factors]
+        there = (found if found.height else self.frame).select(keys).unique(maintain_order=True)
+        text = "; ".join(
+            ", ".join(f"{k}={v!r}" for k, v in row.items() if v is not None) for row in there.head(12).to_dicts()
+        )
+        more = f" … {there.height} in all" if there.height > 12 else ""
+        count = "no row" if found.height == 0 else f"{found.height} rows"
+        raise NoSuchRow(f"{count} with {wanted}", "Metrics", f"ask for one of: {text}{more}")
+
+
+def _filtered(frame: pl.DataFrame, equal: Mapping[str, Any]) -> pl.DataFrame:
+    for name, value in equal.items():
+        if name not in frame.columns:
+            raise NoSuchRow(repr(name), "Metrics column", f"use one of {frame.columns}")
+        column = pl.col(name)
+        if isinstance(value, float):
+            frame = frame.filter((column - value).abs() <= 1e-12 * abs(value))
+        else:
+            frame = frame.filter(column.is_null() if value is None else column == value)
+    return frame
+
+
+def _checked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Fixed columns first, in order and with their types; names and units known; NaN and infinity turned to null."""
+    given = frame.columns
+    added = [pl.lit(_DEFAULTS.get(name), dtype=kind).alias(name) for name, kind in COLUMNS.items() if name not in given]
+    frame = frame.with_columns(added).with_columns(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
+    numbers = [pl.col(c) for c in ("value", "low", "high")]
+    frame = frame.with_columns(
+        pl.when(c.is_finite()).then(c).otherwise(None).alias(c.meta.output_name()) for c in numbers
+    )
+    for metric, unit in frame.select("metric", "unit").unique().iter_rows():
+        if metric not in UNITS:
+            raise InputError(repr(metric), "metric", f"use one of {', '.join(UNITS)}")
+        if unit != UNITS[metric]:
+            raise InputError(repr(unit), f"unit of {metric}", f"give it in {UNITS[metric]!r}")
+    strange = set(frame["source"].unique()) - set(SOURCES)
+    if strange:
+        raise InputError(sorted(map(str, strange)), "source", f"use one of {', '.join(SOURCES)}")
+    return frame.select(*COLUMNS, *(name for name in frame.columns if name not in COLUMNS))

@@ -1,0 +1,118 @@
+"""The web shop as a testbed: what a study may set, how it is started, what to load.
+
+The service itself is `testbeds/web` (Rust); it runs in a process of its own on the server host.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sojourn.errors import LabError
+from sojourn.lab.environment import Environment, table_of_times
+from sojourn.lab.process import Worker
+from sojourn.lab.topology import Placement
+
+
+class WebOptions(BaseModel):
+    """`[service]` of a study of the web shop."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    port: int = Field(8080, ge=1, le=65535)
+    path: str = Field("/item/7", pattern=r"^/\S*$")
+    page_bytes: int = Field(8192, ge=1024, le=204800)
+    pinned: bool = True
+    threads_per_core: int = Field(1, ge=1, le=64)
+
+
+class Demand(BaseModel):
+    """`[demand]`: the known work of a request, s; `auto` picks it from the number of cores."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    interrupt_s: float | str = "auto"
+    page_s: float | str = "auto"
+    interrupt: str = Field("deterministic", pattern="^(deterministic|exponential)$")
+    page: str = Field("exponential", pattern="^(deterministic|exponential)$")
+
+
+AUTO_INTERRUPT_S = 1.5e-3
+
+
+def choose_demand(demand: Demand, cores: int) -> Demand:
+    """Fills in `auto`. Spreading the interrupts of n cores shows only where n > 1 + (A + client) / S, so
+    A = S (n - 1) / 3 leaves a margin of three; S is in milliseconds so that hand-offs are small beside it.
+
+    Raises:
+        LabError: a value that is neither a number of seconds in [0, 0.01] nor `auto`.
+    """
+    interrupt_s = AUTO_INTERRUPT_S if demand.interrupt_s == "auto" else demand.interrupt_s
+    for name, value in (("interrupt_s", interrupt_s), ("page_s", demand.page_s)):
+        if value != "auto" and not (isinstance(value, float) and 0 <= value <= 0.01):
+            raise LabError(f"{name} = {value!r}", "[demand]", "give seconds in [0, 0.01], or 'auto'")
+    automatic = float(interrupt_s) * max(cores - 1, 1) / 3 or 0.5e-3
+    page_s = automatic if demand.page_s == "auto" else demand.page_s
+    return demand.model_copy(update={"interrupt_s": interrupt_s, "page_s": page_s})
+
+
+class WebService:
+    """A running web shop: what to load, which processes to watch, how to stop it."""
+
+    def __init__(self, worker: Worker, work: Worker | None, ready: dict[str, Any], urls: list[str]) -> None:
+        self._worker = worker
+        self._work = work
+        self.ready = ready
+        self.urls = urls
+
+    @property
+    def pids(self) -> dict[str, int]:
+        pids = {"service": self._worker.process.pid}
+        return pids | ({"interrupt work": self._work.process.pid} if self._work else {})
+
+    def stop(self) -> dict[str, Any]:
+        """Ends the service; its own account of what it did, and of the interrupt work done for it."""
+        served = self._worker.stop() or {}
+        worked = self._work.stop() if self._work else None
+        return {"summary": served.get("summary"), "interrupt work": (worked or {}).get("summary")}
+
+
+class WebTestbed:
+    """How a study starts the web shop."""
+
+    Options = WebOptions
+    Demand = Demand
+
+    @staticmethod
+    def start(
+        place: Environment, placement: Placement, options: WebOptions, demand: Demand, seed: int, out: Path | None
+    ) -> WebService:
+        """Starts the shop on the server host, with the interrupt work at its NICs.
+
+        Raises:
+            ServiceError: the port is taken …
+        """
+        nics = len(placement.interrupts)
+        listen = [f"{address}:{options.port}" for address in place.addresses(nics)]
+        config = {
+            "listen": listen,
+            "cores": list(placement.server),
+            "leading": list(placement.interrupts),
+            "pinned": options.pinned,
+            "threads_per_core": options.threads_per_core,
+            "page_bytes": options.page_bytes,
+            "demand": {"kind": demand.page, "mean": demand.page_s} if demand.page_s else None,
+            "seed": seed,
+            "out": str(out) if out else None,
+        }
+        worker = Worker("web", {"network": place.server_network, "web": config})
+        try:
+            ready = worker.ready()
+            table = table_of_times(float(demand.interrupt_s), demand.interrupt)
+            work = place.interrupt_work(nics, options.port, table)
+        except BaseException:
+            worker.close()
+            raise
+        return WebService(worker, work, ready, [f"http://{where}{options.path}" for where in listen])

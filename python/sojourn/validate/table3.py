@@ -1,0 +1,58 @@
+"""The errors of a validation in the layout of Chen et al., Table 3: quantities down, configurations across, overall
+last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.validate.validate import Validation
+
+LABELS = {
+    "response_time": "Response Time",
+    "throughput": "Throughput",
+    "utilisation_leading": "Util. Core 0 to m-1",
+    "utilisation_trailing": "Util. Core m to n-1",
+}
+KINDS = {"absolute": "mean_abs", "signed": "mean_signed", "median": "median_abs"}
+
+
+def configurations(validation: Validation) -> list[tuple[int, int]]:
+    """(nics, cores) in the order of the columns."""
+    return sorted({(line["nics"], line["cores"]) for line in validation.summary if line["cores"] is not None})
+
+
+def table3(validation: Validation, kind: str = "absolute") -> list[dict[str, Any]]:
+    """One dict per quantity that was compared: "quantity", then "NICs/cores" columns such as "1/2", then "overall".
+
+    Cells are relative errors (0.159 is 15.9 %): mean of |error|, the signed mean, or the median of |error|; None
+    where a configuration has no such cores. InputError for another `kind`.
+    """
+    if kind not in KINDS:
+        raise InputError(repr(kind), "kind", f"use one of {', '.join(KINDS)}")
+    found = []
+    for quantity, label in LABELS.items():
+        lines = {(s["nics"], s["cores"]): s[KINDS[kind]] for s in validation.summary if s["quantity"] == quantity}
+        if lines:
+            cells = {f"{nics}/{cores}": lines.get((nics, cores)) for nics, cores in configurations(validation)}
+            found.append({"quantity": label, **cells, "overall": lines[None, None]})
+    return found
+
+
+def table3_text(validation: Validation, kind: str = "absolute") -> str:
+    """The same as aligned text in percent, with the document's two head lines."""
+    rows = table3(validation, kind)
+    columns = [f"{nics}/{cores}" for nics, cores in configurations(validation)]
+    heads = [f"{n} NIC{'s' * (n > 1)}" for n, _ in configurations(validation)]
+    heads = ["" if k and heads[k - 1] == head else head for k, head in enumerate(heads)]
+    body = [[row["quantity"], *(_cell(row[name], kind) for name in [*columns, "overall"])] for row in rows]
+    lines = [["", *heads, "Overall"], ["Num. of Cores", *(name.split("/")[1] for name in columns), ""], *body]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]).rstrip()
+        for line in lines
+    )
+
+
+def _cell(value: float | None, kind: str) -> str:
+    return "-" if value is None else f"{100 * value:{'+' if kind == 'signed' else ''}.1f}"

@@ -1,0 +1,151 @@
+//! A connection: bytes in, whole requests out, and what could not be sent yet.
+
+use std::io::{self, Write};
+use std::net::TcpStream;
+
+use crate::http::{self, Parsed};
+use crate::sys;
+
+/// One accepted connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: TcpStream,
+    pub nic: usize,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    sent: usize,
+    /// There may be something to receive.
+    pub readable: bool,
+    /// The other side has ended; its last bytes may still be here.
+    pub hung_up: bool,
+    /// Waits in its worker's queue.
+    pub queued: bool,
+    /// Close when all is sent.
+    pub closing: bool,
+    /// When the kernel got the bytes received last, ns of `CLOCK_REALTIME`.
+    pub stamp_ns: Option<i64>,
+    pub active_s: f64,
+}
+
+/// What a connection needs next.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Next {
+    /// A request or a refusal stands at the start of the input.
+    Request,
+    /// Nothing until the next event.
+    Wait,
+    /// It is over.
+    Close,
+}
+
+impl Connection {
+    pub(crate) fn new(stream: TcpStream, nic: usize, now_s: f64) -> Self {
+        Self {
+            stream,
+            nic,
+            input: Vec::new(),
+            output: Vec::new(),
+            sent: 0,
+            readable: false,
+            hung_up: false,
+            queued: false,
+            closing: false,
+            stamp_ns: None,
+            active_s: now_s,
+        }
+    }
+
+    /// Sends what is left over, then receives until a request is whole.
+    pub(crate) fn next(&mut self, scratch: &mut [u8]) -> Next {
+        match self.send() {
+            Err(_) => return Next::Close,
+            Ok(false) => return Next::Wait,
+            Ok(true) if self.closing => return Next::Close,
+            Ok(true) => {}
+        }
+        loop {
+            if !self.input.is_empty() && http::parse(&self.input) != Parsed::Partial {
+                return Next::Request;
+            }
+            if !self.readable {
+                return Next::Wait;
+            }
+            match sys::receive(&self.stream, scratch) {
+                Ok((0, _)) => return Next::Close,
+                Ok((length, stamp)) => {
+                    self.input.extend_from_slice(&scratch[..length]);
+                    self.stamp_ns = stamp;
+                    // A short read emptied the socket, unless its end is still to come.
+                    self.readable = length == scratch.len() || self.hung_up;
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => self.readable = false,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Next::Close,
+            }
+        }
+    }
+
+    /// The bytes received and not yet served.
+    pub(crate) fn input(&self) -> &[u8] {
+        &self.input
+    }
+
+    /// Forgets a request that was served.
+    pub(crate) fn served(&mut self, length: usize) {
+        self.input.drain(..length.min(self.input.len()));
+    }
+
+    /// Some of the last response is still to be sent; an event tells when there is room.
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.sent < self.output.len()
+    }
+
+    /// Whether it should stand in the queue again.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.input.is_empty() || self.readable
+    }
+
+    /// Sends a response as far as the socket takes it, and keeps the rest.
+    pub(crate) fn respond(&mut self, response: &[u8]) -> io::Result<()> {
+        let length = write_some(&mut self.stream, response)?;
+        self.output.extend_from_slice(&response[length..]);
+        Ok(())
+    }
+
+    /// Sends what was kept; true if nothing is left.
+    fn send(&mut self) -> io::Result<bool> {
+        self.sent += write_some(&mut self.stream, &self.output[self.sent..])?;
+        if self.has_unsent() {
+            return Ok(false);
+        }
+        self.output.clear();
+        self.sent = 0;
+        Ok(true)
+    }
+
+    /// Half-closes and takes in what is still coming, so that the other side can read the last response:
+    /// closing with bytes unread would reset the connection under it.
+    pub(crate) fn finish(&self, scratch: &mut [u8]) {
+        const MOST_READS: usize = 16;
+        self.stream.shutdown(std::net::Shutdown::Write).ok();
+        for _ in 0..MOST_READS {
+            if !matches!(sys::receive(&self.stream, scratch), Ok((length, _)) if length > 0) {
+                return;
+            }
+        }
+    }
+}
+
+fn write_some(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    let mut sent = 0;
+    while sent < bytes.len() {
+        match stream.write(&bytes[sent..]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(length) => sent += length,
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(sent)
+}

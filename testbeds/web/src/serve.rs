@@ -1,0 +1,166 @@
+//! Opens the shop: listening sockets and threads; and closes it.
+
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{mpsc, Mutex};
+use std::thread::{Scope, ScopedJoinHandle};
+
+use serde::Serialize;
+
+use crate::account::Account;
+use crate::catalogue::Catalogue;
+use crate::desk::Desk;
+use crate::sys::{self, Epoll, Watch};
+use crate::work::{calibrate, Calibration};
+use crate::worker::{Post, Shared, Worker, WAKE};
+use crate::{Config, ServeError, Summary};
+
+/// The shop is open.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ready {
+    /// `ip:port` of each NIC.
+    pub addresses: Vec<String>,
+    /// The speed of each thread, by number.
+    pub threads: Vec<Calibration>,
+    /// The core of each thread.
+    pub cores: Vec<usize>,
+    pub pid: u32,
+}
+
+type Finished = Result<(Account, Calibration), ServeError>;
+
+/// Serves until `stop` is set; `ready` is called once, when connections are accepted.
+///
+/// # Errors
+/// `ServeError` for a value out of range, an address or core that cannot be had, a limit of the process, or
+/// a record that cannot be written.
+pub fn serve(
+    config: &Config,
+    stop: &AtomicBool,
+    ready: &mut dyn FnMut(&Ready),
+) -> Result<Summary, ServeError> {
+    config.check()?;
+    let listeners = config.listen.iter().map(|address| listen(address)).collect::<Result<Vec<_>, _>>()?;
+    check_files(config)?;
+    let catalogue = Catalogue::new(config.seed, config.catalogue_items);
+    let (open, halt) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let shared = Shared { config, catalogue, open, halt };
+    let count = config.cores.len() * config.threads_per_core;
+    let posts = (0..count).map(|_| post()).collect::<Result<Vec<_>, _>>()?;
+    let (wakes, sleepers) = wakes(&posts)?;
+    std::thread::scope(|scope| {
+        let (speeds, handles) = start(scope, &shared, &posts);
+        let served = speeds.and_then(|speeds| {
+            let mut desk = Desk::new(&shared, &posts, &listeners, &speeds)?;
+            ready(&desk.ready(&speeds)?);
+            desk.run(stop)?;
+            Ok((desk, speeds))
+        });
+        shared.halt.store(true, Ordering::Relaxed);
+        drop(wakes);
+        let finished: Vec<Finished> = handles.into_iter().map(join).collect();
+        drop(sleepers);
+        let (mut desk, speeds) = served?;
+        let finished = finished.into_iter().collect::<Result<Vec<_>, _>>()?;
+        desk.close(&speeds, &finished)
+    })
+}
+
+pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> ServeError {
+    move |source| ServeError::System { what, source }
+}
+
+fn listen(address: &str) -> Result<TcpListener, ServeError> {
+    let bound = TcpListener::bind(address).and_then(|listener| {
+        sys::prepare(&listener)?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    bound.map_err(|source| match source.kind() {
+        io::ErrorKind::AddrInUse => ServeError::AddressInUse { address: address.into() },
+        _ => ServeError::Address { address: address.into(), source },
+    })
+}
+
+fn check_files(config: &Config) -> Result<(), ServeError> {
+    const OWN: u64 = 128;
+    let threads = (config.cores.len() * config.threads_per_core) as u64;
+    let needed = config.max_connections as u64 + 4 * threads + OWN;
+    let allowed = sys::allow_files(needed);
+    if allowed < needed {
+        return Err(ServeError::Files { needed, allowed });
+    }
+    Ok(())
+}
+
+fn post() -> Result<Post, ServeError> {
+    let epoll = Epoll::new().map_err(system("epoll"))?;
+    Ok(Post { epoll, inbox: Mutex::default(), rows: Mutex::default() })
+}
+
+/// A pair a thread: dropping the first end wakes the thread that watches the second.
+fn wakes(posts: &[Post]) -> Result<(Vec<UnixStream>, Vec<UnixStream>), ServeError> {
+    let pair = |post: &Post| {
+        let (wake, sleeper) = UnixStream::pair()?;
+        post.epoll.add(&sleeper, WAKE, Watch::Level)?;
+        Ok((wake, sleeper))
+    };
+    let pairs = posts.iter().map(pair).collect::<io::Result<Vec<_>>>().map_err(system("a socket pair"))?;
+    Ok(pairs.into_iter().unzip())
+}
+
+/// Starts the threads and waits for their calibration.
+#[allow(clippy::type_complexity)]
+fn start<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    shared: &'env Shared<'env>,
+    posts: &'env [Post],
+) -> (Result<Vec<Calibration>, ServeError>, Vec<ScopedJoinHandle<'scope, Finished>>) {
+    let mut handles = Vec::new();
+    let (sender, receiver) = mpsc::channel();
+    for (thread, post) in posts.iter().enumerate() {
+        let sender = sender.clone();
+        let name = format!("web-{}-{thread}", core_of(shared.config, thread));
+        let run = move || work(shared, post, thread, &sender);
+        match std::thread::Builder::new().name(name).spawn_scoped(scope, run) {
+            Ok(handle) => handles.push(handle),
+            Err(source) => return (Err(ServeError::System { what: "a thread", source }), handles),
+        }
+    }
+    drop(sender);
+    let mut speeds = vec![None; posts.len()];
+    for (thread, speed) in receiver.iter().take(posts.len()) {
+        match speed {
+            Ok(speed) => speeds[thread] = Some(speed),
+            Err(error) => return (Err(error), handles),
+        }
+    }
+    (Ok(speeds.into_iter().flatten().collect()), handles)
+}
+
+pub(crate) fn core_of(config: &Config, thread: usize) -> usize {
+    config.cores[thread / config.threads_per_core]
+}
+
+type Speed = (usize, Result<Calibration, ServeError>);
+
+/// A thread's life: to its core, calibration, serving, calibration again.
+fn work(shared: &Shared<'_>, post: &Post, thread: usize, started: &mpsc::Sender<Speed>) -> Finished {
+    let core = core_of(shared.config, thread);
+    let pinned = if shared.config.pinned { sys::pin(core) } else { Ok(()) };
+    let speed = pinned.map(|()| calibrate()).map_err(|source| ServeError::Core { core, source });
+    let Ok(calibration) = speed else {
+        started.send((thread, speed)).ok();
+        return Ok((Account::default(), Calibration { rounds_per_s: 0.0, spread: 0.0 }));
+    };
+    started.send((thread, Ok(calibration))).ok();
+    drop(speed);
+    let account = Worker::new(shared, post, thread, calibration).run().map_err(system("epoll"))?;
+    Ok((account, calibrate()))
+}
+
+fn join(handle: ScopedJoinHandle<'_, Finished>) -> Finished {
+    handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

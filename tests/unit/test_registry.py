@@ -1,0 +1,49 @@
+"""What a crashed lab left is removed; what belongs to a living one, or is not of our pattern, is not touched."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import Busy
+from sojourn.lab import registry
+
+
+@pytest.fixture(autouse=True)
+def books(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(registry, "directory", lambda: tmp_path)
+    return tmp_path
+
+
+def write(path: Path, pid: int, started: str, **more: list[str]) -> None:
+    path.write_text(json.dumps({"pid": pid, "started": started, "namespaces": [], "cgroups": [], **more}))
+
+
+def test_the_book_of_a_living_process_is_left_alone(books: Path) -> None:
+    write(books / "lab-aa.json", os.getpid(), registry.start_time(os.getpid()) or "")
+    assert registry.clean_stale() == []
+    assert (books / "lab-aa.json").exists()
+
+
+def test_the_book_of_a_reused_process_id_is_stale(books: Path) -> None:
+    write(books / "lab-aa.json", os.getpid(), "1")
+    registry.clean_stale()
+    assert not (books / "lab-aa.json").exists()
+
+
+def test_names_that_are_not_ours_are_never_removed(books: Path) -> None:
+    """A damaged or forged book must not be able to remove somebody else's namespace or directory."""
+    precious = books / "precious"
+    precious.mkdir()
+    write(books / "lab-aa.json", 1, "0", namespaces=["production", "../x"], cgroups=[str(precious), "/sys/fs/cgroup/cpu"])
+    assert registry.clean_stale() == []
+    assert precious.exists()
+
+
+def test_two_measurements_at_once_are_refused_by_name() -> None:
+    with registry.only_one("study web"), pytest.raises(Busy, match=rf"process {os.getpid()}, study web"):
+        with registry.only_one("measure"):
+            pass
+    with registry.only_one("measure"):
+        pass

@@ -1,0 +1,117 @@
+"""Run folders that are whole, cut off, empty, damaged, or from another version."""
+
+import json
+import struct
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from sojourn.errors import RunFolderError
+from sojourn.measure.folder import RunFolder, run_folders
+from sojourn.measure.host import changes, core_shares, read_samples, spinner_busy
+from sojourn.measure.records import read_log
+
+COLUMNS = [["intended_s", "f8"], ["failure", "u1"]]
+
+
+def log(path: Path, rows: int, cut: int = 0, version: int = 1) -> None:
+    header = {"format": "sojourn-record", "version": version, "columns": COLUMNS, "meta": {"classes": ["page"]}}
+    data = b"".join(struct.pack("<dB", k, 0) for k in range(rows))
+    path.write_bytes(json.dumps(header).encode() + b"\n" + data[: len(data) - cut])
+
+
+def cut_off_run(path: Path) -> None:
+    """A folder as kill -9 leaves it: a manifest that says running, of a process that is gone."""
+    path.mkdir()
+    manifest = {"format": "sojourn-run", "version": 1, "status": "running", "pid": 2**22 + 1, "factors": {}}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_a_run_that_was_killed_is_readable_and_marked(tmp_path: Path) -> None:
+    cut_off_run(tmp_path / "run")
+    log(tmp_path / "run/requests.rec", rows=5, cut=3)
+    folder = RunFolder.open(tmp_path / "run")
+    assert folder.manifest["status"] == "cut off"
+    assert not folder.manifest["valid"]
+    requests = folder.frame("requests")
+    assert requests is not None
+    assert requests["intended_s"].to_list() == [0, 1, 2, 3]
+    assert RunFolder.open(tmp_path / "run").frame("requests") is not None
+
+
+def test_a_log_of_another_version_is_refused(tmp_path: Path) -> None:
+    log(tmp_path / "x.rec", rows=1, version=9)
+    with pytest.raises(RunFolderError, match="version 9.*reads sojourn-record version 1"):
+        read_log(tmp_path / "x.rec")
+
+
+def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.rec").write_bytes(b"\x00\x01")
+    with pytest.raises(RunFolderError, match="no record log"):
+        read_log(tmp_path / "x.rec")
+
+
+def test_folders_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match="no such folder"):
+        RunFolder.open(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RunFolderError, match="empty folder"):
+        RunFolder.open(tmp_path / "empty")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/manifest.json").write_text('{"format": "sojourn-run", "version": 7}')
+    with pytest.raises(RunFolderError, match="version 7"):
+        RunFolder.open(tmp_path / "other")
+    (tmp_path / "other/manifest.json").write_text("{")
+    with pytest.raises(RunFolderError, match="not a manifest"):
+        RunFolder.open(tmp_path / "other")
+    with pytest.raises(RunFolderError, match="no run folder"):
+        run_folders([tmp_path / "empty"])
+
+
+def test_a_folder_that_exists_is_not_written_over(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match="the folder exists"):
+        RunFolder.create(tmp_path, {})
+
+
+def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path: Path) -> None:
+    """/dev/full refuses every write, as a full disk does."""
+    folder = RunFolder.create(tmp_path / "run", {})
+    (tmp_path / "run/manifest.tmp").symlink_to("/dev/full")
+    with pytest.raises(RunFolderError, match="No space left on device.*free space"):
+        folder.save()
+    assert json.loads((tmp_path / "run/manifest.json").read_text())["status"] == "running"
+
+
+def samples(path: Path) -> None:
+    """Two seconds: core 0 has 0.5 s softirq, 0.3 s user, 1.2 s spinner; the spinner itself got 1.25 s."""
+    def line(t: float, k: float) -> str:
+        cpu = {"user": 0.3 * k, "nice": 1.2 * k, "system": 0, "idle": 0, "iowait": 0, "irq": 0, "softirq": 0.5 * k, "steal": 0}
+        threads = {"7": {"name": "spin", "run_s": 0.0, "wait_s": 0, "core": 0}, "8": {"name": "spin-0", "run_s": 1.25 * k, "wait_s": 0, "core": 0}}
+        return json.dumps({"t_s": t, "cpu": {"0": cpu}, "ctxt": 5, "procs": {"7": {"run_s": 1.25 * k, "threads": threads}}})
+
+    header = json.dumps({"format": "sojourn-host", "version": 1, "cores": [0]})
+    path.write_text("\n".join([header, line(10.0, 0), line(11.0, 0.5), line(12.0, 1), '{"t_s": 12.1, "cp']))
+
+
+def test_shares_of_a_core_worked_by_hand(tmp_path: Path) -> None:
+    samples(tmp_path / "host.ndjson")
+    host, header = read_samples(tmp_path / "host.ndjson")
+    assert header["cores"] == [0]
+    share = core_shares(host, 10, 12)[0]
+    assert share["softirq"] == pytest.approx(0.25)
+    assert share["busy"] == pytest.approx(0.4)
+    assert spinner_busy(host, 7, 10, 12) == {0: pytest.approx(1 - 1.25 / 2)}
+
+
+def test_a_counter_that_was_reset_makes_no_nonsense() -> None:
+    host = pl.DataFrame(
+        {"t_s": [0.0, 1.0, 2.0], "source": ["ctxt"] * 3, "key": [""] * 3, "item": [""] * 3, "value": [5.0, 9.0, 1.0]}
+    )
+    assert changes(host, 0, 2).is_empty()
+
+
+def test_no_host_samples(tmp_path: Path) -> None:
+    (tmp_path / "host.ndjson").write_text("")
+    with pytest.raises(RunFolderError, match="no host samples"):
+        read_samples(tmp_path / "host.ndjson")

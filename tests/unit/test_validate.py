@@ -1,0 +1,144 @@
+"""Relative errors, the layout of Table 3 (against the published table), and the operational laws."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from one_core import observations
+from sojourn.errors import InputError
+from sojourn.fit import fit
+from sojourn.predict import predict
+from sojourn.solve import two_class
+from sojourn.table import Metrics
+from sojourn.validate import QUANTITIES, broken, check_laws, measured_metrics, table3, table3_text, validate
+
+PUBLISHED = Path(__file__).parents[1] / "published" / "data" / "chen_table3_relative_errors.csv"
+COLUMNS = {
+    "response_time": "response_time_relative_error_pct",
+    "throughput": "throughput_relative_error_pct",
+    "utilisation_leading": "util_core_0_to_m_minus_1_relative_error_pct",
+    "utilisation_trailing": "util_core_m_to_n_minus_1_relative_error_pct",
+}
+
+
+def published() -> tuple[Metrics, Metrics, dict]:
+    """Two tables whose errors are the published cells, and the published overall column."""
+    *cells, overall = pl.read_csv(PUBLISHED).to_dicts()
+    real, said = [], []
+    for cell in cells:
+        for quantity, (station, metric) in QUANTITIES.items():
+            if cell[COLUMNS[quantity]] is None:
+                continue
+            at = {"cores": int(cell["cores"]), "nics": int(cell["nics"]), "rate_per_s": 100.0}
+            row = {"station": station, "metric": metric, **at}
+            real.append({**row, "value": 0.5, "source": "measured"})
+            said.append({**row, "value": 0.5 * (1 + cell[COLUMNS[quantity]] / 100)})
+    return Metrics.of(real), Metrics.of(said), overall
+
+
+def test_table_3_and_its_overall_column() -> None:
+    measured, predicted, overall = published()
+    rows = {row["quantity"]: row for row in table3(validate(measured, predicted), "signed")}
+    assert list(rows) == ["Response Time", "Throughput", "Util. Core 0 to m-1", "Util. Core m to n-1"]
+    assert list(rows["Throughput"])[1:] == ["1/1", "1/2", "1/4", "1/8", "2/2", "2/4", "2/8", "4/4", "4/8", "overall"]
+    for row, column, digits in zip(rows.values(), COLUMNS.values(), (1, 2, 1, 1), strict=True):
+        assert round(100 * row["overall"], digits) == overall[column]
+    assert rows["Util. Core m to n-1"]["1/1"] is None
+    text = table3_text(validate(measured, predicted), "signed").splitlines()
+    assert text[0].split() == ["1", "NIC", "2", "NICs", "4", "NICs", "Overall"]
+    assert text[2].split()[2:] == [
+        "+23.8",
+        "+23.2",
+        "+25.8",
+        "+11.3",
+        "+19.4",
+        "+7.9",
+        "+10.3",
+        "+7.4",
+        "+14.2",
+        "+15.9",
+    ]
+    assert text[5].split()[5:9] == ["-", "-9.4", "-14.6", "-23.7"]
+    with pytest.raises(InputError, match="kind: 'x'"):
+        table3(validate(measured, predicted), "x")
+
+
+def test_errors_by_hand() -> None:
+    rates, errors = (100.0, 200.0, 300.0), (0.1, -0.2, 0.3)
+    at = [{"metric": "response_time", "rate_per_s": r, "cores": 1, "nics": 1} for r in rates]
+    measured = Metrics.of([{**row, "value": 2.0, "low": 1.7, "high": 2.3} for row in at])
+    predicted = Metrics.of(
+        [
+            {**row, "value": 2 * (1 + e), "low": 2 * (1 + e) - 0.01, "high": 2 * (1 + e) + 0.01}
+            for row, e in zip(at, errors, strict=True)
+        ]
+    )
+    found = validate(measured, predicted)
+    line = found.of("response_time", 1, 1)
+    assert line["mean_abs"] == pytest.approx(0.2) and line["mean_signed"] == pytest.approx(0.2 / 3)
+    assert line["median_abs"] == pytest.approx(0.2) and line["worst"] == pytest.approx(0.3) and line["points"] == 3
+    assert line["within"] == pytest.approx(1 / 3)  # only +10 % reaches into 1.7 … 2.3
+    assert 0.1 <= line["mean_abs_low"] < 0.2 < line["mean_abs_high"] <= 0.3 + 1e-12
+    assert found.of("response_time")["mean_abs"] == pytest.approx(0.2)
+    with pytest.raises(InputError, match=r"validation: .*ask for one of"):
+        found.of("throughput")
+
+
+def test_from_observations_to_errors() -> None:
+    data = observations()
+    predicted = predict(fit(data, variant="shared", given={"capacity": 100_000}), [60, 100, 220, 260], cores=1, nics=1)
+    found = validate(data, predicted)
+    assert found.of("response_time")["mean_abs"] < 0.02 and found.of("utilisation_leading")["mean_abs"] < 0.02
+    assert "not predicted, left out: 1 cores, 1 NICs at 140/s" in found.message
+    near = validate(data, predicted, up_to=0.5)
+    assert near.frame["rate_per_s"].max() == 100 and "up to 50%" in near.message
+
+
+def test_tables_that_cannot_be_compared() -> None:
+    measured, predicted, _ = published()
+    with pytest.raises(InputError, match="no point in common"):
+        validate(measured.with_factors(cores=3), predicted)
+    with pytest.raises(InputError, match="predicted: several values for one point"):
+        validate(measured, Metrics.concat([predicted, predicted.with_factors(variant="x")]))
+    with pytest.raises(InputError, match="measured: no factor cores, nics, rate_per_s"):
+        validate(Metrics.of([{"metric": "throughput", "value": 1}]), predicted)
+    with pytest.raises(InputError, match="no saturation_rate"):
+        validate(measured, predicted, up_to=0.8)
+
+
+def test_measured_metrics() -> None:
+    m = measured_metrics(observations(noise=0.1, blocks=100, runs=2))
+    low, high = m.interval("response_time", rate_per_s=100.0)
+    true = 3e-3 / 0.7
+    assert low is not None and high is not None and low < m.value("response_time", rate_per_s=100.0) < high
+    assert m.value("response_time", rate_per_s=100.0) == pytest.approx(true, rel=0.03)
+    assert m.frame["source"].unique().to_list() == ["measured"]
+    with pytest.raises(InputError, match="no valid run"):
+        measured_metrics(observations().with_columns(valid=False))
+
+
+def test_laws_find_what_is_broken() -> None:
+    rows = {
+        "arrival_rate": 10.0,
+        "throughput": 9.0,
+        "response_time": 0.5,
+        "queue_length": 5.0,
+        "utilisation": 0.5,
+        "service_time": 0.05,
+    }
+    findings = check_laws(
+        Metrics.of([{"metric": k, "value": v} for k, v in rows.items()]), 0.05, population=9, think_s=0.5
+    )
+    assert {f.law: f.ok for f in findings} == {
+        "Little's law": False, "utilisation law": False, "flow balance": False, "interactive law": True,
+    }  # fmt: skip
+    text = str(broken(findings)[0])
+    assert "is broken at system" in text and "tolerance 5.00 %" in text
+    assert check_laws(Metrics.of([])) == []
+
+
+def test_laws_pass_over_rows_without_a_value() -> None:
+    m = two_class([100, 9000], mu1_per_s=1000, mu2_per_s=500, variant="priority")
+    assert not broken(check_laws(m))
