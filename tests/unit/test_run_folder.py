@@ -4,12 +4,14 @@ import json
 import struct
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from sojourn.errors import RunFolderError
 from sojourn.measure.folder import RunFolder, run_folders
-from sojourn.measure.host import changes, core_shares, read_samples, spinner_busy
+from sojourn.measure.busy import busy_shares
+from sojourn.measure.host import changes, core_shares, read_samples
 from sojourn.measure.records import read_log
 
 COLUMNS = [["intended_s", "f8"], ["failure", "u1"]]
@@ -101,7 +103,8 @@ def test_shares_of_a_core_worked_by_hand(tmp_path: Path) -> None:
     share = core_shares(host, 10, 12)[0]
     assert share["softirq"] == pytest.approx(0.25)
     assert share["busy"] == pytest.approx(0.4)
-    assert spinner_busy(host, 7, 10, 12) == {0: pytest.approx(1 - 1.25 / 2)}
+    manifest = {"pids": {"spinners": 7}, "at_rest": {"0": 0.025}}
+    assert busy_shares(host, manifest, np.array([10.0, 12.0]))[0] == pytest.approx(1 - 1.25 / 2 - 0.025)
 
 
 def test_a_counter_that_was_reset_makes_no_nonsense() -> None:

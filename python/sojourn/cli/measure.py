@@ -60,7 +60,7 @@ def summary(folders: list[RunFolder]) -> Table:
     for folder in folders:
         metrics = Metrics.read(folder.path / "metrics.parquet")
         frame = metrics.frame
-        busy = frame.filter((frame["metric"] == "utilisation") & ~frame["station"].str.ends_with("spinner"))["value"].max()
+        busy = frame.filter(frame["metric"] == "utilisation")["value"].max()
         response = metrics.value("response_time"), *metrics.interval("response_time")
         table.add_row(
             folder.path.name,

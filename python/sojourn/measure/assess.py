@@ -14,7 +14,7 @@ from sojourn.measure.window import choose_window, in_window, responses
 
 MOST_FAILURES = 0.01
 MOST_STEAL = 0.02
-MOST_OTHERS = 0.05
+MOST_OTHERS = 0.025
 MOST_LATENESS = 0.1
 RATE_SIGMAS = 5.0
 

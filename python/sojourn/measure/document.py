@@ -44,9 +44,7 @@ def _series(metrics: Metrics, name: str, metric: str, station: str, q: float | N
 
 
 def _figures(metrics: Metrics) -> Section:
-    cores = sorted(
-        s for s in metrics.frame.filter(pl.col("metric") == "utilisation")["station"].unique() if not s.endswith("spinner")
-    )
+    cores = metrics.frame.filter(pl.col("metric") == "utilisation")["station"].unique().sort().to_list()
     response = (
         _series(metrics, "mean", "response_time", "", scale=1e3),
         _series(metrics, "p99", "response_time_quantile", "", 0.99, 1e3),

@@ -98,21 +98,3 @@ def core_shares(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, d
             share = {name: state.get(name, 0.0) / total for name in EVERYTHING}
             shares[int(str(key))] = {**share, "busy": sum(share[name] for name in BUSY)}
     return shares
-
-
-def spinner_busy(host: pl.DataFrame, pid: int, start_s: float, end_s: float) -> dict[int, float]:
-    """The share of each core's time that its spinner did not get: exact to the nanosecond, no tick involved.
-
-    Interrupts that hit the spinner are charged to it, so this misses what happens on an otherwise idle core.
-    """
-    cores = host.filter((pl.col("source") == "thread") & (pl.col("item") == "core"))
-    where = dict(zip(cores["key"], cores["value"], strict=True))
-    grown = changes(host, start_s, end_s).filter(
-        (pl.col("source") == "thread") & (pl.col("item") == "run_s") & pl.col("key").str.starts_with(f"{pid}/")
-    )
-    main = f"{pid}/{pid}"
-    return {
-        int(where[key]): 1.0 - change / over
-        for key, change, over in zip(grown["key"], grown["change"], grown["over_s"], strict=True)
-        if key != main
-    }

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.measure.busy import busy_shares, softirq_shares
 from sojourn.measure.folder import RunFolder
-from sojourn.measure.host import core_shares, spinner_busy
 from sojourn.measure.stationary import batch_interval
 from sojourn.measure.window import in_window
 from sojourn.table import Metrics
@@ -102,15 +102,16 @@ def _classes(folder: RunFolder, good: pl.DataFrame) -> list[Row]:
 
 
 def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -> list[Row]:
-    """Busy share by ticks, and (station `core K by spinner`) by the spinner's run time, which needs no tick."""
-    rows = []
-    for core, share in sorted(core_shares(host, *window).items()):
-        rows.append(row("utilisation", share["busy"], station=f"core {core}", unit="1"))
-        rows.append(row("softirq_utilisation", share["softirq"] + share["irq"], station=f"core {core}", unit="1"))
-    spinners = folder.manifest.get("pids", {}).get("spinners")
-    if spinners:
-        for core, busy in sorted(spinner_busy(host, spinners, *window).items()):
-            rows.append(row("utilisation", min(max(busy, 0.0), 1.0), station=f"core {core} by spinner", unit="1"))
+    """Busy with the service and its load (see busy.py), and in interrupts, by ticks."""
+    edges = np.array(window)
+    rows = [
+        row("utilisation", float(busy[0]), station=f"core {core}", unit="1")
+        for core, busy in sorted(busy_shares(host, folder.manifest, edges).items())
+    ]
+    rows += [
+        row("softirq_utilisation", float(soft[0]), station=f"core {core}", unit="1")
+        for core, soft in sorted(softirq_shares(host, edges).items())
+    ]
     return rows
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.measure.busy import busy_shares, core_groups, softirq_shares
 from sojourn.measure.folder import RunFolder
-from sojourn.measure.host import BUSY, EVERYTHING
 from sojourn.measure.window import in_window, responses
 
 BLOCKS = 20
@@ -65,25 +65,14 @@ def _constants(folder: RunFolder) -> dict[str, Any]:
     }
 
 
-def core_groups(manifest: dict[str, Any]) -> tuple[list[int], list[int]]:
-    """The leading cores (they take interrupts) and the trailing ones of a run; without a placement, all lead."""
-    placement = manifest.get("placement")
-    if not placement:
-        return list((manifest.get("host") or {}).get("cores", [])), []
-    leading = list(dict.fromkeys(placement["interrupts"]))
-    return leading, [core for core in placement["server"] if core not in leading]
-
-
 def _shares(
     folder: RunFolder, host: pl.DataFrame | None, edges: np.ndarray, leading: list[int], trailing: list[int]
 ) -> dict[str, list[float | None]]:
-    """Busy and soft-interrupt shares a block. Busy time is the spinner's loss where there are spinners (exact),
-    otherwise ticks. Counters are interpolated at the block edges, so that no sample is lost between blocks."""
-    blocks = len(edges) - 1
-    nothing: list[float | None] = [None] * blocks
+    """Busy and soft-interrupt shares a block; counters are interpolated at the block edges, so that none is lost."""
+    nothing: list[float | None] = [None] * (len(edges) - 1)
     if host is None or not leading:
         return {"util_leading": nothing, "util_trailing": nothing, "softirq_leading": nothing}
-    busy, soft = _series(folder, host, edges)
+    busy, soft = busy_shares(host, folder.manifest, edges), softirq_shares(host, edges)
 
     def mean(series: dict[int, np.ndarray], cores: list[int]) -> list[float | None]:
         known = [series[core] for core in cores if core in series]
@@ -94,39 +83,3 @@ def _shares(
         "util_trailing": mean(busy, trailing),
         "softirq_leading": mean(soft, leading),
     }
-
-
-def _series(
-    folder: RunFolder, host: pl.DataFrame, edges: np.ndarray
-) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
-    busy: dict[int, np.ndarray] = {}
-    soft: dict[int, np.ndarray] = {}
-    cpu = host.filter(pl.col("source") == "cpu")
-    for (key,), group in cpu.group_by("key"):
-        state = {item: _growth(part, edges) for (item,), part in group.group_by("item")}
-        total = np.sum([state[item] for item in EVERYTHING if item in state], axis=0)
-        total = np.where(total > 0, total, np.nan)
-        core = int(str(key))
-        busy[core] = np.sum([state[item] for item in BUSY if item in state], axis=0) / total
-        soft[core] = (state["softirq"] + state["irq"]) / total
-    return busy | _spinner_series(folder, host, edges), soft
-
-
-def _spinner_series(folder: RunFolder, host: pl.DataFrame, edges: np.ndarray) -> dict[int, np.ndarray]:
-    pid = folder.manifest.get("pids", {}).get("spinners")
-    if pid is None:
-        return {}
-    threads = host.filter((pl.col("source") == "thread") & pl.col("key").str.starts_with(f"{pid}/"))
-    found = {}
-    for (key,), group in threads.group_by("key"):
-        if key == f"{pid}/{pid}":
-            continue
-        core = int(group.filter(pl.col("item") == "core")["value"][0])
-        found[core] = 1.0 - _growth(group.filter(pl.col("item") == "run_s"), edges) / np.diff(edges)
-    return found
-
-
-def _growth(series: pl.DataFrame, edges: np.ndarray) -> np.ndarray:
-    """By how much a counter grew in each block, linear between samples."""
-    ordered = series.sort("t_s")
-    return np.diff(np.interp(edges, ordered["t_s"].to_numpy(), ordered["value"].to_numpy()))

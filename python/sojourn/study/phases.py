@@ -11,6 +11,7 @@ import polars as pl
 
 from sojourn.errors import StudyError
 from sojourn.fit import Fitted, compare
+from sojourn.measure.busy import run_time
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.observations import observe
 from sojourn.predict import predict
@@ -19,7 +20,7 @@ from sojourn.study.runner import Runner
 from sojourn.table import Metrics
 from sojourn.units import per_second, seconds
 
-BARE_RATE_PER_S = 200.0
+BARE_RATE_PER_S = 400.0
 
 
 @dataclass
@@ -56,6 +57,7 @@ class Findings:
     best: str = ""
     why_best: str = ""
     client_s: float = 0.0
+    page_overhead_s: float = 0.0
     predictions: list[Prediction] = field(default_factory=list)
 
 
@@ -64,7 +66,7 @@ def run_phases(runner: Runner) -> Findings:
     study = runner.plan.study
     baseline = runner.plan.configuration(study.fit.configuration)
     found = Findings(runner.out, baseline)
-    found.client_s = client_demand(runner, baseline)
+    overheads(runner, baseline, found)
     found.baseline_saturation = saturate(runner, baseline)
     ramp(runner, found)
     fit_all(runner, found)
@@ -75,21 +77,25 @@ def run_phases(runner: Runner) -> Findings:
     return found
 
 
-def client_demand(runner: Runner, configuration: Configuration) -> float:
-    """CPU time of the client for a request, s, where it shares the leading cores; 0 where it has its own.
+def overheads(runner: Runner, configuration: Configuration, found: Findings) -> None:
+    """What client and service cost beside the known demand, from a run without it: exact run times of their threads.
 
-    From a run without known demand: the generator's exact run time, less what soft interrupts took of it.
+    The client counts where it shares the leading cores, less what interrupts took of its run time. The service's
+    share is what a page costs beside the work drawn for it; the fit does not see it, only the comparison with what
+    is known.
     """
     folder = runner.point(configuration, f"bare-{slug(configuration)}", BARE_RATE_PER_S, bare=True)
-    if not folder.manifest["placement"]["client_shares"]:
-        return 0.0
-    generator = folder.manifest["generator"]
-    used = sum(lane["cpu_s"] for lane in generator["lanes"]) / max(generator["sent"], 1)
-    observed = observe([folder])
-    interrupts = float(observed["softirq_leading"].mean() or 0.0) / BARE_RATE_PER_S  # type: ignore[arg-type]
-    client_s = max(used - interrupts, 0.0)
-    runner.say(f"the client costs {seconds(client_s)} a request on the cores it shares")
-    return client_s
+    generator, host = folder.manifest["generator"], folder.frame("host")
+    requests = max(generator["sent"], 1)
+    if host is not None and "service" in folder.manifest["pids"]:
+        found.page_overhead_s = run_time(host, folder.manifest["pids"]["service"]) / requests
+    if folder.manifest["placement"]["client_shares"]:
+        used = sum(lane["cpu_s"] for lane in generator["lanes"]) / requests
+        softirq = observe([folder])["softirq_leading"].mean()
+        interrupts = softirq / BARE_RATE_PER_S if isinstance(softirq, float) else 0.0
+        found.client_s = max(used - interrupts, 0.0)
+    runner.say(f"without known demand a request costs the client {seconds(found.client_s)} on the cores it shares, the page "
+               f"{seconds(found.page_overhead_s)}")  # fmt: skip
 
 
 def saturate(runner: Runner, configuration: Configuration) -> Saturation:

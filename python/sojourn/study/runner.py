@@ -20,6 +20,7 @@ from sojourn.lab.environment import Environment
 from sojourn.lab.process import Event
 from sojourn.lab.topology import Placement, cores
 from sojourn.measure.folder import RunFolder
+from sojourn.measure.rest import at_rest
 from sojourn.measure.run import Surroundings, execute
 from sojourn.study.plan import Configuration, Plan
 from sojourn.testbed import TESTBEDS
@@ -51,6 +52,7 @@ class Runner:
     progress: Callable[[Event], None] | None = None
     _arranged: tuple[int, int] | None = None
     _placement: Placement | None = None
+    _at_rest: dict[str, float] | None = None
     runs: list[RunFolder] = field(default_factory=list)
 
     def size(self, configuration: Configuration) -> tuple[int, int]:
@@ -97,13 +99,14 @@ class Runner:
         demand = self.plan.demand
         if point.bare:
             demand = demand.model_copy(update={"interrupt_s": 0.0, "page_s": 0.0})
+        rest = self._rest(placement)
         service = TESTBEDS[study.testbed].start(self.place, placement, self.plan.options, demand, seed, staging)
         around = Surroundings(
             self.place.client_network,
             self.place.server_network,
             self.place.pids,
             placement.observer,
-            {"placement": vars(placement), "lab": self.place.describe()},
+            {"placement": vars(placement), "lab": self.place.describe(), "at_rest": rest},
         )
         what = self._manifest(point, count, nics, seed, demand, service.ready)
         load = self._load(service.urls, placement, point.rate_per_s, seed)
@@ -131,6 +134,13 @@ class Runner:
             "ready": ready,
             "attempt": point.attempt,
         }
+
+    def _rest(self, placement: Placement) -> dict[str, float]:
+        """What the lab uses at rest, measured once."""
+        if self._at_rest is None:
+            found = at_rest(self.place.pids, placement.observer, self.out)
+            self._at_rest = {str(core): share for core, share in found.items()}
+        return self._at_rest
 
     def _arrange(self, count: int, nics: int) -> Placement:
         if self._arranged != (count, nics) or self._placement is None:

@@ -20,7 +20,7 @@ from sojourn.validate import table3_text
 
 def verdict_lines(found: Findings, plan: Plan) -> list[str]:
     """Headline, parameters, each prediction with what was then measured, errors as in Table 3, bottlenecks."""
-    lines = [headline(found), _demand(plan), _parameters(found)]
+    lines = [headline(found), _demand(found, plan), _parameters(found)]
     for prediction in found.predictions:
         lines += _prediction(found, prediction)
     lines.append(_bottleneck(found.baseline.name, found.observations, found.client_s))
@@ -50,9 +50,15 @@ def headline(found: Findings) -> str:
     )
 
 
-def _demand(plan: Plan) -> str:
-    known = plan.demand
-    return f"known demand drawn: interrupt {seconds(float(known.interrupt_s))}, page {seconds(float(known.page_s))} beside its templating"
+def _demand(found: Findings, plan: Plan) -> str:
+    """The known demand, and by how much the fit misses it."""
+    interrupt_s, page_s = float(plan.demand.interrupt_s), float(plan.demand.page_s) + found.page_overhead_s
+    text = f"known: interrupt {seconds(interrupt_s)}, page {seconds(page_s)} ({seconds(found.page_overhead_s)} of it templating and sockets)"
+    fitted = found.fits[found.best].parameters
+    if not {"mu1_per_s", "mu2_per_s"} <= set(fitted) or not interrupt_s:
+        return text
+    errors = (1 / fitted["mu1_per_s"].value / interrupt_s - 1, 1 / fitted["mu2_per_s"].value / page_s - 1)
+    return f"{text}; the fit is off by {percent(errors[0], sign=True)} and {percent(errors[1], sign=True)}"
 
 
 def _parameters(found: Findings) -> str:

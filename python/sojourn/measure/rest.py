@@ -1,0 +1,36 @@
+"""What the lab itself uses at rest: a few seconds of host samples without any load."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from sojourn.lab.process import Worker
+from sojourn.measure.busy import gross_shares
+from sojourn.measure.host import read_samples
+
+LENGTH_S = 3.0
+
+
+def at_rest(pids: dict[str, int], observer: int | None, folder: Path, length_s: float = LENGTH_S) -> dict[int, float]:
+    """Busy share of each core with nothing running but spinners (in `pids`) and the collector, which is taken out."""
+    path = folder / "at-rest.ndjson"
+    worker = Worker("host", log=folder / "at-rest.log")
+    watched = {**pids, "observer": worker.process.pid, "sojourn": os.getpid()}
+    try:
+        worker.begin({"host": {"proc_root": "/proc", "sys_root": "/sys", "interval_s": 0.1, "out": str(path),
+                               "pids": list(watched.values()), "cpu": observer}})  # fmt: skip
+        worker.ready()
+        time.sleep(length_s)
+        worker.stop()
+    finally:
+        worker.close()
+    host, _ = read_samples(path)
+    times = host["t_s"].unique().sort()
+    edges = np.array([times[min(5, len(times) - 2)], times[-1]])
+    path.unlink()
+    (folder / "at-rest.log").unlink(missing_ok=True)
+    return {core: float(max(share[0], 0.0)) for core, share in gross_shares(host, {"pids": watched}, edges).items()}
