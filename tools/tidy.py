@@ -28,11 +28,11 @@ def files() -> list[Path]:
 
 
 def long_files(paths: list[Path]) -> list[str]:
-    found = []
-    for path in paths:
-        if path.suffix in (".py", ".rs") and (lines := len(path.read_text().splitlines())) > MOST_LINES:
-            found.append(f"{path.relative_to(ROOT)}: {lines} lines; split it, the limit is {MOST_LINES}")
-    return found
+    return [
+        f"{path.relative_to(ROOT)}: {lines} lines; split it, the limit is {MOST_LINES}"
+        for path in paths
+        if path.suffix in (".py", ".rs") and (lines := len(path.read_text().splitlines())) > MOST_LINES
+    ]
 
 
 def leftovers(paths: list[Path]) -> list[str]:

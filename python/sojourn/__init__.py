@@ -62,7 +62,7 @@ _HOMES = {
     "table3": "validate",
     "validate": "validate",
 }
-__all__ = sorted(_HOMES)  # noqa: PLE0605
+__all__ = sorted(_HOMES)
 __version__ = "0.1.0"
 
 

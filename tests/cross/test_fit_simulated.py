@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+
 from sojourn.fit import compare
 from sojourn.predict import gain, predict
 from sojourn.validate import validate

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from sojourn.solve import two_class
 
 sys.path.insert(0, str(Path(__file__).parent))

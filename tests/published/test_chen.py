@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.optimize import brentq
+
 from sojourn.solve import routing_probability, two_class
 from sojourn.solve.two_class import PRINTED
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from one_core import RATES, A, S, observations
+
 from sojourn.errors import FitError, InputError
 from sojourn.fit import Fitted, compare, fit, least_squares
 

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from one_core import RATES, observations
+
 from sojourn.errors import FitError, InputError
 from sojourn.fit.bootstrap import sample
 from sojourn.fit.observations import per_run, usable

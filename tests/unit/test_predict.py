@@ -6,6 +6,7 @@ import math
 
 import pytest
 from one_core import RESPONSE, A, S, observations
+
 from sojourn.errors import InputError
 from sojourn.fit import fit
 from sojourn.predict import gain, predict

@@ -36,14 +36,16 @@ def test_names_that_are_not_ours_are_never_removed(books: Path) -> None:
     """A damaged or forged book must not be able to remove somebody else's namespace or directory."""
     precious = books / "precious"
     precious.mkdir()
-    write(books / "lab-aa.json", 1, "0", namespaces=["production", "../x"], cgroups=[str(precious), "/sys/fs/cgroup/cpu"])
+    write(
+        books / "lab-aa.json", 1, "0", namespaces=["production", "../x"], cgroups=[str(precious), "/sys/fs/cgroup/cpu"]
+    )
     assert registry.clean_stale() == []
     assert precious.exists()
 
 
 def test_two_measurements_at_once_are_refused_by_name() -> None:
-    with registry.only_one("study web"), pytest.raises(Busy, match=rf"process {os.getpid()}, study web"):
-        with registry.only_one("measure"):
-            pass
+    busy = pytest.raises(Busy, match=rf"process {os.getpid()}, study web")
+    with registry.only_one("study web"), busy, registry.only_one("measure"):
+        pass
     with registry.only_one("measure"):
         pass

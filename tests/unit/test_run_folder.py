@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from sojourn.errors import RunFolderError
-from sojourn.measure.folder import RunFolder, run_folders
 from sojourn.measure.busy import busy_shares
+from sojourn.measure.folder import RunFolder, run_folders
 from sojourn.measure.host import changes, core_shares, read_samples
 from sojourn.measure.records import read_log
 
@@ -87,10 +87,25 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path: Path) -> None:
 
 def samples(path: Path) -> None:
     """Two seconds: core 0 has 0.5 s softirq, 0.3 s user, 1.2 s spinner; the spinner itself got 1.25 s."""
+
     def line(t: float, k: float) -> str:
-        cpu = {"user": 0.3 * k, "nice": 1.2 * k, "system": 0, "idle": 0, "iowait": 0, "irq": 0, "softirq": 0.5 * k, "steal": 0}
-        threads = {"7": {"name": "spin", "run_s": 0.0, "wait_s": 0, "core": 0}, "8": {"name": "spin-0", "run_s": 1.25 * k, "wait_s": 0, "core": 0}}
-        return json.dumps({"t_s": t, "cpu": {"0": cpu}, "ctxt": 5, "procs": {"7": {"run_s": 1.25 * k, "threads": threads}}})
+        cpu = {
+            "user": 0.3 * k,
+            "nice": 1.2 * k,
+            "system": 0,
+            "idle": 0,
+            "iowait": 0,
+            "irq": 0,
+            "softirq": 0.5 * k,
+            "steal": 0,
+        }
+        threads = {
+            "7": {"name": "spin", "run_s": 0.0, "wait_s": 0, "core": 0},
+            "8": {"name": "spin-0", "run_s": 1.25 * k, "wait_s": 0, "core": 0},
+        }
+        return json.dumps(
+            {"t_s": t, "cpu": {"0": cpu}, "ctxt": 5, "procs": {"7": {"run_s": 1.25 * k, "threads": threads}}}
+        )
 
     header = json.dumps({"format": "sojourn-host", "version": 1, "cores": [0]})
     path.write_text("\n".join([header, line(10.0, 0), line(11.0, 0.5), line(12.0, 1), '{"t_s": 12.1, "cp']))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from sojourn.errors import InputError
 from sojourn.solve import erlang_c, mmm
 from sojourn.validate import broken, check_laws

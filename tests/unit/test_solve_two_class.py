@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from sojourn.errors import InputError
 from sojourn.solve import cite, routing_probability, two_class, two_class_bottleneck
 from sojourn.solve.bottleneck import bottleneck

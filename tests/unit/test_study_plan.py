@@ -32,7 +32,11 @@ def test_the_web_study_is_right_and_quick_is_quicker() -> None:
         ("seconds = 25 ", 'seconds = "long" ', r"load.seconds: .*number"),
         ("connections = 64", "connections = 0", "load.connections"),
         ('testbed = "web"', 'testbed = "wob"', "testbed 'wob' is not one of"),
-        ('[fit]\nconfiguration = "interrupts on core 0"', '[fit]\nconfiguration = "c"', "configuration 'c' is not one of"),
+        (
+            '[fit]\nconfiguration = "interrupts on core 0"',
+            '[fit]\nconfiguration = "c"',
+            "configuration 'c' is not one of",
+        ),
         ("load_shares = [0.2, 0.35, 0.5, 0.65, 0.8]", "load_shares = [1.5]", "between 0 and 1"),
         ('path = "/item/7"', 'path = "item"', "service.path"),
         ('page = "exponential"', 'page = "normal"', "demand.page"),
@@ -51,7 +55,9 @@ def test_no_such_study(tmp_path: Path) -> None:
 
 def test_demands_follow_the_rule_n_greater_than_one_plus_a_over_s() -> None:
     for cores in (2, 4, 16):
-        demand = choose_demand(Demand(interrupt_s="auto", page_s="auto", interrupt="deterministic", page="exponential"), cores)
+        demand = choose_demand(
+            Demand(interrupt_s="auto", page_s="auto", interrupt="deterministic", page="exponential"), cores
+        )
         assert cores > 1 + float(demand.page_s) / float(demand.interrupt_s)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
 from sojourn.errors import InputError, NoSuchRow, RunFolderError
 from sojourn.table import COLUMNS, Metrics
 

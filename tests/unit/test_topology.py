@@ -50,7 +50,9 @@ def test_what_the_machine_has_not_is_refused(server: int, nics: int) -> None:
         place(server, nics, machine(2))
 
 
-@pytest.mark.parametrize(("core", "mask"), [(0, "1"), (1, "2"), (31, "80000000"), (32, "1,00000000"), (65, "2,00000000,00000000")])
+@pytest.mark.parametrize(
+    ("core", "mask"), [(0, "1"), (1, "2"), (31, "80000000"), (32, "1,00000000"), (65, "2,00000000,00000000")]
+)
 def test_core_masks_as_the_kernel_writes_them(core: int, mask: str) -> None:
     """Format of lib/bitmap: groups of eight hexadecimal digits, most significant first."""
     assert core_mask(core) == mask

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from one_core import observations
+
 from sojourn.errors import InputError
 from sojourn.fit import fit
 from sojourn.predict import predict

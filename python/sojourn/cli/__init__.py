@@ -26,5 +26,5 @@ def main() -> None:
     except typer.Exit as end:
         sys.exit(end.exit_code)
     except typer.TyperException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        console.print(f"sojourn: {error}; sojourn --help shows how", style="red")
+        sys.exit(2)

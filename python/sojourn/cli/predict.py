@@ -20,14 +20,20 @@ def predict(
     model: Annotated[str, typer.Option(help="without a file: two-class or mmm")] = "",
     given: Annotated[str, typer.Option("--set", help="cores=2,nics=2, and parameters: mu1_per_s=2970,p=1,…")] = "",
     rate: Annotated[str, typer.Option(help="requests per second: 50..700:50, or rate_per_s in --set")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")
+    ] = False,
 ) -> None:
     """Predicts response time, throughput and utilisation, with intervals where a fit is given, and where it saturates."""
     known = settings(given, "--set")
-    rates = levels(rate, "--rate") if rate else levels(str(known.get("rate_per_s", "")), "--rate or rate_per_s in --set")
+    rates = (
+        levels(rate, "--rate") if rate else levels(str(known.get("rate_per_s", "")), "--rate or rate_per_s in --set")
+    )
     known.pop("rate_per_s", None)
     if (fitted is None) == (not model):
-        raise InputError(f"file {fitted}, --model {model or 'none'}", "predict", "give a fitted.toml or --model, not both")
+        raise InputError(
+            f"file {fitted}, --model {model or 'none'}", "predict", "give a fitted.toml or --model, not both"
+        )
     metrics = _from_file(fitted, rates, known) if fitted else _from_model(model, rates, known)
     if as_json:
         typer.echo(metrics.to_json())
@@ -68,7 +74,9 @@ def _keywords(function: Any) -> list[str]:
 
 def _show(metrics: Metrics) -> None:
     console = Console(highlight=False)
-    table = Table("rate", "response time", "throughput", "leading cores", "trailing cores", "", box=None, header_style="dim")
+    table = Table(
+        "rate", "response time", "throughput", "leading cores", "trailing cores", "", box=None, header_style="dim"
+    )
     frame = metrics.frame
     for at in frame["rate_per_s"].unique().sort().to_list():
         part = frame.filter(frame["rate_per_s"] == at)

@@ -33,7 +33,9 @@ def validate(
         parts.append(predict(fitted, rates, cores=int(str(cores)), nics=int(str(nics))))
     result = validate_(observations, Metrics.concat(parts), up_to=up_to)
     if as_json:
-        typer.echo(json.dumps({"points": result.frame.to_dicts(), "summary": list(result.summary), "message": result.message}))
+        typer.echo(
+            json.dumps({"points": result.frame.to_dicts(), "summary": list(result.summary), "message": result.message})
+        )
         return
     typer.echo(f"relative errors of {fitted.model} {fitted.variant}, mean of |predicted / measured - 1|, %")
     typer.echo(table3_text(result))

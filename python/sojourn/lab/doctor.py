@@ -85,7 +85,9 @@ def _idle_group() -> Check:
         finally:
             book.close()
 
-    return _tried("idle control group", attempt, "unbiased soft-interrupt shares", "kernel >= 5.15, cpu controller, root")
+    return _tried(
+        "idle control group", attempt, "unbiased soft-interrupt shares", "kernel >= 5.15, cpu controller, root"
+    )
 
 
 def _real_time() -> Check:

@@ -90,7 +90,12 @@ class Namespaces:
 
     def describe(self) -> dict[str, Any]:
         cost = {str(core): share for core, share in self._spinners.cost.items()} if self._spinners else None
-        return {"kind": self.kind, "mtu_bytes": self.hosts.mtu_bytes, "refused": self.hosts.refused, "spinner cost": cost}
+        return {
+            "kind": self.kind,
+            "mtu_bytes": self.hosts.mtu_bytes,
+            "refused": self.hosts.refused,
+            "spinner cost": cost,
+        }
 
     def close(self) -> None:
         if self._spinners:

@@ -17,7 +17,7 @@ NIC_SETUP = Path(__file__).with_name("nic_setup.py")
 def core_mask(core: int) -> str:
     """The kernel's bitmap of one core: hexadecimal, groups of 32 bits joined by commas."""
     digits = f"{1 << core:x}"
-    groups = []
+    groups: list[str] = []
     while digits:
         groups.insert(0, digits[-8:])
         digits = digits[:-8]

@@ -41,14 +41,16 @@ def steer(nic: str, mask: str) -> list[str]:
         with open(path, "w") as file:
             file.write(mask)
         with open(path) as file:
-            return [] if int(file.read().replace(",", ""), 16) == int(mask.replace(",", ""), 16) else [f"{path}: not kept"]
+            return (
+                [] if int(file.read().replace(",", ""), 16) == int(mask.replace(",", ""), 16) else [f"{path}: not kept"]
+            )
     except OSError as error:
         return [f"steering {nic}: {path}: {error.strerror}"]
 
 
 def main() -> None:
     nics = json.load(sys.stdin)["nics"]
-    refused = {"offloads": [], "steering": []}
+    refused: dict[str, list[str]] = {"offloads": [], "steering": []}
     for nic, mask in nics.items():
         refused["offloads"] += switch_off(nic)
         refused["steering"] += steer(nic, mask)

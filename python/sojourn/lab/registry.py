@@ -116,6 +116,6 @@ def _remove(namespaces: list[str], cgroups: list[str]) -> list[str]:
     for group in cgroups:
         if CGROUP.fullmatch(group):
             with suppress(OSError):
-                os.rmdir(group)
+                Path(group).rmdir()
                 removed.append(group)
     return removed

@@ -50,7 +50,11 @@ def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: d
     checks["failed share"] = failed
     kinds = (folder.manifest.get("generator") or {}).get("failures", {})
     named = ", ".join(f"{kind} {count}" for kind, count in kinds.items() if count)
-    return [f"{failed:.1%} of the requests failed ({named}); at most {MOST_FAILURES:.0%}"] if failed > MOST_FAILURES else []
+    return (
+        [f"{failed:.1%} of the requests failed ({named}); at most {MOST_FAILURES:.0%}"]
+        if failed > MOST_FAILURES
+        else []
+    )
 
 
 def _schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
@@ -118,5 +122,7 @@ def _others(folder: RunFolder, host: pl.DataFrame, window: Window, cores: int) -
     if "spinners" not in pids:
         return None
     runs = changes(host, *window).filter((pl.col("source") == "procs") & (pl.col("item") == "run_s"))
-    used = {int(key): change / over for key, change, over in zip(runs["key"], runs["change"], runs["over_s"], strict=True)}
+    used = {
+        int(key): change / over for key, change, over in zip(runs["key"], runs["change"], runs["over_s"], strict=True)
+    }
     return float(max(0.0, cores - sum(used.values()))) if used else None

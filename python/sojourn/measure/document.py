@@ -31,7 +31,9 @@ def runs_document(paths: list[Path]) -> Document:
     )
 
 
-def _series(metrics: Metrics, name: str, metric: str, station: str, q: float | None = None, scale: float = 1.0) -> Series:
+def _series(
+    metrics: Metrics, name: str, metric: str, station: str, q: float | None = None, scale: float = 1.0
+) -> Series:
     rows = metrics.frame.filter((pl.col("metric") == metric) & (pl.col("station") == station))
     rows = rows.filter(pl.col("q") == q) if q is not None else rows
     x = "arrival"
@@ -57,8 +59,16 @@ def _figures(metrics: Metrics) -> Section:
         "Response times run from the moment a request was due; from sent beside it shows what the client's queue adds.",
         (
             Figure("response", "Response time", RATE, "ms", response),
-            Figure("throughput", "Throughput", RATE, "answers per second", (_series(metrics, "throughput", "throughput", ""),)),
-            Figure("utilisation", "Utilisation of the cores", RATE, "busy share", tuple(busy + soft), y_limits=(0.0, 1.0)),
+            Figure(
+                "throughput",
+                "Throughput",
+                RATE,
+                "answers per second",
+                (_series(metrics, "throughput", "throughput", ""),),
+            ),
+            Figure(
+                "utilisation", "Utilisation of the cores", RATE, "busy share", tuple(busy + soft), y_limits=(0.0, 1.0)
+            ),
         ),
     )
 
@@ -74,4 +84,5 @@ def _runs(runs: list[RunFolder]) -> Section:
             "yes" if run.manifest.get("valid") else "; ".join(run.manifest.get("reasons", [])),
         ))  # fmt: skip
     table = Table("Runs", ("run", "throughput", "mean", "p99", "failed", "valid"), tuple(rows))
-    return Section("Runs", "", (table, Text("A run is valid if the generator kept its schedule, the response time was stationary, and nobody else used the machine.")))  # fmt: skip
+    rule = "A run is valid if the generator kept its schedule, the response time was stationary, and nobody else used the machine."
+    return Section("Runs", "", (table, Text(rule)))

@@ -98,7 +98,9 @@ class RunFolder:
         try:
             return pl.read_parquet(path)
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise RunFolderError(str(error)[:120], str(path), "the file is damaged; run the measurement again") from None
+            raise RunFolderError(
+                str(error)[:120], str(path), "the file is damaged; run the measurement again"
+            ) from None
 
     def _owner_lives(self) -> bool:
         pid = self.manifest.get("pid")

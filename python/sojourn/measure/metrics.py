@@ -59,8 +59,8 @@ def _user(requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float
     arrivals = in_window(requests, window).height
     answers = requests.filter((pl.col("failure") == 0) & pl.col("end_s").is_between(*window)).height
     rows = [
-        row("arrival_rate", arrivals / length_s, unit="1/s", **_poisson(arrivals, length_s)),
-        row("throughput", answers / length_s, unit="1/s", **_poisson(answers, length_s)),
+        _count("arrival_rate", arrivals, length_s),
+        _count("throughput", answers, length_s),
         row("loss_probability", 1 - good.height / arrivals if arrivals else 0.0, unit="1"),
         row("queue_length", _present(requests, window, length_s), unit="1"),
     ]
@@ -78,9 +78,10 @@ def _user(requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float
     return rows
 
 
-def _poisson(count: int, length_s: float) -> dict[str, float]:
+def _count(metric: str, count: int, length_s: float) -> Row:
+    """A rate with the interval of a Poisson count."""
     half = 1.96 * max(count, 1) ** 0.5
-    return {"low": (count - half) / length_s, "high": (count + half) / length_s}
+    return row(metric, count / length_s, unit="1/s", low=(count - half) / length_s, high=(count + half) / length_s)
 
 
 def _present(requests: pl.DataFrame, window: tuple[float, float], length_s: float) -> float:

@@ -55,7 +55,9 @@ def _blocks(folder: RunFolder, blocks: int) -> pl.DataFrame:
 def _constants(folder: RunFolder) -> dict[str, Any]:
     factors = folder.manifest.get("factors", {})
     load = folder.manifest.get("load", {})
-    rate = factors.get("rate_per_s", sum(lane.get("arrivals", {}).get("rate_per_s", 0.0) for lane in load.get("lanes", [])))
+    rate = factors.get(
+        "rate_per_s", sum(lane.get("arrivals", {}).get("rate_per_s", 0.0) for lane in load.get("lanes", []))
+    )
     return {
         "run": pl.lit(folder.path.name),
         "cores": pl.lit(int(factors.get("cores", 1))),

@@ -81,9 +81,7 @@ def execute(
     return folder
 
 
-def _observe(
-    worker: Worker, folder: RunFolder, around: Surroundings, pids: dict[str, int], interval_s: float
-) -> None:
+def _observe(worker: Worker, folder: RunFolder, around: Surroundings, pids: dict[str, int], interval_s: float) -> None:
     config = {
         "proc_root": "/proc",
         "sys_root": "/sys",
@@ -121,7 +119,12 @@ def _cut_off(folder: RunFolder, service: Service | None, error: BaseException) -
     if service:
         service.stop()
     reason = str(error) or type(error).__name__
-    folder.manifest |= {"status": "cut off", "valid": False, "reasons": [f"the run was cut off: {reason}"], "end": now()}
+    folder.manifest |= {
+        "status": "cut off",
+        "valid": False,
+        "reasons": [f"the run was cut off: {reason}"],
+        "end": now(),
+    }
     try:
         folder.collect()
         folder.save()
@@ -132,4 +135,9 @@ def _cut_off(folder: RunFolder, service: Service | None, error: BaseException) -
 def machine() -> dict[str, Any]:
     """What a reader of the numbers wants to know of the machine."""
     system = platform.uname()
-    return {"kernel": system.release, "architecture": system.machine, "cores": os.cpu_count(), "python": platform.python_version()}
+    return {
+        "kernel": system.release,
+        "architecture": system.machine,
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+    }

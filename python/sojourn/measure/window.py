@@ -26,7 +26,9 @@ def responses(requests: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def choose_window(folder: RunFolder, requests: pl.DataFrame, least_warm_up_s: float = LEAST_WARM_UP_S) -> tuple[float, float]:
+def choose_window(
+    folder: RunFolder, requests: pl.DataFrame, least_warm_up_s: float = LEAST_WARM_UP_S
+) -> tuple[float, float]:
     """The window [start, end] in s of CLOCK_MONOTONIC: after the warm-up (MSER-5, and at least
     `least_warm_up_s`, at most half) until the last intended request."""
     good = requests.filter(pl.col("failure") == 0)

@@ -168,9 +168,7 @@ class Document:
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
-            raise ReportError(
-                f"document {self.title!r}: status {self.status!r}; use one of {', '.join(STATUSES)}"
-            )
+            raise ReportError(f"document {self.title!r}: status {self.status!r}; use one of {', '.join(STATUSES)}")
         if isinstance(self.verdict, str) or not self.verdict:
             raise ReportError(f"document {self.title!r}: verdict {self.verdict!r}; give at least one line, as a list")
         object.__setattr__(self, "verdict", tuple(self.verdict))

@@ -32,9 +32,7 @@ _STYLE = {
 }
 
 
-def write_figures(
-    document: Document, directory: Path | str, formats: Sequence[str] = ("svg", "png")
-) -> list[Path]:
+def write_figures(document: Document, directory: Path | str, formats: Sequence[str] = ("svg", "png")) -> list[Path]:
     """Write every figure of `document` into `directory` (made where missing), one file a format.
 
     formats: of `svg`, `png` (300 dots an inch) and `pdf`. Returns the paths, in order of the document.

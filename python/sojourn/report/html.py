@@ -123,5 +123,3 @@ def _markdown(text: str) -> Markup:
         body = Markup("").join(Markup("<{0}>{1}</{0}>\n").format(tag, _spans(p.spans)) for p in group)
         out += Markup("<ul>{}</ul>").format(body) if item else body
     return out
-
-

@@ -106,9 +106,7 @@ def tick_text(value: float) -> str:
     return f"{value:.10g}".replace("-", "−")
 
 
-def runs(
-    figure: Figure, xs: Sequence[float | None], *columns: Sequence[float | None]
-) -> list[list[tuple[float, ...]]]:
+def runs(figure: Figure, xs: Sequence[float | None], *columns: Sequence[float | None]) -> list[list[tuple[float, ...]]]:
     """Stretches without a gap: lists of (x, value of each column), cut where any is missing or off a log axis."""
     out: list[list[tuple[float, ...]]] = [[]]
     for x, *ys in zip(xs, *columns, strict=True):

@@ -26,9 +26,7 @@ class Theme:
 
 FILE = Theme("#1b1f24", "#57606a", "#e3e6ea", "#ffffff", plot.LIGHT)
 # inside the page the style sheet decides, so that the drawing follows light and dark
-PAGE = Theme(
-    "var(--ink)", "var(--muted)", "var(--grid)", "none", tuple(f"var(--s{i})" for i in range(len(plot.LIGHT)))
-)
+PAGE = Theme("var(--ink)", "var(--muted)", "var(--grid)", "none", tuple(f"var(--s{i})" for i in range(len(plot.LIGHT))))
 
 
 def render_svg(figure: Figure, theme: Theme = FILE, width_px: float = 720, height_px: float = 400) -> str:

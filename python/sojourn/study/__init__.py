@@ -23,7 +23,7 @@ from sojourn.study.verdict import verdict_lines
 from sojourn.testbed import TESTBEDS
 from sojourn.testbed.web import choose_demand
 
-__all__ = ["StudyResult", "TESTBEDS", "read_plan", "run_study"]
+__all__ = ["TESTBEDS", "StudyResult", "read_plan", "run_study"]
 
 
 @dataclass(frozen=True)

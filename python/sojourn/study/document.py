@@ -29,7 +29,14 @@ def study_document(found: Findings, plan: Plan, verdict: list[str], not_shown: l
         status="warn" if invalid or not_shown else "ok",
         sections=tuple(
             section
-            for section in (_lacking(not_shown), _prediction(found), _measured(found), _model(found), _tables(found), _how(found, plan, runs))
+            for section in (
+                _lacking(not_shown),
+                _prediction(found),
+                _measured(found),
+                _model(found),
+                _tables(found),
+                _how(found, plan, runs),
+            )
             if section
         ),
         footer=_footer(runs),
@@ -110,7 +117,9 @@ def _model(found: Findings) -> Section:
     figure = Figure("fit", f"Model against measurement: {found.baseline.name}", RATE, "mean response time, ms", tuple(lines),
                     y_limits=(0.0, 2 * highest))  # fmt: skip
     why = "\n".join(f"- {line}" for line in found.why_best.splitlines())
-    return Section("Which model, and why", f"Decided on rates that the fit had not seen: {found.best}.", (figure, Text(why)))
+    return Section(
+        "Which model, and why", f"Decided on rates that the fit had not seen: {found.best}.", (figure, Text(why))
+    )
 
 
 def _tables(found: Findings) -> Section:
@@ -130,12 +139,21 @@ def _points(found: Findings) -> Table:
     rows = []
     for p in found.predictions:
         errors = blind_errors(p, found.best)
-        for r in errors.frame.filter(pl.col("quantity") == "response_time").iter_rows(named=True) if errors else ():
-            rows.append((p.configuration.name, r["rate_per_s"], seconds(r["predicted"]), f"{seconds(r['low'])} … {seconds(r['high'])}",
-                         seconds(r["measured"]), f"{seconds(r['measured_low'])} … {seconds(r['measured_high'])}",
-                         percent(r["relative_error"], sign=True)))  # fmt: skip
+        points = errors.frame.filter(pl.col("quantity") == "response_time").to_dicts() if errors else []
+        rows += [
+            (p.configuration.name, r["rate_per_s"], seconds(r["predicted"]), f"{seconds(r['low'])} … {seconds(r['high'])}",
+             seconds(r["measured"]), f"{seconds(r['measured_low'])} … {seconds(r['measured_high'])}",
+             percent(r["relative_error"], sign=True))
+            for r in points
+        ]  # fmt: skip
     columns = ("configuration", "rate, 1/s", "predicted", "interval", "measured", "interval ", "error")
-    return Table("Response time, predicted before the run and measured", columns, tuple(rows), "", ("", ".0f", "", "", "", "", ""))
+    return Table(
+        "Response time, predicted before the run and measured",
+        columns,
+        tuple(rows),
+        "",
+        ("", ".0f", "", "", "", "", ""),
+    )
 
 
 def _parameters(found: Findings) -> Table:

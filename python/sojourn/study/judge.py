@@ -84,9 +84,7 @@ def predicted_gain(found: Findings, prediction: Prediction) -> Ratio:
     """The same, predicted."""
     row = found.observations.row(0, named=True)
     there = prediction.observations.row(0, named=True)
-    estimate = gain(
-        found.fits[found.best], (row["cores"], row["nics"]), (there["cores"], there["nics"]), level=LEVEL
-    )
+    estimate = gain(found.fits[found.best], (row["cores"], row["nics"]), (there["cores"], there["nics"]), level=LEVEL)
     return Ratio(*estimate)
 
 

@@ -159,7 +159,9 @@ def foresee(runner: Runner, found: Findings, wanted: Predict) -> Prediction:
     by_variant = {name: predict(fitted, rates, cores=cores, nics=nics) for name, fitted in found.fits.items()}
     written = time.strftime("%Y-%m-%dT%H:%M:%S%z")
     text = {"written": written, "rates_per_s": rates, "best": found.best}
-    path.write_text(json.dumps(text | {"by_variant": {k: json.loads(m.to_json()) for k, m in by_variant.items()}}) + "\n")
+    path.write_text(
+        json.dumps(text | {"by_variant": {k: json.loads(m.to_json()) for k, m in by_variant.items()}}) + "\n"
+    )
     runner.say(f"prediction for {configuration.name} written to {path}")
     return Prediction(configuration, by_variant, written)
 

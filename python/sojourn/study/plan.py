@@ -21,26 +21,26 @@ class Part(BaseModel):
 class Lab(Part):
     """`[lab]`: where the study runs."""
 
-    kind: str = Field("auto", pattern="^(auto|namespaces|loopback)$")
-    mtu_bytes: int = Field(1500, ge=576, le=9000)
+    kind: str = Field(default="auto", pattern="^(auto|namespaces|loopback)$")
+    mtu_bytes: int = Field(default=1500, ge=576, le=9000)
     spinners: bool = True
 
 
 class Load(Part):
     """`[load]`: what every run has in common."""
 
-    seconds: float = Field(20.0, gt=1, le=600)
-    connections: int = Field(64, ge=1, le=4096)
-    seed: int = Field(1, ge=0)
-    timeout_s: float = Field(10.0, gt=0, le=120)
+    seconds: float = Field(default=20.0, gt=1, le=600)
+    connections: int = Field(default=64, ge=1, le=4096)
+    seed: int = Field(default=1, ge=0)
+    timeout_s: float = Field(default=10.0, gt=0, le=120)
 
 
 class Configuration(Part):
     """`[[configuration]]`: cores of the service (0: all there are) and NICs (0: one a core, at most 4)."""
 
     name: str = Field(min_length=1, max_length=60)
-    cores: int = Field(0, ge=0, le=1024)
-    nics: int = Field(1, ge=0, le=4)
+    cores: int = Field(default=0, ge=0, le=1024)
+    nics: int = Field(default=1, ge=0, le=4)
 
 
 class Fit(Part):
@@ -48,7 +48,7 @@ class Fit(Part):
 
     configuration: str
     load_shares: list[float] = Field(min_length=3)
-    replications: int = Field(1, ge=1, le=50)
+    replications: int = Field(default=1, ge=1, le=50)
     variants: list[str] = ["paper", "shared", "priority"]
 
 
@@ -57,22 +57,22 @@ class Predict(Part):
 
     configuration: str
     load_shares: list[float] = Field(min_length=1)
-    replications: int = Field(1, ge=1, le=50)
+    replications: int = Field(default=1, ge=1, le=50)
 
 
 class Saturation(Part):
     """`[saturation]`: closed loop without think time; an open one would starve what interrupts preempt."""
 
-    users: int = Field(32, ge=1, le=2000)
-    seconds: float = Field(10.0, gt=1, le=600)
+    users: int = Field(default=32, ge=1, le=2000)
+    seconds: float = Field(default=10.0, gt=1, le=600)
 
 
 class Quick(Part):
     """`[quick]`: what --quick changes."""
 
-    seconds: float = Field(8.0, gt=1, le=600)
-    replications: int = Field(1, ge=1, le=50)
-    saturation_seconds: float = Field(5.0, gt=1, le=600)
+    seconds: float = Field(default=8.0, gt=1, le=600)
+    replications: int = Field(default=1, ge=1, le=50)
+    saturation_seconds: float = Field(default=5.0, gt=1, le=600)
 
 
 class Study(Part):
@@ -96,7 +96,8 @@ class Study(Part):
         if self.testbed not in TESTBEDS:
             raise ValueError(f"testbed {self.testbed!r} is not one of {sorted(TESTBEDS)}")
         names = [c.name for c in self.configuration]
-        for part in (self.fit, *self.predict):
+        parts: list[Fit | Predict] = [self.fit, *self.predict]
+        for part in parts:
             if part.configuration not in names:
                 raise ValueError(f"configuration {part.configuration!r} is not one of {names}")
             if not all(0 < share < 1 for share in part.load_shares):
@@ -127,7 +128,9 @@ def read_plan(path: Path, *, quick: bool = False, seed: int | None = None) -> Pl
     try:
         data = tomllib.loads(file.read_text())
     except OSError as error:
-        raise StudyError(error.strerror or str(error), str(file), "give a study file, or a folder with study.toml") from None
+        raise StudyError(
+            error.strerror or str(error), str(file), "give a study file, or a folder with study.toml"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StudyError(str(error), str(file), "mend the TOML there") from None
     if seed is not None:
@@ -135,8 +138,8 @@ def read_plan(path: Path, *, quick: bool = False, seed: int | None = None) -> Pl
     study = _checked(Study, data, file, "")
     study = _quick(study) if quick else study
     bed = TESTBEDS[study.testbed]
-    options = _checked(bed.Options, study.service, file, "service.")
-    demand = _checked(bed.Demand, study.demand, file, "demand.")
+    options = _checked(bed.options_type, study.service, file, "service.")
+    demand = _checked(bed.demand_type, study.demand, file, "demand.")
     return Plan(study, options, demand, hashlib.sha256(study.model_dump_json().encode()).hexdigest()[:16])
 
 
@@ -159,5 +162,9 @@ def _checked(kind: type[Any], data: dict[str, Any], file: Path, prefix: str) -> 
         first = error.errors()[0]
         key = prefix + ".".join(str(part) for part in first["loc"])
         known = ", ".join(kind.model_fields)
-        remedy = f"known keys here: {known}" if first["type"] == "extra_forbidden" and len(first["loc"]) == 1 else "mend the value"
+        remedy = (
+            f"known keys here: {known}"
+            if first["type"] == "extra_forbidden" and len(first["loc"]) == 1
+            else "mend the value"
+        )
         raise StudyError(f"{key or 'study'}: {first['msg']}", str(file), remedy) from None

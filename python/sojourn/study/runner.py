@@ -61,7 +61,12 @@ class Runner:
         return count, configuration.nics or min(count, 4)
 
     def point(
-        self, configuration: Configuration, name: str, rate_per_s: float | None, replication: int = 0, bare: bool = False
+        self,
+        configuration: Configuration,
+        name: str,
+        rate_per_s: float | None,
+        replication: int = 0,
+        bare: bool = False,
     ) -> RunFolder:
         """One run: open loop at `rate_per_s`, or, where that is None, closed loop to find the saturation rate.
 

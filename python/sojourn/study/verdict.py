@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import polars as pl
+
+from sojourn.measure.folder import RunFolder
 from sojourn.study.judge import (
     Ratio,
     all_errors,
@@ -33,7 +36,7 @@ def verdict_lines(found: Findings, plan: Plan) -> list[str]:
     return lines
 
 
-def _runs(found: Findings) -> list:  # type: ignore[type-arg]
+def _runs(found: Findings) -> list[RunFolder]:
     return found.baseline_runs + [run for prediction in found.predictions for run in prediction.runs]
 
 
@@ -53,7 +56,10 @@ def headline(found: Findings) -> str:
 def _demand(found: Findings, plan: Plan) -> str:
     """The known demand, and by how much the fit misses it."""
     interrupt_s, page_s = float(plan.demand.interrupt_s), float(plan.demand.page_s) + found.page_overhead_s
-    text = f"known: interrupt {seconds(interrupt_s)}, page {seconds(page_s)} ({seconds(found.page_overhead_s)} of it templating and sockets)"
+    text = (
+        f"known: interrupt {seconds(interrupt_s)}, page {seconds(page_s)} "
+        f"({seconds(found.page_overhead_s)} of it templating and sockets)"
+    )
     fitted = found.fits[found.best].parameters
     if not {"mu1_per_s", "mu2_per_s"} <= set(fitted) or not interrupt_s:
         return text
@@ -99,7 +105,7 @@ def _prediction(found: Findings, prediction: Prediction) -> list[str]:
     return lines
 
 
-def _bottleneck(name: str, observations, client_s: float) -> str:  # type: ignore[no-untyped-def]
+def _bottleneck(name: str, observations: pl.DataFrame, client_s: float) -> str:
     return f"bottleneck, {name}: {observed_bottleneck(observations, client_s)}"
 
 

@@ -21,11 +21,11 @@ class WebOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    port: int = Field(8080, ge=1, le=65535)
-    path: str = Field("/item/7", pattern=r"^/\S*$")
-    page_bytes: int = Field(8192, ge=1024, le=204800)
+    port: int = Field(default=8080, ge=1, le=65535)
+    path: str = Field(default="/item/7", pattern=r"^/\S*$")
+    page_bytes: int = Field(default=8192, ge=1024, le=204800)
     pinned: bool = True
-    threads_per_core: int = Field(1, ge=1, le=64)
+    threads_per_core: int = Field(default=1, ge=1, le=64)
 
 
 class Demand(BaseModel):
@@ -35,8 +35,8 @@ class Demand(BaseModel):
 
     interrupt_s: float | str = "auto"
     page_s: float | str = "auto"
-    interrupt: str = Field("deterministic", pattern="^(deterministic|exponential)$")
-    page: str = Field("exponential", pattern="^(deterministic|exponential)$")
+    interrupt: str = Field(default="deterministic", pattern="^(deterministic|exponential)$")
+    page: str = Field(default="exponential", pattern="^(deterministic|exponential)$")
 
 
 AUTO_INTERRUPT_S = 1.5e-3
@@ -82,8 +82,8 @@ class WebService:
 class WebTestbed:
     """How a study starts the web shop."""
 
-    Options = WebOptions
-    Demand = Demand
+    options_type = WebOptions
+    demand_type = Demand
 
     @staticmethod
     def start(
