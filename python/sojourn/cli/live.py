@@ -26,6 +26,10 @@ class Live:
         self._progress = Progress(*columns, console=console, transient=True) if console.is_terminal else None
         self._task = self._progress.add_task(title, total=1.0, text="") if self._progress else None
 
+    def say(self, text: str) -> None:
+        """A line that stays, above the live view."""
+        self.console.print(text, soft_wrap=True, markup=False, highlight=False)
+
     def __call__(self, event: dict[str, Any]) -> None:
         text = (
             f"{event.get('rate_per_s', 0):.0f}/s  p50 {seconds(event.get('p50_s'))}  p99 {seconds(event.get('p99_s'))}  "

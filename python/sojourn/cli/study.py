@@ -22,7 +22,7 @@ def study(
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
     with live("run") as view:
-        result = run_study(path, out=out, quick=quick, seed=seed, say=view.console.print, progress=view)
+        result = run_study(path, out=out, quick=quick, seed=seed, say=view.say, progress=view)
     console.print()
     for line in result.verdict:
         console.print(line)

@@ -22,6 +22,8 @@ class Loopback:
     """Client and service on this host's loopback: no NICs of its own, no steering, no interrupt work."""
 
     kind = "loopback"
+    most_nics = 1
+    interrupts = False
     client_network: str | None = None
     server_network: str | None = None
 
@@ -53,6 +55,8 @@ class Namespaces:
     """A client and a server host with NICs whose soft interrupts go where they are told."""
 
     kind = "namespaces"
+    most_nics = 4
+    interrupts = True
 
     def __init__(self, book: Book, token: str, mtu_bytes: int, spinners: bool) -> None:
         self.not_shown: list[str] = []

@@ -55,13 +55,15 @@ def run_study(
         folder = open_study(out, plan, say)
         lab = plan.study.lab
         with environment(lab.kind, mtu_bytes=lab.mtu_bytes, spinners=lab.spinners) as place:
-            plan = Plan(plan.study, plan.options, choose_demand(plan.demand, len(cores())), plan.fingerprint)
+            demand = choose_demand(plan.demand, len(cores()))
+            if not place.interrupts:
+                demand = demand.model_copy(update={"interrupt_s": 0.0})
+            plan = Plan(plan.study, plan.options, demand, plan.fingerprint)
             runner = Runner(plan, place, folder, say, progress)
             findings = run_phases(runner)
-            not_shown = place.not_shown
     verdict = verdict_lines(findings, plan)
     (folder / "verdict.txt").write_text("\n".join(verdict) + "\n")
     report = folder / "report.html"
-    write_html(study_document(findings, plan, verdict, not_shown), report)
+    write_html(study_document(findings, plan, verdict), report)
     save_state(folder, plan, finished=True, verdict=verdict)
     return StudyResult(folder, verdict, report, findings)

@@ -18,7 +18,7 @@ from sojourn.validate import measured_metrics, table3
 RATE = "requests per second"
 
 
-def study_document(found: Findings, plan: Plan, verdict: list[str], not_shown: list[str]) -> Document:
+def study_document(found: Findings, plan: Plan, verdict: list[str]) -> Document:
     """Puts everything a study found into one document."""
     runs = found.baseline_runs + [run for p in found.predictions for run in p.runs]
     invalid = [run for run in runs if not run.manifest["valid"]]
@@ -26,11 +26,11 @@ def study_document(found: Findings, plan: Plan, verdict: list[str], not_shown: l
         title=plan.study.title,
         subtitle=f"study {plan.study.name}, seed {plan.study.load.seed}",
         verdict=[line.strip() for line in verdict if not line.startswith("  ") or "error" in line],
-        status="warn" if invalid or not_shown else "ok",
+        status="warn" if invalid or found.not_shown else "ok",
         sections=tuple(
             section
             for section in (
-                _lacking(not_shown),
+                _lacking(found.not_shown),
                 _prediction(found),
                 _measured(found),
                 _model(found),

@@ -59,22 +59,36 @@ class Findings:
     client_s: float = 0.0
     page_overhead_s: float = 0.0
     predictions: list[Prediction] = field(default_factory=list)
+    not_shown: list[str] = field(default_factory=list)
 
 
 def run_phases(runner: Runner) -> Findings:
     """Baseline, fit, prediction, check."""
     study = runner.plan.study
     baseline = runner.plan.configuration(study.fit.configuration)
-    found = Findings(runner.out, baseline)
+    found = Findings(runner.out, baseline, not_shown=list(runner.place.not_shown))
+    shown = [wanted for wanted in study.predict if _can_be_shown(runner, wanted, found)]
     overheads(runner, baseline, found)
     found.baseline_saturation = saturate(runner, baseline)
     ramp(runner, found)
     fit_all(runner, found)
-    for wanted in study.predict:
+    for wanted in shown:
         found.predictions.append(foresee(runner, found, wanted))
-    for wanted, prediction in zip(study.predict, found.predictions, strict=True):
+    for wanted, prediction in zip(shown, found.predictions, strict=True):
         check(runner, prediction, wanted, found)
     return found
+
+
+def _can_be_shown(runner: Runner, wanted: Predict, found: Findings) -> bool:
+    """Whether this place has the NICs that a configuration needs; says so where not."""
+    _, nics = runner.size(runner.plan.configuration(wanted.configuration))
+    if nics <= runner.place.most_nics:
+        return True
+    found.not_shown.append(
+        f"{wanted.configuration}: it needs {nics} NICs, and {runner.place.kind} has {runner.place.most_nics}"
+    )
+    runner.say(f"not shown: {found.not_shown[-1]}")
+    return False
 
 
 def overheads(runner: Runner, configuration: Configuration, found: Findings) -> None:

@@ -30,6 +30,7 @@ def verdict_lines(found: Findings, plan: Plan) -> list[str]:
     lines += [_bottleneck(p.configuration.name, p.observations, found.client_s) for p in found.predictions]
     lines.append(f"relative errors up to 80 % of saturation, %, model {found.best} (Table 3 of the document):")
     lines += ["  " + line for line in table3_text(all_errors(found, found.best)).splitlines()]
+    lines += [f"not shown here: {what}" for what in found.not_shown]
     left_out = sum(not run.manifest["valid"] for run in _runs(found))
     if left_out:
         lines.append(f"{left_out} of {len(_runs(found))} runs were not valid and are left out; the report says why")
