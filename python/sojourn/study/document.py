@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from sojourn.measure.folder import RunFolder
-from sojourn.report import Document, Figure, Section, Series, Table, Text
-from sojourn.study.judge import all_errors, baseline_prediction, blind_errors
+from sojourn.report import Document, Section, Table, Text
+from sojourn.study import figures
+from sojourn.study.judge import all_errors, blind_errors
 from sojourn.study.phases import Findings
 from sojourn.study.plan import Plan
-from sojourn.table import Metrics
+from sojourn.study.verdict import TABLE_INDENT
 from sojourn.units import percent, seconds
-from sojourn.validate import measured_metrics, table3
-
-RATE = "requests per second"
+from sojourn.validate import table3
 
 
 def study_document(found: Findings, plan: Plan, verdict: list[str]) -> Document:
@@ -25,7 +22,7 @@ def study_document(found: Findings, plan: Plan, verdict: list[str]) -> Document:
     return Document(
         title=plan.study.title,
         subtitle=f"study {plan.study.name}, seed {plan.study.load.seed}",
-        verdict=[line.strip() for line in verdict if not line.startswith("  ") or "error" in line],
+        verdict=[line.strip() for line in verdict if not line.startswith(TABLE_INDENT)],
         status="warn" if invalid or found.not_shown else "ok",
         sections=tuple(
             section
@@ -50,89 +47,45 @@ def _lacking(not_shown: list[str]) -> Section | None:
     return Section("What could not be shown here", "", (Text(lines),))
 
 
-def series(name: str, metrics: Metrics, metric: str, station: str = "", *, style: str = "points", scale: float = 1.0,
-           group: str = "") -> Series:  # fmt: skip
-    """One metric against the rate, scaled to the unit of the axis."""
-    rows = metrics.frame.filter((pl.col("metric") == metric) & (pl.col("station") == station)).sort("rate_per_s")
-    scaled = {k: [None if v is None else v * scale for v in rows[k]] for k in ("value", "low", "high")}
-    has_interval = any(v is not None for v in scaled["low"])
-    return Series(
-        name, rows["rate_per_s"].to_list(), scaled["value"],
-        low=scaled["low"] if has_interval else None, high=scaled["high"] if has_interval else None,
-        style=style, group=group or name,  # type: ignore[arg-type]
-    )  # fmt: skip
-
-
-def _observed(found: Findings) -> list[tuple[str, Metrics]]:
-    parts = [(found.baseline.name, found.observations)]
-    parts += [(p.configuration.name, p.observations) for p in found.predictions]
-    return [(name, measured_metrics(o)) for name, o in parts if o.filter(pl.col("valid")).height]
-
-
 def _prediction(found: Findings) -> Section | None:
-    figures: list[Any] = []
-    for p in found.predictions:
-        if not p.observations.filter(pl.col("valid")).height:
-            continue
-        seen = measured_metrics(p.observations)
-        lines = [series(f"predicted, {name}", m, "response_time", style="line" if name == found.best else "dashed", scale=1e3)
-                 for name, m in p.by_variant.items()]  # fmt: skip
-        lines.append(series("measured", seen, "response_time", scale=1e3))
-        highest = max(v for s in (lines[-1],) for v in (s.high or s.y) if v is not None)
-        figures.append(
-            Figure(f"blind-{p.configuration.name}", f"Blind prediction against measurement: {p.configuration.name}", RATE,
-                   "mean response time, ms", tuple(lines), y_limits=(0.0, 2 * highest),
-                   note=f"The predictions were written to disk at {p.written}, before this configuration was run.")
-        )  # fmt: skip
-    return Section("The prediction, and what was then measured", "", tuple(figures)) if figures else None
+    shown = [p for p in found.predictions if p.observations.filter(pl.col("valid")).height]
+    if not shown:
+        return None
+    lead = "The model saw only the other configuration. The gain from spreading and the errors are in the verdict."
+    return Section(
+        "The prediction, and what was then measured",
+        lead,
+        (*(figures.blind(found, p) for p in shown), _errors(found, found.best), _points(found)),
+    )
 
 
 def _measured(found: Findings) -> Section:
-    observed = _observed(found)
-    busy = [series(f"{name}: leading cores", m, "utilisation", "leading") for name, m in observed]
-    busy += [s for name, m in observed if (s := series(f"{name}: trailing cores", m, "utilisation", "trailing")).x]
-    soft = [series(f"{name}: interrupts, leading", m, "softirq_utilisation", "leading") for name, m in observed]
-    return Section(
-        "What was measured",
-        "Leading cores take interrupts; trailing cores do not. Intervals are 95 %, by block bootstrap.",
-        (
-            Figure("utilisation", "Utilisation of the cores and share of soft interrupts", RATE, "busy share of a core",
-                   tuple(busy + soft), y_limits=(0.0, 1.0)),
-            Figure("response", "Response time", RATE, "mean response time, ms",
-                   tuple(series(name, m, "response_time", scale=1e3) for name, m in observed)),
-            Figure("throughput", "Throughput", RATE, "answers per second",
-                   tuple(series(name, m, "throughput") for name, m in observed)),
-        ),
-    )  # fmt: skip
+    lead = "Leading cores take interrupts; trailing cores do not. Intervals are 95 %, by block bootstrap."
+    return Section("What was measured", lead, figures.measured(found))
 
 
 def _model(found: Findings) -> Section:
-    seen = measured_metrics(found.observations)
-    lines = []
-    for name, fitted in found.fits.items():
-        style = "line" if name == found.best else "dashed"
-        lines.append(series(name, baseline_prediction(found, fitted), "response_time", style=style, scale=1e3))
-    lines.append(series("measured", seen, "response_time", scale=1e3))
-    highest = max(v for v in (lines[-1].high or lines[-1].y) if v is not None)
-    figure = Figure("fit", f"Model against measurement: {found.baseline.name}", RATE, "mean response time, ms", tuple(lines),
-                    y_limits=(0.0, 2 * highest))  # fmt: skip
     why = "\n".join(f"- {line}" for line in found.why_best.splitlines())
-    return Section(
-        "Which model, and why", f"Decided on rates that the fit had not seen: {found.best}.", (figure, Text(why))
+    lead = f"Decided on rates that the fit had not seen: {found.best}."
+    return Section("Which model, and why", lead, (figures.fitted(found), Text(why)))
+
+
+def _errors(found: Findings, name: str) -> Table:
+    rows = table3(all_errors(found, name))
+    columns = list(rows[0])
+    heads = tuple("" if c == "quantity" else c if c == "overall" else f"{c} NICs/cores" for c in columns)
+    return Table(
+        f"Relative errors, {name}, in the form of the document's Table 3",
+        heads,
+        tuple(tuple(r[c] for c in columns) for r in rows),
+        "Mean of |predicted / measured - 1| over rates up to 80 % of saturation.",
+        ("", *[".1%"] * (len(columns) - 1)),
     )
 
 
 def _tables(found: Findings) -> Section:
-    blocks: list[Any] = []
-    for name in found.fits:
-        rows = table3(all_errors(found, name))
-        columns = list(rows[0])
-        heads = tuple("" if c == "quantity" else c if c == "overall" else f"{c} NICs/cores" for c in columns)
-        note = "Mean of |predicted / measured - 1| over rates up to 80 % of saturation." if name == found.best else ""
-        blocks.append(Table(f"Relative errors, {name}", heads, tuple(tuple(r[c] for c in columns) for r in rows), note,
-                            ("", *[".1%"] * (len(columns) - 1))))  # fmt: skip
-    blocks += [_points(found), _parameters(found)]
-    return Section("Tables", "", tuple(blocks))
+    others = tuple(_errors(found, name) for name in found.fits if name != found.best)
+    return Section("Tables", "", (_parameters(found), *others))
 
 
 def _points(found: Findings) -> Table:

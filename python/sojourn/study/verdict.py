@@ -20,6 +20,8 @@ from sojourn.study.plan import Plan
 from sojourn.units import interval, per_second, percent, seconds
 from sojourn.validate import table3_text
 
+TABLE_INDENT = "    "  # lines of the table, which the report shows as a table
+
 
 def verdict_lines(found: Findings, plan: Plan) -> list[str]:
     """Headline, parameters, each prediction with what was then measured, errors as in Table 3, bottlenecks."""
@@ -28,8 +30,8 @@ def verdict_lines(found: Findings, plan: Plan) -> list[str]:
         lines += _prediction(found, prediction)
     lines.append(_bottleneck(found.baseline.name, found.observations, found.client_s))
     lines += [_bottleneck(p.configuration.name, p.observations, found.client_s) for p in found.predictions]
-    lines.append(f"relative errors up to 80 % of saturation, %, model {found.best} (Table 3 of the document):")
-    lines += ["  " + line for line in table3_text(all_errors(found, found.best)).splitlines()]
+    lines.append(f"{TABLE_INDENT}relative errors up to 80 % of saturation, %, model {found.best}:")
+    lines += [TABLE_INDENT + line for line in table3_text(all_errors(found, found.best)).splitlines()]
     lines += [f"not shown here: {what}" for what in found.not_shown]
     left_out = sum(not run.manifest["valid"] for run in _runs(found))
     if left_out:
@@ -48,9 +50,10 @@ def headline(found: Findings) -> str:
         return f"{found.baseline.name} saturates at {_rate(found.baseline_saturation)}"
     prediction = found.predictions[0]
     foreseen, seen = predicted_gain(found, prediction), measured_gain(found, prediction)
+    name = prediction.configuration.name
     return (
-        f"{prediction.configuration.name}: {_times(seen)} the saturation rate of {found.baseline.name}; "
-        f"predicted, before it was run: {_times(foreseen)}"
+        f"{name[:1].upper()}{name[1:]}: saturates at {_times(seen)} the rate of {found.baseline.name}; "
+        f"the prediction, written before it was run, said {_times(foreseen)}"
     )
 
 
@@ -107,7 +110,7 @@ def _prediction(found: Findings, prediction: Prediction) -> list[str]:
 
 
 def _bottleneck(name: str, observations: pl.DataFrame, client_s: float) -> str:
-    return f"bottleneck, {name}: {observed_bottleneck(observations, client_s)}"
+    return f"bottleneck ({name}): {observed_bottleneck(observations, client_s)}"
 
 
 def _rate(s: Saturation) -> str:

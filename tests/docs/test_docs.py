@@ -1,0 +1,185 @@
+"""What the documents say: paths, links, verbs, keys and their defaults, and snippets that run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+import sojourn
+from sojourn.cli.app import app
+from sojourn.measure import assess
+from sojourn.measure.metrics import row
+from sojourn.study import plan
+from sojourn.table import Metrics
+from sojourn.testbed.web import Demand, WebOptions
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_OURS = {".git", ".venv", "target", "runs", "node_modules", ".pytest_cache"}
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+# section of docs/howto/write-a-study.md → what checks it
+STUDY_PARTS: dict[str, type[BaseModel]] = {
+    "Top level": plan.Study,
+    "`[lab]`": plan.Lab,
+    "`[service]`": WebOptions,
+    "`[demand]`": Demand,
+    "`[load]`": plan.Load,
+    "`[[configuration]]`": plan.Configuration,
+    "`[fit]`": plan.Fit,
+    "`[[predict]]`": plan.Predict,
+    "`[saturation]`": plan.Saturation,
+    "`[quick]`": plan.Quick,
+}
+
+
+def pages() -> Iterator[Path]:
+    for folder, below, names in os.walk(ROOT):
+        below[:] = [name for name in below if name not in NOT_OURS]
+        yield from (Path(folder, name) for name in names if name.endswith(".md"))
+
+
+def fenced(page: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_paths_in_backquotes_exist(page: str) -> None:
+    starts = "(?:crates|python|testbeds|studies|tests|benches|docs|tools)/"
+    paths = re.findall(rf"`({starts}[^`\s]*)`", (ROOT / page).read_text())
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_architecture_tells_three_flows_as_numbered_lists_of_files() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for title in ("A request", "A measurement", "A model"):
+        section = text.split(f"## {title}\n")[1].split("\n## ")[0]
+        steps = re.findall(r"^(\d+)\. (.*)$", section, re.MULTILINE)
+        assert [int(number) for number, _ in steps] == list(range(1, len(steps) + 1)), title
+        assert all(step.startswith("`") for _, step in steps), title
+
+
+@pytest.mark.parametrize("page", sorted(pages()), ids=lambda page: str(page.relative_to(ROOT)))
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    targets = [target.partition("#")[0] for target in LINK.findall(text) if "://" not in target]
+    assert [target for target in targets if target and not (page.parent / target).exists()] == []
+
+
+def test_every_name_of_the_index_resolves() -> None:
+    assert sojourn.__all__
+    for name in sojourn.__all__:
+        assert getattr(sojourn, name) is not None, name
+        assert name in (sojourn.__doc__ or ""), f"{name} is not in the map of sojourn/__init__.py"
+
+
+def test_every_verb_is_in_the_readme() -> None:
+    verbs = [command.name for command in app.registered_commands] + [group.name for group in app.registered_groups]
+    readme = (ROOT / "README.md").read_text()
+    assert len(verbs) >= 9
+    assert [verb for verb in verbs if not re.search(rf"^    sojourn {verb} ", readme, re.MULTILINE)] == []
+
+
+def test_every_crate_has_its_line() -> None:
+    text = (ROOT / "crates/README.md").read_text()
+    listed = re.findall(r"^- `([a-z]+)` ", text, re.MULTILINE)
+    assert listed == sorted(path.parent.name for path in (ROOT / "crates").glob("*/Cargo.toml"))
+
+
+def study_keys(section: str) -> dict[str, str]:
+    """Key → default of the table in a section of the page, as written there."""
+    text = (ROOT / "docs/howto/write-a-study.md").read_text()
+    part = text.split(f"## {section}\n")[1].split("\n## ")[0]
+    return dict(re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*?) \|", part, re.MULTILINE))
+
+
+def is_table(kind: Any) -> bool:
+    return kind in (dict[str, Any], *STUDY_PARTS.values()) or (
+        getattr(kind, "__origin__", None) is list and is_table(kind.__args__[0])
+    )
+
+
+@pytest.mark.parametrize("section", STUDY_PARTS)
+def test_every_study_key_is_told_with_its_default(section: str) -> None:
+    told = study_keys(section)
+    fields = {name: f for name, f in STUDY_PARTS[section].model_fields.items() if not is_table(f.annotation)}
+    assert sorted(told) == sorted(fields)
+    for name, field in fields.items():
+        if field.default is PydanticUndefined:
+            assert told[name] == "–", f"{section}: {name} must be given"
+        else:
+            assert tomllib.loads(f"x = {told[name].strip('`')}")["x"] == field.default, f"{section}: {name}"
+
+
+def test_every_table_of_a_study_has_its_section() -> None:
+    tables = [name for name, field in plan.Study.model_fields.items() if is_table(field.annotation)]
+    assert sorted(tables) == sorted(section.strip("`[]") for section in STUDY_PARTS if section != "Top level")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tiny run folder `run/`, and the folder around it as the working directory."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+    intended = [100.0 + 0.1 * k for k in range(30)]
+    late = {"sent_s": 0.001, "received_s": 0.004, "done_s": 0.005}
+    times = {"intended_s": intended} | {name: [t + delay for t in intended] for name, delay in late.items()}
+    requests = pl.DataFrame(times).with_columns(failure=pl.Series([0] * 29 + [4], dtype=pl.UInt8))
+    stamped = pl.when(pl.col("failure") == 0).then("received_s").otherwise(float("nan"))
+    requests.with_columns(stamped.alias("received_s")).write_parquet(folder / "requests.parquet")
+    host_rows(intended).write_parquet(folder / "host.parquet")
+    metrics = [row("arrival_rate", 10.0, unit="1/s"), row("response_time", 0.004, low=0.003, high=0.005)]
+    metrics.append(row("utilisation", 0.2, station="core 0", unit="1"))
+    Metrics.of(metrics, "measured").with_factors(run="run", rate_per_s=10.0).write(folder / "metrics.parquet")
+    manifest = {"valid": True, "reasons": [], "window_s": [100.5, 102.9]}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return tmp_path
+
+
+def host_rows(times: list[float]) -> pl.DataFrame:
+    """Counters of core 0 and of one NIC, as the collector writes them: a quarter of the time in soft interrupts."""
+    counters = {("cpu", "0", "softirq"): 0.25, ("cpu", "0", "user"): 0.5, ("nics", "nic0", "rx_packets"): 20.0}
+    rows = [(t, *name, slope * (t - times[0])) for t in times for name, slope in counters.items()]
+    return pl.DataFrame(rows, schema=["t_s", "source", "key", "item", "value"], orient="row")
+
+
+def test_the_limits_of_validity_are_those_of_the_code() -> None:
+    text = (ROOT / "docs/reference/run-folder.md").read_text().split("A run is valid if")[1]
+    for limit in (assess.MOST_FAILURES, assess.MOST_STEAL, assess.MOST_OTHERS):
+        assert f"at most {100 * limit:g} %" in text, limit
+
+
+READING = ("docs/howto/read-run-folders.md", "README.md")
+
+
+@pytest.mark.parametrize("sql", [sql for page in READING for sql in fenced(page, "sql")])
+def test_sql_runs_on_a_run_folder(run: Path, sql: str) -> None:
+    assert duckdb.sql(sql).fetchall()
+
+
+@pytest.mark.parametrize("code", [code for page in READING for code in fenced(page, "python")])
+def test_python_runs_on_a_run_folder(run: Path, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(code, "snippet", "exec"), {})
+    assert capsys.readouterr().out
+
+
+def test_what_the_first_queries_say(run: Path) -> None:
+    """29 answers, each 5 ms after it was due and 4 ms after it was sent; soft interrupts a quarter of core 0."""
+    sql = fenced(READING[0], "sql")
+    assert duckdb.sql(sql[0]).fetchall()[0] == pytest.approx((29, 0.005, 0.004, 0.005), abs=1e-9)
+    assert duckdb.sql(sql[1]).fetchall()[0][0] == pytest.approx(0.004, abs=1e-9)
+    assert {core: seconds for core, state, seconds in duckdb.sql(sql[3]).fetchall() if state == "softirq"} == {
+        "0": pytest.approx(0.725)
+    }
+    assert [share for _, share in duckdb.sql(sql[4]).fetchall()] == pytest.approx([0.25, 0.25, 0.25])
