@@ -118,7 +118,11 @@ def test_shares_of_a_core_worked_by_hand(tmp_path: Path) -> None:
     share = core_shares(host, 10, 12)[0]
     assert share["softirq"] == pytest.approx(0.25)
     assert share["busy"] == pytest.approx(0.4)
-    manifest = {"pids": {"spinners": 7}, "at_rest": {"0": 0.025}}
+    manifest = {
+        "pids": {"spinners": 7},
+        "at_rest": {"0": 0.025},
+        "placement": {"server": [0], "interrupts": [0], "client": [0], "client_shares": True},
+    }
     assert busy_shares(host, manifest, np.array([10.0, 12.0]))[0] == pytest.approx(1 - 1.25 / 2 - 0.025)
 
 

@@ -30,7 +30,7 @@ def test_the_web_study_is_right_and_quick_is_quicker() -> None:
         ("[load]", "[load]\nsecond = 3", r"load.second.*Extra"),
         ('name = "web"', 'name = "web"\ncolour = "red"', r"colour: Extra.*known keys here: name, title"),
         ("seconds = 25 ", 'seconds = "long" ', r"load.seconds: .*number"),
-        ("connections = 64", "connections = 0", "load.connections"),
+        ("connections = 512", "connections = 0", "load.connections"),
         ('testbed = "web"', 'testbed = "wob"', "testbed 'wob' is not one of"),
         (
             '[fit]\nconfiguration = "interrupts on core 0"',

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
+
+INTERRUPTED = "sojourn: interrupted; what was measured is kept, what was made for it has been removed"
 
 
 def main() -> None:
@@ -11,20 +14,34 @@ def main() -> None:
     from rich.console import Console
 
     from sojourn.cli.app import app
-    from sojourn.errors import SojournError
+    from sojourn.cli.stop import end_in_good_order
+    from sojourn.errors import Interrupted, SojournError
 
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    end_in_good_order()
     try:
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False)  # 130 where typer itself caught the interruption
+        if code == Interrupted.exit_code:
+            console.print(INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
     except SojournError as error:
         console.print(f"sojourn: {error}", style="red")
         sys.exit(error.exit_code)
+    except OSError as error:
+        console.print(f"sojourn: {error.filename or 'file'}: {error.strerror or error}; {remedy(error)}", style="red")
+        sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
-        console.print("sojourn: interrupted; what was measured is kept, what was made for it has been removed")
-        sys.exit(130)
+        console.print(INTERRUPTED)
+        sys.exit(Interrupted.exit_code)
     except typer.Exit as end:
         sys.exit(end.exit_code)
     except typer.TyperException as error:
-        console.print(f"sojourn: {error}; sojourn --help shows how", style="red")
+        console.print(f"sojourn: {error.format_message()}; sojourn --help shows how", style="red")
         sys.exit(2)
+
+
+def remedy(error: OSError) -> str:
+    """What helps against an error of the operating system that nobody nearer to it expected."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "free space on the disk, or choose another --out"
+    return "check the path and what you may do there, or choose another --out"

@@ -14,12 +14,13 @@ from rich.table import Table
 
 from sojourn.cli.live import live
 from sojourn.errors import LoadError, ServiceError
+from sojourn.measure.folder import RunFolder
 from sojourn.units import duration_s, number, seconds
 
 
 def load(
     url: Annotated[list[str], typer.Argument(help="http://host:port/path; several take turns at random")],
-    rate: Annotated[float | None, typer.Option(help="requests per second, open loop")] = None,
+    rate: Annotated[str | None, typer.Option(help="requests per second, open loop")] = None,
     users: Annotated[int | None, typer.Option(help="closed loop: this many users instead of a rate")] = None,
     think: Annotated[str, typer.Option(help="mean think time of a user, e.g. 100ms (exponential)")] = "0",
     arrivals: Annotated[str, typer.Option(help="poisson or constant")] = "poisson",
@@ -37,7 +38,7 @@ def load(
 
     config = http_load(
         url,
-        rate_per_s=rate,
+        rate_per_s=None if rate is None else number(rate, "--rate"),
         users=users,
         think_s=0.0 if think == "0" else duration_s(think, "--think"),
         arrivals=arrivals,
@@ -50,18 +51,36 @@ def load(
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
     try:
         with live("load") as view:
-            folder = execute(where, config, what={"name": where.name}, progress=view)
-        summary = folder.manifest["generator"] | {
-            key: folder.manifest[key] for key in ("valid", "reasons", "status")
-        }  # fmt: skip
+            execute(where, config, what={"name": where.name}, progress=view)
+    except KeyboardInterrupt:
+        if (summary := summary_of(where)) is not None:
+            tell(summary, as_json)
+        raise
+    else:
+        summary = summary_of(where)
     finally:
         if out is None:
             shutil.rmtree(where.parent, ignore_errors=True)
+    assert summary is not None, "a run that ended without an error has a summary"
+    tell(summary, as_json)
+    end(summary)
+
+
+def summary_of(where: Path) -> dict[str, Any] | None:
+    """What the generator said at its end, with the verdict of the run; None if it had not begun."""
+    if not (where / "manifest.json").exists():
+        return None
+    manifest = RunFolder.open(where).manifest
+    generator = manifest.get("generator")
+    return generator and generator | {key: manifest[key] for key in ("valid", "reasons", "status")}
+
+
+def tell(summary: dict[str, Any], as_json: bool) -> None:
+    """Prints the summary as one JSON object or as a table."""
     if as_json:
         typer.echo(json.dumps(summary))
     else:
         show(summary, Console(highlight=False))
-    end(summary)
 
 
 def end(summary: dict[str, Any]) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from sojourn.cli.live import live
+from sojourn.errors import InputError
 from sojourn.measure.folder import RunFolder
 from sojourn.table import Metrics
 from sojourn.units import duration_s, interval, levels, percent
@@ -23,6 +25,10 @@ def measure(
     arrivals: Annotated[str, typer.Option(help="poisson or constant")] = "poisson",
     connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
     seed: Annotated[int, typer.Option(help="the schedules repeat from it")] = 1,
+    service_cores: Annotated[str, typer.Option(help="cores the service runs on, e.g. 0,1; default: all")] = "",
+    interrupt_cores: Annotated[
+        str, typer.Option(help="of these, the ones that take NIC interrupts; default: all")
+    ] = "",
     every: Annotated[str, typer.Option(help="between two host samples, 10ms to 10s")] = "100ms",
     timeout: Annotated[str, typer.Option(help="after which a request has failed")] = "10s",
     out: Annotated[Path | None, typer.Option(help="folder for the run folders; default runs/measure-TIME")] = None,
@@ -35,6 +41,8 @@ def measure(
     rates = levels(rate, "--rate")
     length_s, every_s = duration_s(length, "--for"), duration_s(every, "--every")
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
+    place = own_placement(service_cores, interrupt_cores)
+    what, count = {"placement": place}, {"cores": len(place["server"]), "nics": len(place["interrupts"])}
     configs = [
         http_load(url, rate_per_s=r, arrivals=arrivals, duration_s=length_s, connections=connections, seed=seed + k,
                   timeout_s=duration_s(timeout, "--timeout"))
@@ -47,11 +55,33 @@ def measure(
             name = f"rate-{r:g}"
             with live(f"{r:g}/s") as view:
                 folders.append(
-                    execute(where / name, config, what={"name": name, "factors": {"rate_per_s": r}}, interval_s=every_s,
-                            progress=view)
+                    execute(where / name, config, what={**what, "name": name, "factors": {"rate_per_s": r, **count}},
+                            interval_s=every_s, progress=view)
                 )  # fmt: skip
     console.print(summary(folders))
     console.print(f"run folders in {where}", soft_wrap=True)
+
+
+def own_placement(service: str, interrupts: str) -> dict[str, Any]:
+    """Where somebody's own service runs, as they say: cores of the service, and those of them that take interrupts.
+
+    Raises:
+        InputError: a core that this machine has not, or an interrupt core that the service does not run on.
+    """
+    available = sorted(os.sched_getaffinity(0))
+    server = _cores(service, available, "--service-cores") or available
+    leading = _cores(interrupts, server, "--interrupt-cores") or server
+    return {"server": server, "interrupts": leading, "client": [], "client_shares": False}
+
+
+def _cores(text: str, available: list[int], place: str) -> list[int]:
+    try:
+        chosen = sorted({int(part) for part in text.split(",") if part.strip()})
+    except ValueError:
+        chosen = [-1]
+    if not set(chosen) <= set(available):
+        raise InputError(repr(text), place, f"give some of {','.join(map(str, available))}")
+    return chosen
 
 
 def summary(folders: list[RunFolder]) -> Table:

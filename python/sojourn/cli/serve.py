@@ -32,8 +32,8 @@ def serve(
     options = WebOptions(port=port, path="/item/7", page_bytes=page_bytes, pinned=True, threads_per_core=1)
     demand = Demand(interrupt_s=0.0, page_s=page_ms / 1e3, interrupt="deterministic", page="exponential")
     service = TESTBEDS[testbed].start(place, place.arrange(cores, 1), options, demand, seed, None)
-    typer.echo(f"{service.urls[0]} (also /, /category/1, /search?q=tea, /cart?add=3); Ctrl-C ends it")
     try:
+        typer.echo(f"{service.urls[0]} (also /, /category/1, /search?q=tea, /cart?add=3); Ctrl-C ends it")
         while True:
             time.sleep(0.5)
     except KeyboardInterrupt:

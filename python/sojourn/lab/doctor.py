@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ class Check:
     remedy: str = ""
 
 
-def quick_checks() -> list[Check]:
+def quick_checks(sys_root: Path = Path("/sys")) -> list[Check]:
     """What hosts of one's own need; changes nothing and takes no time."""
     root = os.geteuid() == 0
-    steer = any(Path("/sys/class/net").glob("*/queues/rx-0/rps_cpus"))
+    steer = any((sys_root / "class/net").glob("*/queues/rx-0/rps_cpus"))
     return [
         Check("root", root, "yes" if root else "no", "network namespaces, interrupt work, spinners", "run as root"),
         Check("ip", shutil.which("ip") is not None, shutil.which("ip") or "not found", "network namespaces",
@@ -52,11 +52,17 @@ def _tried(name: str, attempt: Callable[[], str], needed_for: str, remedy: str) 
 
 
 def _namespace() -> Check:
-    name = f"sojourn-{os.getpid() & 0xFFFFFF:06x}-client"
-
     def attempt() -> str:
-        subprocess.run(["ip", "netns", "add", name], check=True, capture_output=True)
-        subprocess.run(["ip", "netns", "delete", name], check=True, capture_output=True)
+        from sojourn.lab.hosts import ip
+        from sojourn.lab.registry import Book
+
+        token = secrets.token_hex(3)
+        book = Book(token)
+        try:
+            book.add(namespace=f"sojourn-{token}-client")
+            ip("netns", "add", f"sojourn-{token}-client", what="network namespace")
+        finally:
+            book.close()
         return "made one and removed it"
 
     return _tried("network namespaces", attempt, "hosts of their own", "use a kernel with CONFIG_NET_NS, as root")
@@ -78,7 +84,7 @@ def _idle_group() -> Check:
         from sojourn.lab.quiet import make_idle_group
         from sojourn.lab.registry import Book
 
-        token = f"{os.getpid() & 0xFFFFFF:06x}"
+        token = secrets.token_hex(3)
         book = Book(token)
         try:
             return make_idle_group(book, token)

@@ -132,9 +132,11 @@ def environment(kind: str = "auto", *, mtu_bytes: int = 1500, spinners: bool = T
         lab = Namespaces(book, token, mtu_bytes, spinners)
         yield lab
     finally:
-        if lab:
-            lab.close()
-        book.close()
+        try:
+            if lab:
+                lab.close()
+        finally:
+            book.close()
 
 
 def why_not_namespaces() -> list[str]:

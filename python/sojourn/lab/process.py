@@ -7,6 +7,7 @@ or `error`. It ends with its parent, however that ends (worker.py), and in good 
 from __future__ import annotations
 
 import json
+import os
 import queue
 import signal
 import subprocess
@@ -14,12 +15,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import InputError, LabError, ServiceError, SojournError
+from sojourn.errors import InputError, LabError, RunFolderError, ServiceError, SojournError
 
 Event = dict[str, Any]
+FULL = ("No space left on device", "Disk quota exceeded")
 
 
 class Worker:
@@ -36,7 +39,7 @@ class Worker:
         try:
             # A session of its own: Ctrl-C reaches the parent alone, which then ends its workers in order.
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "sojourn.lab.worker", kind],
+                [sys.executable, "-m", "sojourn.lab.worker", kind, str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
@@ -45,17 +48,23 @@ class Worker:
         finally:
             if log:
                 stderr.close()  # type: ignore[union-attr]
-        if cgroup:
-            Path(cgroup, "cgroup.procs").write_text(str(self.process.pid))
-        threading.Thread(target=self._read, daemon=True).start()
-        if config is not None:
-            self.begin(config)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        try:
+            if cgroup:
+                Path(cgroup, "cgroup.procs").write_text(str(self.process.pid))
+            if config is not None:
+                self.begin(config)
+        except BaseException:
+            self.close()
+            raise
 
     def begin(self, config: dict[str, Any]) -> None:
         """Tells the process what to do."""
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(config).encode() + b"\n")
-        self.process.stdin.flush()
+        with suppress(BrokenPipeError):  # it has ended; `ready` and `finish` say why
+            self.process.stdin.write(json.dumps(config).encode() + b"\n")
+            self.process.stdin.flush()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -67,36 +76,51 @@ class Worker:
         self._events.put(None)
 
     def ready(self, timeout_s: float = 20.0) -> Event:
-        """Waits until the worker says that it is ready.
+        """Waits until the worker says that it is ready; one that does not is ended.
 
         Raises:
             ServiceError: it ended or said an error first. LabError: it said nothing in time.
         """
-        return self._until("ready", timeout_s, None)
+        try:
+            return self._until("ready", timeout_s, None)
+        except BaseException:
+            self.close()
+            raise
 
     def finish(self, timeout_s: float, progress: Callable[[Event], None] | None = None) -> Event:
         """Waits for `done`, handing progress on; returns its summary."""
         return self._until("done", timeout_s, progress)
 
-    def stop(self, timeout_s: float = 10.0) -> Event | None:
-        """Ends the worker in good order; its summary, or None if it had none. Never raises."""
+    def result(self, timeout_s: float = 10.0) -> Event:
+        """Ends the worker in good order; its summary.
+
+        Raises:
+            SojournError: it had ended by an error before, which this is.
+        """
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
             return self.finish(timeout_s)
-        except (LabError, ServiceError):
-            return None
         finally:
             self.close()
+
+    def stop(self, timeout_s: float = 10.0) -> Event | None:
+        """Ends the worker in good order; its summary, or None if it had none. Raises no error of ours."""
+        try:
+            return self.result(timeout_s)
+        except SojournError:
+            return None
 
     def close(self) -> None:
         """Makes sure that the process is gone."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        self._reader.join(2.0)  # it ends with the process, and must not find its stream closed
         for stream in (self.process.stdin, self.process.stdout):
             if stream:
-                stream.close()
+                with suppress(OSError):  # what was not sent to a dead process
+                    stream.close()
 
     def _until(self, wanted: str, timeout_s: float, progress: Callable[[Event], None] | None) -> Event:
         deadline = time.monotonic() + timeout_s
@@ -106,6 +130,7 @@ class Worker:
             except queue.Empty:
                 break
             if event is None:
+                self._events.put(None)  # whoever asks next must not wait for it again
                 code = self.process.wait()
                 self.close()
                 raise ServiceError(f"{self.kind} ended with {code}", "worker process", "see its log in the run folder")
@@ -122,5 +147,6 @@ class Worker:
 def _error(kind: str, event: Event) -> SojournError:
     """A native error, whose message ends with its remedy after a semicolon, as one of ours."""
     value, _, remedy = str(event["message"]).rpartition("; ")
-    raised = InputError if event.get("type") == "ValueError" else ServiceError
+    raised: type[SojournError] = InputError if event.get("type") == "ValueError" else ServiceError
+    raised = RunFolderError if any(full in value for full in FULL) else raised
     return raised(value or remedy, kind, remedy if value else "change what it names")

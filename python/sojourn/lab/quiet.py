@@ -50,11 +50,17 @@ class Spinners:
         group = make_idle_group(book, token)
         alone = {core: _share(core) for core in cores}
         self.worker = Worker("spin", {"cores": cores}, cgroup=group)
-        self.worker.ready()
-        self.cost = {core: max(0.0, alone[core] - _share(core)) for core in cores}
+        try:
+            self.worker.ready()
+            self.cost = {core: max(0.0, alone[core] - _share(core)) for core in cores}
+            self._prove()
+        except BaseException:
+            self.worker.close()
+            raise
+
+    def _prove(self) -> None:
         worst = max(self.cost, key=lambda core: self.cost[core])
         if self.cost[worst] > MOST_COST:
-            self.close()
             raise LabError(
                 f"spinner on core {worst} takes {self.cost[worst]:.1%} from others",
                 "spinners",

@@ -10,23 +10,33 @@ import fcntl
 import json
 import os
 import re
+import signal
+import socket
+import struct
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
-from sojourn.errors import Busy
+from sojourn.errors import Busy, LabError
 
 NAMESPACE = re.compile(r"sojourn-[0-9a-f]{6}-(client|server)")
 CGROUP = re.compile(r"/sys/fs/cgroup/(?:[a-z,]+/)?sojourn-[0-9a-f]{6}")
+# An abstract address: every user sees it, and it is gone with the process that holds it.
+MACHINE = "\0sojourn-measurement"
 
 
 def directory() -> Path:
     """Where the lab keeps its books: /run/sojourn for root, else a private directory for this user."""
     root = os.geteuid() == 0 and os.access("/run", os.W_OK)
     path = Path("/run/sojourn") if root else Path(tempfile.gettempdir()) / f"sojourn-{os.geteuid()}"
-    path.mkdir(mode=0o700, exist_ok=True)
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise LabError(error.strerror, str(path), "make it yours, or remove it") from None
     return path
 
 
@@ -38,22 +48,48 @@ def only_one(what: str) -> Iterator[None]:
         Busy: another process holds it; its id is named.
     """
     path = directory() / "lock"
-    with open(path, "a+") as file:
+    with _opened(path) as file, socket.socket(socket.AF_UNIX) as everyone:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             file.seek(0)
-            holder = file.read().strip() or "an unknown process"
-            raise Busy(
-                f"{what}: another measurement is running ({holder})",
-                str(path),
-                "wait for it or end it; two at once would disturb each other",
-            ) from None
+            raise _busy(what, file.read().strip() or "an unknown process", str(path)) from None
+        try:
+            everyone.bind(MACHINE)
+            everyone.listen()
+        except OSError:
+            raise _busy(what, _holder(), "this machine") from None
         file.truncate(0)
         file.write(f"process {os.getpid()}, {what}")
         file.flush()
         yield
         file.truncate(0)
+
+
+def _opened(path: Path) -> IO[str]:
+    try:
+        return open(path, "a+")
+    except OSError as error:
+        raise LabError(error.strerror, str(path), "make it yours, or remove it") from None
+
+
+def _busy(what: str, holder: str, place: str) -> Busy:
+    return Busy(
+        f"{what}: another measurement is running ({holder})",
+        place,
+        "wait for it or end it; two at once would disturb each other",
+    )
+
+
+def _holder() -> str:
+    """Who holds the machine, where it is another user whose books cannot be read."""
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as question:
+        question.settimeout(1)
+        question.connect(MACHINE)
+        size = struct.calcsize("iII")
+        pid, uid, _ = struct.unpack("iII", question.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+        return f"process {pid} of user {uid}"
+    return "a process of another user"
 
 
 class Book:
@@ -71,9 +107,10 @@ class Book:
         self._write()
 
     def close(self) -> None:
-        """Removes everything on the list, then the list."""
+        """Removes everything on the list, then the list; what resists stays listed for the next start."""
         _remove(self.namespaces, self.cgroups)
-        self.path.unlink(missing_ok=True)
+        if not _left(self.namespaces, self.cgroups):
+            self.path.unlink(missing_ok=True)
 
     def _write(self) -> None:
         owner = {"pid": os.getpid(), "started": start_time(os.getpid())}
@@ -102,8 +139,10 @@ def clean_stale() -> list[str]:
             continue
         if book.get("started") is not None and start_time(int(book["pid"])) == book["started"]:
             continue
-        removed += _remove(book.get("namespaces", []), book.get("cgroups", []))
-        path.unlink(missing_ok=True)
+        listed = book.get("namespaces", []), book.get("cgroups", [])
+        removed += _remove(*listed)
+        if not _left(*listed):
+            path.unlink(missing_ok=True)
     return removed
 
 
@@ -111,11 +150,31 @@ def _remove(namespaces: list[str], cgroups: list[str]) -> list[str]:
     removed = []
     for name in namespaces:
         if NAMESPACE.fullmatch(name) and Path("/run/netns", name).exists():
-            done = subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+            # in a session of its own: a second Ctrl-C must not end it half-way
+            done = subprocess.run(
+                ["ip", "netns", "delete", name], capture_output=True, check=False, start_new_session=True
+            )
             removed += [name] if done.returncode == 0 else []
-    for group in cgroups:
-        if CGROUP.fullmatch(group):
-            with suppress(OSError):
-                Path(group).rmdir()
-                removed.append(group)
+    removed += [group for group in cgroups if CGROUP.fullmatch(group) and _remove_group(Path(group))]
     return removed
+
+
+def _remove_group(group: Path) -> bool:
+    """Removes a control group; members that outlived their lab are ended first. False if there was none."""
+    for _ in range(40):
+        try:
+            group.rmdir()
+            return True
+        except FileNotFoundError:
+            return False
+        except OSError:
+            with suppress(OSError):
+                for member in (group / "cgroup.procs").read_text().split():
+                    os.kill(int(member), signal.SIGKILL)
+            time.sleep(0.05)
+    return False
+
+
+def _left(namespaces: list[str], cgroups: list[str]) -> bool:
+    left = [n for n in namespaces if NAMESPACE.fullmatch(n) and Path("/run/netns", n).exists()]
+    return bool(left or [c for c in cgroups if CGROUP.fullmatch(c) and Path(c).exists()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 import time
@@ -67,6 +68,8 @@ def raise_file_limit() -> None:
 
 def main() -> int:
     _native.die_with_parent()
+    if len(sys.argv) > 2 and os.getppid() != int(sys.argv[2]):
+        return 1  # the parent was gone before it could be watched
     raise_file_limit()
     config = json.loads(sys.stdin.readline() or "{}")
     try:

@@ -112,7 +112,7 @@ def _disturbed(folder: RunFolder, host: pl.DataFrame, window: Window, checks: di
     others = _others(folder, host, window, len(shares))
     checks["others"] = others
     if others is not None and others > MOST_OTHERS:
-        reasons.append(f"disturbed: other processes used {others:.1%} of a core; at most {MOST_OTHERS:.0%}; end them")
+        reasons.append(f"disturbed: other processes used {others:.1%} of a core; at most {MOST_OTHERS:.1%}; end them")
     return reasons
 
 

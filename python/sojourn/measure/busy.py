@@ -4,9 +4,10 @@ Three meters, the best that a core allows:
 
 - A core that takes no interrupts (trailing): the exact run time of the service's own threads there. Run time is
   useless where interrupts are, because it is charged with those that hit a thread, and exact where there are none.
-- With spinners: what a core's spinner did not get; exact, no tick involved. Taken out of it are the run times of
-  the instruments (collector, generator's book-keeping, this process) and what the lab uses at rest.
-- Otherwise ticks, less what the lab uses at rest where that is known.
+- With spinners, where the client shares the core and takes its interrupts: what the core's spinner did not get; exact,
+  no tick involved. Taken out of it are the run times of the instruments (collector, generator's book-keeping, this
+  process) and what the lab uses at rest.
+- Otherwise ticks: an interrupt that comes from another core hits the spinner and is charged to it.
 """
 
 from __future__ import annotations
@@ -35,11 +36,14 @@ def softirq_shares(host: pl.DataFrame, edges: Array) -> dict[int, Array]:
 
 
 def busy_shares(host: pl.DataFrame, manifest: dict[str, Any], edges: Array) -> dict[int, Array]:
-    """Busy share of each core in each interval, without instruments and what the lab uses at rest."""
+    """Busy share of each core in each interval, by the best of the three meters."""
     rest = {int(core): share for core, share in manifest.get("at_rest", {}).items()}
-    busy = gross_shares(host, manifest, edges)
-    net = {core: np.clip(share - rest.get(core, 0.0), 0.0, 1.0) for core, share in busy.items()}
-    return net | _service_shares(host, manifest, edges)
+    placement = manifest.get("placement") or {}
+    busy = shares_by_ticks(host, edges)
+    if placement.get("client_shares"):
+        exact = shares_by_spinner(host, manifest, edges)
+        busy |= {core: np.clip(share - rest.get(core, 0.0), 0.0, 1.0) for core, share in exact.items()}
+    return busy | _service_shares(host, manifest, edges)
 
 
 def core_groups(manifest: dict[str, Any]) -> tuple[list[int], list[int]]:
@@ -69,12 +73,16 @@ def _service_shares(host: pl.DataFrame, manifest: dict[str, Any], edges: Array) 
     return {core: run / np.diff(edges) for core, run in used.items() if core in alone}
 
 
-def gross_shares(host: pl.DataFrame, manifest: dict[str, Any], edges: Array) -> dict[int, Array]:
-    """The same with what the lab uses at rest."""
-    by_ticks = {core: np.sum([state[k] for k in BUSY], axis=0) / total for core, state, total in _ticks(host, edges)}
+def shares_by_ticks(host: pl.DataFrame, edges: Array) -> dict[int, Array]:
+    """Busy share of each core by ticks; a spinner's time is `nice` and does not count."""
+    return {core: np.sum([state[k] for k in BUSY], axis=0) / total for core, state, total in _ticks(host, edges)}
+
+
+def shares_by_spinner(host: pl.DataFrame, manifest: dict[str, Any], edges: Array) -> dict[int, Array]:
+    """What each core's spinner did not get, without instruments; nothing where there are no spinners."""
     pids = manifest.get("pids", {})
     if "spinners" not in pids:
-        return by_ticks
+        return {}
     lengths = np.diff(edges)
     free: dict[int, Array] = {}
     used: dict[int, Array] = {}
@@ -84,7 +92,7 @@ def gross_shares(host: pl.DataFrame, manifest: dict[str, Any], edges: Array) -> 
         elif _is_instrument(pid, thread, pids):
             _add(used, part, edges)
     nothing = np.zeros(lengths.size)
-    return by_ticks | {core: 1 - (run + used.get(core, nothing)) / lengths for core, run in free.items()}
+    return {core: 1 - (run + used.get(core, nothing)) / lengths for core, run in free.items()}
 
 
 def _is_instrument(pid: int, thread: int, pids: dict[str, int]) -> bool:

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sojourn.errors import RunFolderError
+from sojourn.lab.registry import start_time
 from sojourn.measure.host import read_samples
 from sojourn.measure.records import log_to_parquet, write_parquet
 
@@ -33,6 +36,7 @@ class RunFolder:
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         self.path = path
         self.manifest = manifest
+        self._made: list[Path] = []
 
     @classmethod
     def create(cls, path: Path, what: dict[str, Any]) -> RunFolder:
@@ -41,6 +45,7 @@ class RunFolder:
         Raises:
             RunFolderError: it exists already, or cannot be made.
         """
+        made = [parent for parent in path.parents if not parent.exists()]
         try:
             path.mkdir(parents=True)
         except FileExistsError:
@@ -48,7 +53,12 @@ class RunFolder:
         except OSError as error:
             raise RunFolderError(error.strerror or str(error), str(path), "choose a folder you can write to") from None
         folder = cls(path, {"format": FORMAT, "version": VERSION, "status": "running", **what})
-        folder.save()
+        folder._made = made
+        try:
+            folder.save()
+        except RunFolderError:
+            folder.discard()
+            raise
         return folder
 
     @classmethod
@@ -60,13 +70,29 @@ class RunFolder:
         """
         path = Path(path)
         folder = cls(path, _manifest(path))
-        if folder.manifest["status"] == "running" and not folder._owner_lives():
-            folder.manifest["status"] = "cut off"
-            folder.manifest["valid"] = False
+        running = folder.manifest["status"] == "running"
+        if running and folder._owner_lives():
+            return folder
+        if running:
+            folder.manifest |= {"status": "cut off", "valid": False}
             folder.manifest.setdefault("reasons", []).append("the run was cut off; what was written until then is kept")
+        if running or any((path / log).exists() for log in LOGS.values()):
             folder.collect()
             folder.save()
         return folder
+
+    def has_records(self) -> bool:
+        """Whether anything was recorded of the load, or a worker left a complaint."""
+        complaint = self.path / "log.txt"
+        recorded = any((self.path / name).exists() for name in ("requests.rec", "requests.parquet"))
+        return recorded or (complaint.exists() and complaint.stat().st_size > 0)
+
+    def discard(self) -> None:
+        """Removes the folder and the parents that were made for it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        for parent in self._made:
+            with suppress(OSError):
+                parent.rmdir()
 
     def save(self) -> None:
         """Writes the manifest, whole or not at all."""
@@ -75,6 +101,8 @@ class RunFolder:
             temporary.write_text(json.dumps(self.manifest, indent=1, sort_keys=True, default=str) + "\n")
             temporary.replace(self.path / "manifest.json")
         except OSError as error:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
             raise RunFolderError(error.strerror or str(error), str(self.path), "free space on the disk") from None
 
     def collect(self) -> None:
@@ -103,8 +131,11 @@ class RunFolder:
             ) from None
 
     def _owner_lives(self) -> bool:
-        pid = self.manifest.get("pid")
-        return isinstance(pid, int) and pid != os.getpid() and Path(f"/proc/{pid}").exists()
+        pid, started = self.manifest.get("pid"), self.manifest.get("pid_started")
+        if not isinstance(pid, int) or pid == os.getpid():
+            return False
+        found = start_time(pid)
+        return found is not None and started in (None, found)
 
 
 def _manifest(path: Path) -> dict[str, Any]:
@@ -117,6 +148,7 @@ def _manifest(path: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads(file.read_text())
         version = (manifest["format"], manifest["version"])
+        manifest.setdefault("status", "complete")
     except (ValueError, KeyError, TypeError):
         raise RunFolderError("not a manifest", str(file), "the file is damaged; run the measurement again") from None
     if version != (FORMAT, VERSION):

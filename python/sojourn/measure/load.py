@@ -6,6 +6,9 @@ from typing import Any
 
 from sojourn.errors import InputError
 
+MOST_PER_S = 1e7
+MOST_USERS = 1_000_000
+
 
 def http_load(
     urls: list[str],
@@ -23,10 +26,16 @@ def http_load(
     """One lane over `urls` (equal weights): open loop at `rate_per_s` in (0, 1e7], or closed loop with `users`.
 
     Raises:
-        InputError: both or neither of rate and users; the generator checks the rest.
+        InputError: both or neither of rate and users, or one of them out of range; the generator checks the rest.
     """
     if (rate_per_s is None) == (users is None):
         raise InputError(f"rate = {rate_per_s}, users = {users}", "load", "give either --rate or --users")
+    if rate_per_s is not None and not 0 < rate_per_s <= MOST_PER_S:
+        raise InputError(f"{rate_per_s:g}", "--rate", f"give requests per second above 0, at most {MOST_PER_S:.0e}")
+    if users is not None and not 1 <= users <= MOST_USERS:
+        raise InputError(str(users), "--users", f"give 1 to {MOST_USERS} users")
+    if connections < 1:
+        raise InputError(str(connections), "--connections", "give at least 1")
     if arrivals not in ("poisson", "constant"):
         raise InputError(repr(arrivals), "--arrivals", "use poisson or constant")
     lane: dict[str, Any] = {

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.errors import RunFolderError
 from sojourn.measure.busy import busy_shares, core_groups, softirq_shares
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.window import in_window, responses
@@ -21,9 +22,26 @@ BLOCKS = 20
 
 def observe(folders: list[Path] | list[RunFolder], blocks: int = BLOCKS) -> pl.DataFrame:
     """Observations of the runs, columns: run, cores, nics, rate_per_s, block, requests, response_s, throughput_per_s,
-    duration_s, util_leading, util_trailing, softirq_leading, valid (units in the names; shares in [0, 1])."""
-    frames = [_blocks(f if isinstance(f, RunFolder) else RunFolder.open(f), blocks) for f in folders]
-    return pl.concat([frame for frame in frames if not frame.is_empty()], how="vertical_relaxed")
+    duration_s, util_leading, util_trailing, softirq_leading, valid (units in the names; shares in [0, 1]).
+
+    Raises:
+        RunFolderError: a folder that cannot be read, or none that has a window of measured requests.
+    """
+    opened = [f if isinstance(f, RunFolder) else RunFolder.open(f) for f in folders]
+    frames = [frame for frame in (_blocks(folder, blocks) for folder in opened) if not frame.is_empty()]
+    if not frames:
+        raise RunFolderError(*_nothing(opened))
+    return pl.concat(frames, how="vertical_relaxed")
+
+
+def _nothing(folders: list[RunFolder]) -> tuple[str, str, str]:
+    """Why there is nothing to observe: value, place, remedy."""
+    if not folders:
+        return "no open-loop run", "runs", "give runs at known rates, as `sojourn measure` makes them"
+    first = folders[0].manifest
+    reasons = first.get("reasons") or [f"its status is {first['status']!r}"]
+    others = f" (and {len(folders) - 1} more)" if len(folders) > 1 else ""
+    return "; ".join(reasons), f"{folders[0].path}{others}", "measure again, or give runs that are complete"
 
 
 def _blocks(folder: RunFolder, blocks: int) -> pl.DataFrame:

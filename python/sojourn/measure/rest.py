@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from sojourn.lab.process import Worker
-from sojourn.measure.busy import gross_shares
+from sojourn.measure.busy import shares_by_spinner
 from sojourn.measure.host import read_samples
 
 LENGTH_S = 3.0
+WINDOWS = 6
 
 
 def at_rest(pids: dict[str, int], observer: int | None, folder: Path, length_s: float = LENGTH_S) -> dict[int, float]:
@@ -25,12 +26,14 @@ def at_rest(pids: dict[str, int], observer: int | None, folder: Path, length_s: 
                                "pids": list(watched.values()), "cpu": observer}})  # fmt: skip
         worker.ready()
         time.sleep(length_s)
-        worker.stop()
+        worker.result()
+        host, _ = read_samples(path)
     finally:
         worker.close()
-    host, _ = read_samples(path)
+        path.unlink(missing_ok=True)
+        (folder / "at-rest.log").unlink(missing_ok=True)
     times = host["t_s"].unique().sort()
-    edges = np.array([times[min(5, len(times) - 2)], times[-1]])
-    path.unlink()
-    (folder / "at-rest.log").unlink(missing_ok=True)
-    return {core: float(max(share[0], 0.0)) for core, share in gross_shares(host, {"pids": watched}, edges).items()}
+    edges = np.linspace(times[min(2, len(times) - 2)], times[-1], WINDOWS + 1)
+    busy = shares_by_spinner(host, {"pids": watched}, edges)
+    # The quietest window: somebody else's work must not be taken for the lab's own.
+    return {core: float(max(share.min(), 0.0)) for core, share in busy.items()}

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import polars as pl
+
 from sojourn.errors import SojournError
 from sojourn.lab.process import Event, Worker
+from sojourn.lab.registry import start_time
 from sojourn.measure.assess import assess
 from sojourn.measure.folder import RunFolder, now
 
@@ -54,30 +58,39 @@ def execute(
     Raises:
         ServiceError: nothing answers there. RunFolderError: the disk is full …
         KeyboardInterrupt: after the run was marked as cut off and what was written was kept.
+
+    A run that ended by an error before its load began leaves nothing.
     """
     around = around or Surroundings()
     pids = {**around.pids, **(service.pids if service else {})}
+    owner = {"pid": os.getpid(), "pid_started": start_time(os.getpid())}
     folder = RunFolder.create(
-        out, {**what, **around.manifest, "load": load, "pid": os.getpid(), "start": now(), "machine": machine()}
+        out, {**what, **around.manifest, "load": load, **owner, "start": now(), "machine": machine()}
     )
-    generator, observer = (Worker(kind, log=folder.path / "log.txt") for kind in ("load", "host"))
-    pids |= {"generator": generator.process.pid, "observer": observer.process.pid, "sojourn": os.getpid()}
+    workers: list[Worker] = []
     try:
+        for kind in ("load", "host"):
+            workers.append(Worker(kind, log=folder.path / "log.txt"))
+        generator, observer = workers
+        pids |= {"generator": generator.process.pid, "observer": observer.process.pid, "sojourn": os.getpid()}
         _observe(observer, folder, around, pids, interval_s)
         folder.manifest["generator"] = _load(generator, folder, load, around, progress)
-        folder.manifest["observer"] = (observer.stop() or {}).get("summary")
+        folder.manifest["observer"] = observer.result()["summary"]
         folder.manifest["service"] = service.stop() if service else None
+        folder.manifest |= {"end": now(), "status": "complete", "pids": pids}
+        folder.collect()
+        assess(folder)
+        folder.save()
     except BaseException as error:
-        observer.stop()
+        for worker in workers:
+            worker.stop()
         _cut_off(folder, service, error)
+        if isinstance(error, SojournError) and not folder.has_records():
+            folder.discard()
         raise
     finally:
-        generator.close()
-        observer.close()
-    folder.manifest |= {"end": now(), "status": "complete", "pids": pids}
-    folder.collect()
-    assess(folder)
-    folder.save()
+        for worker in workers:
+            worker.close()
     return folder
 
 
@@ -118,18 +131,16 @@ def _cut_off(folder: RunFolder, service: Service | None, error: BaseException) -
     """Keeps what was written, says why the run ended; never hides `error`."""
     if service:
         service.stop()
-    reason = str(error) or type(error).__name__
+    reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
     folder.manifest |= {
         "status": "cut off",
         "valid": False,
         "reasons": [f"the run was cut off: {reason}"],
         "end": now(),
     }
-    try:
-        folder.collect()
-        folder.save()
-    except SojournError:
-        return
+    for step in (folder.collect, folder.save):
+        with suppress(SojournError, OSError, pl.exceptions.PolarsError):
+            step()
 
 
 def machine() -> dict[str, Any]:

@@ -52,6 +52,8 @@ def steadiness(values: NDArray[np.float64]) -> Steadiness:
     if values.size < 2 * TREND_BATCHES:
         return Steadiness(0.0, 1.0, 0.0)
     means = np.array([chunk.mean() for chunk in np.array_split(values, TREND_BATCHES)])
+    if np.ptp(means) == 0:
+        return Steadiness(0.0, 1.0, 0.0)
     test = stats.spearmanr(np.arange(TREND_BATCHES), means)
     slope = np.polyfit(np.linspace(0, 1, TREND_BATCHES), means, 1)[0]
     mean = float(means.mean())

@@ -12,15 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from sojourn.errors import ReportError
+
 Status: TypeAlias = Literal["ok", "warn", "invalid"]
 Style: TypeAlias = Literal["line", "points", "dashed", "band"]
 Cell: TypeAlias = str | float | None
 STATUSES = ("ok", "warn", "invalid")
 STYLES = ("line", "points", "dashed", "band")
-
-
-class ReportError(ValueError):
-    """A document that contradicts itself; the message names the value, the place and the remedy."""
 
 
 def _numbers(values: Iterable[float | None]) -> tuple[float | None, ...]:
@@ -48,11 +46,11 @@ class Series:
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
-            raise ReportError(f"series {self.name!r}: style {self.style!r}; use one of {', '.join(STYLES)}")
+            raise ReportError(f"style {self.style!r}", f"series {self.name!r}", f"use one of {', '.join(STYLES)}")
         if (self.low is None) != (self.high is None):
-            raise ReportError(f"series {self.name!r}: low and high belong together; give both or neither")
+            raise ReportError("low or high alone", f"series {self.name!r}", "give both, or neither")
         if self.style == "band" and self.low is None:
-            raise ReportError(f"series {self.name!r}: a band is drawn from low to high; give both")
+            raise ReportError("a band without low and high", f"series {self.name!r}", "give both")
         if self.style == "band" and len(self.y) == 0:
             object.__setattr__(self, "y", (None,) * len(self.x))
         for name in ("x", "y", "low", "high"):
@@ -60,10 +58,8 @@ class Series:
             if values is None:
                 continue
             if len(values) != len(self.x):
-                raise ReportError(
-                    f"series {self.name!r}: {name} has {len(values)} values, x has {len(self.x)}; "
-                    "give one per x (None for a gap)"
-                )
+                found = f"{name} has {len(values)} values, x has {len(self.x)}"
+                raise ReportError(found, f"series {self.name!r}", "give one for each x (None for a gap)")
             object.__setattr__(self, name, _numbers(values))
 
 
@@ -90,9 +86,12 @@ class Figure:
     def __post_init__(self) -> None:
         low, high = self.y_limits
         if low is not None and high is not None and not low < high:
-            raise ReportError(f"figure {self.id!r}: y_limits {self.y_limits}; the first must be below the second")
-        if self.y_log and any(v is not None and v <= 0 for v in self.y_limits):
-            raise ReportError(f"figure {self.id!r}: y_limits {self.y_limits} on a log axis; use positive limits")
+            raise ReportError(f"y_limits {self.y_limits}", f"figure {self.id!r}", "give the lower one first")
+        if any(v is not None and (not math.isfinite(v) or (self.y_log and v <= 0)) for v in self.y_limits):
+            remedy = f"give finite{', positive' if self.y_log else ''} numbers, or None"
+            raise ReportError(f"y_limits {self.y_limits}", f"figure {self.id!r}", remedy)
+        # a mark that is nowhere (a model that never saturates) is left out
+        object.__setattr__(self, "vlines", tuple((float(x), t) for x, t in self.vlines if math.isfinite(x)))
 
 
 @dataclass(frozen=True)
@@ -111,22 +110,17 @@ class Table:
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows, start=1):
             if len(row) != len(self.columns):
-                raise ReportError(
-                    f"table {self.title!r}: row {number} has {len(row)} cells for {len(self.columns)} columns; "
-                    "give one cell a column (None for an empty one)"
-                )
+                found = f"row {number} has {len(row)} cells for {len(self.columns)} columns"
+                raise ReportError(found, f"table {self.title!r}", "give one cell a column (None for an empty one)")
         if self.formats and len(self.formats) != len(self.columns):
-            raise ReportError(
-                f"table {self.title!r}: {len(self.formats)} formats for {len(self.columns)} columns; "
-                "give one a column, or none"
-            )
+            found = f"{len(self.formats)} formats for {len(self.columns)} columns"
+            raise ReportError(found, f"table {self.title!r}", "give one a column, or none")
         for spec in self.formats:
             try:
                 format(1.0, spec)
             except ValueError:
-                raise ReportError(
-                    f"table {self.title!r}: format {spec!r} does not fit a number; use e.g. '.2f' or '.1%'"
-                ) from None
+                place = f"table {self.title!r}"
+                raise ReportError(f"format {spec!r}", place, "give one for a number, as '.2f' or '.1%'") from None
 
 
 @dataclass(frozen=True)
@@ -168,9 +162,13 @@ class Document:
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
-            raise ReportError(f"document {self.title!r}: status {self.status!r}; use one of {', '.join(STATUSES)}")
+            raise ReportError(
+                f"status {self.status!r}", f"document {self.title!r}", f"use one of {', '.join(STATUSES)}"
+            )
         if isinstance(self.verdict, str) or not self.verdict:
-            raise ReportError(f"document {self.title!r}: verdict {self.verdict!r}; give at least one line, as a list")
+            raise ReportError(
+                f"verdict {self.verdict!r}", f"document {self.title!r}", "give a list of at least one line"
+            )
         object.__setattr__(self, "verdict", tuple(self.verdict))
 
     def figures(self) -> Iterator[tuple[str, Figure]]:

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sojourn.errors import ReportError
 from sojourn.report import plot
-from sojourn.report.document import Document, Figure, ReportError, Series
+from sojourn.report.document import Document, Figure, Series
 from sojourn.report.svg import render_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMATS = ("svg", "png", "pdf")
+_AXES_PT = 350.0  # width of the plotting area in a figure of 5.5 in
 _MARKS = {"circle": "o", "square": "s", "diamond": "D", "triangle": "^"}
 # one column and a half of a journal page (5.5 in); text as text in PDF, since publishers refuse Type 3 fonts
 _STYLE = {
@@ -40,7 +42,7 @@ def write_figures(document: Document, directory: Path | str, formats: Sequence[s
     """
     for name in formats:
         if name not in FORMATS:
-            raise ReportError(f"figure format {name!r}; use {', '.join(FORMATS)}")
+            raise ReportError(f"format {name!r}", "figures", f"use {', '.join(FORMATS)}")
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -74,6 +76,8 @@ def _save(figure: Figure, path: Path) -> None:
 
 
 def _draw(axes: Axes, figure: Figure) -> None:
+    from matplotlib.patheffects import withStroke
+
     x, y = plot.x_axis(figure), plot.y_axis(figure)
     axes.set_title(figure.title, loc="left", fontweight="bold", wrap=True)
     axes.set_xlabel(figure.x_label)
@@ -88,7 +92,7 @@ def _draw(axes: Axes, figure: Figure) -> None:
         _draw_series(axes, figure, series, slot)
     for row, (at, label) in enumerate(v for v in figure.vlines if plot.shown(v[0], x.log)):
         axes.axvline(at, color="#57606a", linewidth=0.8, linestyle=(0, (2, 2)))
-        late = x.fraction(at) > 0.6
+        late = x.fraction(at) * _AXES_PT + 3.8 * len(label) > _AXES_PT  # about the width of the text
         axes.annotate(
             label,
             (at, 1),
@@ -98,6 +102,7 @@ def _draw(axes: Axes, figure: Figure) -> None:
             ha="right" if late else "left",
             fontsize=7.5,
             color="#57606a",
+            path_effects=[withStroke(linewidth=2, foreground="white")],
         )
     if not plot.has_data(figure):
         axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center")

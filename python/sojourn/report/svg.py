@@ -15,22 +15,33 @@ _FONT = "font-family=\"'Helvetica Neue', Arial, 'Liberation Sans', sans-serif\""
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours as SVG paint: of text, of lesser text, of grid lines, of the ground and of the series."""
+    """Colours as SVG paint: of text, of lesser text, of grid lines, of the ground, of halos and of the series."""
 
     ink: str
     muted: str
     grid: str
     ground: str
+    halo: str
     series: tuple[str, ...]
 
 
-FILE = Theme("#1b1f24", "#57606a", "#e3e6ea", "#ffffff", plot.LIGHT)
+FILE = Theme("#1b1f24", "#57606a", "#e3e6ea", "#ffffff", "#ffffff", plot.LIGHT)
 # inside the page the style sheet decides, so that the drawing follows light and dark
-PAGE = Theme("var(--ink)", "var(--muted)", "var(--grid)", "none", tuple(f"var(--s{i})" for i in range(len(plot.LIGHT))))
+PAGE = Theme(
+    "var(--ink)",
+    "var(--muted)",
+    "var(--grid)",
+    "none",
+    "var(--ground)",
+    tuple(f"var(--s{i})" for i in range(len(plot.LIGHT))),
+)
 
 
 def render_svg(figure: Figure, theme: Theme = FILE, width_px: float = 720, height_px: float = 400) -> str:
-    """`figure` as an SVG element of the given size (px, the legend makes it higher); text is escaped."""
+    """`figure` as an SVG element of the given size (px, the legend makes it higher); text is escaped.
+
+    With the theme `PAGE` it has neither title nor typeface: the page around it gives both.
+    """
     return _Drawing(figure, theme, width_px, height_px).render()
 
 
@@ -50,16 +61,19 @@ class _Drawing:
 
     def render(self) -> str:
         figure, total = self.figure, self.height + _LEGEND_ROW * len(self.figure.series)
+        inside = self.theme is PAGE
+        top = 22 if inside else 0
         slots = plot.slots(figure)
         pairs = list(zip(figure.series, slots, strict=True))
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {total:g}" role="img" '
-            f'aria-label="{escape(figure.title)}" {_FONT} font-size="12">',
-            f'<rect width="100%" height="100%" style="fill:{self.theme.ground}"/>',
-            self.text(0, 16, figure.title, "font-size:15px;font-weight:600"),
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top} {self.width:g} {total - top:g}" role="img" '
+            f'aria-label="{escape(figure.title)}" {"" if inside else _FONT} font-size="12">',
             self.text(0, 38, figure.y_label, f"fill:{self.theme.muted}"),
             *self.axes(),
         ]
+        if not inside:
+            ground = f'<rect width="100%" height="100%" style="fill:{self.theme.ground}"/>'
+            parts[1:1] = [ground, self.text(0, 16, figure.title, "font-size:15px;font-weight:600")]
         if plot.has_data(figure):
             # its own coordinate system clips what lies beyond the axes, without an id that could clash in a page
             parts.append(
@@ -72,6 +86,7 @@ class _Drawing:
             parts.append("</svg>")
         else:
             parts.append(self.text((_LEFT + self.right) / 2, (_TOP + self.bottom) / 2, "no data", anchor="middle"))
+        parts += self.marks()
         parts += [self.legend(s, i, row) for row, (s, i) in enumerate(pairs)]
         return "".join([*parts, "</svg>"])
 
@@ -92,11 +107,18 @@ class _Drawing:
             out.append(self.text(self.px(v), self.bottom + 19, plot.tick_text(v), muted, "middle"))
         out.append(self.rule(_LEFT, self.bottom, self.right, self.bottom, theme.muted))
         out.append(self.text((_LEFT + self.right) / 2, self.bottom + 37, self.figure.x_label, muted, "middle"))
+        return out
+
+    def marks(self) -> list[str]:
+        theme, out = self.theme, []
+        # a halo, where a label lies over a curve
+        style = f"fill:{theme.muted};stroke:{theme.halo};stroke-width:3;paint-order:stroke"
         for row, (x, label) in enumerate(v for v in self.figure.vlines if plot.shown(v[0], self.x.log)):
-            at, late = self.px(x), self.x.fraction(x) > 0.6
+            at = self.px(x)
+            late = at + 6.3 * len(label) + 8 > self.right
             out.append(self.rule(at, _TOP, at, self.bottom, theme.muted, "stroke-dasharray:2 3"))
             anchor, shift = ("end", -5) if late else ("start", 5)
-            out.append(self.text(at + shift, _TOP + 12 + 15 * row, label, muted, anchor))
+            out.append(self.text(at + shift, _TOP + 12 + 15 * row, label, style, anchor))
         return out
 
     def colour(self, slot: int) -> str:

@@ -20,7 +20,7 @@ from sojourn.study.runner import Runner
 from sojourn.table import Metrics
 from sojourn.units import per_second, seconds
 
-BARE_RATE_PER_S = 400.0
+BARE_RATE_PER_S = 250.0
 
 
 @dataclass
@@ -58,6 +58,7 @@ class Findings:
     why_best: str = ""
     client_s: float = 0.0
     page_overhead_s: float = 0.0
+    interrupt_overhead_s: float = 0.0
     predictions: list[Prediction] = field(default_factory=list)
     not_shown: list[str] = field(default_factory=list)
 
@@ -103,13 +104,15 @@ def overheads(runner: Runner, configuration: Configuration, found: Findings) -> 
     requests = max(generator["sent"], 1)
     if host is not None and "service" in folder.manifest["pids"]:
         found.page_overhead_s = run_time(host, folder.manifest["pids"]["service"]) / requests
+    softirq = observe([folder])["softirq_leading"].mean()
+    found.interrupt_overhead_s = softirq / BARE_RATE_PER_S if isinstance(softirq, float) else 0.0
     if folder.manifest["placement"]["client_shares"]:
         used = sum(lane["cpu_s"] for lane in generator["lanes"]) / requests
-        softirq = observe([folder])["softirq_leading"].mean()
-        interrupts = softirq / BARE_RATE_PER_S if isinstance(softirq, float) else 0.0
-        found.client_s = max(used - interrupts, 0.0)
-    runner.say(f"without known demand a request costs the client {seconds(found.client_s)} on the cores it shares, the page "
-               f"{seconds(found.page_overhead_s)}")  # fmt: skip
+        found.client_s = max(used - found.interrupt_overhead_s, 0.0)
+    runner.say(
+        f"without known demand a request costs: interrupt {seconds(found.interrupt_overhead_s)}, page "
+        f"{seconds(found.page_overhead_s)}, client {seconds(found.client_s)} on the cores it shares"
+    )
 
 
 def saturate(runner: Runner, configuration: Configuration) -> Saturation:

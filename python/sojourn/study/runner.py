@@ -94,13 +94,20 @@ class Runner:
         return self._execute(point, path)
 
     def _execute(self, point: Point, path: Path) -> RunFolder:
+        """One run; what the service recorded beside it is moved into the run folder, and never left elsewhere."""
+        staging = path.parent / f".{path.name}"
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir(parents=True)
+        try:
+            return self._serve_and_load(point, path, staging)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+    def _serve_and_load(self, point: Point, path: Path, staging: Path) -> RunFolder:
         study = self.plan.study
         count, nics = self.size(point.configuration)
         placement = self._arrange(count, nics)
         seed = run_seed(study.load.seed, path.name)
-        staging = path.parent / f".{path.name}"
-        shutil.rmtree(staging, ignore_errors=True)
-        staging.mkdir(parents=True)
         demand = self.plan.demand
         if point.bare:
             demand = demand.model_copy(update={"interrupt_s": 0.0, "page_s": 0.0})
@@ -185,6 +192,7 @@ class _Staged:
 
     def __init__(self, service: Any, staging: Path, path: Path) -> None:
         self._service, self._staging, self._path = service, staging, path
+        self._summary: dict[str, Any] | None = None
 
     @property
     def pids(self) -> dict[str, int]:
@@ -192,11 +200,11 @@ class _Staged:
         return pids
 
     def stop(self) -> dict[str, Any]:
-        summary: dict[str, Any] = self._service.stop()
-        for file in self._staging.iterdir():
-            file.replace(self._path / file.name)
-        self._staging.rmdir()
-        return summary
+        if self._summary is None:
+            self._summary = self._service.stop()
+            for file in self._staging.iterdir():
+                file.replace(self._path / file.name)
+        return self._summary
 
 
 def run_seed(seed: int, name: str) -> int:
@@ -208,7 +216,7 @@ def open_study(out: Path | None, plan: Plan, say: Say) -> Path:
     """The folder of this study: `out`, or the newest unfinished one of the same plan under runs/, or a new one.
 
     Raises:
-        StudyError: `out` holds another study.
+        StudyError: `out` holds another study, or something else.
     """
     if out is None:
         unfinished = [
@@ -223,16 +231,20 @@ def open_study(out: Path | None, plan: Plan, say: Say) -> Path:
         raise StudyError("it holds another study", str(out), "choose another --out")
     try:
         out.mkdir(parents=True, exist_ok=True)
+        if not state and any(out.iterdir()):
+            raise StudyError("it is not empty and holds no study", str(out), "choose another --out")
+        save_state(out, plan, finished=False)
     except OSError as error:
         raise StudyError(error.strerror or str(error), str(out), "choose an --out you can write to") from None
-    save_state(out, plan, finished=False)
     return out
 
 
 def save_state(out: Path, plan: Plan, *, finished: bool, **more: Any) -> None:
     """Writes study.json: which plan this folder belongs to, and whether it is finished."""
     state = _state(out / "study.json") | {"fingerprint": plan.fingerprint, "finished": finished, **more}
-    (out / "study.json").write_text(json.dumps(state | {"plan": plan.study.model_dump()}, indent=1) + "\n")
+    temporary = out / "study.tmp"
+    temporary.write_text(json.dumps(state | {"plan": plan.study.model_dump()}, indent=1) + "\n")
+    temporary.replace(out / "study.json")
 
 
 def _state(path: Path) -> dict[str, Any]:

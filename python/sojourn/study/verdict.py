@@ -59,13 +59,14 @@ def headline(found: Findings) -> str:
 
 def _demand(found: Findings, plan: Plan) -> str:
     """The known demand, and by how much the fit misses it."""
-    interrupt_s, page_s = float(plan.demand.interrupt_s), float(plan.demand.page_s) + found.page_overhead_s
+    interrupt_s = float(plan.demand.interrupt_s) + found.interrupt_overhead_s
+    page_s = float(plan.demand.page_s) + found.page_overhead_s
     text = (
-        f"known: interrupt {seconds(interrupt_s)}, page {seconds(page_s)} "
-        f"({seconds(found.page_overhead_s)} of it templating and sockets)"
+        f"known: interrupt {seconds(interrupt_s)} ({seconds(found.interrupt_overhead_s)} of it the network's own), "
+        f"page {seconds(page_s)} ({seconds(found.page_overhead_s)} of it templating and sockets)"
     )
     fitted = found.fits[found.best].parameters
-    if not {"mu1_per_s", "mu2_per_s"} <= set(fitted) or not interrupt_s:
+    if not {"mu1_per_s", "mu2_per_s"} <= set(fitted) or not plan.demand.interrupt_s:
         return text
     errors = (1 / fitted["mu1_per_s"].value / interrupt_s - 1, 1 / fitted["mu2_per_s"].value / page_s - 1)
     return f"{text}; the fit is off by {percent(errors[0], sign=True)} and {percent(errors[1], sign=True)}"

@@ -19,6 +19,13 @@
       ? String(Number(v.toPrecision(4))) : v.toExponential(3);
     return text.replaceAll("-", "−");
   };
+  /** A value and the ends of its interval with equally many decimals; null is "". */
+  const alike = values => {
+    const top = Math.max(...values.map(v => Math.abs(v ?? 0)));
+    const places = top > 0 ? 2 - Math.floor(Math.log10(top)) : 2;
+    const plain = places >= -3 && places <= 6;
+    return values.map(v => (v == null ? "" : plain ? v.toFixed(Math.max(0, places)).replaceAll("-", "−") : number(v)));
+  };
 
   // ---- data ------------------------------------------------------------------------------------------------
   const able = (v, log) => v != null && (!log || v > 0);
@@ -89,7 +96,6 @@
       }
       ctx.globalAlpha = 1;
     });
-    marks(u, f, px);
     each(s => s.style === "line" || s.style === "dashed", s => {
       ctx.lineWidth = 2 * k;
       ctx.lineJoin = "round";
@@ -113,6 +119,7 @@
       }
       for (const i of runs(f, s, [s.y]).flat()) marker(ctx, s.marker, px(s.x[i]), py(s.y[i]), 4 * k);
     });
+    marks(u, f, px);
     ctx.restore();
   }
   /** Labelled vertical lines; labels stand on rows of their own and on the side where there is room. */
@@ -122,7 +129,7 @@
     ctx.font = FONT.replace("12px", `${12 * k}px`);
     ctx.textBaseline = "top";
     f.vlines.filter(v => able(v[0], f.x_log)).forEach(([at, label], row) => {
-      const x = px(at), late = x > left + 0.6 * width, y = top + (4 + 16 * row) * k;
+      const x = px(at), late = x + ctx.measureText(label).width + 8 * k > left + width, y = top + (4 + 16 * row) * k;
       ctx.strokeStyle = ctx.fillStyle = css("--muted");
       ctx.setLineDash([2 * k, 3 * k]);
       ctx.beginPath();
@@ -130,6 +137,10 @@
       ctx.stroke();
       ctx.setLineDash([]);
       ctx.textAlign = late ? "right" : "left";
+      ctx.strokeStyle = css("--ground"); // a halo, where the label lies over a curve
+      ctx.lineWidth = 4 * k;
+      ctx.strokeText(label, x + (late ? -5 : 5) * k, y);
+      ctx.lineWidth = k;
       ctx.fillText(label, x + (late ? -5 : 5) * k, y);
     });
   }
@@ -177,7 +188,7 @@
   // ---- one figure ------------------------------------------------------------------------------------------
   function build(name, f) {
     const host = document.getElementById(name), plot = host.querySelector(".plot");
-    const legend = host.querySelector(".legend"), at = host.querySelector(".at"), said = host.querySelector(".unseen");
+    const legend = host.querySelector(".legend"), below = host.querySelector(".x-label"), said = host.querySelector(".unseen");
     const shown = f.series.map(() => true);
     let u = null;
     const xs = [...new Set(f.series.flatMap(s => s.x).concat(f.vlines.map(v => v[0])))]
@@ -259,12 +270,15 @@
       }
       return best == null ? null : { x: s.x[best], y: s.y[best], low: s.low?.[best], high: s.high?.[best] };
     }
-    const words = r => (r.y == null ? "" : number(r.y))
-      + (r.low == null || r.high == null ? "" : ` [${number(r.low)}, ${number(r.high)}]`);
+    const words = r => {
+      if (r.low == null || r.high == null) return r.y == null ? "" : number(r.y);
+      const [y, low, high] = alike([r.y, r.low, r.high]);
+      return `${y} [${low}, ${high}]`.trim();
+    };
     function read(u) {
       const { left } = u.cursor, inside = left != null && left >= 0;
       const x = inside ? u.posToVal(left, "x") : null;
-      at.textContent = inside ? `at ${number(x)}` : "";
+      below.textContent = inside ? `${f.x_label} = ${number(x)}` : f.x_label;
       f.series.forEach((s, i) => {
         const r = inside && shown[i] ? reading(s, x, left) : null, { value, dot } = entries[i];
         value.textContent = r == null ? "" : (s.style === "points" ? `at ${number(r.x)}: ` : "") + words(r);

@@ -1,0 +1,154 @@
+"""Benchmarks on a quiet machine: each scenario into a folder with machine, raw data and summary.
+
+    python benches/run.py [scenario …]
+
+`load`       CPU time a request of our generator against wrk (Debian package `wrk`), closed loop, alternated
+`collector`  share of a core that the host collector takes at 100 ms and at 10 ms
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sojourn.lab.environment import Loopback
+from sojourn.lab.process import Worker
+from sojourn.lab.registry import only_one
+from sojourn.measure.load import http_load
+from sojourn.testbed.web import Demand, WebOptions, WebTestbed
+
+HERE = Path(__file__).resolve().parent
+ROUNDS = 5
+SECONDS = 5
+USERS = 16
+Row = dict[str, float | str | int]
+
+
+@contextmanager
+def shop() -> Iterator[str]:
+    """The web testbed without drawn demand, on one core."""
+    place = Loopback([])
+    options = WebOptions(port=18080, path="/health")
+    service = WebTestbed.start(place, place.arrange(1, 1), options, Demand(interrupt_s=0.0, page_s=0.0), 1, None)
+    try:
+        yield service.urls[0]
+    finally:
+        service.stop()
+
+
+def load() -> list[Row]:
+    """Closed loop of 16 connections: requests a second, and CPU time of the generator a request."""
+    if not shutil.which("wrk"):
+        sys.exit("benches: wrk is not installed; apt-get install wrk")
+    rows: list[Row] = []
+    with shop() as url:
+        for round_ in range(ROUNDS):
+            rows += [{"round": round_, **ours(url)}, {"round": round_, **wrk(url)}]
+    return rows
+
+
+def ours(url: str) -> Row:
+    config = http_load([url], users=USERS, duration_s=SECONDS, connections=USERS)
+    with tempfile.TemporaryDirectory() as out:
+        worker = Worker("load", {"load": config, "out": out})
+        summary = worker.finish(SECONDS + 30)["summary"]
+        used = sum(lane["cpu_s"] for lane in summary["lanes"])
+        worker.close()
+    return {
+        "tool": "sojourn",
+        "requests_per_s": summary["achieved_per_s"],
+        "cpu_us_per_request": 1e6 * used / summary["ok"],
+    }
+
+
+def wrk(url: str) -> Row:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = ["wrk", "-t1", f"-c{USERS}", f"-d{SECONDS}s", url]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    done = int(next(line for line in text.splitlines() if "requests in" in line).split()[0])
+    return {"tool": "wrk", "requests_per_s": done / SECONDS, "cpu_us_per_request": 1e6 * used / done}
+
+
+def collector() -> list[Row]:
+    """The collector alone; its own thread's CPU time over the time it ran."""
+    rows: list[Row] = []
+    for round_ in range(ROUNDS):
+        for interval_s in (0.1, 0.01):
+            with tempfile.TemporaryDirectory() as out:
+                config = {
+                    "proc_root": "/proc",
+                    "sys_root": "/sys",
+                    "interval_s": interval_s,
+                    "out": f"{out}/host.ndjson",
+                }
+                worker = Worker("host", {"host": config})
+                worker.ready()
+                time.sleep(SECONDS)
+                share = (worker.stop() or {})["summary"]["own_share"]
+            rows.append({"round": round_, "tool": f"every {interval_s:g} s", "share_of_core": share})
+    return rows
+
+
+SCENARIOS: dict[str, Callable[[], list[Row]]] = {"load": load, "collector": collector}
+
+
+def store(name: str, rows: list[Row]) -> str:
+    """Writes machine, raw data and summary; returns the summary."""
+    folder = HERE / name / time.strftime("%Y-%m-%d")
+    folder.mkdir(parents=True, exist_ok=True)
+    model = [
+        line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
+    ]
+    machine = {
+        "kernel": platform.release(),
+        "cores": os.cpu_count(),
+        "processor": model[0] if model else platform.machine(),
+    }
+    (folder / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
+    with open(folder / "raw.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    text = summary(name, rows)
+    (folder / "summary.md").write_text(text)
+    return text
+
+
+def summary(name: str, rows: list[Row]) -> str:
+    """Medians by tool, and the ratio to the first, which does not depend on the machine's speed of the day."""
+    tools = list(dict.fromkeys(str(row["tool"]) for row in rows))
+    figures = [key for key in rows[0] if key not in ("round", "tool")]
+    lines = [f"# {name}", "", f"Medians of {ROUNDS} rounds, alternated; raw.csv has each round.", ""]
+    for figure in figures:
+        median = {t: statistics.median(float(row[figure]) for row in rows if row["tool"] == t) for t in tools}
+        parts = [f"{t} {median[t]:.4g} (ratio {median[t] / median[tools[0]]:.2f})" for t in tools]
+        lines.append(f"- {figure}: " + ", ".join(parts))
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    names = sys.argv[1:] or list(SCENARIOS)
+    unknown = set(names) - set(SCENARIOS)
+    if unknown:
+        sys.exit(f"benches: no scenario {', '.join(sorted(unknown))}; there is {', '.join(SCENARIOS)}")
+    with only_one("bench"):
+        for name in names:
+            print(store(name, SCENARIOS[name]()))
+
+
+if __name__ == "__main__":
+    main()

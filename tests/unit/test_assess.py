@@ -1,0 +1,108 @@
+"""The verdict on a run: each reason for which a run is not valid, from records made up to show it."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sojourn.measure.assess import assess
+from sojourn.measure.folder import RunFolder
+from sojourn.table import Metrics
+
+RATE, SECONDS, RESPONSE = 200.0, 10.0, 0.004
+
+
+def requests(seed: int = 1, response: Any = None, failure: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    intended = np.sort(rng.uniform(0, SECONDS, int(RATE * SECONDS)))
+    took = rng.exponential(RESPONSE, intended.size) if response is None else response(intended)
+    return pl.DataFrame(
+        {
+            "intended_s": intended,
+            "sent_s": intended + 1e-5,
+            "received_s": intended + took,
+            "done_s": intended + took + 1e-5,
+            "failure": np.full(intended.size, failure, np.uint8),
+            "class": np.zeros(intended.size, np.uint16),
+        }
+    )
+
+
+def judged(path: Path, frame: pl.DataFrame, late_s: float = 1e-5, **more: Any) -> RunFolder:
+    folder = RunFolder.create(
+        path / "run", {"load": {"lanes": [{"arrivals": {}}]}, "factors": {"rate_per_s": RATE}, **more}
+    )
+    folder.manifest["generator"] = {
+        "start_s": 0.0,
+        "end_s": SECONDS,
+        "own_lateness": {"mean_s": late_s},
+        "failures": {"status": 9},
+    }
+    frame.write_parquet(folder.path / "requests.parquet")
+    assess(folder)
+    return folder
+
+
+def test_a_good_run_is_valid_and_its_metrics_are_those_of_its_records(tmp_path: Path) -> None:
+    folder = judged(tmp_path, requests())
+    assert folder.manifest["valid"], folder.manifest["reasons"]
+    metrics = Metrics.read(folder.path / "metrics.parquet")
+    assert metrics.value("response_time", run="run") == pytest.approx(RESPONSE, rel=0.1)
+    assert metrics.value("response_time_quantile", q=0.99) == pytest.approx(RESPONSE * np.log(100), rel=0.2)
+    little = metrics.value("throughput") * metrics.value("response_time")
+    assert metrics.value("queue_length") == pytest.approx(little, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"frame": requests(failure=5)}, "failed \\(status 9\\)"),
+        ({"late_s": 0.002}, "generator was the bottleneck"),
+        ({"frame": requests(response=lambda t: 0.001 + 0.002 * t)}, "not stationary"),
+        ({"frame": requests(response=lambda t: np.full(t.size, 6.0))}, "flow is not balanced"),
+    ],
+)
+def test_each_reason(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    folder = judged(tmp_path, change.get("frame", requests()), change.get("late_s", 1e-5))
+    assert not folder.manifest["valid"]
+    assert re.search(reason, "; ".join(folder.manifest["reasons"]))
+
+
+def test_lateness_of_a_client_that_shares_the_interrupts_core_is_part_of_the_system(tmp_path: Path) -> None:
+    folder = judged(tmp_path, requests(), late_s=0.002, placement={"client_shares": True})
+    assert folder.manifest["valid"], folder.manifest["reasons"]
+
+
+def host(steal: float, others_s: float) -> pl.DataFrame:
+    """One core for 10 s: `steal` of it stolen, spinner and service use all but `others_s` seconds."""
+    rows = []
+    for t in np.linspace(0, SECONDS, 51):
+        share = t / SECONDS
+        rows += [(t, "cpu", "0", "steal", steal * t), (t, "cpu", "0", "idle", (1 - steal) * t)]
+        rows += [(t, "procs", "7", "run_s", (SECONDS - others_s) * share)]
+    return pl.DataFrame(rows, schema=["t_s", "source", "key", "item", "value"], orient="row")
+
+
+@pytest.mark.parametrize(
+    ("steal", "others_s", "reason"), [(0.05, 0.5, "hypervisor took 5.0%"), (0.0, 1.0, "other processes used 1")]
+)
+def test_a_disturbed_run_is_marked(tmp_path: Path, steal: float, others_s: float, reason: str) -> None:
+    folder = RunFolder.create(
+        tmp_path / "run", {"load": {"lanes": [{"arrivals": {}}]}, "factors": {}, "pids": {"spinners": 7}}
+    )
+    folder.manifest["generator"] = {"start_s": 0.0, "end_s": SECONDS, "own_lateness": {"mean_s": 0.0}}
+    requests().write_parquet(folder.path / "requests.parquet")
+    host(steal, others_s).write_parquet(folder.path / "host.parquet")
+    assess(folder)
+    assert reason in "; ".join(folder.manifest["reasons"])
+
+
+def test_a_run_without_a_request_is_not_valid(tmp_path: Path) -> None:
+    folder = judged(tmp_path, requests().clear())
+    assert folder.manifest["reasons"] == ["no request was recorded"]
+    folder.save()
+    assert json.loads((folder.path / "manifest.json").read_text())["valid"] is False
