@@ -6,6 +6,8 @@ The response times of the shared configuration are those measured by hand for th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
 
 CORE0, SPREAD = "all interrupts on core 0", "interrupts spread"
@@ -24,7 +26,7 @@ def _curve(name: str, group: str, demand_s: float, weight: float, style: str) ->
     return Series(name, _RATES, y, low, high, style=style, group=group)  # type: ignore[arg-type]
 
 
-def _measured(group: str, points: list[tuple[float, float, float]]) -> Series:
+def _measured(group: str, points: Sequence[tuple[float, float, float]]) -> Series:
     xs, ys, half = zip(*points, strict=True)
     low, high = [y - h for y, h in zip(ys, half, strict=True)], [y + h for y, h in zip(ys, half, strict=True)]
     return Series(f"measured, {group}", xs, ys, low, high, style="points", group=group)

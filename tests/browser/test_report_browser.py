@@ -13,7 +13,7 @@ import pytest
 from sojourn.report import write_html
 
 sys.path.insert(0, str(Path(__file__).parent))
-import sample  # noqa: E402
+import sample
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -15,7 +15,9 @@ EDGES = np.array([0.0, 1.0, 2.0])
 def counter(source: str, key: str, item: str, values: list[float]) -> pl.DataFrame:
     times = np.linspace(0, 2, len(values))
     names = {"source": source, "key": key, "item": item}
-    return pl.DataFrame({"t_s": times, "value": [float(v) for v in values]}).with_columns(**{k: pl.lit(v) for k, v in names.items()})
+    return pl.DataFrame({"t_s": times, "value": [float(v) for v in values]}).with_columns(
+        **{k: pl.lit(v) for k, v in names.items()}
+    )
 
 
 def thread(pid: int, tid: int, run: list[float], core: float = 0) -> list[pl.DataFrame]:

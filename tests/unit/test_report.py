@@ -90,7 +90,7 @@ def test_user_text_cannot_leave_its_place() -> None:
         footer={EVIL: EVIL},
     )
     page, plain = Page(render_html(evil)), Page(render_html(document(figure(Series("a", [1], [2])))))
-    assert len(page.scripts) == len(plain.scripts) == 3
+    assert len(page.scripts) == len(plain.scripts) == 4
     (drawn,) = page.island().values()
     assert drawn["title"] == EVIL and drawn["series"][0]["name"] == EVIL and drawn["vlines"] == [[1, EVIL]]
 

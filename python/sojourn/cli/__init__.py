@@ -36,6 +36,8 @@ def main() -> None:
     except typer.Exit as end:
         sys.exit(end.exit_code)
     except typer.TyperException as error:
+        if not str(error):
+            sys.exit(2)  # without any arguments: the help was shown
         console.print(f"sojourn: {error.format_message()}; sojourn --help shows how", style="red")
         sys.exit(2)
 

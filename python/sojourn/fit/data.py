@@ -19,7 +19,9 @@ from sojourn.fit.fitted import Row
 from sojourn.fit.forward import Spec
 
 Array = NDArray[np.float64]
-FLOOR = 0.02
+# Relative errors that no model of this kind resolves, and the absolute one of a share: somebody else's work.
+FLOOR = {"response_s": 0.02, "util_leading": 0.01, "util_trailing": 0.01, "softirq_leading": 0.01}
+FLOOR_SHARE = 0.003
 NEAREST = 0.99  # share of saturation up to which a candidate is evaluated as it is
 # residual → (observed column, result key)
 FITTED_TO = {"response_s": "response", "util_leading": "lead_busy", "util_trailing": "behind_busy"}
@@ -47,15 +49,12 @@ class Data:
         self.cores, self.nics, self.rate = (sampled.column(name) for name in ("cores", "nics", "rate_per_s"))
         self.with_handoff = spec.model == "two-class" and spec.variant == "priority" and not handoff_given
         self.client_s = float(spec.given.get("client_s", 0.0))
-        known = {name: np.isfinite(sampled.mean[name]) & (sampled.mean[name] > 0) for name in FITTED_TO}
+        known = {name: np.isfinite(sampled.mean[name]) & (sampled.mean[name] > 0) for name in FLOOR}
         known["util_trailing"] &= self.cores > self.nics
         if spec.model == "mmm":
             # cores that differ are outside M/M/m; it is given its best chance, on what it is used for
-            known |= {name: np.zeros_like(self.rate, bool) for name in ("util_leading", "util_trailing")}
-        self.precision = {
-            name: np.where(known[name], 1 / np.hypot(_smooth(sampled, name, known[name]), FLOOR), 0.0)
-            for name in FITTED_TO
-        }
+            known |= {name: np.zeros_like(self.rate, bool) for name in FLOOR if name != "response_s"}
+        self.precision = {name: _precision(sampled, name, known[name]) for name in FLOOR}
         if not known["util_leading"].any() and not known["response_s"].any():
             raise FitError("no utilisation and no response times", "observations", "measure at least one of them")
 
@@ -156,17 +155,40 @@ class Data:
         return np.full(len(data.weight), float(np.nanmin(self.sampled.mean["response_s"])))
 
     def _interrupt_s(self, data: Sets) -> Array:
-        """S per data set: weighted mean of U m / X, which is least squares through the origin with relative errors."""
+        """S per data set, by the utilisation law from every meter there is, whatever the model of response times.
+
+        Each run has up to three equations in S and the page's A, least squares with relative weights: interrupts
+        U m / X = S; leading cores U m / X = S + client + p A; trailing ones U (n - m) / X = (1 - p) A. Where p is not
+        known beforehand, the first alone (eq. 6).
+        """
         if "mu1_per_s" in self.spec.given:
             return np.full(len(data.weight), 1 / float(self.spec.given["mu1_per_s"]))
-        share = self.sampled.mean["softirq_leading"]
-        known = np.isfinite(share)
-        weight = data.weight * np.where(
-            known, 1 / np.hypot(np.nan_to_num(self.sampled.error["softirq_leading"]), FLOOR) ** 2, 0.0
-        )
-        ratio = np.where(known, data.means["softirq_leading"] * self.nics / data.means["throughput_per_s"], 0.0)
-        total = weight.sum(axis=1)
-        return np.where(total > 0, (weight * ratio).sum(axis=1) / np.where(total > 0, total, 1.0), 0.0)
+        p = self._known_p()
+        done = data.means["throughput_per_s"]
+        one, none = np.ones_like(self.rate), np.zeros_like(self.rate)
+        meters = [("softirq_leading", self.nics, one, none, 0.0)]
+        if p is not None and (self.precision["softirq_leading"] > 0).any():
+            meters.append(("util_leading", self.nics, one, p, self.client_s))
+            meters.append(("util_trailing", self.cores - self.nics, none, 1 - p, 0.0))
+        normal, right = np.zeros((len(data.weight), 2, 2)), np.zeros((len(data.weight), 2))
+        for name, cores, of_interrupt, of_page, known_s in meters:
+            use = self.precision[name] > 0
+            demand = np.where(use, data.means[name] * cores / done, 0.0)
+            typical = np.median(demand[:, use], axis=1, keepdims=True) if use.any() else np.ones((len(demand), 1))
+            weight = data.weight * (self.precision[name] / typical) ** 2
+            for row, a in enumerate((of_interrupt, of_page)):
+                right[:, row] += (weight * a * (demand - known_s)).sum(axis=1)
+                for column, b in enumerate((of_interrupt, of_page)):
+                    normal[:, row, column] += (weight * a * b).sum(axis=1)
+        return _first_unknown(normal, right)
+
+    def _known_p(self) -> Array | None:
+        """p of each run where it does not depend on what is fitted."""
+        given = self.spec.given.get("p")
+        if isinstance(given, str) or (given is None and self.spec.given.get("p_rule", "uniform") != "uniform"):
+            return None
+        p = self.nics / self.cores if given is None else np.full_like(self.rate, float(given))
+        return np.where(self.cores == self.nics, 1.0, p)
 
     def _p(self, data: Sets) -> Array:
         """p from how busy leading and trailing cores are: the share of page work that stays."""
@@ -212,6 +234,23 @@ class Data:
             return {}
         fixed = {"mu1_per_s": _inverse(self._interrupt_s(data))[:, None]}
         return fixed | ({"p": self._p(data)[:, None]} if self.spec.given.get("p") == "utilisation" else {})
+
+
+def _first_unknown(normal: Array, right: Array) -> Array:
+    """First of two unknowns of weighted normal equations (R, 2, 2); alone where the second does not occur."""
+    determinant = normal[:, 0, 0] * normal[:, 1, 1] - normal[:, 0, 1] ** 2
+    solvable = determinant > 1e-9 * normal[:, 0, 0] * normal[:, 1, 1]
+    alone = right[:, 0] / np.where(normal[:, 0, 0] > 0, normal[:, 0, 0], 1.0)
+    both = (right[:, 0] * normal[:, 1, 1] - right[:, 1] * normal[:, 0, 1]) / np.where(solvable, determinant, 1.0)
+    return np.maximum(np.where(solvable, both, alone), 0.0)
+
+
+def _precision(sampled: Sampled, name: str, known: NDArray[np.bool_]) -> Array:
+    """One over the relative error of each run's figure."""
+    error = np.hypot(_smooth(sampled, name, known), FLOOR[name])
+    if name != "response_s":
+        error = np.hypot(error, FLOOR_SHARE / np.where(known, sampled.mean[name], 1.0))
+    return np.where(known, 1 / error, 0.0)
 
 
 def _smooth(sampled: Sampled, name: str, known: NDArray[np.bool_]) -> Array:

@@ -1,7 +1,8 @@
 """`fit`: observations → parameters with intervals, and errors at rates held out.
 
-mu1 from the soft-interrupt share by the utilisation law through the origin (Chen et al. eq. 6, weighted); mu2, and
-for the priority variant the hand-off delay, by weighted least squares on relative (log) errors of response times and
+mu1 by the utilisation law (Chen et al. eq. 6), from the soft-interrupt share and from what leading and trailing cores
+are busy with, each meter with its weight: a share read from ticks is noisy, run times are exact. mu2, and for the
+priority variant the hand-off delay, by weighted least squares on relative (log) errors of response times and
 utilisations together (eqs. 7-9 without the slip in the exponent, and with weights that know that blocks are
 correlated). A point's weight is 1/(se² + FLOOR²): its standard error by block bootstrap, and what no model of this
 kind resolves. mu2 is searched in its logarithm, the delay linearly because 0 is a legal answer. Points that a

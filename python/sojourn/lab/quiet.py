@@ -17,6 +17,7 @@ from sojourn.lab.registry import Book
 MOST_COST = 0.01
 PROOF_S = 0.1
 TRIALS = 5
+ROUNDS = 10
 
 
 def make_idle_group(book: Book, token: str) -> str:
@@ -53,19 +54,23 @@ class Spinners:
         try:
             self.worker.ready()
             self.cost = {core: max(0.0, alone[core] - _share(core)) for core in cores}
-            self._prove()
+            self._prove(alone)
         except BaseException:
             self.worker.close()
             raise
 
-    def _prove(self) -> None:
-        worst = max(self.cost, key=lambda core: self.cost[core])
-        if self.cost[worst] > MOST_COST:
-            raise LabError(
-                f"spinner on core {worst} takes {self.cost[worst]:.1%} from others",
-                "spinners",
-                "is something else busy? end it and try again, or set lab.spinners = false",
-            )
+    def _prove(self, alone: dict[int, float]) -> None:
+        """Measures the worst core again while it is above the limit: what else is busy here looks like a cost."""
+        for _ in range(ROUNDS):
+            worst = max(self.cost, key=lambda core: self.cost[core])
+            if self.cost[worst] <= MOST_COST:
+                return
+            self.cost[worst] = min(self.cost[worst], max(0.0, alone[worst] - _share(worst)))
+        raise LabError(
+            f"spinner on core {worst} takes {self.cost[worst]:.1%} from others",
+            "spinners",
+            "is something else busy? end it and try again, or set lab.spinners = false",
+        )
 
     @property
     def pid(self) -> int:

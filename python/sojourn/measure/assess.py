@@ -49,12 +49,21 @@ def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: d
     failed = float((inside["failure"] != 0).mean() or 0.0)  # type: ignore[arg-type]
     checks["failed share"] = failed
     kinds = (folder.manifest.get("generator") or {}).get("failures", {})
-    named = ", ".join(f"{kind} {count}" for kind, count in kinds.items() if count)
+    named = ", ".join(
+        f"{kind} {count}" + _statuses(folder, inside) * (kind == "status") for kind, count in kinds.items() if count
+    )
     return (
         [f"{failed:.1%} of the requests failed ({named}); at most {MOST_FAILURES:.0%}"]
         if failed > MOST_FAILURES
         else []
     )
+
+
+def _statuses(folder: RunFolder, inside: pl.DataFrame) -> str:
+    """Which statuses they were that no good answer has."""
+    kinds = folder.manifest.get("records", {}).get("requests", {}).get("failures", [])
+    wrong = inside.filter(pl.col("failure") == kinds.index("status")) if "status" in kinds else inside.clear()
+    return f" (HTTP {', '.join(map(str, wrong['status'].unique().sort().to_list()))})" if wrong.height else ""
 
 
 def _schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:

@@ -31,7 +31,7 @@ def http_load(
     if (rate_per_s is None) == (users is None):
         raise InputError(f"rate = {rate_per_s}, users = {users}", "load", "give either --rate or --users")
     if rate_per_s is not None and not 0 < rate_per_s <= MOST_PER_S:
-        raise InputError(f"{rate_per_s:g}", "--rate", f"give requests per second above 0, at most {MOST_PER_S:.0e}")
+        raise InputError(f"{rate_per_s:g}", "--rate", f"give requests per second above 0, at most {MOST_PER_S:.0f}")
     if users is not None and not 1 <= users <= MOST_USERS:
         raise InputError(str(users), "--users", f"give 1 to {MOST_USERS} users")
     if connections < 1:

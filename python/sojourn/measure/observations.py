@@ -96,7 +96,9 @@ def _shares(
 
     def mean(series: dict[int, np.ndarray], cores: list[int]) -> list[float | None]:
         known = [series[core] for core in cores if core in series]
-        return [float(x) for x in np.mean(known, axis=0)] if known else nothing
+        shares = np.mean(known, axis=0) if known else np.full(len(nothing), np.nan)
+        # a block shorter than a tick of an idle core has no share
+        return [float(x) if np.isfinite(x) else None for x in shares]
 
     return {
         "util_leading": mean(busy, leading),

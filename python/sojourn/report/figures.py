@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from sojourn.errors import ReportError
 from sojourn.report import plot
@@ -18,7 +20,7 @@ FORMATS = ("svg", "png", "pdf")
 _AXES_PT = 350.0  # width of the plotting area in a figure of 5.5 in
 _MARKS = {"circle": "o", "square": "s", "diamond": "D", "triangle": "^"}
 # one column and a half of a journal page (5.5 in); text as text in PDF, since publishers refuse Type 3 fonts
-_STYLE = {
+_STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans"],
     "font.size": 9.0,
@@ -122,15 +124,15 @@ def _draw_series(axes: Axes, figure: Figure, series: Series, slot: int) -> None:
         return
     if interval:
         for number, run in enumerate(plot.runs(figure, series.x, *_ends(series))):
-            xs, lows, highs = zip(*run, strict=True)
+            columns = np.array(run).T
             first = label if series.style == "band" and number == 0 else None
-            axes.fill_between(xs, lows, highs, color=colour, alpha=0.18, linewidth=0, label=first)
+            axes.fill_between(*columns, color=colour, alpha=0.18, linewidth=0, label=first)
     if series.style != "band":
         for run in plot.runs(figure, series.x, series.y):
-            xs, ys = zip(*run, strict=True)
+            columns = np.array(run).T
             style = "--" if series.style == "dashed" else "-"
             alone = "." if len(run) == 1 else ""
-            axes.plot(xs, ys, style + alone, color=colour, linewidth=1.5, label=label)
+            axes.plot(*columns, style + alone, color=colour, linewidth=1.5, label=label)
             label = None
 
 

@@ -26,7 +26,7 @@ from sojourn.report.document import Document, Figure, Series
 def render_html(document: Document) -> str:
     """`document` as the text of one HTML file that needs nothing else."""
     names = {id(figure): _element_id(name) for name, figure in document.figures()}
-    vendor, own = _read("vendor/uPlot.iife.min.js"), _read("templates/report.js")
+    scripts = [_read(n) for n in ("vendor/uPlot.iife.min.js", "templates/draw.js", "templates/report.js")]
     return _template().render(
         document=document,
         kind=lambda block: type(block).__name__,
@@ -40,8 +40,8 @@ def render_html(document: Document) -> str:
         light=plot.LIGHT,
         dark=plot.DARK,
         styles=Markup(_read("vendor/uPlot.min.css") + _read("templates/report.css")),
-        scripts=[Markup(vendor), Markup(own)],
-        script_hashes=[_csp_hash(vendor), _csp_hash(own)],
+        scripts=[Markup(s) for s in scripts],
+        script_hashes=[_csp_hash(s) for s in scripts],
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias, cast
 
+Kind: TypeAlias = Literal["", "code", "strong", "em"]
 _SPAN = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<strong>.+?)\*\*|\*(?P<em>[^\s*](?:[^*]*[^\s*])?)\*")
 
 
@@ -13,7 +14,7 @@ _SPAN = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<strong>.+?)\*\*|\*(?P<em>[^\s*](?
 class Span:
     """A piece of text; kind is "" for plain text, else the name of an HTML element."""
 
-    kind: Literal["", "code", "strong", "em"]
+    kind: Kind
     text: str
 
 
@@ -32,8 +33,7 @@ def spans(text: str) -> tuple[Span, ...]:
     for match in _SPAN.finditer(text):
         if match.start() > at:
             out.append(Span("", text[at : match.start()]))
-        kind = match.lastgroup
-        assert kind in ("code", "strong", "em")  # the groups of _SPAN
+        kind = cast(Kind, match.lastgroup)  # the groups of _SPAN have these names
         out.append(Span(kind, match[kind]))
         at = match.end()
     if at < len(text):

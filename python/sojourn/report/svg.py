@@ -140,7 +140,7 @@ class _Drawing:
         cut = plot.runs(self.figure, series.x, series.y)
         d = "".join(self.path([(x, y) for x, y in run]) for run in cut)
         # a stretch of one point has no length: a dot shows that it is there
-        dots = "".join(self.marker(0, *run[0], self.colour(slot), 2) for run in cut if len(run) == 1)
+        dots = "".join(self.marker(0, run[0][0], run[0][1], self.colour(slot), 2) for run in cut if len(run) == 1)
         dash = "stroke-dasharray:6 4" if series.style == "dashed" else ""
         style = f"stroke:{self.colour(slot)};stroke-width:2;stroke-linejoin:round;fill:none;{dash}"
         return f'<path d="{d}" style="{style}"/>{dots}'

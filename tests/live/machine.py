@@ -1,0 +1,141 @@
+"""Commands under test, each with a mark that all its processes inherit, and what they left on this machine."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+MAIN = "from sojourn.cli import main; main()"
+PLAIN = 65534
+
+TINY = """
+name = "tiny"
+title = "A study as short as can be"
+testbed = "web"
+
+[lab]
+kind = "{kind}"
+spinners = {spinners}
+
+[service]
+port = 18180
+
+[load]
+seconds = 1.2
+connections = 32
+
+[[configuration]]
+name = "on core 0"
+nics = 1
+
+[[configuration]]
+name = "spread"
+nics = 0
+
+[fit]
+configuration = "on core 0"
+load_shares = [0.3, 0.5, 0.7]
+
+[[predict]]
+configuration = "spread"
+load_shares = [0.5]
+
+[saturation]
+users = 16
+seconds = 1.2
+"""
+
+
+class Command:
+    """One call of the command line in a folder of its own, by root or by a plain user; its output goes to files."""
+
+    def __init__(self, folder: Path, *arguments: str | Path, plain: bool = False, before: tuple[str, ...] = ()) -> None:
+        self.mark = f"SOJOURN_TEST={secrets.token_hex(8)}"
+        self.temporary = folder / f"tmp-{secrets.token_hex(3)}"
+        self.temporary.mkdir()
+        if plain and os.geteuid() == 0:
+            before = (*before, *as_plain_user())
+            for path in (folder, self.temporary):
+                os.chown(path, PLAIN, PLAIN)
+        name, _, value = self.mark.partition("=")
+        environment = {**os.environ, name: value, "TMPDIR": str(self.temporary), "COLUMNS": "200"}
+        self.stdout, self.stderr = self.temporary.with_suffix(".out"), self.temporary.with_suffix(".err")
+        with open(self.stdout, "w") as out, open(self.stderr, "w") as err:
+            self.process = subprocess.Popen(
+                [*before, sys.executable, "-c", MAIN, *map(str, arguments)],
+                cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                preexec_fn=_heed_signals,
+            )  # fmt: skip
+
+    def end(self, timeout_s: float = 60.0) -> int:
+        """Waits for the exit code; a command that hangs is ended, and its code is then that of a kill."""
+        try:
+            return self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+    def interrupt(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.end()
+
+    def said(self) -> str:
+        return self.stderr.read_text()
+
+    def answered(self) -> str:
+        return self.stdout.read_text()
+
+    def wait_for(self, seen: Callable[[], object], timeout_s: float = 60.0) -> None:
+        """Waits until something is seen while the command runs."""
+        deadline = time.monotonic() + timeout_s
+        while not seen():
+            assert self.process.poll() is None, f"ended with {self.process.returncode}: {self.said()}"
+            assert time.monotonic() < deadline, f"not seen within {timeout_s} s: {self.said()}"
+            time.sleep(0.02)
+
+    def processes(self) -> list[str]:
+        """Command lines of the processes that are left of it."""
+        return [line for path in Path("/proc").glob("[0-9]*") if (line := self._mine(path))]
+
+    def _mine(self, path: Path) -> str:
+        try:
+            if self.mark.encode() in (path / "environ").read_bytes().split(b"\0"):
+                return (path / "cmdline").read_text().replace("\0", " ")
+        except OSError:
+            pass  # it ended meanwhile, or is not ours to read
+        return ""
+
+    def left(self) -> list[str]:
+        """Everything that it left behind: processes, temporary files, and what a lab makes."""
+        temporary = [str(p) for p in self.temporary.rglob("*") if p.name != "lock" and p.name != f"sojourn-{PLAIN}"]
+        return self.processes() + temporary + made_by_labs()
+
+
+def made_by_labs() -> list[str]:
+    """Namespaces, control groups and books of labs on this machine."""
+    places = ("/run/netns/sojourn-*", "/sys/fs/cgroup/sojourn-*", "/sys/fs/cgroup/cpu/sojourn-*", "/run/sojourn/lab-*")
+    return [str(path) for place in places for path in Path("/").glob(place[1:])]
+
+
+def as_plain_user() -> tuple[str, ...]:
+    """Runs the rest as a user without rights, but for reading: the interpreter may lie in root's home."""
+    reading = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
+    return ("setpriv", "--reuid", str(PLAIN), "--regid", str(PLAIN), "--clear-groups", *reading)
+
+
+def _heed_signals() -> None:
+    """A test run in the background ignores SIGINT, and its children would too."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def tiny_study(folder: Path, kind: str = "auto", spinners: bool = False) -> Path:
+    """A study file whose phases last a second or two each."""
+    path = folder / "study.toml"
+    path.write_text(TINY.format(kind=kind, spinners=str(spinners).lower()))
+    return path
