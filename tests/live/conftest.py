@@ -23,10 +23,14 @@ class _Failing(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 256  # the generator opens its connections at once
+
+
 @pytest.fixture(scope="session")
 def service() -> Iterator[str]:
     """A service that answers 200 at /ok and 500 everywhere else; its address."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Failing)
+    server = _Server(("127.0.0.1", 0), _Failing)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()

@@ -6,8 +6,9 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+
+from sojourn.cli.output import console
 
 app = typer.Typer(help="The lab: hosts, NICs, interrupt steering on this machine.", no_args_is_help=True)
 
@@ -30,7 +31,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the check
     for check in checks:
         mark = "[green]yes[/]" if check.good else "[red]no[/]"
         table.add_row(mark, check.name, check.finding, check.needed_for, "" if check.good else check.remedy)
-    Console().print(table)
+    console().print(table)
 
 
 @app.command()

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sojourn.cli.live import live
+from sojourn.cli.output import console
 from sojourn.errors import LoadError, ServiceError
 from sojourn.measure.folder import RunFolder
 from sojourn.units import duration_s, number, seconds
@@ -80,7 +81,7 @@ def tell(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(summary))
     else:
-        show(summary, Console(highlight=False))
+        show(summary, console())
 
 
 def end(summary: dict[str, Any]) -> None:
@@ -96,9 +97,9 @@ def end(summary: dict[str, Any]) -> None:
             raise ServiceError(reason, "load", "see the failures above")
 
 
-def show(summary: dict[str, Any], console: Console) -> None:
+def show(summary: dict[str, Any], out: Console) -> None:
     """The summary of a load as a table: both latencies, so that neither the queue nor the client can hide."""
-    console.print(
+    out.print(
         f"{summary['ok']} of {summary['requested']} requests answered, {summary['achieved_per_s']:.1f}/s, "
         f"seed {summary['seed']}" + (", records sampled" if summary["sampled"] else "")
     )
@@ -112,9 +113,9 @@ def show(summary: dict[str, Any], console: Console) -> None:
     ):
         cells = [figures.get(f"{c}_s") for c in ("mean", "p50", "p90", "p99", "p999", "max")]
         table.add_row(name, *(seconds(cell) for cell in cells))
-    console.print(table)
+    out.print(table)
     failed = {kind: count for kind, count in summary["failures"].items() if count}
     if failed:
-        console.print("failures: " + ", ".join(f"{kind} {count}" for kind, count in failed.items()), highlight=False)
+        out.print("failures: " + ", ".join(f"{kind} {count}" for kind, count in failed.items()), highlight=False)
     verdict = "valid" if summary["valid"] else "NOT VALID: " + "; ".join(summary["reasons"])
-    console.print(verdict, style="green" if summary["valid"] else "bold red", highlight=False, markup=False)
+    out.print(verdict, style="green" if summary["valid"] else "bold red", highlight=False, markup=False)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from sojourn.cli.live import live
+from sojourn.cli.output import console
 from sojourn.errors import InputError
 from sojourn.measure.folder import RunFolder
 from sojourn.table import Metrics
@@ -48,7 +48,7 @@ def measure(
                   timeout_s=duration_s(timeout, "--timeout"))
         for k, r in enumerate(rates)
     ]  # fmt: skip
-    console = Console(highlight=False)
+    out_console = console()
     folders: list[RunFolder] = []
     with only_one("measure"):
         for r, config in zip(rates, configs, strict=True):
@@ -58,8 +58,8 @@ def measure(
                     execute(where / name, config, what={**what, "name": name, "factors": {"rate_per_s": r, **count}},
                             interval_s=every_s, progress=view)
                 )  # fmt: skip
-    console.print(summary(folders))
-    console.print(f"run folders in {where}", soft_wrap=True)
+    out_console.print(summary(folders))
+    out_console.print(f"run folders in {where}", soft_wrap=True)
 
 
 def own_placement(service: str, interrupts: str) -> dict[str, Any]:

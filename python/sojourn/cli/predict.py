@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from sojourn.cli.output import console
 from sojourn.cli.settings import settings
 from sojourn.errors import InputError
 from sojourn.table import Metrics
@@ -73,7 +73,7 @@ def _keywords(function: Any) -> list[str]:
 
 
 def _show(metrics: Metrics) -> None:
-    console = Console(highlight=False)
+    out = console()
     table = Table(
         "rate", "response time", "throughput", "leading cores", "trailing cores", "", box=None, header_style="dim"
     )
@@ -89,13 +89,15 @@ def _show(metrics: Metrics) -> None:
                                                             (("trailing", "utilisation"), ""))),
             response["status"] if response["status"] != "ok" else ("" if response.get("inside", True) else "outside what was measured"),
         )  # fmt: skip
-    console.print(table)
+    out.print(table)
     limit = frame.filter((frame["metric"] == "saturation_rate") & (frame["station"] == ""))
     if limit.height:
         row = limit.row(0, named=True)
-        console.print(f"saturates at {interval(row['value'], row['low'], row['high'], '1/s')}")
-    if metrics.message:
-        console.print(metrics.message, style="dim", markup=False)
+        out.print(f"saturates at {interval(row['value'], row['low'], row['high'], '1/s')}")
+    for line in metrics.message.splitlines():
+        # The printed Prop. 3 is a row of its own that this table does not show.
+        if not line.startswith("as_printed"):
+            out.print(line, style="dim", markup=False)
 
 
 def _cell(row: dict[str, Any] | None, unit: str) -> str:
