@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import http.server
+import shutil
+import tempfile
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -35,3 +38,12 @@ def service() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can reach: those of `tmp_path` are closed to all but their owner."""
+    path = Path(tempfile.mkdtemp(prefix="sojourn-test-"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)

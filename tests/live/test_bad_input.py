@@ -84,10 +84,10 @@ def test_an_out_that_holds_something_else(tmp_path: Path) -> None:
     assert [p.name for p in (tmp_path / "precious").iterdir()] == ["thesis.tex"]
 
 
-def test_an_out_that_cannot_be_written(tmp_path: Path, service: str) -> None:
-    study = Command(tmp_path, "study", tiny_study(tmp_path), "--out", "/proc/x", plain=True)
+def test_an_out_that_cannot_be_written(open_folder: Path, service: str) -> None:
+    study = Command(open_folder, "study", tiny_study(open_folder), "--out", "/proc/x", plain=True)
     one_message(study, 2, "/proc/x", "can write to")
-    load = Command(tmp_path, "load", f"{service}/ok", *LOAD, "--out", "/proc/x", plain=True)
+    load = Command(open_folder, "load", f"{service}/ok", *LOAD, "--out", "/proc/x", plain=True)
     one_message(load, 2, "/proc/x", "can write to")
 
 

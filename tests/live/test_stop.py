@@ -136,6 +136,7 @@ def test_kill_9_ends_the_workers_and_the_next_start_cleans_up(tmp_path: Path, ki
     stranger.touch()
     try:
         again = Command(tmp_path, "study", tmp_path / "study.toml", "--out", "out")
+        again.wait_for(lambda: list((tmp_path / "out/runs").glob(".bare-*-cut-off-*")))
         again.wait_for(loading(tmp_path / "out/runs", "bare-*"))
         assert not set(left) & set(made_by_labs()), "the books of the dead were worked off"
         assert stranger.exists(), "and nothing else was touched"

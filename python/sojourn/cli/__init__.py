@@ -14,13 +14,14 @@ def main() -> None:
     from rich.console import Console
 
     from sojourn.cli.app import app
-    from sojourn.cli.stop import end_in_good_order
+    from sojourn.cli.stop import end_in_good_order, too_late
     from sojourn.errors import Interrupted, SojournError
 
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     end_in_good_order()
     try:
         code = app(standalone_mode=False)  # 130 where typer itself caught the interruption
+        too_late()
         if code == Interrupted.exit_code:
             console.print(INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)

@@ -9,6 +9,9 @@ from types import FrameType
 WAIT = b"sojourn: putting things back; once more ends at once, and the next start removes what is left\n"
 
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def end_in_good_order() -> None:
     """From now on the first such signal raises KeyboardInterrupt; the second is told to wait, the third raises again.
 
@@ -24,6 +27,12 @@ def end_in_good_order() -> None:
         else:
             raise KeyboardInterrupt
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in STOPS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+def too_late() -> None:
+    """From now on such a signal changes nothing: everything is put back, and the exit code is decided."""
+    for number in STOPS:
+        signal.signal(number, signal.SIG_IGN)

@@ -124,7 +124,8 @@ def environment(kind: str = "auto", *, mtu_bytes: int = 1500, spinners: bool = T
         yield Loopback(lacking or ["loopback was asked for"])
         return
     if lacking:
-        raise PermissionLacking("; ".join(lacking), "lab.kind = 'namespaces'", "run as root, or use lab.kind = 'auto'")
+        kind_of = PermissionLacking if os.geteuid() else LabError
+        raise kind_of("; ".join(lacking), "lab.kind = 'namespaces'", "change that, or use lab.kind = 'auto'")
     token = secrets.token_hex(3)
     book = Book(token)
     lab: Namespaces | None = None

@@ -116,8 +116,12 @@ class Book:
         owner = {"pid": os.getpid(), "started": start_time(os.getpid())}
         text = json.dumps({**owner, "namespaces": self.namespaces, "cgroups": self.cgroups})
         temporary = self.path.with_suffix(".tmp")
-        temporary.write_text(text)
-        temporary.replace(self.path)
+        try:
+            temporary.write_text(text)
+            temporary.replace(self.path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
 def start_time(pid: int, proc: Path = Path("/proc")) -> str | None:
@@ -132,7 +136,7 @@ def start_time(pid: int, proc: Path = Path("/proc")) -> str | None:
 def clean_stale() -> list[str]:
     """Removes what labs of dead processes left behind; returns the names removed."""
     removed: list[str] = []
-    for path in directory().glob("lab-*.json"):
+    for path in directory().glob("lab-*.*"):
         try:
             book = json.loads(path.read_text())
         except (OSError, ValueError):

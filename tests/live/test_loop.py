@@ -1,0 +1,57 @@
+"""The whole loop, live: measure, fit, predict, write the prediction down, run it, compare, report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from machine import Command, tiny_study
+
+pytestmark = pytest.mark.live
+
+
+def run_study(folder: Path, *, plain: bool, spinners: bool) -> tuple[Path, list[str]]:
+    """Runs the tiny study to its end; its folder and the lines of its verdict."""
+    command = Command(folder, "study", tiny_study(folder, spinners=spinners), "--out", "out", plain=plain)
+    assert command.end(150) == 0, command.said()
+    assert command.left() == []
+    out = folder / "out"
+    verdict = (out / "verdict.txt").read_text().splitlines()
+    assert set(filter(None, verdict)) <= set(command.answered().splitlines()), "the terminal shows the verdict"
+    assert f"report: {Path('out/report.html')}" in command.answered()
+    assert json.loads((out / "study.json").read_text())["finished"] is True
+    return out, verdict
+
+
+def started(run: Path) -> float:
+    return float(json.loads((run / "manifest.json").read_text())["start"]["monotonic_s"])
+
+
+@pytest.mark.lab
+def test_in_the_lab_the_prediction_is_written_before_it_is_run(tmp_path: Path) -> None:
+    out, verdict = run_study(tmp_path, plain=False, spinners=True)
+    prediction = out / "prediction-spread.json"
+    predicted, measured = list((out / "runs").glob("spread-*")), list((out / "runs").glob("on-core-0-*"))
+    assert len(predicted) >= 1 and len(measured) >= 3
+    for run in [*predicted, out / "runs/saturate-spread"]:
+        assert (run / "latency.hlog").stat().st_mtime > prediction.stat().st_mtime
+        manifest = json.loads((run / "manifest.json").read_text())
+        assert manifest["status"] == "complete"
+        assert len(manifest["placement"]["interrupts"]) == manifest["factors"]["nics"]
+    assert max(map(started, measured)) < min(map(started, predicted))
+    text = "\n".join(verdict)
+    for part in ("the prediction, written before it was run", "fitted with on core 0", "bottleneck (on core 0)",
+                 "bottleneck (spread)", "relative errors", "Num. of Cores", "Response Time"):  # fmt: skip
+        assert part in text, text
+    assert 8 <= len([line for line in verdict if line.strip()]) <= 25, text
+    page = (out / "report.html").read_text()
+    assert "prediction for spread" in page and "<svg" in page
+
+
+def test_on_loopback_the_study_says_what_could_not_be_shown(open_folder: Path) -> None:
+    out, verdict = run_study(open_folder, plain=True, spinners=False)
+    text = "\n".join(verdict)
+    assert "spread: it needs" in text and "loopback" in text, text
+    assert not list(out.glob("prediction-*")) and not list((out / "runs").glob("spread-*"))
+    assert "run as root" in text or "run as root" in (out / "report.html").read_text()
