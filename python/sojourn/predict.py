@@ -45,7 +45,7 @@ def predict(
 ) -> Metrics:
     """Metrics at `rates` (1/s, > 0) for 1 <= nics <= cores, with low and high at `level`; rows as the solver has them.
 
-    `overrides` replace parameters or what was given (mu1_per_s, mu2_per_s, mu_per_s, handoff_s, client_s, p, p_rule,
+    `overrides` replace parameters or what was given (mu1_per_s, mu2_per_s, mu_per_s, handoff_s, crossing_s, client_s, p, p_rule,
     capacity, …), without uncertainty of their own. Factor `inside`: this configuration was measured around this rate.
     high is null, status `open_above`, where part of the draws is saturated. Raises InputError.
     """

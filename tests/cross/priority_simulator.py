@@ -36,9 +36,10 @@ class Core:
 
 def simulate(
     rate: float, interrupt_s: float, page_s: float, p: float, cores: int, nics: int, client_s: float, requests: int,
-    seed: int, exponential_interrupts: bool = False,
+    seed: int, exponential_interrupts: bool = False, crossing_s: float = 0.0,
 ) -> list[float]:  # fmt: skip
-    """Response times in s of `requests` requests after a tenth as many of warm-up, in order of completion."""
+    """Response times in s of `requests` requests after a tenth as many of warm-up, in order of completion; a page that
+    went to another core took `crossing_s` longer."""
     rng = random.Random(seed)
     machine = [Core() for _ in range(cores)]
     events: list = [(rng.expovariate(rate), ARRIVE, 0, 0)]
@@ -59,7 +60,7 @@ def simulate(
         born, _ = machine[number].queues[kind].popleft()
         machine[number].running = None
         if kind == 1:
-            answers.append(now - born)
+            answers.append(now - born + (crossing_s if number >= nics else 0.0))
         else:
             target = number if rng.random() < p or cores == nics else rng.randrange(nics, cores)
             machine[target].queues[1].append([born, rng.expovariate(1 / page_s)])

@@ -27,8 +27,9 @@ def observations(nics: int, rates: tuple[float, ...], seed: int) -> pl.DataFrame
     p = nics / 2
     for rate in rates:
         count = int(rate * 16) // BLOCKS
-        answers = np.array(simulate(rate, S, A, p, 2, nics, CLIENT, count * BLOCKS, seed + int(rate)))[: count * BLOCKS]
-        for block, mean in enumerate(answers.reshape(BLOCKS, -1).mean(axis=1) + DELAY):
+        drawn = simulate(rate, S, A, p, 2, nics, CLIENT, count * BLOCKS, seed + int(rate), crossing_s=DELAY)
+        answers = np.array(drawn)[: count * BLOCKS]
+        for block, mean in enumerate(answers.reshape(BLOCKS, -1).mean(axis=1)):
             lead, behind, soft = 1 + 0.05 * rng.standard_normal(3)
             row = {
                 "run": f"{nics}-{rate:g}",
@@ -54,7 +55,7 @@ def test_recovery_and_blind_prediction() -> None:
     fitted = chosen.fits["priority"]
     assert 1 / fitted.parameters["mu1_per_s"].value == pytest.approx(S, rel=0.02)
     assert 1 / fitted.parameters["mu2_per_s"].value == pytest.approx(A, rel=0.03)
-    assert fitted.parameters["handoff_s"].value == pytest.approx(DELAY, abs=1.5e-4)
+    assert fitted.parameters["crossing_s"].value == pytest.approx(DELAY, abs=1.5e-4)
     spread = (200.0, 400.0, 600.0, 750.0)
     found = validate(observations(2, spread, 12), predict(fitted, spread, cores=2, nics=2), up_to=0.8)
     assert found.of("response_time")["median_abs"] < 0.08

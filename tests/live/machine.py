@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 MAIN = "from sojourn.cli import main; main()"
 PLAIN = 65534
+BOOKS = re.compile(r"sojourn-\d+(/lock)?")
 
 TINY = """
 name = "tiny"
@@ -113,7 +115,9 @@ class Command:
 
     def left(self) -> list[str]:
         """Everything that it left behind: processes, temporary files, and what a lab makes."""
-        temporary = [str(p) for p in self.temporary.rglob("*") if p.name != "lock" and p.name != f"sojourn-{PLAIN}"]
+        temporary = [
+            str(p) for p in self.temporary.rglob("*") if not BOOKS.fullmatch(str(p.relative_to(self.temporary)))
+        ]
         return self.processes() + temporary + made_by_labs()
 
 

@@ -18,7 +18,9 @@ pytestmark = [
 ]
 
 # In a mount namespace of its own, so that the small disk is gone with it; what was on it is copied out first.
-ON_A_SMALL_DISK = 'mount -t tmpfs -o size="$1" none "$2" || exit 99; shift 2; "$@"; code=$?; cp -r small/. kept/; exit $code'
+ON_A_SMALL_DISK = (
+    'mount -t tmpfs -o size="$1" none "$2" || exit 99; shift 2; "$@"; code=$?; cp -r small/. kept/; exit $code'
+)
 
 
 def on_a_small_disk(folder: Path, size: str, *arguments: str) -> Command:
@@ -28,9 +30,7 @@ def on_a_small_disk(folder: Path, size: str, *arguments: str) -> Command:
     return Command(folder, *arguments, "--out", "small/run", before=before)
 
 
-@pytest.mark.parametrize(
-    ("size", "rate"), [("56k", "20"), ("120k", "400")], ids=["the host's records", "the requests"]
-)
+@pytest.mark.parametrize(("size", "rate"), [("56k", "20"), ("120k", "400")], ids=["the host's records", "the requests"])
 def test_a_disk_that_fills_up(tmp_path: Path, service: str, size: str, rate: str) -> None:
     command = on_a_small_disk(tmp_path, size, "load", f"{service}/ok", "--rate", rate, "--duration", "5s")
     assert command.end() == 2, command.said()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -146,4 +145,4 @@ def test_kill_9_ends_the_workers_and_the_next_start_cleans_up(tmp_path: Path, ki
         stranger.unlink()
     kept = next((tmp_path / "out/runs").glob(".bare-*-cut-off-*"))
     assert RunFolder.open(kept).manifest["status"] == "cut off"
-    assert os.listdir(killed.temporary) == []
+    assert list(Path(killed.temporary).iterdir()) == []

@@ -69,7 +69,8 @@ def test_interrupt_shares_are_by_ticks() -> None:
 
 
 def test_run_time_leaves_out_the_main_thread() -> None:
-    assert run_time(host(), SERVICE) == pytest.approx(0.25)
+    assert run_time(host(), SERVICE, [0]) == pytest.approx(0.25)
+    assert run_time(host(), SERVICE, [1]) == 0
 
 
 def test_core_groups() -> None:

@@ -17,14 +17,22 @@ from sojourn.cli import app as verbs
 from sojourn.cli import stop
 
 COLUMNS = [["intended_s", "f8"], ["failure", "u1"]]
-FITTED = Path(__file__).parents[2] / "fitted.toml"
+STUDY = (Path(__file__).parents[2] / "studies/web/study.toml").read_text()
 Sojourn = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """A command sets signal handlers; here it runs inside the test."""
+    before = {number: signal.getsignal(number) for number in stop.STOPS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture
-def sojourn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Iterator[Sojourn]:
+def sojourn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Sojourn:
     """Runs the command line here: exit code, standard output, standard error."""
-    handlers = {number: signal.getsignal(number) for number in stop.STOPS}
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str | Path) -> tuple[int, str, str]:
@@ -34,9 +42,7 @@ def sojourn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
         out, err = capsys.readouterr()
         return int(str(end.value.code or 0)), out, err
 
-    yield run
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    return run
 
 
 def refused(answer: tuple[int, str, str], code: int, *parts: str) -> None:
@@ -74,7 +80,9 @@ def test_a_rate_that_is_none(sojourn: Sojourn, tmp_path: Path, verb: str, rate: 
         (("nonsense",), ("nonsense", "sojourn --help")),
     ],
 )
-def test_options_that_cannot_be(sojourn: Sojourn, tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str]) -> None:
+def test_options_that_cannot_be(
+    sojourn: Sojourn, tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str]
+) -> None:
     refused(sojourn(*arguments), 2, *parts)
     assert list(tmp_path.iterdir()) == []
 
@@ -174,8 +182,8 @@ def test_a_process_id_that_was_used_again_does_not_keep_a_run_going(sojourn: Soj
     ("text", "parts"),
     [
         ("name = ", ("study.toml", "mend the TOML")),
-        ('name = "x"\ntitle = "x"\ntestbed = "web"\ncolour = 1\n', ("study.toml", "colour", "known keys here")),
-        ('name = "x"\ntitle = 3\ntestbed = "web"\n', ("study.toml", "mend the value")),
+        ("colour = 1\n" + STUDY, ("study.toml", "colour", "known keys here")),
+        (STUDY.replace("seconds = 25", 'seconds = "long"'), ("study.toml", "load.seconds", "mend the value")),
     ],
     ids=["no TOML", "unknown key", "wrong type"],
 )
@@ -202,7 +210,9 @@ def test_predict_prints_one_json_object(sojourn: Sojourn) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "remedy"), [(errno.ENOSPC, "free space"), (errno.EACCES, "what you may do there")], ids=["full", "denied"]
+    ("number", "remedy"),
+    [(errno.ENOSPC, "free space"), (errno.EACCES, "what you may do there")],
+    ids=["full", "denied"],
 )
 def test_an_error_of_the_system_is_one_line_too(
     sojourn: Sojourn, monkeypatch: pytest.MonkeyPatch, number: int, remedy: str
@@ -214,20 +224,19 @@ def test_an_error_of_the_system_is_one_line_too(
     refused(sojourn("study"), 1, "verdict.txt: cannot", remedy)
 
 
-def test_the_first_signal_interrupts_the_second_waits_the_third_interrupts(
-    sojourn: Sojourn, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_second_signal_is_told_to_wait_and_the_third_heard(capfd: pytest.CaptureFixture[str]) -> None:
     stop.end_in_good_order()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(number)
-        signal.raise_signal(signal.SIGINT) if number == signal.SIGTERM else None
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGINT)
     assert "putting things back" in capfd.readouterr().err
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
     stop.too_late()
     signal.raise_signal(signal.SIGTERM)
 
 
-def test_a_signal_that_the_caller_ignores_stays_ignored(sojourn: Sojourn) -> None:
+def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     stop.end_in_good_order()
     signal.raise_signal(signal.SIGHUP)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,8 +13,9 @@ import pytest
 from sojourn.errors import InputError, LabError, RunFolderError, ServiceError
 from sojourn.lab import process
 from sojourn.lab.process import Worker
-
-WEB = {"listen": ["127.0.0.1:0"], "cores": [0], "leading": [0], "seed": 1}
+from sojourn.measure import run
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.load import http_load
 
 
 def gone(worker: Worker) -> bool:
@@ -68,11 +71,27 @@ def test_a_worker_without_its_control_group_is_not_left_running(tmp_path: Path) 
 
 def test_a_worker_whose_parent_is_gone_does_nothing() -> None:
     """The parent may die before the worker asks the kernel to be ended with it."""
-    import subprocess
-
     command = [sys.executable, "-m", "sojourn.lab.worker", "spin", str(os.getppid())]
     done = subprocess.run(command, input=b'{"cores": [0]}\n', capture_output=True, timeout=20, check=False)
     assert done.returncode == 1 and done.stdout == b""
+
+
+def test_a_second_worker_that_cannot_start_takes_the_first_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Worker] = []
+
+    def start(kind: str, *, log: Path) -> Worker:
+        if kind == "host":
+            raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+        started.append(Worker(kind, log=log))
+        return started[-1]
+
+    monkeypatch.setattr(run, "Worker", start)
+    with pytest.raises(OSError, match="temporarily unavailable"):
+        run.execute(tmp_path / "run", http_load(["http://127.0.0.1:1/"], rate_per_s=1.0), what={})
+    assert len(started) == 1 and gone(started[0])
+    assert RunFolder.open(tmp_path / "run").manifest["status"] == "cut off"
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,16 @@ def test_one_core_against_closed_forms_by_hand() -> None:
     assert both == pytest.approx((1.59375e-3 + 2e-3) / 0.55 + 3e-4, rel=1e-12)
 
 
+def test_a_crossing_delays_only_what_goes_to_another_core() -> None:
+    for variant in VARIANTS:
+        still, late = (
+            two_class(100, **GIVEN, cores=4, nics=1, p=0.25, variant=variant, crossing_s=c).value("response_time")
+            for c in (0.0, 4e-4)
+        )
+        assert late - still == pytest.approx(0.75 * 4e-4, rel=1e-9)
+        assert two_class(100, **GIVEN, cores=1, nics=1, variant=variant, crossing_s=1.0).value("response_time") < 0.1
+
+
 def test_all_variants_agree_with_no_load() -> None:
     for variant in VARIANTS:
         for cores, nics in ((1, 1), (2, 1), (4, 2)):

@@ -61,7 +61,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Plan]:
     most = 1 / (S + CLIENT + A / 2)
     found = Findings(
         path, baseline, Saturation(most, most * 0.97, most * 1.03), runs(path, seen, baseline.name), seen, chosen.fits,
-        chosen.best, chosen.why, CLIENT, 0.0, 0.0, [prediction],
+        chosen.best, chosen.why, CLIENT, A, 0.0, 0.0, [prediction],
     )  # fmt: skip
     return found, plan
 

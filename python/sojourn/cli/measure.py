@@ -59,6 +59,9 @@ def measure(
                             interval_s=every_s, progress=view)
                 )  # fmt: skip
     out_console.print(summary(folders))
+    costs = [cost for f in folders if (cost := (f.manifest.get("observer") or {}).get("own_share")) is not None]
+    if costs:
+        out_console.print(f"recording the host took {percent(max(costs), 2)} of a core at most")
     out_console.print(f"run folders in {where}", soft_wrap=True)
 
 

@@ -7,6 +7,7 @@ parameters. Method and weights: `fit`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,10 +45,12 @@ class Sets:
 class Data:
     """One fit: what is measured, and how parameters of R data sets follow from it."""
 
-    def __init__(self, spec: Spec, sampled: Sampled, handoff_given: bool) -> None:
+    def __init__(self, spec: Spec, sampled: Sampled, given: Mapping[str, float | str]) -> None:
         self.spec, self.sampled = spec, sampled
         self.cores, self.nics, self.rate = (sampled.column(name) for name in ("cores", "nics", "rate_per_s"))
-        self.with_handoff = spec.model == "two-class" and spec.variant == "priority" and not handoff_given
+        # what waits to be woken is above all a request that crosses to another core
+        self.delay = "crossing_s" if (self.cores > self.nics).any() else "handoff_s"
+        self.with_delay = spec.model == "two-class" and spec.variant == "priority" and self.delay not in given
         self.client_s = float(spec.given.get("client_s", 0.0))
         known = {name: np.isfinite(sampled.mean[name]) & (sampled.mean[name] > 0) for name in FLOOR}
         known["util_trailing"] &= self.cores > self.nics
@@ -92,7 +95,7 @@ class Data:
             return {"mu_per_s": np.exp(-theta[:, 0])}
         found = {} if "mu1_per_s" in self.spec.given else {"mu1_per_s": _inverse(self._interrupt_s(data))}
         found |= {} if "mu2_per_s" in self.spec.given else {"mu2_per_s": np.exp(-theta[:, 0])}
-        found |= {"handoff_s": theta[:, 1] * self._scale(data)} if self.with_handoff else {}
+        found |= {self.delay: theta[:, 1] * self._scale(data)} if self.with_delay else {}
         return found | ({"p": self._p(data)} if self.spec.given.get("p") == "utilisation" else {})
 
     def held_out(self) -> tuple[Row, ...]:
@@ -143,7 +146,7 @@ class Data:
             else fastest
         )
         page = np.where(np.isfinite(page) & (page > 0), page, fastest / 2)
-        if not self.with_handoff:
+        if not self.with_delay:
             return np.array([-np.inf]), np.log(page)[:, None]
         return np.array([-np.inf, 0.0]), np.stack([np.log(page), np.full_like(page, 0.1)], axis=1)
 
@@ -212,8 +215,8 @@ class Data:
             values["mu_per_s" if self.spec.model == "mmm" else "mu2_per_s"] = np.exp(-theta[:, :1])
             if "mu2_per_s" in self.spec.given:
                 values["mu2_per_s"] = np.full_like(theta[:, :1], float(self.spec.given["mu2_per_s"]))
-            if self.with_handoff:
-                values["handoff_s"] = theta[:, 1:] * self._scale(data)[:, None]
+            if self.with_delay:
+                values[self.delay] = theta[:, 1:] * self._scale(data)[:, None]
             most = NEAREST * self.spec.saturation(values, rate, self.cores, self.nics)
             beyond = 1 + 20 * np.maximum(rate / most - 1, 0.0)
             found = self.spec.solve(values, np.minimum(rate, most), self.cores, self.nics)

@@ -2,7 +2,8 @@
 
 mu1 by the utilisation law (Chen et al. eq. 6), from the soft-interrupt share and from what leading and trailing cores
 are busy with, each meter with its weight: a share read from ticks is noisy, run times are exact. mu2, and for the
-priority variant the hand-off delay, by weighted least squares on relative (log) errors of response times and
+priority variant a delay (of requests that cross to another core, where cores without interrupts were measured, else
+of all), by weighted least squares on relative (log) errors of response times and
 utilisations together (eqs. 7-9 without the slip in the exponent, and with weights that know that blocks are
 correlated). A point's weight is 1/(se² + FLOOR²): its standard error by block bootstrap, and what no model of this
 kind resolves. mu2 is searched in its logarithm, the delay linearly because 0 is a legal answer. Points that a
@@ -48,7 +49,7 @@ def fit(
         model, variant if model == "two-class" else "", {**(DEFAULTS if model == "two-class" else {}), **(given or {})}
     )
     frame, notes = usable(observations)
-    data = Data(spec, sample(frame, resamples, seed), "handoff_s" in (given or {}))
+    data = Data(spec, sample(frame, resamples, seed), given or {})
     best = data.parameters(data.point())
     draws = data.parameters(data.replicates(data.resampled()))
     samples = {name: tuple(values.tolist()) for name, values in draws.items()}

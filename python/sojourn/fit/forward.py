@@ -24,6 +24,7 @@ DEFAULTS: dict[str, float | str] = {
     "interrupt_scv": 0.0,
     "page_scv": 1.0,
     "handoff_s": 0.0,
+    "crossing_s": 0.0,
 }
 KNOWN = {*DEFAULTS, "p", "mu1_per_s", "mu2_per_s", "mu_per_s"}
 
@@ -31,7 +32,7 @@ KNOWN = {*DEFAULTS, "p", "mu1_per_s", "mu2_per_s", "mu_per_s"}
 @dataclass(frozen=True)
 class Spec:
     """Which model, and what is given rather than fitted (p, p_rule, capacity, client_s, interrupt_scv, page_scv,
-    handoff_s, mu1_per_s, mu2_per_s)."""
+    handoff_s, crossing_s, mu1_per_s, mu2_per_s)."""
 
     model: str = "two-class"
     variant: str = "priority"
@@ -72,7 +73,7 @@ class Spec:
         p = known.get("p")
         rule = str(known["p_rule"])
         mu1, mu2 = (np.asarray(known[name], float) for name in ("mu1_per_s", "mu2_per_s"))
-        delays = {name: known[name] for name in ("handoff_s", "client_s", "interrupt_scv", "page_scv")}
+        delays = {name: known[name] for name in ("handoff_s", "crossing_s", "client_s", "interrupt_scv", "page_scv")}
         return arguments(
             rate, interrupt_s=1 / mu1, page_s=1 / mu2, p=None if isinstance(p, str) else p, p_rule=rule,
             capacity=int(float(str(known["capacity"]))), cores=cores, nics=nics, **delays,

@@ -11,12 +11,15 @@ from sojourn.measure.host import changes, core_shares
 from sojourn.measure.metrics import run_metrics
 from sojourn.measure.stationary import steadiness
 from sojourn.measure.window import choose_window, in_window, responses
+from sojourn.table import Metrics
+from sojourn.validate.laws import broken, check_laws
 
 MOST_FAILURES = 0.01
 MOST_STEAL = 0.02
 MOST_OTHERS = 0.025
 MOST_LATENESS = 0.1
 RATE_SIGMAS = 5.0
+LAW_TOLERANCE = 0.05
 
 
 def assess(folder: RunFolder) -> None:
@@ -37,8 +40,9 @@ def assess(folder: RunFolder) -> None:
     host = folder.frame("host")
     if host is not None:
         reasons += _disturbed(folder, host, window, checks)
-    folder.manifest |= {"valid": not reasons, "reasons": reasons, "checks": checks}
     metrics = run_metrics(folder, requests, host, window)
+    reasons += _laws(folder, metrics, inside.height, checks)
+    folder.manifest |= {"valid": not reasons, "reasons": reasons, "checks": checks}
     metrics.write(folder.path / "metrics.parquet")
 
 
@@ -106,6 +110,18 @@ def _balance(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: di
     if arrivals - answers <= max(allowed, 0.05 * arrivals):
         return []
     return [f"flow is not balanced: {arrivals} requests, {answers} answers; the service is saturated"]
+
+
+def _laws(folder: RunFolder, metrics: Metrics, requests: int, checks: dict[str, Any]) -> list[str]:
+    """Little's law, and for a closed loop the interactive law, within the sampling error (flow: see `_balance`)."""
+    closed = [lane["closed"] for lane in folder.manifest["load"]["lanes"] if lane.get("closed")]
+    users = sum(loop["users"] for loop in closed) or None
+    think_s = closed[0].get("think", {}).get("mean", 0.0) if closed else 0.0
+    system = Metrics(metrics.frame.filter(pl.col("station") == "", pl.col("class") == ""))
+    tolerance = max(LAW_TOLERANCE, RATE_SIGMAS / max(requests, 1) ** 0.5)
+    findings = [f for f in check_laws(system, tolerance, population=users, think_s=think_s) if f.law != "flow balance"]
+    checks["laws"] = [str(finding) for finding in findings]
+    return [str(finding) for finding in broken(findings)]
 
 
 def _disturbed(folder: RunFolder, host: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:

@@ -55,9 +55,10 @@ def core_groups(manifest: dict[str, Any]) -> tuple[list[int], list[int]]:
     return leading, [core for core in placement["server"] if core not in leading]
 
 
-def run_time(host: pl.DataFrame, pid: int) -> float:
-    """Run time of a process's threads between the first and the last sample, its main thread left out, s."""
-    parts = [part for process, thread, part in _threads(host) if process == pid and thread != pid]
+def run_time(host: pl.DataFrame, pid: int, cores: list[int]) -> float:
+    """Run time of a process's threads on `cores` between the first and the last sample, its main thread left out, s."""
+    threads = [part for process, thread, part in _threads(host) if process == pid and thread != pid]
+    parts = [part for part in threads if part["core"][-1] in cores]
     return float(sum(part["run_s"][-1] - part["run_s"][0] for part in parts))
 
 

@@ -28,7 +28,7 @@ def run_metrics(
     """Metrics of the window of a run. `requests` as from `responses`, times in s; source is `measured`."""
     good = in_window(requests, window).filter(pl.col("failure") == 0)
     length_s = max(window[1] - window[0], 1e-9)
-    rows = [*_user(requests, good, window, length_s), *_classes(folder, good)]
+    rows = [*_user(folder, requests, good, window, length_s), *_classes(folder, good)]
     if host is not None:
         rows += _cores(folder, host, window)
     app = folder.frame("app")
@@ -55,14 +55,17 @@ def _mean(metric: str, values: pl.Series, station: str = "", cls: str = "") -> R
     return row(metric, mean, station=station, cls=cls, low=low, high=high)
 
 
-def _user(requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float) -> list[Row]:
+def _user(
+    folder: RunFolder, requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float
+) -> list[Row]:
+    every = int((folder.manifest.get("generator") or {}).get("sample_every") or 1)
     arrivals = in_window(requests, window).height
     answers = requests.filter((pl.col("failure") == 0) & pl.col("end_s").is_between(*window)).height
     rows = [
-        _count("arrival_rate", arrivals, length_s),
-        _count("throughput", answers, length_s),
+        _count("arrival_rate", arrivals * every, length_s),
+        _count("throughput", answers * every, length_s),
         row("loss_probability", 1 - good.height / arrivals if arrivals else 0.0, unit="1"),
-        row("queue_length", _present(requests, window, length_s), unit="1"),
+        row("queue_length", every * _present(requests, window, length_s), unit="1"),
     ]
     if good.is_empty():
         return rows

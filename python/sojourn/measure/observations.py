@@ -53,6 +53,7 @@ def _blocks(folder: RunFolder, blocks: int) -> pl.DataFrame:
     host = folder.frame("host")
     edges = np.linspace(start, end, blocks + 1)
     leading, trailing = core_groups(folder.manifest)
+    every = int((folder.manifest.get("generator") or {}).get("sample_every") or 1)
     rows = []
     for block in range(blocks):
         window = (float(edges[block]), float(edges[block + 1]))
@@ -62,7 +63,7 @@ def _blocks(folder: RunFolder, blocks: int) -> pl.DataFrame:
             "block": block,
             "requests": good.height,
             "response_s": float(good["response_s"].mean()) if good.height else None,  # type: ignore[arg-type]
-            "throughput_per_s": answered / (window[1] - window[0]),
+            "throughput_per_s": every * answered / (window[1] - window[0]),
             "duration_s": window[1] - window[0],
         })  # fmt: skip
     frame = pl.DataFrame(rows).with_columns(**_constants(folder))

@@ -70,7 +70,8 @@ def execute(
     workers: list[Worker] = []
     try:
         for kind in ("load", "host"):
-            workers.append(Worker(kind, log=folder.path / "log.txt"))
+            # one by one: if the second cannot start, the first is ended below
+            workers.append(Worker(kind, log=folder.path / "log.txt"))  # noqa: PERF401
         generator, observer = workers
         pids |= {"generator": generator.process.pid, "observer": observer.process.pid, "sojourn": os.getpid()}
         _observe(observer, folder, around, pids, interval_s)

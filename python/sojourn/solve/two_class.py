@@ -28,7 +28,8 @@ with probability p, else goes to one of cores m..n-1, evenly. With m = n, p is 1
     core: thinned departures c² = 1 - q + q (1 + rho_h²(c_X² - 1)), superposed, wait by Kraemer and Langenbach-Belz
     (approximate; exact where m = n).
 * `client_s` is the load generator's work per request where it shares the leading cores; in `paper` and `shared` it is
-  added to the work of class a. `handoff_s` is a fixed delay added to every response. Both ours, 0 by default.
+  added to the work of class a. `handoff_s` is a fixed delay of every response, `crossing_s` one
+  of each request that goes to another core (IPI, wake-up there). All three ours, 0 by default.
 
 Limits. Above about 90 % interrupts move to ksoftirqd at normal priority, which no variant has. The client's batches
 under load make arrivals burstier than Poisson. Stable at any load and N: see `cpu0`.
@@ -87,6 +88,7 @@ def two_class(
     nics: int = 1,
     variant: str = "paper",
     handoff_s: float = 0.0,
+    crossing_s: float = 0.0,
     client_s: float = 0.0,
     interrupt_scv: float = 0.0,
     page_scv: float = 1.0,
@@ -100,7 +102,13 @@ def two_class(
     """
     rates = np.atleast_1d(np.asarray(rate_per_s, float))
     _check(rates, mu1_per_s, mu2_per_s, capacity, cores, nics, variant)
-    delays = {"handoff_s": handoff_s, "client_s": client_s, "interrupt_scv": interrupt_scv, "page_scv": page_scv}
+    delays = {
+        "handoff_s": handoff_s,
+        "crossing_s": crossing_s,
+        "client_s": client_s,
+        "interrupt_scv": interrupt_scv,
+        "page_scv": page_scv,
+    }
     for name, number in delays.items():
         if not (np.isfinite(number) and number >= 0):
             raise InputError(number, name, "give a finite number >= 0")
@@ -131,7 +139,7 @@ def arguments(
         work = np.asarray(interrupt_s, float) + np.asarray(delays.get("client_s", 0.0), float)
         p = routing_probability(p_rule, cores_, nics_, work / np.asarray(page_s, float))
     p = np.where(cores_ == nics_, 1.0, p)
-    full = {"handoff_s": 0.0, "client_s": 0.0, "interrupt_scv": 0.0, "page_scv": 1.0, **delays}
+    full = {"handoff_s": 0.0, "crossing_s": 0.0, "client_s": 0.0, "interrupt_scv": 0.0, "page_scv": 1.0, **delays}
     return load(capacity, rate=rate, interrupt_s=interrupt_s, page_s=page_s, p=p, cores=cores_, nics=nics_, **full)
 
 

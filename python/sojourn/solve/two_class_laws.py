@@ -31,6 +31,7 @@ class Load:
     cores: Array
     nics: Array
     handoff_s: Array
+    crossing_s: Array
     client_s: Array
     interrupt_scv: Array
     page_scv: Array
@@ -137,7 +138,8 @@ def _common(x: Load, carried: Array, away: Array, lead: Array, behind: Array, do
     """Stations and system from the mean numbers present; Little's law everywhere."""
     with np.errstate(divide="ignore", invalid="ignore"):
         lead_s, behind_s = lead / carried, np.where(away > 0, behind / away, 0.0)
-    response = lead_s + np.where(away > 0, behind / carried, 0.0) + x.handoff_s
+        delay = x.handoff_s + np.where(away > 0, away / carried, 0.0) * x.crossing_s
+    response = lead_s + np.where(away > 0, behind / carried, 0.0) + delay
     return {
         "carried": carried,
         "away": away,
@@ -151,7 +153,7 @@ def _common(x: Load, carried: Array, away: Array, lead: Array, behind: Array, do
         "lead_busy": carried / x.nics * (x.high_s + x.p * x.page_s),
         "softirq": carried / x.nics * x.interrupt_s,
         "behind_busy": _per_core(away * x.page_s, x.trailing),
-        "handoff": x.handoff_s,
+        "handoff": delay,
     }
 
 

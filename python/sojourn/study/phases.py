@@ -11,7 +11,7 @@ import polars as pl
 
 from sojourn.errors import StudyError
 from sojourn.fit import Fitted, compare
-from sojourn.measure.busy import run_time
+from sojourn.measure.busy import core_groups, run_time
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.observations import observe
 from sojourn.predict import predict
@@ -57,7 +57,8 @@ class Findings:
     best: str = ""
     why_best: str = ""
     client_s: float = 0.0
-    page_overhead_s: float = 0.0
+    known_page_s: float = 0.0
+    wake_up_s: float = 0.0
     interrupt_overhead_s: float = 0.0
     predictions: list[Prediction] = field(default_factory=list)
     not_shown: list[str] = field(default_factory=list)
@@ -93,26 +94,56 @@ def _can_be_shown(runner: Runner, wanted: Predict, found: Findings) -> bool:
 
 
 def overheads(runner: Runner, configuration: Configuration, found: Findings) -> None:
-    """What client and service cost beside the known demand, from a run without it: exact run times of their threads.
+    """What client, network and service cost beside the known demand, from a run without it.
 
-    The client counts where it shares the leading cores, less what interrupts took of its run time. The service's
-    share is what a page costs beside the work drawn for it; the fit does not see it, only the comparison with what
-    is known.
+    The client counts where it shares the leading cores: the exact run time of its threads less what interrupts took
+    of it. `wake_up_s` is what a page costs its thread beside what the service itself accounts for.
     """
     folder = runner.point(configuration, f"bare-{slug(configuration)}", BARE_RATE_PER_S, bare=True)
-    generator, host = folder.manifest["generator"], folder.frame("host")
+    generator = folder.manifest["generator"]
     requests = max(generator["sent"], 1)
-    if host is not None and "service" in folder.manifest["pids"]:
-        found.page_overhead_s = run_time(host, folder.manifest["pids"]["service"]) / requests
+    found.wake_up_s = wake_up(folder)
     softirq = observe([folder])["softirq_leading"].mean()
     found.interrupt_overhead_s = softirq / BARE_RATE_PER_S if isinstance(softirq, float) else 0.0
     if folder.manifest["placement"]["client_shares"]:
         used = sum(lane["cpu_s"] for lane in generator["lanes"]) / requests
         found.client_s = max(used - found.interrupt_overhead_s, 0.0)
     runner.say(
-        f"without known demand a request costs: interrupt {seconds(found.interrupt_overhead_s)}, page "
-        f"{seconds(found.page_overhead_s)}, client {seconds(found.client_s)} on the cores it shares"
+        f"without known demand a request costs: interrupt {seconds(found.interrupt_overhead_s)}, client "
+        f"{seconds(found.client_s)} on the cores it shares"
     )
+
+
+def wake_up(folder: RunFolder) -> float:
+    """What a page costs its thread beside what the service accounts for, s, on cores without interrupts."""
+    host, app, (_, trailing) = folder.frame("host"), folder.frame("app"), core_groups(folder.manifest)
+    service = folder.manifest["pids"].get("service")
+    if host is None or app is None or service is None or not trailing:
+        return 0.0
+    there = app.filter(pl.col("core").is_in(trailing))
+    if there.is_empty():
+        return 0.0
+    accounted = float(there["fixed_s"].mean() + there["work_s"].mean())  # type: ignore[operator,arg-type]
+    return max(run_time(host, service, trailing) / there.height - accounted, 0.0)
+
+
+def known_page(runs: list[RunFolder], wake_up_s: float) -> float:
+    """What a page cost in these runs by the service's own account, s: the work drawn, all else it did for a page
+    (where no interrupts hit it; else the median, which they hardly move), and its wake-up. The fit never sees it."""
+    drawn: list[pl.Series] = []
+    fixed: list[pl.Series] = []
+    for run in runs:
+        app = run.frame("app")
+        if app is None:
+            continue
+        _, trailing = core_groups(run.manifest)
+        drawn.append(app["drawn_s"])
+        fixed.append(app.filter(pl.col("core").is_in(trailing))["fixed_s"] if trailing else app["fixed_s"])
+    if not drawn:
+        return 0.0
+    rest = pl.concat(fixed)
+    typical = rest.mean() if any(core_groups(run.manifest)[1] for run in runs) else rest.median()
+    return float(pl.concat(drawn).mean()) + float(typical) + wake_up_s  # type: ignore[arg-type]
 
 
 def saturate(runner: Runner, configuration: Configuration) -> Saturation:
@@ -135,6 +166,7 @@ def ramp(runner: Runner, found: Findings) -> None:
             name = f"{slug(found.baseline)}-{rate:g}-{replication + 1}"
             found.baseline_runs.append(point(runner, found.baseline, name, rate, replication))
     found.observations = observe(found.baseline_runs)
+    found.known_page_s = known_page(found.baseline_runs, found.wake_up_s)
 
 
 def point(runner: Runner, configuration: Configuration, name: str, rate: float, replication: int) -> RunFolder:

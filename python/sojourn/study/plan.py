@@ -36,11 +36,13 @@ class Load(Part):
 
 
 class Configuration(Part):
-    """`[[configuration]]`: cores of the service (0: all there are) and NICs (0: one a core, at most 4)."""
+    """`[[configuration]]`: cores of the service (0: all there are), NICs (0: one a core, at most 4), and what of
+    `[service]` is different here, e.g. service = { pinned = false }."""
 
     name: str = Field(min_length=1, max_length=60)
     cores: int = Field(default=0, ge=0, le=1024)
     nics: int = Field(default=1, ge=0, le=4)
+    service: dict[str, Any] = {}
 
 
 class Fit(Part):
@@ -107,10 +109,10 @@ class Study(Part):
 
 @dataclass(frozen=True)
 class Plan:
-    """A checked study, the parts its testbed checks, and a fingerprint of all that decides the runs."""
+    """A checked study, the parts its testbed checks (options by configuration), and a fingerprint of all that decides the runs."""
 
     study: Study
-    options: Any
+    options: dict[str, Any]
     demand: Any
     fingerprint: str
 
@@ -138,7 +140,10 @@ def read_plan(path: Path, *, quick: bool = False, seed: int | None = None) -> Pl
     study = _checked(Study, data, file, "")
     study = _quick(study) if quick else study
     bed = TESTBEDS[study.testbed]
-    options = _checked(bed.options_type, study.service, file, "service.")
+    options = {
+        c.name: _checked(bed.options_type, {**study.service, **c.service}, file, "service.")
+        for c in study.configuration
+    }
     demand = _checked(bed.demand_type, study.demand, file, "demand.")
     return Plan(study, options, demand, hashlib.sha256(study.model_dump_json().encode()).hexdigest()[:16])
 

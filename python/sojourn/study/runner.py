@@ -112,7 +112,9 @@ class Runner:
         if point.bare:
             demand = demand.model_copy(update={"interrupt_s": 0.0, "page_s": 0.0})
         rest = self._rest(placement)
-        service = TESTBEDS[study.testbed].start(self.place, placement, self.plan.options, demand, seed, staging)
+        service = TESTBEDS[study.testbed].start(
+            self.place, placement, self.plan.options[point.configuration.name], demand, seed, staging
+        )
         around = Surroundings(
             self.place.client_network,
             self.place.server_network,
@@ -142,7 +144,7 @@ class Runner:
             "factors": {"cores": count, "nics": nics, "replication": point.replication} | level,
             "seed": seed,
             "demand": demand.model_dump(),
-            "service_options": self.plan.options.model_dump(),
+            "service_options": self.plan.options[point.configuration.name].model_dump(),
             "ready": ready,
             "attempt": point.attempt,
         }

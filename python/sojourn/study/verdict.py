@@ -60,10 +60,10 @@ def headline(found: Findings) -> str:
 def _demand(found: Findings, plan: Plan) -> str:
     """The known demand, and by how much the fit misses it."""
     interrupt_s = float(plan.demand.interrupt_s) + found.interrupt_overhead_s
-    page_s = float(plan.demand.page_s) + found.page_overhead_s
+    page_s = found.known_page_s
     text = (
         f"known: interrupt {seconds(interrupt_s)} ({seconds(found.interrupt_overhead_s)} of it the network's own), "
-        f"page {seconds(page_s)} ({seconds(found.page_overhead_s)} of it templating and sockets)"
+        f"page {seconds(page_s)} ({seconds(page_s - float(plan.demand.page_s))} of it templating, sockets and wake-up)"
     )
     fitted = found.fits[found.best].parameters
     if not {"mu1_per_s", "mu2_per_s"} <= set(fitted) or not plan.demand.interrupt_s:
@@ -79,9 +79,10 @@ def _parameters(found: Findings) -> str:
         if name in fitted.parameters:
             e = fitted.parameters[name]
             parts.append(f"{label} {interval(1 / e.value, 1 / e.high, 1 / e.low, 's')}")
-    if "handoff_s" in fitted.parameters:
-        e = fitted.parameters["handoff_s"]
-        parts.append(f"hand-offs {interval(e.value, e.low, e.high, 's')}")
+    for name, label in (("handoff_s", "hand-offs"), ("crossing_s", "crossing to another core")):
+        if name in fitted.parameters:
+            e = fitted.parameters[name]
+            parts.append(f"{label} {interval(e.value, e.low, e.high, 's')}")
     if found.client_s:
         parts.append(f"client {seconds(found.client_s)}")
     return f"fitted with {found.baseline.name} ({found.best}, best at held-out rates): " + ", ".join(parts)
