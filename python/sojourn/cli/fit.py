@@ -30,7 +30,7 @@ def fit(
     observations = observe([path for path in run_folders(runs) if is_open_loop(path)])
     known = settings(given, "--set")
     if model == "two-class" and variant == "best":
-        chosen = compare(observations, ["paper", "shared", "priority"], known, seed=seed)
+        chosen = compare(observations, ["priority", "shared", "paper"], known, seed=seed)
         typer.echo(chosen.why)
         fitted = chosen.fits[chosen.best]
     else:

@@ -51,7 +51,7 @@ class Fit(Part):
     configuration: str
     load_shares: list[float] = Field(min_length=3)
     replications: int = Field(default=1, ge=1, le=50)
-    variants: list[str] = ["paper", "shared", "priority"]
+    variants: list[str] = ["priority", "shared", "paper"]
 
 
 class Predict(Part):
