@@ -85,7 +85,7 @@ def _parameters(found: Findings) -> str:
             parts.append(f"{label} {interval(e.value, e.low, e.high, 's')}")
     if found.client_s:
         parts.append(f"client {seconds(found.client_s)}")
-    return f"fitted with {found.baseline.name} ({found.best}, best at held-out rates): " + ", ".join(parts)
+    return f"fitted with {found.baseline.name} ({found.best}): " + ", ".join(parts)
 
 
 def _prediction(found: Findings, prediction: Prediction) -> list[str]:
