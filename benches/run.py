@@ -59,13 +59,21 @@ def load() -> list[Row]:
     return rows
 
 
+def children_cpu_s() -> float:
+    """CPU time of all ended child processes: start-up and book-keeping count for both tools."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def ours(url: str) -> Row:
     config = http_load([url], users=USERS, duration_s=SECONDS, connections=USERS)
+    before = children_cpu_s()
     with tempfile.TemporaryDirectory() as out:
         worker = Worker("load", {"load": config, "out": out})
         summary = worker.finish(SECONDS + 30)["summary"]
-        used = sum(lane["cpu_s"] for lane in summary["lanes"])
+        worker.process.wait()
         worker.close()
+    used = children_cpu_s() - before
     return {
         "tool": "sojourn",
         "requests_per_s": summary["achieved_per_s"],
@@ -74,12 +82,11 @@ def ours(url: str) -> Row:
 
 
 def wrk(url: str) -> Row:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = children_cpu_s()
     command = ["wrk", "-t1", f"-c{USERS}", f"-d{SECONDS}s", url]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     done = int(next(line for line in text.splitlines() if "requests in" in line).split()[0])
+    used = children_cpu_s() - before
     return {"tool": "wrk", "requests_per_s": done / SECONDS, "cpu_us_per_request": 1e6 * used / done}
 
 
