@@ -82,6 +82,8 @@ def test_the_best_variant_is_found_and_why() -> None:
         assert chosen.why.startswith(f"{law}: response times at held-out rates off by")
         assert next(iter(chosen.fits)) == law and len(chosen.fits) == 2
     # one PS core with mean work S + A is M/M/1: the two cannot be told apart, and that is said
+    few = compare(observations("shared", rates=(60.0, 140.0, 260.0)), ["paper", "shared"], resamples=20)
+    assert few.best == "shared" and few.clear
     tied = compare(observations("shared"), ["shared", "mmm"], given={"capacity": 100_000}, resamples=20)
     assert not tied.clear and "cannot be told apart" in tied.why
     with pytest.raises(InputError, match="variants: none"):
