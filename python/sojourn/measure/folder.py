@@ -94,6 +94,11 @@ class RunFolder:
             with suppress(OSError):
                 parent.rmdir()
 
+    @property
+    def sample_every(self) -> int:
+        """How many requests a row of `requests.parquet` stands for: 1, or more where the record limit was reached."""
+        return int((self.manifest.get("generator") or {}).get("sample_every") or 1)
+
     def save(self) -> None:
         """Writes the manifest, whole or not at all."""
         temporary = self.path / "manifest.tmp"

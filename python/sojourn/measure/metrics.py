@@ -58,7 +58,7 @@ def _mean(metric: str, values: pl.Series, station: str = "", cls: str = "") -> R
 def _user(
     folder: RunFolder, requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float
 ) -> list[Row]:
-    every = int((folder.manifest.get("generator") or {}).get("sample_every") or 1)
+    every = folder.sample_every
     arrivals = in_window(requests, window).height
     answers = requests.filter((pl.col("failure") == 0) & pl.col("end_s").is_between(*window)).height
     rows = [

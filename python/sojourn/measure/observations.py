@@ -53,7 +53,7 @@ def _blocks(folder: RunFolder, blocks: int) -> pl.DataFrame:
     host = folder.frame("host")
     edges = np.linspace(start, end, blocks + 1)
     leading, trailing = core_groups(folder.manifest)
-    every = int((folder.manifest.get("generator") or {}).get("sample_every") or 1)
+    every = folder.sample_every
     rows = []
     for block in range(blocks):
         window = (float(edges[block]), float(edges[block + 1]))
