@@ -18,7 +18,7 @@ mod _native {
     #[pymodule_export]
     use crate::irqwork::IrqWork;
     #[pymodule_export]
-    use crate::place::{die_with_parent, enter_network, share_of_core, stop_on_signals, stopped};
+    use crate::place::{die_with_parent, enter_network, share_taken, stop_on_signals, stopped};
     #[pymodule_export]
     use crate::services::{collect_host, load, schedule, serve_web, spin};
 }

@@ -43,9 +43,9 @@ pub fn enter_network(path: &str) -> PyResult<()> {
     sojourn_spin::enter_network(path).map_err(os_error)
 }
 
-/// The share in [0, 1] of `core` that an ordinary busy thread gets during `length_s` seconds.
+/// The share in [0, 1] of `core` that `thread` takes from an ordinary busy thread during `length_s` seconds.
 #[pyfunction]
-pub fn share_of_core(py: Python<'_>, core: usize, length_s: f64) -> PyResult<f64> {
+pub fn share_taken(py: Python<'_>, core: usize, thread: u32, length_s: f64) -> PyResult<f64> {
     let length = Duration::try_from_secs_f64(length_s).map_err(os_error)?;
-    py.detach(|| sojourn_spin::share_of_core(core, length)).map_err(os_error)
+    py.detach(|| sojourn_spin::share_taken(core, thread, length)).map_err(os_error)
 }

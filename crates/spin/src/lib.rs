@@ -9,5 +9,5 @@
 mod place;
 mod spinner;
 
-pub use place::{die_with_parent, enter_network, pin, share_of_core, PlaceError};
+pub use place::{die_with_parent, enter_network, pin, share_taken, PlaceError};
 pub use spinner::spin;

@@ -13,6 +13,8 @@ pub enum PlaceError {
     Core { core: usize, cause: std::io::Error },
     /// A network namespace that cannot be entered.
     Network { path: String, cause: std::io::Error },
+    /// A thread whose run time cannot be read.
+    Thread { thread: u32, cause: std::io::Error },
     /// A scheduling class that was refused.
     Policy { cause: std::io::Error },
 }
@@ -25,6 +27,12 @@ impl fmt::Display for PlaceError {
             }
             Self::Network { path, cause } => {
                 write!(f, "network namespace {path}: {cause}; it needs root, and must exist")
+            }
+            Self::Thread { thread, cause } => {
+                write!(
+                    f,
+                    "/proc/{thread}/schedstat: {cause}; it needs a thread that runs, and CONFIG_SCHED_INFO"
+                )
             }
             Self::Policy { cause } => write!(f, "SCHED_IDLE: {cause}"),
         }
@@ -75,30 +83,32 @@ pub fn die_with_parent() {
     }
 }
 
-/// The share of `core` that an ordinary busy thread gets during `length` (run time over elapsed time): what a
-/// service would get beside whatever else runs there.
+/// The share of `core` that `thread` (a kernel thread id) takes from an ordinary busy thread during `length`: its own
+/// run time by the kernel's account, so that neither steal nor anything else that runs there looks like its cost.
 ///
 /// # Errors
-/// `PlaceError::Core` where the core cannot be used.
-pub fn share_of_core(core: usize, length: Duration) -> Result<f64, PlaceError> {
+/// `PlaceError::Core` where the core cannot be used, `PlaceError::Thread` where the thread has no account.
+pub fn share_taken(core: usize, thread: u32, length: Duration) -> Result<f64, PlaceError> {
     std::thread::spawn(move || {
         pin(core)?;
-        let (start, run) = (Instant::now(), thread_time());
+        // Read while this thread runs: the account of a thread that runs is up to a tick old.
+        let (start, before) = (Instant::now(), run_time(thread)?);
         let mut x = 1_u64;
         while start.elapsed() < length {
             x = black_box(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
         }
-        Ok((thread_time() - run).as_secs_f64() / start.elapsed().as_secs_f64())
+        Ok((run_time(thread)? - before).as_secs_f64() / start.elapsed().as_secs_f64())
     })
     .join()
     .unwrap_or(Ok(0.0))
 }
 
-fn thread_time() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a live timespec.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+/// Run time of a thread since it began: the first field of its `schedstat`, nanoseconds.
+fn run_time(thread: u32) -> Result<Duration, PlaceError> {
+    let refuse = |cause| PlaceError::Thread { thread, cause };
+    let text = std::fs::read_to_string(format!("/proc/{thread}/schedstat")).map_err(refuse)?;
+    let first = text.split_whitespace().next().and_then(|field| field.parse().ok());
+    first.map(Duration::from_nanos).ok_or_else(|| refuse(std::io::ErrorKind::InvalidData.into()))
 }
 
 #[cfg(test)]
@@ -110,6 +120,15 @@ mod tests {
         let message = pin(1000).unwrap_err().to_string();
         assert!(message.contains("1000"), "{message}");
         assert!(pin(1 << 40).is_err());
+    }
+
+    #[test]
+    fn a_sleeping_thread_takes_nothing_and_one_that_ended_is_named() {
+        let sleeping = std::process::id();
+        let share = share_taken(0, sleeping, Duration::from_millis(20)).unwrap();
+        assert!((0.0..1.0).contains(&share), "{share}");
+        let message = share_taken(0, u32::MAX, Duration::from_millis(1)).unwrap_err().to_string();
+        assert!(message.contains("4294967295"), "{message}");
     }
 
     #[test]
