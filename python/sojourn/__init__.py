@@ -4,7 +4,8 @@ Names are imported when they are first used, so that a worker process starts in 
 
 Table      Metrics
 Measure    http_load, execute, RunFolder, observe
-Solve      two_class, mmm, cite
+Model      Model; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region; Closed, Open; distributions
+Solve      solve, sweep, methods; two_class, mmm, cite
 Fit        fit, compare, Fitted
 Predict    predict, gain
 Validate   validate, table3
@@ -29,19 +30,55 @@ if TYPE_CHECKING:
     from sojourn.measure.load import http_load as http_load
     from sojourn.measure.observations import observe as observe
     from sojourn.measure.run import execute as execute
+    from sojourn.model import Breakdowns as Breakdowns
+    from sojourn.model import Choice as Choice
+    from sojourn.model import Closed as Closed
+    from sojourn.model import Delay as Delay
+    from sojourn.model import Deterministic as Deterministic
+    from sojourn.model import Distribution as Distribution
+    from sojourn.model import Empirical as Empirical
+    from sojourn.model import Erlang as Erlang
+    from sojourn.model import Exponential as Exponential
+    from sojourn.model import ForkJoin as ForkJoin
+    from sojourn.model import Hyperexponential as Hyperexponential
+    from sojourn.model import LoadDependent as LoadDependent
+    from sojourn.model import Lognormal as Lognormal
+    from sojourn.model import MAP as MAP
+    from sojourn.model import Model as Model
+    from sojourn.model import Multicore as Multicore
+    from sojourn.model import Network as Network
+    from sojourn.model import Open as Open
+    from sojourn.model import Pareto as Pareto
+    from sojourn.model import PhaseType as PhaseType
+    from sojourn.model import Pool as Pool
+    from sojourn.model import Queue as Queue
+    from sojourn.model import Region as Region
+    from sojourn.model import Steps as Steps
+    from sojourn.model import Trace as Trace
+    from sojourn.model import Uniform as Uniform
+    from sojourn.model import Weibull as Weibull
     from sojourn.predict import gain as gain
     from sojourn.predict import predict as predict
     from sojourn.report import Document as Document
     from sojourn.report import write_html as write_html
     from sojourn.solve import cite as cite
+    from sojourn.solve import methods as methods
     from sojourn.solve import mmm as mmm
+    from sojourn.solve import solve as solve
+    from sojourn.solve import sweep as sweep
     from sojourn.solve import two_class as two_class
     from sojourn.study import run_study as run_study
     from sojourn.table import Metrics as Metrics
     from sojourn.validate import table3 as table3
     from sojourn.validate import validate as validate
 
+_MODEL = (
+    "Breakdowns Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
+    "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Steps Trace Uniform "
+    "Weibull"
+)
 _HOMES = {
+    **dict.fromkeys(_MODEL.split(), "model"),
     "SojournError": "errors",
     "Fitted": "fit",
     "compare": "fit",
@@ -55,7 +92,10 @@ _HOMES = {
     "Document": "report",
     "write_html": "report",
     "cite": "solve",
+    "methods": "solve",
     "mmm": "solve",
+    "solve": "solve",
+    "sweep": "solve",
     "two_class": "solve",
     "run_study": "study",
     "Metrics": "table",

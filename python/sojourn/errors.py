@@ -5,6 +5,8 @@
     │   ├── NoSuchRow            2    a Metrics table has no such row (also a KeyError)
     │   ├── UnstableModel        2    a number was asked for that exists only below saturation
     │   ├── FitError             2    the observations cannot carry the fit
+    │   ├── ModelError           2    a model file or object has no sense
+    │   ├── MethodRefused        2    a method does not apply to this model
     │   ├── RunFolderError       2    a run folder is empty, cut off, or from another version
     │   ├── StudyError           2    a study file has an unknown key, a wrong type, no sense
     │   └── ReportError          2    a report cannot be written as asked
@@ -12,6 +14,7 @@
     ├── LabError                 4    this machine lacks something
     │   ├── PermissionLacking    4    … a right
     │   └── Busy                 4    … because another study or process holds it
+    ├── SolverError              6    a method broke a law: our error, never the user's
     ├── ServiceError             5    the service under test failed or refused
     └── Interrupted            130    Ctrl-C, after everything was put back
 
@@ -59,6 +62,14 @@ class FitError(InputError):
     """The observations are too few, or none is valid, for the fit that was asked for."""
 
 
+class ModelError(InputError):
+    """A model, as a file or as an object, cannot be understood or has no sense."""
+
+
+class MethodRefused(InputError):
+    """A method was asked for by name that does not apply to the model; the remedy names one that does."""
+
+
 class RunFolderError(InputError):
     """A run folder is missing, empty, cut off, or written by another version."""
 
@@ -89,6 +100,12 @@ class PermissionLacking(LabError):
 
 class Busy(LabError):
     """Somebody else holds it: another study, or a port in use."""
+
+
+class SolverError(SojournError):
+    """A method's answer broke an operational law or a bound: an error of ours, caught before the answer left."""
+
+    exit_code = 6
 
 
 class ServiceError(SojournError):

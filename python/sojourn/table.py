@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,11 @@ UNITS = {
     "loss_probability": "1",
     "response_time_quantile": "s",
     "queue_length_probability": "1",
+    "queue_length_variance": "1",
+    "waiting_probability": "1",
+    "waiting_time_variance": "s^2",
+    "response_time_variance": "s^2",
+    "waiting_time_quantile": "s",
 }
 SOURCES = ("measured", "analytic", "simulated", "published")
 COLUMNS: dict[str, pl.DataType] = {
@@ -57,7 +62,8 @@ class Metrics:
     """A polars frame with the columns above, plus how it was made: `method`, `status` (`ok` or a name), `message`."""
 
     def __init__(self, frame: pl.DataFrame, method: str = "", status: str = "ok", message: str = "") -> None:
-        self.frame = _checked(frame)
+        self._make: Callable[[], pl.DataFrame] = lambda: _checked(frame)
+        self._frame: pl.DataFrame | None = self._make()
         self.method = method
         self.status = status
         self.message = message
@@ -71,6 +77,23 @@ class Metrics:
         full = [{**_DEFAULTS, "unit": UNITS.get(str(row.get("metric"))), **row} for row in rows]
         frame = pl.DataFrame(full, infer_schema_length=None) if full else pl.DataFrame(schema=COLUMNS)
         return cls(frame, method, status, message)
+
+    @classmethod
+    def later(
+        cls, make: Callable[[], pl.DataFrame], method: str = "", status: str = "ok", message: str = ""
+    ) -> Metrics:
+        """A table whose rows `make` builds when they are first asked for; for solvers that answer in microseconds."""
+        made = cls.__new__(cls)
+        made._make, made._frame = lambda: _checked(make()), None
+        made.method, made.status, made.message = method, status, message
+        return made
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The rows, as polars has them."""
+        if self._frame is None:
+            self._frame = self._make()
+        return self._frame
 
     @property
     def factors(self) -> list[str]:

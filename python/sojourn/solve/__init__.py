@@ -1,15 +1,29 @@
-"""Solvers: one file per method, closed forms broadcast over rates; every result is a `Metrics`.
+"""Solvers: a model in, a `Metrics` out. `solve` chooses or is told a method; each method is one file.
 
-cpu0            the chain of one leading core, to full precision        two_class, two_class_laws   interrupts and pages
-routing         rules for p                                             mmm                         M/M/m, the
-comparator bottleneck      which core, busy with what, in words                    status, cite
-outcomes; sources
+solve, sweep, methods   the public face          vary        one number of a model, varied
+method                  what a method is         registry    all of them, and how `auto` chooses
+solution                their answer as arrays   bound       what an answer must satisfy before it leaves
+single, closed, open, markov, bounds, special    the methods, by family
+two_class, two_class_laws, cpu0, routing, mmm, bottleneck     interrupts and pages on cores, over rates
+status, cite            outcomes; sources
 """
 
 from sojourn.solve.bottleneck import bottleneck, two_class_bottleneck
 from sojourn.solve.cite import cite
 from sojourn.solve.mmm import erlang_c, mmm
 from sojourn.solve.routing import routing_probability
+from sojourn.solve.solve import methods, solve, sweep
 from sojourn.solve.two_class import two_class
 
-__all__ = ["bottleneck", "cite", "erlang_c", "mmm", "routing_probability", "two_class", "two_class_bottleneck"]
+__all__ = [
+    "bottleneck",
+    "cite",
+    "erlang_c",
+    "methods",
+    "mmm",
+    "routing_probability",
+    "solve",
+    "sweep",
+    "two_class",
+    "two_class_bottleneck",
+]

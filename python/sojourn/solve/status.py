@@ -13,6 +13,13 @@ TEXT = {
         "the trailing cores are offered more pages than they can do: their queues grow without bound; lower the rate, "
         "raise p, or add cores"
     ),
+    "unstable": (
+        "the offered rate is at or above what a station can do: queues grow without bound; the message says at which "
+        "rate that starts"
+    ),
+    "approximate": "an approximation: the method's page says how far off it can be; simulate to know",
+    "bounds": "no single value: low and high enclose it",
+    "not_converged": "the iteration did not reach its tolerance: the values are its last; simulate to know",
     "above_one": (
         "the paper's chain serves both classes at full rate at once, so the work of one core sums to more than one; "
         "use variant shared or priority for utilisations"
@@ -27,7 +34,14 @@ TEXT = {
 
 def worst(names: set[str]) -> str:
     """The name that describes the whole table: `ok` unless a number is missing."""
-    return next((name for name in ("saturated", "trailing_unstable") if name in names), "ok")
+    return next(
+        (
+            name
+            for name in ("saturated", "unstable", "trailing_unstable", "not_converged", "bounds", "approximate")
+            if name in names
+        ),
+        "ok",
+    )
 
 
 def message(names: set[str]) -> str:

@@ -1,0 +1,67 @@
+"""`Model`: what a user writes. `Model.network` is the same thing as arrays, which is what methods and simulator take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from sojourn.model.distributions import Distribution, Exponential
+from sojourn.model.network import Network
+from sojourn.model.nouns import Choice, CustomerClass, Region, Station
+
+Times = Mapping[str, Mapping[str, float | Distribution]]
+Routing = Mapping[str, Mapping[str, Mapping[str, float] | Choice]]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Stations, classes, and one of: `demands_s`; `service_s` with `visits`; `service_s` with `routing`.
+
+    `demands_s[station][class]` is the total over all visits, `service_s[station][class]` of one visit: a mean in s
+    (exponential) or a distribution. `visits[station][class]` defaults to 1 where there is a time.
+    `routing[class][from][to]` is a probability, or `routing[class][from]` is a `Choice`. `source` and `exit` are where
+    an open class comes in and leaves, `think` where a closed one thinks; "station/class" as `to` changes the class.
+    Raises ModelError, which names the value, the place and the remedy.
+    """
+
+    stations: Sequence[Station]
+    classes: Sequence[CustomerClass]
+    demands_s: Times = field(default_factory=dict)
+    service_s: Times = field(default_factory=dict)
+    visits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    routing: Routing = field(default_factory=dict)
+    regions: Sequence[Region] = ()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        from sojourn.model.check import check
+
+        for name in ("stations", "classes", "regions"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("demands_s", "service_s", "visits", "routing"):
+            object.__setattr__(self, name, _plain(getattr(self, name)))
+        check(self)
+
+    @cached_property
+    def network(self) -> Network:
+        """The arrays that methods and simulator work on; made once."""
+        from sojourn.model.lower import lower
+
+        return lower(self)
+
+    def station(self, name: str) -> Station:
+        return next(s for s in self.stations if s.name == name)
+
+    def customer_class(self, name: str) -> CustomerClass:
+        return next(c for c in self.classes if c.name == name)
+
+
+def as_distribution(value: float | Distribution) -> Distribution:
+    """A number is the mean of an exponential."""
+    return value if isinstance(value, Distribution) else Exponential(float(value))
+
+
+def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _plain(value) if isinstance(value, Mapping) else value for key, value in table.items()}

@@ -1,0 +1,5 @@
+"""Bounds: asymptotic, balanced job, geometric."""
+
+from sojourn.solve.method import Method
+
+METHODS: tuple[Method, ...] = ()

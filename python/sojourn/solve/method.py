@@ -1,0 +1,41 @@
+"""What a method is: a name, whom it refuses, what it costs, and how it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from sojourn.model.network import Network
+from sojourn.solve.solution import Solution
+
+MILLISECOND = 1e-3
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to tell besides means, where a method knows it: quantiles of waiting and response time, p(0) … p(n)."""
+
+    quantiles: tuple[float, ...] = (0.5, 0.9, 0.95, 0.99)
+    probabilities: int | None = None
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method of `sojourn.solve`.
+
+    `refuses(network)` is None where the method applies, else the reason in words ("station cpu has 2 servers").
+    `cost_s` and `memory_bytes` estimate one solution, to an order of magnitude. `run` takes networks of one shape (a
+    sweep) and answers all at once. `rank` orders approximations: the smaller, the better. A `special` method is never
+    chosen by itself: it answers another question (bounds, transients) or reads the model in its own way.
+    """
+
+    name: str
+    title: str
+    exact: bool
+    sources: tuple[str, ...]
+    refuses: Callable[[Network], str | None]
+    run: Callable[[Sequence[Network], Wanted], Solution]
+    cost_s: Callable[[Network], float] = field(default=lambda network: MILLISECOND)
+    memory_bytes: Callable[[Network], float] = field(default=lambda network: 0.0)
+    rank: int = 0
+    special: bool = False
