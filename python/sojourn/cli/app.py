@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sojourn.cli import fit, lab, load, measure, predict, report, serve, study, validate
+from sojourn.cli import design, fit, lab, load, measure, predict, report, serve, study, validate
 
 app = typer.Typer(
     name="sojourn",
@@ -21,4 +21,5 @@ app.command("validate")(validate.validate)
 app.command("report")(report.report)
 app.command("study")(study.study)
 app.command("serve")(serve.serve)
+app.add_typer(design.app, name="design")
 app.add_typer(lab.app, name="lab")
