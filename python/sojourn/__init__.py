@@ -92,7 +92,8 @@ class _Index(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name not in _HOMES:
             raise AttributeError(f"sojourn has no {name!r}; it has {', '.join(__all__)}")
-        return getattr(import_module(f"sojourn.{_HOMES[name]}"), name)
+        value = self.__dict__[name] = getattr(import_module(f"sojourn.{_HOMES[name]}"), name)
+        return value
 
 
 sys.modules[__name__].__class__ = _Index

@@ -29,10 +29,20 @@ def all_methods() -> dict[str, Method]:
     return found
 
 
+def family(method: Method) -> str:
+    """The family that has it."""
+    return _families().get(method.name, "")
+
+
+@cache
+def _families() -> dict[str, str]:
+    return {m.name: name for name in FAMILIES for m in import_module(f"sojourn.solve.{name}").METHODS}
+
+
 def refusal(method: Method, network: Network) -> str | None:
     """Why the method does not apply, None where it does: what the model has and it does not read, or its own reason."""
     if network.remarkable:
-        reads = (*method.reads, *(("limits", "choices") if ".solve.markov" in method.run.__module__ else ()))
+        reads = (*method.reads, *(("limits", "choices") if family(method) == "markov" else ()))
         for feature, reason in features(network).items():
             if feature not in reads:
                 return reason
@@ -95,9 +105,9 @@ def _ordered(networks: Sequence[Network], budget_s: float) -> list[tuple[Method,
     holds = [m for m in exact if max(map(m.memory_bytes, sample)) <= BUDGET_BYTES]
     cheap = [m for m in holds if cost[m.name] <= budget_s]
     found = [(m, f"{m.name}: exact, {_among(i, len(cheap))}") for i, m in enumerate(cheap)]
-    why = f"no exact method within {budget_s:g} s" if exact else "no exact method applies"
+    why = f"no exact method answers within {budget_s:g} s" if exact else "no exact method does"
     rough = sorted((m for m in fit if not m.exact), key=lambda m: m.rank)
-    found += [(m, f"{m.name}: an approximation, because {why}") for m in rough]
+    found += [(m, f"{m.name}: the best approximation that applies, because {why}") for m in rough]
     rest = [m for m in holds if m not in cheap]
     return [
         *found,
