@@ -101,9 +101,7 @@ def _station_rows(n: Network, used: Array, points: int, tables: Mapping[str, Arr
             if len(own) and metric in ("response_time", "waiting_time", "service_time"):
                 weights = tables["throughput"]
                 assert weights is not None
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    mean = (table[:, k, own] * weights[:, k, own]).sum(axis=1) / weights[:, k, own].sum(axis=1)
-                found.append(_rows(station, "", metric, mean))
+                found.append(_rows(station, "", metric, _mean(table[:, k, own], weights[:, k, own])))
     return [f for f in found if not _is_absent(f)]
 
 
@@ -124,11 +122,17 @@ def _class_rows(n: Network, s: Solution, points: int, residence: Array) -> list[
                   _rows("", name, "queue_length", number[:, c])]  # fmt: skip
         if not n.closed[c]:
             found.append(_rows("", name, "arrival_rate", np.full(points, n.rate_per_s[c])))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = (response * s.throughput).sum(axis=1) / s.throughput.sum(axis=1)
+    mean = _mean(response, s.throughput)
     found += [_rows("", "", "throughput", s.throughput.sum(axis=1)), _rows("", "", "response_time", mean),
               _rows("", "", "queue_length", number.sum(axis=1))]  # fmt: skip
     return found
+
+
+def _mean(values: Array, weights: Array) -> Array:
+    """Over the last axis; where all weights are 0 (nobody comes) all count the same."""
+    total = weights.sum(axis=-1, keepdims=True)
+    weights = np.where(total == 0, 1.0, weights)
+    return (values * weights).sum(axis=-1) / weights.sum(axis=-1)
 
 
 def _rows(station: str, cls: str, metric: str, values: Array) -> pl.DataFrame:

@@ -122,14 +122,14 @@ class GridWait:
 def _residual(d: Distribution, cell: float) -> Array:
     """Residual service time on the grid: P(R > x) = E[(S - x)+]/mean."""
     z, w = roots_legendre(4)
-    x = np.asarray(cell * (np.arange(CELLS)[:, None] + (1 + z) / 2), dtype=np.float64)
+    x = cell * (np.arange(CELLS, dtype=np.float64)[:, None] + (1 + z) / 2)
     over = (service.excess(d, x) @ w) / 2 / d.first
     return np.concatenate([[1 - over[0]], over[:-1] - over[1:]])
 
 
 def _whole(d: Distribution, cell: float) -> Array:
     """Service time on the grid."""
-    over = service.excess(d, cell * np.arange(CELLS + 1)) / cell
+    over = service.excess(d, cell * np.arange(CELLS + 1, dtype=np.float64)) / cell
     mass = -np.diff(over)
     return np.concatenate([[1 - mass[0]], mass[:-1] - mass[1:]])
 
