@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 class IrqWork:
     """Work in soft-interrupt context, from construction until the object is gone."""
 
@@ -18,3 +21,28 @@ def share_taken(core: int, thread: int, length_s: float) -> float: ...
 def spin(cores: Sequence[int]) -> None: ...
 def stop_on_signals() -> None: ...
 def stopped() -> bool: ...
+
+# closed networks
+def closed_single(
+    demands_s: NDArray[np.float64], think_s: NDArray[np.float64], population: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_multi(
+    demands_s: NDArray[np.float64], think_s: NDArray[np.float64], points: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_diagonal(
+    demands_s: NDArray[np.float64], think_s: NDArray[np.float64], points: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_convolution(
+    demands_s: NDArray[np.float64],
+    speeds: Sequence[Sequence[float]],
+    think_s: NDArray[np.float64],
+    points: NDArray[np.int64],
+    most: int,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+]: ...
