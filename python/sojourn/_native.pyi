@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 class IrqWork:
     """Work in soft-interrupt context, from construction until the object is gone."""
 
@@ -21,3 +24,27 @@ def stopped() -> bool: ...
 
 # model files
 def toml_lines(text: str) -> dict[str, int]: ...
+# closed networks
+def closed_single(
+    demands_s: NDArray[np.float64], think_s: NDArray[np.float64], population: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_multi(
+    demands_s: NDArray[np.float64], think_s: NDArray[np.float64], points: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_diagonal(
+    demands_s: NDArray[np.float64], think_s: NDArray[np.float64], points: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_convolution(
+    demands_s: NDArray[np.float64],
+    speeds: Sequence[Sequence[float]],
+    think_s: NDArray[np.float64],
+    points: NDArray[np.int64],
+    most: int,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+]: ...
