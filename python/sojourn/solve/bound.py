@@ -28,7 +28,8 @@ def verify(networks: Sequence[Network], solution: Solution, method: str) -> None
                 method, f"throughput {x.tolist()}, queue lengths {q.tolist()}", "numbers of customers are not negative"
             )
         slack = 0.05 if solution.status and solution.status[p] == "approximate" else CLOSE
-        _population(network, x, q, method, slack)
+        held_back = 0.0 if solution.outside is None else solution.outside[p]
+        _population(network, x, q.sum(axis=0) + held_back, method, slack)
         _capacity(network, x, method, slack)
     del n
 
@@ -36,7 +37,7 @@ def verify(networks: Sequence[Network], solution: Solution, method: str) -> None
 def _population(network: Network, x: np.ndarray, q: np.ndarray, method: str, slack: float) -> None:
     for number in set(network.chain[network.closed].tolist()):
         own = network.chain == number
-        there = q[:, own].sum() + (x * network.think_s)[own].sum()
+        there = q[own].sum() + (x * network.think_s)[own].sum()
         wanted = float(network.population[own].sum())
         if abs(there - wanted) > slack * max(wanted, 1.0):
             _broken(method, f"{there:.9g} customers where {wanted:.9g} are", "numbers add up to the population")

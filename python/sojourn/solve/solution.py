@@ -30,6 +30,7 @@ class Solution:
     )
     visit_rate: Array | None = None  # P x K x C, visits/s that are served; default: throughput of the chain · visits
     loss: Array | None = None  # P x K x C, share of the visits that are lost
+    outside: Array | None = None  # P x C, mean number that wait outside the stations, for a pool or a region
     low: Mapping[str, Array] = field(default_factory=dict)  # bounds, by the names of the fields above
     high: Mapping[str, Array] = field(default_factory=dict)
     more: list[dict[str, Any]] = field(default_factory=list)  # further rows, `point` says of which point
@@ -118,6 +119,10 @@ def _class_rows(n: Network, s: Solution, points: int, residence: Array) -> list[
     response = (
         residence.sum(axis=1, where=np.isfinite(residence)) if np.isfinite(residence).any() else residence.sum(axis=1)
     )
+    if s.outside is not None:
+        number = number + s.outside
+        with np.errstate(divide="ignore", invalid="ignore"):
+            response = response + s.outside / (s.throughput @ (n.chain[:, None] == n.chain[None, :]))
     found = []
     for c, name in enumerate(n.classes):
         found += [_rows("", name, "throughput", s.throughput[:, c]), _rows("", name, "response_time", response[:, c]),
