@@ -1,5 +1,5 @@
 """Markov chains: general networks state by state, MAP and PH by matrix-geometric methods, software resources."""
 
-from sojourn.solve.markov import ctmc
+from sojourn.solve.markov import ctmc, qbd
 
-METHODS = (ctmc.METHOD,)
+METHODS = (qbd.METHOD, ctmc.METHOD)

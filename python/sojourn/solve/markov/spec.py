@@ -83,7 +83,9 @@ def spec(network: Network, most_open: int = UNLIMITED) -> Spec:
             (k, c) in network.choices and network.choices[k, c].policy == "jsq"
             for k in range(out + 1) for c in range(len(network.classes))
         ],
-        sources=[_source(network, c) for c in np.flatnonzero(~network.closed) if network.arrivals[c] is not None],
+        sources=[_source(network, c)
+            for c in range(len(network.classes))
+            if not network.closed[c] and network.arrivals[c] is not None],
         limits=[
             Limit(x.size, [k in x.stations for k in range(out + 1)], x.on_full == "lose") for x in network.limits
         ],
