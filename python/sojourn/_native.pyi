@@ -6,9 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_Array = NDArray[np.float64]
-_Integers = NDArray[np.int64] | NDArray[np.int32]
-
 class IrqWork:
     """Work in soft-interrupt context, from construction until the object is gone."""
 
@@ -26,7 +23,34 @@ def spin(cores: Sequence[int]) -> None: ...
 def stop_on_signals() -> None: ...
 def stopped() -> bool: ...
 
+# closed networks
+def closed_single(
+    demands_s: NDArray[np.float64], think_s: NDArray[np.float64], population: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_multi(
+    demands_s: NDArray[np.float64], think_s: NDArray[np.float64], points: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_diagonal(
+    demands_s: NDArray[np.float64], think_s: NDArray[np.float64], points: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_convolution(
+    demands_s: NDArray[np.float64],
+    speeds: Sequence[Sequence[float]],
+    think_s: NDArray[np.float64],
+    points: NDArray[np.int64],
+    most: int,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+]: ...
+
 # markov: chains
+_Array = NDArray[np.float64]
+_Integers = NDArray[np.int64] | NDArray[np.int32]
 
 class NetworkChain:
     """The states of a queueing network and their generator; `spec` is a `sojourn.solve.markov.spec.Spec`."""

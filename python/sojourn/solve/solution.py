@@ -116,9 +116,8 @@ def _is_absent(frame: pl.DataFrame) -> bool:
 
 def _class_rows(n: Network, s: Solution, points: int, residence: Array) -> list[pl.DataFrame]:
     number = s.queue_length.sum(axis=1)
-    response = (
-        residence.sum(axis=1, where=np.isfinite(residence)) if np.isfinite(residence).any() else residence.sum(axis=1)
-    )
+    there = np.isfinite(residence)
+    response = np.where(there.any(axis=1), residence.sum(axis=1, where=there), np.nan)
     if s.outside is not None:
         number = number + s.outside
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -75,7 +75,8 @@ def _room(network: Network) -> str | None:
             continue
         if network.limits:
             return f"station {name} blocks, and there are pools or regions"
-        feeders = network.route[:, k * classes : (k + 1) * classes].reshape(len(network.stations) + 1, -1).any(axis=1)
+        into = network.route[:, k * classes : (k + 1) * classes].reshape(len(network.stations) + 1, -1)
+        feeders = into.max(axis=1) > 0
         for j in np.flatnonzero(feeders[:-1]):
             if j != k and rule(network, int(j)) not in ("ordered", "random", "delay"):
                 return f"station {name} blocks {network.stations[j]}, where servers are shared or taken away"

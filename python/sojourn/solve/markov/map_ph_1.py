@@ -46,7 +46,7 @@ class Law:
         """k-th raw moment, s^k; k = 1 or 2."""
         x = self.column
         for _ in range(k):
-            x = np.linalg.solve(-self.matrix, x)
+            x = np.asarray(np.linalg.solve(-self.matrix, x), float)
         return float(k * self.row @ x)
 
     def quantile(self, q: float) -> float:
@@ -56,7 +56,9 @@ class Law:
         high = max(self.moment(1), 1e-300)
         while self.beyond(high) > 1 - q:
             high *= 2
-        return float(brentq(lambda t: np.log(max(self.beyond(t), 1e-300) / (1 - q)), 0.0, high, xtol=1e-300, rtol=1e-13))
+        return float(
+            brentq(lambda t: np.log(max(self.beyond(t), 1e-300) / (1 - q)), 0.0, high, xtol=1e-300, rtol=1e-13)
+        )
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ class MapPh1:
         own, phases = np.eye(len(d0)), np.eye(len(self.service.start))
         again = np.outer(self.service.end, self.service.start)
         local = np.kron(d0, phases) + np.kron(own, self.service.rates)
-        return solve(np.kron(d1, phases), local, np.kron(own, again))
+        parts = (np.kron(d1, phases), local, np.kron(own, again))
+        return solve(*(np.asarray(part, float) for part in parts))
 
     @cached_property
     def levels(self) -> tuple[Array, Array]:
@@ -147,14 +150,14 @@ class MapPh1:
         read = np.kron(rate[:, None], np.eye(phases))  # V: arrival x service phases → service phases
         r = self.geometric.r
         again = np.outer(self.service.end, self.service.start)
-        matrix = np.kron(self.service.rates, np.eye(len(r))) + np.kron(again, r.T)
-        start = np.linalg.solve(np.eye(len(r)) - r.T, self.levels[1])
-        return read.T.ravel(), matrix, start
+        matrix = np.asarray(np.kron(self.service.rates, np.eye(len(r))) + np.kron(again, r.T), float)
+        start = np.asarray(np.linalg.solve(np.eye(len(r)) - r.T, self.levels[1]), float)
+        return np.asarray(read.T, float).ravel(), matrix, start
 
     def waiting(self) -> Law:
         """Time from arrival to the start of service."""
         row, matrix, start = self._parts()
-        return Law(row, matrix, np.kron(np.ones(len(self.service.start)), start))
+        return Law(row, matrix, np.asarray(np.kron(np.ones(len(self.service.start)), start), float))
 
     def response(self) -> Law:
         """Time from arrival to the end of service."""
