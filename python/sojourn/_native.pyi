@@ -1,6 +1,7 @@
 """Native parts of sojourn; configurations and summaries cross as JSON text."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,3 +49,23 @@ def closed_convolution(
     NDArray[np.float64],
     NDArray[np.float64],
 ]: ...
+
+# markov: chains
+_Array = NDArray[np.float64]
+_Integers = NDArray[np.int64] | NDArray[np.int32]
+
+class NetworkChain:
+    """The states of a queueing network and their generator; `spec` is a `sojourn.solve.markov.spec.Spec`."""
+
+    def __new__(cls, spec: object, most: int) -> NetworkChain: ...
+    def __len__(self) -> int: ...
+    def steady(self, tolerance: float, most: int) -> tuple[_Array, float, int]: ...
+    def generator(self) -> tuple[_Integers, _Integers, _Array, _Array]: ...
+    def measure(self, p: _Array) -> dict[str, Any]: ...
+
+def chain_steady(
+    start: _Integers, to: _Integers, rate: _Array, tolerance: float, most: int
+) -> tuple[_Array, float, int]: ...
+def chain_transient(
+    start: _Integers, to: _Integers, rate: _Array, p: _Array, times_s: _Array, tolerance: float
+) -> _Array: ...
