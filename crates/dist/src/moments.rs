@@ -75,11 +75,10 @@ fn solve(rates: &[Vec<f64>], b: &[f64]) -> Vec<f64> {
     let mut a: Vec<Vec<f64>> =
         rates.iter().zip(b).map(|(row, b)| row.iter().map(|v| -v).chain([*b]).collect()).collect();
     for i in 0..n {
-        for j in i + 1..n {
-            let factor = a[j][i] / a[i][i];
-            for k in i..=n {
-                a[j][k] -= factor * a[i][k];
-            }
+        let (done, rest) = a.split_at_mut(i + 1);
+        for row in rest {
+            let factor = row[i] / done[i][i];
+            row.iter_mut().zip(&done[i]).skip(i).for_each(|(below, above)| *below -= factor * above);
         }
     }
     let mut x = vec![0.0; n];
