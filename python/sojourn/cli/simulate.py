@@ -29,13 +29,14 @@ def simulate(
 
     Ctrl-C keeps what was done: the estimates until then are printed, with status interrupted and exit code 130.
     """
+    from sojourn.model import Model
     from sojourn.simulate import simulate as simulate_
     from sojourn.simulate.progress import bar
     from sojourn.units import duration_s
 
     if as_json and as_csv:
         raise InputError("--json and --csv", "simulate", "give one of them")
-    model = _read(file)
+    model = Model.read(file)
     until_s = duration_s(until, "--until") if until else None
     with bar() as progress:
         found = simulate_(

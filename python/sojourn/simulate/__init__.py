@@ -7,6 +7,7 @@ interval    ratios and quantiles with intervals                         stopping
 table       rows of Metrics        verdict, status    what a result is worth        progress    a bar on a terminal
 """
 
+from sojourn.simulate.compare import compare_simulated
 from sojourn.simulate.simulate import simulate
 
-__all__ = ["simulate"]
+__all__ = ["compare_simulated", "simulate"]

@@ -11,7 +11,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
 from os import cpu_count
 from typing import Any, Protocol
 
@@ -36,6 +36,7 @@ class Simulation(Protocol):
 
 
 Engine = Callable[[str], Simulation]
+Tick = Callable[[float, int], None]  # simulated time of the run that is least far, events of all
 
 
 def native(config: str) -> Simulation:
@@ -67,15 +68,17 @@ class Run:
         return self.simulation.now_s if self.simulation else 0.0
 
     def go(
-        self, until_s: float, completions: int | None = None, deadline: float | None = None, stop: Any = None
+        self, until_s: float, completions: int | None, deadline: float, stop: Any = None, tick: Tick | None = None
     ) -> Record | None:
         """On to simulated time `until_s` or that many completions; earlier at the wall clock's `deadline` (of
         time.monotonic), or when `stop` is set. None where not one batch is complete."""
         self.simulation = self.simulation or self.engine(json.dumps(self.config))
         sim = self.simulation
         while sim.now_s < until_s and (completions is None or sim.completions < completions):
-            if (stop is not None and stop.is_set()) or (deadline is not None and time.monotonic() > deadline):
+            if (stop is not None and stop.is_set()) or time.monotonic() > deadline:
                 break
+            if tick:
+                tick(sim.now_s, sim.events)
             before = (sim.now_s, sim.events)
             sim.run(until_s if until_s < math.inf else None, completions, SLICE_S)
             if (sim.now_s, sim.events) == before:
@@ -110,14 +113,16 @@ class Runs:
         self.threads = isinstance(self.executor, ThreadPoolExecutor)
         self.last: Record | None = None
 
-    def go(self, until_s: float, completions: int | None, deadline: float | None) -> Record | None:
+    def go(self, until_s: float, completions: int | None, deadline: float, tick: Tick | None = None) -> Record | None:
         """All runs on to `until_s`; after an interruption `last` is what they have. None before the first batch."""
         try:
             if self.executor is None:
-                parts = [run.go(until_s, completions, deadline) for run in self.runs]
+                parts = [run.go(until_s, completions, deadline, None, tick) for run in self.runs]
             else:
                 stop = self.stop if self.threads else None
                 jobs = [self.executor.submit(run.go, until_s, completions, deadline, stop) for run in self.runs]
+                while wait(jobs, SLICE_S, FIRST_EXCEPTION).not_done and not any(_failed(job) for job in jobs):
+                    self._tell(tick)
                 parts = [job.result() for job in jobs]
         except KeyboardInterrupt:
             self.stop.set()
@@ -125,6 +130,11 @@ class Runs:
             raise
         self.last = _whole(parts)
         return self.last
+
+    def _tell(self, tick: Tick | None) -> None:
+        begun = [run.simulation for run in self.runs if run.simulation]
+        if tick and begun:
+            tick(min(sim.now_s for sim in begun), sum(sim.events for sim in begun))
 
     def _keep(self) -> None:
         """What all runs have done until an interruption, if they can still be asked."""
@@ -142,3 +152,7 @@ class Runs:
 def _whole(parts: Sequence[Record | None]) -> Record | None:
     found = [part for part in parts if part is not None]
     return together(found) if len(found) == len(parts) else None
+
+
+def _failed(job: Future[Record | None]) -> bool:
+    return job.done() and job.exception() is not None

@@ -28,9 +28,9 @@ def bar(console: Console | None = None) -> Iterator[Callable[[Look], None] | Non
 
 def share(look: Look) -> float:
     """Part of the work that is done, in [0, 1]: the half-width shrinks with the square root of the length."""
-    if not math.isfinite(look.precision) or look.precision <= 0:
+    if not math.isfinite(look.precision) or look.precision <= 0 or look.known_s <= 0:
         return 0.0 if look.precision else 1.0
-    return min(1.0, (look.wanted / look.precision) ** 2)
+    return min(1.0, (look.wanted / look.precision) ** 2 * look.now_s / look.known_s)
 
 
 def text(look: Look) -> str:

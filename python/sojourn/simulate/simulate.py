@@ -14,7 +14,7 @@ from sojourn.errors import InputError
 from sojourn.model import Model, Network
 from sojourn.simulate import stopping
 from sojourn.simulate.config import BATCHES, configuration, first_batch_s
-from sojourn.simulate.engine import Engine, Run, Runs, native
+from sojourn.simulate.engine import Engine, Run, Runs, Tick, native
 from sojourn.simulate.record import Record
 from sojourn.simulate.stopping import Reached
 from sojourn.simulate.verdict import Outcome, table
@@ -27,11 +27,12 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
 @dataclass(frozen=True)
 class Look:
-    """What a progress bar shows: simulated time, its goal if known, events, and the precision reached (or inf)."""
+    """What a progress bar shows: simulated time and events so far; the precision that was reached (inf: not known yet)
+    at `known_s` of simulated time, and the one wanted."""
 
     now_s: float
-    until_s: float
     events: int
+    known_s: float
     precision: float
     wanted: float
 
@@ -67,9 +68,11 @@ def simulate(
     Raises InputError for arguments out of range and ModelError for a model that cannot be simulated.
     """
     length = Length(precision, level, until_s, completions, max_seconds)
-    _check(length, seed, replications, quantiles)
+    check(length, seed, replications, quantiles)
     network = model.network
-    runs = Runs([Run(configuration(network, seed, r, until_s=until_s), engine) for r in range(replications or 1)], executor)
+    runs = Runs(
+        [Run(configuration(network, seed, r, until_s=until_s), engine) for r in range(replications or 1)], executor
+    )
     outcome = follow(network, runs, length, progress)
     return table(network, outcome, quantiles, seed, len(runs.runs))
 
@@ -80,14 +83,19 @@ def follow(network: Network, runs: Runs, length: Length, progress: Progress | No
     outcome = Outcome(length.precision, length.level, overloaded=stopping.overload(network))
     with _ended(runs, outcome, network):
         for until_s in _lengths(network, length, outcome):
-            record = runs.go(until_s, length.completions, started + length.max_seconds)
+            record = runs.go(until_s, length.completions, started + length.max_seconds, _telling(progress, outcome))
             outcome.wall_s = time.monotonic() - started
             _judge(outcome, record, network, length)
-            if progress and outcome.found:
-                progress(Look(outcome.length_s, until_s, outcome.events, outcome.found.precision, length.precision))
             if _over(outcome, length):
                 break
     return outcome
+
+
+def _telling(progress: Progress | None, outcome: Outcome) -> Tick | None:
+    if progress is None:
+        return None
+    reached = outcome.found.precision if outcome.found else math.inf
+    return lambda now_s, events: progress(Look(now_s, events, outcome.length_s, reached, outcome.precision))
 
 
 @contextmanager
@@ -144,7 +152,8 @@ def _still_warm(outcome: Outcome) -> bool:
     return outcome.warm_up_s > 0.9 * LATEST_SHARE * outcome.length_s
 
 
-def _check(length: Length, seed: Any, replications: int | None, quantiles: Sequence[float]) -> None:
+def check(length: Length, seed: Any, replications: int | None, quantiles: Sequence[float]) -> None:
+    """Raises InputError for an argument out of range."""
     wrong = [
         (not 0 < length.precision < 1, length.precision, "precision", "give a share such as 0.01"),
         (not 0.5 <= length.level < 1, length.level, "level", "give a level such as 0.95"),
