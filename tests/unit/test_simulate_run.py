@@ -24,7 +24,9 @@ MU = 100.0
 
 def queue(rate_per_s: float) -> sj.Model:
     return sj.Model(
-        stations=[sj.Queue("cpu")], classes=[sj.Open("user", rate_per_s=rate_per_s)], demands_s={"cpu": {"user": 1 / MU}}
+        stations=[sj.Queue("cpu")],
+        classes=[sj.Open("user", rate_per_s=rate_per_s)],
+        demands_s={"cpu": {"user": 1 / MU}},
     )
 
 

@@ -67,7 +67,7 @@ def _replicated(
         record = runs.go(each_s, None, deadline)
     finally:
         runs.close()
-    if record is None or record.length_s < 0.95 * each_s:
+    if record.length_s < 0.95 * each_s:
         return []
     first = max(cut(record), int(np.ceil(pilot.warm_up_s / record.batch_s)))
     record = record.after(min(first, record.batches // 2))

@@ -69,9 +69,9 @@ class Run:
 
     def go(
         self, until_s: float, completions: int | None, deadline: float, stop: Any = None, tick: Tick | None = None
-    ) -> Record | None:
+    ) -> Record:
         """On to simulated time `until_s` or that many completions; earlier at the wall clock's `deadline` (of
-        time.monotonic), or when `stop` is set. None where not one batch is complete."""
+        time.monotonic), or when `stop` is set."""
         self.simulation = self.simulation or self.engine(json.dumps(self.config))
         sim = self.simulation
         while sim.now_s < until_s and (completions is None or sim.completions < completions):
@@ -85,12 +85,10 @@ class Run:
                 break
         return self.read()
 
-    def read(self) -> Record | None:
+    def read(self) -> Record:
         assert self.simulation is not None
         found = self.simulation.batches()
         tables = {name: np.asarray(found[name], float)[None] for name in TABLES}
-        if tables["completions"].shape[1] == 0:
-            return None
         limits = {name: np.asarray(found[name], float)[None] for name in found if name.startswith("limit_")}
         histograms = {}
         for key in self.config["histograms"]:
@@ -113,8 +111,8 @@ class Runs:
         self.threads = isinstance(self.executor, ThreadPoolExecutor)
         self.last: Record | None = None
 
-    def go(self, until_s: float, completions: int | None, deadline: float, tick: Tick | None = None) -> Record | None:
-        """All runs on to `until_s`; after an interruption `last` is what they have. None before the first batch."""
+    def go(self, until_s: float, completions: int | None, deadline: float, tick: Tick | None = None) -> Record:
+        """All runs on to `until_s`; after an interruption `last` is what they have."""
         try:
             if self.executor is None:
                 parts = [run.go(until_s, completions, deadline, None, tick) for run in self.runs]
@@ -128,7 +126,7 @@ class Runs:
             self.stop.set()
             self._keep()
             raise
-        self.last = _whole(parts)
+        self.last = together(parts)
         return self.last
 
     def _tell(self, tick: Tick | None) -> None:
@@ -141,7 +139,7 @@ class Runs:
         if self.own and isinstance(self.executor, ThreadPoolExecutor):
             self.executor.shutdown(wait=True)
         if (self.executor is None or self.threads) and all(run.simulation for run in self.runs):
-            self.last = _whole([run.read() for run in self.runs]) or self.last
+            self.last = together([run.read() for run in self.runs])
 
     def close(self) -> None:
         self.stop.set()
@@ -149,10 +147,5 @@ class Runs:
             self.executor.shutdown(wait=True)
 
 
-def _whole(parts: Sequence[Record | None]) -> Record | None:
-    found = [part for part in parts if part is not None]
-    return together(found) if len(found) == len(parts) else None
-
-
-def _failed(job: Future[Record | None]) -> bool:
+def _failed(job: Future[Record]) -> bool:
     return job.done() and job.exception() is not None

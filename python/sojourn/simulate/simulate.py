@@ -131,6 +131,8 @@ def _judge(outcome: Outcome, record: Record | None, network: Network, length: Le
     if record is None:
         return
     outcome.events, outcome.passes, outcome.length_s = record.events, record.passes, record.length_s
+    if record.batches == 0:
+        return
     outcome.cut = cut(record)
     outcome.warm_up_s = outcome.cut * record.batch_s
     outcome.record = record.after(outcome.cut)
