@@ -19,7 +19,7 @@ class Lindley:
         self.mean_s = self.config["service"][0][0]["mean"]
         self.random = np.random.default_rng([self.config["seed"], self.config["replication"]])
         self.arrived, self.begun, self.left = np.zeros((3, 0))
-        self.now_s, self.completions, self.events = 0.0, 0, 0
+        self.now_s, self.completions, self.events, self.ended = 0.0, 0, 0, False
 
     def run(self, until_s: float | None, completions: int | None, seconds: float | None) -> None:
         del seconds
@@ -70,7 +70,7 @@ class Lindley:
         times = found["batch_s"] * by * np.arange(len(found["completions"]) // by + 1)
         bins = self.mean_s * np.geomspace(1e-6, 1e4, 4000)
         counts, _, _ = np.histogram2d(self.left, self.left - self.arrived, [times, np.r_[0.0, bins]])
-        return {"edges": np.r_[0.0, bins], "counts": counts, "group_s": found["batch_s"] * by}
+        return {"edges_s": np.r_[0.0, bins], "counts": counts, "group_s": found["batch_s"] * by}
 
 
 def _area(times: np.ndarray, at: np.ndarray) -> np.ndarray:

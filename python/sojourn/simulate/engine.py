@@ -26,10 +26,14 @@ SLICE_S = 0.1
 class Simulation(Protocol):
     """What the native engine offers."""
 
-    now_s: float
-    completions: int
-    events: int
-
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def completions(self) -> int: ...
+    @property
+    def events(self) -> int: ...
+    @property
+    def ended(self) -> bool: ...
     def run(self, until_s: float | None, completions: int | None, seconds: float | None) -> None: ...
     def batches(self) -> Mapping[str, Any]: ...
     def histogram(self, key: str) -> Mapping[str, Any]: ...
@@ -59,13 +63,10 @@ class Run:
         self.config = dict(config)
         self.engine = engine
         self.simulation: Simulation | None = None
+        self.seen = (0.0, 0)  # simulated time and events at the end of the last slice, for other threads
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "simulation": None}
-
-    @property
-    def now_s(self) -> float:
-        return self.simulation.now_s if self.simulation else 0.0
 
     def go(
         self, until_s: float, completions: int | None, deadline: float, stop: Any = None, tick: Tick | None = None
@@ -79,9 +80,9 @@ class Run:
                 break
             if tick:
                 tick(sim.now_s, sim.events)
-            before = (sim.now_s, sim.events)
             sim.run(until_s if until_s < math.inf else None, completions, SLICE_S)
-            if (sim.now_s, sim.events) == before:
+            self.seen = (sim.now_s, sim.events)
+            if sim.ended:
                 break
         return self.read()
 
@@ -95,7 +96,7 @@ class Run:
             one = self.simulation.histogram(key)
             counts = np.asarray(one["counts"], float)
             if counts.size:
-                histograms[key] = (np.asarray(one["edges"], float), counts[None], float(one["group_s"]))
+                histograms[key] = (np.asarray(one["edges_s"], float), counts[None], float(one["group_s"]))
         sim = self.simulation
         return Record(float(found["batch_s"]), tables, limits, histograms, int(sim.events), int(sim.completions))
 
@@ -130,9 +131,8 @@ class Runs:
         return self.last
 
     def _tell(self, tick: Tick | None) -> None:
-        begun = [run.simulation for run in self.runs if run.simulation]
-        if tick and begun:
-            tick(min(sim.now_s for sim in begun), sum(sim.events for sim in begun))
+        if tick:
+            tick(min(run.seen[0] for run in self.runs), sum(run.seen[1] for run in self.runs))
 
     def _keep(self) -> None:
         """What all runs have done until an interruption, if they can still be asked."""
