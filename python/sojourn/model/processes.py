@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from sojourn.model.times import freeze
+
 
 @dataclass(frozen=True)
 class MAP:
@@ -17,6 +19,9 @@ class MAP:
     D0: tuple[tuple[float, ...], ...]
     D1: tuple[tuple[float, ...], ...]
     kind: ClassVar[str] = "map"
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def rate_per_s(self) -> float:
@@ -38,6 +43,9 @@ class Steps:
     steps: tuple[tuple[float, float], ...]
     kind: ClassVar[str] = "steps"
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     @property
     def rate_per_s(self) -> float:
         return sum(rate * length for rate, length in self.steps) / sum(length for _, length in self.steps)
@@ -53,6 +61,9 @@ class Trace:
     times_s: tuple[float, ...] = ()
     run: str = ""
     kind: ClassVar[str] = "trace"
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def rate_per_s(self) -> float:

@@ -7,8 +7,23 @@ A number stands for an exponential with that mean. `mean` in s, `scv` is the squ
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
+
+
+def as_tuples(value: Any) -> Any:
+    """Lists and arrays as tuples, at any depth: frozen data can be compared and hashed."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return tuple(as_tuples(v) for v in value) if isinstance(value, (list, tuple)) else value
+
+
+def freeze(data: Any) -> None:
+    """For `__post_init__` of frozen data: every list or array among its fields becomes a tuple."""
+    for field in fields(data):
+        value = getattr(data, field.name)
+        if isinstance(value, (list, tuple)) or hasattr(value, "tolist"):
+            object.__setattr__(data, field.name, as_tuples(value))
 
 
 @dataclass(frozen=True)
@@ -16,6 +31,9 @@ class Distribution:
     """What all have: `kind` in a file, `mean`, `scv`, `third`."""
 
     kind: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def first(self) -> float:

@@ -19,7 +19,8 @@ from sojourn.solve.solution import Solution
 def refuses(network: Network) -> str | None:
     if not network.closed.all() or len(network.classes) != 1:
         return f"it has {len(network.classes)} classes, open {int((~network.closed).sum())}; it needs one closed class"
-    return next((f"station {s} is a {k} with {m} servers" for s, k, m in zip(network.stations, network.kind, network.servers)
+    return next((f"station {s} is a {k} with {m} servers"
+                 for s, k, m in zip(network.stations, network.kind, network.servers, strict=True)
                  if k not in ("queue", "delay") or m != 1), None)  # fmt: skip
 
 
