@@ -12,11 +12,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from sojourn.errors import MethodRefused
 from sojourn.model import Model
 from sojourn.solve import status
 from sojourn.solve.method import Method
-from sojourn.solve.registry import FAMILIES, all_methods, choose
+from sojourn.solve.registry import FAMILIES, all_methods, preferred, refusal
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python tools/methods_table.py"
@@ -69,7 +68,7 @@ def choice_table(models: dict[str, Model]) -> str:
     """What `auto` takes for each example, and what else applies."""
     rows = []
     for name, model in models.items():
-        fits = [m for m in all_methods().values() if m.refuses(model.network) is None]
+        fits = [m for m in all_methods().values() if not reason(m, model)]
         taken = chosen(model)
         rest = sorted((m for m in fits if m.name != taken), key=lambda m: (m.special, not m.exact, m.rank, m.name))
         others = ", ".join(tag(m) for m in rest) or "–"
@@ -79,10 +78,7 @@ def choice_table(models: dict[str, Model]) -> str:
 
 def chosen(model: Model) -> str:
     """The name of the method that `auto` takes, or nothing."""
-    try:
-        return choose(model.network)[0].name
-    except MethodRefused:
-        return ""
+    return next((method.name for method, _ in preferred([model.network])), "")
 
 
 def method_tables(models: dict[str, Model]) -> str:
@@ -137,7 +133,7 @@ def of_family(family: str) -> tuple[Method, ...]:
 
 
 def reason(method: Method, model: Model) -> str | None:
-    return method.refuses(model.network)
+    return refusal(method, model.network)
 
 
 def about(name: str) -> str:
