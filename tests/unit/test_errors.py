@@ -17,8 +17,6 @@ CODES = {
     "ModelError": 2,
     "MethodRefused": 2,
     "RunFolderError": 2,
-    "ModelError": 2,
-    "MethodRefused": 2,
     "SolverError": 6,
     "DesignError": 2,
     "StudyError": 2,
@@ -27,7 +25,6 @@ CODES = {
     "LabError": 4,
     "PermissionLacking": 4,
     "Busy": 4,
-    "SolverError": 6,
     "ServiceError": 5,
     "Interrupted": 130,
 }
