@@ -45,6 +45,13 @@ def test_a_pass_without_think_ends_at_each_visit_to_the_reference() -> None:
     assert sj.Model(QUEUES, tape, service_s=service, routing={"user": rows}).network.visits[:, 0].tolist() == [2, 1, 1]
 
 
+def test_where_routes_lead_to_think_a_pass_ends_only_there() -> None:
+    rows = {"cpu": {"disk": 0.5, "think": 0.5}, "disk": {"cpu": 1}}  # no row says where a pass begins: at the first
+    service = {s.name: {"user": 0.1} for s in QUEUES[:2]}
+    network = sj.Model(QUEUES[:2], USER, service_s=service, routing={"user": rows}).network
+    assert network.visits[:, 0].tolist() == [2.0, 1.0]
+
+
 def test_an_open_class_leaves_where_nothing_more_is_said() -> None:
     api = [sj.Open("api", 3.0)]
     service = {"cpu": {"api": 0.1}, "disk": {"api": 0.1}}
@@ -75,7 +82,7 @@ def test_visits_solve_the_traffic_equations(data: st.DataObject) -> None:
 
 
 def test_class_switching_makes_one_chain() -> None:
-    """A request is new at the CPU, becomes old, and goes round with probability 1/2 as an old one: 1 and 1 visits."""
+    """A request is new at the CPU, becomes old, and goes round with probability 1/2 as an old one: 1 and 2 visits."""
     both = [sj.Closed("new", 4, 1.0), sj.Closed("old", 3, 1.0)]
     service = {"cpu": {"new": 0.1, "old": 0.2}}
     routing = {"new": {"think": {"cpu": 1}, "cpu": {"cpu/old": 1}}, "old": {"cpu": {"cpu": 0.5, "think/new": 0.5}}}
