@@ -7,7 +7,7 @@ Measure    http_load, execute, RunFolder, observe
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Breakdowns; Closed, Open, Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
-Solve      solve, sweep, methods; two_class, mmm, cite
+Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated
 Fit        fit, compare, Fitted
 Predict    predict, gain
 Validate   validate, table3
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sojourn.predict import predict as predict
     from sojourn.report import Document as Document
     from sojourn.report import write_html as write_html
+    from sojourn.simulate import *  # noqa: F403
     from sojourn.solve import cite as cite
     from sojourn.solve import methods as methods
     from sojourn.solve import mmm as mmm
@@ -67,6 +68,7 @@ _HOMES = {
     "predict": "predict",
     "Document": "report",
     "write_html": "report",
+    **dict.fromkeys(("compare_simulated", "simulate"), "simulate"),
     "cite": "solve",
     "methods": "solve",
     "mmm": "solve",

@@ -14,6 +14,7 @@ from sojourn.solve.method import Method
 
 FAMILIES = ("single", "closed", "open", "markov", "bounds", "special")
 BUDGET_S = 1.0
+NOTHING_S = 0.01
 BUDGET_BYTES = 4e9
 SAMPLES = 5  # points of a sweep whose cost is estimated
 SIMULATE = "use sj.simulate(model), or `sojourn simulate`"
@@ -101,7 +102,8 @@ def _ordered(networks: Sequence[Network], budget_s: float) -> list[tuple[Method,
     sample = list({id(n): n for n in sample}.values())
     fit = [m for m in all_methods().values() if not m.special and all(refusal(m, n) is None for n in sample)]
     cost = {m.name: len(networks) * sum(map(m.cost_s, sample)) / len(sample) for m in fit}
-    exact = sorted((m for m in fit if m.exact), key=lambda m: cost[m.name])
+    # Below NOTHING_S no method is cheaper than another: the family that tells most about such a model comes first.
+    exact = sorted((m for m in fit if m.exact), key=lambda m: max(cost[m.name], NOTHING_S))
     holds = [m for m in exact if max(map(m.memory_bytes, sample)) <= BUDGET_BYTES]
     cheap = [m for m in holds if cost[m.name] <= budget_s]
     found = [(m, f"{m.name}: exact, {_among(i, len(cheap))}") for i, m in enumerate(cheap)]

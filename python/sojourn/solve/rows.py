@@ -134,6 +134,10 @@ def _class_lines(
     n, number = networks[0], s.queue_length.sum(axis=1)
     assert residence is not None and rate is not None
     spent = residence.sum(axis=1, where=(n.visits > 0)[None])
+    if s.outside is not None:
+        number = number + s.outside
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spent = spent + s.outside / (s.throughput @ n.same_chain)
     for c, name in enumerate(n.classes):
         yield _bounded("", name, "throughput", s.throughput[:, c], s, "throughput", c)
         yield Line("", name, "queue_length", number[:, c])
