@@ -46,3 +46,6 @@ def closed_convolution(
     NDArray[np.float64],
     NDArray[np.float64],
 ]: ...
+
+# model files
+def toml_lines(text: str) -> dict[str, int]: ...

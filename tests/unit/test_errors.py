@@ -14,6 +14,8 @@ CODES = {
     "NoSuchRow": 2,
     "UnstableModel": 2,
     "FitError": 2,
+    "ModelError": 2,
+    "MethodRefused": 2,
     "RunFolderError": 2,
     "StudyError": 2,
     "ReportError": 2,
@@ -21,6 +23,7 @@ CODES = {
     "LabError": 4,
     "PermissionLacking": 4,
     "Busy": 4,
+    "SolverError": 6,
     "ServiceError": 5,
     "Interrupted": 130,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sojourn.cli import fit, lab, load, measure, predict, report, serve, study, validate
+from sojourn.cli import fit, lab, load, measure, methods, predict, report, serve, solve, study, validate
 
 app = typer.Typer(
     name="sojourn",
@@ -15,6 +15,8 @@ app = typer.Typer(
 )
 app.command("load")(load.load)
 app.command("measure")(measure.measure)
+app.command("solve")(solve.solve)
+app.command("methods")(methods.methods)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("validate")(validate.validate)
