@@ -1,5 +1,5 @@
 """Markov chains: general networks state by state, MAP and PH by matrix-geometric methods, software resources."""
 
-from sojourn.solve.markov import ctmc, qbd
+from sojourn.solve.markov import ctmc, layered, qbd
 
-METHODS = (qbd.METHOD, ctmc.METHOD)
+METHODS = (qbd.METHOD, ctmc.METHOD, layered.METHOD)
