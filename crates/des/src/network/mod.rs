@@ -5,6 +5,7 @@
 //! - `simulation`: [`Simulation`], which runs, goes on, and gives its counts
 //! - `events`: the engine by events; `calendar` their order, `serve` stations at work, `moves` between them,
 //!   `control` servers that come and go, `routes`, `station`, `customer`
+//! - `recursion`: the engine without events, for queues in the order of the flow; `lines` its stations
 //! - `statistics`: what is counted; `cells`, `histogram`
 
 mod calendar;
@@ -15,7 +16,9 @@ mod control;
 mod customer;
 mod events;
 mod histogram;
+mod lines;
 mod moves;
+mod recursion;
 mod routes;
 mod serve;
 mod simulation;

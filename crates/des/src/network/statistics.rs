@@ -59,6 +59,11 @@ impl Statistics {
         }
     }
 
+    /// Whether any response time of this cell is asked for.
+    pub fn records(&self, cell: usize) -> bool {
+        self.wanted[cell] != [NONE, NONE]
+    }
+
     /// Ends the segment at `segment_end_s`; `clock(row)` is the service clock of a row of cells.
     pub fn close(&mut self, classes: usize, clock: impl Fn(usize) -> f64) {
         let end_s = self.segment_end_s;
