@@ -74,20 +74,35 @@ class Truth:
     parameters: tuple[Parameter, ...]
     points: tuple[Point, ...]
 
-    def own_error(self, quantity: str = "response") -> tuple[float, Point]:
-        """Mean over the points of |model with the true parameters / truth - 1|, and the point where it is largest."""
-        points = [p for p in self.points if p.quantity == quantity]
+    def own_error(self, quantity: str = "response") -> tuple[float, Point] | None:
+        """Mean over the points of |model with the true parameters / truth - 1|, and the point where it is largest; points
+        where the model says "saturated" are not in it, and None is for nothing else."""
+        points = [p for p in self.points if p.quantity == quantity and np.isfinite(p.known)]
+        if not points:
+            return None
         return float(np.mean([abs(_own(p)) for p in points])), max(points, key=lambda p: abs(_own(p)))
+
+    @property
+    def said_saturated(self) -> tuple[int, int]:
+        """At how many of how many points the model with the true parameters is saturated, and the host is not."""
+        points = [p for p in self.points if p.quantity == "response"]
+        return sum(not np.isfinite(p.known) for p in points), len(points)
 
     def lines(self) -> list[str]:
         """For the verdict."""
         inside = sum(p.covered for p in self.parameters)
-        mean, worst = self.own_error()
-        return [
-            f"truth known: {inside} of {len(self.parameters)} intervals of fitted parameters cover it; with the true "
-            f"parameters {self.model} is off by {percent(mean)} in response time on average, worst "
-            f"{percent(_own(worst), sign=True)} ({worst.configuration}, {worst.rate_per_s:g}/s): the model's own error"
-        ]
+        text = f"truth known: {inside} of {len(self.parameters)} intervals of fitted parameters cover it"
+        found = self.own_error()
+        if found:
+            mean, worst = found
+            text += (
+                f"; with the true parameters {self.model} is off by {percent(mean)} in response time on average, worst "
+                f"{percent(_own(worst), sign=True)} ({worst.configuration}, {worst.rate_per_s:g}/s): the model's own error"
+            )
+        wrong, of = self.said_saturated
+        if wrong:
+            text += f"; at {wrong} of {of} rates it says saturated where the host is not"
+        return [text]
 
     def section(self) -> Section:
         """For the report."""
@@ -114,12 +129,15 @@ class Truth:
             known = [cell for cell in cells if cell is not None]
             rows.append((label, *cells, float(np.mean(known)) if known else None))
         heads = ("", *(f"{nics}/{cores} NICs/cores" for nics, cores in places), "overall")
-        note = "Mean of |model with the true parameters / long run - 1| over the rates that were run."
+        note = "Mean of |model with the true parameters / long run - 1| over the rates that were run"
+        wrong, of = self.said_saturated
+        note += f", but for {wrong} of {of} at which the model says saturated and the host is not." if wrong else "."
         title = f"The model's own error, {self.model}, in the form of the document's Table 3"
         return Table(title, heads, tuple(rows), note, ("", *[".1%"] * (len(places) + 1)))
 
     def _mean(self, quantity: str, nics: int, cores: int) -> float | None:
         here = [abs(_own(p)) for p in self.points if (p.quantity, p.nics, p.cores) == (quantity, nics, cores)]
+        here = [error for error in here if np.isfinite(error)]
         return float(np.mean(here)) if here else None
 
     def _points(self) -> Table:

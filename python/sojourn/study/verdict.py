@@ -17,6 +17,7 @@ from sojourn.study.judge import (
 )
 from sojourn.study.phases import Findings, Prediction, Saturation
 from sojourn.study.plan import Plan
+from sojourn.testbed import VirtualTestbed
 from sojourn.units import interval, per_second, percent, seconds
 from sojourn.validate import table3_text
 
@@ -24,15 +25,15 @@ TABLE_INDENT = "    "  # lines of the table, which the report shows as a table
 
 
 def verdict_lines(found: Findings, plan: Plan) -> list[str]:
-    """Headline, parameters, each prediction with what was then measured, errors as in Table 3, bottlenecks."""
-    lines = [headline(found)]
-    for group in found.groups:
-        lines += [_demand(group, plan), _parameters(group)]
-        for prediction in group.predictions:
-            lines += _prediction(group, prediction)
-    for group in found.groups:
-        lines.append(_bottleneck(group.baseline.name, group.observations, group.client_s))
-        lines += [_bottleneck(p.configuration.name, p.observations, group.client_s) for p in group.predictions]
+    """Headline, parameters, each prediction with what was then measured, errors as in Table 3, bottlenecks; of what else
+    was fitted by itself only the parameters and the predicted saturation."""
+    lines = [headline(found), _demand(found, plan), _parameters(found)]
+    for prediction in found.predictions:
+        lines += _prediction(found, prediction)
+    for other in found.others:
+        lines += [_parameters(other), *(_prediction(other, prediction)[0] for prediction in other.predictions)]
+    lines.append(_bottleneck(found.baseline.name, found.observations, found.client_s))
+    lines += [_bottleneck(p.configuration.name, p.observations, found.client_s) for p in found.predictions]
     if found.truth:
         lines += found.truth.lines()
     lines.append(f"{TABLE_INDENT}relative errors up to 80 % of saturation, %, model {found.best}:")
@@ -67,9 +68,15 @@ def _demand(found: Findings, plan: Plan) -> str:
     demand = plan.demand_of(found.baseline)
     interrupt_s = float(demand.interrupt_s) + found.interrupt_overhead_s
     page_s = found.known_page_s
+    if found.truth:
+        page_s = 1 / VirtualTestbed.truth(plan.host(found.baseline))["mu2_per_s"]
     text = (
-        f"known: interrupt {seconds(interrupt_s)} ({seconds(found.interrupt_overhead_s)} of it the network's own), "
-        f"page {seconds(page_s)} ({seconds(page_s - float(demand.page_s))} of it templating, sockets and wake-up)"
+        f"known: interrupt {seconds(interrupt_s)}, page {seconds(page_s)}"
+        if found.truth
+        else (
+            f"known: interrupt {seconds(interrupt_s)} ({seconds(found.interrupt_overhead_s)} of it the network's own), "
+            f"page {seconds(page_s)} ({seconds(page_s - float(demand.page_s))} of it templating, sockets and wake-up)"
+        )
     )
     fitted = found.fits[found.best].parameters
     if not {"mu1_per_s", "mu2_per_s"} <= set(fitted) or not demand.interrupt_s:
