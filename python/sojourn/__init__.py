@@ -7,7 +7,7 @@ Measure    http_load, execute, RunFolder, observe
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Breakdowns; Closed, Open, Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
-Solve      solve, sweep, methods; two_class, mmm, cite
+Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated
 Fit        fit, compare, Fitted
 Predict    predict, gain
 Validate   validate, table3
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sojourn.predict import predict as predict
     from sojourn.report import Document as Document
     from sojourn.report import write_html as write_html
+    from sojourn.simulate import *  # noqa: F403
     from sojourn.solve import cite as cite
     from sojourn.solve import methods as methods
     from sojourn.solve import mmm as mmm
@@ -67,6 +68,7 @@ _HOMES = {
     "predict": "predict",
     "Document": "report",
     "write_html": "report",
+    **dict.fromkeys(("compare_simulated", "simulate"), "simulate"),
     "cite": "solve",
     "methods": "solve",
     "mmm": "solve",
@@ -92,7 +94,8 @@ class _Index(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name not in _HOMES:
             raise AttributeError(f"sojourn has no {name!r}; it has {', '.join(__all__)}")
-        return getattr(import_module(f"sojourn.{_HOMES[name]}"), name)
+        value = self.__dict__[name] = getattr(import_module(f"sojourn.{_HOMES[name]}"), name)
+        return value
 
 
 sys.modules[__name__].__class__ = _Index

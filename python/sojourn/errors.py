@@ -8,6 +8,7 @@
     │   ├── ModelError           2    a model file or object has no sense
     │   ├── MethodRefused        2    a method does not apply to this model
     │   ├── RunFolderError       2    a run folder is empty, cut off, or from another version
+    │   ├── DesignError          2    an experiment design or its run list has no sense
     │   ├── StudyError           2    a study file has an unknown key, a wrong type, no sense
     │   └── ReportError          2    a report cannot be written as asked
     ├── LoadError                3    the run is invalid: the generator was the bottleneck
@@ -72,6 +73,10 @@ class MethodRefused(InputError):
 
 class RunFolderError(InputError):
     """A run folder is missing, empty, cut off, or written by another version."""
+
+
+class DesignError(InputError):
+    """An experiment design cannot be made as asked, or its run list cannot be analysed."""
 
 
 class StudyError(InputError):

@@ -136,7 +136,7 @@ def test_laws_find_what_is_broken() -> None:
         "Little's law": False, "utilisation law": False, "flow balance": False, "interactive law": True,
     }  # fmt: skip
     text = str(broken(findings)[0])
-    assert "is broken at system" in text and "tolerance 5.00 %" in text
+    assert "is off by 11 % at system" in text and "tolerance 5.00 %" in text
     assert check_laws(Metrics.of([])) == []
 
 

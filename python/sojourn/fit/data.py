@@ -95,7 +95,10 @@ class Data:
             return {"mu_per_s": np.exp(-theta[:, 0])}
         found = {} if "mu1_per_s" in self.spec.given else {"mu1_per_s": _inverse(self._interrupt_s(data))}
         found |= {} if "mu2_per_s" in self.spec.given else {"mu2_per_s": np.exp(-theta[:, 0])}
-        found |= {self.delay: theta[:, 1] * self._scale(data)} if self.with_delay else {}
+        # the search for a delay that is not there ends a hair above its bound, 0
+        found |= (
+            {self.delay: np.where(theta[:, 1] > 1e-9, theta[:, 1], 0.0) * self._scale(data)} if self.with_delay else {}
+        )
         return found | ({"p": self._p(data)} if self.spec.given.get("p") == "utilisation" else {})
 
     def held_out(self) -> tuple[Row, ...]:

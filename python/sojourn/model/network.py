@@ -116,7 +116,9 @@ class Network:
 
 def stacked(networks: Sequence[Network], name: str) -> Array:
     """A field of many networks with the point as first axis; not copied where all share it, as in most sweeps."""
-    first = getattr(networks[0], name)
+    first: Array = getattr(networks[0], name)
+    if len(networks) == 1:
+        return first[None]
     if all(getattr(n, name) is first for n in networks):
         return np.broadcast_to(first, (len(networks), *first.shape))
     return np.stack([getattr(n, name) for n in networks])

@@ -33,12 +33,13 @@ def verify(networks: Sequence[Network], solution: Solution, method: str) -> None
     x, q, busy = (a if whole else a[look] for a in (solution.throughput, solution.queue_length, solution.utilisation))
     if not (np.isfinite(x).all() and (x >= 0).all() and (q >= -CLOSE).all()):
         raise _broken(method, f"throughput from {x.min():.9g}, queue lengths from {q.min():.9g}", "none is negative")
-    _population(seen, x, q, slack, method)
+    held_back = np.zeros_like(solution.throughput) if solution.outside is None else solution.outside
+    _population(seen, x, q.sum(axis=1) + (held_back if whole else held_back[look]), slack, method)
     _capacity(seen, x, slack, method)
     _utilisation(seen, x, busy, slack, method)
 
 
-def _population(networks: list[Network], x: Array, q: Array, slack: Array, method: str) -> None:
+def _population(networks: list[Network], x: Array, number: Array, slack: Array, method: str) -> None:
     """Numbers present and thinking add up to the population of each closed chain, and X <= N/(Z + D)."""
     n = networks[0]
     if not n.closed.any():
@@ -49,7 +50,7 @@ def _population(networks: list[Network], x: Array, q: Array, slack: Array, metho
     for c in _heads(n):
         own = n.chain == n.chain[c]
         wanted = population[:, own].sum(axis=1)
-        there = q[:, :, own].sum(axis=(1, 2)) + (x * think)[:, own].sum(axis=1)
+        there = (number + x * think)[:, own].sum(axis=1)
         _hold(
             np.abs(there - wanted) <= slack * np.maximum(wanted, 1),
             there,

@@ -1,8 +1,8 @@
 """M/M/m: one queue, m equal cores. The comparator that Chen et al. argue against; only its service rate is fitted.
 
 Source: Kleinrock, Queueing Systems vol. 1 (1975), Section 3.5, Erlang's C formula. `m` there is `cores` here, mu is
-`mu_per_s`. Stable for any m: Erlang's loss recurrence B_k = a B_(k-1)/(k + a B_(k-1)) only adds, and
-C = B/(1 - rho (1 - B)). Limits: rate below cores·mu; no interrupts, all cores alike (so NICs play no part).
+`mu_per_s`. Stable for any m: `single.erlang`. Limits: rate below cores·mu; no interrupts, all cores alike (so NICs play
+no part). The same queue as a model, with variances and quantiles: method mmm of `solve`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sojourn.errors import InputError
 from sojourn.solve import status
+from sojourn.solve.single.erlang import erlang_c as erlang_c
 from sojourn.table import Metrics
 
 Array = NDArray[np.float64]
@@ -28,17 +29,6 @@ ROWS = (
     ("lead_busy", "leading", "utilisation"),
     ("behind_busy", "trailing", "utilisation"),
 )
-
-
-def erlang_c(offered: ArrayLike, servers: ArrayLike) -> Array:
-    """P(wait) for `offered` = lambda/mu erlangs >= 0 and `servers` >= 1; 1 at and above saturation; broadcasts."""
-    a, m = np.broadcast_arrays(np.asarray(offered, float), np.asarray(servers, int))
-    blocked = np.ones_like(a)
-    for k in range(1, int(m.max(initial=0)) + 1):
-        blocked = np.where(k <= m, a * blocked / (k + a * blocked), blocked)
-    rho = a / m
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(rho < 1, blocked / (1 - rho * (1 - blocked)), 1.0)
 
 
 def evaluate(rate: ArrayLike, service_s: ArrayLike, cores: ArrayLike) -> dict[str, Array]:

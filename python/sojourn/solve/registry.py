@@ -14,6 +14,7 @@ from sojourn.solve.method import Method
 
 FAMILIES = ("single", "closed", "open", "markov", "bounds", "special")
 BUDGET_S = 1.0
+NOTHING_S = 0.01
 BUDGET_BYTES = 4e9
 SAMPLES = 5  # points of a sweep whose cost is estimated
 SIMULATE = "use sj.simulate(model), or `sojourn simulate`"
@@ -29,10 +30,20 @@ def all_methods() -> dict[str, Method]:
     return found
 
 
+def family(method: Method) -> str:
+    """The family that has it."""
+    return _families().get(method.name, "")
+
+
+@cache
+def _families() -> dict[str, str]:
+    return {m.name: name for name in FAMILIES for m in import_module(f"sojourn.solve.{name}").METHODS}
+
+
 def refusal(method: Method, network: Network) -> str | None:
     """Why the method does not apply, None where it does: what the model has and it does not read, or its own reason."""
     if network.remarkable:
-        reads = (*method.reads, *(("limits", "choices") if ".solve.markov" in method.run.__module__ else ()))
+        reads = (*method.reads, *(("limits", "choices") if family(method) == "markov" else ()))
         for feature, reason in features(network).items():
             if feature not in reads:
                 return reason
@@ -91,13 +102,14 @@ def _ordered(networks: Sequence[Network], budget_s: float) -> list[tuple[Method,
     sample = list({id(n): n for n in sample}.values())
     fit = [m for m in all_methods().values() if not m.special and all(refusal(m, n) is None for n in sample)]
     cost = {m.name: len(networks) * sum(map(m.cost_s, sample)) / len(sample) for m in fit}
-    exact = sorted((m for m in fit if m.exact), key=lambda m: cost[m.name])
+    # Below NOTHING_S no method is cheaper than another: the family that tells most about such a model comes first.
+    exact = sorted((m for m in fit if m.exact), key=lambda m: max(cost[m.name], NOTHING_S))
     holds = [m for m in exact if max(map(m.memory_bytes, sample)) <= BUDGET_BYTES]
     cheap = [m for m in holds if cost[m.name] <= budget_s]
     found = [(m, f"{m.name}: exact, {_among(i, len(cheap))}") for i, m in enumerate(cheap)]
-    why = f"no exact method within {budget_s:g} s" if exact else "no exact method applies"
+    why = f"no exact method answers within {budget_s:g} s" if exact else "no exact method does"
     rough = sorted((m for m in fit if not m.exact), key=lambda m: m.rank)
-    found += [(m, f"{m.name}: an approximation, because {why}") for m in rough]
+    found += [(m, f"{m.name}: the best approximation that applies, because {why}") for m in rough]
     rest = [m for m in holds if m not in cheap]
     return [
         *found,

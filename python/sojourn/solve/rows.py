@@ -47,7 +47,7 @@ def frame(networks: Sequence[Network], s: Solution, factors: Mapping[str, Sequen
     tables = _tables(networks, s)
     sound = all(name in ("ok", *PERVASIVE) for name in s.status)
     lines = [line for line in _station_lines(n, s, tables) if not _absent(line, n, sound)]
-    lines += list(_class_lines(networks, s, tables["residence_time"]))
+    lines += list(_class_lines(networks, s, tables["residence_time"], tables["throughput"]))
     made = _columns(lines, len(networks), s.status)
     if s.more:
         made = pl.concat([made, _further(s)], how="diagonal_relaxed")
@@ -128,10 +128,16 @@ def _absent(line: Line, n: Network, sound: bool) -> bool:
     return line.low is None and line.high is None and (sound or not told)
 
 
-def _class_lines(networks: Sequence[Network], s: Solution, residence: Array | None) -> Iterator[Line]:
+def _class_lines(
+    networks: Sequence[Network], s: Solution, residence: Array | None, rate: Array | None
+) -> Iterator[Line]:
     n, number = networks[0], s.queue_length.sum(axis=1)
-    assert residence is not None
+    assert residence is not None and rate is not None
     spent = residence.sum(axis=1, where=(n.visits > 0)[None])
+    if s.outside is not None:
+        number = number + s.outside
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spent = spent + s.outside / (s.throughput @ n.same_chain)
     for c, name in enumerate(n.classes):
         yield _bounded("", name, "throughput", s.throughput[:, c], s, "throughput", c)
         yield Line("", name, "queue_length", number[:, c])
@@ -141,7 +147,7 @@ def _class_lines(networks: Sequence[Network], s: Solution, residence: Array | No
             yield Line("", name, "residence_time", spent[:, c])
             if n.passes[c] == 1:  # all passes begin as this class: the whole pass is its response
                 yield Line("", name, "response_time", spent[:, n.chain == n.chain[c]].sum(axis=1))
-    yield from _open_lines(networks, s)
+    yield from _open_lines(networks, s, rate)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = number.sum(axis=1) / s.throughput.sum(axis=1)
     alone = len(n.classes) == 1
@@ -155,7 +161,7 @@ def _bounded(station: str, cls: str, metric: str, value: Array, s: Solution, nam
     return Line(station, cls, metric, value, *ends)
 
 
-def _open_lines(networks: Sequence[Network], s: Solution) -> Iterator[Line]:
+def _open_lines(networks: Sequence[Network], s: Solution, rate: Array) -> Iterator[Line]:
     """What comes from outside, and which share of it does not get through where visits are lost."""
     n, offered = networks[0], stacked(networks, "rate_per_s")
     own = np.flatnonzero(~n.closed)
@@ -166,12 +172,14 @@ def _open_lines(networks: Sequence[Network], s: Solution) -> Iterator[Line]:
     if s.loss is None:
         return
     with np.errstate(divide="ignore", invalid="ignore"):
+        # the sum of what is lost where it is lost: 1 - X/rate would cancel small losses away
+        exact = (rate * s.loss / (1 - s.loss)).sum(axis=1, where=(n.visits > 0)[None])
+        lost = np.where(np.isfinite(exact), exact, offered - s.throughput)
         for c in own:
-            if (n.chain == n.chain[c]).sum() == 1:
-                yield Line("", n.classes[c], "loss_probability", 1 - s.throughput[:, c] / offered[:, c])
+            if n.same_chain[c].sum() == 1:
+                yield Line("", n.classes[c], "loss_probability", lost[:, c] / offered[:, c])
         if len(own):
-            lost = 1 - s.throughput[:, own].sum(axis=1) / offered.sum(axis=1)
-            yield Line("", "", "loss_probability", lost)
+            yield Line("", "", "loss_probability", lost[:, own].sum(axis=1) / offered.sum(axis=1))
 
 
 def _columns(lines: Sequence[Line], points: int, status: Sequence[str]) -> pl.DataFrame:

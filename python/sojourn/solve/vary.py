@@ -14,8 +14,9 @@ from typing import Any, cast
 import numpy as np
 
 from sojourn.errors import ModelError
-from sojourn.model import Choice, Closed, Distribution, Exponential, Model, Network, Open, Queue
-from sojourn.model.check import check_class, check_station, check_time
+from sojourn.model import Choice, Distribution, Exponential, Model, Network, Open, Queue
+from sojourn.model.check import check_time
+from sojourn.model.values import number, whole
 
 TABLES = ("demands_s", "service_s", "visits")
 USE = "use classes.NAME.FIELD, stations.NAME.FIELD, regions.NAME.FIELD or demands_s.STATION.CLASS"
@@ -24,6 +25,8 @@ Edit = Callable[[Network, Any], Network]
 
 def varied(model: Model, factors: Mapping[str, Sequence[Any]]) -> tuple[list[Network], dict[str, list[Any]]]:
     """The network at each combination of values, the last path running fastest, and the values a point by path."""
+    # what the copies inherit is computed once
+    _ = model.network.demands_s, model.network.same_chain, model.network.remarkable
     paths, points = list(factors), list(product(*factors.values()))
     edits = [_edit(model, path) for path in paths]
     columns = {path: [point[i] for point in points] for i, path in enumerate(paths)}
@@ -122,17 +125,17 @@ def _class_edit(model: Model, path: str, name: str, key: str) -> Edit | None:
         return made
 
     def population(n: Network, value: Any) -> Network:
-        check_class(replace(cast(Closed, cls), population=value))
+        whole(value, path)
         return n.altered(population=put(n.population, value))
 
     def think(n: Network, value: Any) -> Network:
-        check_class(replace(cast(Closed, cls), think_s=value))
+        check_time(value, path)
         time = value if isinstance(value, Distribution) else Exponential(float(value))
         own = None if time.first == 0 else time
         return n.altered(think_s=put(n.think_s, time.first), think=(*n.think[:j], own, *n.think[j + 1 :]))
 
     def rate(n: Network, value: Any) -> Network:
-        check_class(replace(cast(Open, cls), rate_per_s=value))
+        number(value, path, what="(1/s)")
         own = Exponential(1 / value) if value > 0 else None
         arrivals = (*n.arrivals[:j], own, *n.arrivals[j + 1 :])
         return n.altered(rate_per_s=put(n.rate_per_s, value), arrivals=arrivals)
@@ -143,11 +146,11 @@ def _class_edit(model: Model, path: str, name: str, key: str) -> Edit | None:
 
 
 def _servers_edit(model: Model, path: str, name: str) -> Edit:
-    station = model.station(name)
+    station = cast(Queue, model.station(name))
     k = model.network.stations.index(name)
 
     def servers(n: Network, value: Any) -> Network:
-        check_station(replace(cast(Queue, station), servers=value))
+        whole(value, path, 1, None if station.capacity is None else station.capacity)
         made = n.servers.copy()
         made[k] = value
         return n.altered(servers=made)
@@ -166,7 +169,7 @@ def _time_edit(model: Model, path: str, name: str, key: str) -> Edit | None:
     def time(n: Network, value: Any) -> Network:
         check_time(value, path)
         if isinstance(value, Distribution) and over != 1:
-            return _lowered(model, {path: value})
+            raise ModelError(repr(value), path, "give service_s of one visit where it is a distribution")
         own = value if isinstance(value, Distribution) else Exponential(float(value) / over)
         service_s = n.service_s.copy()
         service_s[k, j] = own.first

@@ -1,5 +1,5 @@
 """Markov chains: general networks state by state, MAP and PH by matrix-geometric methods, software resources."""
 
-from sojourn.solve.method import Method
+from sojourn.solve.markov import ctmc, qbd
 
-METHODS: tuple[Method, ...] = ()
+METHODS = (qbd.METHOD, ctmc.METHOD)

@@ -1,0 +1,101 @@
+"""From the arrays of a one-station method to its `Solution`, with the rows that only single stations have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sojourn.model.network import Array, Network
+from sojourn.solve.single.reading import Reading
+from sojourn.solve.solution import Solution
+
+
+class Rows:
+    """Rows beyond the means; what is not finite at a point becomes a row without a number, with the point's status."""
+
+    def __init__(self, networks: Sequence[Network], status: Sequence[str]) -> None:
+        self.made: list[dict[str, Any]] = []
+        self.station = networks[0].stations[0]
+        self.classes = networks[0].classes
+        self.status = status
+
+    def put(self, metric: str, values: Array, **key: float) -> None:
+        """`values`: P of the station, or P x C by class (then also of the station where there is one class)."""
+        values = np.asarray(values, float)
+        if values.ndim == 1:
+            self._add("", metric, values, key)
+            if len(self.classes) == 1:
+                self._add(self.classes[0], metric, values, key)
+            return
+        for c, name in enumerate(self.classes):
+            self._add(name, metric, values[:, c], key)
+        if len(self.classes) == 1:
+            self._add("", metric, values[:, 0], key)
+
+    def system(self, cls: str, metric: str, values: Array) -> None:
+        """Rows of the whole system."""
+        self._add(cls, metric, np.asarray(values, float), {}, station="")
+
+    def _add(self, cls: str, metric: str, values: Array, key: dict[str, float], station: str | None = None) -> None:
+        place = self.station if station is None else station
+        for point, value in enumerate(values.tolist()):
+            fine = np.isfinite(value)
+            self.made.append(
+                {"point": point, "station": place, "class": cls, "metric": metric, "value": value if fine else None,
+                 "status": "ok" if fine else self._why(point), **key}
+            )  # fmt: skip
+
+    def _why(self, point: int) -> str:
+        return self.status[point] if self.status[point] != "ok" else "no_moment"
+
+
+def probabilities(rows: Rows, table: Array) -> None:
+    """`table`: P x (n + 1), P(N = 0), P(N = 1), …"""
+    for n, column in enumerate(np.asarray(table).T):
+        rows.put("queue_length_probability", column, n=n)
+
+
+class Open:
+    """An open queue at P points: which are stable, and what the unstable ones can still do."""
+
+    def __init__(self, read: Reading, exact: bool = True) -> None:
+        self.read = read
+        self.stable = read.load < 1
+        fine = "ok" if exact else "approximate"
+        self.status = [fine if s else "unstable" for s in self.stable]
+        self.rows = Rows(read.networks, self.status)
+        with np.errstate(divide="ignore"):
+            self.limit = read.servers / read.mean_s
+            self.served = read.rate * np.minimum(1.0, 1 / read.load)[:, None]
+        self.rows.put("saturation_rate", self.limit)
+
+    def null(self, values: Array) -> Array:
+        """NaN where the point is unstable."""
+        mask = self.stable if np.ndim(values) == 1 else self.stable[:, None]
+        with np.errstate(invalid="ignore"):
+            return np.where(mask, values, np.nan)
+
+    def solution(self, response_s: Array) -> Solution:
+        """`response_s`: P x C, means; NaN where there is none."""
+        read = self.read
+        with np.errstate(invalid="ignore"):
+            number = np.where(read.rate > 0, read.rate * response_s, np.where(np.isnan(response_s), np.nan, 0.0))
+        busy = self.served * read.service_s / read.servers[:, None]
+        return Solution(
+            self.served, number[:, None, :], busy[:, None, :], _quiet(self.status),
+            residence_s=response_s[:, None, :], more=self.rows.made, message=self.message(),
+        )  # fmt: skip
+
+    def message(self) -> str:
+        late = ~self.stable
+        if not late.any():
+            return ""
+        low, high = self.limit[late].min(), self.limit[late].max()
+        where = f"{low:.9g}/s" if high - low <= 1e-9 * high else f"{low:.9g}/s to {high:.9g}/s, depending on the point"
+        return f"station {self.rows.station} is unstable from an arrival rate of {where} on"
+
+
+def _quiet(status: list[str]) -> list[str]:
+    return [] if all(s == "ok" for s in status) else status

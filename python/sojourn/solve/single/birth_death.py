@@ -1,0 +1,129 @@
+"""The stationary law of a birth-death chain whose ratios p(n)/p(n-1) fall with n: M/M/m/K, machine repair.
+
+Source: Kleinrock, Queueing Systems vol. 1 (1975), pp. 90-94; the products start at the mode and go outward, so they
+only shrink: nothing overflows, and what underflows is below 1e-300. Only states within that window are kept, so the
+work grows with the square root of the number of states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammainc, gammaincc
+
+from sojourn.model.network import Array
+
+LEAST = 1e-300
+Ratio = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Law:
+    """`p[i]` is P(N = first + i); all other states together have less than 1e-290."""
+
+    first: int
+    p: Array
+
+    @property
+    def n(self) -> Array:
+        return np.arange(self.first, self.first + len(self.p), dtype=float)
+
+    def mean(self, of: Callable[[Array], Array] = lambda n: n) -> float:
+        """E[of(N)], summed from small to large."""
+        return float(np.sort(of(self.n) * self.p).sum())
+
+    @property
+    def variance(self) -> float:
+        middle = self.mean()
+        return self.mean(lambda n: (n - middle) ** 2)
+
+    def at(self, n: ArrayLike) -> Array:
+        """P(N = n)."""
+        k = np.asarray(n, int) - self.first
+        inside = (k >= 0) & (k < len(self.p))
+        return np.where(inside, self.p[np.clip(k, 0, len(self.p) - 1)], 0.0)
+
+
+def stationary(ratio: Ratio, most: int) -> Law:
+    """Law on 0 … most; `ratio(n)` = p(n)/p(n-1) for n = 1 … most, not increasing in n, may be 0 or infinite."""
+    mode = _mode(ratio, most)
+    up = _side(lambda k: ratio(mode + k), most - mode)
+    with np.errstate(divide="ignore"):
+        down = _side(lambda k: 1 / ratio(mode - k + 1), mode)
+    p = np.concatenate([down[::-1], [1.0], up])
+    return Law(mode - len(down), p / np.sort(p).sum())
+
+
+def _mode(ratio: Ratio, most: int) -> int:
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if ratio(np.array([float(middle)]))[0] >= 1:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _side(factor: Ratio, steps: int) -> Array:
+    """Products of `factor(1), factor(2), …` down to the least that is kept, in pieces that grow."""
+    pieces, last, done, size = [], 1.0, 0, 64
+    while done < steps and last > LEAST:
+        k = np.arange(done + 1, min(done + size, steps) + 1, dtype=float)
+        piece = last * np.cumprod(factor(k))
+        pieces.append(piece)
+        last, done, size = float(piece[-1]), done + len(k), 2 * size
+    found = np.concatenate(pieces) if pieces else np.empty(0)
+    return found[found > LEAST]
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Waiting and response under FCFS of those who find n with P(n) of `seen`, m servers, mean `service_s`."""
+
+    seen: Law
+    servers: float
+    service_s: float
+
+    def _ahead(self) -> tuple[Array, Array]:
+        """Number of completions to wait for, 1 or more, and its probability."""
+        n = self.seen.n
+        late = n >= self.servers
+        return n[late] - self.servers + 1, self.seen.p[late]
+
+    @property
+    def probability(self) -> float:
+        return float(self._ahead()[1].sum())
+
+    @property
+    def mean_s(self) -> float:
+        j, p = self._ahead()
+        return float((j * p).sum()) * self.service_s / self.servers
+
+    @property
+    def variance(self) -> float:
+        """s^2."""
+        j, p = self._ahead()
+        step = self.service_s / self.servers
+        return float((j * (j + 1) * p).sum()) * step**2 - self.mean_s**2
+
+    def waiting_tail(self, t: Array) -> Array:
+        """P(wait > t), t >= 0."""
+        j, p = self._ahead()
+        x = np.atleast_1d(t)[:, None] * self.servers / self.service_s
+        return gammaincc(j[None, :], x) @ p
+
+    def response_tail(self, t: Array) -> Array:
+        """P(response > t): an Erlang wait of rate m mu, then a service of rate mu."""
+        j, p = self._ahead()
+        u = np.atleast_1d(t)[:, None] / self.service_s
+        at_once = (1 - p.sum()) * np.exp(-u[:, 0])
+        if self.servers == 1:
+            return at_once + gammaincc(j[None, :] + 1, u) @ p
+        m = self.servers
+        with np.errstate(divide="ignore"):
+            tilted = j * np.log(m / (m - 1)) + np.log(gammainc(j[None, :], (m - 1) * u)) - u
+        return at_once + (gammaincc(j[None, :], m * u) + np.exp(tilted)) @ p

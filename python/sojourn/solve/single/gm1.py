@@ -1,0 +1,88 @@
+"""G/M/1: arrivals with independent gaps of any distribution, exponential service.
+
+Source: Kleinrock, Queueing Systems vol. 1 (1975), pp. 248-253; Gross et al., Fundamentals of Queueing Theory, 4th ed.
+(2008), Section 5.3.1.
+
+    source   here
+    A*       transform of the gaps
+    sigma    waits: root of sigma = A*(mu(1 - sigma)) in (0, 1): an arrival finds n with (1 - sigma) sigma^n
+
+Stable: solved for 1 - sigma, with (1 - A*(s))/s in a form without cancellation, so that the root survives rho -> 1.
+Response is exponential with rate mu(1 - sigma). Limits: one server, one class, FCFS for times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import brentq
+
+from sojourn.model.distributions import Distribution
+from sojourn.model.network import Array, Network
+from sojourn.solve.method import Method, Wanted
+from sojourn.solve.single.answer import Open, probabilities
+from sojourn.solve.single.mg1 import each
+from sojourn.solve.single.reading import Reading, refusal
+from sojourn.solve.single.service import transform_tail
+from sojourn.solve.solution import Solution
+
+
+def spare(gaps: Distribution, service_s: float) -> float:
+    """1 - sigma in (0, 1); NaN where the mean gap is not above the mean service time."""
+    if not gaps.first > service_s:
+        return math.nan
+    low = 1e-3 * (1 - service_s / gaps.first)
+
+    def balance(free: float) -> float:
+        return 1 - transform_tail(gaps, free / service_s) / service_s
+
+    while balance(low) > 0:
+        low /= 1e3
+    return float(brentq(balance, low, 1.0, xtol=1e-300, rtol=1e-14)) if balance(1.0) > 0 else 1.0
+
+
+def refuses(n: Network) -> str | None:
+    if reason := refusal(n, disciplines=("fcfs",), single_server=True, exponential=True, one_class=True, poisson=False):
+        return reason
+    renewal = isinstance(n.arrivals[0], Distribution)
+    return None if renewal else "arrivals are not given by a distribution of the gaps between them"
+
+
+def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+    read = Reading(networks)
+    answer, s = Open(read), read.mean_s
+    gaps = [n.arrivals[0] for n in networks]
+    free = np.array([spare(g, m) for g, m in zip(gaps, s, strict=True) if isinstance(g, Distribution)])
+    waits, response, load = 1 - free, s / free, answer.null(read.load)
+    rows = answer.rows
+    # N has P(n) = rho (1 - sigma) sigma^(n-1)
+    rows.put("queue_length_variance", load * (1 + waits) / free**2 - (load / free) ** 2)
+    rows.put("waiting_probability", each(waits, read))
+    rows.put("waiting_time_variance", each(waits * (2 - waits) * response**2, read))
+    rows.put("response_time_variance", each(response**2, read))
+    for q in wanted.quantiles:
+        with np.errstate(divide="ignore"):
+            rows.put("waiting_time_quantile", each(response * np.maximum(np.log(waits) - np.log1p(-q), 0), read), q=q)
+        rows.put("response_time_quantile", each(-response * np.log1p(-q), read), q=q)
+    if wanted.probabilities is not None:
+        probabilities(rows, _law(load, free, wanted.probabilities))
+    return answer.solution(each(response, read))
+
+
+def _law(load: Array, free: Array, most: int) -> Array:
+    n = np.arange(1, most + 1)
+    busy = (load * free)[:, None] * (1 - free)[:, None] ** (n - 1)
+    return np.concatenate([(1 - load)[:, None], busy], axis=1)
+
+
+METHOD = Method(
+    name="gm1",
+    title="G/M/1: any gaps between arrivals",
+    exact=True,
+    sources=("L. Kleinrock: Queueing Systems, vol. 1. Wiley 1975, pp. 248-253",),
+    refuses=refuses,
+    run=run,
+    cost_s=lambda n: 1e-3,
+)

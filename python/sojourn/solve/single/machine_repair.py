@@ -1,0 +1,73 @@
+"""M/M/m//N, machine repair: N customers that think, one queue with m servers.
+
+Source: Kleinrock, Queueing Systems vol. 1 (1975), pp. 106-109; Gross et al., Fundamentals of Queueing Theory, 4th ed.
+(2008), Section 2.8; what an arrival finds is the law with one customer less: S. S. Lavenberg, M. Reiser, J. Appl.
+Prob. 17(4), 1980, pp. 1048-1061.
+
+    source          here
+    M, K, N         population
+    1/lambda        think_s, mean time up
+    1/mu            service_s, mean repair
+    c, m            servers, repairmen
+
+Stable: products from the mode outward (`birth_death`); work grows with the root of N, so N = 10 million is quick.
+Limits: one closed class, exponential service; think times of any distribution (product form), but quantiles need FCFS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sojourn.model.network import Network
+from sojourn.solve.method import Method, Wanted
+from sojourn.solve.single.birth_death import Law, Wait, stationary
+from sojourn.solve.single.finite import Point, rows
+from sojourn.solve.single.reading import refusal
+from sojourn.solve.solution import Solution
+
+
+def law(population: int, think_s: float, service_s: float, servers: int) -> Law:
+    """Law of the number at the queue; think_s >= 0, service_s > 0."""
+
+    def ratio(n: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return (population - n + 1) * service_s / (np.float64(think_s) * np.minimum(n, servers))
+
+    return stationary(ratio, population)
+
+
+def refuses(n: Network) -> str | None:
+    reason = refusal(n, exponential=True, one_class=True, closed=True)
+    return reason or ("its mean service time is 0" if n.service_s[0, 0] == 0 else None)
+
+
+def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+    points, x = [], []
+    for n in networks:
+        size, m, think, mean = int(n.population[0]), int(n.servers[0]), float(n.think_s[0]), float(n.service_s[0, 0])
+        found = law(size, think, mean, m)
+        seen = law(max(size - 1, 0), think, mean, m)
+        points.append(Point(found, Wait(seen, m, mean) if n.discipline[0] == "fcfs" else None))
+        x.append(found.mean(lambda k, m=m: np.minimum(k, m)) / mean)  # type: ignore[misc]
+    made = rows(networks, points, wanted)
+    through, number = np.array(x), np.array([p.law.mean() for p in points])
+    busy = through * np.array([n.service_s[0, 0] / n.servers[0] for n in networks])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        response = np.where(through > 0, number / through, [n.service_s[0, 0] for n in networks])
+    return Solution(
+        through[:, None], number[:, None, None], busy[:, None, None], residence_s=response[:, None, None],
+        more=made.made,
+    )  # fmt: skip
+
+
+METHOD = Method(
+    name="machine_repair",
+    title="M/M/m//N: machine repair, one queue and a think time",
+    exact=True,
+    sources=("L. Kleinrock: Queueing Systems, vol. 1. Wiley 1975, pp. 106-109",),
+    refuses=refuses,
+    run=run,
+    cost_s=lambda n: 2e-3,
+)

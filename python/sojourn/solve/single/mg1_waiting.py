@@ -1,0 +1,142 @@
+"""The law of the wait in M/G/1 under FCFS: a geometric sum of residual service times, exactly or on a grid.
+
+Source: Kleinrock, Queueing Systems vol. 1 (1975), p. 200 (the sum); M. F. Neuts, Matrix-Geometric Solutions in
+Stochastic Models (1981), Section 5.3 (phase type: P(W > x) = rho b exp((T + rho t b) x) 1, b = start (-T)^-1 / mean);
+H. C. Tijms, A First Course in Stochastic Models (2003), Section 9.2 (numerical evaluation).
+
+The grid keeps the mean of what is put on it (hat functions), sums by FFT with exponential tilting, so that what falls
+beyond its end does not come back. Two grids: one as fine as the service time, one as long as the wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import block_diag, expm
+from scipy.special import roots_legendre
+
+from sojourn.model.distributions import Distribution
+from sojourn.model.network import Array
+from sojourn.solve.single import service
+from sojourn.solve.single.reading import quantile
+
+Mixture = Sequence[tuple[float, Distribution]]
+PHASES = 24  # more are slower than the grid
+CELLS = 2**16
+TILT = 20.0
+
+
+class PhaseWait:
+    """Exact: the wait is of phase type, and so is the response of a class whose service is."""
+
+    def __init__(self, rate_per_s: float, mixture: Mixture) -> None:
+        forms = [(share, *form) for share, d in mixture if (form := service.phases(d)) is not None]
+        start = np.concatenate([share * alpha for share, alpha, _ in forms])
+        rates = block_diag(*(t for _, _, t in forms))
+        lasting = rate_per_s * np.linalg.solve(-rates.T, start)  # rho b
+        self.start, self.rates = lasting, rates - np.outer(rates.sum(axis=1), lasting)
+        self.scale_s = sum(share * d.first for share, d in mixture) / max(1 - lasting.sum(), 1e-15)
+
+    def quantile(self, q: float) -> float:
+        """s."""
+        return self._quantile(self.start, self.rates, q)
+
+    def response_quantile(self, q: float, own: Distribution) -> float:
+        """s; `own` is the service of the class."""
+        form = service.phases(own)
+        assert form is not None
+        alpha, t = form
+        link = np.outer(-self.rates.sum(axis=1), alpha)
+        rates = np.block([[self.rates, link], [np.zeros((len(t), len(self.rates))), t]])
+        return self._quantile(np.concatenate([self.start, (1 - self.start.sum()) * alpha]), rates, q)
+
+    def tail(self, x: Array) -> Array:
+        """P(W > x)."""
+        return _decay(self.start, self.rates, x)
+
+    def _quantile(self, start: Array, rates: Array, q: float) -> float:
+        return float(quantile(lambda x: _decay(start, rates, x), q, np.array([self.scale_s]))[0])
+
+
+def _decay(start: Array, rates: Array, x: Array) -> Array:
+    return (start @ expm(rates * np.atleast_1d(x)[:, None, None])).sum(axis=-1)
+
+
+class GridWait:
+    """Any service time with a mean: cells of `cell_s`, 2^16 of them."""
+
+    def __init__(self, rate_per_s: float, mixture: Mixture) -> None:
+        self.rate_per_s, self.mixture = rate_per_s, mixture
+        self.mean_s = sum(share * d.first for share, d in mixture)
+        self.load = rate_per_s * self.mean_s
+
+    @cached_property
+    def _widths(self) -> tuple[float, ...]:
+        """Cells from fine to long: the shortest grid that reaches far enough is used."""
+        longest = self.mean_s * max(1.0, 1 / (1 - self.load)) * 4096
+        count = max(1, int(np.ceil(np.log(longest / (16 * self.mean_s)) / np.log(16))))
+        return tuple(16.0**k * 16 * self.mean_s / CELLS for k in range(count + 1))
+
+    def quantile(self, q: float) -> float:
+        """s."""
+        if self.load <= 1 - q:
+            return 0.0
+        return self._find(q, None)
+
+    def response_quantile(self, q: float, own: Distribution) -> float:
+        """s; `own` is the service of the class."""
+        return self._find(q, own)
+
+    def _find(self, q: float, own: Distribution | None) -> float:
+        for cell in self._widths:
+            x, tail = self._tail(cell, own)
+            if tail[len(x) // 2] < 1 - q:
+                k = int(np.argmax(tail < 1 - q))
+                level = np.log((1 - q) / tail[k]) / np.log(tail[k - 1] / tail[k])
+                return float(x[k] - (x[k] - x[k - 1]) * level)
+        return float("nan")
+
+    def _tail(self, cell: float, own: Distribution | None) -> tuple[Array, Array]:
+        """P(W > x), or P(W + own service > x), at x = 0 and the middles between cells."""
+        kept = self._kept
+        key = (cell, own)
+        if key not in kept:
+            decay = np.exp(-TILT * np.arange(CELLS) / CELLS)
+            residual = sum(share * d.first / self.mean_s * _residual(d, cell) for share, d in self.mixture)
+            wave = (1 - self.load) / (1 - self.load * np.fft.rfft(residual * decay))
+            if own is not None:
+                wave = wave * np.fft.rfft(_whole(own, cell) * decay)
+            mass = np.maximum(np.fft.irfft(wave, CELLS) / decay, 0.0)
+            over = np.maximum(1 - np.cumsum(mass), 1e-300)
+            first = 1.0 if own is not None else self.load
+            kept[key] = np.r_[0.0, cell * (np.arange(CELLS) + 0.5)], np.r_[first, np.minimum(over, first)]
+        return kept[key]
+
+    @cached_property
+    def _kept(self) -> dict[tuple[float, Distribution | None], tuple[Array, Array]]:
+        return {}
+
+
+def _residual(d: Distribution, cell: float) -> Array:
+    """Residual service time on the grid: P(R > x) = E[(S - x)+]/mean."""
+    z, w = roots_legendre(4)
+    x = cell * (np.arange(CELLS, dtype=np.float64)[:, None] + (1 + z) / 2)
+    over = (service.excess(d, x) @ w) / 2 / d.first
+    return np.concatenate([[1 - over[0]], over[:-1] - over[1:]])
+
+
+def _whole(d: Distribution, cell: float) -> Array:
+    """Service time on the grid."""
+    over = service.excess(d, cell * np.arange(CELLS + 1, dtype=np.float64)) / cell
+    mass = -np.diff(over)
+    return np.concatenate([[1 - mass[0]], mass[:-1] - mass[1:]])
+
+
+def waiting_law(rate_per_s: float, mixture: Mixture) -> PhaseWait | GridWait:
+    """The exact law where there is one of moderate size, else the grid; load < 1."""
+    forms = [service.phases(d) for _, d in mixture]
+    if all(f is not None for f in forms) and sum(len(f[0]) for f in forms if f is not None) <= PHASES:
+        return PhaseWait(rate_per_s, mixture)
+    return GridWait(rate_per_s, mixture)

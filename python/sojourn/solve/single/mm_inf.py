@@ -1,0 +1,60 @@
+"""M/G/inf: a delay with Poisson arrivals; the number present is Poisson whatever the distribution of the delay.
+
+Source: Kleinrock, Queueing Systems vol. 1 (1975), p. 101; Ross, Introduction to Probability Models, 10th ed. (2010),
+Section 5.3 (thinning of a Poisson process). a = lambda/mu is the mean and the variance of the number present.
+Stable: p(n) by scipy's Poisson law. Limits: none on the rate; never unstable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import poisson
+
+from sojourn.model.network import Array, Network
+from sojourn.solve.method import Method, Wanted
+from sojourn.solve.single import service
+from sojourn.solve.single.answer import Rows, probabilities
+from sojourn.solve.single.reading import Reading, refusal
+from sojourn.solve.solution import Solution
+
+
+def number_probabilities(offered: ArrayLike, most: int) -> Array:
+    """P(N = 0 … most), points x (most + 1), for `offered` erlangs."""
+    return poisson.pmf(np.arange(most + 1), np.atleast_1d(np.asarray(offered, float))[:, None])
+
+
+def refuses(n: Network) -> str | None:
+    return refusal(n, kind="delay")
+
+
+def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+    read = Reading(networks)
+    rows = Rows(networks, ["ok"] * len(networks))
+    number = read.rate * read.service_s
+    rows.put("queue_length_variance", number.sum(axis=1))
+    if number.shape[1] > 1:
+        rows.put("queue_length_variance", number)
+    rows.put("response_time_variance", read.second - read.service_s**2)
+    for q in wanted.quantiles:
+        table = [[service.quantile_s(d, q) for d in row] for row in read.services]
+        rows.put("response_time_quantile", np.array(table), q=q)
+    if wanted.probabilities is not None:
+        probabilities(rows, number_probabilities(number.sum(axis=1), wanted.probabilities))
+    return Solution(
+        read.rate, number[:, None, :], np.full_like(number, np.nan)[:, None, :],
+        residence_s=read.service_s[:, None, :], more=rows.made,
+    )  # fmt: skip
+
+
+METHOD = Method(
+    name="mg_inf",
+    title="M/G/inf: a delay, number present Poisson",
+    exact=True,
+    sources=("L. Kleinrock: Queueing Systems, vol. 1. Wiley 1975, p. 101",),
+    refuses=refuses,
+    run=run,
+    cost_s=lambda n: 1e-4,
+)

@@ -1,0 +1,173 @@
+"""What formulas need of a service or inter-arrival distribution besides its moments.
+
+Phases (start, rates) of those that are phase-type; P(X > x); E[(X - x)+]; (1 - E[exp(-s X)])/s; nodes and weights of a
+quadrature over X; quantiles. x and s are arrays, in s and 1/s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import expm
+from scipy.special import exprel, gamma, gammaincc, ndtr, ndtri, roots_legendre
+
+from sojourn.model.distributions import (
+    Deterministic,
+    Distribution,
+    Empirical,
+    Erlang,
+    Exponential,
+    Hyperexponential,
+    Lognormal,
+    Pareto,
+    PhaseType,
+    Uniform,
+    Weibull,
+)
+from sojourn.model.network import Array
+from sojourn.solve.single.reading import quantile
+
+Phases = tuple[Array, Array]
+
+
+def phases(d: Distribution) -> Phases | None:
+    """Start probabilities and the generator among phases (1/s); None where `d` is not of phase type."""
+    if isinstance(d, Exponential):
+        return np.ones(1), np.array([[-1 / d.mean]])
+    if isinstance(d, Erlang):
+        rate = d.shape / d.mean
+        return np.eye(d.shape)[0], rate * (np.eye(d.shape, k=1) - np.eye(d.shape))
+    if isinstance(d, Hyperexponential):
+        return np.array(d.probabilities, float), np.diag(-1 / np.array(d.means, float))
+    if isinstance(d, PhaseType):
+        return np.array(d.start, float), np.array(d.rates, float)
+    return None
+
+
+def tail(d: Distribution, x: Array) -> Array:
+    """P(X > x)."""
+    x = np.maximum(np.asarray(x, float), 0.0)
+    if isinstance(d, Deterministic):
+        return (x < d.mean).astype(float)
+    if isinstance(d, Uniform):
+        return np.clip((d.high - x) / (d.high - d.low), 0, 1)
+    if isinstance(d, Empirical):
+        values = np.sort(d.values)
+        return 1 - np.searchsorted(values, x, side="right") / len(values)
+    if isinstance(d, Lognormal):
+        middle, spread = _normal(d)
+        with np.errstate(divide="ignore"):
+            return ndtr((middle - np.log(x)) / spread)
+    if isinstance(d, Weibull):
+        return np.exp(-((x / _scale(d)) ** d.shape))
+    if isinstance(d, Pareto):
+        low = _low(d)
+        return (low / np.maximum(x, low)) ** d.shape
+    return _phase(d, x, lambda start, rates, e: start @ e @ np.ones(len(start)))
+
+
+def excess(d: Distribution, x: Array) -> Array:
+    """E[(X - x)+], s."""
+    x = np.asarray(x, float)
+    if isinstance(d, Deterministic):
+        return np.maximum(d.mean - x, 0)
+    if isinstance(d, Uniform):
+        over = np.clip(d.high - np.maximum(x, d.low), 0, None)
+        return over**2 / (2 * (d.high - d.low)) + np.maximum(d.low - x, 0)
+    if isinstance(d, Empirical):
+        values = np.sort(d.values)
+        above = np.concatenate([np.cumsum(values[::-1])[::-1], [0.0]])
+        k = np.searchsorted(values, x, side="right")
+        return (above[k] - (len(values) - k) * x) / len(values)
+    if isinstance(d, Lognormal):
+        middle, spread = _normal(d)
+        with np.errstate(divide="ignore"):
+            z = (middle - np.log(np.maximum(x, 0))) / spread
+        return d.mean * ndtr(z + spread) - x * ndtr(z)
+    if isinstance(d, Weibull):
+        u = (x / _scale(d)) ** d.shape
+        return _scale(d) / d.shape * gamma(1 / d.shape) * gammaincc(1 / d.shape, u)
+    if isinstance(d, Pareto):
+        low, high = _low(d), np.maximum(x, _low(d))
+        return high * (low / high) ** d.shape / (d.shape - 1) + np.maximum(low - x, 0)
+    return _phase(d, x, lambda start, rates, e: start @ e @ np.linalg.solve(-rates, np.ones(len(start))))
+
+
+def transform_tail(d: Distribution, s: float) -> float:
+    """(1 - E[exp(-s X)])/s for real s >= 0, s; the mean at s = 0; no cancellation at small s."""
+    form = phases(d)
+    if form:
+        start, rates = form
+        return float(start @ np.linalg.solve(s * np.eye(len(start)) - rates, np.ones(len(start))))
+    x, w = nodes(d)
+    return float((w * x * exprel(-s * x)).sum())
+
+
+def nodes(d: Distribution) -> tuple[Array, Array]:
+    """Values x > 0 and weights w with sum w f(x) = E[f(X)], for those that are not of phase type."""
+    if isinstance(d, Deterministic):
+        return np.array([d.mean]), np.ones(1)
+    if isinstance(d, Empirical):
+        values, count = np.unique(d.values, return_counts=True)
+        return values, count / len(d.values)
+    if isinstance(d, Uniform):
+        u, w = _panels(0.0, 1.0, 8)
+        return d.low + (d.high - d.low) * u, w
+    if isinstance(d, Lognormal):
+        middle, spread = _normal(d)
+        z, w = _panels(-9.0, 9.0 + spread, 80)
+        return np.exp(middle + spread * z), w * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    y, w = _panels(-40.0, 5.0, 160)  # y = log of a standard exponential
+    e = np.exp(y)
+    w = w * np.exp(y - e)
+    if isinstance(d, Weibull):
+        return _scale(d) * e ** (1 / d.shape), w
+    if isinstance(d, Pareto):
+        return _low(d) * np.exp(e / d.shape), w
+    raise TypeError(d)
+
+
+def quantile_s(d: Distribution, q: float) -> float:
+    """x with P(X > x) = 1 - q, s; q in (0, 1)."""
+    if isinstance(d, Deterministic):
+        return d.mean
+    if isinstance(d, Empirical):
+        return float(np.quantile(d.values, q, method="inverted_cdf"))
+    if isinstance(d, Lognormal):
+        middle, spread = _normal(d)
+        return math.exp(middle + spread * float(ndtri(q)))
+    if isinstance(d, Exponential):
+        return -d.mean * math.log1p(-q)
+    return float(quantile(lambda x: tail(d, x), q, np.array([d.first]))[0])
+
+
+def _phase(d: Distribution, x: Array, value: Callable[[Array, Array, Array], Array]) -> Array:
+    form = phases(d)
+    assert form is not None
+    start, rates = form
+    flat = np.atleast_1d(x).ravel()
+    return value(start, rates, expm(rates * flat[:, None, None])).reshape(np.shape(x))
+
+
+def _panels(low: float, high: float, count: int) -> tuple[Array, Array]:
+    """Gauss-Legendre with 12 nodes on each of `count` equal panels."""
+    z, w = roots_legendre(12)
+    edge = np.linspace(low, high, count + 1)
+    half = (edge[1:] - edge[:-1])[:, None] / 2
+    return (edge[:-1, None] + half * (1 + z)).ravel(), (half * w).ravel()
+
+
+def _normal(d: Lognormal) -> tuple[float, float]:
+    """Mean and standard deviation of log X."""
+    variance = math.log1p(d.scv)
+    return math.log(d.mean) - variance / 2, math.sqrt(variance)
+
+
+def _scale(d: Weibull) -> float:
+    return d.mean / math.gamma(1 + 1 / d.shape)
+
+
+def _low(d: Pareto) -> float:
+    return d.mean * (d.shape - 1) / d.shape
