@@ -3,7 +3,6 @@
     SojournError                 1
     ├── InputError               2    a value that someone gave (also a ValueError)
     │   ├── NoSuchRow            2    a Metrics table has no such row (also a KeyError)
-    │   ├── UnstableModel        2    a number was asked for that exists only below saturation
     │   ├── FitError             2    the observations cannot carry the fit
     │   ├── ModelError           2    a model file or object has no sense
     │   ├── MethodRefused        2    a method does not apply to this model
@@ -53,10 +52,6 @@ class InputError(SojournError, ValueError):
 
 class NoSuchRow(InputError, KeyError):
     """A Metrics table was asked for a row that it does not have."""
-
-
-class UnstableModel(InputError):
-    """A stationary result was demanded at or above saturation."""
 
 
 class FitError(InputError):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 from sojourn.errors import InputError, NoSuchRow, RunFolderError
@@ -204,7 +204,19 @@ class Metrics:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Metrics({self.frame.height} rows, method={self.method!r}, status={self.status!r})"
+        from sojourn.view import view
+
+        console = Console(width=140, no_color=True, highlight=False)
+        with console.capture() as capture:
+            console.print(f"Metrics({self.frame.height} rows, method={self.method!r}, status={self.status!r})")
+            console.print(view(self.frame, self.factors, 30))
+        return "\n".join(line.rstrip() for line in capture.get().rstrip().split("\n"))
+
+    def __rich__(self) -> RenderableType:
+        """The same for a console that knows colours."""
+        from sojourn.view import view
+
+        return view(self.frame, self.factors)
 
     def __str__(self) -> str:
         console = Console(width=120, no_color=True)

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import typer
 
-from sojourn.cli import design, fit, lab, load, measure, predict, report, serve, simulate, study, validate
+from sojourn.cli import (
+    design,
+    fit,
+    lab,
+    load,
+    measure,
+    methods,
+    predict,
+    report,
+    serve,
+    simulate,
+    solve,
+    study,
+    validate,
+)
 
 app = typer.Typer(
     name="sojourn",
@@ -15,6 +29,8 @@ app = typer.Typer(
 )
 app.command("load")(load.load)
 app.command("measure")(measure.measure)
+app.command("solve")(solve.solve)
+app.command("methods")(methods.methods)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("simulate")(simulate.simulate)

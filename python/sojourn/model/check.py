@@ -104,8 +104,9 @@ def _visited(model: Model, stations: list[str]) -> None:
         times = [_time(model, s, c.name) for s in own]
         for s, time in zip(own, times, strict=True):
             if time is None:
+                said = f"visits.{s}.{c.name}" if c.name in model.visits.get(s, {}) else f"routing.{c.name}"
                 remedy = f"give service_s.{s}.{c.name} (0 where it takes no time)"
-                raise ModelError("no service time", f"service_s.{s}.{c.name}", remedy)
+                raise ModelError(f"{c.name} visits {s}, where it has no service time", said, remedy)
         lonely = isinstance(c, Closed) and not _mean(c.think_s) and c.population and not entered
         if lonely and own and not any(map(_mean, times)):
             raise ModelError("all its times are 0", f"classes.{c.name}", "give think_s or one demand above 0")

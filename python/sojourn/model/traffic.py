@@ -42,11 +42,10 @@ def route_of(model: Model, names: list[str], asked: Array) -> tuple[Array, dict[
             left = 1.0 - sum(targets.values())
             if not isinstance(x, Closed) and left > 1e-12:
                 route[node[start] * c + j, k * c + j] += left
-        first = next((name for name in rows if name in names), names[0])
-        if not isinstance(x, Closed) and not route[k * c + j].any() and x.name in model.routing:
-            route[k * c + j, node[first] * c + j] = 1.0
-        if isinstance(x, Closed) and not route[k * c + j].any():
-            _cut(route, node[x.reference or first], j, k, c)
+    for j, x in enumerate(model.classes):
+        if model.routing.get(x.name) and not route[k * c + j].any():
+            first = next((name for name in model.routing[x.name] if name in names), names[0])
+            _begin(route, node[getattr(x, "reference", "") or first], j, isinstance(x, Closed), c)
     if model.routing:
         _closed_off(model, names, route)
     return route, choices
@@ -67,11 +66,17 @@ def _series(route: Array, visits: Array, j: int, c: int) -> None:
             route[start * c + j, k * c + j] += left
 
 
-def _cut(route: Array, reference: int, j: int, k: int, c: int) -> None:
-    """A pass of a closed class without `think` ends at each visit to its reference: those moves go by way of outside."""
-    route[:, k * c + j] += route[:, reference * c + j]
-    route[:, reference * c + j] = 0.0
-    route[k * c + j, reference * c + j] = 1.0
+def _begin(route: Array, first: int, j: int, closed: bool, c: int) -> None:
+    """Where a pass begins that no row begins: at the first station. A closed chain that never goes outside does so at
+    each visit of class j to its first station: those moves go by way of outside."""
+    k = len(route) // c - 1
+    if closed and not route[:, k * c + j].any():
+        numbers = chains(route, c)
+        if route[:, [k * c + i for i in range(c) if numbers[i] == numbers[j]]].any():
+            return  # only other classes of the chain are ever outside
+        route[:, k * c + j] += route[:, first * c + j]
+        route[:, first * c + j] = 0.0
+    route[k * c + j, first * c + j] = 1.0
 
 
 def chains(route: Array, c: int) -> np.ndarray:

@@ -60,7 +60,7 @@ def names(items: Collection[Any], part: str, reserved: Collection[str] = ()) -> 
     for item in items:
         name = item.name
         if not isinstance(name, str) or not name:
-            raise ModelError(_shown(name), f"{part}: name", "give it a name that is not empty")
+            raise ModelError(_shown(name), part, "give it a name that is not empty")
         place = f"{part}.{name}"
         if name in reserved:
             remedy = f"choose another name: in routing, {', '.join(reserved)} mean the outside"

@@ -232,7 +232,8 @@ def _further(s: Solution) -> pl.DataFrame:
     """`Solution.more` as rows; a number that is missing says why."""
     rows = pl.DataFrame(s.more, infer_schema_length=None)
     lacking = {"station": "", "class": "", "point": 0, "source": "analytic"}
-    rows = rows.with_columns(pl.lit(v).alias(k) for k, v in lacking.items() if k not in rows.columns)
+    there = rows.columns
+    rows = rows.with_columns((pl.col(k).fill_null(v) if k in there else pl.lit(v)).alias(k) for k, v in lacking.items())
     rows = rows.with_columns(pl.lit(None, dtype=t).alias(k) for k, t in COLUMNS.items() if k not in rows.columns)
     rows = rows.with_columns(pl.col(k).cast(t) for k, t in COLUMNS.items())
     names = pl.Series(s.status or ["ok"])

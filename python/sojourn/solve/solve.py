@@ -7,9 +7,10 @@ from typing import Any
 
 from sojourn.errors import InputError, SolverError
 from sojourn.model import Model, Network
+from sojourn.solve import registry
 from sojourn.solve.bound import verify
 from sojourn.solve.method import Method, Wanted
-from sojourn.solve.registry import BUDGET_S, all_methods, named, nothing_applies, preferred, refusal
+from sojourn.solve.registry import BUDGET_S, named, nothing_applies, preferred, refusal
 from sojourn.solve.solution import Solution, metrics
 from sojourn.solve.vary import varied
 from sojourn.table import Metrics
@@ -87,4 +88,4 @@ def _apart(networks: Sequence[Network], wanted: Wanted, budget_s: float, factors
 
 def methods(model: Model | None = None) -> list[tuple[Method, str | None]]:
     """Every method, and with a model why it does not apply (None where it does)."""
-    return [(m, refusal(m, model.network) if model else None) for m in all_methods().values()]
+    return [(m, refusal(m, model.network) if model else None) for m in registry.all_methods().values()]

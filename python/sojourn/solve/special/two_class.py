@@ -118,7 +118,11 @@ def _rows(variant: str, rows: list[dict[str, Any]], points: np.ndarray) -> list[
     made, at = [], -1
     for row in rows:
         at += row["station"] == "" and row["metric"] == "arrival_rate"
-        if variant == "priority" and row["station"] == "trailing" and row["metric"] in ("queue_length", "residence_time"):
+        if (
+            variant == "priority"
+            and row["station"] == "trailing"
+            and row["metric"] in ("queue_length", "residence_time")
+        ):
             row["status"] = "approximate" if row["status"] == "ok" else row["status"]
         kept = {key: value for key, value in row.items() if key in COLUMNS and value is not None}
         made.append({"value": None, **kept, "point": int(points[at])})
