@@ -50,6 +50,9 @@ impl Statistics {
     /// A response time of a cell, for its histograms.
     #[inline]
     pub fn record(&mut self, cell: usize, response_s: f64) {
+        if self.histograms.is_empty() {
+            return;
+        }
         let [own, all] = self.wanted[cell];
         if own != NONE {
             self.histograms[own as usize].record(response_s);
@@ -57,6 +60,11 @@ impl Statistics {
         if all != NONE {
             self.histograms[all as usize].record(response_s);
         }
+    }
+
+    /// Whether any response time of this cell is asked for.
+    pub fn records(&self, cell: usize) -> bool {
+        self.wanted[cell] != [NONE, NONE]
     }
 
     /// Ends the segment at `segment_end_s`; `clock(row)` is the service clock of a row of cells.
