@@ -1,7 +1,7 @@
 """Do the intervals of fitted parameters cover the truth at their level? Virtual hosts, many seeds, the whole path:
 simulated run folders, observations, fit.
 
-    python benches/virtual/coverage.py [--seeds 100] [--level 0.95] [--seconds 60] [--out FOLDER] [host …]
+    python benches/virtual/coverage.py [--seeds 100] [--level 0.95] [--seconds 60] [--workers N] [--out FOLDER] [host …]
 
 Hosts: `one-core` and `all-lead` are what the priority variant describes exactly; `trailing` sends pages to cores
 without interrupts, which it approximates; `free` places pages by load, in turns of 4 ms with a cost for each turn,
@@ -19,6 +19,8 @@ import os
 import platform
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -72,22 +74,23 @@ def one_seed(host: Host, most: float, seed: int, seconds: float, level: float) -
     return covered("", fitted, host)
 
 
-def bench(name: str, seeds: int, seconds: float, level: float) -> list[dict[str, Any]]:
-    host = HOSTS[name]
-    most = saturation_rate(host)
-    rows = []
-    for seed in range(1, seeds + 1):
-        try:
-            found = one_seed(host, most, seed, seconds, level)
-        except SojournError as error:
-            rows.append({"host": name, "seed": seed, "parameter": "none", "error": str(error)})
-            continue
-        rows += [
-            {"host": name, "seed": seed, "parameter": p.name, "truth": p.truth, "value": p.value, "low": p.low,
-             "high": p.high, "covered": int(p.covered)}
-            for p in found
-        ]  # fmt: skip
-    return rows
+def rows_of(name: str, most: float, seed: int, seconds: float, level: float) -> list[dict[str, Any]]:
+    try:
+        found = one_seed(HOSTS[name], most, seed, seconds, level)
+    except SojournError as error:
+        return [{"host": name, "seed": seed, "parameter": "none", "error": str(error)}]
+    return [
+        {"host": name, "seed": seed, "parameter": p.name, "truth": p.truth, "value": p.value, "low": p.low,
+         "high": p.high, "covered": int(p.covered)}
+        for p in found
+    ]  # fmt: skip
+
+
+def bench(name: str, seeds: int, seconds: float, level: float, workers: int) -> list[dict[str, Any]]:
+    most = saturation_rate(HOSTS[name])
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        jobs = [pool.submit(rows_of, name, most, seed, seconds, level) for seed in range(1, seeds + 1)]
+        return [row for job in jobs for row in job.result()]
 
 
 def summary(rows: list[dict[str, Any]], level: float) -> list[str]:
@@ -119,12 +122,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--level", type=float, default=0.95)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=HERE / time.strftime("%Y-%m-%d"))
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
     given.out.mkdir(parents=True, exist_ok=True)
-    for name in given.hosts or list(HOSTS):
-        rows += bench(name, given.seeds, given.seconds, given.level)
+    for name in given.hosts:
+        rows += bench(name, given.seeds, given.seconds, given.level, given.workers)
         print("\n".join(summary(rows, given.level)), flush=True)
         write(given, rows)
 

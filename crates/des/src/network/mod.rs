@@ -6,7 +6,7 @@
 //! - `events`: the engine by events; `calendar` their order, `serve` stations at work, `moves` between them,
 //!   `control` servers that come and go, `short` the quick way, `routes`, `station`, `customer`
 //! - `recursion`: the engine without events, for queues in the order of the flow; `lines` its stations
-//! - `statistics`: what is counted; `cells`, `histogram`
+//! - `statistics`: what is counted; `cells`, `histogram`, `log`
 
 mod calendar;
 mod cells;
@@ -17,6 +17,7 @@ mod customer;
 mod events;
 mod histogram;
 mod lines;
+mod log;
 mod moves;
 mod recursion;
 mod routes;

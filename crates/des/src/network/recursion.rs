@@ -45,7 +45,9 @@ pub fn order(config: &Config) -> Option<Vec<usize>> {
     let open =
         config.classes.iter().all(|c| c.population.is_none() && !c.arrivals.as_ref().is_some_and(trace));
     let arrives = config.classes.iter().any(|c| c.arrivals.is_some());
-    let told = config.engine != Engine::Events && config.routes.iter().all(|r| r.choice.is_none());
+    let told = config.engine != Engine::Events
+        && config.requests == 0
+        && config.routes.iter().all(|r| r.choice.is_none());
     if !(plain && open && arrives && told && config.limits.is_empty()) {
         return None;
     }

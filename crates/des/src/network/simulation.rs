@@ -4,6 +4,7 @@ use super::cells::Batches;
 use super::check::{check, Refused};
 use super::config::{Config, Engine};
 use super::events::Events;
+use super::log::Pass;
 use super::recursion::{self, Recursion};
 use super::statistics::Statistics;
 use std::time::{Duration, Instant};
@@ -120,6 +121,11 @@ impl Simulation {
             Runner::Events(engine) => &engine.statistics,
             Runner::Recursion(engine) => &engine.statistics,
         }
+    }
+
+    /// Passes that ended, one by one, if they were asked for.
+    pub fn passes(&self) -> &[Pass] {
+        &self.statistics().log.rows
     }
 
     /// The time-batches that have ended.

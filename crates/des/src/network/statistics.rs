@@ -3,6 +3,7 @@
 use super::cells::{Batches, Cell, WIDTH};
 use super::config::Config;
 use super::histogram::{Histogram, GROUPS};
+use super::log::Log;
 
 /// No histogram.
 const NONE: u32 = u32::MAX;
@@ -15,6 +16,7 @@ pub struct Statistics {
     pub cells: Vec<Cell>,
     pub batches: Batches,
     pub series: Option<Batches>,
+    pub log: Log,
     histograms: Vec<Histogram>,
     /// Which histograms a cell's response times go to.
     wanted: Vec<[u32; 2]>,
@@ -38,6 +40,7 @@ impl Statistics {
             cells: vec![Cell::default(); cells],
             batches,
             series,
+            log: Log::new(config.requests),
             histograms: vec![Histogram::default(); config.histograms.len()],
             wanted: wanted(config, cells),
             group: 1,
