@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 from sojourn.cli.app import app
 from sojourn.model import Model, nouns
 from sojourn.model.distributions import KINDS
+from sojourn.solve.registry import all_methods
 from sojourn.table import UNITS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,6 +114,13 @@ def test_an_example_is_a_model_of_its_name_and_says_what_it_is(path: Path) -> No
     assert Model.read(path).name == path.stem
 
 
+def test_every_method_has_its_place_on_a_page_and_no_page_names_another() -> None:
+    text = "".join(path.read_text() for path in (ROOT / "docs/explain/methods").glob("*.md"))
+    named = {name for line in re.findall(r"^## .*", text, re.MULTILINE) for name in re.findall(r"`([^`]+)`", line)}
+    assert sorted(set(all_methods()) - named) == [], "tell it in docs/explain/methods"
+    assert sorted(named - set(all_methods())) == [], "no such method"
+
+
 def told(section: str) -> dict[str, str]:
     """Key → default of the table in a section of the page, as written there."""
     text = (ROOT / "docs/howto/write-a-model.md").read_text()
@@ -149,7 +157,9 @@ def test_every_distribution_is_told_with_its_keys(kind: str) -> None:
     assert set(re.findall(r"`(\w+)`", row[1])) == keys
 
 
-@pytest.mark.parametrize("words", [nouns.DISCIPLINES, nouns.ON_FULL, tuple(UNITS)], ids=["disciplines", "full", "metrics"])
+@pytest.mark.parametrize(
+    "words", [nouns.DISCIPLINES, nouns.ON_FULL, tuple(UNITS)], ids=["disciplines", "full", "metrics"]
+)
 def test_every_word_of_a_list_is_told(words: tuple[str, ...]) -> None:
     text = "".join((ROOT / f"docs/{p}").read_text() for p in ("howto/write-a-model.md", "reference/model-file.md"))
     assert [word for word in words if not re.search(rf'`"?{word}"?`', text)] == []
