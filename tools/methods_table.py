@@ -12,9 +12,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from sojourn.simulate import status as simulated
-
 from sojourn.model import Model
+from sojourn.simulate import status as simulated
 from sojourn.solve import status
 from sojourn.solve.method import Method
 from sojourn.solve.registry import FAMILIES, all_methods, preferred, refusal
