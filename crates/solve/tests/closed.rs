@@ -48,7 +48,7 @@ proptest! {
         point in prop::collection::vec(1usize..7, 3),
     ) {
         let by_class: Vec<Vec<f64>> = (0..3).map(|r| demands.iter().map(|row| row[r]).collect()).collect();
-        let model = multi::Demands { demands_s: &by_class, think_s: &think };
+        let model = multi::Demands::new(&by_class, &think);
         let kept = &multi::run(&model, std::slice::from_ref(&point))[0];
         let wide = diagonal::run(&model, &point);
         let speeds = vec![vec![1.0]; demands.len()];
