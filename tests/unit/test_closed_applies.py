@@ -277,3 +277,15 @@ def test_bounds_are_rows_with_two_ends(method: str) -> None:
         low, high = m.interval(metric, cls="u")
         assert low is not None and high is not None
         assert low <= exact.value(metric, cls="u") <= high
+
+
+@pytest.mark.parametrize("servers", [1, 2, 25])
+def test_ten_million_customers_are_answered_or_refused_at_once(servers: int) -> None:
+    stations = [Queue("cpu", servers=servers), Queue("disk"), Queue("log", servers=2)]
+    demands = {"cpu": {"u": 1.0}, "disk": {"u": 0.02}, "log": {"u": 0.03}}
+    model = Model(stations=stations, classes=[Closed("u", 10_000_000, think_s=1.0)], demands_s=demands)
+    assert solve(model).value("throughput") == pytest.approx(servers, rel=1e-6)
+    if servers > 2:
+        with pytest.raises(MethodRefused) as error:
+            solve(model, "convolution")
+        assert "would take" in str(error.value) or "take about" in str(error.value)
