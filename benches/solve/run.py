@@ -3,7 +3,9 @@
     python benches/solve/run.py
 
 Needs `cc`; `octave-cli` with the package `queueing` (Debian: octave, octave-queueing) is left out where it is missing,
-and the summary says so. Tools take turns in each round, medians are compared, and the answers are compared too. Writes
+and the summary says so. Single calls are
+measured in CPU time of one core, so that others on the machine count little; the sweep and the lattice, which use all
+cores, by the clock. Tools take turns in each round, medians are compared, and the answers are compared too. Writes
 benches/solve/DATE/{summary.md,raw.json}.
 """
 
@@ -52,10 +54,10 @@ def three_classes(populations: tuple[int, ...] = POPULATIONS, demands: np.ndarra
 
 def timed(solve: Callable[[], float], repetitions: int) -> Answer:
     x = solve()
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(repetitions):
         solve()
-    return (time.perf_counter() - start) / repetitions, x
+    return (time.process_time() - start) / repetitions, x
 
 
 def bare(program: Path, case: str, repetitions: int) -> Answer:
@@ -68,7 +70,7 @@ def octave(call: str, repetitions: int) -> Answer:
     script = (
         "warning('off', 'all'); pkg load queueing; D = 0.01 * (1:10); Z = 1; m = ones(1, 10);\n"
         "S = [0.01 * (1:4); 0.02 * (1:4); 0.1 ./ (1:4)];\n"
-        f"{call}; tic; for i = 1:{repetitions}; {call}; end; t = toc / {repetitions};\n"
+        f"{call}; a = cputime; for i = 1:{repetitions}; {call}; end; t = (cputime - a) / {repetitions};\n"
         "printf('%.9e %.15g\\n', t, sum(X(:, 1)));\n"
     )
     done = subprocess.run(["octave-cli", "-q", "--eval", script], capture_output=True, text=True)
@@ -149,10 +151,18 @@ def measure() -> list[dict[str, float | str | int]]:
 
 
 def summary(rows: list[dict[str, float | str | int]], machine: dict[str, object]) -> str:
-    lines = ["# solve", "", f"Medians of {ROUNDS} rounds, tools in turn; raw.json has each round.", ""]
+    lines = [
+        "# solve",
+        "",
+        f"Medians of {ROUNDS} rounds, tools in turn; raw.json has each round. CPU time; sweep and lattice by the clock.",
+        "",
+    ]
     lines += [f"{k}: {v}" for k, v in machine.items()] + [""]
     if machine["disturbed"]:
-        lines += ["Others were working on this machine: times are too long, ratios within a case less so.", ""]
+        lines += [
+            "Others were working on this machine: times are too long (by the clock, several times), ratios within a case less so.",
+            "",
+        ]
     if not shutil.which("octave-cli"):
         lines += ["octave-cli is not installed (Debian: octave, octave-queueing): its columns are missing.", ""]
     for name in dict.fromkeys(row["case"] for row in rows):
