@@ -39,6 +39,8 @@ def refuses(network: Network) -> str | None:
     reason = single_servers(network)
     if reason:
         return reason
+    if states(network) > KEPT_STATES and len(customers(network)) < 2:
+        return f"one class of {network.population.max()} customers needs no lattice, for which mva is made"
     if memory_bytes(network) > MOST_BYTES:
         return f"{states(network):.3g} vectors of populations need {memory_bytes(network) / 1e9:.3g} GB"
     if cost_s(network) > MOST_S:
@@ -49,8 +51,11 @@ def refuses(network: Network) -> str | None:
 def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     c = chains.of(networks)
     demand, think = chains.slowed(c)
+    if c.unstable.any():
+        demand = np.nan_to_num(demand)
+    if len(networks) == 1 and c.population.all():
+        return chains.solution(c, *_solve(demand[0], think[0], c.population))
     x, q = np.zeros(c.population.shape), np.zeros(demand.shape)
-    demand = np.nan_to_num(demand)
     for points in groups(demand, think, c.population):
         used = c.population[points].any(axis=0)
         if used.any():
