@@ -149,7 +149,9 @@ def test_every_distribution_is_told_with_its_keys(kind: str) -> None:
     assert set(re.findall(r"`(\w+)`", row[1])) == keys
 
 
-@pytest.mark.parametrize("words", [nouns.DISCIPLINES, nouns.ON_FULL, tuple(UNITS)], ids=["disciplines", "full", "metrics"])
+@pytest.mark.parametrize(
+    "words", [nouns.DISCIPLINES, nouns.ON_FULL, tuple(UNITS)], ids=["disciplines", "full", "metrics"]
+)
 def test_every_word_of_a_list_is_told(words: tuple[str, ...]) -> None:
     text = "".join((ROOT / f"docs/{p}").read_text() for p in ("howto/write-a-model.md", "reference/model-file.md"))
     assert [word for word in words if not re.search(rf'`"?{word}"?`', text)] == []

@@ -45,6 +45,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., sj.Model]]:
 
     def these(*methods: Method) -> sj.Model:
         monkeypatch.setattr(registry, "all_methods", lambda: {m.name: m for m in methods})
+        monkeypatch.setattr(registry, "family", lambda m: "closed")
         return sj.Model(MODEL.stations, MODEL.classes, MODEL.demands_s)
 
     yield these
@@ -54,7 +55,9 @@ def test_the_cheapest_exact_method(only: Callable[..., sj.Model]) -> None:
     m = only(method("slow", cost_s=0.5), method("fast"), method("rough", exact=False), method("other", special=True))
     r = sj.solve(m)
     assert (r.method, r.status) == ("fast", "ok")
-    assert r.message == "fast: exact, the cheapest of 2 exact methods that apply"
+    assert r.message == "fast: exact, in next to no time"
+    dear = only(method("slower", cost_s=0.5), method("slow", cost_s=0.4))
+    assert sj.solve(dear).message == "slow: exact, the cheapest of 2 exact methods that apply"
     assert r.value("throughput", cls="user") == 0.8
 
 
