@@ -26,9 +26,10 @@ def representatives(networks: Sequence[Network]) -> list[Network]:
         return list(networks)
     first = networks[0]
     varied = [name for name in NAMES if any(getattr(n, name) is not getattr(first, name) for n in networks)]
+    kinds = [(name, KINDS.get(name, _exactly)) for name in varied]
     groups: dict[Any, list[Network]] = {}
     for network in networks:
-        groups.setdefault(tuple(_kind(name)(getattr(network, name)) for name in varied), []).append(network)
+        groups.setdefault(tuple([kind(getattr(network, name)) for name, kind in kinds]), []).append(network)
     return [n for group in groups.values() for n in _ends(group, [name for name in SIZES if name in varied])]
 
 
@@ -39,13 +40,6 @@ def _ends(group: list[Network], sizes: list[str]) -> list[Network]:
         for n in (group[int(np.argmin(size))], group[int(np.argmax(size))]):
             found[id(n)] = n
     return list(found.values())
-
-
-def _kind(name: str) -> Callable[[Any], Any]:
-    return {
-        "population": _positive, "rate_per_s": _positive, "think_s": _positive, "service_s": _pattern,
-        "visits": _pattern, "service": _types, "think": _types, "arrivals": _types, "passes": _positive,
-    }.get(name, _exactly)  # fmt: skip
 
 
 def _positive(values: np.ndarray) -> bytes:
@@ -68,3 +62,9 @@ def _exactly(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tobytes()
     return value if isinstance(value, tuple) else id(value)
+
+
+KINDS: dict[str, Callable[[Any], Any]] = {
+    "population": _positive, "rate_per_s": _positive, "think_s": _positive, "service_s": _pattern, "visits": _pattern,
+    "service": _types, "think": _types, "arrivals": _types, "passes": _positive,
+}  # fmt: skip
