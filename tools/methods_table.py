@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from sojourn.simulate import status as simulated
+
 from sojourn.model import Model
 from sojourn.solve import status
 from sojourn.solve.method import Method
@@ -49,7 +51,7 @@ def made() -> dict[Path, str]:
             "reasons": reasons(models),
             "sources": sources(),
         },
-        "status.md": {"status": status_table()},
+        "status.md": {"solved": status_table(status.TEXT), "simulated": status_table(simulated.TEXT)},
     }
     return {reference / page: filled((reference / page).read_text(), parts) for page, parts in tables.items()}
 
@@ -111,8 +113,8 @@ def sources() -> str:
     return "\n".join(f"- `{m.name}`: {'; '.join(cell(s) for s in m.sources)}" for m in all_methods().values())
 
 
-def status_table() -> str:
-    return table(("status", "what happened, and what to do"), ((f"`{k}`", cell(v)) for k, v in status.TEXT.items()))
+def status_table(text: dict[str, str]) -> str:
+    return table(("status", "what happened, and what to do"), ((f"`{name}`", why) for name, why in text.items()))
 
 
 def worth(method: Method) -> str:

@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 from sojourn.cli.app import app
 from sojourn.model import Model, nouns
 from sojourn.model.distributions import KINDS
+from sojourn.solve.registry import all_methods
 from sojourn.table import UNITS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,6 +112,13 @@ def test_every_example_is_in_the_tables(tool: ModuleType) -> None:
 def test_an_example_is_a_model_of_its_name_and_says_what_it_is(path: Path) -> None:
     assert path.read_text().startswith("# ")
     assert Model.read(path).name == path.stem
+
+
+def test_every_method_has_its_place_on_a_page_and_no_page_names_another() -> None:
+    text = "".join(path.read_text() for path in (ROOT / "docs/explain/methods").glob("*.md"))
+    named = {name for line in re.findall(r"^## .*", text, re.MULTILINE) for name in re.findall(r"`([^`]+)`", line)}
+    assert sorted(set(all_methods()) - named) == [], "tell it in docs/explain/methods"
+    assert sorted(named - set(all_methods())) == [], "no such method"
 
 
 def told(section: str) -> dict[str, str]:

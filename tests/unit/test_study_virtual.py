@@ -97,7 +97,12 @@ def test_the_verdict_and_the_report_say_what_is_known(study: StudyResult) -> Non
     ):
         assert words in text, words
     html = study.report.read_text()
-    for words in ("error with the truth known", "one core: which model, and why", "Relative errors, priority"):
+    for words in (
+        "error with the truth known",
+        "one core: which model, and why",
+        "The virtual hosts",
+        "Relative errors, priority",
+    ):
         assert words in html, words
 
 

@@ -29,6 +29,6 @@ mod ziggurat;
 pub use arrivals::{Arrivals, Schedule};
 pub use distribution::Distribution;
 pub use error::DistError;
-pub use process::{Process, Times};
+pub use process::{Changing, Process, Times};
 pub use sampler::Sampler;
 pub use stream::Stream;

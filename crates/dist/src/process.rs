@@ -12,33 +12,24 @@ use crate::{Arrivals, DistError, Distribution, Sampler, Stream};
 pub enum Process {
     /// Independent times between arrivals, the first after one of them.
     Renewal(Distribution),
-    Map(Map),
+    Changing(Changing),
+}
+
+/// Arrivals that depend on what was before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Changing {
+    /// Markovian arrivals: moves without an arrival `D0`, with one `D1` (1/s); an MMPP where D1 is diagonal.
+    Map {
+        #[serde(rename = "D0")]
+        d0: Vec<Vec<f64>>,
+        #[serde(rename = "D1")]
+        d1: Vec<Vec<f64>>,
+    },
     /// Poisson, with a rate that changes: `[rate per s, duration in s]`, from the start again after the last.
-    Steps(Steps),
-    Trace(Trace),
-}
-
-/// Markovian arrivals: moves without an arrival `D0`, with one `D1` (1/s); an MMPP where D1 is diagonal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename = "map", deny_unknown_fields)]
-pub struct Map {
-    #[serde(rename = "D0")]
-    pub d0: Vec<Vec<f64>>,
-    #[serde(rename = "D1")]
-    pub d1: Vec<Vec<f64>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename = "steps", deny_unknown_fields)]
-pub struct Steps {
-    pub steps: Vec<(f64, f64)>,
-}
-
-/// Given times, ascending from 0; nothing arrives after the last.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename = "trace", deny_unknown_fields)]
-pub struct Trace {
-    pub times_s: Vec<f64>,
+    Steps { steps: Vec<(f64, f64)> },
+    /// Given times, ascending from 0; nothing arrives after the last.
+    Trace { times_s: Vec<f64> },
 }
 
 impl Process {
@@ -48,9 +39,13 @@ impl Process {
                 gap.validate()?;
                 positive("mean", gap.mean())
             }
-            Process::Map(map) => map.validate(),
-            Process::Steps(steps) => Arrivals::Steps { steps: steps.steps.clone() }.validate(),
-            Process::Trace(trace) => Arrivals::Trace { times_s: trace.times_s.clone() }.validate(),
+            Process::Changing(Changing::Map { d0, d1 }) => validate_map(d0, d1),
+            Process::Changing(Changing::Steps { steps }) => {
+                Arrivals::Steps { steps: steps.clone() }.validate()
+            }
+            Process::Changing(Changing::Trace { times_s }) => {
+                Arrivals::Trace { times_s: times_s.clone() }.validate()
+            }
         }
     }
 
@@ -58,11 +53,15 @@ impl Process {
     pub fn times(&self, stream: Stream) -> Times {
         let state = match self {
             Process::Renewal(gap) => State::Renewal(Sampler::new(gap)),
-            Process::Map(map) => State::Map { moves: map.moves(), phase: 0, fresh: true },
-            Process::Steps(steps) => {
-                State::Steps { steps: steps.steps.clone(), at: 0, end_s: steps.steps[0].1 }
+            Process::Changing(Changing::Map { d0, d1 }) => {
+                State::Map { moves: moves(d0, d1), phase: 0, fresh: true }
             }
-            Process::Trace(trace) => State::Trace { times_s: trace.times_s.clone(), next: 0 },
+            Process::Changing(Changing::Steps { steps }) => {
+                State::Steps { steps: steps.clone(), at: 0, end_s: steps[0].1 }
+            }
+            Process::Changing(Changing::Trace { times_s }) => {
+                State::Trace { times_s: times_s.clone(), next: 0 }
+            }
         };
         Times { stream, now_s: 0.0, state }
     }
@@ -75,44 +74,39 @@ struct Moves {
     to: Vec<f64>,
 }
 
-impl Map {
-    fn moves(&self) -> Vec<Moves> {
-        let row = |i: usize| {
-            let total = -self.d0[i][i];
-            let without = self.d0[i].iter().enumerate().map(|(j, r)| if i == j { 0.0 } else { r / total });
-            Moves { mean: 1.0 / total, to: without.chain(self.d1[i].iter().map(|r| r / total)).collect() }
-        };
-        (0..self.d0.len()).map(row).collect()
-    }
+fn moves(d0: &[Vec<f64>], d1: &[Vec<f64>]) -> Vec<Moves> {
+    let row = |i: usize| {
+        let total = -d0[i][i];
+        let without = d0[i].iter().enumerate().map(|(j, r)| if i == j { 0.0 } else { r / total });
+        Moves { mean: 1.0 / total, to: without.chain(d1[i].iter().map(|r| r / total)).collect() }
+    };
+    (0..d0.len()).map(row).collect()
+}
 
-    fn validate(&self) -> Result<(), DistError> {
-        let n = self.d0.len();
-        let square = |d: &[Vec<f64>]| d.len() == n && d.iter().all(|row| row.len() == n);
-        if n == 0 || !square(&self.d0) || !square(&self.d1) {
-            let what = format!("D0 has {n} rows, D1 {}", self.d1.len());
-            return Err(DistError::List {
-                parameter: "D0",
-                what,
-                remedy: "give two square matrices of one size",
-            });
-        }
-        for i in 0..n {
-            for j in 0..n {
-                if i != j {
-                    not_negative(&format!("D0[{i}][{j}]"), self.d0[i][j])?;
-                }
-                not_negative(&format!("D1[{i}][{j}]"), self.d1[i][j])?;
-            }
-            let diagonal = self.d0[i][i];
-            in_range(&format!("D0[{i}][{i}]"), diagonal, diagonal < 0.0, "a finite number below 0")?;
-            let sum: f64 = self.d0[i].iter().chain(&self.d1[i]).sum();
-            if sum.abs() > 1e-9 * -diagonal {
-                let what = format!("row {i} of D0 + D1 adds up to {sum}");
-                return Err(DistError::List { parameter: "D0", what, remedy: "make it add up to 0" });
-            }
-        }
-        Ok(())
+fn validate_map(d0: &[Vec<f64>], d1: &[Vec<f64>]) -> Result<(), DistError> {
+    let n = d0.len();
+    let square = |d: &[Vec<f64>]| d.len() == n && d.iter().all(|row| row.len() == n);
+    let wrong = |what, remedy| Err(DistError::List { parameter: "D0", what, remedy });
+    if n == 0 || !square(d0) || !square(d1) {
+        return wrong(format!("{n} rows, D1 has {}", d1.len()), "give two square matrices of one size");
     }
+    for i in 0..n {
+        for j in 0..n {
+            if i != j {
+                not_negative(&format!("D0[{i}][{j}]"), d0[i][j])?;
+            }
+            not_negative(&format!("D1[{i}][{j}]"), d1[i][j])?;
+        }
+        in_range(&format!("D0[{i}][{i}]"), d0[i][i], d0[i][i] < 0.0, "a finite number below 0")?;
+        let sum: f64 = d0[i].iter().chain(&d1[i]).sum();
+        if sum.abs() > 1e-9 * -d0[i][i] {
+            return wrong(format!("row {i} of D0 + D1 adds up to {sum}"), "make it add up to 0");
+        }
+    }
+    if d1.iter().flatten().all(|rate| *rate == 0.0) {
+        return wrong("nothing in D1 is above 0".to_string(), "give at least one rate of arrivals");
+    }
+    Ok(())
 }
 
 #[derive(Debug, Clone)]

@@ -10,6 +10,8 @@
 mod closed;
 mod host;
 mod irqwork;
+mod kv;
+mod kvproxy;
 mod markov;
 mod network;
 mod place;

@@ -69,6 +69,17 @@ impl Simulation {
         Ok(table)
     }
 
+    /// Passes that ended, if config "requests" asked for them: "class", "start_s", "end_s", "lost", each (n,).
+    fn requests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows = self.inner.passes();
+        let table = PyDict::new(py);
+        table.set_item("class", PyArray1::from_iter(py, rows.iter().map(|r| r.class)))?;
+        table.set_item("start_s", PyArray1::from_iter(py, rows.iter().map(|r| r.start_s)))?;
+        table.set_item("end_s", PyArray1::from_iter(py, rows.iter().map(|r| r.end_s)))?;
+        table.set_item("lost", PyArray1::from_iter(py, rows.iter().map(|r| r.lost)))?;
+        Ok(table)
+    }
+
     /// The same for the time series, if `period_s` was asked for.
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(counts) = self.inner.series() else { return Ok(None) };

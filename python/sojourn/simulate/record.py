@@ -71,11 +71,11 @@ def together(parts: Sequence[Record]) -> Record:
     parts = [_coarser(part, longest) for part in parts]
     fewest = min(part.batches for part in parts)
     histograms = {}
-    for key in parts[0].histograms:
-        edges = max((part.histograms[key][0] for part in parts), key=len)
+    for key in (key for key in parts[0].histograms if all(key in part.histograms for part in parts)):
+        edges = np.unique(np.concatenate([part.histograms[key][0] for part in parts]))
         group_s = max(part.histograms[key][2] for part in parts)
-        counts = [_regroup(part.histograms[key], group_s, len(edges) - 1) for part in parts]
-        least = min(len(c[0]) for c in counts)
+        counts = [_regroup(part.histograms[key], group_s, edges) for part in parts]
+        least = min(c.shape[1] for c in counts)
         histograms[key] = (edges, np.concatenate([c[:, :least] for c in counts]), group_s)
     return Record(
         longest,
@@ -96,11 +96,13 @@ def _coarser(part: Record, batch_s: float) -> Record:
     return Record(batch_s, tables, limits, part.histograms, part.events, part.passes)
 
 
-def _regroup(histogram: tuple[Array, Array, float], group_s: float, bins: int) -> Array:
-    _, counts, own_s = histogram
+def _regroup(histogram: tuple[Array, Array, float], group_s: float, edges: Array) -> Array:
+    """Counts over all `edges`; those of a run are a stretch of them, because bins are the same everywhere."""
+    own, counts, own_s = histogram
     by = round(group_s / own_s)
     merged = _merged(counts, by) if by > 1 else counts
-    return np.pad(merged, ((0, 0), (0, 0), (0, bins - merged.shape[2])))
+    before = int(np.searchsorted(edges, own[0]))
+    return np.pad(merged, ((0, 0), (0, 0), (before, len(edges) - 1 - before - merged.shape[2])))
 
 
 def _merged(table: Array, by: int) -> Array:

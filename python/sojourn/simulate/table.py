@@ -67,7 +67,7 @@ def rows(record: Record, network: Network, level: float, quantiles: Sequence[flo
     """All rows; `record` is what stayed after the warm-up."""
     columns = Columns(record, network)
     found = [*_rates(columns, level), *_times(columns, level), *_waits(columns, level), *_losses(columns, level)]
-    return [*found, *_quantiles(columns, quantiles, level)]
+    return [*found, *_limits(columns, level), *_quantiles(columns, quantiles, level)]
 
 
 def _rates(c: Columns, level: float) -> Iterator[Row]:
@@ -123,6 +123,29 @@ def _losses(c: Columns, level: float) -> Iterator[Row]:
     keys = c.keys(sorted({*lossy, *map(int, np.flatnonzero(lost))}))
     if keys:
         yield from c.rows("loss_probability", keys, ratio(c.of("losses", keys), c.of("arrivals", keys), level), level)
+
+
+def _limits(c: Columns, level: float) -> Iterator[Row]:
+    """A pool or region as a station: in use a place, wait for one, refused; queue length with those who wait."""
+    tables, n = c.record.limits, c.network
+    for number, limit in enumerate(n.limits):
+        own = {name: tables["limit_" + name][:, :, number] for name in ("present", "busy", "completions", "arrivals")}
+        own |= {name: tables["limit_" + name][:, :, number] for name in ("waiting_s", "waited", "losses")}
+        own = {name: np.concatenate([t, t.sum(axis=2, keepdims=True)], axis=2) for name, t in own.items()}
+        time = np.full_like(own["busy"], c.record.batch_s)
+        asked = {
+            "throughput": ("completions", time),
+            "queue_length": ("present", time),
+            "utilisation": ("busy", time * limit.size),
+            "waiting_time": ("waiting_s", own["completions"]),
+            "waiting_probability": ("waited", own["completions"]),
+            **({"loss_probability": ("losses", own["arrivals"])} if limit.on_full == "lose" else {}),
+        }
+        used = np.flatnonzero(own["arrivals"].sum(axis=(0, 1)) > 0)
+        for metric, (above, below) in asked.items():
+            found = ratio(own[above][..., used], below[..., used], level)
+            for j, value, low, high in zip(used, found.value, found.low, found.high, strict=True):
+                yield row(limit.name, [*n.classes, ""][j], metric, value, low, high, level)
 
 
 def _quantiles(c: Columns, quantiles: Sequence[float], level: float) -> Iterator[Row]:

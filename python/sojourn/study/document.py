@@ -143,7 +143,10 @@ def _how(found: Findings, plan: Plan, runs: list[RunFolder]) -> Section:
          "yes" if run.manifest["valid"] else "; ".join(run.manifest["reasons"]))
         for run in runs
     )  # fmt: skip
+    table = Table("Runs", ("run", "configuration", "rate, 1/s", "valid"), rows)
     first = runs[0].manifest
+    if first.get("simulated"):
+        return Section("How it was simulated", "", (Text(_simulated(plan)), _hosts(plan), table))
     placement = first["placement"]
     share = "shares the cores that take its NIC's interrupts" if placement["client_shares"] else "has cores of its own"
     text = (
@@ -159,7 +162,34 @@ def _how(found: Findings, plan: Plan, runs: list[RunFolder]) -> Section:
         ("cost of the spinners to others", str(first["lab"].get("spinner cost"))),
     ]
     return Section("How it was measured", "", (Text(text), Table("What the lab knows of itself", ("what", "value"), tuple(facts)),
-                                               Table("Runs", ("run", "configuration", "rate, 1/s", "valid"), rows)))  # fmt: skip
+                                               table))  # fmt: skip
+
+
+def _simulated(plan: Plan) -> str:
+    return (
+        "Requests are Poisson, from a seed, each to any NIC alike; NIC k interrupts core k. Interrupts are served first, in "
+        "order, and preempt pages. A page is made on the core that the placement says, with what it lost to interrupts made "
+        f"up for. Each run is {plan.study.load.seconds:g} s of simulated time; the saturation rate is the throughput of a "
+        f"closed loop of {plan.study.saturation.users} users without think time. Runs are judged, cut (MSER-5) and fitted as "
+        "measured ones are. Client, collector and network cost nothing."
+    )
+
+
+def _hosts(plan: Plan) -> Table:
+    """What was simulated: the demands are the truth."""
+    rows = []
+    for c in plan.study.configuration:
+        host = plan.host(c)
+        order = f"turns of {seconds(host.quantum_s)}" if host.quantum_s else "shared exactly"
+        threads = str(host.threads_per_core) if host.threads_per_core else "no limit"
+        rows.append(
+            (c.name, seconds(host.interrupt["mean"]), seconds(host.page["mean"]), host.placement["policy"],
+             threads, order if host.threads_per_core != 1 else "one after the other", seconds(host.switch_s),
+             seconds(host.crossing_s))
+        )  # fmt: skip
+    columns = ("configuration", "interrupt", "page", "placement", "threads a core", "pages of a core", "a turn costs",
+               "crossing to another core")  # fmt: skip
+    return Table("The virtual hosts", columns, tuple(rows), f"Seed {plan.study.load.seed}.")
 
 
 def _work(runs: list[RunFolder]) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sojourn.study.phases import Findings
     from sojourn.study.plan import Configuration, Plan
 
-REQUESTS = 200_000
+REQUESTS = 500_000
 WARM_UP = 0.1
 QUANTITIES = {
     "response": "Response Time",
@@ -97,7 +97,8 @@ class Truth:
             mean, worst = found
             text += (
                 f"; with the true parameters {self.model} is off by {percent(mean)} in response time on average, worst "
-                f"{percent(_own(worst), sign=True)} ({worst.configuration}, {worst.rate_per_s:g}/s): the model's own error"
+                f"{percent(_own(worst), sign=True)} ({worst.configuration}, {worst.rate_per_s:g}/s, where the truth is "
+                f"known to {percent(worst.noise)}): the model's own error"
             )
         wrong, of = self.said_saturated
         if wrong:

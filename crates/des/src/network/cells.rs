@@ -43,6 +43,13 @@ impl Cell {
         self.number += 1.0;
     }
 
+    /// `count` come; `since` is the sum of their times.
+    pub fn come_many(&mut self, count: f64, since: f64) {
+        self.arrivals += count;
+        self.present -= since;
+        self.number += count;
+    }
+
     /// `waiting_s` is 0 exactly for those who did not wait.
     #[inline]
     pub fn leave(&mut self, since: f64, response_s: f64, waiting_s: f64) {

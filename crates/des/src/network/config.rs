@@ -29,6 +29,9 @@ pub struct Config {
     /// Length of the rows of the time series, s; none without.
     #[serde(default)]
     pub period_s: Option<f64>,
+    /// Most passes that are logged one by one; only by the event engine.
+    #[serde(default)]
+    pub requests: usize,
     #[serde(default)]
     pub engine: Engine,
 }

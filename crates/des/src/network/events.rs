@@ -8,7 +8,7 @@ use super::control::Control;
 use super::customer::{Customer, Customers};
 use super::moves::{Limit, Pending};
 use super::routes::Routes;
-use super::station::{Station, Way};
+use super::station::{Order, Station, Way};
 use super::statistics::Statistics;
 use sojourn_dist::{Sampler, Stream, Times};
 use std::collections::VecDeque;
@@ -57,6 +57,8 @@ pub struct Events {
     pub calendar: Calendar,
     happenings: Vec<Happening>,
     pub stations: Vec<Station>,
+    /// Stations of the short way: a line served in order, in a network where nobody can be refused.
+    pub lines: Vec<bool>,
     /// K×C.
     pub service: Vec<Option<Source>>,
     /// Streams of the stations that choose whom to serve at random.
@@ -65,7 +67,8 @@ pub struct Events {
     pub routes: Routes,
     arrivals: Vec<Option<Times>>,
     pub think: Vec<Option<Think>>,
-    pub think_slot: Vec<usize>,
+    arrival_slot: Vec<usize>,
+    think_slot: Vec<usize>,
     pub closed: Vec<bool>,
     pub priority: Vec<u32>,
     pub controls: Vec<Control>,
@@ -81,10 +84,9 @@ impl Events {
     pub fn new(config: &Config) -> Events {
         let (k, classes) = (config.stations.len(), config.classes.len());
         let controls = Control::all(config);
-        let mut happenings: Vec<Happening> = (0..k).map(Happening::Completion).collect();
-        happenings.extend((0..classes).map(Happening::Arrival));
-        happenings.extend((0..classes).map(Happening::Think));
-        happenings.extend((0..controls.len()).map(Happening::Control));
+        let happenings = happenings(config, controls.len());
+        let free = config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none());
+        let stations: Vec<Station> = config.stations.iter().map(Station::new).collect();
         let mut engine = Events {
             now_s: 0.0,
             since: 0.0,
@@ -92,20 +94,28 @@ impl Events {
             completions: 0,
             events: 0,
             classes,
-            free: config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none()),
+            free,
             calendar: Calendar::new(happenings.len()),
-            stations: config.stations.iter().map(Station::new).collect(),
+            lines: stations.iter().map(|s| free && s.way == Way::Serve && s.order == Order::Line).collect(),
+            stations,
             service: super::services(config),
             picks: config.stations.iter().map(|s| super::stream(config, "pick", &s.name, "")).collect(),
             customers: Customers::default(),
             routes: Routes::new(config),
             arrivals: super::arrivals(config),
             think: thinks(config),
-            think_slot: (0..classes).map(|c| k + classes + c).collect(),
+            arrival_slot: slots(&happenings, classes, |h| match h {
+                Happening::Arrival(c) => Some(*c),
+                _ => None,
+            }),
+            think_slot: slots(&happenings, classes, |h| match h {
+                Happening::Think(c) => Some(*c),
+                _ => None,
+            }),
             closed: config.classes.iter().map(|c| c.population.is_some()).collect(),
             priority: config.classes.iter().map(|c| c.priority).collect(),
+            control_slot: happenings.len() - controls.len(),
             controls,
-            control_slot: k + 2 * classes,
             limits: Limit::all(config),
             limits_of: (0..k)
                 .map(|k| {
@@ -155,6 +165,10 @@ impl Events {
             self.since = time_s - self.statistics.segment_start_s;
             self.events += 1;
             let source = Calendar::source(first);
+            if self.lines.get(source) == Some(&true) {
+                self.complete_line(source);
+                continue;
+            }
             match self.happenings[source] {
                 Happening::Completion(k) => self.complete(k),
                 Happening::Arrival(c) => self.arrive(c),
@@ -204,7 +218,10 @@ impl Events {
 
     #[inline]
     fn next_arrival(&mut self, c: usize) {
-        let source = self.stations.len() + c;
+        if self.arrivals[c].is_none() {
+            return;
+        }
+        let source = self.arrival_slot[c];
         let next = self.arrivals[c].as_mut().and_then(Iterator::next);
         let key = match next {
             Some(time_s) => self.event(time_s, Priority::Arrival, source),
@@ -272,6 +289,24 @@ impl Events {
         self.calendar.set(slot, key);
         self.change(change);
     }
+}
+
+/// Sources of events: stations, then what exists of arrivals, thinkers and controls.
+fn happenings(config: &Config, controls: usize) -> Vec<Happening> {
+    let classes = || config.classes.iter().enumerate();
+    let stations = (0..config.stations.len()).map(Happening::Completion);
+    let arrivals = classes().filter(|c| c.1.arrivals.is_some()).map(|c| Happening::Arrival(c.0));
+    let thinkers = classes().filter(|c| c.1.think.is_some()).map(|c| Happening::Think(c.0));
+    stations.chain(arrivals).chain(thinkers).chain((0..controls).map(Happening::Control)).collect()
+}
+
+/// For each class its source of one kind; 0 where it has none, which is never asked for.
+fn slots(
+    happenings: &[Happening],
+    classes: usize,
+    class: impl Fn(&Happening) -> Option<usize>,
+) -> Vec<usize> {
+    (0..classes).map(|c| happenings.iter().position(|h| class(h) == Some(c)).unwrap_or(0)).collect()
 }
 
 fn thinks(config: &Config) -> Vec<Option<Think>> {

@@ -4,8 +4,9 @@
 //! - `check`: what a config must keep
 //! - `simulation`: [`Simulation`], which runs, goes on, and gives its counts
 //! - `events`: the engine by events; `calendar` their order, `serve` stations at work, `moves` between them,
-//!   `control` servers that come and go, `routes`, `station`, `customer`
-//! - `statistics`: what is counted; `cells`, `histogram`
+//!   `control` servers that come and go, `short` the quick way, `routes`, `station`, `customer`
+//! - `recursion`: the engine without events, for queues in the order of the flow; `lines` its stations
+//! - `statistics`: what is counted; `cells`, `histogram`, `log`
 
 mod calendar;
 mod cells;
@@ -15,9 +16,13 @@ mod control;
 mod customer;
 mod events;
 mod histogram;
+mod lines;
+mod log;
 mod moves;
+mod recursion;
 mod routes;
 mod serve;
+mod short;
 mod simulation;
 mod station;
 mod statistics;

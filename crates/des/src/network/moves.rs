@@ -5,6 +5,7 @@
 
 use super::config::{Beyond, Config, OnFull};
 use super::events::Events;
+use super::log::Pass;
 use std::collections::VecDeque;
 
 /// Something was freed.
@@ -68,8 +69,10 @@ impl Events {
     }
 
     #[inline]
-    fn into(&mut self, node: usize, id: u32) {
-        if node < self.stations.len() {
+    pub fn into(&mut self, node: usize, id: u32) {
+        if self.lines.get(node) == Some(&true) {
+            self.visit_line(node, id);
+        } else if node < self.stations.len() {
             self.visit(node, id);
         } else {
             self.passed(id);
@@ -84,6 +87,7 @@ impl Events {
         let response_s = self.now_s - customer.entered_s;
         self.statistics.cells[cell].leave(self.since, response_s, 0.0);
         self.statistics.record(cell, response_s);
+        self.log(id, false);
         self.completions += 1;
         self.outside(id);
     }
@@ -189,7 +193,15 @@ impl Events {
         let cell = self.stations.len() * self.classes + self.customers[way.id].origin as usize;
         self.statistics.cells[cell].losses += 1.0;
         self.statistics.cells[cell].gone(self.since);
+        self.log(way.id, true);
         self.outside(way.id);
+    }
+
+    #[inline]
+    fn log(&mut self, id: u32, lost: bool) {
+        let customer = &self.customers[id];
+        let (class, start_s) = (customer.origin, customer.entered_s);
+        self.statistics.log.add(Pass { class, start_s, end_s: self.now_s, lost });
     }
 
     /// Works off what was freed.

@@ -14,9 +14,20 @@ enum Route {
     Choice(Choice, usize),
 }
 
+impl Route {
+    fn only(&self) -> Option<(u32, u32)> {
+        match self {
+            Route::One(node, class) => Some((*node, *class)),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Routes {
     classes: usize,
+    /// The only way from a row, if there is only one: looked at first, because most rows are such.
+    only: Vec<Option<(u32, u32)>>,
     rows: Vec<Route>,
     streams: Vec<Stream>,
 }
@@ -35,13 +46,22 @@ impl Routes {
             let node = config.stations.get(i / classes).map_or("", |s| &s.name);
             super::stream(config, "route", node, &config.classes[i % classes].name)
         };
-        Routes { classes, rows, streams: (0..nodes * classes).map(stream).collect() }
+        let only = rows.iter().map(Route::only).collect();
+        Routes { classes, only, rows, streams: (0..nodes * classes).map(stream).collect() }
     }
 
     /// The next (node, class) from `node` in `class`; `present` tells how many are at a station.
     #[inline]
     pub fn next(&mut self, node: usize, class: usize, present: impl Fn(usize) -> u32) -> (usize, usize) {
         let row = node * self.classes + class;
+        match self.only[row] {
+            Some((to, class)) => (to as usize, class as usize),
+            None => self.among(row, class, present),
+        }
+    }
+
+    /// One of several.
+    fn among(&mut self, row: usize, class: usize, present: impl Fn(usize) -> u32) -> (usize, usize) {
         match &mut self.rows[row] {
             Route::One(to, class) => (*to as usize, *class as usize),
             Route::Some(sums, to) => {

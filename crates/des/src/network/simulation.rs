@@ -2,8 +2,10 @@
 
 use super::cells::Batches;
 use super::check::{check, Refused};
-use super::config::Config;
+use super::config::{Config, Engine};
 use super::events::Events;
+use super::log::Pass;
+use super::recursion::{self, Recursion};
 use super::statistics::Statistics;
 use std::time::{Duration, Instant};
 
@@ -18,10 +20,17 @@ pub struct Counts<'a> {
     pub rows: &'a [f64],
 }
 
+/// One of the two engines.
+#[derive(Debug, Clone)]
+enum Runner {
+    Events(Box<Events>),
+    Recursion(Box<Recursion>),
+}
+
 #[derive(Debug, Clone)]
 pub struct Simulation {
     pub config: Config,
-    engine: Box<Events>,
+    engine: Runner,
     ended: bool,
 }
 
@@ -37,19 +46,26 @@ impl Simulation {
 
     pub fn new(config: Config) -> Result<Simulation, Refused> {
         check(&config)?;
-        let engine = Box::new(Events::new(&config));
+        let engine = match recursion::order(&config) {
+            Some(order) => Runner::Recursion(Box::new(Recursion::new(&config, order))),
+            None if config.engine == Engine::Recursion => return Err(not_forward()),
+            None => Runner::Events(Box::new(Events::new(&config))),
+        };
         Ok(Simulation { config, engine, ended: false })
     }
 
     /// Goes on until simulated time `until_s`, `completions` passes in all, or `seconds` of wall time, whichever is
-    /// first. With none of them it goes on until nothing happens any more.
+    /// first; the recursion looks at passes after each window of about 500 arrivals. With none of them it goes on until nothing happens any more.
     pub fn run(&mut self, until_s: Option<f64>, completions: Option<u64>, seconds: Option<f64>) {
         let until_s = until_s.unwrap_or(f64::INFINITY);
         let completions = completions.unwrap_or(u64::MAX);
         let limit = seconds.map(|s| Duration::from_secs_f64(s.clamp(0.0, 1e9)));
         let started = Instant::now();
-        while !self.ended && self.engine.completions < completions && self.engine.now_s < until_s {
-            self.ended = !self.engine.run(until_s, completions, EVENTS);
+        while !self.ended && self.completions() < completions && self.now_s() < until_s {
+            self.ended = !match &mut self.engine {
+                Runner::Events(engine) => engine.run(until_s, completions, EVENTS),
+                Runner::Recursion(engine) => engine.run(until_s, completions, EVENTS),
+            };
             if limit.is_some_and(|l| started.elapsed() >= l) {
                 return;
             }
@@ -57,16 +73,26 @@ impl Simulation {
     }
 
     pub fn now_s(&self) -> f64 {
-        self.engine.now_s
+        match &self.engine {
+            Runner::Events(engine) => engine.now_s,
+            Runner::Recursion(engine) => engine.now_s,
+        }
     }
 
     /// Passes completed.
     pub fn completions(&self) -> u64 {
-        self.engine.completions
+        match &self.engine {
+            Runner::Events(engine) => engine.completions,
+            Runner::Recursion(engine) => engine.completions,
+        }
     }
 
+    /// Events; of the recursion, arrivals from outside and completions.
     pub fn events(&self) -> u64 {
-        self.engine.events
+        match &self.engine {
+            Runner::Events(engine) => engine.events,
+            Runner::Recursion(engine) => engine.events,
+        }
     }
 
     /// Nothing will ever happen again: a trace is over, or all are blocked.
@@ -76,15 +102,30 @@ impl Simulation {
 
     /// Customers that exist now, those who think too.
     pub fn customers(&self) -> usize {
-        self.engine.customers.count()
+        match &self.engine {
+            Runner::Events(engine) => engine.customers.count(),
+            Runner::Recursion(engine) => engine.customers(),
+        }
     }
 
+    /// Which engine runs.
     pub fn engine(&self) -> &'static str {
-        "events"
+        match &self.engine {
+            Runner::Events(_) => "events",
+            Runner::Recursion(_) => "recursion",
+        }
     }
 
     fn statistics(&self) -> &Statistics {
-        &self.engine.statistics
+        match &self.engine {
+            Runner::Events(engine) => &engine.statistics,
+            Runner::Recursion(engine) => &engine.statistics,
+        }
+    }
+
+    /// Passes that ended, one by one, if they were asked for.
+    pub fn passes(&self) -> &[Pass] {
+        &self.statistics().log.rows
     }
 
     /// The time-batches that have ended.
@@ -101,6 +142,16 @@ impl Simulation {
     pub fn histogram(&self, key: &str) -> Option<(Vec<f64>, Vec<Vec<u64>>, f64)> {
         let index = self.config.histograms.iter().position(|h| h == key)?;
         Some(self.statistics().histogram(index))
+    }
+}
+
+fn not_forward() -> Refused {
+    Refused {
+        value: "recursion".to_string(),
+        place: "engine".to_string(),
+        remedy:
+            "the recursion does open classes at fcfs queues and delays that lead only forward; use events"
+                .to_string(),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::cells::{Batches, Cell, WIDTH};
 use super::config::Config;
 use super::histogram::{Histogram, GROUPS};
+use super::log::Log;
 
 /// No histogram.
 const NONE: u32 = u32::MAX;
@@ -15,6 +16,7 @@ pub struct Statistics {
     pub cells: Vec<Cell>,
     pub batches: Batches,
     pub series: Option<Batches>,
+    pub log: Log,
     histograms: Vec<Histogram>,
     /// Which histograms a cell's response times go to.
     wanted: Vec<[u32; 2]>,
@@ -38,6 +40,7 @@ impl Statistics {
             cells: vec![Cell::default(); cells],
             batches,
             series,
+            log: Log::new(config.requests),
             histograms: vec![Histogram::default(); config.histograms.len()],
             wanted: wanted(config, cells),
             group: 1,
@@ -50,6 +53,9 @@ impl Statistics {
     /// A response time of a cell, for its histograms.
     #[inline]
     pub fn record(&mut self, cell: usize, response_s: f64) {
+        if self.histograms.is_empty() {
+            return;
+        }
         let [own, all] = self.wanted[cell];
         if own != NONE {
             self.histograms[own as usize].record(response_s);
@@ -57,6 +63,11 @@ impl Statistics {
         if all != NONE {
             self.histograms[all as usize].record(response_s);
         }
+    }
+
+    /// Whether any response time of this cell is asked for.
+    pub fn records(&self, cell: usize) -> bool {
+        self.wanted[cell] != [NONE, NONE]
     }
 
     /// Ends the segment at `segment_end_s`; `clock(row)` is the service clock of a row of cells.

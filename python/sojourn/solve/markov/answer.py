@@ -99,12 +99,15 @@ def _more(network: Network, m: dict[str, Any], point: int, wanted: Wanted) -> li
         p = np.array(m["numbers"][k])
         n = np.arange(len(p))
         mean = p @ n
-        row(name, "", "queue_length_variance", p @ (n - mean) ** 2)
-        for c in np.flatnonzero(network.visits[k]):
+        there = np.flatnonzero(network.visits[k])
+        names = ["", network.classes[there[0]]] if len(there) == 1 else [""]
+        for cls in names:
+            row(name, cls, "queue_length_variance", p @ (n - mean) ** 2)
+            for i in range(0 if wanted.probabilities is None else min(len(p), wanted.probabilities + 1)):
+                row(name, cls, "queue_length_probability", p[i], n=i)
+        for c in there if len(there) > 1 else ():
             at = k * classes + int(c)
             row(name, network.classes[c], "queue_length_variance", max(m["square"][at] - m["present"][at] ** 2, 0.0))
-        for i in range(0 if wanted.probabilities is None else min(len(p), wanted.probabilities + 1)):
-            row(name, "", "queue_length_probability", p[i], n=i)
     for i, limit in enumerate(network.limits):
         own = slice(i * classes, (i + 1) * classes)
         tried, waited, lost, waiting = (

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from sojourn.model.network import Network
-from sojourn.solve.markov.estimate import MOST_STATES, states
+from sojourn.solve.markov.estimate import MOST_STATES, fewest, states
 from sojourn.solve.markov.phases import arrivals, phases
 from sojourn.solve.markov.spec import rule
 
 POLICIES = ("random", "jsq")
 
 
+@lru_cache(maxsize=64)
 def refuses(network: Network) -> str | None:
-    """Why the chain does not apply, in words; None where it does."""
+    """Why the chain does not apply, in words; None where it does. Quick where the answer is that it is too large."""
+    if (least := fewest(network)) > MOST_STATES:
+        return f"it has at least {least:.2g} states, and at most {MOST_STATES} are taken"
     found = _stations(network) or _times(network) or _routes(network) or _room(network)
     if found:
         return found

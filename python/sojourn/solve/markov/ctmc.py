@@ -33,7 +33,7 @@ from sojourn.solve.markov.spec import UNLIMITED, spec
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
 
-TOLERANCE, CYCLES, GOOD = 1e-14, 200, 1e-9
+TOLERANCE, CYCLES, GOOD = 1e-15, 200, 1e-9
 LOST = 1e-9
 
 REFUSALS = {

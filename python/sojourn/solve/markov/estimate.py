@@ -7,6 +7,7 @@ order matters) and the stations joined by convolution, as normalising constants 
 from __future__ import annotations
 
 import math
+from functools import lru_cache, reduce
 
 import numpy as np
 from scipy.signal import convolve
@@ -20,6 +21,22 @@ MOST_STATES = 2_000_000
 _MOST_LATTICE = 200_000
 
 
+def fewest(network: Network) -> float:
+    """A lower bound in microseconds: the ways to spread each closed chain over stations that have room for all of it."""
+    limited = {k for limit in network.limits for k in limit.stations}
+    roomy = [k for k in range(len(network.stations)) if np.isinf(network.capacity[k]) and k not in limited]
+    used = network.visits[roomy] > 0
+    found = 1.0
+    for chain in set(network.chain[network.closed].tolist()):
+        own = network.chain == chain
+        places = int(used[:, own].any(axis=1).sum()) + int((network.think_s[own] > 0).any())
+        found *= float(
+            min(math.comb(int(network.population[own].sum()) + max(places, 1) - 1, max(places, 1) - 1), 10**300)
+        )
+    return found
+
+
+@lru_cache(maxsize=64)
 def states(network: Network, most_open: int = 0) -> float:
     """About how many states, with at most `most_open` open customers in each open chain."""
     chains = sorted(set(network.chain.tolist()))
@@ -116,14 +133,14 @@ def _choose(n: Array, k: Array | float) -> Array:
 
 
 def _joined(parts: list[Array], grid: Array) -> Array:
-    found = np.zeros(grid.shape[1:])
-    found[(0,) * found.ndim] = 1.0
-    for part in parts:
-        found = _join(found, part)
-    return found
+    if not parts:
+        found = np.zeros(grid.shape[1:])
+        found[(0,) * found.ndim] = 1.0
+        return found
+    return reduce(_join, parts)
 
 
 def _join(a: Array, b: Array) -> Array:
     """Convolution, cut to the lattice; capped, so that a hopeless model says so instead of overflowing."""
-    whole = convolve(np.minimum(a, 1e100), np.minimum(b, 1e100))
+    whole = (np.convolve if a.ndim == 1 else convolve)(np.minimum(a, 1e100), np.minimum(b, 1e100))
     return np.clip(whole[tuple(slice(s) for s in a.shape)], 0.0, 1e100)

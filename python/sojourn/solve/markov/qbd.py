@@ -64,7 +64,11 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
 
 
 def _more(network: Network, q: MapPh1, point: int, wanted: Wanted) -> list[dict[str, Any]]:
-    here = {"station": network.stations[0], "class": network.classes[0], "point": point}
+    rows = _class_rows({"station": network.stations[0], "class": network.classes[0], "point": point}, q, wanted)
+    return rows + [row | {"class": ""} for row in rows]
+
+
+def _class_rows(here: dict[str, Any], q: MapPh1, wanted: Wanted) -> list[dict[str, Any]]:
     rows = [
         here | {"metric": "queue_length_variance", "value": q.variance},
         here | {"metric": "waiting_probability", "value": q.waiting_probability},

@@ -38,8 +38,10 @@ class Wait:
 
     def __init__(self, load: float) -> None:
         self.load = load
-        self.below = np.cumsum(number_probabilities(load, [(1.0, Deterministic(1.0))], NEAR + 1))
+        p = number_probabilities(load, [(1.0, Deterministic(1.0))], 2 * NEAR)
         grows = _growth(load)
+        beyond = p[-1] / grows  # from there on each is the last over 1 + grows
+        self.more = np.append(np.cumsum(p[:0:-1])[::-1], 0.0) + beyond  # P(N > n)
         self.decay = load * grows
         self.front = (1 - load) / (grows - (1 - load) * (1 + grows))
 
@@ -57,7 +59,7 @@ class Wait:
         u = self.load * (k - x)
         index = k[:, None] - j[None, :]
         weight = poisson.pmf(j[None, :], u[:, None])
-        missing = np.where(index >= 1, 1 - self.below[np.clip(index, 0, len(self.below) - 1)], 1.0)
+        missing = np.where(index >= 1, self.more[np.clip(index, 0, len(self.more) - 1)], 1.0)
         return (weight * missing).sum(axis=1)
 
 

@@ -80,7 +80,7 @@ def number_probabilities(rate_per_s: float, mixture: Sequence[tuple[float, Distr
         if 1 - a.sum() < 1e-13 or far > FAR:
             break
         far *= 2
-    more = _tails(a) + max(1 - a.sum(), 0.0)
+    more = _tails(a) + (1 - a.sum() if far > FAR else 0.0)
     p = np.zeros(most + 1)
     p[0] = 1 - rate_per_s * sum(share * d.first for share, d in mixture)
     for n in range(1, most + 1):
@@ -146,11 +146,10 @@ def _quantiles(answer: Open, read: Reading, wanted: Wanted) -> None:
     points, classes = read.rate.shape
     waits = np.full((len(wanted.quantiles), points, classes), np.nan)
     responses = waits.copy()
-    for p in np.flatnonzero(answer.stable):
+    for p in np.flatnonzero(answer.stable if wanted.quantiles else []):
         found = waiting_law(float(read.total[p]), list(zip(read.share[p], read.services[p], strict=True)))
-        for k, q in enumerate(wanted.quantiles):
-            waits[k, p] = found.quantile(q)
-            responses[k, p] = [found.response_quantile(q, d) for d in read.services[p]]
+        waits[:, p] = found.quantiles(wanted.quantiles)[:, None]
+        responses[:, p] = np.stack([found.response_quantiles(wanted.quantiles, d) for d in read.services[p]], axis=1)
     for k, q in enumerate(wanted.quantiles):
         answer.rows.put("waiting_time_quantile", waits[k], q=q)
         answer.rows.put("response_time_quantile", responses[k], q=q)

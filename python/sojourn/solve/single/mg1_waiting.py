@@ -5,7 +5,7 @@ Stochastic Models (1981), Section 5.3 (phase type: P(W > x) = rho b exp((T + rho
 H. C. Tijms, A First Course in Stochastic Models (2003), Section 9.2 (numerical evaluation).
 
 The grid keeps the mean of what is put on it (hat functions), sums by FFT with exponential tilting, so that what falls
-beyond its end does not come back. Two grids: one as fine as the service time, one as long as the wait.
+beyond its end does not come back. It is as long as the quantile asks for.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ class PhaseWait:
         self.start, self.rates = lasting, rates - np.outer(rates.sum(axis=1), lasting)
         self.scale_s = sum(share * d.first for share, d in mixture) / max(1 - lasting.sum(), 1e-15)
 
-    def quantile(self, q: float) -> float:
+    def quantiles(self, q: Sequence[float]) -> Array:
         """s."""
-        return self._quantile(self.start, self.rates, q)
+        return self._quantiles(self.start, self.rates, q)
 
-    def response_quantile(self, q: float, own: Distribution) -> float:
+    def response_quantiles(self, q: Sequence[float], own: Distribution) -> Array:
         """s; `own` is the service of the class."""
         form = service.phases(own)
         assert form is not None
         alpha, t = form
         link = np.outer(-self.rates.sum(axis=1), alpha)
         rates = np.block([[self.rates, link], [np.zeros((len(t), len(self.rates))), t]])
-        return self._quantile(np.concatenate([self.start, (1 - self.start.sum()) * alpha]), rates, q)
+        return self._quantiles(np.concatenate([self.start, (1 - self.start.sum()) * alpha]), rates, q)
 
     def tail(self, x: Array) -> Array:
         """P(W > x)."""
         return _decay(self.start, self.rates, x)
 
-    def _quantile(self, start: Array, rates: Array, q: float) -> float:
-        return float(quantile(lambda x: _decay(start, rates, x), q, np.array([self.scale_s]))[0])
+    def _quantiles(self, start: Array, rates: Array, q: Sequence[float]) -> Array:
+        return quantile(lambda x: _decay(start, rates, x), np.array(q), np.full(len(q), self.scale_s))
 
 
 def _decay(start: Array, rates: Array, x: Array) -> Array:
@@ -72,31 +72,30 @@ class GridWait:
         self.mean_s = sum(share * d.first for share, d in mixture)
         self.load = rate_per_s * self.mean_s
 
-    @cached_property
-    def _widths(self) -> tuple[float, ...]:
-        """Cells from fine to long: the shortest grid that reaches far enough is used."""
-        longest = self.mean_s * max(1.0, 1 / (1 - self.load)) * 4096
-        count = max(1, int(np.ceil(np.log(longest / (16 * self.mean_s)) / np.log(16))))
-        return tuple(16.0**k * 16 * self.mean_s / CELLS for k in range(count + 1))
-
-    def quantile(self, q: float) -> float:
+    def quantiles(self, q: Sequence[float]) -> Array:
         """s."""
-        if self.load <= 1 - q:
-            return 0.0
-        return self._find(q, None)
+        return np.array([0.0 if self.load <= 1 - level else self._find(level, None) for level in q])
 
-    def response_quantile(self, q: float, own: Distribution) -> float:
+    def response_quantiles(self, q: Sequence[float], own: Distribution) -> Array:
         """s; `own` is the service of the class."""
-        return self._find(q, own)
+        return np.array([self._find(level, own) for level in q])
 
     def _find(self, q: float, own: Distribution | None) -> float:
-        for cell in self._widths:
-            x, tail = self._tail(cell, own)
+        """On the first grid on whose first half the quantile lies."""
+        for cell in self._width_s * 4.0 ** np.arange(24) / CELLS:
+            x, tail = self._tail(float(cell), own)
             if tail[len(x) // 2] < 1 - q:
                 k = int(np.argmax(tail < 1 - q))
                 level = np.log((1 - q) / tail[k]) / np.log(tail[k - 1] / tail[k])
                 return float(x[k] - (x[k] - x[k - 1]) * level)
         return float("nan")
+
+    @cached_property
+    def _width_s(self) -> float:
+        """Length of the first grid: four times the mean response, or some services where that is infinite."""
+        second = sum(share * d.second for share, d in self.mixture)
+        wait = self.rate_per_s * second / (2 * (1 - self.load))
+        return 4 * (self.mean_s + (wait if np.isfinite(wait) else 4 * self.mean_s))
 
     def _tail(self, cell: float, own: Distribution | None) -> tuple[Array, Array]:
         """P(W > x), or P(W + own service > x), at x = 0 and the middles between cells."""

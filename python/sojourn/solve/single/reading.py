@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import elementwise
 
 from sojourn.model.distributions import Distribution, Exponential
@@ -137,23 +138,23 @@ class Reading:
 Tail = Callable[..., Array]
 
 
-def quantile(tail: Tail, q: float, start: Array, *args: Any) -> Array:
-    """x with P(X > x) = 1 - q, P values; 0 where P(X > 0) <= 1 - q, NaN where `start` is.
+def quantile(tail: Tail, q: ArrayLike, start: Array, *args: Any) -> Array:
+    """x with P(X > x) = 1 - q, P values (q is one, or P); 0 where P(X > 0) <= 1 - q, NaN where `start` is.
 
     `tail(x, *args)` is P(X > x), elementwise with `args` of P values; `start` > 0 is of the order of X. Chandrupatla's
     method on the logarithm of the tail, which is nearly a straight line.
     """
-    start, *given = np.broadcast_arrays(start, *args)
+    start, level, *given = np.broadcast_arrays(start, np.asarray(q, float), *args)
     found = np.where(np.isfinite(start), 0.0, np.nan)
     with np.errstate(all="ignore"):
-        open_ = np.flatnonzero(np.isfinite(start) & (tail(np.zeros(len(start)), *given) > 1 - q))
+        open_ = np.flatnonzero(np.isfinite(start) & (tail(np.zeros(len(start)), *given) > 1 - level))
     if not len(open_):
         return found
-    own_args = [a[open_] for a in given]
+    own_args = [a[open_] for a in (level, *given)]
 
-    def gap(x: Array, *own: Any) -> Array:
+    def gap(x: Array, level: Array, *own: Any) -> Array:
         with np.errstate(all="ignore"):
-            return np.log(np.maximum(tail(x, *own), 1e-300)) - np.log1p(-q)
+            return np.log(np.maximum(tail(x, *own), 1e-300)) - np.log1p(-level)
 
     high = _above(gap, start[open_].astype(float), own_args)
     root = elementwise.find_root(gap, (np.zeros(len(open_)), high), args=tuple(own_args), maxiter=200)

@@ -7,7 +7,6 @@ quadrature over X; quantiles. x and s are arrays, in s and 1/s.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import expm
@@ -65,7 +64,9 @@ def tail(d: Distribution, x: Array) -> Array:
     if isinstance(d, Pareto):
         low = _low(d)
         return (low / np.maximum(x, low)) ** d.shape
-    return _phase(d, x, lambda start, rates, e: start @ e @ np.ones(len(start)))
+    if isinstance(d, Exponential | Erlang | Hyperexponential):
+        return sum(p * gammaincc(k, k * x / mean) for p, mean, k in _erlangs(d))
+    return _phase(d, x, mean=False)
 
 
 def excess(d: Distribution, x: Array) -> Array:
@@ -92,7 +93,11 @@ def excess(d: Distribution, x: Array) -> Array:
     if isinstance(d, Pareto):
         low, high = _low(d), np.maximum(x, _low(d))
         return high * (low / high) ** d.shape / (d.shape - 1) + np.maximum(low - x, 0)
-    return _phase(d, x, lambda start, rates, e: start @ e @ np.linalg.solve(-rates, np.ones(len(start))))
+    if isinstance(d, Exponential | Erlang | Hyperexponential):
+        return sum(
+            p * (mean * gammaincc(k + 1, k * x / mean) - x * gammaincc(k, k * x / mean)) for p, mean, k in _erlangs(d)
+        )
+    return _phase(d, x, mean=True)
 
 
 def transform_tail(d: Distribution, s: float) -> float:
@@ -143,12 +148,35 @@ def quantile_s(d: Distribution, q: float) -> float:
     return float(quantile(lambda x: tail(d, x), q, np.array([d.first]))[0])
 
 
-def _phase(d: Distribution, x: Array, value: Callable[[Array, Array, Array], Array]) -> Array:
+def _erlangs(d: Distribution) -> list[tuple[float, float, int]]:
+    """Probability, mean and number of phases of each branch."""
+    if isinstance(d, Hyperexponential):
+        return [(p, m, 1) for p, m in zip(d.probabilities, d.means, strict=True)]
+    return [(1.0, d.first, d.shape if isinstance(d, Erlang) else 1)]
+
+
+def _phase(d: Distribution, x: Array, mean: bool) -> Array:
+    """P(X > x), or E[(X - x)+], of a phase-type `d`: steps to equal marks, then what is left, as a series."""
     form = phases(d)
     assert form is not None
     start, rates = form
+    value = np.linalg.solve(-rates, np.ones(len(start))) if mean else np.ones(len(start))
     flat = np.atleast_1d(x).ravel()
-    return value(start, rates, expm(rates * flat[:, None, None])).reshape(np.shape(x))
+    far = float(flat.max(initial=0.0))
+    mark = max(far, 1e-300) / max(256, math.ceil(far * np.abs(rates).max() / 4))
+    laws, step = [start], expm(rates * mark)
+    while len(laws) * mark <= far and laws[-1].sum() > 1e-280:
+        laws.append(laws[-1] @ step)
+    whole = np.minimum((flat / mark).astype(int), len(laws) - 1)
+    left, term = np.minimum(flat - whole * mark, mark), value
+    found, table = np.zeros(len(flat)), np.stack(laws)
+    for k in range(60):
+        part = (table @ term)[whole] * left**k / math.factorial(k)
+        found += part
+        if np.abs(part).max(initial=0.0) < 1e-17 * abs(value).max():
+            break
+        term = rates @ term
+    return found.reshape(np.shape(x))
 
 
 def _panels(low: float, high: float, count: int) -> tuple[Array, Array]:
