@@ -20,10 +20,14 @@ def models(draw: st.DrawFn) -> sj.Model:
     count = draw(st.integers(1, 4))
     kinds = [draw(st.sampled_from(("queue", "many", "delay"))) for _ in range(count)]
     stations: list[Any] = [
-        sj.Delay(f"s{i}") if kind == "delay" else sj.Queue(f"s{i}", 1 if kind == "queue" else draw(st.integers(2, 9)), "ps")
+        sj.Delay(f"s{i}")
+        if kind == "delay"
+        else sj.Queue(f"s{i}", 1 if kind == "queue" else draw(st.integers(2, 9)), "ps")
         for i, kind in enumerate(kinds)
     ]
-    users = [sj.Closed(f"c{i}", draw(st.integers(1, 6)), draw(st.just(0.0) | times)) for i in range(draw(st.integers(1, 3)))]
+    users = [
+        sj.Closed(f"c{i}", draw(st.integers(1, 6)), draw(st.just(0.0) | times)) for i in range(draw(st.integers(1, 3)))
+    ]
     service = {s.name: {c.name: draw(times) for c in users} for s in stations}
     visits = {s.name: {c.name: draw(st.floats(0.1, 5)) for c in users} for s in stations}
     return sj.Model(stations, users, service_s=service, visits=visits)
