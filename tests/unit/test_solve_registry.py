@@ -183,6 +183,17 @@ def test_a_right_answer_and_an_approximate_one_pass() -> None:
         verify([MODEL.network], solution(0.82, 1.2, 0.82), "test")
 
 
+def test_points_of_different_structure_are_held_to_their_own_laws() -> None:
+    m = sj.Model([sj.Queue("cpu", capacity=5)], [sj.Open("api", 30.0)], {"cpu": {"api": 0.1}})
+    open_ended = sj.Model([sj.Queue("cpu")], m.classes, m.demands_s)
+    two = Solution(np.array([[9.0], [9.9]]), np.full((2, 1, 1), 4.0), np.array([[[0.9]], [[0.99]]]))
+    verify([open_ended.network, m.network], two, "test")
+    lost = Solution(np.array([[9.0], [30.0]]), np.full((2, 1, 1), 4.0), np.full((2, 1, 1), np.nan))
+    verify([open_ended.network, m.network], lost, "test")  # 30/s are offered; where some are lost D is no bound
+    with pytest.raises(SolverError, match="X <= m/D"):
+        verify([m.network, open_ended.network], lost, "test")
+
+
 def test_no_more_than_the_servers_can_do() -> None:
     m = sj.Model([sj.Queue("cpu", servers=2)], [sj.Open("api", 30.0)], {"cpu": {"api": 0.1}})
     with pytest.raises(SolverError, match="X <= m/D at station cpu"):
