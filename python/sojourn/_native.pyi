@@ -28,6 +28,7 @@ def simulate_host(config: str) -> dict[str, Any]: ...
 
 # model files
 def toml_lines(text: str) -> dict[str, int]: ...
+
 # closed networks
 def closed_single(
     demands_s: NDArray[np.float64], think_s: NDArray[np.float64], population: NDArray[np.int64]
