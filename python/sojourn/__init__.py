@@ -4,8 +4,10 @@ Names are imported when they are first used, so that a worker process starts in 
 
 Table      Metrics
 Measure    http_load, execute, RunFolder, observe
-Model      Model; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region; Closed, Open; distributions
-Solve      solve, sweep, methods; two_class, mmm, cite
+Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Breakdowns; Closed, Open, Choice
+           Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
+           PhaseType, Empirical; MAP, Steps, Trace
+Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated
 Fit        fit, compare, Fitted
 Predict    predict, gain
 Validate   validate, table3
@@ -30,37 +32,12 @@ if TYPE_CHECKING:
     from sojourn.measure.load import http_load as http_load
     from sojourn.measure.observations import observe as observe
     from sojourn.measure.run import execute as execute
-    from sojourn.model import Breakdowns as Breakdowns
-    from sojourn.model import Choice as Choice
-    from sojourn.model import Closed as Closed
-    from sojourn.model import Delay as Delay
-    from sojourn.model import Deterministic as Deterministic
-    from sojourn.model import Distribution as Distribution
-    from sojourn.model import Empirical as Empirical
-    from sojourn.model import Erlang as Erlang
-    from sojourn.model import Exponential as Exponential
-    from sojourn.model import ForkJoin as ForkJoin
-    from sojourn.model import Hyperexponential as Hyperexponential
-    from sojourn.model import LoadDependent as LoadDependent
-    from sojourn.model import Lognormal as Lognormal
-    from sojourn.model import MAP as MAP
-    from sojourn.model import Model as Model
-    from sojourn.model import Multicore as Multicore
-    from sojourn.model import Network as Network
-    from sojourn.model import Open as Open
-    from sojourn.model import Pareto as Pareto
-    from sojourn.model import PhaseType as PhaseType
-    from sojourn.model import Pool as Pool
-    from sojourn.model import Queue as Queue
-    from sojourn.model import Region as Region
-    from sojourn.model import Steps as Steps
-    from sojourn.model import Trace as Trace
-    from sojourn.model import Uniform as Uniform
-    from sojourn.model import Weibull as Weibull
+    from sojourn.model import *  # noqa: F403
     from sojourn.predict import gain as gain
     from sojourn.predict import predict as predict
     from sojourn.report import Document as Document
     from sojourn.report import write_html as write_html
+    from sojourn.simulate import *  # noqa: F403
     from sojourn.solve import cite as cite
     from sojourn.solve import methods as methods
     from sojourn.solve import mmm as mmm
@@ -91,6 +68,7 @@ _HOMES = {
     "predict": "predict",
     "Document": "report",
     "write_html": "report",
+    **dict.fromkeys(("compare_simulated", "simulate"), "simulate"),
     "cite": "solve",
     "methods": "solve",
     "mmm": "solve",
@@ -116,7 +94,8 @@ class _Index(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name not in _HOMES:
             raise AttributeError(f"sojourn has no {name!r}; it has {', '.join(__all__)}")
-        return getattr(import_module(f"sojourn.{_HOMES[name]}"), name)
+        value = self.__dict__[name] = getattr(import_module(f"sojourn.{_HOMES[name]}"), name)
+        return value
 
 
 sys.modules[__name__].__class__ = _Index

@@ -3,11 +3,11 @@
     SojournError                 1
     ├── InputError               2    a value that someone gave (also a ValueError)
     │   ├── NoSuchRow            2    a Metrics table has no such row (also a KeyError)
-    │   ├── UnstableModel        2    a number was asked for that exists only below saturation
     │   ├── FitError             2    the observations cannot carry the fit
     │   ├── ModelError           2    a model file or object has no sense
     │   ├── MethodRefused        2    a method does not apply to this model
     │   ├── RunFolderError       2    a run folder is empty, cut off, or from another version
+    │   ├── DesignError          2    an experiment design or its run list has no sense
     │   ├── StudyError           2    a study file has an unknown key, a wrong type, no sense
     │   └── ReportError          2    a report cannot be written as asked
     ├── LoadError                3    the run is invalid: the generator was the bottleneck
@@ -54,10 +54,6 @@ class NoSuchRow(InputError, KeyError):
     """A Metrics table was asked for a row that it does not have."""
 
 
-class UnstableModel(InputError):
-    """A stationary result was demanded at or above saturation."""
-
-
 class FitError(InputError):
     """The observations are too few, or none is valid, for the fit that was asked for."""
 
@@ -72,6 +68,10 @@ class MethodRefused(InputError):
 
 class RunFolderError(InputError):
     """A run folder is missing, empty, cut off, or written by another version."""
+
+
+class DesignError(InputError):
+    """An experiment design cannot be made as asked, or its run list cannot be analysed."""
 
 
 class StudyError(InputError):

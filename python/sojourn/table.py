@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 from sojourn.errors import InputError, NoSuchRow, RunFolderError
@@ -80,11 +80,15 @@ class Metrics:
 
     @classmethod
     def later(
-        cls, make: Callable[[], pl.DataFrame], method: str = "", status: str = "ok", message: str = ""
-    ) -> Metrics:
-        """A table whose rows `make` builds when they are first asked for; for solvers that answer in microseconds."""
+        cls, make: Callable[[], pl.DataFrame], method: str = "", status: str = "ok", message: str = "",
+        trusted: bool = False,
+    ) -> Metrics:  # fmt: skip
+        """A table whose rows `make` builds when they are first asked for; for solvers that answer in microseconds.
+
+        `trusted`: `make` gives all columns in order, with their types, known names, and null for what is missing.
+        """
         made = cls.__new__(cls)
-        made._make, made._frame = lambda: _checked(make()), None
+        made._make, made._frame = make if trusted else lambda: _checked(make()), None
         made.method, made.status, made.message = method, status, message
         return made
 
@@ -200,7 +204,19 @@ class Metrics:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Metrics({self.frame.height} rows, method={self.method!r}, status={self.status!r})"
+        from sojourn.view import view
+
+        console = Console(width=140, no_color=True, highlight=False)
+        with console.capture() as capture:
+            console.print(f"Metrics({self.frame.height} rows, method={self.method!r}, status={self.status!r})")
+            console.print(view(self.frame, self.factors, 30))
+        return "\n".join(line.rstrip() for line in capture.get().rstrip().split("\n"))
+
+    def __rich__(self) -> RenderableType:
+        """The same for a console that knows colours."""
+        from sojourn.view import view
+
+        return view(self.frame, self.factors)
 
     def __str__(self) -> str:
         console = Console(width=120, no_color=True)
@@ -250,15 +266,16 @@ class Metrics:
 
 
 def _filtered(frame: pl.DataFrame, equal: Mapping[str, Any]) -> pl.DataFrame:
-    for name, value in equal.items():
-        if name not in frame.columns:
-            raise NoSuchRow(repr(name), "Metrics column", f"use one of {frame.columns}")
-        column = pl.col(name)
-        if isinstance(value, float):
-            frame = frame.filter((column - value).abs() <= 1e-12 * abs(value))
-        else:
-            frame = frame.filter(column.is_null() if value is None else column == value)
-    return frame
+    unknown = [name for name in equal if name not in frame.columns]
+    if unknown:
+        raise NoSuchRow(repr(unknown[0]), "Metrics column", f"use one of {frame.columns}")
+    return frame.filter(*(_equals(pl.col(name), value) for name, value in equal.items())) if equal else frame
+
+
+def _equals(column: pl.Expr, value: Any) -> pl.Expr:
+    if isinstance(value, float):
+        return (column - value).abs() <= 1e-12 * abs(value)
+    return column.is_null() if value is None else column == value
 
 
 def _checked(frame: pl.DataFrame) -> pl.DataFrame:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +14,12 @@ CODES = {
     "SojournError": 1,
     "InputError": 2,
     "NoSuchRow": 2,
-    "UnstableModel": 2,
     "FitError": 2,
+    "ModelError": 2,
+    "MethodRefused": 2,
     "RunFolderError": 2,
+    "SolverError": 6,
+    "DesignError": 2,
     "StudyError": 2,
     "ReportError": 2,
     "LoadError": 3,
@@ -42,3 +47,22 @@ def test_message_has_value_place_and_remedy(kind: type[errors.SojournError]) -> 
 
 def test_input_errors_are_value_errors_and_missing_rows_key_errors() -> None:
     assert issubclass(errors.InputError, ValueError) and issubclass(errors.NoSuchRow, KeyError)
+
+
+def test_every_class_is_raised_by_a_test() -> None:
+    """Somewhere in tests/, `pytest.raises` expects each class that is raised itself, not only its children."""
+    raised: set[str] = set()
+    for path in Path(__file__).resolve().parents[1].rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "raises":
+                raised |= {n.id for n in ast.walk(node.args[0]) if isinstance(n, ast.Name)} if node.args else set()
+                raised |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    # Interrupted is never raised: it lends its exit code to Ctrl-C
+    assert set(CLASSES) - raised - {"SojournError", "Interrupted"} == set()
+
+
+def test_a_run_that_the_generator_held_up_is_a_load_error() -> None:
+    from sojourn.cli.load import end
+
+    with pytest.raises(errors.LoadError, match="the figures above are not the service's"):
+        end({"reasons": ["the generator was late"]})

@@ -3,19 +3,54 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{in_range, not_negative, positive};
-use crate::{normal, DistError, Stream};
+use crate::{moments, normal, DistError, Stream};
 
 /// A distribution on the non-negative numbers, in the unit of its mean. `scv` is the squared
 /// coefficient of variation, variance over mean squared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Distribution {
-    Exponential { mean: f64 },
-    Deterministic { mean: f64 },
-    Erlang { mean: f64, shape: u32 },
-    Hyperexponential { probabilities: Vec<f64>, means: Vec<f64> },
-    Uniform { low: f64, high: f64 },
-    Lognormal { mean: f64, scv: f64 },
+    Exponential {
+        mean: f64,
+    },
+    Deterministic {
+        mean: f64,
+    },
+    Erlang {
+        mean: f64,
+        shape: u32,
+    },
+    Hyperexponential {
+        probabilities: Vec<f64>,
+        means: Vec<f64>,
+    },
+    Uniform {
+        low: f64,
+        high: f64,
+    },
+    Lognormal {
+        mean: f64,
+        scv: f64,
+    },
+    Weibull {
+        mean: f64,
+        shape: f64,
+    },
+    /// P(X > x) = (low / x)^shape with low = mean (shape - 1) / shape.
+    Pareto {
+        mean: f64,
+        shape: f64,
+    },
+    /// Time to absorption of a chain: first phase from `start`, generator among the phases `rates` (1/s).
+    #[serde(rename = "phase_type")]
+    PhaseType {
+        start: Vec<f64>,
+        rates: Vec<Vec<f64>>,
+    },
+    /// One of `values`, each as likely.
+    Empirical {
+        values: Vec<f64>,
+    },
 }
 
 impl Distribution {
@@ -37,6 +72,13 @@ impl Distribution {
                 let u = stream.uniform() + 0.5 / (1u64 << 53) as f64;
                 lognormal_quantile(*mean, *scv, u)
             }
+            Distribution::Weibull { .. } | Distribution::Pareto { .. } => {
+                self.quantile(stream.uniform()).unwrap_or(0.0)
+            }
+            Distribution::PhaseType { start, rates } => moments::phases(start, rates, stream),
+            Distribution::Empirical { values } => {
+                values.get(stream.below(values.len() as u64) as usize).copied().unwrap_or(0.0)
+            }
         }
     }
 
@@ -45,11 +87,15 @@ impl Distribution {
             Distribution::Exponential { mean }
             | Distribution::Deterministic { mean }
             | Distribution::Erlang { mean, .. }
-            | Distribution::Lognormal { mean, .. } => *mean,
+            | Distribution::Lognormal { mean, .. }
+            | Distribution::Weibull { mean, .. }
+            | Distribution::Pareto { mean, .. } => *mean,
             Distribution::Hyperexponential { probabilities, means } => {
                 probabilities.iter().zip(means).map(|(p, m)| p * m).sum()
             }
             Distribution::Uniform { low, high } => (low + high) / 2.0,
+            Distribution::PhaseType { start, rates } => moments::phase_type(start, rates).0,
+            Distribution::Empirical { values } => moments::raw(values, 1),
         }
     }
 
@@ -68,6 +114,15 @@ impl Distribution {
                 relative * relative / 12.0
             }
             Distribution::Lognormal { scv, .. } => *scv,
+            Distribution::Weibull { shape, .. } => moments::weibull_scv(*shape),
+            Distribution::Pareto { shape, .. } => moments::pareto_scv(*shape),
+            Distribution::PhaseType { start, rates } => {
+                let (mean, second) = moments::phase_type(start, rates);
+                second / (mean * mean) - 1.0
+            }
+            Distribution::Empirical { values } => {
+                moments::raw(values, 2) / moments::raw(values, 1).powi(2) - 1.0
+            }
         };
         if self.mean() > 0.0 {
             scv
@@ -76,14 +131,23 @@ impl Distribution {
         }
     }
 
-    /// The quantile at u in [0, 1], where it has a closed form; `None` for Erlang and hyper-exponential.
+    /// The quantile at u in [0, 1], where it has a closed form; `None` for Erlang, hyper-exponential, phase-type.
     pub fn quantile(&self, u: f64) -> Option<f64> {
         match self {
             Distribution::Exponential { mean } => Some(-mean * (-u).ln_1p()),
             Distribution::Deterministic { mean } => Some(*mean),
             Distribution::Uniform { low, high } => Some(low + (high - low) * u),
             Distribution::Lognormal { mean, scv } => Some(lognormal_quantile(*mean, *scv, u)),
-            Distribution::Erlang { .. } | Distribution::Hyperexponential { .. } => None,
+            Distribution::Weibull { mean, shape } => {
+                Some(moments::weibull_scale(*mean, *shape) * (-(-u).ln_1p()).powf(1.0 / shape))
+            }
+            Distribution::Pareto { mean, shape } => {
+                Some(moments::pareto_low(*mean, *shape) * (-(-u).ln_1p() / shape).exp())
+            }
+            Distribution::Empirical { values } => moments::empirical_quantile(values, u),
+            Distribution::Erlang { .. }
+            | Distribution::Hyperexponential { .. }
+            | Distribution::PhaseType { .. } => None,
         }
     }
 
@@ -107,6 +171,21 @@ impl Distribution {
                 positive("mean", *mean)?;
                 not_negative("scv", *scv)
             }
+            Distribution::Weibull { mean, shape } => {
+                positive("mean", *mean)?;
+                in_range("shape", *shape, *shape >= 0.01, "a finite number, at least 0.01")
+            }
+            Distribution::Pareto { mean, shape } => {
+                positive("mean", *mean)?;
+                in_range(
+                    "shape",
+                    *shape,
+                    *shape > 1.0,
+                    "a finite number above 1, below which there is no mean",
+                )
+            }
+            Distribution::PhaseType { start, rates } => moments::validate_phases(start, rates),
+            Distribution::Empirical { values } => moments::validate_values(values),
         }
     }
 }
@@ -120,7 +199,7 @@ fn lognormal_quantile(mean: f64, scv: f64, u: f64) -> f64 {
 }
 
 /// The index at which the running sum of the probabilities passes u.
-fn branch(probabilities: &[f64], u: f64) -> usize {
+pub(crate) fn branch(probabilities: &[f64], u: f64) -> usize {
     let mut left = u;
     for (index, p) in probabilities.iter().enumerate() {
         left -= p;

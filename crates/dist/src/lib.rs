@@ -4,20 +4,31 @@
 //! - `stream`: [`Stream`], independent named streams (xoshiro256++), frozen
 //! - `distribution`: [`Distribution`] of service and think times
 //! - `arrivals`: [`Arrivals`], the arrival processes, and [`Schedule`], their times
+//! - `sampler`: [`Sampler`], a distribution made ready to be drawn by the hundred million, for the simulator
+//! - `process`: [`Process`], what arrives in a simulation: renewal, MAP, steps that repeat, a trace
+//! - `ziggurat`, `portable`: a quick exponential, and the functions it needs, the same bits on every machine
+//! - `moments`: of the distributions that have more than a line
 //! - `normal`: the normal quantile, for the lognormal
 //! - `error`: [`DistError`]
 //!
-//! Samplers are our own and use the inverse of the distribution function, so that neither a library's
-//! new version nor another platform changes a schedule.
+//! Samplers are our own; those of schedules use the inverse of the distribution function, so that neither a
+//! library's new version nor another platform changes a schedule.
 #![forbid(unsafe_code)]
 
 mod arrivals;
 mod distribution;
 mod error;
+mod moments;
 mod normal;
+mod portable;
+mod process;
+mod sampler;
 mod stream;
+mod ziggurat;
 
 pub use arrivals::{Arrivals, Schedule};
 pub use distribution::Distribution;
 pub use error::DistError;
+pub use process::{Changing, Process, Times};
+pub use sampler::Sampler;
 pub use stream::Stream;

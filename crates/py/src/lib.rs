@@ -3,16 +3,20 @@
 //! - `place`    namespaces, pinning, the stop flag
 //! - `services` the load generator, the web testbed, the host collector, spinners
 //! - `irqwork`  work in soft-interrupt context
+//! - `toml`     where in a file each key stands
 //!
 //! Configurations and summaries cross as JSON text: each is checked by the crate that owns it.
 
 mod closed;
 mod host;
 mod irqwork;
+mod kv;
+mod kvproxy;
 mod markov;
 mod network;
 mod place;
 mod services;
+mod toml;
 
 use pyo3::prelude::*;
 
@@ -33,6 +37,7 @@ mod _native {
         crate::closed::register(module)?;
         crate::markov::register(module)?;
         crate::network::register(module)?;
-        crate::host::register(module)
+        crate::host::register(module)?;
+        crate::toml::register(module)
     }
 }

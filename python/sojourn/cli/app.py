@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import typer
 
-from sojourn.cli import fit, lab, load, measure, predict, report, serve, study, validate
+from sojourn.cli import (
+    design,
+    fit,
+    lab,
+    load,
+    measure,
+    methods,
+    predict,
+    report,
+    serve,
+    simulate,
+    solve,
+    study,
+    validate,
+)
 
 app = typer.Typer(
     name="sojourn",
@@ -15,10 +29,14 @@ app = typer.Typer(
 )
 app.command("load")(load.load)
 app.command("measure")(measure.measure)
+app.command("solve")(solve.solve)
+app.command("methods")(methods.methods)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
+app.command("simulate")(simulate.simulate)
 app.command("validate")(validate.validate)
 app.command("report")(report.report)
 app.command("study")(study.study)
 app.command("serve")(serve.serve)
+app.add_typer(design.app, name="design")
 app.add_typer(lab.app, name="lab")

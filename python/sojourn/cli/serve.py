@@ -20,18 +20,18 @@ def serve(
 ) -> None:
     """Starts a testbed service whose true demand is known, on loopback."""
     from sojourn.lab.environment import Loopback
-    from sojourn.testbed import TESTBEDS
+    from sojourn.testbed import SERVICES
     from sojourn.testbed.web import Demand, WebOptions
 
-    if testbed not in TESTBEDS:
-        raise InputError(repr(testbed), "testbed", f"use one of {', '.join(TESTBEDS)}")
+    if testbed not in SERVICES:
+        raise InputError(repr(testbed), "testbed", f"use one of {', '.join(SERVICES)}")
     if not 1024 <= page_bytes <= 204800 or not 1 <= port <= 65535 or not 0 <= page_ms <= 1000:
         raise InputError(f"port {port}, page_bytes {page_bytes}, page_ms {page_ms}", "serve",
                          "port 1 to 65535, page_bytes 1024 to 204800, page_ms 0 to 1000")  # fmt: skip
     place = Loopback([])
     options = WebOptions(port=port, path="/item/7", page_bytes=page_bytes, pinned=True, threads_per_core=1)
     demand = Demand(interrupt_s=0.0, page_s=page_ms / 1e3, interrupt="deterministic", page="exponential")
-    service = TESTBEDS[testbed].start(place, place.arrange(cores, 1), options, demand, seed, None)
+    service = SERVICES[testbed].start(place, place.arrange(cores, 1), options, demand, seed, None)
     try:
         typer.echo(f"{service.urls[0]} (also /, /category/1, /search?q=tea, /cart?add=3); Ctrl-C ends it")
         while True:

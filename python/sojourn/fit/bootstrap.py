@@ -2,7 +2,10 @@
 
 Source: Davison and Hinkley, Bootstrap Methods and their Application (1997), Sections 3.8 (hierarchical data) and 8.2.3
 (block resampling; blocks of about n^(1/3)). Deviations are stretched by sqrt(n/(n-1)), the bias of the bootstrap
-variance of a mean; resampling at both levels errs to the wide side. Deterministic in `seed`.
+variance of a mean. Resampling a runs of a cell has (a-1)/a of the variance of their mean already, so that block
+deviations are shrunk by sqrt(a) there: where runs differ by no more than their blocks explain, both levels together have
+that variance. (With both in full, intervals of demands were 1.3 times too wide: `benches/virtual`.) Deterministic in
+`seed`.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ QUANTITIES = ("response_s", "throughput_per_s", "util_leading", "util_trailing",
 class Sampled:
     """`runs`: one row per run. Per quantity `mean` (runs,), `error` (runs,): relative standard error, `means`
     (resamples, runs). `cell` (runs,): index of the (cores, nics, rate) of each run. `weight` (resamples, runs): how
-    often a run was drawn. NaN where not measured."""
+    often a run was drawn. NaN where not measured. `means["arrived"]`: arrivals of a resample over those of the run."""
 
     runs: pl.DataFrame
     mean: dict[str, Array]
@@ -53,10 +56,13 @@ def sample(frame: pl.DataFrame, resamples: int, seed: int) -> Sampled:
         )
     rng = np.random.default_rng(seed)
     drawn = [_one_run(part, resamples, rng) for part in frame.partition_by("run", maintain_order=True)]
-    means = {name: np.stack([run[name] for run in drawn], axis=1) for name in QUANTITIES}
+    means = {name: np.stack([run[name] for run in drawn], axis=1) for name in (*QUANTITIES, "arrived")}
     mean = {name: runs[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in QUANTITIES}
     with np.errstate(invalid="ignore", divide="ignore"):
         error = {name: np.where(mean[name] > 0, means[name].std(axis=0) / mean[name], 0.0) for name in QUANTITIES}
+    mean["arrived"] = np.ones(cell.size)
+    shrink = 1 / np.sqrt(np.bincount(cell)[cell])
+    means = {name: mean[name] + shrink * (values - mean[name]) for name, values in means.items()}
     return Sampled(runs, mean, error, means, cell, _replications(cell, resamples, rng))
 
 
@@ -66,7 +72,8 @@ def _one_run(part: pl.DataFrame, resamples: int, rng: np.random.Generator) -> di
     starts = rng.integers(0, n, (resamples, -(-n // length), 1))
     index = ((starts + np.arange(length)) % n).reshape(resamples, -1)[:, :n]
     stretch = np.sqrt(n / (n - 1)) if n > 1 else 1.0
-    found = {}
+    count = part["requests"].cast(pl.Float64).to_numpy()
+    found = {"arrived": 1 + stretch * (count[index].mean(axis=1) / max(count.mean(), 1e-300) - 1)}
     for name in QUANTITIES:
         value = part[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
         weight = part["requests" if name == "response_s" else "duration_s"].cast(pl.Float64).to_numpy()

@@ -95,7 +95,10 @@ class Data:
             return {"mu_per_s": np.exp(-theta[:, 0])}
         found = {} if "mu1_per_s" in self.spec.given else {"mu1_per_s": _inverse(self._interrupt_s(data))}
         found |= {} if "mu2_per_s" in self.spec.given else {"mu2_per_s": np.exp(-theta[:, 0])}
-        found |= {self.delay: theta[:, 1] * self._scale(data)} if self.with_delay else {}
+        # the search for a delay that is not there ends a hair above its bound, 0
+        found |= (
+            {self.delay: np.where(theta[:, 1] > 1e-9, theta[:, 1], 0.0) * self._scale(data)} if self.with_delay else {}
+        )
         return found | ({"p": self._p(data)} if self.spec.given.get("p") == "utilisation" else {})
 
     def held_out(self) -> tuple[Row, ...]:
@@ -162,12 +165,14 @@ class Data:
 
         Each run has up to three equations in S and the page's A, least squares with relative weights: interrupts
         U m / X = S; leading cores U m / X = S + client + p A; trailing ones U (n - m) / X = (1 - p) A. Where p is not
-        known beforehand, the first alone (eq. 6).
+        known beforehand, the first alone (eq. 6). Interrupts come with arrivals: in a resample X is theirs, because
+        answers of a block belong to requests before it, which would be noise that the run does not have.
         """
         if "mu1_per_s" in self.spec.given:
             return np.full(len(data.weight), 1 / float(self.spec.given["mu1_per_s"]))
         p = self._known_p()
         done = data.means["throughput_per_s"]
+        arrived = self.sampled.mean["throughput_per_s"] * data.means["arrived"]
         one, none = np.ones_like(self.rate), np.zeros_like(self.rate)
         meters = [("softirq_leading", self.nics, one, none, 0.0)]
         if p is not None and (self.precision["softirq_leading"] > 0).any():
@@ -176,7 +181,8 @@ class Data:
         normal, right = np.zeros((len(data.weight), 2, 2)), np.zeros((len(data.weight), 2))
         for name, cores, of_interrupt, of_page, known_s in meters:
             use = self.precision[name] > 0
-            demand = np.where(use, data.means[name] * cores / done, 0.0)
+            rate = arrived if name == "softirq_leading" else done
+            demand = np.where(use, data.means[name] * cores / rate, 0.0)
             typical = np.median(demand[:, use], axis=1, keepdims=True) if use.any() else np.ones((len(demand), 1))
             weight = data.weight * (self.precision[name] / typical) ** 2
             for row, a in enumerate((of_interrupt, of_page)):

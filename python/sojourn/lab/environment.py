@@ -1,4 +1,5 @@
-"""Where a study runs: hosts of its own with steered interrupts, or plain loopback where that cannot be had."""
+"""Where a study runs: hosts of its own with steered interrupts, plain loopback where that cannot be had, or a virtual
+host in simulated time."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from sojourn.lab.hosts import Hosts
 from sojourn.lab.process import Worker
 from sojourn.lab.quiet import Spinners
 from sojourn.lab.registry import Book, clean_stale
-from sojourn.lab.topology import Placement, place
+from sojourn.lab.topology import Core, Placement, place
 
 TABLE = 1024
 
@@ -22,6 +23,7 @@ class Loopback:
     """Client and service on this host's loopback: no NICs of its own, no steering, no interrupt work."""
 
     kind = "loopback"
+    simulated = False
     most_nics = 1
     interrupts = False
     client_network: str | None = None
@@ -55,6 +57,7 @@ class Namespaces:
     """A client and a server host with NICs whose soft interrupts go where they are told."""
 
     kind = "namespaces"
+    simulated = False
     most_nics = 4
     interrupts = True
 
@@ -106,18 +109,49 @@ class Namespaces:
             self._spinners.close()
 
 
-Environment = Loopback | Namespaces
+class Virtual:
+    """A virtual host of any size, in simulated time: nothing runs here, and nothing has to be removed."""
+
+    kind = "virtual"
+    simulated = True
+    most_nics = 1024
+    interrupts = True
+    client_network: str | None = None
+    server_network: str | None = None
+
+    def __init__(self) -> None:
+        self.not_shown: list[str] = []
+        self.pids: dict[str, int] = {}
+
+    def arrange(self, cores: int, nics: int) -> Placement:
+        """The interrupts of NIC k go to core k; the client is elsewhere."""
+        return place(cores, nics, [Core(number, 0, number, 0, "") for number in range(cores + nics)])
+
+    def addresses(self, nics: int) -> list[str]:
+        return []
+
+    def interrupt_work(self, nics: int, port: int, table_s: list[float]) -> None:
+        return None
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind}
+
+
+Environment = Loopback | Namespaces | Virtual
 
 
 @contextmanager
 def environment(kind: str = "auto", *, mtu_bytes: int = 1500, spinners: bool = True) -> Iterator[Environment]:
-    """Opens a place to run in: `namespaces`, `loopback`, or `auto`: the first if it can be had.
+    """Opens a place to run in: `namespaces`, `loopback`, or `auto`: the first if it can be had; or `virtual`.
 
     Everything made is removed at the end; what a crashed start left is removed at the beginning.
 
     Raises:
         PermissionLacking: `namespaces` was asked for without root. LabError: it cannot be made here.
     """
+    if kind == "virtual":
+        yield Virtual()
+        return
     clean_stale()
     lacking = why_not_namespaces()
     if kind == "loopback" or (kind == "auto" and lacking):

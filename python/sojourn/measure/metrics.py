@@ -25,7 +25,8 @@ Row = dict[str, Any]
 def run_metrics(
     folder: RunFolder, requests: pl.DataFrame, host: pl.DataFrame | None, window: tuple[float, float]
 ) -> Metrics:
-    """Metrics of the window of a run. `requests` as from `responses`, times in s; source is `measured`."""
+    """Metrics of the window of a run. `requests` as from `responses`, times in s; source is `measured`, or `simulated`
+    where the manifest says so."""
     good = in_window(requests, window).filter(pl.col("failure") == 0)
     length_s = max(window[1] - window[0], 1e-9)
     rows = [*_user(folder, requests, good, window, length_s), *_classes(folder, good)]
@@ -35,7 +36,9 @@ def run_metrics(
     if app is not None:
         rows += _app(app, window)
     factors = {f"{name}": value for name, value in folder.manifest.get("factors", {}).items()}
-    return Metrics.of(rows, method="measured").with_factors(run=folder.path.name, **factors)
+    source = "simulated" if folder.manifest.get("simulated") else "measured"
+    rows = [row | {"source": source} for row in rows]
+    return Metrics.of(rows, method=source).with_factors(run=folder.path.name, **factors)
 
 
 def row(

@@ -33,8 +33,8 @@ class Steadiness:
         return not (self.p_value < TREND_LEVEL and abs(self.drift) > 0.2)
 
 
-def warm_up(values: NDArray[np.float64]) -> int:
-    """How many leading values MSER-5 cuts; at most half. Shape of `values`: (n,), in order of time."""
+def warm_up(values: NDArray[np.float64], latest_share: float = LATEST_SHARE) -> int:
+    """How many leading values MSER-5 cuts; at most `latest_share` of them. Shape of `values`: (n,), in order of time."""
     batches = values[: values.size // BATCH * BATCH].reshape(-1, BATCH).mean(axis=1)
     if batches.size < 10:
         return 0
@@ -43,7 +43,7 @@ def warm_up(values: NDArray[np.float64]) -> int:
     squares = np.cumsum(batches[::-1] ** 2)[::-1]
     spread = squares - total**2 / remaining
     score = spread / remaining.astype(float) ** 2
-    candidates = score[: max(1, int(batches.size * LATEST_SHARE))]
+    candidates = score[: max(1, int(batches.size * latest_share))]
     return int(np.argmin(candidates)) * BATCH
 
 

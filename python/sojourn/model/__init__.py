@@ -39,6 +39,7 @@ from sojourn.model.nouns import (
 )
 
 __all__ = [
+    "MAP",
     "Breakdowns",
     "Choice",
     "Closed",
@@ -52,7 +53,6 @@ __all__ = [
     "Hyperexponential",
     "LoadDependent",
     "Lognormal",
-    "MAP",
     "Model",
     "Multicore",
     "Network",

@@ -1,19 +1,122 @@
-"""What is wrong with a model: each mistake one ModelError that names the value, the place and the remedy."""
+"""What is wrong with a model: each mistake one ModelError that names the value, the place and the remedy.
+
+values           single numbers, names, lists       check_times      distributions and arrival processes
+check_stations   stations, regions, classes alone   check_routes     routes (traps: `traffic`)
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import ModelError
+from sojourn.model.check_routes import check_routes
+from sojourn.model.check_stations import check_class, check_region, check_station
+from sojourn.model.check_times import check_time
+from sojourn.model.nouns import Closed, LoadDependent, Pool
+from sojourn.model.times import Distribution
+from sojourn.model.values import RESERVED, names, number, one_of
 
 if TYPE_CHECKING:
     from sojourn.model.model import Model
 
+__all__ = ["check", "check_class", "check_region", "check_station", "check_time"]
+
 
 def check(model: Model) -> None:
-    names = [station.name for station in model.stations]
-    for name in names:
-        if names.count(name) > 1:
-            raise ModelError(f"two stations are called {name!r}", "stations", "give each a name of its own")
+    """Raises the first mistake found: parts first, then tables, then routes, then what they make together."""
+    for item in model.stations:
+        check_station(item)
+    for cls in model.classes:
+        check_class(cls)
+    for region in model.regions:
+        check_region(region)
+    names(model.stations, "stations", RESERVED if model.routing else ())
+    names(model.classes, "classes")
+    names(model.regions, "regions")
+    stations = [s.name for s in model.stations if not isinstance(s, Pool)]
+    if not stations:
+        raise ModelError("no station", "stations", "add a queue or a delay")
     if not model.classes:
         raise ModelError("no class", "classes", "add a closed or an open class")
+    _references(model, stations)
+    for part in ("demands_s", "service_s", "visits"):
+        _table(model, part, stations)
+    _together(model, stations)
+    if model.routing:
+        check_routes(model, stations)
+    _visited(model, stations)
+
+
+def _references(model: Model, stations: list[str]) -> None:
+    for s in model.stations:
+        for name in s.over if isinstance(s, Pool) else ():
+            one_of(name, f"stations.{s.name}.over", stations)
+    for r in model.regions:
+        for name in r.stations:
+            one_of(name, f"regions.{r.name}.stations", stations)
+    for c in model.classes:
+        if isinstance(c, Closed) and c.reference:
+            one_of(c.reference, f"classes.{c.name}.reference", stations)
+
+
+def _table(model: Model, part: str, stations: list[str]) -> None:
+    """station → class → number: names known, values in range; none of times where the station takes none."""
+    table: Mapping[str, Any] = getattr(model, part)
+    classes = [c.name for c in model.classes]
+    for station, row in table.items():
+        one_of(station, f"{part}.{station}", stations)
+        if not isinstance(row, Mapping):
+            raise ModelError(repr(row), f"{part}.{station}", f"give a number for each class: {', '.join(classes)}")
+        if part != "visits" and row and isinstance(model.station(station), LoadDependent):
+            remedy = "leave it out: rates_per_s of the station say all; visits may be given"
+            raise ModelError("a load-dependent station", f"{part}.{station}", remedy)
+        for cls, value in row.items():
+            place = f"{part}.{station}.{cls}"
+            one_of(cls, place, classes)
+            if part == "visits":
+                number(value, place, what="(visits of a pass)")
+            else:
+                check_time(value, place)
+
+
+def _together(model: Model, stations: list[str]) -> None:
+    """Things that may not be said twice, or not in two ways."""
+    for s in stations:
+        for c in model.demands_s.get(s, {}):
+            if c in model.service_s.get(s, {}):
+                remedy = "give one: demands_s is the total over all visits, service_s is of one visit"
+                raise ModelError("also in service_s", f"demands_s.{s}.{c}", remedy)
+        for c in model.visits.get(s, {}):
+            if model.routing.get(c):
+                raise ModelError(f"class {c} also has routing", f"visits.{s}.{c}", "give visits or routing of a class")
+
+
+def _visited(model: Model, stations: list[str]) -> None:
+    """Every class visits something, has a time where it goes, and not all of a closed class's times are 0."""
+    visits = model.network.visits  # which finds what nobody can leave
+    for j, c in enumerate(model.classes):
+        own = [s for k, s in enumerate(stations) if visits[k, j] > 0]
+        entered = any(model.routing.get(x.name) for x in model.classes)
+        if not own and not (entered and len(model.classes) > 1):
+            remedy = f"give it a time, e.g. demands_s.{stations[0]}.{c.name}, or visits, or routing"
+            raise ModelError("it visits no station", f"classes.{c.name}", remedy)
+        times = [_time(model, s, c.name) for s in own]
+        for s, time in zip(own, times, strict=True):
+            if time is None:
+                said = f"visits.{s}.{c.name}" if c.name in model.visits.get(s, {}) else f"routing.{c.name}"
+                remedy = f"give service_s.{s}.{c.name} (0 where it takes no time)"
+                raise ModelError(f"{c.name} visits {s}, where it has no service time", said, remedy)
+        lonely = isinstance(c, Closed) and not _mean(c.think_s) and c.population and not entered
+        if lonely and own and not any(map(_mean, times)):
+            raise ModelError("all its times are 0", f"classes.{c.name}", "give think_s or one demand above 0")
+
+
+def _time(model: Model, s: str, c: str) -> Any:
+    if isinstance(model.station(s), LoadDependent):
+        return 1.0
+    return model.service_s.get(s, {}).get(c, model.demands_s.get(s, {}).get(c))
+
+
+def _mean(time: Any) -> float:
+    return time.first if isinstance(time, Distribution) else float(time)

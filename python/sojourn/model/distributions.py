@@ -1,315 +1,46 @@
-"""Distributions of service, think and inter-arrival times: frozen data with their moments; SI units.
-
-A number stands for an exponential with that mean. `mean` in s, `scv` is the squared coefficient of variation,
-`third` the third raw moment in s^3 (infinite where it does not exist). The simulator draws them in `crates/dist`.
-"""
+"""Distributions and arrival processes under one name each: `times` has the first, `processes` the others."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """What all have: `kind` in a file, `mean`, `scv`, `third`."""
-
-    kind: ClassVar[str] = ""
-
-    @property
-    def first(self) -> float:
-        """The mean, s."""
-        raise NotImplementedError
-
-    @property
-    def scv(self) -> float:
-        raise NotImplementedError
-
-    @property
-    def third(self) -> float:
-        raise NotImplementedError
-
-    @property
-    def second(self) -> float:
-        """Second raw moment, s^2."""
-        return self.first**2 * (1 + self.scv)
-
-    def table(self) -> dict[str, Any]:
-        """As in a model file."""
-        return {"kind": self.kind, **asdict(self)}
-
-
-@dataclass(frozen=True)
-class Exponential(Distribution):
-    mean: float
-    kind = "exponential"
-
-    @property
-    def first(self) -> float:
-        return self.mean
-
-    @property
-    def scv(self) -> float:
-        return 1.0
-
-    @property
-    def third(self) -> float:
-        return 6 * self.mean**3
-
-
-@dataclass(frozen=True)
-class Deterministic(Distribution):
-    mean: float
-    kind = "deterministic"
-
-    @property
-    def first(self) -> float:
-        return self.mean
-
-    @property
-    def scv(self) -> float:
-        return 0.0
-
-    @property
-    def third(self) -> float:
-        return self.mean**3
-
-
-@dataclass(frozen=True)
-class Erlang(Distribution):
-    """`shape` exponential phases in a row."""
-
-    mean: float
-    shape: int
-    kind = "erlang"
-
-    @property
-    def first(self) -> float:
-        return self.mean
-
-    @property
-    def scv(self) -> float:
-        return 1 / self.shape
-
-    @property
-    def third(self) -> float:
-        k = self.shape
-        return self.mean**3 * (k + 1) * (k + 2) / k**2
-
-
-@dataclass(frozen=True)
-class Hyperexponential(Distribution):
-    """An exponential of mean `means[i]` with probability `probabilities[i]`."""
-
-    probabilities: tuple[float, ...]
-    means: tuple[float, ...]
-    kind = "hyperexponential"
-
-    @property
-    def first(self) -> float:
-        return sum(p * m for p, m in zip(self.probabilities, self.means, strict=True))
-
-    @property
-    def scv(self) -> float:
-        second = sum(2 * p * m * m for p, m in zip(self.probabilities, self.means, strict=True))
-        return second / self.first**2 - 1
-
-    @property
-    def third(self) -> float:
-        return sum(6 * p * m**3 for p, m in zip(self.probabilities, self.means, strict=True))
-
-
-@dataclass(frozen=True)
-class Uniform(Distribution):
-    low: float
-    high: float
-    kind = "uniform"
-
-    @property
-    def first(self) -> float:
-        return (self.low + self.high) / 2
-
-    @property
-    def scv(self) -> float:
-        return ((self.high - self.low) / self.first) ** 2 / 12
-
-    @property
-    def third(self) -> float:
-        return (self.low + self.high) * (self.low**2 + self.high**2) / 4
-
-
-@dataclass(frozen=True)
-class Lognormal(Distribution):
-    mean: float
-    scv_: float
-    kind = "lognormal"
-
-    @property
-    def first(self) -> float:
-        return self.mean
-
-    @property
-    def scv(self) -> float:
-        return self.scv_
-
-    @property
-    def third(self) -> float:
-        return self.mean**3 * (1 + self.scv_) ** 3
-
-    def table(self) -> dict[str, Any]:
-        return {"kind": self.kind, "mean": self.mean, "scv": self.scv_}
-
-
-@dataclass(frozen=True)
-class Weibull(Distribution):
-    mean: float
-    shape: float
-    kind = "weibull"
-
-    @property
-    def first(self) -> float:
-        return self.mean
-
-    @property
-    def scv(self) -> float:
-        return math.gamma(1 + 2 / self.shape) / math.gamma(1 + 1 / self.shape) ** 2 - 1
-
-    @property
-    def third(self) -> float:
-        return self.mean**3 * math.gamma(1 + 3 / self.shape) / math.gamma(1 + 1 / self.shape) ** 3
-
-
-@dataclass(frozen=True)
-class Pareto(Distribution):
-    """P(X > x) = (low/x)^shape, given by its mean; shape > 1."""
-
-    mean: float
-    shape: float
-    kind = "pareto"
-
-    @property
-    def first(self) -> float:
-        return self.mean
-
-    @property
-    def scv(self) -> float:
-        a = self.shape
-        return (a - 1) ** 2 / (a * (a - 2)) - 1 if a > 2 else math.inf
-
-    @property
-    def third(self) -> float:
-        a, low = self.shape, self.mean * (self.shape - 1) / self.shape
-        return a * low**3 / (a - 3) if a > 3 else math.inf
-
-
-@dataclass(frozen=True)
-class PhaseType(Distribution):
-    """Absorption time of a chain: first phase from `start`, generator among phases `rates` (1/s)."""
-
-    start: tuple[float, ...]
-    rates: tuple[tuple[float, ...], ...]
-    kind = "phase_type"
-
-    def _moment(self, k: int) -> float:
-        import numpy as np
-
-        inverse = np.linalg.inv(-np.array(self.rates))
-        return float(math.factorial(k) * np.array(self.start) @ np.linalg.matrix_power(inverse, k).sum(axis=1))
-
-    @property
-    def first(self) -> float:
-        return self._moment(1)
-
-    @property
-    def scv(self) -> float:
-        return self._moment(2) / self.first**2 - 1
-
-    @property
-    def third(self) -> float:
-        return self._moment(3)
-
-
-@dataclass(frozen=True)
-class Empirical(Distribution):
-    """One of `values`, each as likely."""
-
-    values: tuple[float, ...]
-    kind = "empirical"
-
-    @property
-    def first(self) -> float:
-        return math.fsum(self.values) / len(self.values)
-
-    @property
-    def scv(self) -> float:
-        return math.fsum(v * v for v in self.values) / len(self.values) / self.first**2 - 1
-
-    @property
-    def third(self) -> float:
-        return math.fsum(v**3 for v in self.values) / len(self.values)
-
-
-@dataclass(frozen=True)
-class MAP:
-    """Markovian arrivals: `D0` moves without an arrival, `D1` with one (1/s); rows of D0 + D1 sum to 0.
-
-    An MMPP is a MAP whose D1 is diagonal.
-    """
-
-    D0: tuple[tuple[float, ...], ...]
-    D1: tuple[tuple[float, ...], ...]
-    kind: ClassVar[str] = "map"
-
-    @property
-    def rate_per_s(self) -> float:
-        import numpy as np
-
-        d0, d1 = np.array(self.D0), np.array(self.D1)
-        full = np.vstack([(d0 + d1).T, np.ones(len(d0))])
-        phase = np.linalg.lstsq(full, np.r_[np.zeros(len(d0)), 1.0], rcond=None)[0]
-        return float(phase @ d1.sum(axis=1))
-
-    def table(self) -> dict[str, Any]:
-        return {"kind": "map", "D0": self.D0, "D1": self.D1}
-
-
-@dataclass(frozen=True)
-class Steps:
-    """Poisson arrivals whose rate changes: pairs (rate 1/s, duration s), repeated from the start when they end."""
-
-    steps: tuple[tuple[float, float], ...]
-    kind: ClassVar[str] = "steps"
-
-    @property
-    def rate_per_s(self) -> float:
-        return sum(rate * length for rate, length in self.steps) / sum(length for _, length in self.steps)
-
-    def table(self) -> dict[str, Any]:
-        return {"kind": "steps", "steps": self.steps}
-
-
-@dataclass(frozen=True)
-class Trace:
-    """Arrivals at given times (s, ascending, from 0); `run` is the run folder or file they came from, if any."""
-
-    times_s: tuple[float, ...] = ()
-    run: str = ""
-    kind: ClassVar[str] = "trace"
-
-    @property
-    def rate_per_s(self) -> float:
-        return (len(self.times_s) - 1) / (self.times_s[-1] - self.times_s[0]) if len(self.times_s) > 1 else math.nan
-
-    def table(self) -> dict[str, Any]:
-        return {"kind": "trace", "run": self.run} if self.run else {"kind": "trace", "times_s": self.times_s}
-
+from sojourn.model.processes import MAP, Steps, Trace
+from sojourn.model.times import (
+    Deterministic,
+    Distribution,
+    Empirical,
+    Erlang,
+    Exponential,
+    Hyperexponential,
+    Lognormal,
+    Pareto,
+    PhaseType,
+    Uniform,
+    Weibull,
+)
 
 ArrivalProcess = Distribution | MAP | Steps | Trace
-KINDS: dict[str, type] = {
-    c.kind: c
-    for c in (
+TIMES: dict[str, type[Distribution]] = {
+    kind.kind: kind
+    for kind in (
         Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto, PhaseType, Empirical,
-        MAP, Steps, Trace,
     )
 }  # fmt: skip
+KINDS: dict[str, type] = {**TIMES, **{kind.kind: kind for kind in (MAP, Steps, Trace)}}
+__all__ = [
+    "KINDS",
+    "MAP",
+    "TIMES",
+    "ArrivalProcess",
+    "Deterministic",
+    "Distribution",
+    "Empirical",
+    "Erlang",
+    "Exponential",
+    "Hyperexponential",
+    "Lognormal",
+    "Pareto",
+    "PhaseType",
+    "Steps",
+    "Trace",
+    "Uniform",
+    "Weibull",
+]

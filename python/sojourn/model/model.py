@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from sojourn.model.distributions import Distribution, Exponential
@@ -50,6 +51,32 @@ class Model:
         from sojourn.model.lower import lower
 
         return lower(self)
+
+    @staticmethod
+    def read(path: Path | str) -> Model:
+        """The model of a TOML file; ModelError names file, line, key, value and remedy."""
+        from sojourn.model.toml import read
+
+        return read(path)
+
+    @staticmethod
+    def parse(text: str, place: str = "model") -> Model:
+        """The model that a TOML text is; `place` stands for its file in errors."""
+        from sojourn.model.toml import parse
+
+        return parse(text, place)
+
+    def to_toml(self) -> str:
+        """The text of its file; `Model.parse` gives an equal model back."""
+        from sojourn.model.toml import to_toml
+
+        return to_toml(self)
+
+    def write(self, path: Path | str) -> None:
+        """Writes the file that `Model.read` reads."""
+        from sojourn.model.toml import write
+
+        write(self, path)
 
     def station(self, name: str) -> Station:
         return next(s for s in self.stations if s.name == name)

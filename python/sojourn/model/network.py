@@ -6,9 +6,10 @@ Every method takes networks and answers in the same order. A pass is what a clos
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 OPEN = -1
+# computed from these fields, and right in a copy where they are the same
+DERIVED = {"demands_s": {"visits", "service_s"}, "scv": {"service"}, "same_chain": {"chain"}, "remarkable": {"limits"}}
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,28 @@ class Network:
         """K x C, squared coefficient of variation of the service times; 1 where there is none."""
         return np.array([[1.0 if d is None else d.scv for d in row] for row in self.service]).reshape(self.visits.shape)
 
+    @cached_property
+    def same_chain(self) -> NDArray[np.bool_]:
+        """C x C, whether two classes belong to one chain."""
+        return self.chain[:, None] == self.chain[None, :]
+
+    @cached_property
+    def remarkable(self) -> bool:
+        """Whether there is more than stations, classes and routes: see `solve.registry.features`."""
+        timed = any(getattr(s, "schedule", ()) or getattr(s, "breakdowns", None) for s in self.model.stations)
+        return bool(self.limits or self.choices or "multicore" in self.kind or timed)
+
+    def altered(self, **fields: Any) -> Network:
+        """A copy with these fields, nothing checked or recomputed: for sweeps, which make thousands in milliseconds."""
+        made = object.__new__(Network)
+        own = made.__dict__
+        own.update(self.__dict__)
+        for name in own.keys() - self.__dataclass_fields__.keys():
+            if name not in DERIVED or DERIVED[name] & fields.keys():
+                del own[name]
+        own.update(fields)
+        return made
+
     @property
     def closed(self) -> NDArray[np.bool_]:
         return self.population != OPEN
@@ -87,3 +112,13 @@ class Network:
             rates = self.rates[station]
             return rates[np.minimum(np.arange(most), len(rates) - 1)] / rates[0]
         return np.minimum(n, float(self.servers[station]))
+
+
+def stacked(networks: Sequence[Network], name: str) -> Array:
+    """A field of many networks with the point as first axis; not copied where all share it, as in most sweeps."""
+    first: Array = getattr(networks[0], name)
+    if len(networks) == 1:
+        return first[None]
+    if all(getattr(n, name) is first for n in networks):
+        return np.broadcast_to(first, (len(networks), *first.shape))
+    return np.stack([getattr(n, name) for n in networks])

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sojourn.model.distributions import ArrivalProcess, Distribution
+from sojourn.model.times import freeze
 
 DISCIPLINES = ("fcfs", "ps", "lcfs_pr", "siro", "priority", "priority_preemptive")
 ON_FULL = ("lose", "block")
+POLICIES = ("round_robin", "jsq", "random", "power")
+VARIANTS = ("priority", "shared", "paper")
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,9 @@ class Queue:
     breakdowns: Breakdowns | None = None
     kind: ClassVar[str] = "queue"
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
 
 @dataclass(frozen=True)
 class Delay:
@@ -54,6 +60,9 @@ class LoadDependent:
     rates_per_s: tuple[float, ...]
     discipline: str = "fcfs"
     kind: ClassVar[str] = "load_dependent"
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,9 @@ class Pool:
     over: tuple[str, ...]
     kind: ClassVar[str] = "pool"
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
 
 @dataclass(frozen=True)
 class Region:
@@ -101,6 +113,9 @@ class Region:
     stations: tuple[str, ...]
     on_full: str = "wait"
     kind: ClassVar[str] = "region"
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
 
 @dataclass(frozen=True)
@@ -136,6 +151,9 @@ class Choice:
     policy: str
     to: tuple[str, ...]
     d: int = 2
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
 
 Station = Queue | Delay | LoadDependent | ForkJoin | Multicore | Pool

@@ -51,12 +51,17 @@ def write_figures(document: Document, directory: Path | str, formats: Sequence[s
     for name, figure in document.figures():
         for ending in formats:
             path = directory / f"{name}.{ending}"
-            if ending == "svg":
-                path.write_text(render_svg(figure), encoding="utf-8")
-            else:
-                _save(figure, path)
+            write_figure(figure, path)
             paths.append(path)
     return paths
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """One figure in the format that the file's ending says."""
+    if path.suffix == ".svg":
+        path.write_text(render_svg(figure), encoding="utf-8")
+    else:
+        _save(figure, path)
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -1,6 +1,10 @@
-"""What every answer must satisfy before it leaves: 0 <= X <= min(N/(Z+D), m/D), sum of mean numbers = N, Little's law.
+"""What every answer must satisfy before it leaves.
 
-Source: Lazowska et al., Quantitative System Performance (1984), chapters 3 and 5 (pp. 72-81).
+0 <= X <= min(N/(Z+D), m/D), numbers present that add up to N, utilisations in [0, 1] and equal to X D / m. Source:
+Lazowska et al., Quantitative System Performance (1984), chapters 3 and 5 (pp. 40-46, 72-81).
+
+A class that finds a station full or a limit reached may not get its work, so stations with a capacity are left out of
+the bounds, and utilisation is compared only where nothing is lost. All points of a sweep are looked at together.
 """
 
 from __future__ import annotations
@@ -10,52 +14,108 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.errors import SolverError
-from sojourn.model.network import Network
+from sojourn.model.network import Array, Network, stacked
 from sojourn.solve.solution import Solution
 
 CLOSE = 1e-6
+ROUGH = 0.05  # an approximation may be off by this before it is called wrong
 
 
 def verify(networks: Sequence[Network], solution: Solution, method: str) -> None:
     """Raises SolverError, naming the law and by how much it is broken. Points whose status is not ok are passed over."""
+    status = solution.status
+    look = [i for i in range(len(networks)) if not status or status[i] in ("ok", "approximate")]
+    if not look:
+        return
+    slack = np.array([ROUGH if status and status[i] == "approximate" else CLOSE for i in look])
+    whole = len(look) == len(networks)
+    seen = list(networks) if whole else [networks[i] for i in look]
+    x, q, busy = (a if whole else a[look] for a in (solution.throughput, solution.queue_length, solution.utilisation))
+    if not (np.isfinite(x).all() and (x >= 0).all() and (q >= -CLOSE).all()):
+        raise _broken(method, f"throughput from {x.min():.9g}, queue lengths from {q.min():.9g}", "none is negative")
+    held_back = np.zeros_like(solution.throughput) if solution.outside is None else solution.outside
+    _population(seen, x, q.sum(axis=1) + (held_back if whole else held_back[look]), slack, method)
+    _capacity(seen, x, slack, method)
+    _utilisation(seen, x, busy, slack, method)
+
+
+def _population(networks: list[Network], x: Array, number: Array, slack: Array, method: str) -> None:
+    """Numbers present and thinking add up to the population of each closed chain, and X <= N/(Z + D)."""
     n = networks[0]
-    for p, network in enumerate(networks):
-        if solution.status and solution.status[p] not in ("ok", "approximate"):
-            continue
-        x, q = solution.throughput[p], solution.queue_length[p]
-        if not (np.all(np.isfinite(x)) and np.all(x >= 0) and np.all(q >= -CLOSE)):
-            _broken(
-                method, f"throughput {x.tolist()}, queue lengths {q.tolist()}", "numbers of customers are not negative"
-            )
-        slack = 0.05 if solution.status and solution.status[p] == "approximate" else CLOSE
-        _population(network, x, q, method, slack)
-        _capacity(network, x, method, slack)
-    del n
+    if not n.closed.any():
+        return
+    population, think = stacked(networks, "population"), stacked(networks, "think_s")
+    spare = np.isinf(n.capacity) & (_fastest(n) <= 1)
+    demand = stacked(networks, "demands_s")[:, spare].sum(axis=1)
+    for c in _heads(n):
+        own = n.chain == n.chain[c]
+        wanted = population[:, own].sum(axis=1)
+        there = (number + x * think)[:, own].sum(axis=1)
+        _hold(
+            np.abs(there - wanted) <= slack * np.maximum(wanted, 1),
+            there,
+            wanted,
+            method,
+            "customers",
+            "all are somewhere",
+        )
+        if own.sum() == 1:
+            least = think[:, c] + demand[:, c]
+            most = wanted / np.maximum(least, np.finfo(float).tiny)
+            _hold(x[:, c] <= most * (1 + slack), x[:, c], most, method, "passes a second", "X <= N/(Z + D)")
 
 
-def _population(network: Network, x: np.ndarray, q: np.ndarray, method: str, slack: float) -> None:
-    for number in set(network.chain[network.closed].tolist()):
-        own = network.chain == number
-        there = q[:, own].sum() + (x * network.think_s)[own].sum()
-        wanted = float(network.population[own].sum())
-        if abs(there - wanted) > slack * max(wanted, 1.0):
-            _broken(method, f"{there:.9g} customers where {wanted:.9g} are", "numbers add up to the population")
+def _heads(n: Network) -> list[int]:
+    """The first class of each closed chain."""
+    return [c for c in range(len(n.classes)) if n.closed[c] and c == int(np.argmax(n.chain == n.chain[c]))]
 
 
-def _capacity(network: Network, x: np.ndarray, method: str, slack: float) -> None:
-    chain = x @ (network.chain[:, None] == network.chain[None, :])
-    most = np.array([network.speed(k, _most(network, k))[-1] for k in range(len(network.stations))])
-    busy = (network.demands_s * chain).sum(axis=1) / most
-    finite = np.array([kind in ("queue", "load_dependent") for kind in network.kind])
-    if finite.any() and np.isinf(network.capacity[finite]).all() and busy[finite].max() > 1 + slack:
-        worst = int(np.argmax(np.where(finite, busy, 0)))
-        _broken(method, f"station {network.stations[worst]} busy {busy[worst]:.9g} times", "X <= m/D")
+def _fastest(n: Network) -> Array:
+    """K: the speed of one customer's service at best, relative to when it is alone; above 1 only for load-dependent."""
+    fastest = np.ones(len(n.stations))
+    for k, rates in n.rates.items():
+        fastest[k] = (rates / rates[0] / np.arange(1, len(rates) + 1)).max()
+    return fastest
 
 
-def _most(network: Network, k: int) -> int:
-    """Number present at which a station has reached its full speed."""
-    return len(network.rates[k]) if k in network.rates else int(network.servers[k])
+def _capacity(networks: list[Network], x: Array, slack: Array, method: str) -> None:
+    n = networks[0]
+    finite = np.array([kind in ("queue", "load_dependent") for kind in n.kind]) & np.isinf(n.capacity)
+    if not finite.any() or np.isfinite(n.capacity).any():
+        return
+    most = stacked(networks, "servers").astype(float)
+    if n.rates:
+        most = most.copy()
+        for k in n.rates:
+            most[:, k] = [(network.rates[k] / network.rates[k][0]).max() for network in networks]
+    work = (stacked(networks, "demands_s") * (x @ n.same_chain)[:, None, :]).sum(axis=2)
+    busy = np.where(finite, work / most, 0.0)
+    worst = int(np.argmax(busy.max(axis=0)))
+    law = f"X <= m/D at station {n.stations[worst]}"
+    _hold(busy[:, worst] <= 1 + slack, work[:, worst], most[:, worst], method, "servers busy", law)
 
 
-def _broken(method: str, found: str, law: str) -> None:
-    raise SolverError(f"{found}, and {law}", f"method {method}", "use another method, and report this model to us")
+def _utilisation(networks: list[Network], x: Array, busy: Array, slack: Array, method: str) -> None:
+    """X D / m, where each visit is served by one of m servers and none is lost."""
+    n = networks[0]
+    plain = np.array([kind == "queue" for kind in n.kind])
+    if not plain.any() or np.isfinite(n.capacity).any() or n.limits:
+        return
+    told = busy[:, plain].sum(axis=2)
+    chain = x @ n.same_chain
+    servers = stacked(networks, "servers")[:, plain]
+    right = (stacked(networks, "demands_s")[:, plain] * chain[:, None, :]).sum(axis=2) / servers
+    good = np.isnan(told) | (np.abs(told - right) <= slack[:, None] * np.maximum(right, 1e-3))
+    worst = int(np.argmin(good.all(axis=0)))
+    law = f"U = X D / m at station {np.array(n.stations)[plain][worst]}"
+    _hold(good[:, worst], told[:, worst], right[:, worst], method, "busy", law)
+
+
+def _hold(good: np.ndarray, found: Array, wanted: Array, method: str, what: str, law: str) -> None:
+    if not good.all():
+        p = int(np.argmin(good))
+        raise _broken(method, f"{found[p]:.9g} {what} against {wanted[p]:.9g}", law)
+
+
+def _broken(method: str, found: str, law: str) -> SolverError:
+    return SolverError(f"{found}, but {law}", f"method {method}", "use another method, and report this model to us")

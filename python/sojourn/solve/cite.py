@@ -35,6 +35,9 @@ SOURCES = {
 
 def cite(name: str) -> str:
     """The sources of a method, one a line; InputError names the methods that exist."""
-    if name not in SOURCES:
-        raise InputError(repr(name), "method", f"use one of {', '.join(SOURCES)}")
-    return "\n".join(SOURCES[name])
+    from sojourn.solve.registry import all_methods
+
+    known = {**{m.name: m.sources for m in all_methods().values()}, **SOURCES}
+    if name not in known:
+        raise InputError(repr(name), "method", f"use one of {', '.join(known)}")
+    return "\n".join(known[name])

@@ -26,7 +26,10 @@ class Method:
     `refuses(network)` is None where the method applies, else the reason in words ("station cpu has 2 servers").
     `cost_s` and `memory_bytes` estimate one solution, to an order of magnitude. `run` takes networks of one shape (a
     sweep) and answers all at once. `rank` orders approximations: the smaller, the better. A `special` method is never
-    chosen by itself: it answers another question (bounds, transients) or reads the model in its own way.
+    chosen by itself: it answers another question (bounds, transients) or reads the model in its own way. `reads` names
+    what it takes into account beyond stations, classes and routes: limits (pools, regions), choices (state-dependent
+    routes), multicore, time (schedules, breakdowns); the registry refuses for it what it does not read. The Markov family
+    reads limits and choices by itself.
     """
 
     name: str
@@ -39,3 +42,4 @@ class Method:
     memory_bytes: Callable[[Network], float] = field(default=lambda network: 0.0)
     rank: int = 0
     special: bool = False
+    reads: tuple[str, ...] = ()

@@ -2,47 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sojourn.errors import InputError, SolverError
 from sojourn.model import Model, Network
+from sojourn.solve import registry
 from sojourn.solve.bound import verify
 from sojourn.solve.method import Method, Wanted
-from sojourn.solve.registry import BUDGET_S, all_methods, choose, named
-from sojourn.solve.solution import metrics
+from sojourn.solve.registry import BUDGET_S, named, nothing_applies, preferred, refusal
+from sojourn.solve.solution import Solution, metrics
 from sojourn.solve.vary import varied
 from sojourn.table import Metrics
+
+USUAL = Wanted()
 
 
 def solve(model: Model, method: str = "auto", *, wanted: Wanted | None = None, budget_s: float = BUDGET_S) -> Metrics:
     """Solves a model; `Metrics.method`, `.status` and `.message` say how, how well and why.
 
-    Raises MethodRefused where `method` does not apply (it names one that does), SolverError for an answer that breaks
-    a law.
+    `auto` takes the exact method that is cheapest within `budget_s`, else the best approximation. Raises MethodRefused
+    where `method` does not apply (it names one that does), SolverError for an answer that breaks a law.
     """
-    return _answer([model.network], method, wanted, budget_s, {})
+    return _answer([model.network], method, wanted or USUAL, budget_s, {})
 
 
 def sweep(
-    model: Model, path: str, values: Iterable[Any], method: str = "auto", *, wanted: Wanted | None = None,
-    budget_s: float = BUDGET_S,
+    model: Model, path: str | Mapping[str, Iterable[Any]], values: Iterable[Any] = (), method: str = "auto", *,
+    wanted: Wanted | None = None, budget_s: float = BUDGET_S,
 ) -> Metrics:  # fmt: skip
-    """One table for all `values` of the number at `path` ("classes.user.population"), which becomes a column."""
-    values = list(values)
-    return _answer(varied(model, path, values), method, wanted, budget_s, {path: values})
+    """One table for all `values` of the number at `path` ("classes.user.population"), which becomes a column.
+
+    A mapping of paths to values makes all combinations, with a column each. Errors as `solve`, and ModelError for a
+    path or a value that the model cannot have.
+    """
+    asked = {path: values} if isinstance(path, str) else path
+    factors = {name: list(column) for name, column in asked.items()}
+    if not factors or not all(factors.values()):
+        raise InputError("no values", f"vary {', '.join(factors)}", "give at least one value for each path")
+    networks, columns = varied(model, factors)
+    return _answer(networks, method, wanted or USUAL, budget_s, columns)
 
 
 def _answer(
-    networks: Sequence[Network], method: str, wanted: Wanted | None, budget_s: float, factors: dict[str, list[Any]]
+    networks: Sequence[Network], method: str, wanted: Wanted, budget_s: float, factors: dict[str, list[Any]]
 ) -> Metrics:
-    last = networks[-1]
-    chosen, why = choose(last, len(networks), budget_s) if method == "auto" else (named(method, last), "")
-    solution = chosen.run(networks, wanted or Wanted())
-    verify(networks, solution, chosen.name)
-    solution.message = "\n".join(filter(None, (why, solution.message)))
-    return metrics(networks, solution, chosen.name, factors)
+    if method != "auto":
+        chosen = named(method, networks)
+        return metrics(networks, _run(chosen, networks, wanted), chosen.name, factors)
+    tried: list[str] = []
+    for chosen, why in preferred(networks, budget_s):
+        if len(networks) > 1 and any(refusal(chosen, n) for n in networks):
+            continue
+        try:
+            solution = _run(chosen, networks, wanted)
+        except SolverError as error:
+            tried.append(f"{chosen.name} was not taken: its answer was caught ({error.value})")
+            continue
+        solution.message = "\n".join(filter(None, (why, *tried, solution.message)))
+        return metrics(networks, solution, chosen.name, factors)
+    if tried:
+        raise SolverError("; ".join(tried), "every method that applies", "simulate, and report this model to us")
+    if len(networks) > 1:
+        return _apart(networks, wanted, budget_s, factors)
+    raise nothing_applies(networks[-1])
+
+
+def _run(method: Method, networks: Sequence[Network], wanted: Wanted) -> Solution:
+    """A checked answer; every point of an approximation says that it is one."""
+    solution = method.run(networks, wanted)
+    if not method.exact and not solution.status:
+        solution.status = ["approximate"] * len(networks)
+    verify(networks, solution, method.name)
+    return solution
+
+
+def _apart(networks: Sequence[Network], wanted: Wanted, budget_s: float, factors: dict[str, list[Any]]) -> Metrics:
+    """A sweep for which no one method serves: each point with its own."""
+    parts = []
+    for i, network in enumerate(networks):
+        here = {path: [values[i]] for path, values in factors.items()}
+        parts.append(_answer([network], "auto", wanted, budget_s, here))
+    return Metrics.concat(parts)
 
 
 def methods(model: Model | None = None) -> list[tuple[Method, str | None]]:
     """Every method, and with a model why it does not apply (None where it does)."""
-    return [(m, m.refuses(model.network) if model else None) for m in all_methods().values()]
+    return [(m, refusal(m, model.network) if model else None) for m in registry.all_methods().values()]

@@ -17,6 +17,7 @@ TEXT = {
         "the offered rate is at or above what a station can do: queues grow without bound; the message says at which "
         "rate that starts"
     ),
+    "idle": "nobody comes here, so a mean over customers does not exist",
     "approximate": "an approximation: the method's page says how far off it can be; simulate to know",
     "bounds": "no single value: low and high enclose it",
     "not_converged": "the iteration did not reach its tolerance: the values are its last; simulate to know",

@@ -7,6 +7,7 @@ in which order · `verdict` the ten lines · `document` the report.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,11 +52,13 @@ def run_study(
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
     plan = read_plan(path, quick=quick, seed=seed)
-    with only_one(f"study {plan.study.name}"):
+    # a virtual host disturbs nobody and nobody disturbs it
+    alone = nullcontext() if plan.study.testbed == "virtual" else only_one(f"study {plan.study.name}")
+    with alone:
         folder = open_study(out, plan, say)
         lab = plan.study.lab
         with environment(lab.kind, mtu_bytes=lab.mtu_bytes, spinners=lab.spinners) as place:
-            demand = choose_demand(plan.demand, len(cores()))
+            demand = plan.demand if place.simulated else choose_demand(plan.demand, len(cores()))
             if not place.interrupts:
                 demand = demand.model_copy(update={"interrupt_s": 0.0})
             plan = Plan(plan.study, plan.options, demand, plan.fingerprint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from sojourn.measure.folder import RunFolder
@@ -17,7 +19,7 @@ from sojourn.validate import table3
 
 def study_document(found: Findings, plan: Plan, verdict: list[str]) -> Document:
     """Puts everything a study found into one document."""
-    runs = found.baseline_runs + [run for p in found.predictions for run in p.runs]
+    runs = [run for g in found.groups for run in (*g.baseline_runs, *(r for p in g.predictions for r in p.runs))]
     invalid = [run for run in runs if not run.manifest["valid"]]
     return Document(
         title=plan.study.title,
@@ -28,10 +30,9 @@ def study_document(found: Findings, plan: Plan, verdict: list[str]) -> Document:
             section
             for section in (
                 _lacking(found.not_shown),
-                _prediction(found),
-                _measured(found),
-                _model(found),
+                *_groups(found),
                 _tables(found),
+                found.truth.section() if found.truth else None,
                 _how(found, plan, runs),
             )
             if section
@@ -47,7 +48,24 @@ def _lacking(not_shown: list[str]) -> Section | None:
     return Section("What could not be shown here", "", (Text(lines),))
 
 
-def _prediction(found: Findings) -> Section | None:
+def _groups(found: Findings) -> list[Section | None]:
+    """What was predicted, measured and fitted: for each configuration that was fitted by itself."""
+    if not found.others:
+        return [_prediction(found, _errors(found, found.best)), _measured(found), _model(found)]
+    parts = [(_prediction(group), _measured(group), _model(group)) for group in found.groups]
+    named = [
+        replace(section, title=f"{group.baseline.name}: {section.title[0].lower()}{section.title[1:]}")
+        for group, sections in zip(found.groups, parts, strict=True)
+        for section in sections
+        if section
+    ]
+    return [
+        Section("Errors", "Every configuration, by the fit with as many cores.", (_errors(found, found.best),)),
+        *named,
+    ]
+
+
+def _prediction(found: Findings, *more: Table) -> Section | None:
     shown = [p for p in found.predictions if p.observations.filter(pl.col("valid")).height]
     if not shown:
         return None
@@ -55,7 +73,7 @@ def _prediction(found: Findings) -> Section | None:
     return Section(
         "The prediction, and what was then measured",
         lead,
-        (*(figures.blind(found, p) for p in shown), _errors(found, found.best), _points(found)),
+        (*(figures.blind(found, p) for p in shown), *more, _points(found)),
     )
 
 
@@ -85,7 +103,7 @@ def _errors(found: Findings, name: str) -> Table:
 
 def _tables(found: Findings) -> Section:
     others = tuple(_errors(found, name) for name in found.fits if name != found.best)
-    return Section("Tables", "", (_parameters(found), *others))
+    return Section("Tables", "", (*(_parameters(group, bool(found.others)) for group in found.groups), *others))
 
 
 def _points(found: Findings) -> Table:
@@ -109,12 +127,13 @@ def _points(found: Findings) -> Table:
     )
 
 
-def _parameters(found: Findings) -> Table:
+def _parameters(found: Findings, named: bool) -> Table:
+    title = "Fitted parameters" + f": {found.baseline.name}" * named
     rows = []
     for name, fitted in found.fits.items():
         for parameter, e in fitted.parameters.items():
             rows.append((name, parameter, e.value, e.low, e.high))
-    return Table("Fitted parameters", ("model", "parameter", "value", "low", "high"), tuple(rows),
+    return Table(title, ("model", "parameter", "value", "low", "high"), tuple(rows),
                  "Rates in 1/s, times in s; intervals at 95 % by block bootstrap.")  # fmt: skip
 
 
@@ -124,7 +143,10 @@ def _how(found: Findings, plan: Plan, runs: list[RunFolder]) -> Section:
          "yes" if run.manifest["valid"] else "; ".join(run.manifest["reasons"]))
         for run in runs
     )  # fmt: skip
+    table = Table("Runs", ("run", "configuration", "rate, 1/s", "valid"), rows)
     first = runs[0].manifest
+    if first.get("simulated"):
+        return Section("How it was simulated", "", (Text(_simulated(plan)), _hosts(plan), table))
     placement = first["placement"]
     share = "shares the cores that take its NIC's interrupts" if placement["client_shares"] else "has cores of its own"
     text = (
@@ -140,7 +162,34 @@ def _how(found: Findings, plan: Plan, runs: list[RunFolder]) -> Section:
         ("cost of the spinners to others", str(first["lab"].get("spinner cost"))),
     ]
     return Section("How it was measured", "", (Text(text), Table("What the lab knows of itself", ("what", "value"), tuple(facts)),
-                                               Table("Runs", ("run", "configuration", "rate, 1/s", "valid"), rows)))  # fmt: skip
+                                               table))  # fmt: skip
+
+
+def _simulated(plan: Plan) -> str:
+    return (
+        "Requests are Poisson, from a seed, each to any NIC alike; NIC k interrupts core k. Interrupts are served first, in "
+        "order, and preempt pages. A page is made on the core that the placement says, with what it lost to interrupts made "
+        f"up for. Each run is {plan.study.load.seconds:g} s of simulated time; the saturation rate is the throughput of a "
+        f"closed loop of {plan.study.saturation.users} users without think time. Runs are judged, cut (MSER-5) and fitted as "
+        "measured ones are. Client, collector and network cost nothing."
+    )
+
+
+def _hosts(plan: Plan) -> Table:
+    """What was simulated: the demands are the truth."""
+    rows = []
+    for c in plan.study.configuration:
+        host = plan.host(c)
+        order = f"turns of {seconds(host.quantum_s)}" if host.quantum_s else "shared exactly"
+        threads = str(host.threads_per_core) if host.threads_per_core else "no limit"
+        rows.append(
+            (c.name, seconds(host.interrupt["mean"]), seconds(host.page["mean"]), host.placement["policy"],
+             threads, order if host.threads_per_core != 1 else "one after the other", seconds(host.switch_s),
+             seconds(host.crossing_s))
+        )  # fmt: skip
+    columns = ("configuration", "interrupt", "page", "placement", "threads a core", "pages of a core", "a turn costs",
+               "crossing to another core")  # fmt: skip
+    return Table("The virtual hosts", columns, tuple(rows), f"Seed {plan.study.load.seed}.")
 
 
 def _work(runs: list[RunFolder]) -> str:

@@ -36,12 +36,14 @@ def baseline_prediction(found: Findings, fitted: Fitted) -> Metrics:
 
 
 def all_errors(found: Findings, name: str) -> Validation:
-    """Relative errors of one fitted model over the baseline and every predicted configuration."""
-    predicted = [baseline_prediction(found, found.fits[name])]
-    observed = [found.observations]
-    for prediction in found.predictions:
-        predicted.append(prediction.by_variant[name])
-        observed.append(prediction.observations)
+    """Relative errors of one fitted model over every fitted and every predicted configuration."""
+    predicted, observed = [], []
+    for group in found.groups:
+        predicted.append(baseline_prediction(group, group.fits[name]))
+        observed.append(group.observations)
+        for prediction in group.predictions:
+            predicted.append(prediction.by_variant[name])
+            observed.append(prediction.observations)
     return validate(pl.concat(observed), Metrics.concat(_plain(m) for m in predicted), up_to=UP_TO)
 
 

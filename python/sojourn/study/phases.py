@@ -17,6 +17,7 @@ from sojourn.measure.observations import observe
 from sojourn.predict import predict
 from sojourn.study.plan import Configuration, Predict
 from sojourn.study.runner import Runner
+from sojourn.study.truth import Truth, against_truth
 from sojourn.table import Metrics
 from sojourn.units import per_second, seconds
 
@@ -46,7 +47,8 @@ class Prediction:
 
 @dataclass
 class Findings:
-    """All that a study found; `fits` in order of the study file, `best` by held-out rates."""
+    """All that a study found; `fits` in order of the study file, `best` by held-out rates. `others`: the same for each
+    further configuration that was fitted by itself, with the predictions made from that fit."""
 
     out: Path
     baseline: Configuration
@@ -62,14 +64,31 @@ class Findings:
     interrupt_overhead_s: float = 0.0
     predictions: list[Prediction] = field(default_factory=list)
     not_shown: list[str] = field(default_factory=list)
+    others: list[Findings] = field(default_factory=list)
+    truth: Truth | None = None
+
+    @property
+    def groups(self) -> list[Findings]:
+        """This one and the others."""
+        return [self, *self.others]
 
 
 def run_phases(runner: Runner) -> Findings:
     """Baseline, fit, prediction, check."""
     study = runner.plan.study
-    baseline = runner.plan.configuration(study.fit.configuration)
+    found = _of_one(runner, study.fit.configuration)
+    found.others = [_of_one(runner, name) for name in study.fit.also]
+    if runner.place.simulated:
+        found.truth = against_truth(runner.plan, found)
+    return found
+
+
+def _of_one(runner: Runner, name: str) -> Findings:
+    """One configuration measured and fitted, and what is predicted from that."""
+    baseline = runner.plan.configuration(name)
     found = Findings(runner.out, baseline, not_shown=list(runner.place.not_shown))
-    shown = [wanted for wanted in study.predict if _can_be_shown(runner, wanted, found)]
+    wanted_here = [wanted for wanted in runner.plan.study.predict if _fit_for(runner, wanted) == name]
+    shown = [wanted for wanted in wanted_here if _can_be_shown(runner, wanted, found)]
     overheads(runner, baseline, found)
     found.baseline_saturation = saturate(runner, baseline)
     ramp(runner, found)
@@ -79,6 +98,15 @@ def run_phases(runner: Runner) -> Findings:
     for wanted, prediction in zip(shown, found.predictions, strict=True):
         check(runner, prediction, wanted, found)
     return found
+
+
+def _fit_for(runner: Runner, wanted: Predict) -> str:
+    """The fitted configuration that a prediction is made from: the one with as many cores, else the first."""
+    plan = runner.plan
+    cores = plan.configuration(wanted.configuration).cores
+    also = [name for name in plan.study.fit.also if plan.configuration(name).cores == cores]
+    first = plan.study.fit.configuration
+    return first if not also or plan.configuration(first).cores == cores else also[0]
 
 
 def _can_be_shown(runner: Runner, wanted: Predict, found: Findings) -> bool:
@@ -97,8 +125,11 @@ def overheads(runner: Runner, configuration: Configuration, found: Findings) -> 
     """What client, network and service cost beside the known demand, from a run without it.
 
     The client counts where it shares the leading cores: the exact run time of its threads less what interrupts took
-    of it. `wake_up_s` is what a page costs its thread beside what the service itself accounts for.
+    of it. `wake_up_s` is what a page costs its thread beside what the service itself accounts for. A virtual host has
+    no such cost.
     """
+    if runner.place.simulated:
+        return
     folder = runner.point(configuration, f"bare-{slug(configuration)}", BARE_RATE_PER_S, bare=True)
     generator = folder.manifest["generator"]
     requests = max(generator["sent"], 1)
@@ -184,9 +215,15 @@ def fit_all(runner: Runner, found: Findings) -> None:
     chosen = compare(found.observations, [*runner.plan.study.fit.variants, "mmm"], given=given)
     found.fits, found.best, found.why_best = chosen.fits, chosen.best, chosen.why
     for name, fitted in found.fits.items():
-        fitted.write(found.out / f"fitted-{name}.toml")
-    found.fits[found.best].write(found.out / "fitted.toml")
+        fitted.write(found.out / f"fitted-{name}{_suffix(runner, found)}.toml")
+    found.fits[found.best].write(found.out / f"fitted{_suffix(runner, found)}.toml")
     runner.say(found.why_best)
+
+
+def _suffix(runner: Runner, found: Findings) -> str:
+    """What tells the files of one fitted configuration from those of the first."""
+    first = found.baseline.name == runner.plan.study.fit.configuration
+    return "" if first else f"-{slug(found.baseline)}"
 
 
 def foresee(runner: Runner, found: Findings, wanted: Predict) -> Prediction:

@@ -11,7 +11,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sojourn.errors import StudyError
-from sojourn.testbed import TESTBEDS
+from sojourn.simulate.host import Host
+from sojourn.testbed import TESTBEDS, VirtualTestbed
 
 
 class Part(BaseModel):
@@ -21,7 +22,7 @@ class Part(BaseModel):
 class Lab(Part):
     """`[lab]`: where the study runs."""
 
-    kind: str = Field(default="auto", pattern="^(auto|namespaces|loopback)$")
+    kind: str = Field(default="auto", pattern="^(auto|namespaces|loopback|virtual)$")
     mtu_bytes: int = Field(default=1500, ge=576, le=9000)
     spinners: bool = True
 
@@ -37,18 +38,21 @@ class Load(Part):
 
 class Configuration(Part):
     """`[[configuration]]`: cores of the service (0: all there are), NICs (0: one a core, at most 4), and what of
-    `[service]` is different here, e.g. service = { pinned = false }."""
+    `[service]` and `[demand]` is different here, e.g. service = { pinned = false }."""
 
     name: str = Field(min_length=1, max_length=60)
     cores: int = Field(default=0, ge=0, le=1024)
     nics: int = Field(default=1, ge=0, le=4)
     service: dict[str, Any] = {}
+    demand: dict[str, Any] = {}
 
 
 class Fit(Part):
-    """`[fit]`: where the parameters come from. Rates are shares of the measured saturation rate."""
+    """`[fit]`: where the parameters come from. Rates are shares of the measured saturation rate. Configurations in
+    `also` are fitted in the same way, each by itself; a prediction takes the fit with as many cores as it has."""
 
     configuration: str
+    also: list[str] = []
     load_shares: list[float] = Field(min_length=3)
     replications: int = Field(default=1, ge=1, le=50)
     variants: list[str] = ["priority", "shared", "paper"]
@@ -99,6 +103,13 @@ class Study(Part):
             raise ValueError(f"testbed {self.testbed!r} is not one of {sorted(TESTBEDS)}")
         names = [c.name for c in self.configuration]
         parts: list[Fit | Predict] = [self.fit, *self.predict]
+        for name in self.fit.also:
+            if name not in names:
+                raise ValueError(f"fit.also: {name!r} is not one of {names}")
+        if (self.lab.kind == "virtual") != (self.testbed == "virtual"):
+            raise ValueError(f"testbed {self.testbed!r} with lab.kind {self.lab.kind!r}: 'virtual' goes with 'virtual'")
+        if self.testbed == "virtual" and not all(c.cores and c.nics for c in self.configuration):
+            raise ValueError("a virtual host has no cores of its own: give each configuration cores and nics")
         for part in parts:
             if part.configuration not in names:
                 raise ValueError(f"configuration {part.configuration!r} is not one of {names}")
@@ -118,6 +129,15 @@ class Plan:
 
     def configuration(self, name: str) -> Configuration:
         return next(c for c in self.study.configuration if c.name == name)
+
+    def demand_of(self, configuration: Configuration) -> Any:
+        """The demand, with what is different in this configuration."""
+        return self.demand.model_copy(update=configuration.demand)
+
+    def host(self, configuration: Configuration) -> Host:
+        """The virtual host of a configuration; only where the testbed is `virtual`."""
+        options, demand = self.options[configuration.name], self.demand_of(configuration)
+        return VirtualTestbed.host(configuration.cores, configuration.nics, options, demand)
 
 
 def read_plan(path: Path, *, quick: bool = False, seed: int | None = None) -> Plan:
@@ -145,6 +165,8 @@ def read_plan(path: Path, *, quick: bool = False, seed: int | None = None) -> Pl
         for c in study.configuration
     }
     demand = _checked(bed.demand_type, study.demand, file, "demand.")
+    for c in study.configuration:
+        _checked(bed.demand_type, {**study.demand, **c.demand}, file, f"{c.name}: demand.")
     return Plan(study, options, demand, hashlib.sha256(study.model_dump_json().encode()).hexdigest()[:16])
 
 

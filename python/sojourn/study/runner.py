@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import StudyError
-from sojourn.lab.environment import Environment
+from sojourn.lab.environment import Environment, Virtual
 from sojourn.lab.process import Event
 from sojourn.lab.topology import Placement, cores
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.rest import at_rest
 from sojourn.measure.run import Surroundings, execute
 from sojourn.study.plan import Configuration, Plan
-from sojourn.testbed import TESTBEDS
+from sojourn.testbed import SERVICES, VirtualTestbed
 
 Say = Callable[[str], None]
 AGAIN = 2
@@ -95,6 +95,8 @@ class Runner:
 
     def _execute(self, point: Point, path: Path) -> RunFolder:
         """One run; what the service recorded beside it is moved into the run folder, and never left elsewhere."""
+        if isinstance(self.place, Virtual):
+            return self._simulate(point, path)
         staging = path.parent / f".{path.name}"
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(parents=True)
@@ -108,11 +110,11 @@ class Runner:
         count, nics = self.size(point.configuration)
         placement = self._arrange(count, nics)
         seed = run_seed(study.load.seed, path.name)
-        demand = self.plan.demand
+        demand = self.plan.demand_of(point.configuration)
         if point.bare:
             demand = demand.model_copy(update={"interrupt_s": 0.0, "page_s": 0.0})
         rest = self._rest(placement)
-        service = TESTBEDS[study.testbed].start(
+        service = SERVICES[study.testbed].start(
             self.place, placement, self.plan.options[point.configuration.name], demand, seed, staging
         )
         around = Surroundings(
@@ -130,6 +132,24 @@ class Runner:
         except BaseException:
             service.stop()
             raise
+
+    def _simulate(self, point: Point, path: Path) -> RunFolder:
+        """One run on a virtual host, in simulated time."""
+        study = self.plan.study
+        count, nics = self.size(point.configuration)
+        seed = run_seed(study.load.seed, path.name)
+        host = self.plan.host(point.configuration)
+        what = self._manifest(point, count, nics, seed, self.plan.demand_of(point.configuration), {})
+        return VirtualTestbed.run(
+            path,
+            host,
+            rate_per_s=point.rate_per_s,
+            users=study.saturation.users,
+            duration_s=study.load.seconds if point.rate_per_s else study.saturation.seconds,
+            timeout_s=study.load.timeout_s,
+            seed=seed,
+            manifest=what | {"lab": self.place.describe()},
+        )
 
     def _manifest(
         self, point: Point, count: int, nics: int, seed: int, demand: Any, ready: dict[str, Any]

@@ -17,6 +17,7 @@ from sojourn.study.judge import (
 )
 from sojourn.study.phases import Findings, Prediction, Saturation
 from sojourn.study.plan import Plan
+from sojourn.testbed import VirtualTestbed
 from sojourn.units import interval, per_second, percent, seconds
 from sojourn.validate import table3_text
 
@@ -24,12 +25,17 @@ TABLE_INDENT = "    "  # lines of the table, which the report shows as a table
 
 
 def verdict_lines(found: Findings, plan: Plan) -> list[str]:
-    """Headline, parameters, each prediction with what was then measured, errors as in Table 3, bottlenecks."""
+    """Headline, parameters, each prediction with what was then measured, errors as in Table 3, bottlenecks; of what else
+    was fitted by itself only the parameters and the predicted saturation."""
     lines = [headline(found), _demand(found, plan), _parameters(found)]
     for prediction in found.predictions:
         lines += _prediction(found, prediction)
+    for other in found.others:
+        lines += [_parameters(other), *(_prediction(other, prediction)[0] for prediction in other.predictions)]
     lines.append(_bottleneck(found.baseline.name, found.observations, found.client_s))
     lines += [_bottleneck(p.configuration.name, p.observations, found.client_s) for p in found.predictions]
+    if found.truth:
+        lines += found.truth.lines()
     lines.append(f"{TABLE_INDENT}relative errors up to 80 % of saturation, %, model {found.best}:")
     lines += [TABLE_INDENT + line for line in table3_text(all_errors(found, found.best)).splitlines()]
     lines += [f"not shown here: {what}" for what in found.not_shown]
@@ -40,7 +46,7 @@ def verdict_lines(found: Findings, plan: Plan) -> list[str]:
 
 
 def _runs(found: Findings) -> list[RunFolder]:
-    return found.baseline_runs + [run for prediction in found.predictions for run in prediction.runs]
+    return [run for g in found.groups for run in (*g.baseline_runs, *(r for p in g.predictions for r in p.runs))]
 
 
 def headline(found: Findings) -> str:
@@ -59,14 +65,21 @@ def headline(found: Findings) -> str:
 
 def _demand(found: Findings, plan: Plan) -> str:
     """The known demand, and by how much the fit misses it."""
-    interrupt_s = float(plan.demand.interrupt_s) + found.interrupt_overhead_s
+    demand = plan.demand_of(found.baseline)
+    interrupt_s = float(demand.interrupt_s) + found.interrupt_overhead_s
     page_s = found.known_page_s
+    if found.truth:
+        page_s = 1 / VirtualTestbed.truth(plan.host(found.baseline))["mu2_per_s"]
     text = (
-        f"known: interrupt {seconds(interrupt_s)} ({seconds(found.interrupt_overhead_s)} of it the network's own), "
-        f"page {seconds(page_s)} ({seconds(page_s - float(plan.demand.page_s))} of it templating, sockets and wake-up)"
+        f"known: interrupt {seconds(interrupt_s)}, page {seconds(page_s)}"
+        if found.truth
+        else (
+            f"known: interrupt {seconds(interrupt_s)} ({seconds(found.interrupt_overhead_s)} of it the network's own), "
+            f"page {seconds(page_s)} ({seconds(page_s - float(demand.page_s))} of it templating, sockets and wake-up)"
+        )
     )
     fitted = found.fits[found.best].parameters
-    if not {"mu1_per_s", "mu2_per_s"} <= set(fitted) or not plan.demand.interrupt_s:
+    if not {"mu1_per_s", "mu2_per_s"} <= set(fitted) or not demand.interrupt_s:
         return text
     errors = (1 / fitted["mu1_per_s"].value / interrupt_s - 1, 1 / fitted["mu2_per_s"].value / page_s - 1)
     return f"{text}; the fit is off by {percent(errors[0], sign=True)} and {percent(errors[1], sign=True)}"

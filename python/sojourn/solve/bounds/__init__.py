@@ -1,5 +1,5 @@
-"""Bounds: asymptotic, balanced job, geometric."""
+"""Bounds of closed networks: asymptotic, balanced job, geometric. Rows have low and high, and no value."""
 
-from sojourn.solve.method import Method
+from sojourn.solve.bounds import asymptotic, balanced, geometric
 
-METHODS: tuple[Method, ...] = ()
+METHODS = (asymptotic.METHOD, balanced.METHOD, geometric.METHOD)

@@ -1,5 +1,18 @@
-"""Closed and mixed networks: exact MVA, convolution, and their approximations."""
+"""Closed and mixed networks: exact mean value analysis, convolution, and their approximations.
 
-from sojourn.solve.closed import mva
+mva, mva_multi, convolution          exact: one class; several classes; stations of any speed
+linearizer, aql, schweitzer, fcfs    approximations, best first; the last one for networks without a product form
+chains, opened, applies, amva        arrays by chain, open load, whom a method refuses, what approximations share
+"""
 
-METHODS = (mva.METHOD,)
+from sojourn.solve.closed import aql, convolution, fcfs, linearizer, mva, mva_multi, schweitzer
+
+METHODS = (
+    mva.METHOD,
+    mva_multi.METHOD,
+    convolution.METHOD,
+    linearizer.METHOD,
+    aql.METHOD,
+    schweitzer.METHOD,
+    fcfs.METHOD,
+)

@@ -1,8 +1,17 @@
-"""Exact mean value analysis, one closed class.
+"""Exact mean value analysis, one closed class (or chain) over single servers and delays, with or without open classes.
 
 Source: M. Reiser, S. S. Lavenberg: Mean-Value Analysis of Closed Multichain Queuing Networks. J. ACM 27(2), 1980,
-pp. 313-322; Lazowska et al. (1984), Algorithm 6.2, p. 118. R_k(n) = D_k (1 + Q_k(n-1)), X = n/(Z + sum R), Q = X R.
-All terms are positive, so the recurrence is stable for any population. Limits: single servers and delays.
+pp. 313-322; Lazowska et al., Quantitative System Performance (1984), Algorithm 6.2, p. 118; open classes: 7.4.3.
+
+    paper   here                           unit
+    D_k     demands_s                      s a pass, divided by 1 - load of open classes
+    Z       think_s, delays included       s
+    Q_k     queue_length                   1
+    X       throughput                     passes/s
+
+R_k(n) = D_k (1 + Q_k(n-1)), X(n) = n/(Z + sum R_k(n)), Q_k(n) = X(n) R_k(n). All terms are positive, so each step adds
+a few roundings and none is magnified: any population. Limits: time grows with population times stations (10 million
+customers at 10 stations take about 0.2 s). One recursion answers a whole sweep over the population.
 """
 
 from __future__ import annotations
@@ -11,39 +20,51 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sojourn import _native
 from sojourn.model.network import Network
+from sojourn.solve.closed import chains
+from sojourn.solve.closed.applies import closed_chains, single_servers
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
 
+MOST_S = 5.0
+
 
 def refuses(network: Network) -> str | None:
-    if not network.closed.all() or len(network.classes) != 1:
-        return f"it has {len(network.classes)} classes, open {int((~network.closed).sum())}; it needs one closed class"
-    return next((f"station {s} is a {k} with {m} servers" for s, k, m in zip(network.stations, network.kind, network.servers)
-                 if k not in ("queue", "delay") or m != 1), None)  # fmt: skip
+    reason = single_servers(network)
+    if reason is None and closed_chains(network) > 1:
+        reason = f"there are {closed_chains(network)} closed chains of classes; this method is for one"
+    if reason is None and cost_s(network) > MOST_S:
+        reason = f"a population of {network.population.max()} would take about {cost_s(network):.0f} s"
+    return reason
 
 
 def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    demand = np.stack([n.demands_s[:, 0] for n in networks])
-    think = np.array([n.think_s[0] for n in networks])
-    population = np.array([n.population[0] for n in networks])
-    waits = np.array([kind == "queue" for kind in networks[0].kind])
-    queue, x = np.zeros_like(demand), np.zeros(len(networks))
-    for n in range(1, int(population.max(initial=0)) + 1):
-        go = n <= population
-        residence = demand[go] * (1 + queue[go] * waits)
-        x[go] = n / (think[go] + residence.sum(axis=1))
-        queue[go] = x[go, None] * residence
-    busy = np.where(waits, x[:, None] * demand, np.nan)
-    return Solution(x[:, None], queue[:, :, None], busy[:, :, None])
+    c = chains.of(networks)
+    demand, think = chains.slowed(c)
+    if not c.population.all():  # nobody is there: any times do
+        think = np.where(c.population > 0, think, 1.0)
+    demand = np.ascontiguousarray(np.nan_to_num(demand[:, :, 0]) if c.unstable.any() else demand[:, :, 0], dtype=float)
+    think, population = np.ascontiguousarray(think[:, 0]), np.ascontiguousarray(c.population[:, 0])
+    x, q = _native.closed_single(demand, think, population)
+    return chains.solution(c, x[:, None], q[:, :, None])
+
+
+def cost_s(network: Network) -> float:
+    most = float(np.where(network.closed, network.population, 0).sum())
+    return 2e-5 + most * (4e-9 + 1.2e-9 * len(network.stations))
 
 
 METHOD = Method(
     name="mva",
-    title="exact mean value analysis, one class",
+    title="exact mean value analysis, one closed class",
     exact=True,
-    sources=("M. Reiser, S. S. Lavenberg: J. ACM 27(2), 1980, pp. 313-322",),
+    sources=(
+        "M. Reiser, S. S. Lavenberg: Mean-Value Analysis of Closed Multichain Queuing Networks. "
+        "J. ACM 27(2), 1980, pp. 313-322",
+        "E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik: Quantitative System Performance (1984), p. 118",
+    ),
     refuses=refuses,
     run=run,
-    cost_s=lambda n: 2e-5 * float(n.population[0]),
+    cost_s=cost_s,
 )

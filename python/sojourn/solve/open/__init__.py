@@ -1,5 +1,5 @@
 """Open networks: Jackson, open multiclass, QNA."""
 
-from sojourn.solve.method import Method
+from sojourn.solve.open import product, qna
 
-METHODS: tuple[Method, ...] = ()
+METHODS = (product.JACKSON, product.MULTICLASS, qna.METHOD)

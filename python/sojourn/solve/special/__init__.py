@@ -1,5 +1,5 @@
 """The two-class CPU 0 model, as methods on a multicore station."""
 
-from sojourn.solve.method import Method
+from sojourn.solve.special import two_class
 
-METHODS: tuple[Method, ...] = ()
+METHODS = two_class.METHODS

@@ -1,0 +1,63 @@
+//! Customers, in slots that are used again.
+
+/// One customer, from the beginning of a pass to its end; a closed one keeps its slot for ever.
+#[derive(Debug, Clone, Default)]
+pub struct Customer {
+    pub class: u32,
+    /// The class in which its pass began: the pass is counted there.
+    pub origin: u32,
+    /// When its pass began, s.
+    pub entered_s: f64,
+    /// When it came to the station, or began to wait for a limit, s.
+    pub arrived_s: f64,
+    /// When its service began first, s.
+    pub started_s: f64,
+    /// Service time drawn for this visit, s.
+    pub work_s: f64,
+    /// What is left of it when its service begins (again), s.
+    pub left_s: f64,
+    /// Its place in a line that is not first come first served: smallest first.
+    pub rank: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Customers {
+    slots: Vec<Customer>,
+    free: Vec<u32>,
+}
+
+impl Customers {
+    #[inline]
+    pub fn add(&mut self, customer: Customer) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.slots[id as usize] = customer;
+            return id;
+        }
+        self.slots.push(customer);
+        self.slots.len() as u32 - 1
+    }
+
+    #[inline]
+    pub fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+
+    pub fn count(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+impl std::ops::Index<u32> for Customers {
+    type Output = Customer;
+    #[inline]
+    fn index(&self, id: u32) -> &Customer {
+        &self.slots[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Customers {
+    #[inline]
+    fn index_mut(&mut self, id: u32) -> &mut Customer {
+        &mut self.slots[id as usize]
+    }
+}

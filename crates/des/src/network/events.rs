@@ -1,0 +1,319 @@
+//! The engine by events: a clock, a calendar, and what happens at each event.
+//!
+//! Customers move by `moves`; how a station serves is in `serve`.
+
+use super::calendar::{self, Calendar, Heap, Priority, NEVER};
+use super::config::Config;
+use super::control::Control;
+use super::customer::{Customer, Customers};
+use super::moves::{Limit, Pending};
+use super::routes::Routes;
+use super::station::{Order, Station, Way};
+use super::statistics::Statistics;
+use sojourn_dist::{Sampler, Stream, Times};
+use std::collections::VecDeque;
+
+/// A distribution and the stream that it is drawn with.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub sampler: Sampler,
+    pub stream: Stream,
+}
+
+impl Source {
+    #[inline]
+    pub fn draw(&mut self) -> f64 {
+        self.sampler.draw(&mut self.stream)
+    }
+}
+
+/// Who thinks in a class, and when each will have thought.
+#[derive(Debug, Clone)]
+pub struct Think {
+    pub source: Source,
+    pub thinking: Heap,
+}
+
+/// What a source of events does when its time has come.
+#[derive(Debug, Clone, Copy)]
+enum Happening {
+    Completion(usize),
+    Arrival(usize),
+    Think(usize),
+    Control(usize),
+}
+
+#[derive(Debug, Clone)]
+pub struct Events {
+    pub now_s: f64,
+    /// Time since the segment began, s.
+    pub since: f64,
+    pub sequence: u64,
+    pub completions: u64,
+    pub events: u64,
+    pub classes: usize,
+    /// No capacity and no limit anywhere: nobody can be refused.
+    pub free: bool,
+    pub calendar: Calendar,
+    happenings: Vec<Happening>,
+    pub stations: Vec<Station>,
+    /// Stations of the short way: a line served in order, in a network where nobody can be refused.
+    pub lines: Vec<bool>,
+    /// K×C.
+    pub service: Vec<Option<Source>>,
+    /// Streams of the stations that choose whom to serve at random.
+    pub picks: Vec<Stream>,
+    pub customers: Customers,
+    pub routes: Routes,
+    arrivals: Vec<Option<Times>>,
+    pub think: Vec<Option<Think>>,
+    arrival_slot: Vec<usize>,
+    think_slot: Vec<usize>,
+    pub closed: Vec<bool>,
+    pub priority: Vec<u32>,
+    pub controls: Vec<Control>,
+    control_slot: usize,
+    pub limits: Vec<Limit>,
+    pub limits_of: Vec<Vec<usize>>,
+    pub pending: VecDeque<Pending>,
+    pub statistics: Statistics,
+}
+
+impl Events {
+    /// Of a config that was checked.
+    pub fn new(config: &Config) -> Events {
+        let (k, classes) = (config.stations.len(), config.classes.len());
+        let controls = Control::all(config);
+        let happenings = happenings(config, controls.len());
+        let free = config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none());
+        let stations: Vec<Station> = config.stations.iter().map(Station::new).collect();
+        let mut engine = Events {
+            now_s: 0.0,
+            since: 0.0,
+            sequence: 0,
+            completions: 0,
+            events: 0,
+            classes,
+            free,
+            calendar: Calendar::new(happenings.len()),
+            lines: stations.iter().map(|s| free && s.way == Way::Serve && s.order == Order::Line).collect(),
+            stations,
+            service: super::services(config),
+            picks: config.stations.iter().map(|s| super::stream(config, "pick", &s.name, "")).collect(),
+            customers: Customers::default(),
+            routes: Routes::new(config),
+            arrivals: super::arrivals(config),
+            think: thinks(config),
+            arrival_slot: slots(&happenings, classes, |h| match h {
+                Happening::Arrival(c) => Some(*c),
+                _ => None,
+            }),
+            think_slot: slots(&happenings, classes, |h| match h {
+                Happening::Think(c) => Some(*c),
+                _ => None,
+            }),
+            closed: config.classes.iter().map(|c| c.population.is_some()).collect(),
+            priority: config.classes.iter().map(|c| c.priority).collect(),
+            control_slot: happenings.len() - controls.len(),
+            controls,
+            limits: Limit::all(config),
+            limits_of: (0..k)
+                .map(|k| {
+                    (0..config.limits.len()).filter(|l| config.limits[*l].stations.contains(&k)).collect()
+                })
+                .collect(),
+            pending: VecDeque::new(),
+            statistics: Statistics::new(config),
+            happenings,
+        };
+        engine.begin(config);
+        engine
+    }
+
+    /// Time 0: sources are started, closed customers think or begin their first pass.
+    fn begin(&mut self, config: &Config) {
+        for i in 0..self.controls.len() {
+            self.control(i);
+        }
+        for c in 0..self.classes {
+            self.next_arrival(c);
+            for _ in 0..config.classes[c].population.unwrap_or(0) {
+                let id = self.customers.add(Customer { class: c as u32, ..Customer::default() });
+                self.outside(id);
+            }
+        }
+        self.settle();
+    }
+
+    /// Up to `until_s`, to `completions` passes in all, or for `most` events, whichever is first; false if nothing
+    /// will ever happen again.
+    pub fn run(&mut self, until_s: f64, completions: u64, most: u64) -> bool {
+        let last = self.events.saturating_add(most);
+        while self.completions < completions && self.events < last {
+            let first = self.calendar.first();
+            let time_s = calendar::time(first);
+            // NEVER is not a number, which is not less than anything.
+            let ahead = time_s < until_s;
+            if !ahead {
+                self.pass(until_s);
+                return first != NEVER;
+            }
+            if time_s >= self.statistics.segment_end_s {
+                self.pass(time_s);
+            }
+            self.now_s = time_s;
+            self.since = time_s - self.statistics.segment_start_s;
+            self.events += 1;
+            let source = Calendar::source(first);
+            if self.lines.get(source) == Some(&true) {
+                self.complete_line(source);
+                continue;
+            }
+            match self.happenings[source] {
+                Happening::Completion(k) => self.complete(k),
+                Happening::Arrival(c) => self.arrive(c),
+                Happening::Think(c) => self.thought(c),
+                Happening::Control(i) => self.control(i),
+            }
+            if !self.free {
+                self.settle();
+            }
+        }
+        true
+    }
+
+    /// Time goes by without an event: segments that end before or at `time_s` are closed.
+    fn pass(&mut self, time_s: f64) {
+        if !time_s.is_finite() {
+            return;
+        }
+        while self.statistics.segment_end_s <= time_s {
+            let end_s = self.statistics.segment_end_s;
+            for station in self.stations.iter_mut().filter(|s| s.way == Way::Share) {
+                station.clock.advance(end_s);
+            }
+            let (length_s, stations) = (end_s - self.statistics.segment_start_s, &self.stations);
+            self.statistics.close(self.classes, |row| match stations.get(row) {
+                Some(station) if station.way == Way::Share => station.clock.busy,
+                _ => length_s,
+            });
+            self.stations.iter_mut().for_each(|s| s.clock.busy = 0.0);
+        }
+        self.now_s = time_s;
+        self.since = time_s - self.statistics.segment_start_s;
+    }
+
+    #[inline]
+    pub fn sequence(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
+    }
+
+    /// The key of an event of `source`.
+    #[inline]
+    pub fn event(&mut self, time_s: f64, priority: Priority, source: usize) -> u128 {
+        let sequence = self.sequence();
+        calendar::key(time_s, calendar::tie(priority, sequence, source))
+    }
+
+    #[inline]
+    fn next_arrival(&mut self, c: usize) {
+        if self.arrivals[c].is_none() {
+            return;
+        }
+        let source = self.arrival_slot[c];
+        let next = self.arrivals[c].as_mut().and_then(Iterator::next);
+        let key = match next {
+            Some(time_s) => self.event(time_s, Priority::Arrival, source),
+            None => NEVER,
+        };
+        self.calendar.set(source, key);
+    }
+
+    fn arrive(&mut self, c: usize) {
+        self.next_arrival(c);
+        let class = c as u32;
+        let id = self.customers.add(Customer {
+            class,
+            origin: class,
+            entered_s: self.now_s,
+            ..Customer::default()
+        });
+        self.enter_network(id);
+    }
+
+    fn thought(&mut self, c: usize) {
+        if let Some(think) = &mut self.think[c] {
+            let id = think.thinking.pop();
+            self.calendar.set(self.think_slot[c], think.thinking.first());
+            if let Some((_, id)) = id {
+                self.customers[id].entered_s = self.now_s;
+                self.enter_network(id);
+            }
+        }
+    }
+
+    /// A pass begins.
+    #[inline]
+    pub fn enter_network(&mut self, id: u32) {
+        let class = self.customers[id].class as usize;
+        self.customers[id].origin = class as u32;
+        let outside = self.stations.len();
+        self.statistics.cells[outside * self.classes + class].come(self.since);
+        self.go(outside, id);
+    }
+
+    /// A pass has ended at its customer's class: an open one is gone, a closed one thinks or begins again.
+    pub fn outside(&mut self, id: u32) {
+        let class = self.customers[id].class as usize;
+        if !self.closed[class] {
+            self.customers.remove(id);
+            return;
+        }
+        let Some(think) = &mut self.think[class] else {
+            self.customers[id].entered_s = self.now_s;
+            self.enter_network(id);
+            return;
+        };
+        let time_s = self.now_s + think.source.draw();
+        let slot = self.think_slot[class];
+        self.sequence += 1;
+        think.thinking.push(calendar::key(time_s, calendar::tie(Priority::Arrival, self.sequence, slot)), id);
+        self.calendar.set(slot, think.thinking.first());
+    }
+
+    fn control(&mut self, i: usize) {
+        let slot = self.control_slot + i;
+        let change = self.controls[i].happen(self.now_s);
+        let key = change.next_s.map_or(NEVER, |t| self.event(t, Priority::Control, slot));
+        self.calendar.set(slot, key);
+        self.change(change);
+    }
+}
+
+/// Sources of events: stations, then what exists of arrivals, thinkers and controls.
+fn happenings(config: &Config, controls: usize) -> Vec<Happening> {
+    let classes = || config.classes.iter().enumerate();
+    let stations = (0..config.stations.len()).map(Happening::Completion);
+    let arrivals = classes().filter(|c| c.1.arrivals.is_some()).map(|c| Happening::Arrival(c.0));
+    let thinkers = classes().filter(|c| c.1.think.is_some()).map(|c| Happening::Think(c.0));
+    stations.chain(arrivals).chain(thinkers).chain((0..controls).map(Happening::Control)).collect()
+}
+
+/// For each class its source of one kind; 0 where it has none, which is never asked for.
+fn slots(
+    happenings: &[Happening],
+    classes: usize,
+    class: impl Fn(&Happening) -> Option<usize>,
+) -> Vec<usize> {
+    (0..classes).map(|c| happenings.iter().position(|h| class(h) == Some(c)).unwrap_or(0)).collect()
+}
+
+fn thinks(config: &Config) -> Vec<Option<Think>> {
+    let think = |class: &super::config::Class| {
+        let sampler = Sampler::new(class.think.as_ref()?);
+        let source = Source { sampler, stream: super::stream(config, "think", "", &class.name) };
+        Some(Think { source, thinking: Heap::default() })
+    };
+    config.classes.iter().map(think).collect()
+}

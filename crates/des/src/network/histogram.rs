@@ -1,0 +1,149 @@
+//! Response times in log-linear bins, by groups of time-batches.
+//!
+//! A bin is the numbers that share exponent and first nine bits of the fraction: its relative width is at most
+//! 2^-9 = 0.195 %. Groups are equally long; when there are more than 64, neighbours are added up.
+
+/// Fraction bits that are dropped.
+const SHIFT: u32 = 52 - 9;
+/// Below 2^-40 s (0.9 ps) all is one bin; above 2^40 s too.
+const LOW: usize = (1023 - 40) << 9;
+const BINS: usize = 80 << 9;
+/// Groups are merged when there are more.
+pub const GROUPS: usize = 64;
+
+#[derive(Debug, Clone)]
+struct Group {
+    first: usize,
+    counts: Vec<u64>,
+}
+
+/// The histogram of one key.
+#[derive(Debug, Clone)]
+pub struct Histogram {
+    open: Vec<u64>,
+    groups: Vec<Group>,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram { open: vec![0; BINS], groups: Vec::new() }
+    }
+}
+
+impl Histogram {
+    #[inline]
+    pub fn record(&mut self, value_s: f64) {
+        let bin = ((value_s.to_bits() >> SHIFT) as usize).saturating_sub(LOW);
+        self.open[bin.min(BINS - 1)] += 1;
+    }
+
+    /// Ends the open group.
+    pub fn close(&mut self) {
+        let group = trimmed(&self.open);
+        self.open[group.first..group.first + group.counts.len()].fill(0);
+        self.groups.push(group);
+    }
+
+    /// Adds up neighbours; an odd last group stays alone, as the first half of the open one.
+    pub fn halve(&mut self) {
+        let old = std::mem::take(&mut self.groups);
+        for pair in old.chunks(2) {
+            match pair {
+                [a, b] => self.groups.push(merged(a, b)),
+                [a] => self.reopen(a),
+                _ => {}
+            }
+        }
+    }
+
+    fn reopen(&mut self, group: &Group) {
+        let open = &mut self.open[group.first..];
+        open.iter_mut().zip(&group.counts).for_each(|(a, b)| *a += b);
+    }
+
+    pub fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Upper and lower edges of the bins that were used (n + 1 of them), and counts, a row a group.
+    pub fn table(&self) -> (Vec<f64>, Vec<Vec<u64>>) {
+        let used = self.groups.iter().filter(|g| !g.counts.is_empty());
+        let first = used.clone().map(|g| g.first).min().unwrap_or(0);
+        let end = used.map(|g| g.first + g.counts.len()).max().unwrap_or(0);
+        let row = |g: &Group| {
+            let mut row = vec![0; end - first];
+            if !g.counts.is_empty() {
+                row[g.first - first..][..g.counts.len()].copy_from_slice(&g.counts);
+            }
+            row
+        };
+        ((first..=end).map(edge).collect(), self.groups.iter().map(row).collect())
+    }
+}
+
+/// Lower edge of a bin; the first begins at 0.
+fn edge(bin: usize) -> f64 {
+    if bin == 0 {
+        return 0.0;
+    }
+    f64::from_bits(((bin + LOW) as u64) << SHIFT)
+}
+
+fn trimmed(counts: &[u64]) -> Group {
+    let first = counts.iter().position(|c| *c > 0);
+    let last = counts.iter().rposition(|c| *c > 0);
+    match (first, last) {
+        (Some(first), Some(last)) => Group { first, counts: counts[first..=last].to_vec() },
+        _ => Group { first: 0, counts: Vec::new() },
+    }
+}
+
+fn merged(a: &Group, b: &Group) -> Group {
+    if a.counts.is_empty() || b.counts.is_empty() {
+        return if a.counts.is_empty() { b.clone() } else { a.clone() };
+    }
+    let first = a.first.min(b.first);
+    let end = (a.first + a.counts.len()).max(b.first + b.counts.len());
+    let mut counts = vec![0; end - first];
+    for group in [a, b] {
+        let part = &mut counts[group.first - first..];
+        part.iter_mut().zip(&group.counts).for_each(|(sum, c)| *sum += c);
+    }
+    Group { first, counts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_lies_in_its_bin_and_bins_are_narrow() {
+        let mut histogram = Histogram::default();
+        let values = [0.0, 1e-13, 3.7e-6, 0.02, 0.020_01, 1.0, 977.0];
+        for value in values {
+            histogram.record(value);
+        }
+        histogram.close();
+        let (edges, rows) = histogram.table();
+        assert_eq!(rows[0].iter().sum::<u64>(), 7);
+        for value in values {
+            let i = edges.iter().rposition(|e| *e <= value).unwrap();
+            assert!(rows[0][i] > 0 && value < edges[i + 1]);
+            assert!(i == 0 || edges[i + 1] / edges[i] < 1.002);
+        }
+    }
+
+    #[test]
+    fn groups_merge_without_loss() {
+        let mut histogram = Histogram::default();
+        for i in 0..7 {
+            histogram.record(0.1 * f64::from(i));
+            histogram.close();
+        }
+        histogram.halve();
+        assert_eq!(histogram.groups(), 3);
+        histogram.close();
+        let (_, rows) = histogram.table();
+        assert_eq!(rows.iter().flatten().sum::<u64>(), 7);
+    }
+}

@@ -1,0 +1,173 @@
+//! A station of the recursion: guests in, served by Lindley or Kiefer and Wolfowitz, out in the order of time.
+
+use super::cells::Cell;
+use super::config::{self, Kind};
+use super::events::Source;
+use sojourn_dist::Sampler;
+use std::collections::VecDeque;
+
+/// Who comes to a station, s.
+#[derive(Debug, Clone, Copy)]
+pub struct Guest {
+    pub time_s: f64,
+    pub entered_s: f64,
+    pub class: u32,
+    pub origin: u32,
+}
+
+/// Who has come, and when its service starts and ends, s.
+#[derive(Debug, Clone, Copy)]
+pub struct Visit {
+    pub arrived_s: f64,
+    pub started_s: f64,
+    pub end_s: f64,
+    pub entered_s: f64,
+    pub class: u32,
+    pub origin: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Line {
+    delay: bool,
+    /// When each server will be free, s: a heap, the first one on top.
+    free_s: Vec<f64>,
+    /// Who comes in this window.
+    pub guests: Vec<Guest>,
+    /// Where in `guests` the flow of another source begins.
+    flows: Vec<usize>,
+    work_s: Vec<f64>,
+    /// Services that have not been counted as started, in the order of arrival, which is that of starts.
+    ahead: VecDeque<Visit>,
+    /// Services that were started and have not ended.
+    running: Vec<Visit>,
+    /// Who leaves in this window, in the order of time.
+    pub done: Vec<Visit>,
+    /// A buffer that is used again.
+    pub spare: Vec<Cell>,
+}
+
+impl Line {
+    pub fn new(station: &config::Station) -> Line {
+        let delay = station.kind == Kind::Delay;
+        let servers = if delay { 0 } else { station.servers as usize };
+        Line { delay, free_s: vec![0.0; servers], ..Line::default() }
+    }
+
+    /// A source of guests is finished for this window.
+    pub fn mark(&mut self) {
+        if self.flows.last().copied().unwrap_or(0) < self.guests.len() {
+            self.flows.push(self.guests.len());
+        }
+    }
+
+    /// Flows that meet are merged in the order of time.
+    fn merge(&mut self) {
+        if self.flows.len() > 1 {
+            self.guests.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+        }
+        self.flows.clear();
+    }
+
+    /// Serves guests of one class; `start_s` is where the segment began.
+    pub fn serve_one(&mut self, source: Option<&mut Source>, start_s: f64, cell: &mut Cell) {
+        self.merge();
+        self.work_s.clear();
+        self.work_s.resize(self.guests.len(), 0.0);
+        if let Some(source) = source {
+            draw(source, &mut self.work_s);
+        }
+        let sum: f64 = self.guests.iter().map(|g| g.time_s - start_s).sum();
+        cell.come_many(self.guests.len() as f64, sum);
+        if let [free_s] = self.free_s.as_mut_slice() {
+            let visits = self.guests.iter().zip(&self.work_s).map(|(g, work_s)| {
+                let started_s = g.time_s.max(*free_s);
+                *free_s = started_s + work_s;
+                visit(g, started_s, *free_s)
+            });
+            self.ahead.extend(visits);
+        } else {
+            for (i, g) in self.guests.iter().enumerate() {
+                let (started_s, end_s) = seat(&mut self.free_s, self.delay, g.time_s, self.work_s[i]);
+                self.ahead.push_back(visit(g, started_s, end_s));
+            }
+        }
+        self.guests.clear();
+    }
+
+    /// Serves guests of several classes.
+    pub fn serve(&mut self, sources: &mut [Option<Source>], start_s: f64, cells: &mut [Cell]) {
+        self.merge();
+        for g in &self.guests {
+            let class = g.class as usize;
+            let work_s = sources[class].as_mut().map_or(0.0, |s| s.draw());
+            cells[class].come(g.time_s - start_s);
+            let (started_s, end_s) = seat(&mut self.free_s, self.delay, g.time_s, work_s);
+            self.ahead.push_back(visit(g, started_s, end_s));
+        }
+        self.guests.clear();
+    }
+
+    /// Counts what starts and ends before `end_s`; who is done is in `done`, in the order of time.
+    pub fn finish(&mut self, end_s: f64, start_s: f64, cells: &mut [Cell]) {
+        let started = self.ahead.partition_point(|v| v.started_s < end_s);
+        for v in self.ahead.range(..started) {
+            cells[v.class as usize].start(v.started_s - start_s);
+        }
+        let one = self.free_s.len() == 1;
+        self.done.append(&mut self.running);
+        self.done.extend(self.ahead.drain(..started));
+        if one {
+            // In the order of time already; at most the last is not done.
+            if self.done.last().is_some_and(|v| v.end_s >= end_s) {
+                self.running.extend(self.done.pop());
+            }
+        } else {
+            self.done.sort_by(|a, b| a.end_s.total_cmp(&b.end_s));
+            let ended = self.done.partition_point(|v| v.end_s < end_s);
+            self.running.extend(self.done.drain(ended..));
+        }
+        for v in &self.done {
+            let cell = &mut cells[v.class as usize];
+            cell.stop(v.end_s - start_s);
+            cell.leave(v.end_s - start_s, v.end_s - v.arrived_s, v.started_s - v.arrived_s);
+        }
+    }
+}
+
+fn draw(source: &mut Source, work_s: &mut [f64]) {
+    let mut stream = source.stream.clone();
+    match &source.sampler {
+        Sampler::Exponential(mean) => work_s.iter_mut().for_each(|w| *w = mean * stream.quick_exponential()),
+        other => work_s.iter_mut().for_each(|w| *w = other.draw(&mut stream)),
+    }
+    source.stream = stream;
+}
+
+#[inline]
+fn visit(g: &Guest, started_s: f64, end_s: f64) -> Visit {
+    Visit { arrived_s: g.time_s, started_s, end_s, entered_s: g.entered_s, class: g.class, origin: g.origin }
+}
+
+/// Start and end of a service at the server that is free first.
+fn seat(free_s: &mut [f64], delay: bool, time_s: f64, work_s: f64) -> (f64, f64) {
+    if delay {
+        return (time_s, time_s + work_s);
+    }
+    let started_s = time_s.max(free_s[0]);
+    let end_s = started_s + work_s;
+    let (mut i, n) = (0, free_s.len());
+    loop {
+        let left = 2 * i + 1;
+        if left >= n {
+            break;
+        }
+        let child = if left + 1 < n && free_s[left + 1] < free_s[left] { left + 1 } else { left };
+        if free_s[child] >= end_s {
+            break;
+        }
+        free_s[i] = free_s[child];
+        i = child;
+    }
+    free_s[i] = end_s;
+    (started_s, end_s)
+}

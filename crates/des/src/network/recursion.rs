@@ -1,0 +1,221 @@
+//! The engine by recursion: open networks of first-come-first-served queues and delays that lead only forward.
+//!
+//! With one server, a service starts at the later of arrival and the end of the service before (Lindley, The theory of
+//! queues with a single server, 1952); with m, when the first of m is free (Kiefer and Wolfowitz, On the theory of
+//! queues with many servers, 1955). No calendar is needed: stations are taken in the order of the flow, a window of
+//! time after the other, so that flows that meet can be merged in the order of time. Streams are those of the engine
+//! by events, so that both see the same customers.
+
+use super::cells::Cell;
+use super::config::{Config, Discipline, Engine, Kind};
+use super::events::Source;
+use super::lines::{Guest, Line};
+use super::routes::Routes;
+use super::statistics::Statistics;
+use sojourn_dist::{Changing, Process, Times};
+
+/// Arrivals in a window that are aimed at: enough to spread its cost, few enough for the first-level cache.
+const AIM: usize = 512;
+
+#[derive(Debug, Clone)]
+pub struct Recursion {
+    pub now_s: f64,
+    pub completions: u64,
+    pub events: u64,
+    classes: usize,
+    window_s: f64,
+    /// Stations in the order of the flow.
+    order: Vec<usize>,
+    lines: Vec<Line>,
+    service: Vec<Option<Source>>,
+    sources: Vec<Option<(Times, f64)>>,
+    routes: Routes,
+    inside: u64,
+    pub statistics: Statistics,
+}
+
+/// The stations in the order of the flow, if the recursion can do this model.
+pub fn order(config: &Config) -> Option<Vec<usize>> {
+    let plain = config.stations.iter().all(|s| {
+        let queue = s.kind == Kind::Queue && s.discipline == Discipline::Fcfs;
+        let still = s.capacity.is_none() && s.schedule.is_empty() && s.breakdowns.is_none();
+        still && (queue || s.kind == Kind::Delay)
+    });
+    let trace = |p: &Process| matches!(p, Process::Changing(Changing::Trace { .. }));
+    let open =
+        config.classes.iter().all(|c| c.population.is_none() && !c.arrivals.as_ref().is_some_and(trace));
+    let arrives = config.classes.iter().any(|c| c.arrivals.is_some());
+    let told = config.engine != Engine::Events
+        && config.requests == 0
+        && config.routes.iter().all(|r| r.choice.is_none());
+    if !(plain && open && arrives && told && config.limits.is_empty()) {
+        return None;
+    }
+    sorted(config)
+}
+
+/// Topological order of the stations; none where the flow comes back.
+fn sorted(config: &Config) -> Option<Vec<usize>> {
+    let k = config.stations.len();
+    let mut order = Vec::with_capacity(k);
+    while order.len() < k {
+        let fed = |to: usize| {
+            config.routes.iter().any(|r| {
+                r.node < k && !order.contains(&r.node) && r.to.iter().any(|t| t.0 == to && t.2 > 0.0)
+            })
+        };
+        let next = (0..k).find(|s| !order.contains(s) && !fed(*s))?;
+        order.push(next);
+    }
+    Some(order)
+}
+
+impl Recursion {
+    /// Of a config that was checked and has an `order`.
+    pub fn new(config: &Config, order: Vec<usize>) -> Recursion {
+        let start = |times: Option<Times>| {
+            let mut times = times?;
+            let first_s = times.next()?;
+            Some((times, first_s))
+        };
+        Recursion {
+            now_s: 0.0,
+            completions: 0,
+            events: 0,
+            classes: config.classes.len(),
+            window_s: config.batch_s,
+            order,
+            lines: config.stations.iter().map(Line::new).collect(),
+            service: super::services(config),
+            sources: super::arrivals(config).into_iter().map(start).collect(),
+            routes: Routes::new(config),
+            inside: 0,
+            statistics: Statistics::new(config),
+        }
+    }
+
+    pub fn customers(&self) -> usize {
+        self.inside as usize
+    }
+
+    /// As for the engine by events, but `completions` and `most` are looked at after each window only.
+    pub fn run(&mut self, until_s: f64, completions: u64, most: u64) -> bool {
+        let last = self.events.saturating_add(most);
+        while self.completions < completions && self.events < last && self.now_s < until_s {
+            let end_s = (self.now_s + self.window_s).min(self.statistics.segment_end_s).min(until_s);
+            let whole = end_s < self.statistics.segment_end_s;
+            let arrived = self.window(end_s);
+            // Short windows at the ends of segments say nothing about the rate.
+            if arrived > 2 * AIM {
+                self.window_s *= 0.5;
+            } else if arrived < AIM / 2 && whole && end_s < until_s {
+                self.window_s *= 2.0;
+            }
+            self.window_s = self.window_s.max(1e-12 * self.now_s);
+            if self.now_s >= self.statistics.segment_end_s {
+                let length_s = self.statistics.segment_end_s - self.statistics.segment_start_s;
+                self.statistics.close(self.classes, |_| length_s);
+                if arrived < AIM / 2 {
+                    self.window_s = self.window_s.max(2.0 * length_s);
+                }
+            }
+        }
+        true
+    }
+
+    /// All that happens before `end_s`; returns how many arrived.
+    fn window(&mut self, end_s: f64) -> usize {
+        let mut arrived = 0;
+        for class in 0..self.classes {
+            arrived += self.source(class, end_s);
+        }
+        self.inside += arrived as u64;
+        self.events += arrived as u64;
+        for i in 0..self.order.len() {
+            self.station(self.order[i], end_s);
+        }
+        self.now_s = end_s;
+        arrived
+    }
+
+    /// Arrivals of a class from outside before `end_s`.
+    fn source(&mut self, class: usize, end_s: f64) -> usize {
+        let Some((times, next_s)) = &mut self.sources[class] else { return 0 };
+        let (start_s, outside) = (self.statistics.segment_start_s, self.lines.len());
+        let mut cell = std::mem::take(&mut self.statistics.cells[outside * self.classes + class]);
+        let mut arrived = 0;
+        let mut feeds = false;
+        while *next_s < end_s {
+            let time_s = std::mem::replace(next_s, times.next().unwrap_or(f64::INFINITY));
+            cell.come(time_s - start_s);
+            arrived += 1;
+            let (node, to) = self.routes.next(outside, class, |_| 0);
+            let guest = Guest { time_s, entered_s: time_s, class: to as u32, origin: class as u32 };
+            if let Some(line) = self.lines.get_mut(node) {
+                line.guests.push(guest);
+                feeds = true;
+            } else {
+                cell.leave(time_s - start_s, 0.0, 0.0);
+                self.completions += 1;
+                self.inside = self.inside.wrapping_sub(1);
+            }
+        }
+        self.statistics.cells[outside * self.classes + class] = cell;
+        if feeds {
+            self.lines.iter_mut().for_each(|l| l.mark());
+        }
+        arrived
+    }
+
+    /// Station k: who comes before `end_s` is served, who leaves before it goes on.
+    fn station(&mut self, k: usize, end_s: f64) {
+        let (first, start_s) = (k * self.classes, self.statistics.segment_start_s);
+        let mut line = std::mem::take(&mut self.lines[k]);
+        if self.classes == 1 {
+            // One class: the sums stay in registers.
+            let mut cell = std::mem::take(&mut self.statistics.cells[first]);
+            line.serve_one(self.service[first].as_mut(), start_s, &mut cell);
+            line.finish(end_s, start_s, std::slice::from_mut(&mut cell));
+            self.statistics.cells[first] = cell;
+        } else {
+            let cells = &mut self.statistics.cells[first..first + self.classes];
+            line.serve(&mut self.service[first..first + self.classes], start_s, cells);
+            line.finish(end_s, start_s, cells);
+        }
+        self.events += line.done.len() as u64;
+        self.on(k, &mut line, start_s);
+        self.lines[k] = line;
+    }
+
+    /// Those who are done at k go to the next station, or out.
+    fn on(&mut self, k: usize, line: &mut Line, start_s: f64) {
+        let outside = self.lines.len();
+        let recorded = (0..self.classes).any(|c| self.statistics.records(k * self.classes + c));
+        if recorded {
+            for r in &line.done {
+                self.statistics.record(k * self.classes + r.class as usize, r.end_s - r.arrived_s);
+            }
+        }
+        let mut cells: Vec<Cell> = Vec::new();
+        std::mem::swap(&mut cells, &mut line.spare);
+        cells.extend_from_slice(&self.statistics.cells[outside * self.classes..][..self.classes]);
+        for r in line.done.drain(..) {
+            let (node, class) = self.routes.next(k, r.class as usize, |_| 0);
+            if let Some(next) = self.lines.get_mut(node) {
+                let guest =
+                    Guest { time_s: r.end_s, entered_s: r.entered_s, class: class as u32, origin: r.origin };
+                next.guests.push(guest);
+            } else {
+                let response_s = r.end_s - r.entered_s;
+                cells[r.origin as usize].leave(r.end_s - start_s, response_s, 0.0);
+                self.statistics.record(outside * self.classes + r.origin as usize, response_s);
+                self.completions += 1;
+                self.inside -= 1;
+            }
+        }
+        self.statistics.cells[outside * self.classes..][..self.classes].clone_from_slice(&cells);
+        cells.clear();
+        line.spare = cells;
+        self.lines.iter_mut().for_each(|l| l.mark());
+    }
+}

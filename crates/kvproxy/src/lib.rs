@@ -1,0 +1,1 @@
+//! A middleware for memcached.

@@ -1,0 +1,218 @@
+//! Requests of a client.
+
+use crate::words::{push_number, Words};
+use crate::{admin, arithmetic, delete, get, store, touch, Direction, Keys, Verb};
+
+/// What a client may send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// A key, bytes; at most 250.
+    pub key_bytes: usize,
+    /// A value, bytes.
+    pub value_bytes: usize,
+    /// A line without its end, bytes: keys of a multi-get together.
+    pub line_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { key_bytes: 250, value_bytes: 1 << 20, line_bytes: 1 << 16 }
+    }
+}
+
+/// A request, its parts borrowed from the buffer it was parsed from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request<'a> {
+    /// `get`, `gets` (with the unique number), or with an expiry `gat`, `gats`.
+    Get { cas: bool, touch: Option<i64>, keys: Keys<'a> },
+    /// `set`, `add`, `replace`, `append`, `prepend`, `cas`.
+    Store {
+        verb: Verb,
+        key: &'a [u8],
+        flags: u32,
+        exptime_s: i64,
+        cas: Option<u64>,
+        noreply: bool,
+        data: &'a [u8],
+    },
+    /// `delete`.
+    Delete { key: &'a [u8], noreply: bool },
+    /// `incr`, `decr`.
+    Arithmetic { direction: Direction, key: &'a [u8], delta: u64, noreply: bool },
+    /// `touch`.
+    Touch { key: &'a [u8], exptime_s: i64, noreply: bool },
+    /// `flush_all`, after a delay in s.
+    FlushAll { delay_s: Option<i64>, noreply: bool },
+    /// `verbosity`.
+    Verbosity { level: u64, noreply: bool },
+    /// `version`.
+    Version,
+    /// `stats`, with its arguments as they are.
+    Stats { arguments: &'a [u8] },
+    /// `quit`.
+    Quit,
+}
+
+/// Why a request is refused, as memcached says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// A command that does not exist, or that this side does not know.
+    Unknown,
+    /// Too many or too few words, a number that is none.
+    Format,
+    /// A key that is too long or has control characters.
+    Key,
+    /// A data block that does not end with CR LF where its length says.
+    Chunk,
+    /// A value above the limit.
+    TooLarge,
+    /// A line above the limit; where it ends is not known, so the connection ends.
+    Line,
+    /// `incr` by something that is no number.
+    Delta,
+    /// `touch` until something that is no number.
+    Expiry,
+}
+
+impl Refusal {
+    /// The line that a client gets.
+    #[must_use]
+    pub fn reply(self) -> &'static [u8] {
+        match self {
+            Self::Unknown => b"ERROR\r\n",
+            Self::Format => b"CLIENT_ERROR bad command line format\r\n",
+            Self::Key => b"CLIENT_ERROR key is too long or has control characters\r\n",
+            Self::Chunk => b"CLIENT_ERROR bad data chunk\r\n",
+            Self::TooLarge => b"SERVER_ERROR object too large for cache\r\n",
+            Self::Line => b"CLIENT_ERROR line too long\r\n",
+            Self::Delta => b"CLIENT_ERROR invalid numeric delta argument\r\n",
+            Self::Expiry => b"CLIENT_ERROR invalid exptime argument\r\n",
+        }
+    }
+}
+
+/// What is at the start of a buffer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// Not a whole request; no decision before the buffer has this many bytes.
+    Need(usize),
+    /// A request that is `used` bytes long.
+    Done { request: Request<'a>, used: usize },
+    /// One answer (none with `silent`), and `skip` bytes to pass over, which may be more than are there yet.
+    /// With `close` the connection ends after the answer.
+    Refuse { refusal: Refusal, skip: usize, silent: bool, close: bool },
+}
+
+impl Step<'_> {
+    pub(crate) fn refuse(refusal: Refusal, skip: usize) -> Self {
+        Step::Refuse { refusal, skip, silent: false, close: false }
+    }
+}
+
+/// The first request in `buffer`. Lines end with CR LF or LF.
+#[must_use]
+pub fn parse<'a>(buffer: &'a [u8], limits: &Limits) -> Step<'a> {
+    let within = &buffer[..buffer.len().min(limits.line_bytes + 2)];
+    let Some(end) = memchr::memchr(b'\n', within) else {
+        if within.len() < limits.line_bytes + 2 {
+            return Step::Need(buffer.len() + 1);
+        }
+        return Step::Refuse { refusal: Refusal::Line, skip: buffer.len(), silent: false, close: true };
+    };
+    let line = buffer[..end].strip_suffix(b"\r").unwrap_or(&buffer[..end]);
+    let used = end + 1;
+    let mut words = Words(line);
+    let Some(command) = words.next() else { return Step::refuse(Refusal::Unknown, used) };
+    let done = |request: Result<Request<'a>, Refusal>| match request {
+        Ok(request) => Step::Done { request, used },
+        Err(refusal) => Step::refuse(refusal, used),
+    };
+    match command {
+        b"get" => done(get::parse(words, false, limits)),
+        b"gets" => done(get::parse(words, true, limits)),
+        b"gat" => done(get::parse_touch(words, false, limits)),
+        b"gats" => done(get::parse_touch(words, true, limits)),
+        b"delete" => done(delete::parse(words, limits)),
+        b"incr" => done(arithmetic::parse(words, Direction::Up, limits)),
+        b"decr" => done(arithmetic::parse(words, Direction::Down, limits)),
+        b"touch" => done(touch::parse(words, limits)),
+        b"ms" => store::refuse_meta(words, used),
+        _ => match Verb::of(command) {
+            Some(verb) => store::parse(buffer, used, words, verb, limits),
+            None => done(admin::parse(command, words)),
+        },
+    }
+}
+
+impl Request<'_> {
+    /// Appends the request as bytes; `parse` gives it back.
+    pub fn compose(&self, out: &mut Vec<u8>) {
+        match self {
+            Request::Get { cas, touch, keys } => get::compose(out, *cas, *touch, keys),
+            Request::Store { verb, key, flags, exptime_s, cas, noreply, data } => {
+                store::compose(out, *verb, key, *flags, *exptime_s, *cas, *noreply, data);
+            }
+            Request::Delete { key, noreply } => line(out, &[b"delete", key], *noreply),
+            Request::Arithmetic { direction, key, delta, noreply } => {
+                out.extend_from_slice(direction.word());
+                number_line(out, Some(key), *delta, *noreply);
+            }
+            Request::Touch { key, exptime_s, noreply } => {
+                out.extend_from_slice(b"touch");
+                number_line(out, Some(key), *exptime_s, *noreply);
+            }
+            Request::FlushAll { delay_s: None, noreply } => line(out, &[b"flush_all"], *noreply),
+            Request::FlushAll { delay_s: Some(delay), noreply } => {
+                out.extend_from_slice(b"flush_all");
+                number_line(out, None, *delay, *noreply);
+            }
+            Request::Verbosity { level, noreply } => {
+                out.extend_from_slice(b"verbosity");
+                number_line(out, None, *level, *noreply);
+            }
+            Request::Version => line(out, &[b"version"], false),
+            Request::Stats { arguments: b"" } => line(out, &[b"stats"], false),
+            Request::Stats { arguments } => line(out, &[b"stats", arguments], false),
+            Request::Quit => line(out, &[b"quit"], false),
+        }
+    }
+
+    /// Whether the client waits for an answer.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        match self {
+            Request::Store { noreply, .. }
+            | Request::Delete { noreply, .. }
+            | Request::Arithmetic { noreply, .. }
+            | Request::Touch { noreply, .. }
+            | Request::FlushAll { noreply, .. }
+            | Request::Verbosity { noreply, .. } => !noreply,
+            Request::Quit => false,
+            Request::Get { .. } | Request::Version | Request::Stats { .. } => true,
+        }
+    }
+}
+
+fn line(out: &mut Vec<u8>, words: &[&[u8]], noreply: bool) {
+    for (place, word) in words.iter().enumerate() {
+        if place > 0 {
+            out.push(b' ');
+        }
+        out.extend_from_slice(word);
+    }
+    end(out, noreply);
+}
+
+fn number_line(out: &mut Vec<u8>, key: Option<&[u8]>, number: impl std::fmt::Display, noreply: bool) {
+    if let Some(key) = key {
+        out.push(b' ');
+        out.extend_from_slice(key);
+    }
+    out.push(b' ');
+    push_number(out, number);
+    end(out, noreply);
+}
+
+pub(crate) fn end(out: &mut Vec<u8>, noreply: bool) {
+    out.extend_from_slice(if noreply { b" noreply\r\n" } else { b"\r\n" });
+}

@@ -1,0 +1,256 @@
+//! What must hold for every input: parse of compose is the identity, any split gives the same, nothing panics.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use sojourn_memproto::{
+    parse, Direction, Keys, Limits, Refusal, Reply, ReplyKind, ReplyScan, Request, Step, Values, Verb,
+};
+
+fn key() -> impl Strategy<Value = Vec<u8>> {
+    vec(prop_oneof![33_u8..127, 128_u8..=255], 1..40)
+}
+
+fn verb() -> impl Strategy<Value = Verb> {
+    prop_oneof![
+        Just(Verb::Set),
+        Just(Verb::Add),
+        Just(Verb::Replace),
+        Just(Verb::Append),
+        Just(Verb::Prepend),
+        Just(Verb::Cas)
+    ]
+}
+
+/// A request as bytes, composed from parts that are drawn.
+fn request() -> impl Strategy<Value = Vec<u8>> {
+    let get = (any::<bool>(), any::<Option<i32>>(), vec(key(), 1..6)).prop_map(|(cas, touch, keys)| {
+        let line = keys.join(&b' ');
+        compose(&Request::Get { cas, touch: touch.map(i64::from), keys: Keys::new(&line).unwrap() })
+    });
+    let store =
+        (verb(), key(), any::<u32>(), any::<i32>(), any::<u64>(), any::<bool>(), vec(any::<u8>(), 0..200))
+            .prop_map(|(verb, key, flags, exptime, unique, noreply, data)| {
+                let cas = (verb == Verb::Cas).then_some(unique);
+                compose(&Request::Store {
+                    verb,
+                    key: &key,
+                    flags,
+                    exptime_s: exptime.into(),
+                    cas,
+                    noreply,
+                    data: &data,
+                })
+            });
+    let one = (key(), any::<bool>(), any::<u64>(), any::<i32>(), 0..8).prop_map(
+        |(key, noreply, delta, time, which)| {
+            let (key, exptime_s) = (&key[..], i64::from(time));
+            compose(&match which {
+                0 => Request::Delete { key, noreply },
+                1 => Request::Arithmetic { direction: Direction::Up, key, delta, noreply },
+                2 => Request::Arithmetic { direction: Direction::Down, key, delta, noreply },
+                3 => Request::Touch { key, exptime_s, noreply },
+                4 => Request::FlushAll { delay_s: (time > 0).then_some(exptime_s), noreply },
+                5 => Request::Verbosity { level: delta, noreply },
+                6 => Request::Version,
+                _ => Request::Stats { arguments: b"items" },
+            })
+        },
+    );
+    prop_oneof![get, store, one]
+}
+
+fn compose(request: &Request<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    request.compose(&mut out);
+    out
+}
+
+/// Every request and refusal in `bytes`, when they come in pieces of the given sizes; and whether parsing came to an end.
+fn conversation(bytes: &[u8], cuts: &[usize]) -> Vec<String> {
+    let (mut buffer, mut found, mut skip) = (Vec::new(), Vec::new(), 0_usize);
+    let mut given = 0;
+    for cut in cuts.iter().copied().chain([bytes.len()]) {
+        let next = (given + cut).min(bytes.len());
+        buffer.extend_from_slice(&bytes[given..next]);
+        given = next;
+        loop {
+            let passed = skip.min(buffer.len());
+            buffer.drain(..passed);
+            skip -= passed;
+            if skip > 0 || buffer.is_empty() {
+                break;
+            }
+            match parse(&buffer, &LIMITS) {
+                Step::Need(more) => {
+                    assert!(more > buffer.len(), "asks for what it has");
+                    break;
+                }
+                Step::Done { request, used } => {
+                    assert!(used > 0 && used <= buffer.len());
+                    found.push(format!("{request:?}"));
+                    skip = used;
+                }
+                Step::Refuse { refusal, skip: pass, silent, close } => {
+                    assert!(pass > 0);
+                    found.push(format!("{refusal:?} {silent}"));
+                    if close {
+                        return found;
+                    }
+                    skip = pass;
+                }
+            }
+        }
+    }
+    found
+}
+
+const LIMITS: Limits = Limits { key_bytes: 250, value_bytes: 300, line_bytes: 2048 };
+
+proptest! {
+    #[test]
+    fn parse_of_compose_is_the_identity(bytes in request()) {
+        match parse(&bytes, &LIMITS) {
+            Step::Done { request, used } => {
+                prop_assert_eq!(used, bytes.len());
+                prop_assert_eq!(compose(&request), bytes);
+            }
+            other => prop_assert!(false, "{:?}", other),
+        }
+    }
+
+    #[test]
+    fn any_split_gives_the_same_requests(requests in vec(request(), 1..8), cuts in vec(1_usize..40, 0..30)) {
+        let bytes = requests.concat();
+        let whole = conversation(&bytes, &[]);
+        prop_assert_eq!(whole.len(), requests.len());
+        prop_assert_eq!(&conversation(&bytes, &cuts), &whole);
+        prop_assert_eq!(&conversation(&bytes, &vec![1; bytes.len()]), &whole);
+    }
+
+    #[test]
+    fn no_bytes_panic_and_none_is_asked_for_twice(bytes in vec(any::<u8>(), 0..400), cuts in vec(1_usize..40, 0..30)) {
+        conversation(&bytes, &cuts);
+    }
+
+    #[test]
+    fn words_of_the_protocol_in_any_order_do_not_panic(
+        words in vec(prop_oneof![
+            Just("get"), Just("set"), Just("cas"), Just("ms"), Just("gat"), Just("incr"), Just("noreply"), Just("0"),
+            Just("5"), Just("-1"), Just("99999999999999999999"), Just("key"), Just("\r\n"), Just(" "), Just("hello\r\n"),
+        ], 0..40),
+        cuts in vec(1_usize..20, 0..20),
+    ) {
+        let text = words.join(" ");
+        let whole = conversation(text.as_bytes(), &[]);
+        let pieces = conversation(text.as_bytes(), &cuts);
+        prop_assert_eq!(pieces, whole);
+    }
+
+    #[test]
+    fn an_answer_ends_where_it_ends_however_it_comes(
+        values in vec((key(), any::<u32>(), vec(any::<u8>(), 0..100)), 0..5), cuts in vec(1_usize..50, 1..20), rest in vec(any::<u8>(), 0..20)
+    ) {
+        let mut bytes = Vec::new();
+        for (key, flags, data) in &values {
+            bytes.extend_from_slice(b"VALUE ");
+            bytes.extend_from_slice(key);
+            bytes.extend_from_slice(format!(" {flags} {}\r\n", data.len()).as_bytes());
+            bytes.extend_from_slice(data);
+            bytes.extend_from_slice(b"\r\n");
+        }
+        bytes.extend_from_slice(b"END\r\n");
+        let length = bytes.len();
+        let found: Vec<_> = Values(&bytes).map(|(key, _)| key.to_vec()).collect();
+        prop_assert_eq!(found, values.iter().map(|(key, _, _)| key.clone()).collect::<Vec<_>>());
+        bytes.extend_from_slice(&rest);
+        let mut scan = ReplyScan::new(ReplyKind::Values, 1 << 20);
+        let mut end = 0;
+        for cut in cuts.into_iter().chain([bytes.len()]) {
+            end = (end + cut).min(bytes.len());
+            if let Some(found) = scan.scan(&bytes[..end]).unwrap() {
+                prop_assert_eq!(found, (Reply::Values(values.len()), length));
+                return Ok(());
+            }
+            prop_assert!(end < length);
+        }
+        prop_assert!(false, "never complete");
+    }
+
+    #[test]
+    fn no_answer_panics(bytes in vec(any::<u8>(), 0..300), which in 0_usize..3) {
+        let kind = [ReplyKind::Line, ReplyKind::Values, ReplyKind::Stats][which];
+        let mut scan = ReplyScan::new(kind, 10_000);
+        for end in 0..bytes.len() {
+            if !matches!(scan.scan(&bytes[..end]), Ok(None)) {
+                break;
+            }
+        }
+    }
+}
+
+fn first(text: &str) -> Step<'_> {
+    parse(text.as_bytes(), &LIMITS)
+}
+
+#[test]
+fn what_is_wrong_gets_one_answer_that_memcached_gives() {
+    let refused = [
+        ("nonsense\r\n", Refusal::Unknown),
+        ("\r\n", Refusal::Unknown),
+        ("get\r\n", Refusal::Unknown),
+        ("mg key v\r\n", Refusal::Unknown),
+        ("set key 0 0\r\n", Refusal::Unknown),
+        ("set key 0 0 x\r\n", Refusal::Format),
+        ("set key 0 0 -1\r\n", Refusal::Format),
+        ("set key 0 0 1 reply\r\n", Refusal::Format),
+        ("incr key x\r\n", Refusal::Delta),
+        ("touch key x\r\n", Refusal::Expiry),
+        ("gat x key\r\n", Refusal::Expiry),
+        ("delete key 0 x\r\n", Refusal::Format),
+        ("verbosity x\r\n", Refusal::Format),
+        ("version now\r\n", Refusal::Unknown),
+    ];
+    for (text, why) in refused {
+        assert_eq!(
+            first(text),
+            Step::Refuse { refusal: why, skip: text.len(), silent: false, close: false },
+            "{text}"
+        );
+    }
+    let long = format!("get {}\r\n", "k".repeat(251));
+    assert_eq!(
+        first(&long),
+        Step::Refuse { refusal: Refusal::Key, skip: long.len(), silent: false, close: false }
+    );
+}
+
+#[test]
+fn a_refused_data_block_is_passed_over() {
+    let pass = |text, refusal, skip, silent| {
+        assert_eq!(first(text), Step::Refuse { refusal, skip, silent, close: false }, "{text}");
+    };
+    pass("set key 0 0 1000\r\n", Refusal::TooLarge, 18 + 1002, false);
+    pass("set key 0 0 1000 noreply\r\n", Refusal::TooLarge, 26 + 1002, true);
+    pass("set key x 0 5\r\nhello\r\n", Refusal::Format, 22, false);
+    pass("ms key 5\r\nhello\r\n", Refusal::Unknown, 17, false);
+    pass("set key 0 0 3\r\nhello\r\nget a\r\n", Refusal::Chunk, 22, false);
+}
+
+#[test]
+fn a_line_without_end_closes_the_connection() {
+    let text = "g".repeat(2100);
+    assert!(matches!(first(&text), Step::Refuse { refusal: Refusal::Line, close: true, .. }));
+    assert_eq!(first("get a"), Step::Need(6));
+    assert_eq!(first("set a 0 0 5\r\nhe"), Step::Need(20));
+}
+
+#[test]
+fn one_line_answers_say_what_they_say() {
+    let said = |text: &str| ReplyScan::new(ReplyKind::Line, 1000).scan(text.as_bytes());
+    assert_eq!(said("STORED\r\nSTORED\r\n"), Ok(Some((Reply::Stored, 8))));
+    assert_eq!(said("12  \r\n"), Ok(Some((Reply::Number(12), 6))));
+    assert_eq!(said("SERVER_ERROR out of memory storing object\r\n").unwrap().unwrap().0, Reply::Error);
+    assert_eq!(said("STOR"), Ok(None));
+    assert!(said("nonsense\r\n").is_err());
+    assert!(said("STORED\n").is_err());
+}

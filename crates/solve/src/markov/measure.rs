@@ -1,0 +1,127 @@
+//! What a distribution over the states of a network means: numbers present, servers busy, rates of what happens.
+
+use super::explore::Explored;
+use super::spec::{Rule, Spec};
+use super::state::State;
+use super::walk::Walker;
+
+/// Means under a distribution. By node · classes + class (the last node is outside), or by limit · classes + class.
+#[derive(Default)]
+pub struct Measures {
+    pub present: Vec<f64>,
+    /// Mean of the square of the number present.
+    pub square: Vec<f64>,
+    /// Mean number of servers at work (a load-dependent station counts as one).
+    pub busy: Vec<f64>,
+    /// Probability of 0, 1, … present, by node.
+    pub numbers: Vec<Vec<f64>>,
+    /// Mean tokens held, by limit, and customers that wait for one, by class.
+    pub held: Vec<f64>,
+    pub waiting: Vec<f64>,
+    /// Rates of marks in 1/s, by the numbers of `Layout`.
+    pub marks: Vec<f64>,
+}
+
+/// The measures of distribution `p`.
+pub fn measure(spec: &Spec, explored: &Explored, p: &[f64]) -> Measures {
+    let mut walker = Walker::new(spec);
+    walker.marking = true;
+    let (nodes, limits, c) = (spec.stations.len(), spec.limits.len(), spec.classes);
+    let mut m = Measures {
+        present: vec![0.0; nodes * c],
+        square: vec![0.0; nodes * c],
+        busy: vec![0.0; nodes * c],
+        numbers: vec![Vec::new(); nodes],
+        held: vec![0.0; limits],
+        waiting: vec![0.0; limits * c],
+        marks: vec![0.0; walker.at.marks()],
+    };
+    let (mut state, mut there) = (walker.at.empty(), vec![0.0; nodes * c]);
+    for (i, &weight) in p.iter().enumerate().filter(|&(_, &weight)| weight > 0.0) {
+        walker.at.decode(explored.keys.key(i), &mut state);
+        m.state(&walker, &state, weight, &mut there);
+        walker.successors(&state, &mut |rate, next| {
+            next.marks.iter().for_each(|&what| m.marks[what as usize] += weight * rate);
+        });
+    }
+    m
+}
+
+impl Measures {
+    fn state(&mut self, walker: &Walker<'_>, state: &State, weight: f64, there: &mut [f64]) {
+        let c = walker.spec.classes;
+        there.fill(0.0);
+        for k in 0..walker.spec.stations.len() {
+            present(walker, state, k, &mut there[k * c..(k + 1) * c]);
+            busy(walker, state, k, weight, &mut self.busy[k * c..(k + 1) * c]);
+        }
+        stuck(walker, state, there);
+        for (i, &n) in there.iter().enumerate() {
+            self.present[i] += weight * n;
+            self.square[i] += weight * n * n;
+        }
+        for (k, numbers) in self.numbers.iter_mut().enumerate() {
+            let n = there[k * c..(k + 1) * c].iter().sum::<f64>() as usize;
+            numbers.resize(numbers.len().max(n + 1), 0.0);
+            numbers[n] += weight;
+        }
+        for l in 0..walker.spec.limits.len() {
+            self.held[l] += weight * f64::from(state.fixed[walker.at.held + l]);
+            for &code in &state.lines[walker.at.queues + l] {
+                self.waiting[l * c + walker.at.uncode(code).2] += weight;
+            }
+        }
+    }
+}
+
+/// Adds those present at `k` by class, without those stuck there.
+fn present(walker: &Walker<'_>, state: &State, k: usize, there: &mut [f64]) {
+    let station = &walker.spec.stations[k];
+    let listed = matches!(station.rule, Rule::Last | Rule::Preemptive);
+    if !listed && station.rule != Rule::ForkJoin {
+        for (phase, &n) in station.phases.iter().zip(walker.counts(state, k)) {
+            there[phase.class] += f64::from(n);
+        }
+    }
+    for &item in &state.lines[k] {
+        let item = usize::from(item);
+        there[if listed { station.phases[item].class } else { item }] += 1.0;
+    }
+}
+
+/// Adds those stuck, at the stations whose servers they hold, as the class that they were served as.
+fn stuck(walker: &Walker<'_>, state: &State, there: &mut [f64]) {
+    for line in &state.lines[walker.at.blocked..walker.at.queues] {
+        for &code in line {
+            let (from, before, _) = walker.at.uncode(code);
+            there[from * walker.spec.classes + before] += 1.0;
+        }
+    }
+}
+
+/// Adds `weight` times the servers at work at `k`, by class.
+fn busy(walker: &Walker<'_>, state: &State, k: usize, weight: f64, busy: &mut [f64]) {
+    let station = &walker.spec.stations[k];
+    match station.rule {
+        Rule::Last | Rule::Preemptive => {
+            for place in walker.served(state, k) {
+                busy[station.phases[usize::from(state.lines[k][place])].class] += weight;
+            }
+        }
+        Rule::ForkJoin => {
+            let branches = state.fixed[walker.at.slots[k]..walker.at.slots[k + 1]].iter();
+            for &class in branches.filter_map(|&done| state.lines[k].get(usize::from(done))) {
+                busy[usize::from(class)] += weight;
+            }
+        }
+        rule => {
+            let counts = walker.counts(state, k);
+            let all: f64 = counts.iter().map(|&n| f64::from(n)).sum();
+            let each =
+                if rule == Rule::Shared { all.min(station.servers as f64) / all.max(1.0) } else { 1.0 };
+            for (phase, &n) in station.phases.iter().zip(counts) {
+                busy[phase.class] += weight * each * f64::from(n);
+            }
+        }
+    }
+}

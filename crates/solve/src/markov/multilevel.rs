@@ -1,0 +1,158 @@
+//! Multilevel aggregation: Gauss-Seidel smooths, pairs of strongly joined states are solved as one, again and again.
+//!
+//! Source: G. Horton, S. T. Leutenegger: A Multi-Level Solution Algorithm for Steady-State Markov Chains. SIGMETRICS
+//! 1994, pp. 191-200; two coarse visits at every second level (a W-cycle), so that slow modes of large chains go too.
+//! All operations add and multiply numbers that are not negative.
+
+use super::sparse::{normalise, Chain};
+use super::steady::{gth, SMALL};
+
+const SMOOTH: usize = 2;
+
+/// One step of coarsening: which group each state belongs to, and where each rate goes in the coarse chain.
+struct Level {
+    group: Vec<u32>,
+    place: Vec<u32>,
+    coarse: Chain,
+}
+
+/// The levels below a chain; made once, the rates of coarse chains anew in each cycle.
+pub struct Hierarchy {
+    levels: Vec<Level>,
+}
+
+/// Rates within a group.
+const INNER: u32 = u32::MAX;
+
+impl Hierarchy {
+    pub fn new(chain: &Chain) -> Self {
+        let mut levels: Vec<Level> = Vec::new();
+        loop {
+            let fine = levels.last().map_or(chain, |l| &l.coarse);
+            if fine.len() <= SMALL {
+                return Self { levels };
+            }
+            let level = Level::new(fine);
+            // where nothing pairs up, another level would not end it
+            if level.coarse.len() as f64 > 0.95 * fine.len() as f64 {
+                return Self { levels };
+            }
+            levels.push(level);
+        }
+    }
+
+    /// One cycle: `x` comes nearer to the stationary distribution; it sums to 1.
+    pub fn cycle(&mut self, chain: &Chain, x: &mut [f64]) {
+        descend(&mut self.levels, chain, x, 0);
+        normalise(x);
+    }
+}
+
+fn descend(levels: &mut [Level], chain: &Chain, x: &mut [f64], depth: usize) {
+    let Some((level, below)) = levels.split_first_mut() else { return bottom(chain, x) };
+    for _ in 0..SMOOTH {
+        sweep(chain, x);
+    }
+    let mut sums = level.aggregate(chain, x);
+    let before = sums.clone();
+    for _ in 0..if depth % 2 == 1 { 2 } else { 1 } {
+        descend(below, &level.coarse, &mut sums, depth + 1);
+    }
+    for (i, v) in x.iter_mut().enumerate() {
+        let g = level.group[i] as usize;
+        if before[g] > 0.0 {
+            *v *= sums[g] / before[g];
+        }
+    }
+    for _ in 0..SMOOTH {
+        sweep(chain, x);
+    }
+}
+
+fn bottom(chain: &Chain, x: &mut [f64]) {
+    if chain.len() <= SMALL {
+        x.copy_from_slice(&gth(chain));
+    } else {
+        for _ in 0..20 {
+            sweep(chain, x);
+        }
+        normalise(x);
+    }
+}
+
+/// Gauss-Seidel, forwards and then backwards.
+fn sweep(chain: &Chain, x: &mut [f64]) {
+    for j in (0..chain.len()).chain((0..chain.len()).rev()) {
+        if chain.out[j] > 0.0 {
+            x[j] = chain.inflow(j, x) / chain.out[j];
+        }
+    }
+}
+
+impl Level {
+    fn new(fine: &Chain) -> Self {
+        let (group, count) = pair(fine);
+        let mut pairs: Vec<(u32, u32, u32)> = Vec::with_capacity(fine.rate.len());
+        for j in 0..fine.len() {
+            for e in fine.start[j]..fine.start[j + 1] {
+                let (from, to) = (group[fine.from[e] as usize], group[j]);
+                if from != to {
+                    pairs.push((to, from, e as u32));
+                }
+            }
+        }
+        pairs.sort_unstable();
+        let mut place = vec![INNER; fine.rate.len()];
+        let mut coarse = Chain { start: vec![0; count + 1], out: vec![0.0; count], ..Chain::default() };
+        for same in pairs.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            same.iter().for_each(|&(.., e)| place[e as usize] = coarse.from.len() as u32);
+            coarse.from.push(same[0].1);
+            coarse.start[same[0].0 as usize + 1] += 1;
+        }
+        for g in 0..count {
+            coarse.start[g + 1] += coarse.start[g];
+        }
+        coarse.rate = vec![0.0; coarse.from.len()];
+        let mut level = Self { group, place, coarse };
+        level.aggregate(fine, &vec![1.0; fine.len()]);
+        level
+    }
+
+    /// Sums of `x` by group; the coarse rates become means of the fine ones with weights `x`.
+    fn aggregate(&mut self, fine: &Chain, x: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.coarse.len()];
+        for (&g, &v) in self.group.iter().zip(x) {
+            sums[g as usize] += v;
+        }
+        self.coarse.rate.fill(0.0);
+        for (e, &p) in self.place.iter().enumerate().filter(|&(_, &p)| p != INNER) {
+            self.coarse.rate[p as usize] += x[fine.from[e] as usize] * fine.rate[e];
+        }
+        self.coarse.out.fill(0.0);
+        for (&g, rate) in self.coarse.from.iter().zip(&mut self.coarse.rate) {
+            *rate = if sums[g as usize] > 0.0 { *rate / sums[g as usize] } else { 0.0 };
+            self.coarse.out[g as usize] += *rate;
+        }
+        sums
+    }
+}
+
+/// Each state with the free neighbour that it is joined to most strongly; the group of each, and how many there are.
+fn pair(chain: &Chain) -> (Vec<u32>, usize) {
+    let mut group = vec![INNER; chain.len()];
+    let mut count = 0;
+    for j in 0..chain.len() {
+        if group[j] != INNER {
+            continue;
+        }
+        let span = chain.start[j]..chain.start[j + 1];
+        let free = span.filter(|&e| group[chain.from[e] as usize] == INNER && chain.from[e] as usize != j);
+        let best = free.max_by(|&a, &b| chain.rate[a].total_cmp(&chain.rate[b]));
+        group[j] = count;
+        if let Some(e) = best {
+            group[chain.from[e] as usize] = count;
+        }
+        count += 1;
+    }
+    (group, count as usize)
+}

@@ -1,0 +1,89 @@
+"""`sojourn design make|analyse`: which runs to make, and what they say."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sojourn.cli.output import console
+from sojourn.errors import DesignError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+app = typer.Typer(help="Experiment designs: which runs to make, and what they say.", no_args_is_help=True)
+SIZE = re.compile(r"2\^(?P<k>\d+)(-(?P<p>\d+))?(\*(?P<r>\d+))?|(?P<kind>full|lhs|sobol)(\*(?P<n>\d+))?")
+
+
+@app.command()
+def make(
+    size: Annotated[
+        str, typer.Argument(help="2^3*3, 2^(4-1)*2, full*3, lhs*20, sobol*16: kind and repetitions or runs")
+    ],
+    factor: Annotated[list[str], typer.Option(help="name=level,level; once for each factor")],
+    generator: Annotated[list[str] | None, typer.Option(help="of a fraction: D=ABC; once for each")] = None,
+    seed: Annotated[int, typer.Option(help="of the order, and of sampled points")] = 1,
+    block: Annotated[str, typer.Option(help="repetition (each in an order of its own) or none")] = "repetition",
+    in_order: Annotated[bool, typer.Option("--in-order", help="do not randomise the order")] = False,
+) -> None:
+    """Prints a run list as CSV; the alias table of a fraction goes to standard error."""
+    from sojourn.design import Factor
+
+    runs = _made(size, [Factor.parse(text) for text in factor], generator or [], seed, block, not in_order)
+    typer.echo(runs.write_csv(), nl=False)
+
+
+def _made(size: str, factors: list[Any], generators: list[str], seed: int, block: str, randomise: bool) -> pl.DataFrame:
+    from sojourn.design import alias_table, fractional, full_factorial, latin_hypercube, sobol
+    from sojourn.design.factors import two_levels
+
+    found = SIZE.fullmatch(size.replace("(", "").replace(")", "").replace(" ", ""))
+    if not found:
+        raise DesignError(repr(size), "size", "write 2^3*3, 2^(4-1)*2, full*3, lhs*20 or sobol*16")
+    if found["kind"] in ("lhs", "sobol"):
+        sampled = latin_hypercube if found["kind"] == "lhs" else sobol
+        return sampled(factors, int(found["n"] or 0), seed=seed)
+    if found["kind"] == "full":
+        return full_factorial(factors, int(found["n"] or 1), seed=seed, block=block, randomise=randomise)
+    k, p, r = int(found["k"]), int(found["p"] or 0), int(found["r"] or 1)
+    if k != len(two_levels(factors)) or p != len(generators):
+        given = f"{len(factors)} factors and {len(generators)} generators"
+        raise DesignError(given, f"size {size}", f"give {k} factors and {p} generators (--generator D=ABC)")
+    if not p:
+        return full_factorial(factors, r, seed=seed, block=block, randomise=randomise)
+    aliases = alias_table(factors, generators)
+    for effect, others in aliases.iter_rows():
+        typer.echo(f"{effect} = {others}", err=True)
+    return fractional(factors, generators, r, seed=seed, block=block, randomise=randomise)
+
+
+@app.command()
+def analyse(
+    runs: Annotated[Path, typer.Argument(help="a run list with its responses filled in")],
+    response: Annotated[str, typer.Option(help="the column to explain")],
+    factor: Annotated[
+        list[str] | None, typer.Option(help="a factor's column; default: those before the response")
+    ] = None,
+    level: Annotated[float, typer.Option(help="confidence level of the intervals")] = 0.9,
+    out: Annotated[Path | None, typer.Option(help="an HTML report with figures")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+) -> None:
+    """Effects with intervals, allocation of variation, analysis of variance, residuals, a transformation if asked for."""
+    from sojourn.design.analyse.document import analysis, document
+    from sojourn.design.runs import read_runs
+    from sojourn.report import write_html
+    from sojourn.report.terminal import print_terminal
+
+    found = analysis(read_runs(runs), response, factor, level)
+    if as_json:
+        typer.echo(json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False))
+        return
+    page = document(found)
+    print_terminal(page, console())
+    if out:
+        write_html(page, out)
+        typer.echo(f"report: {out}")

@@ -1,0 +1,48 @@
+"""`sojourn methods [model.toml]`: which methods there are, and which apply to a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from sojourn.cli.output import console
+
+
+def methods(
+    model: Annotated[Path | None, typer.Argument(help="a model file: says which methods apply, and why others do not")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print them as JSON")] = False,
+) -> None:  # fmt: skip
+    """Lists the methods of `sojourn solve`: name, what it is, exact or not, its source."""
+    from sojourn.model import Model
+    from sojourn.solve import methods as methods_
+    from sojourn.solve.registry import family, preferred
+
+    it = Model.read(model) if model else None
+    found = methods_(it)
+    best = next((m.name for m, _ in preferred([it.network])), "") if it else ""
+    if as_json:
+        rows = [
+            {"name": m.name, "title": m.title, "family": family(m), "exact": m.exact, "special": m.special,
+             "sources": list(m.sources), **({"applies": why is None, "reason": why or ""} if it else {})}
+            for m, why in found
+        ]  # fmt: skip
+        typer.echo(json.dumps({"auto": best, "methods": rows} if it else {"methods": rows}, ensure_ascii=False))
+        return
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    for head in ("what it is", "", *(["applies"] if it else ["source"])):
+        table.add_column(head)
+    for m, why in sorted(found, key=lambda pair: pair[1] is not None):
+        kind = "on request" if m.special else "exact" if m.exact else "approximate"
+        last = escape("; ".join(m.sources)) if not it else f"no: {escape(why)}" if why else _yes(m.name, best)
+        table.add_row(m.name, escape(m.title), kind, last, style="dim" if why else "")
+    console().print(table)
+
+
+def _yes(name: str, best: str) -> str:
+    return "[green]yes; auto takes it[/]" if name == best else "[green]yes[/]"

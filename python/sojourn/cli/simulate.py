@@ -1,0 +1,61 @@
+"""`sojourn simulate`: a model file simulated until its means are known well enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sojourn.cli.output import console
+from sojourn.errors import InputError, Interrupted
+from sojourn.table import Metrics
+
+
+def simulate(
+    file: Annotated[Path, typer.Argument(help="a model.toml")],
+    precision: Annotated[float, typer.Option(help="half-width of the intervals, relative")] = 0.01,
+    level: Annotated[float, typer.Option(help="of the intervals")] = 0.95,
+    seed: Annotated[int, typer.Option(help="the same seed gives the same answer")] = 1,
+    replications: Annotated[int | None, typer.Option(help="independent runs, side by side; default one long run")] = None,
+    until: Annotated[str, typer.Option(help="simulated time instead of a precision, such as 500s or 2h")] = "",
+    completions: Annotated[int | None, typer.Option(help="completed passes instead of a precision")] = None,
+    max_time: Annotated[str, typer.Option(help="most wall time")] = "60s",
+    as_run: Annotated[Path | None, typer.Option(help="also write a run folder, as a measurement makes it")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False,
+) -> None:  # fmt: skip
+    """Simulates a model: means and quantiles with intervals, until they are known to --precision.
+
+    Ctrl-C keeps what was done: the estimates until then are printed, with status interrupted and exit code 130.
+    """
+    from sojourn.model import Model
+    from sojourn.simulate import simulate as simulate_
+    from sojourn.simulate.progress import bar
+    from sojourn.units import duration_s
+
+    if as_json and as_csv:
+        raise InputError("--json and --csv", "simulate", "give one of them")
+    model = Model.read(file)
+    until_s = duration_s(until, "--until") if until else None
+    with bar() as progress:
+        found = simulate_(
+            model, precision=precision, level=level, seed=seed, replications=replications, until_s=until_s,
+            completions=completions, max_seconds=duration_s(max_time, "--max-time"), progress=progress,
+        )  # fmt: skip
+    if as_run:
+        from sojourn.simulate.as_run import as_run as as_run_
+
+        as_run_(model, as_run, seed=seed, until_s=until_s)
+    _print(found, as_json, as_csv)
+    if found.status == "interrupted":
+        raise typer.Exit(Interrupted.exit_code)
+
+
+def _print(found: Metrics, as_json: bool, as_csv: bool) -> None:
+    if as_json:
+        typer.echo(found.to_json())
+    elif as_csv:
+        typer.echo(found.frame.write_csv(), nl=False)
+    else:
+        console().print(str(found), markup=False, soft_wrap=True)

@@ -1,0 +1,68 @@
+"""`sojourn solve model.toml`: a model, analytically."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sojourn.cli.output import console
+from sojourn.cli.vary import factors
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.table import Metrics
+
+COMMON = (0.5, 0.9, 0.95, 0.99)
+
+
+def solve(
+    model: Annotated[Path, typer.Argument(help="a model file")],
+    method: Annotated[str, typer.Option(help="auto, or a name that `sojourn methods` lists")] = "auto",
+    vary: Annotated[list[str] | None, typer.Option(help="classes.user.population=1..200; several: all combinations")] = None,
+    budget: Annotated[float, typer.Option(help="seconds that an exact method may take in auto")] = 1.0,
+    quantiles: Annotated[bool, typer.Option("--quantiles", help="show quantiles, where the method knows them")] = False,
+    probabilities: Annotated[int | None, typer.Option(min=0, help="show p(0) to p(N) of each station")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print all rows as one JSON object")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="print all rows as CSV")] = False,
+    plot: Annotated[Path | None, typer.Option(help="draw what was varied into this .svg, .png or .pdf")] = None,
+) -> None:  # fmt: skip
+    """Solves a model: exactly where that is affordable, else by the best approximation; it says which and why."""
+    from sojourn.model import Model
+    from sojourn.solve import solve as solve_
+    from sojourn.solve import sweep
+    from sojourn.solve.method import Wanted
+
+    if plot and not vary:
+        raise InputError("nothing is varied", "--plot", "add --vary PATH=VALUES")
+    wanted = Wanted(COMMON if quantiles or as_json or as_csv else (), probabilities)
+    it = Model.read(model)
+    paths = factors(vary or [])
+    if paths:
+        result = sweep(it, paths, method=method, wanted=wanted, budget_s=budget)
+    else:
+        result = solve_(it, method, wanted=wanted, budget_s=budget)
+    if plot:
+        from sojourn.cli.plot import draw
+
+        draw(result, list(paths), it.name or model.stem, plot)
+    tell(result, as_json, as_csv, it.name or model.stem)
+    if plot and not (as_json or as_csv):
+        typer.echo(f"written to {plot}")
+
+
+def tell(result: Metrics, as_json: bool, as_csv: bool, name: str) -> None:
+    """All rows for programs, or a table that a person reads."""
+    if as_json and as_csv:
+        raise InputError("--json and --csv", "solve", "choose one")
+    if as_json:
+        typer.echo(result.to_json())
+    elif as_csv:
+        typer.echo(result.frame.write_csv(), nl=False)
+    else:
+        out = console()
+        out.print(f"{name}: {result.method}, {result.status}", style="bold", markup=False, highlight=False)
+        out.print(result)
+        for line in result.message.splitlines():
+            out.print(line, style="dim", markup=False, highlight=False)

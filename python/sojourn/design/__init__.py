@@ -1,0 +1,36 @@
+"""Experiment design: which runs to make, in which order, and what they say afterwards.
+
+factors              Factor, read from `name=level,level`         runs        the run list as CSV, filled in by hand or by a study
+make.factorial       all combinations of levels, 2^k r            analyse.factorial   effects, intervals, allocation of variation
+make.fractional      2^(k-p) with its alias table                 analyse.levels      ANOVA and linear model for any levels
+make.sampled         Latin hypercube, Sobol                       analyse.residuals   residuals, normal quantiles, transformation
+make.order           randomised and blocked order                 make.size   how many repetitions for a wanted interval
+"""
+
+from sojourn.design.analyse.factorial import Effects, factorial_effects
+from sojourn.design.analyse.levels import Anova, anova
+from sojourn.design.analyse.residuals import Residuals, residuals
+from sojourn.design.factors import Factor
+from sojourn.design.make.factorial import full_factorial
+from sojourn.design.make.fractional import alias_table, fractional
+from sojourn.design.make.sampled import latin_hypercube, sobol
+from sojourn.design.make.size import repetitions
+from sojourn.design.runs import read_runs, write_runs
+
+__all__ = [
+    "Anova",
+    "Effects",
+    "Factor",
+    "Residuals",
+    "alias_table",
+    "anova",
+    "factorial_effects",
+    "fractional",
+    "full_factorial",
+    "latin_hypercube",
+    "read_runs",
+    "repetitions",
+    "residuals",
+    "sobol",
+    "write_runs",
+]

@@ -1,0 +1,1 @@
+"""What the runs say: effects, analysis of variance, residuals."""

@@ -1,0 +1,122 @@
+"""What is wrong with one station, region or class by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sojourn.errors import ModelError
+from sojourn.model.check_times import check_arrivals, check_time
+from sojourn.model.nouns import (
+    DISCIPLINES,
+    ON_FULL,
+    VARIANTS,
+    Breakdowns,
+    Closed,
+    Delay,
+    ForkJoin,
+    LoadDependent,
+    Multicore,
+    Open,
+    Pool,
+    Queue,
+    Region,
+)
+from sojourn.model.values import list_of, number, one_of, whole
+
+RULES_OF_P = ("uniform", "inverse-utilisation", "equal-utilisation")
+
+
+def check_station(s: Any) -> None:
+    """One station: every number in its range, every name known."""
+    place = f"stations.{getattr(s, 'name', '?')}"
+    if isinstance(s, Queue):
+        _queue(s, place)
+    elif isinstance(s, LoadDependent):
+        list_of(s.rates_per_s, f"{place}.rates_per_s", "rates (1/s) with 1, 2, … present")
+        for rate in s.rates_per_s:
+            number(rate, f"{place}.rates_per_s", above=True, what="(1/s)")
+        one_of(s.discipline, f"{place}.discipline", DISCIPLINES)
+    elif isinstance(s, ForkJoin):
+        whole(s.branches, f"{place}.branches", 1)
+    elif isinstance(s, Multicore):
+        _multicore(s, place)
+    elif isinstance(s, Pool):
+        whole(s.size, f"{place}.size", 1)
+        list_of(s.over, f"{place}.over", "stations that are visited while a token is held")
+    elif not isinstance(s, Delay):
+        raise ModelError(repr(s), "stations", "give Queue, Delay, LoadDependent, ForkJoin, Multicore or Pool objects")
+
+
+def _queue(s: Queue, place: str) -> None:
+    whole(s.servers, f"{place}.servers", 1)
+    one_of(s.discipline, f"{place}.discipline", DISCIPLINES)
+    one_of(s.on_full, f"{place}.on_full", ON_FULL)
+    if s.capacity is not None:
+        whole(s.capacity, f"{place}.capacity", 1)
+        if s.capacity < s.servers:
+            remedy = f"it counts those in service too: give at least {s.servers}, the number of servers"
+            raise ModelError(s.capacity, f"{place}.capacity", remedy)
+    _schedule(s, place)
+    if s.breakdowns is not None:
+        if not isinstance(s.breakdowns, Breakdowns):
+            raise ModelError(repr(s.breakdowns), f"{place}.breakdowns", "give Breakdowns(up, down)")
+        for key in ("up", "down"):
+            check_time(getattr(s.breakdowns, key), f"{place}.breakdowns.{key}", above=True)
+
+
+def _schedule(s: Queue, place: str) -> None:
+    at = f"{place}.schedule"
+    if not isinstance(s.schedule, tuple):
+        raise ModelError(repr(s.schedule), at, "give pairs [at_s, servers]")
+    last = -1.0
+    for step in s.schedule:
+        if not isinstance(step, tuple) or len(step) != 2:
+            raise ModelError(repr(step), at, "give pairs [at_s, servers]")
+        number(step[0], at, what="as time (s)")
+        whole(step[1], at)
+        if step[0] <= last:
+            raise ModelError(f"{step[0]:g} s after {last:g} s", at, "give the steps in ascending order of time")
+        last = step[0]
+    if s.period_s is None:
+        return
+    number(s.period_s, f"{place}.period_s", above=True, what="(s)")
+    if not s.schedule or s.period_s <= last:
+        remedy = "give a period longer than the last step of schedule" if s.schedule else "give a schedule as well"
+        raise ModelError(s.period_s, f"{place}.period_s", remedy)
+
+
+def _multicore(s: Multicore, place: str) -> None:
+    whole(s.cores, f"{place}.cores", 1)
+    whole(s.nics, f"{place}.nics", 1, int(s.cores))
+    number(s.interrupt_s, f"{place}.interrupt_s", what="(s)")
+    one_of(s.variant, f"{place}.variant", VARIANTS)
+    whole(s.capacity, f"{place}.capacity", 1, 10**9)
+    if isinstance(s.p, str):
+        one_of(s.p, f"{place}.p", RULES_OF_P)
+    else:
+        number(s.p, f"{place}.p", 0.0, 1.0)
+
+
+def check_region(r: Any) -> None:
+    if not isinstance(r, Region):
+        raise ModelError(repr(r), "regions", "give Region objects")
+    whole(r.limit, f"regions.{r.name}.limit", 1)
+    list_of(r.stations, f"regions.{r.name}.stations", "stations")
+    one_of(r.on_full, f"regions.{r.name}.on_full", ("wait", "lose"))
+
+
+def check_class(c: Any) -> None:
+    """One class: population, think time, rate and arrivals in their ranges."""
+    place = f"classes.{getattr(c, 'name', '?')}"
+    if isinstance(c, Closed):
+        whole(c.population, f"{place}.population")
+        check_time(c.think_s, f"{place}.think_s")
+    elif isinstance(c, Open):
+        number(c.rate_per_s, f"{place}.rate_per_s", what="(1/s)")
+        if c.arrivals is not None:
+            check_arrivals(c.arrivals, f"{place}.arrivals")
+            if c.rate_per_s != 0:
+                raise ModelError(c.rate_per_s, f"{place}.rate_per_s", "give one of rate_per_s and arrivals")
+    else:
+        raise ModelError(repr(c), "classes", "give Closed and Open objects")
+    whole(c.priority, f"{place}.priority")

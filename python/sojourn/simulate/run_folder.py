@@ -1,0 +1,152 @@
+"""Run folders made by a simulator: the same files as a measured run, and a manifest that says `simulated`.
+
+Simulated time starts at 0 and stands where CLOCK_MONOTONIC does. Everything that reads run folders (`observe`,
+`assess`, reports) then works on them as on measured ones; the rows of their Metrics have the source `simulated`.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from sojourn.errors import InputError
+from sojourn.measure.assess import assess
+from sojourn.measure.folder import RunFolder, now
+from sojourn.measure.host import EVERYTHING
+from sojourn.measure.records import write_parquet
+
+# column → (type, what stands there if nothing is given); None: required, a name: the same as that column
+REQUESTS: dict[str, tuple[pl.DataType, str | float | None]] = {
+    "intended_s": (pl.Float64(), None),
+    "sent_s": (pl.Float64(), "intended_s"),
+    "received_s": (pl.Float64(), "done_s"),
+    "done_s": (pl.Float64(), None),
+    "class": (pl.UInt16(), 0),
+    "status": (pl.UInt16(), 200),
+    "bytes": (pl.UInt32(), 0),
+    "failure": (pl.UInt8(), 0),
+    "lane": (pl.UInt8(), 0),
+    "connection": (pl.UInt32(), 0),
+    "user": (pl.UInt32(), 2**32 - 1),
+}
+FAILURES = ["ok", "refused", "connect_timeout", "reset", "timeout", "status", "length", "protocol", "unsent"]
+HOST = {"t_s": pl.Float64(), "source": pl.String(), "key": pl.String(), "item": pl.String(), "value": pl.Float64()}
+
+
+def write_run(
+    path: Path | str,
+    *,
+    manifest: Mapping[str, Any],
+    requests: Mapping[str, ArrayLike] | pl.DataFrame,
+    host: pl.DataFrame | None = None,
+    app: pl.DataFrame | None = None,
+) -> RunFolder:
+    """Writes a finished, judged run folder at `path` and returns it.
+
+    `requests`: arrays of one length, columns of `requests.parquet` (docs/reference/run-folder.md); `intended_s` and
+    `done_s` are required, in s of simulated time from 0; a request still under way has `done_s` NaN.
+    `host`: rows (t_s, source, key, item, value) of counters as in `host.parquet` (`cpu_rows` makes those of cores).
+    `app`: rows as in `app.parquet`.
+    `manifest`: what was simulated: name, factors, seed, load (`lanes` as the generator has them), classes (names by
+    number) …; what is not given is filled in. `duration_s` (s) is where the load ended, by default the last request.
+
+    Raises:
+        RunFolderError: the folder exists, or cannot be written. InputError: a column is missing, unknown, or of
+        another length.
+    """
+    path = Path(path)
+    frame = _requests(requests)
+    what = dict(manifest)
+    classes = list(what.pop("classes", ["request"]))
+    last = float(what.pop("duration_s", 0.0)) or float(frame["intended_s"].max() or 0.0)  # type: ignore[arg-type]
+    folder = RunFolder.create(path, _defaults() | what)
+    try:
+        write_parquet(frame, path / "requests.parquet")
+        if host is not None:
+            write_parquet(host.select(pl.col(name).cast(kind) for name, kind in HOST.items()), path / "host.parquet")
+            cores = sorted(int(key) for key in host.filter(pl.col("source") == "cpu")["key"].unique())
+            folder.manifest.setdefault("host", {"cores": cores, "absent": {}})
+        if app is not None:
+            write_parquet(app, path / "app.parquet")
+        folder.manifest.setdefault("generator", _generator(frame, last))
+        meta = {"classes": classes, "failures": FAILURES, "sample_every": 1, "no_user": 2**32 - 1}
+        folder.manifest["records"] = {"requests": meta} | folder.manifest.get("records", {})
+        folder.manifest |= {"end": now(), "status": "complete"}
+        assess(folder)
+        folder.save()
+    except BaseException:
+        folder.discard()
+        raise
+    return folder
+
+
+def cpu_rows(t_s: ArrayLike, states: Mapping[str, ArrayLike]) -> pl.DataFrame:
+    """Counters of cores as rows of `host.parquet`.
+
+    `t_s` (samples,): when they were read, s. `states`: state (`user`, `softirq`, `system`, `idle` …) → time in it since
+    the start, s, shape (samples, cores); states that are not given are 0 throughout.
+    """
+    times = np.asarray(t_s, float)
+    given = {name: np.asarray(value, float) for name, value in states.items()}
+    cores = next(iter(given.values())).shape[1]
+    parts = []
+    for item in EVERYTHING:
+        values = given.get(item, np.zeros((times.size, cores)))
+        for core in range(cores):
+            part = pl.DataFrame({"t_s": times, "value": values[:, core]})
+            parts.append(part.with_columns(source=pl.lit("cpu"), key=pl.lit(str(core)), item=pl.lit(item)))
+    return pl.concat(parts).select(*HOST).sort("t_s", maintain_order=True)
+
+
+def _requests(given: Mapping[str, ArrayLike] | pl.DataFrame) -> pl.DataFrame:
+    columns = {name: given[name] for name in (given.columns if isinstance(given, pl.DataFrame) else given)}
+    unknown = sorted(set(columns) - set(REQUESTS))
+    if unknown:
+        raise InputError(", ".join(unknown), "requests", f"use columns of {', '.join(REQUESTS)}")
+    missing = [name for name, (_, default) in REQUESTS.items() if default is None and name not in columns]
+    if missing:
+        raise InputError(f"no column {', '.join(missing)}", "requests", "give intended_s and done_s")
+    lengths = {len(np.asarray(values)) for values in columns.values()}
+    if len(lengths) > 1:
+        raise InputError(sorted(lengths), "requests", "give columns of one length")
+    frame = pl.DataFrame({name: np.asarray(values) for name, values in columns.items()})
+    for name, (_, default) in REQUESTS.items():
+        if name not in columns:
+            frame = frame.with_columns((pl.col(default) if isinstance(default, str) else pl.lit(default)).alias(name))
+    return frame.select(pl.col(name).cast(kind) for name, (kind, _) in REQUESTS.items()).sort("intended_s")
+
+
+def _defaults() -> dict[str, Any]:
+    system = platform.uname()
+    return {
+        "simulated": True,
+        "testbed": "virtual",
+        "factors": {},
+        "load": {"lanes": [{}]},
+        "pids": {},
+        "start": now(),
+        "machine": {"kernel": "simulated", "architecture": system.machine, "python": platform.python_version()},
+        "observer": {"own_share": 0.0},
+        "service": None,
+    }
+
+
+def _generator(frame: pl.DataFrame, last_s: float) -> dict[str, Any]:
+    """What the generator says of itself; a simulated one is never late."""
+    failed = frame.filter(pl.col("failure") > 0)["failure"].value_counts().iter_rows()
+    return {
+        "start_s": 0.0,
+        "end_s": last_s,
+        "sent": frame.height,
+        "ok": frame.filter(pl.col("failure") == 0).height,
+        "failures": {FAILURES[kind]: count for kind, count in failed},
+        "own_lateness": {"mean_s": 0.0},
+        "lanes": [],
+        "sample_every": 1,
+    }

@@ -1,0 +1,171 @@
+"""`simulate`: runs a model until its means are known to the precision asked for; intervals, quantiles, verdict."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.model import Model, Network
+from sojourn.simulate import stopping
+from sojourn.simulate.config import BATCHES, configuration, first_batch_s
+from sojourn.simulate.engine import Engine, Run, Runs, Tick, native
+from sojourn.simulate.record import Record
+from sojourn.simulate.stopping import Reached
+from sojourn.simulate.verdict import Outcome, table
+from sojourn.simulate.warmup import LATEST_SHARE, cut
+from sojourn.table import Metrics
+
+Progress = Callable[["Look"], None]
+QUANTILES = (0.5, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a progress bar shows: simulated time and events so far; the precision that was reached (inf: not known yet)
+    at `known_s` of simulated time, and the one wanted."""
+
+    now_s: float
+    events: int
+    known_s: float
+    precision: float
+    wanted: float
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long: by precision at a level, or fixed (`until_s` of each run, `completions` of each run)."""
+
+    precision: float
+    level: float
+    until_s: float | None
+    completions: int | None
+    max_seconds: float
+
+    @property
+    def fixed(self) -> bool:
+        return self.until_s is not None or self.completions is not None
+
+
+def simulate(
+    model: Model, precision: float = 0.01, level: float = 0.95, seed: int = 1, replications: int | None = None,
+    until_s: float | None = None, completions: int | None = None, quantiles: Sequence[float] = QUANTILES,
+    max_seconds: float = 60.0, progress: Progress | None = None, *, executor: Executor | None = None,
+    engine: Engine = native,
+) -> Metrics:  # fmt: skip
+    """Metrics with intervals at `level`; source "simulated".
+
+    Runs until the mean response time and the throughput of every class are known to `precision` (half-width by value),
+    or for `until_s` of simulated time or `completions` passes of each run where these are given; at most `max_seconds`
+    of wall time. `replications` independent runs go side by side in threads (or in `executor`); without it, one long
+    run. The same seed gives the same answer for any number of threads, unless the wall time cuts it short.
+    Status: ok, too_short (the message says how long would do), unstable, interrupted (Ctrl-C; what was done is kept).
+    Raises InputError for arguments out of range and ModelError for a model that cannot be simulated.
+    """
+    length = Length(precision, level, until_s, completions, max_seconds)
+    check(length, seed, replications, quantiles)
+    network = model.network
+    runs = Runs(
+        [Run(configuration(network, seed, r, until_s=until_s), engine) for r in range(replications or 1)], executor
+    )
+    outcome = follow(network, runs, length, progress)
+    return table(network, outcome, quantiles, seed, len(runs.runs))
+
+
+def follow(network: Network, runs: Runs, length: Length, progress: Progress | None = None) -> Outcome:
+    """Runs to the end of `length`, to an interruption, or until the numbers present are seen to grow."""
+    started = time.monotonic()
+    outcome = Outcome(length.precision, length.level, overloaded=stopping.overload(network))
+    with _ended(runs, outcome, network):
+        for until_s in _lengths(network, length, outcome):
+            record = runs.go(until_s, length.completions, started + length.max_seconds, _telling(progress, outcome))
+            outcome.wall_s = time.monotonic() - started
+            _judge(outcome, record, network, length)
+            if _over(outcome, length):
+                break
+    return outcome
+
+
+def _telling(progress: Progress | None, outcome: Outcome) -> Tick | None:
+    if progress is None:
+        return None
+    reached = outcome.found.precision if outcome.found else math.inf
+    return lambda now_s, events: progress(Look(now_s, events, outcome.length_s, reached, outcome.precision))
+
+
+@contextmanager
+def _ended(runs: Runs, outcome: Outcome, network: Network) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        outcome.interrupted = True
+        _judge(outcome, runs.last, network, Length(outcome.precision, outcome.level, None, None, math.inf))
+        if outcome.record is None:
+            raise
+    finally:
+        runs.close()
+
+
+def _lengths(network: Network, length: Length, outcome: Outcome) -> Iterator[float]:
+    """Simulated times at which the run is looked at; the last is open where the precision decides."""
+    at = first_batch_s(network) * BATCHES
+    end = math.inf if length.until_s is None else length.until_s
+    if length.fixed:
+        # looked at on the way only for the progress bar
+        while at < end and at < math.inf:
+            yield at
+            at *= stopping.MOST_GROWTH
+        yield end
+        return
+    while True:
+        yield at
+        at = stopping.next_length(at, outcome.found or Reached(math.inf, "response_time", math.inf))
+
+
+def _judge(outcome: Outcome, record: Record | None, network: Network, length: Length) -> None:
+    if record is None:
+        return
+    outcome.events, outcome.passes, outcome.length_s = record.events, record.passes, record.length_s
+    if record.batches == 0:
+        return
+    outcome.cut = cut(record)
+    outcome.warm_up_s = outcome.cut * record.batch_s
+    outcome.record = record.after(outcome.cut)
+    outcome.found = stopping.reached(outcome.record, network, length.precision, length.level)
+    grown, outcome.growing = outcome.growing, stopping.growing(record, network)
+    outcome.unstable = bool(outcome.overloaded) or (grown is not None and outcome.growing is not None)
+
+
+def _over(outcome: Outcome, length: Length) -> bool:
+    if outcome.wall_s > length.max_seconds or (outcome.unstable and not length.fixed):
+        return True
+    if length.fixed:
+        return length.completions is not None and outcome.passes >= length.completions
+    return outcome.found is not None and outcome.found.enough and not _still_warm(outcome)
+
+
+def _still_warm(outcome: Outcome) -> bool:
+    """The cut fell at the end of where it may fall: the warm-up may be longer."""
+    return outcome.warm_up_s > 0.9 * LATEST_SHARE * outcome.length_s
+
+
+def check(length: Length, seed: Any, replications: int | None, quantiles: Sequence[float]) -> None:
+    """Raises InputError for an argument out of range."""
+    wrong = [
+        (not 0 < length.precision < 1, length.precision, "precision", "give a share such as 0.01"),
+        (not 0.5 <= length.level < 1, length.level, "level", "give a level such as 0.95"),
+        (not (isinstance(seed, int) and 0 <= seed < 2**64), seed, "seed", "give a whole number from 0 to 2^64 - 1"),
+        (replications is not None and replications < 1, replications, "replications", "give 1 or more"),
+        (length.until_s is not None and not 0 < length.until_s < math.inf, length.until_s, "until_s", "give seconds above 0"),
+        (length.completions is not None and length.completions < 1, length.completions, "completions", "give 1 or more"),
+        (not length.max_seconds > 0, length.max_seconds, "max_seconds", "give seconds above 0"),
+        (not all(0 < q < 1 for q in quantiles), tuple(quantiles), "quantiles", "give shares between 0 and 1"),
+    ]  # fmt: skip
+    for is_wrong, value, place, remedy in wrong:
+        if is_wrong:
+            raise InputError(repr(value), place, remedy)

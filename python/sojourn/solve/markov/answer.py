@@ -1,0 +1,123 @@
+"""From the measures of a chain to a `Solution`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn.model.network import Array, Network
+from sojourn.solve.method import Wanted
+from sojourn.solve.solution import Solution
+
+LOST = 1e-9
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one network's chain says; `measures` by the names of `NetworkChain.measure`, empty where there is none."""
+
+    status: str
+    text: str
+    measures: dict[str, Any]
+    cut: float = 0.0  # share of open arrivals that the bound on their number cut off
+
+    @staticmethod
+    def unstable(network: Network, text: str) -> Measured:
+        return Measured("unstable", text, {})
+
+    @staticmethod
+    def of(network: Network, measures: dict[str, Any], states: int, residual: float, converged: bool) -> Measured:
+        cut = float(measures["cut"].sum())
+        share = cut / float(network.rate_per_s.sum()) if cut else 0.0
+        text = f"{states} states, residual {residual:.1e}"
+        if share > 0:
+            text += f", {share:.1e} of the open arrivals cut off"
+        status = "not_converged" if not converged else "approximate" if share > LOST else "ok"
+        return Measured(status, text, measures, share)
+
+
+def answer(networks: Sequence[Network], found: Sequence[Measured], wanted: Wanted) -> Solution:
+    """All points as one solution."""
+    n, points = networks[0], len(networks)
+    shape = (points, len(n.stations), len(n.classes))
+    queue, busy, rate, loss = (np.full(shape, np.nan) for _ in range(4))
+    through, outside = np.full((points, shape[2]), np.nan), np.zeros((points, shape[2]))
+    more: list[dict[str, Any]] = []
+    for i, (network, point) in enumerate(zip(networks, found, strict=True)):
+        if not point.measures:
+            continue
+        m = {
+            name: np.array(point.measures[name]).reshape(-1, shape[2])
+            for name in ("present", "square", "busy", "done", "lost")
+        }
+        queue[i], rate[i] = m["present"][:-1], m["done"][:-1]
+        busy[i] = m["busy"][:-1] / _servers(network)[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            loss[i] = m["lost"][:-1] / (m["lost"] + m["done"])[:-1]
+        through[i] = _passes(network, np.array(point.measures["exit"]))
+        outside[i] = np.array(point.measures["waiting"]).reshape(-1, shape[2]).sum(axis=0)
+        more += _more(network, point.measures, i, wanted)
+    visits = np.stack([x.visits for x in networks])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        residence = np.where(visits > 0, queue / rate * visits, 0.0)
+    lossy = any(np.isfinite(x.capacity).any() for x in networks)
+    status = [point.status for point in found]
+    return Solution(
+        through, queue, busy, status if set(status) != {"ok"} else [], residence_s=residence, visit_rate=rate,
+        loss=loss if lossy else None, outside=outside if any(x.limits for x in networks) else None, more=more,
+        message="; ".join(dict.fromkeys(point.text for point in (found if points < 4 else found[-1:]))),
+    )  # fmt: skip
+
+
+def _servers(network: Network) -> Array:
+    """Servers by station, NaN for delays; the branches of a fork-join."""
+    return np.array([
+        np.nan if kind == "delay" else getattr(network.model.station(network.stations[k]), "branches", 1)
+        if kind == "fork_join" else network.servers[k] for k, kind in enumerate(network.kind)
+    ], float)  # fmt: skip
+
+
+def _passes(network: Network, ended: Array) -> Array:
+    """Passes/s by the class that they begin as: in a closed chain as many as end, in an open one by their shares."""
+    chain = network.chain[:, None] == network.chain[None, :]
+    whole = ended @ chain
+    return np.where(network.closed | (chain.sum(axis=0) == 1), ended, whole * network.passes)
+
+
+def _more(network: Network, m: dict[str, Any], point: int, wanted: Wanted) -> list[dict[str, Any]]:
+    """Variances, p(n), and the rows of pools and regions."""
+    rows: list[dict[str, Any]] = []
+    classes = len(network.classes)
+
+    def row(station: str, cls: str, metric: str, value: float, **key: Any) -> None:
+        rows.append({"station": station, "class": cls, "metric": metric, "value": float(value), "point": point, **key})
+
+    for k, name in enumerate(network.stations):
+        p = np.array(m["numbers"][k])
+        n = np.arange(len(p))
+        mean = p @ n
+        there = np.flatnonzero(network.visits[k])
+        names = ["", network.classes[there[0]]] if len(there) == 1 else [""]
+        for cls in names:
+            row(name, cls, "queue_length_variance", p @ (n - mean) ** 2)
+            for i in range(0 if wanted.probabilities is None else min(len(p), wanted.probabilities + 1)):
+                row(name, cls, "queue_length_probability", p[i], n=i)
+        for c in there if len(there) > 1 else ():
+            at = k * classes + int(c)
+            row(name, network.classes[c], "queue_length_variance", max(m["square"][at] - m["present"][at] ** 2, 0.0))
+    for i, limit in enumerate(network.limits):
+        own = slice(i * classes, (i + 1) * classes)
+        tried, waited, lost, waiting = (
+            m[x][own].sum() for x in ("limit_tried", "limit_waited", "limit_lost", "waiting")
+        )
+        row(limit.name, "", "utilisation", m["held"][i] / limit.size)
+        row(limit.name, "", "throughput", tried - lost)
+        row(limit.name, "", "queue_length", waiting)
+        row(limit.name, "", "waiting_time", waiting / (tried - lost) if tried > lost else 0.0)
+        row(limit.name, "", "waiting_probability", waited / tried if tried else 0.0)
+        if limit.on_full == "lose":
+            row(limit.name, "", "loss_probability", lost / tried if tried else 0.0)
+    return rows

@@ -1,0 +1,107 @@
+"""Which networks have a chain of the kernel's kind, and which of them have no stationary distribution."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from sojourn.model.network import Network
+from sojourn.solve.markov.estimate import MOST_STATES, fewest, states
+from sojourn.solve.markov.phases import arrivals, phases
+from sojourn.solve.markov.spec import rule
+
+POLICIES = ("random", "jsq")
+
+
+@lru_cache(maxsize=64)
+def refuses(network: Network) -> str | None:
+    """Why the chain does not apply, in words; None where it does. Quick where the answer is that it is too large."""
+    if (least := fewest(network)) > MOST_STATES:
+        return f"it has at least {least:.2g} states, and at most {MOST_STATES} are taken"
+    found = _stations(network) or _times(network) or _routes(network) or _room(network)
+    if found:
+        return found
+    least = states(network, 4) if (~network.closed).any() else states(network)
+    if least > MOST_STATES:
+        return f"it has about {least:.2g} states, and at most {MOST_STATES} are taken"
+    return None
+
+
+def _stations(network: Network) -> str | None:
+    for k, name in enumerate(network.stations):
+        station = network.model.station(name)
+        if network.kind[k] == "multicore":
+            return f"station {name} is a multicore host"
+        if getattr(station, "schedule", ()) or getattr(station, "breakdowns", None):
+            return f"station {name} changes its servers over time"
+    return None
+
+
+def _times(network: Network) -> str | None:
+    for k, name in enumerate(network.stations):
+        for c in np.flatnonzero(network.visits[k]):
+            law = network.service[k][c]
+            if (found := phases(law)) is None:
+                what = "takes no time" if law is None or law.first == 0 else "is not phase-type"
+                return f"the service of class {network.classes[c]} at {name} {what}"
+            if network.kind[k] == "fork_join" and len(found.start) > 1:
+                return f"the service at the fork-join station {name} is not exponential"
+    for j, name in enumerate(network.classes):
+        if network.think_s[j] > 0 and phases(network.think[j]) is None:
+            return f"the think time of class {name} is not phase-type"
+        if network.arrivals[j] is not None and arrivals(network.arrivals[j]) is None:
+            return f"the arrivals of class {name} are not Markovian"
+    return None
+
+
+def _routes(network: Network) -> str | None:
+    for (k, c), choice in network.choices.items():
+        if choice.policy not in POLICIES:
+            where = network.stations[k] if k < len(network.stations) else "outside"
+            return f"class {network.classes[c]} leaves {where} by {choice.policy}"
+    classes, out = len(network.classes), len(network.stations)
+    for c in range(classes):
+        if network.route[out * classes + c, out * classes :].any():
+            return f"class {network.classes[c]} visits no station on some passes"
+    return None
+
+
+def _room(network: Network) -> str | None:
+    """Who may be lost or blocked, and whether the chain says what becomes of them."""
+    classes = len(network.classes)
+    for k in np.flatnonzero(np.isfinite(network.capacity)):
+        name = network.stations[k]
+        closed = network.closed & (network.visits[k] > 0)
+        own = np.isin(network.chain, network.chain[closed])
+        if network.on_full[k] == "lose" and network.population[own].sum() > network.capacity[k]:
+            return f"closed customers may find station {name} full and be lost"
+        if network.on_full[k] != "block":
+            continue
+        if network.limits:
+            return f"station {name} blocks, and there are pools or regions"
+        into = network.route[:, k * classes : (k + 1) * classes].reshape(len(network.stations) + 1, -1)
+        feeders = into.max(axis=1) > 0
+        for j in np.flatnonzero(feeders[:-1]):
+            if j != k and rule(network, int(j)) not in ("ordered", "random", "delay"):
+                return f"station {name} blocks {network.stations[j]}, where servers are shared or taken away"
+    for limit in network.limits:
+        inside = network.closed & (network.visits[list(limit.stations)] > 0).any(axis=0)
+        if limit.on_full == "lose" and inside.any():
+            return f"closed customers may find {limit.name} full and be lost"
+    return None
+
+
+def offered(network: Network) -> str:
+    """Where the open load is too much for a station without a bound, in words that give the rate; else empty."""
+    chain = network.chain[:, None] == network.chain[None, :]
+    rate = (network.rate_per_s * ~network.closed) @ chain
+    busy = (network.demands_s * rate).sum(axis=1)
+    for k, name in enumerate(network.stations):
+        if network.kind[k] == "delay" or np.isfinite(network.capacity[k]):
+            continue
+        most = max(int(network.servers[k]), len(network.rates.get(k, ())))
+        if busy[k] >= (full := network.speed(k, most)[-1]):
+            total = float(network.rate_per_s.sum())
+            return f"station {name} is offered {busy[k] / full:.6g} of what it can do; unstable from {total * full / busy[k]:.6g}/s on"
+    return ""

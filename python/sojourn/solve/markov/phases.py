@@ -1,0 +1,65 @@
+"""Distributions and arrival processes as phases: exact where they are phase-type, None where they are not.
+
+Source: M. F. Neuts, Matrix-Geometric Solutions in Stochastic Models (1981), section 2.2 (PH); D. M. Lucantoni, Comm.
+Statist. Stochastic Models 7(1), 1991, pp. 1-46 (MAP). A PH law is (start a, rates T); its end rates are -T·1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sojourn.model.distributions import MAP, Erlang, Exponential, Hyperexponential, PhaseType
+from sojourn.model.network import Array
+
+
+class Phases(NamedTuple):
+    start: Array  # probabilities, sum 1
+    rates: Array  # among the phases, 1/s; rows sum to at most 0
+
+    @property
+    def end(self) -> Array:
+        """Rate at which each phase ends the whole time, 1/s."""
+        return np.maximum(-self.rates.sum(axis=1), 0.0)
+
+
+class Arrivals(NamedTuple):
+    silent: Array  # D0, 1/s
+    arriving: Array  # D1, 1/s
+
+
+def phases(law: object) -> Phases | None:
+    """The phases of a law with a positive mean and no mass at 0; None for any other."""
+    if isinstance(law, Exponential) and law.mean > 0:
+        return Phases(np.ones(1), np.array([[-1 / law.mean]]))
+    if isinstance(law, Erlang) and law.mean > 0:
+        rate = law.shape / law.mean
+        return Phases(np.eye(law.shape)[0], rate * (np.eye(law.shape, k=1) - np.eye(law.shape)))
+    if isinstance(law, Hyperexponential) and min(law.means) > 0:
+        return Phases(np.array(law.probabilities, float), np.diag(-1 / np.array(law.means, float)))
+    if isinstance(law, PhaseType) and abs(sum(law.start) - 1) < 1e-12:
+        return Phases(np.array(law.start, float), np.array(law.rates, float))
+    return None
+
+
+def arrivals(process: object) -> Arrivals | None:
+    """A MAP as it is; a phase-type law between arrivals as a renewal MAP; None for any other."""
+    if isinstance(process, MAP):
+        return Arrivals(np.array(process.D0, float), np.array(process.D1, float))
+    law = phases(process)
+    return None if law is None else Arrivals(law.rates, np.outer(law.end, law.start))
+
+
+def stationary(generator: Array) -> Array:
+    """Stationary distribution of a small generator, by elimination without subtractions (Grassmann et al. 1985)."""
+    q = np.array(generator, float)
+    np.fill_diagonal(q, 0.0)
+    n = len(q)
+    for k in range(n - 1, 0, -1):
+        q[:k, k] /= q[k, :k].sum()
+        q[:k, :k] += np.outer(q[:k, k], q[k, :k])
+    p = np.ones(n)
+    for k in range(1, n):
+        p[k] = p[:k] @ q[:k, k]
+    return p / p.sum()

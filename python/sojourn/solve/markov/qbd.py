@@ -1,0 +1,101 @@
+"""MAP/PH/1, PH/PH/1, MMPP/M/1, M/PH/1 …: one server, first come first served, by matrix-geometric methods.
+
+Sources, letters and derivation: `map_ph_1`; G and R: `matrix_geometric` (logarithmic reduction, to machine precision at
+a load of 0.999). Limits: one queue with one server and no limit, one open class that passes it once, Markovian arrivals,
+phase-type service. Quantiles and variances of time are told where the law's matrix is of order 400 or less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sojourn.model.network import Network
+from sojourn.solve.markov.applies import offered
+from sojourn.solve.markov.map_ph_1 import LARGEST, MapPh1
+from sojourn.solve.markov.phases import arrivals, phases
+from sojourn.solve.method import Method, Wanted
+from sojourn.solve.solution import Solution
+
+
+def refuses(network: Network) -> str | None:
+    if len(network.stations) != 1 or len(network.classes) != 1 or network.closed[0]:
+        return "it needs one station and one open class"
+    if network.kind[0] != "queue" or network.servers[0] != 1 or network.discipline[0] != "fcfs":
+        return f"station {network.stations[0]} is not a single server with discipline fcfs"
+    station = network.model.station(network.stations[0])
+    if np.isfinite(network.capacity[0]) or network.limits:
+        return f"station {network.stations[0]} has a limit"
+    if getattr(station, "schedule", ()) or getattr(station, "breakdowns", None):
+        return f"station {network.stations[0]} changes its servers over time"
+    if network.visits[0, 0] != 1 or network.route[0, 0] > 0:
+        return "customers come back, or pass by"
+    if arrivals(network.arrivals[0]) is None:
+        return "the arrivals are not Markovian"
+    return "the service is not phase-type" if phases(network.service[0][0]) is None else None
+
+
+def queue(network: Network) -> MapPh1:
+    """The queue of a network that `refuses` lets pass."""
+    process, law = arrivals(network.arrivals[0]), phases(network.service[0][0])
+    assert process is not None and law is not None, "refuses let it pass"
+    return MapPh1(process, law)
+
+
+def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+    mean, busy = np.full(len(networks), np.nan), np.full(len(networks), np.nan)
+    rate, status, texts = np.full(len(networks), np.nan), ["ok"] * len(networks), []
+    more: list[dict[str, Any]] = []
+    for i, network in enumerate(networks):
+        if text := offered(network):
+            status[i] = "unstable"
+            texts.append(text)
+            continue
+        q = queue(network)
+        mean[i], busy[i], rate[i] = q.mean, q.load, q.rate_per_s
+        more += _more(network, q, i, wanted)
+    shape = (len(networks), 1, 1)
+    return Solution(
+        rate[:, None], mean.reshape(shape), busy.reshape(shape), status if texts else [], more=more,
+        message="; ".join(dict.fromkeys(texts)),
+    )  # fmt: skip
+
+
+def _more(network: Network, q: MapPh1, point: int, wanted: Wanted) -> list[dict[str, Any]]:
+    rows = _class_rows({"station": network.stations[0], "class": network.classes[0], "point": point}, q, wanted)
+    return rows + [row | {"class": ""} for row in rows]
+
+
+def _class_rows(here: dict[str, Any], q: MapPh1, wanted: Wanted) -> list[dict[str, Any]]:
+    rows = [
+        here | {"metric": "queue_length_variance", "value": q.variance},
+        here | {"metric": "waiting_probability", "value": q.waiting_probability},
+    ]
+    if wanted.probabilities is not None:
+        rows += [
+            here | {"metric": "queue_length_probability", "value": float(p), "n": n}
+            for n, p in enumerate(q.probabilities(wanted.probabilities))
+        ]
+    if q.order > LARGEST:
+        return rows
+    for name, law in (("waiting_time", q.waiting()), ("response_time", q.response())):
+        first, second = law.moment(1), law.moment(2)
+        rows.append(here | {"metric": f"{name}_variance", "value": second - first**2})
+        rows += [here | {"metric": f"{name}_quantile", "q": x, "value": law.quantile(x)} for x in wanted.quantiles]
+    return rows
+
+
+METHOD = Method(
+    name="qbd",
+    title="MAP/PH/1 by the matrix-geometric method",
+    exact=True,
+    sources=(
+        "G. Latouche, V. Ramaswami: J. Appl. Prob. 30(3), 1993, pp. 650-674",
+        "M. F. Neuts: Matrix-Geometric Solutions in Stochastic Models (1981), ch. 3 and 5",
+    ),
+    refuses=refuses,
+    run=run,
+    cost_s=lambda n: 5e-3,
+)

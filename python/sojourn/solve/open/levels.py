@@ -1,0 +1,106 @@
+"""Numbers present at a station of an open network with a product form, at P loads at once.
+
+A station that completes s(n) times as fast with n present as with one has p(n) proportional to a^n/(s(1) … s(n)); from
+its full speed on this is geometric, so all sums are closed. Source: G. Bolch et al., Queueing Networks and Markov
+Chains, 2nd ed. (2006), 7.3.4 (BCMP), Table 7.5, and 6.5 (M/M/m). In logarithms: with hundreds of servers neither a^n
+nor the factorials stay in range; only positive terms are added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from sojourn.model.network import Array
+
+
+@dataclass(frozen=True)
+class Levels:
+    """`log_weight`: P x (m+1), log p(0) … log p(m); `ratio`: P, p(n+1)/p(n) from m on (0 for a delay)."""
+
+    load: Array
+    log_weight: Array
+    ratio: Array
+    speed: Array  # m
+
+    @staticmethod
+    def of(load: Array, speed: Array) -> Levels:
+        """`load` P (mean busy servers asked for), 0 <= load < speed[-1]."""
+        m = len(speed)
+        with np.errstate(divide="ignore"):
+            steps = np.log(load)[:, None] - np.log(speed)
+        weights = np.concatenate([np.zeros((len(load), 1)), np.cumsum(steps, axis=1)], axis=1)
+        ratio = load / speed[-1]
+        last = weights[:, m:] - np.log1p(-ratio)[:, None]
+        high = np.maximum(weights.max(axis=1, keepdims=True), last)
+        total = np.exp(weights[:, :m] - high).sum(axis=1, keepdims=True) + np.exp(last - high)
+        return Levels(load, weights - high - np.log(total), ratio, np.asarray(speed, float))
+
+    @property
+    def mean(self) -> Array:
+        """P, mean number present."""
+        m, r = len(self.speed), self.ratio
+        p = np.exp(self.log_weight)
+        return np.asarray(p[:, :m] @ np.arange(m) + p[:, m] * (m / (1 - r) + r / (1 - r) ** 2))
+
+    @property
+    def variance(self) -> Array:
+        """P, about the mean: sums of squares of differences, so that nothing cancels."""
+        m, r, mean = len(self.speed), self.ratio, self.mean
+        p = np.exp(self.log_weight)
+        low = (p[:, :m] * (np.arange(m) - mean[:, None]) ** 2).sum(axis=1)
+        off = m - mean + r / (1 - r)
+        return np.asarray(low + p[:, m] / (1 - r) * (off**2 + r / (1 - r) ** 2))
+
+    @property
+    def beyond(self) -> Array:
+        """P, probability that m or more are present: of waiting, where there are m servers."""
+        return np.asarray(np.exp(self.log_weight[:, -1]) / (1 - self.ratio))
+
+    @property
+    def busy(self) -> Array:
+        """P, probability that somebody is present."""
+        return np.asarray(-np.expm1(self.log_weight[:, 0]))
+
+    def probabilities(self, most: int) -> Array:
+        """P x (most + 1)."""
+        m = len(self.speed)
+        n = np.arange(most + 1)
+        return np.asarray(np.exp(self.log_weight[:, np.minimum(n, m)]) * self.ratio[:, None] ** np.maximum(n - m, 0))
+
+
+def poisson(load: Array, most: int) -> Array:
+    """P x (most + 1), numbers present at a delay."""
+    n = np.arange(most + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(n == 0, 0.0, n * np.log(load)[:, None])
+    return np.asarray(np.exp(logs - load[:, None] - gammaln(n + 1)))
+
+
+def waiting_quantile(levels: Levels, service_s: Array, q: float) -> Array:
+    """P, s: M/M/m first come first served, P(W > t) = P(m or more) exp(-(m - a) t/S)."""
+    free = (levels.speed[-1] - levels.load) / service_s
+    return np.maximum(np.log(levels.beyond) - np.log1p(-q), 0.0) / free
+
+
+def response_quantile(levels: Levels, service_s: Array, q: float) -> Array:
+    """P, s: the q-quantile of W + S by bisection of its tail, which falls with time."""
+    wait, free = levels.beyond, levels.speed[-1] - levels.load
+    low, high = np.zeros_like(wait), np.full_like(wait, 1.0)
+    while (late := _beyond(high, wait, free) > 1 - q).any():
+        high = np.where(late, 2 * high, high)
+    for _ in range(200):
+        middle = (low + high) / 2
+        late = _beyond(middle, wait, free) > 1 - q
+        low, high = np.where(late, middle, low), np.where(late, high, middle)
+    return np.asarray(high * service_s)
+
+
+def _beyond(t: Array, wait: Array, free: Array) -> Array:
+    """P(W + S > t), t in services: e^-t + wait·(e^(-f t) - e^-t)/(1 - f) with f = `free`; at f = 1 the limit t e^-t."""
+    gap = (1 - free) * t
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = np.where(np.abs(gap) < 1e-8, t * (1 + gap / 2), np.expm1(gap) / np.where(free == 1, 1.0, 1 - free))
+    return np.asarray(np.exp(-t) * (1 + wait * middle))

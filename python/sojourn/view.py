@@ -1,0 +1,181 @@
+"""Metrics as tables to read: stations down, quantities across; for a sweep, points down. Nothing is computed here.
+
+Not all rows are shown: where a model has one class, the rows over all classes say the same; quantiles and
+probabilities have tables of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sojourn.units import quantity
+
+SHORT = {
+    "arrival_rate": "arrivals",
+    "throughput": "X",
+    "utilisation": "U",
+    "queue_length": "Q",
+    "waiting_time": "W",
+    "service_time": "S",
+    "residence_time": "all visits",
+    "response_time": "R",
+    "loss_probability": "lost",
+    "saturation_rate": "saturates at",
+    "softirq_utilisation": "U softirq",
+}
+SYSTEM = ("arrival_rate", "throughput", "response_time", "queue_length", "loss_probability")
+MOST = 60  # rows
+Cells = dict[tuple[Any, ...], dict[str, dict[str, Any]]]
+
+
+def view(frame: pl.DataFrame, factors: Sequence[str], most: int = MOST) -> RenderableType:
+    """A table of means, then of quantiles and probabilities where there are any."""
+    varied = [name for name in factors if frame[name].n_unique() > 1]
+    parts = [_swept(frame, varied, most) if varied else _stations(frame, most)]
+    for metrics, column in (
+        (("response_time_quantile", "waiting_time_quantile"), "q"),
+        (("queue_length_probability",), "n"),
+    ):
+        rows = frame.filter(pl.col("metric").is_in(metrics))
+        if rows.height and not varied:
+            parts.append(_further(rows, column, most))
+    return Group(*parts)
+
+
+def _stations(frame: pl.DataFrame, most: int) -> RenderableType:
+    rows = _one_class(frame).filter(pl.col("metric").is_in(list(SHORT)))
+    cells = _cells(rows, ["station", "class"])
+    shown = [m for m in SHORT if _worth(m, cells)]
+    strange = any(r["status"] != "ok" for row in cells.values() for r in row.values())
+    classes = len({key[1] for key in cells}) > 1
+    table = _table(["station", *(["class"] if classes else [])], [SHORT[m] for m in shown], strange)
+    for (station, cls), row in _first(cells, most):
+        name = station or "(system)"
+        table.add_row(
+            name, *([cls or "(all)"] if classes else []), *_row(row, shown), *([_statuses([row])] if strange else [])
+        )
+    return _whole(table, len(cells), most)
+
+
+def _worth(metric: str, cells: Cells) -> bool:
+    """Whether a column says something: residence times only where they are not those of one visit."""
+    rows = [row for row in cells.values() if metric in row]
+    if metric != "residence_time":
+        return bool(rows)
+    return any(row[metric]["value"] != row.get("response_time", {"value": None})["value"] for row in rows)
+
+
+def _swept(frame: pl.DataFrame, varied: Sequence[str], most: int) -> RenderableType:
+    """The system at each point, and its busiest station."""
+    rows = _one_class(frame).filter((pl.col("station") == "") & pl.col("metric").is_in(SYSTEM))
+    cells = _cells(rows, [*varied, "class"])
+    shown = [m for m in SYSTEM if any(m in row for row in cells.values())]
+    busiest = _busiest(frame, varied)
+    strange = any(r["status"] != "ok" for row in cells.values() for r in row.values())
+    classes = len({key[-1] for key in cells}) > 1
+    heads = [name.rpartition(".")[2] if len(varied) == 1 else name for name in varied]
+    columns = [*(SHORT[m] for m in shown), *(["busiest"] if busiest else [])]
+    table = _table([*heads, *(["class"] if classes else [])], columns, strange)
+    for key, row in _first(cells, most):
+        *point, cls = key
+        table.add_row(
+            *map(_plain, point), *([cls or "(all)"] if classes else []), *_row(row, shown),
+            *([busiest.get(tuple(point), "")] if busiest else []), *([_statuses([row])] if strange else []),
+        )  # fmt: skip
+    return _whole(table, len(cells), most)
+
+
+def _further(rows: pl.DataFrame, column: str, most: int) -> RenderableType:
+    keys = ["station", "class", column]
+    cells = _cells(_one_class(rows), keys)
+    names = list(dict.fromkeys(rows["metric"]))
+    table = _table(keys, [name.replace("_", " ") for name in names], False)
+    for (station, cls, at), row in _first(cells, most):
+        table.add_row(station or "(system)", cls or "(all)", _plain(at), *(_cell(row.get(name)) for name in names))
+    return _whole(table, len(cells), most)
+
+
+def _one_class(frame: pl.DataFrame) -> pl.DataFrame:
+    """Without the rows over all classes, where a model has one and they say the same."""
+    named = frame.filter(pl.col("class") != "").select("station", "metric").unique()
+    if frame["class"].n_unique() > 2 or not named.height:
+        return frame
+    doubled = frame.join(named, on=["station", "metric"], how="semi")["class"] == ""
+    keep = frame.join(named, on=["station", "metric"], how="anti")
+    single = frame.join(named, on=["station", "metric"], how="semi").filter(~doubled)
+    return pl.concat([single, keep.with_columns(pl.lit(frame["class"].max()).alias("class"))])
+
+
+def _cells(rows: pl.DataFrame, keys: Sequence[str]) -> Cells:
+    """Stations in the order of the table, the system last."""
+    found: Cells = {}
+    for row in rows.iter_rows(named=True):
+        found.setdefault(tuple(row[key] for key in keys), {})[row["metric"]] = row
+    if "station" not in keys:
+        return found
+    return dict(sorted(found.items(), key=lambda item: item[0][0] == ""))
+
+
+def _busiest(frame: pl.DataFrame, varied: Sequence[str]) -> dict[tuple[Any, ...], str]:
+    """Point → the station whose servers are busiest, and how busy."""
+    rows = frame.filter((pl.col("metric") == "utilisation") & (pl.col("class") == "") & pl.col("value").is_not_null())
+    best: dict[tuple[Any, ...], tuple[float, str]] = {}
+    for row in rows.iter_rows(named=True):
+        key = tuple(row[name] for name in varied)
+        if key not in best or row["value"] > best[key][0]:
+            best[key] = (row["value"], f"{row['station']} {100 * row['value']:.1f} %")
+    return {key: text for key, (_, text) in best.items()}
+
+
+def _table(left: Iterable[str], right: Iterable[str], strange: bool) -> Table:
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for name in left:
+        table.add_column(name, no_wrap=True)
+    for name in right:
+        table.add_column(name, justify="right", no_wrap=True)
+    if strange:
+        table.add_column("status", no_wrap=True)
+    return table
+
+
+def _first(cells: Cells, most: int) -> list[tuple[tuple[Any, ...], dict[str, dict[str, Any]]]]:
+    return list(cells.items())[:most]
+
+
+def _whole(table: Table, count: int, most: int) -> RenderableType:
+    return table if count <= most else Group(table, Text(f"… {count - most} more rows; .frame has all", style="dim"))
+
+
+def _row(row: dict[str, dict[str, Any]], shown: Sequence[str]) -> list[str]:
+    return [_cell(row.get(metric)) for metric in shown]
+
+
+def _cell(row: dict[str, Any] | None) -> str:
+    """Value, and the half width of its interval where it has one; both ends where there is no value."""
+    if row is None:
+        return ""
+    value, low, high = (row[name] for name in ("value", "low", "high"))
+    if value is None and low is not None and high is not None:
+        return f"{_amount(low, row)} … {_amount(high, row)}"
+    text = _amount(value, row)
+    return f"{text} ± {_amount((high - low) / 2, row)}" if None not in (value, low, high) and high > low else text
+
+
+def _amount(value: float | None, row: dict[str, Any]) -> str:
+    if row["metric"].endswith("utilisation") and value is not None:
+        return f"{100 * value:.4g} %"
+    return quantity(value, row["unit"], 4) if row["unit"] in ("s", "1/s", "1") else f"{value:.4g}"
+
+
+def _statuses(rows: Iterable[dict[str, dict[str, Any]]]) -> str:
+    return ", ".join(dict.fromkeys(r["status"] for row in rows for r in row.values() if r["status"] != "ok"))
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

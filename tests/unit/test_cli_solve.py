@@ -1,0 +1,138 @@
+"""`sojourn solve` and `sojourn methods`: what they print, for people and for programs, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner, Result
+
+import sojourn as sj
+from sojourn.cli.app import app
+from sojourn.cli.vary import factors
+from sojourn.errors import InputError, MethodRefused, ModelError
+from sojourn.table import Metrics
+
+SHOP = """
+name = "shop"
+[stations.cpu]
+[stations.disk]
+[classes.user]
+kind = "closed"
+population = 2
+think_s = 1.0
+[demands_s.cpu]
+user = 0.2
+[demands_s.disk]
+user = 0.3
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.toml"
+    path.write_text(SHOP)
+    return path
+
+
+def run(*arguments: str | Path) -> Result:
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_stations_by_quantities(shop: Path) -> None:
+    out = run("solve", shop).output
+    assert out.startswith("shop: ") and "(system)" in out and "exact" in out
+    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["cpu", "disk"]
+
+
+def test_json_is_the_metrics_of_the_function(shop: Path) -> None:
+    text = run("solve", shop, "--method", "mva", "--json").output
+    assert sorted(json.loads(text)) == ["message", "method", "rows", "status"]
+    assert Metrics.from_json(text).frame.equals(sj.solve(sj.Model.read(shop), method="mva").frame)
+
+
+def test_csv_has_all_rows(shop: Path) -> None:
+    text = run("solve", shop, "--csv", "--vary", "classes.user.population=1..3").output
+    frame = pl.read_csv(text.encode())
+    assert frame["classes.user.population"].unique().sort().to_list() == [1, 2, 3]
+    first = frame.filter((pl.col("classes.user.population") == 1) & (pl.col("metric") == "throughput"))
+    assert first["value"].to_list() == pytest.approx([1 / 1.5] * first.height)  # alone: 1 pass in 1 + 0.2 + 0.3 s
+
+
+def test_a_sweep_is_a_line_a_point(shop: Path) -> None:
+    out = run(
+        "solve", shop, "--vary", "classes.user.population=1,2", "--vary", "demands_s.cpu.user=0.1..0.3:0.1"
+    ).output
+    lines = out.splitlines()
+    assert "demands_s.cpu.user" in lines[1] and "busiest" in lines[1]
+    assert [line.split()[:2] for line in lines[2:8]] == [[n, d] for n in "12" for d in ("0.1", "0.2", "0.3")]
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_a_figure(shop: Path, ending: str) -> None:
+    path = shop.with_suffix(f".{ending}")
+    out = run("solve", shop, "--vary", "classes.user.population=1..5", "--plot", path).output
+    assert f"written to {path}" in out.replace("\n", "")
+    assert path.read_bytes().startswith(b"\x89PNG" if ending == "png" else b"<svg")
+
+
+def test_what_is_refused(shop: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="add --vary"):
+        run("solve", shop, "--plot", "x.svg")
+    with pytest.raises(InputError, match="choose one"):
+        run("solve", shop, "--json", "--csv")
+    with pytest.raises(InputError, match=r"end it with one of \.svg"):
+        run("solve", shop, "--vary", "classes.user.population=1..5", "--plot", "x.gif")
+    with pytest.raises(InputError, match="did you mean mva"):
+        run("solve", shop, "--method", "mvaa")
+    with pytest.raises(MethodRefused, match="needs one multicore"):
+        run("solve", shop, "--method", "two-class/paper")
+    with pytest.raises(ModelError, match=r"shop\.toml:7: classes\.user\.population: -2"):
+        shop.write_text(SHOP.replace("population = 2", "population = -2"))
+        run("solve", shop)
+    with pytest.raises(ModelError, match="give a model file"):
+        run("solve", tmp_path / "none.toml")
+
+
+def test_methods(shop: Path) -> None:
+    assert "mva" in run("methods").output and "two-class/priority" in run("methods").output
+    told = run("methods", shop).output
+    assert "auto takes it" in told and "needs one multicore" in " ".join(told.split())
+    rows = {row["name"]: row for row in json.loads(run("methods", shop, "--json").output)["methods"]}
+    assert rows["mva"]["applies"] and rows["mva"]["exact"] and not rows["two-class/paper"]["applies"]
+    assert all(row["sources"] and row["family"] for row in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1..4", [1, 2, 3, 4]),
+        ("1..9:4", [1, 5, 9]),
+        ("0.1..0.3:0.1", [0.1, 0.2, 0.3]),
+        ("1e-3..1*10", [0.001, 0.01, 0.1, 1.0]),
+        ("1..8*2", [1, 2, 4, 8]),
+        ("3,1.5,fcfs", [3, 1.5, "fcfs"]),
+        ("1..2,9", [1, 2, 9]),
+    ],
+)
+def test_values(text: str, values: list[object]) -> None:
+    found = factors([f"a.b={text}"])["a.b"]
+    assert found == values and list(map(type, found)) == list(map(type, values))
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "a=", "=1", "a=4..1", "a=1..4:0", "a=0..4*2", "a=1..4*1", "a=1..x", "a=1..20001", "a=1..1e9:1"]
+)
+def test_values_that_are_none(text: str) -> None:
+    with pytest.raises(InputError):
+        factors([text])
+
+
+def test_a_path_twice() -> None:
+    with pytest.raises(InputError, match="twice"):
+        factors(["a=1", "a=2"])

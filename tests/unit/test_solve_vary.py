@@ -1,0 +1,107 @@
+"""Sweeps: what is varied, that the quick way and the long way make the same network, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.errors import InputError, ModelError
+from sojourn.model import Network
+from sojourn.solve.vary import changed, varied
+
+MODEL = sj.Model(
+    stations=[sj.Queue("cpu", servers=2), sj.Queue("disk"), sj.LoadDependent("tape", (3.0, 4.0))],
+    classes=[sj.Closed("user", 5, 1.0), sj.Open("api", 0.5)],
+    demands_s={"cpu": {"user": 0.2, "api": 0.1}, "disk": {"user": 0.3}},
+    visits={"cpu": {"user": 4}, "tape": {"user": 0}},
+    regions=[sj.Region("all", 3, ("cpu", "disk"))],
+)
+ARRAYS = (
+    "servers",
+    "capacity",
+    "visits",
+    "service_s",
+    "population",
+    "think_s",
+    "rate_per_s",
+    "passes",
+    "route",
+    "demands_s",
+)
+PATHS: list[tuple[str, list[Any]]] = [
+    ("classes.user.population", [0, 1, 50]),
+    ("classes.user.think_s", [0.0, 0.5, sj.Erlang(2.0, 3)]),
+    ("classes.api.rate_per_s", [0.0, 2.0]),
+    ("stations.cpu.servers", [1, 7]),
+    ("stations.cpu.discipline", ["ps", "siro"]),
+    ("stations.tape.rates_per_s", [(1.0,), (2.0, 3.0)]),
+    ("demands_s.cpu.user", [0.1, 2.0]),
+    ("demands_s.disk.user", [0.1, sj.Deterministic(1.0)]),
+    ("visits.cpu.user", [0.5, 3.0]),
+    ("regions.all.limit", [1, 9]),
+]
+
+
+def same(a: Network, b: Network) -> bool:
+    numbers = all(np.allclose(getattr(a, name), getattr(b, name), rtol=1e-13, atol=0) for name in ARRAYS)
+    return numbers and (a.think, a.arrivals, a.discipline, a.limits) == (b.think, b.arrivals, b.discipline, b.limits)
+
+
+@pytest.mark.parametrize(("path", "values"), PATHS, ids=[path for path, _ in PATHS])
+def test_a_copy_is_what_lowering_the_changed_model_gives(path: str, values: list[Any]) -> None:
+    networks, columns = varied(MODEL, {path: values})
+    assert columns == {path: values}
+    for network, value in zip(networks, values, strict=True):
+        assert same(network, changed(MODEL, path, value).network)
+        kinds = [[d.kind if d else None for d in row] for row in network.service]
+        assert kinds == [[d.kind if d else None for d in row] for row in changed(MODEL, path, value).network.service]
+    assert MODEL.network.population.tolist() == [5, -1]
+
+
+def test_all_combinations_the_last_runs_fastest() -> None:
+    factors = {"classes.user.population": [1, 2], "stations.cpu.servers": [3, 4]}
+    networks, columns = varied(MODEL, factors)
+    assert [(int(n.population[0]), int(n.servers[0])) for n in networks] == [(1, 3), (1, 4), (2, 3), (2, 4)]
+    assert columns == {"classes.user.population": [1, 1, 2, 2], "stations.cpu.servers": [3, 4, 3, 4]}
+    slow, _ = varied(MODEL, {"visits.cpu.user": [1.0], **factors})
+    assert [(int(n.population[0]), int(n.servers[0])) for n in slow] == [(1, 3), (1, 4), (2, 3), (2, 4)]
+
+
+def test_a_probability_of_a_route() -> None:
+    rows = {"cpu": {"cpu": 0.5, "exit": 0.5}}
+    m = sj.Model([sj.Queue("cpu")], [sj.Open("api", 1.0)], service_s={"cpu": {"api": 0.1}}, routing={"api": rows})
+    with pytest.raises(ModelError, match=r"routing\.api\.cpu: the row sums to 1\.25"):
+        varied(m, {"routing.api.cpu.cpu": [0.75]})
+    networks, _ = varied(m, {"routing.api.cpu.cpu": [0.5, 0.25]})
+    assert [n.visits[0, 0] for n in networks] == pytest.approx([2, 1 / 0.75])
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "match"),
+    [
+        ("classes.user.population", 2.5, r"classes\.user\.population: 2\.5; give a whole number"),
+        ("classes.user.think_s", -1.0, "at least 0"),
+        ("classes.api.rate_per_s", float("nan"), "finite"),
+        ("stations.cpu.servers", 0, "at least 1"),
+        ("demands_s.disk.user", -1.0, "at least 0"),
+        ("demands_s.cpu.user", sj.Deterministic(1.0), "of one visit"),
+        ("classes.usr.population", 1, "use one of user, api"),
+        ("classes.user.size", 1, "use one of population"),
+        ("stations.gpu.servers", 1, "use one of cpu, disk, tape"),
+        ("demands_s.gpu.user", 1.0, r"use one of demands_s\.cpu\.user"),
+        ("service_s.cpu.user", 1.0, "has no service_s"),
+        ("routing.user.cpu.disk", 1.0, "a route that the model has"),
+        ("population", 1, r"use classes\.NAME\.FIELD"),
+    ],
+)
+def test_what_cannot_be_varied(path: str, value: Any, match: str) -> None:
+    with pytest.raises(ModelError, match=match):
+        varied(MODEL, {path: [value]})
+
+
+def test_no_values() -> None:
+    with pytest.raises(InputError, match="at least one value"):
+        sj.sweep(MODEL, "classes.user.population", [])
