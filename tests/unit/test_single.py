@@ -69,7 +69,7 @@ REFUSED = [
      "2 stations"),
     ("mmm", sj.Model([sj.Queue("a")], [sj.Open("c", 0.1)], service_s={"a": {"c": 1.0}}, visits={"a": {"c": 3.0}}),
      "exactly once"),
-    ("mmm", one(1.0, schedule=((0.0, 1), (5.0, 2)), period_s=10.0), "come and go"),
+    ("mmm", one(1.0, schedule=((0.0, 1), (5.0, 2)), period_s=10.0), "schedule"),
 ]  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def test_unstable_is_a_status_with_the_rate_at_which_it_starts(name: str, servic
 
 
 def test_a_sweep_through_saturation() -> None:
-    m = sj.sweep(one(1.0), "classes.c.rate_per_s", np.linspace(0.1, 1.2, 12).tolist())
+    m = sj.sweep(one(1.0), "classes.c.rate_per_s", [k / 10 for k in range(1, 13)])
     at = m.frame.filter(
         (m.frame["metric"] == "response_time") & (m.frame["station"] == "q") & (m.frame["class"] == "c")
     )
@@ -163,7 +163,9 @@ def test_approximations_are_exact_where_they_should_be(name: str) -> None:
     d = sj.Hyperexponential((0.3, 0.7), (2.0, 0.3))
     exact = sj.solve(one(d), "mg1").value("waiting_time", "q")
     found = sj.solve(one(d), name)
-    assert found.status == "approximate" and found.value("waiting_time", "q") == pytest.approx(exact, rel=0.03)
+    # Allen-Cunneen is Pollaczek-Khinchine for M/G/1; Whitt's is not
+    close = 1e-12 if name == "allen_cunneen" else 0.2
+    assert found.status == "approximate" and found.value("waiting_time", "q") == pytest.approx(exact, rel=close)
 
 
 def test_d_d_1_does_not_wait() -> None:
@@ -179,7 +181,7 @@ def test_kingman_encloses_g_m_1(d: sj.Distribution) -> None:
     low, high = kingman(MMm(1 / d.first, 0.6 * d.first), d.scv, 1.0)
     assert low[0] <= exact <= high[0]
     bounds = sj.solve(model, "kingman")
-    assert bounds.status == "bounds" and math.isnan(bounds.value("waiting_time", "q", "c"))
+    assert bounds.status == "bounds" and math.isnan(bounds.value("response_time"))
 
 
 @pytest.mark.parametrize(("servers", "capacity"), [(1, 6), (3, 9), (4, 4)])
