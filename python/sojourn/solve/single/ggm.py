@@ -116,7 +116,7 @@ ALLEN_CUNNEEN = Method(
     refuses=refuses,
     run=_with(allen_cunneen),
     cost_s=lambda n: 1e-4,
-    rank=10,
+    rank=20,
 )
 WHITT = Method(
     name="whitt",
@@ -126,7 +126,7 @@ WHITT = Method(
     refuses=refuses,
     run=_with(whitt),
     cost_s=lambda n: 1e-4,
-    rank=20,
+    rank=10,
 )
 KINGMAN = Method(
     name="kingman",
