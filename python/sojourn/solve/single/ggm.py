@@ -9,8 +9,8 @@ Systems vol. 2 (1976), pp. 34-48.
     ca2, cs2       arrival_scv, service_scv: squared coefficients of variation of gaps and of services
     EW(M/M/m)      `MMm.waiting_s`
 
-Exact where both are 1 (M/M/m) and, with one server and Poisson arrivals, M/G/1. Elsewhere the error of either is commonly
-below 10 % at loads above 0.7 and may be large at low load or for scv far above 1. Stable: products of bounded factors.
+Exact where both are 1 (M/M/m); Allen-Cunneen also for M/G/1, where Whitt's is 15 % off at rho = 0.5 and cs2 = 2.3 (measured).
+Elsewhere the error is larger at low load and for scv far from 1. Stable: products of bounded factors.
 Classes: service of all arrivals together; scv of gaps averaged by rate (QNA's asymptotic rule). Bounds: waiting time of
 any G/G/m with independent gaps; the lower one is 0 for m > 1.
 """
