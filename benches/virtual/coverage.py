@@ -156,7 +156,7 @@ def write(given: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
         "# coverage",
         "",
         f"Intervals at {given.level:.0%}, {given.seeds} seeds, {len(SHARES)} rates x {REPLICATIONS} runs of "
-        f"{given.seconds:g} s simulated. A delay whose truth is 0 has errors in ms instead of per cent of it.",
+        f"{given.seconds:g} s simulated. Error and spread of a delay whose truth is 0 are in per cent of 1 ms.",
         "",
     ]
     (given.out / "summary.md").write_text("\n".join([*head, *summary(rows, given.level)]) + "\n")
