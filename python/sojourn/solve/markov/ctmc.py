@@ -28,7 +28,7 @@ import numpy as np
 from sojourn.errors import MethodRefused
 from sojourn.model.network import Network
 from sojourn.solve.markov.answer import Measured, answer
-from sojourn.solve.markov.applies import offered, refuses
+from sojourn.solve.markov.applies import MOST_CUSTOMERS, offered, refuses
 from sojourn.solve.markov.estimate import MOST_STATES, states
 from sojourn.solve.markov.spec import UNLIMITED, spec
 from sojourn.solve.method import Method, Wanted
@@ -90,6 +90,7 @@ def first_bound(network: Network) -> int:
 
 def _fitting(network: Network, most: int) -> int:
     """`most`, or the largest number below it whose states are not too many; at least 1."""
+    most = min(most, MOST_CUSTOMERS - int(network.population[network.closed].sum()))
     if states(network, most) <= MOST_STATES:
         return most
     low = 1
@@ -133,6 +134,6 @@ METHOD = Method(
     ),
     refuses=refuses,
     run=run,
-    cost_s=lambda n: 1e-3 + 2e-5 * count(n),
+    cost_s=lambda n: 1e-3 + 4e-5 * count(n),
     memory_bytes=lambda n: 400 * count(n),
 )
