@@ -74,7 +74,13 @@ def test_what_is_no_generator(q: object, text: str) -> None:
 
 def test_bad_arguments() -> None:
     q = [[-1.0, 1.0], [1.0, -1.0]]
-    for bad in (lambda: chain.transient(q, [1.0, 1.0], [1.0]), lambda: chain.transient(q, [1.0, 0.0], [2.0, 1.0]),
-                lambda: chain.transient(q, [1.0, 0.0], [1e12]), lambda: chain.first_passage(q, []), lambda: chain.first_passage(q, [2])):  # fmt: skip
+    wrong = (
+        lambda: chain.transient(q, [1.0, 1.0], [1.0]),
+        lambda: chain.transient(q, [1.0, 0.0], [2.0, 1.0]),
+        lambda: chain.transient(q, [1.0, 0.0], [1e12]),
+        lambda: chain.first_passage(q, []),
+        lambda: chain.first_passage(q, [2]),
+    )
+    for bad in wrong:
         with pytest.raises(InputError):
             bad()
