@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sojourn as sj
+from sojourn.solve.markov import layered
 
 CASES = [(20, 5, 0.5, 0.02, 0.03), (20, 2, 0.3, 0.02, 0.03), (20, 1, 0.3, 0.02, 0.03), (40, 10, 1.0, 0.02, 0.03),
          (30, 8, 0.2, 0.03, 0.03), (30, 4, 1.0, 0.01, 0.05), (15, 3, 0.05, 0.1, 0.02)]  # fmt: skip
@@ -99,3 +100,24 @@ def test_nested_pools() -> None:
     one = sj.solve(nested(1, 1), "ctmc")
     assert one.value("queue_length", "cpu") / one.value("queue_length", "db") == pytest.approx(1.5, rel=1e-12)
     assert one.value("queue_length", "links") == 0.0
+
+
+def test_rows_of_a_pool_by_class() -> None:
+    """Two classes over one pool: waits and rates by class add up; both wait in one line, so equally long."""
+    model = sj.Model(
+        [sj.Queue("cpu", discipline="ps"), sj.Pool("threads", 2, ("cpu",))], [sj.Closed("a", 4, 1.0), sj.Closed("b", 4, 1.0)],
+        demands_s={"cpu": {"a": 0.3, "b": 0.3}},
+    )  # fmt: skip
+    r = sj.solve(model, "ctmc")
+    assert r.value("queue_length", "threads", "a") == pytest.approx(r.value("queue_length", "threads") / 2, rel=1e-12)
+    assert r.value("waiting_time", "threads", "b") == pytest.approx(r.value("waiting_time", "threads"), rel=1e-12)
+    assert r.value("throughput", "threads", "a") == pytest.approx(r.value("throughput", cls="a"), rel=1e-12)
+
+
+def test_who_is_refused() -> None:
+    for customers, reason in (
+        (sj.Closed("user", 10_000_000, 1.0), "10000000 customers"),
+        (sj.Closed("user", 9, 1.0), None),
+    ):
+        found = layered.refuses(pool(customers, 5, 0.1, 0.1).network)
+        assert (reason in found) if reason and found else found is None

@@ -109,15 +109,19 @@ def _more(network: Network, m: dict[str, Any], point: int, wanted: Wanted) -> li
             at = k * classes + int(c)
             row(name, network.classes[c], "queue_length_variance", max(m["square"][at] - m["present"][at] ** 2, 0.0))
     for i, limit in enumerate(network.limits):
-        own = slice(i * classes, (i + 1) * classes)
-        tried, waited, lost, waiting = (
-            m[x][own].sum() for x in ("limit_tried", "limit_waited", "limit_lost", "waiting")
-        )
         row(limit.name, "", "utilisation", m["held"][i] / limit.size)
-        row(limit.name, "", "throughput", tried - lost)
-        row(limit.name, "", "queue_length", waiting)
-        row(limit.name, "", "waiting_time", waiting / (tried - lost) if tried > lost else 0.0)
-        row(limit.name, "", "waiting_probability", waited / tried if tried else 0.0)
-        if limit.on_full == "lose":
-            row(limit.name, "", "loss_probability", lost / tried if tried else 0.0)
+        for c in (None, *range(classes)):
+            own = slice(i * classes, (i + 1) * classes) if c is None else slice(i * classes + c, i * classes + c + 1)
+            come, waited, gone, waiting = (
+                float(m[x][own].sum()) for x in ("limit_tried", "limit_waited", "limit_lost", "waiting")
+            )
+            if not come:
+                continue
+            cls = "" if c is None else network.classes[c]
+            row(limit.name, cls, "throughput", come - gone)
+            row(limit.name, cls, "queue_length", waiting)
+            row(limit.name, cls, "waiting_time", waiting / (come - gone) if come > gone else 0.0)
+            row(limit.name, cls, "waiting_probability", waited / come)
+            if limit.on_full == "lose":
+                row(limit.name, cls, "loss_probability", gone / come)
     return rows

@@ -22,6 +22,7 @@ from sojourn.model.network import Array
 
 TOLERANCE, CYCLES, GOOD = 1e-15, 500, 1e-10
 ROW = 1e-9
+MOST_WORK = 1e11  # moves of probability, about 1e9 a second
 
 
 def steady(q: Any) -> Array:
@@ -59,6 +60,11 @@ def transient(q: Any, p0: ArrayLike, times_s: ArrayLike) -> Array:
         )
     if not np.isfinite(times).all() or (np.diff(times, prepend=0.0) < 0).any():
         raise InputError(times.tolist(), "times_s", "give times from 0 on, ascending")
+    if (work := _out(rates).max() * times.max(initial=0.0) * (rates.nnz + len(start))) > MOST_WORK:
+        raise InputError(
+            f"{times.max():g} s are {work:.2g} steps of this chain", "times_s",
+            f"ask for times at which it is below {MOST_WORK:g}, or for the steady state",
+        )  # fmt: skip
     return chain_transient(*_csr(rates), start, times, 1e-13).reshape(len(times), len(start))
 
 

@@ -37,6 +37,9 @@ from sojourn.solve.open.levels import Levels
 from sojourn.solve.productform import product_form
 from sojourn.solve.solution import Solution
 
+MOST_SIZE = 5000
+MOST_CUSTOMERS = 5000
+
 
 def refuses(network: Network) -> str | None:
     if not network.limits:
@@ -51,7 +54,12 @@ def refuses(network: Network) -> str | None:
             return f"who finds {limit.name} full is lost"
         if network.demands_s[list(limit.stations), 0].sum() <= 0:
             return f"nobody spends time inside {limit.name}"
-    return product_form(replace(network, limits=()))
+    if network.population[0] > MOST_CUSTOMERS:
+        return f"it has {network.population[0]} customers, and at most {MOST_CUSTOMERS} are taken"
+    if (most := max(_size(network, limit) for limit in network.limits)) > MOST_SIZE:
+        return f"the inside would be solved for each number up to {most}, and at most {MOST_SIZE} are taken"
+    free = replace(network, limits=())
+    return convolution.refuses(free) if network.closed[0] else product_form(free)
 
 
 def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
@@ -63,6 +71,11 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     for p, network in enumerate(networks):
         _point(network, solution, p)
     return solution
+
+
+def _size(network: Network, limit: Limit) -> int:
+    """How many there can be inside."""
+    return min(limit.size, int(network.population[0])) if network.closed[0] else limit.size
 
 
 @dataclass(frozen=True)
@@ -105,9 +118,8 @@ def _point(network: Network, solution: Solution, p: int) -> None:
 
 def _inner(network: Network, limit: Limit) -> Inner:
     """Each population from 1 to the size of the limit, or to all customers there are, whichever is less."""
-    size = min(limit.size, int(network.population[0])) if network.closed[0] else limit.size
-    own = list(limit.stations)
-    models = (_model(network, own, [], {}, Closed(network.classes[0], n)) for n in range(1, size + 1))
+    own, sizes = list(limit.stations), range(1, _size(network, limit) + 1)
+    models = (_model(network, own, [], {}, Closed(network.classes[0], n)) for n in sizes)
     found = convolution.METHOD.run([m.network for m in models], Wanted(()))
     return Inner(limit, found.throughput[:, 0], found.queue_length[:, :, 0], found.utilisation[:, :, 0])
 
@@ -181,6 +193,6 @@ METHOD = Method(
     ),
     refuses=refuses,
     run=run,
-    cost_s=lambda n: 2e-3 * sum(limit.size for limit in n.limits),
+    cost_s=lambda n: 2e-3 * sum(_size(n, limit) for limit in n.limits),
     rank=1,
 )
