@@ -105,7 +105,7 @@ impl Cell {
         self.response_s2 += response_s * response_s;
         self.waiting_s += waiting_s;
         self.waiting_s2 += waiting_s * waiting_s;
-        self.waited += f64::from(u8::from(waiting_s > 0.0));
+        self.waited += if waiting_s > 0.0 { 1.0 } else { 0.0 };
         self.gone(since);
     }
 
@@ -134,7 +134,7 @@ impl Cell {
     pub fn taken(&mut self, since: f64, waiting_s: f64) {
         self.waiting_s += waiting_s;
         self.waiting_s2 += waiting_s * waiting_s;
-        self.waited += f64::from(u8::from(waiting_s > 0.0));
+        self.waited += if waiting_s > 0.0 { 1.0 } else { 0.0 };
         self.start(since);
     }
 

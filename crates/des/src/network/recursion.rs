@@ -196,7 +196,9 @@ impl Recursion {
 
     /// Those who are done at k go to the next station, or out.
     fn on(&mut self, k: usize, line: &mut Line, start_s: f64) {
-        if (0..self.classes).any(|c| self.statistics.records(k * self.classes + c)) {
+        if self.classes == 1 {
+            self.statistics.record_many(k, line.done.iter().map(|v| v.end_s - v.arrived_s));
+        } else if (0..self.classes).any(|c| self.statistics.records(k * self.classes + c)) {
             for v in &line.done {
                 self.statistics.record(k * self.classes + v.class as usize, v.end_s - v.arrived_s);
             }
@@ -228,9 +230,7 @@ impl Recursion {
             sums.add(v.end_s - start_s, v.end_s - v.entered_s, 0.0);
         }
         self.statistics.cells[cell].leave_many(&sums, false);
-        if self.statistics.records(cell) {
-            done.iter().for_each(|v| self.statistics.record(cell, v.end_s - v.entered_s));
-        }
+        self.statistics.record_many(cell, done.iter().map(|v| v.end_s - v.entered_s));
         self.completions += done.len() as u64;
         self.inside -= done.len() as u64;
     }
