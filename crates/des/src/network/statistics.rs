@@ -65,6 +65,14 @@ impl Statistics {
         }
     }
 
+    /// Many response times of a cell.
+    pub fn record_many(&mut self, cell: usize, responses_s: impl Iterator<Item = f64> + Clone) {
+        for histogram in self.wanted[cell].into_iter().filter(|h| *h != NONE) {
+            let histogram = &mut self.histograms[histogram as usize];
+            responses_s.clone().for_each(|r| histogram.record(r));
+        }
+    }
+
     /// Whether any response time of this cell is asked for.
     pub fn records(&self, cell: usize) -> bool {
         self.wanted[cell] != [NONE, NONE]
@@ -99,7 +107,7 @@ impl Statistics {
         if self.closed == self.group {
             self.closed = 0;
             self.histograms.iter_mut().for_each(Histogram::close);
-            if self.histograms.first().is_some_and(|h| h.groups() >= 2 * GROUPS / 2) {
+            if self.histograms.first().is_some_and(|h| h.groups() == GROUPS) {
                 self.histograms.iter_mut().for_each(Histogram::halve);
                 self.group *= 2;
             }
