@@ -9,7 +9,7 @@ section 9.3.1. Quantile from an interval of the distribution function: Woodruff,
     phi    their lag-1 correlation      the variance grows by (1 + phi)/(1 - phi) where phi > 0
     beta   skewness/(6 sqrt k)          G(t) = (cbrt(1 + 6 beta (t - beta)) - 1)/(2 beta) in place of t
 
-Limits: a batch must be long against the correlation of the process; `stopping` asks for 2000 independent observations
+Limits: a batch must be long against the correlation of the process; `stopping` asks for 4000 independent observations
 before it trusts an interval. Runs are independent; with many of them a run is one batch and phi is taken as 0.
 """
 

@@ -17,7 +17,7 @@ from sojourn.model.network import Network
 from sojourn.simulate.interval import MACRO, Array, ratio
 from sojourn.simulate.record import Record
 
-INDEPENDENT = 2000
+INDEPENDENT = 4000
 LEAST_IN_MACRO = 5
 MOST_GROWTH = 2.0
 LEAST_GROWTH = 1.1

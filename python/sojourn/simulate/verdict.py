@@ -36,6 +36,7 @@ class Outcome:
     growing: str | None = None
     unstable: bool = False
     interrupted: bool = False
+    ended: bool = False
 
     @property
     def status(self) -> str:
@@ -70,6 +71,8 @@ def message(outcome: Outcome, seed: int, runs: int) -> str:
 def _why(outcome: Outcome) -> str:
     if outcome.unstable:
         return _overload(outcome)
+    if outcome.ended and not (outcome.found and outcome.found.enough):
+        return "nothing happens any more: the recorded arrivals are over, or everybody is blocked by somebody else"
     if outcome.found is None:
         return "not one batch was completed; give it a longer time"
     if outcome.found.enough:
