@@ -89,8 +89,9 @@ def _longer(outcome: Outcome) -> str:
     if not np.isfinite(outcome.found.needed):
         return "ten times as long, then ask again"
     times = max(outcome.found.needed, 1.1)
-    wall = f", about {seconds(outcome.wall_s * times, 2)} of wall time" if outcome.wall_s > 0.1 else ""
-    return f"{seconds(outcome.length_s * times, 2)} of simulated time ({times:.{0 if times >= 100 else 1}f} times as long{wall})"
+    return (
+        f"{seconds(outcome.length_s * times, 2)} of simulated time ({times:.{0 if times >= 100 else 1}f} times as long)"
+    )
 
 
 def _overload(outcome: Outcome) -> str:
