@@ -69,6 +69,8 @@ class Record:
 
 def together(parts: Sequence[Record]) -> Record:
     """Runs side by side: batches merged to the longest `batch_s` (powers of two apart), cut to the shortest run."""
+    if len(parts) == 1:
+        return parts[0]
     longest = max(part.batch_s for part in parts)
     parts = [_coarser(part, longest) for part in parts]
     fewest = min(part.batches for part in parts)
