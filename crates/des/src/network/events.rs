@@ -2,46 +2,17 @@
 //!
 //! Customers move by `moves`; how a station serves is in `serve`.
 
-use super::calendar::{self, Calendar, Heap, Priority, NEVER};
+use super::calendar::{self, Calendar, Priority, NEVER};
 use super::config::Config;
 use super::control::Control;
 use super::customer::{Customer, Customers};
 use super::moves::{Limit, Pending};
 use super::routes::Routes;
-use super::station::{Station, Way};
+use super::sources::{self, Happening, Source, Think};
+use super::station::{Order, Station, Way};
 use super::statistics::Statistics;
-use sojourn_dist::{Sampler, Stream, Times};
+use sojourn_dist::{Stream, Times};
 use std::collections::VecDeque;
-
-/// A distribution and the stream that it is drawn with.
-#[derive(Debug, Clone)]
-pub struct Source {
-    pub sampler: Sampler,
-    pub stream: Stream,
-}
-
-impl Source {
-    #[inline]
-    pub fn draw(&mut self) -> f64 {
-        self.sampler.draw(&mut self.stream)
-    }
-}
-
-/// Who thinks in a class, and when each will have thought.
-#[derive(Debug, Clone)]
-pub struct Think {
-    pub source: Source,
-    pub thinking: Heap,
-}
-
-/// What a source of events does when its time has come.
-#[derive(Debug, Clone, Copy)]
-enum Happening {
-    Completion(usize),
-    Arrival(usize),
-    Think(usize),
-    Control(usize),
-}
 
 #[derive(Debug, Clone)]
 pub struct Events {
@@ -57,6 +28,8 @@ pub struct Events {
     pub calendar: Calendar,
     happenings: Vec<Happening>,
     pub stations: Vec<Station>,
+    /// Stations of the short way: a line served in order, in a network where nobody can be refused.
+    pub lines: Vec<bool>,
     /// K×C.
     pub service: Vec<Option<Source>>,
     /// Streams of the stations that choose whom to serve at random.
@@ -65,7 +38,8 @@ pub struct Events {
     pub routes: Routes,
     arrivals: Vec<Option<Times>>,
     pub think: Vec<Option<Think>>,
-    pub think_slot: Vec<usize>,
+    arrival_slot: Vec<usize>,
+    think_slot: Vec<usize>,
     pub closed: Vec<bool>,
     pub priority: Vec<u32>,
     pub controls: Vec<Control>,
@@ -81,10 +55,9 @@ impl Events {
     pub fn new(config: &Config) -> Events {
         let (k, classes) = (config.stations.len(), config.classes.len());
         let controls = Control::all(config);
-        let mut happenings: Vec<Happening> = (0..k).map(Happening::Completion).collect();
-        happenings.extend((0..classes).map(Happening::Arrival));
-        happenings.extend((0..classes).map(Happening::Think));
-        happenings.extend((0..controls.len()).map(Happening::Control));
+        let happenings = sources::happenings(config, controls.len());
+        let free = config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none());
+        let stations: Vec<Station> = config.stations.iter().map(Station::new).collect();
         let mut engine = Events {
             now_s: 0.0,
             since: 0.0,
@@ -92,20 +65,28 @@ impl Events {
             completions: 0,
             events: 0,
             classes,
-            free: config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none()),
+            free,
             calendar: Calendar::new(happenings.len()),
-            stations: config.stations.iter().map(Station::new).collect(),
-            service: super::services(config),
-            picks: config.stations.iter().map(|s| super::stream(config, "pick", &s.name, "")).collect(),
+            lines: stations.iter().map(|s| free && s.way == Way::Serve && s.order == Order::Line).collect(),
+            stations,
+            service: sources::services(config),
+            picks: config.stations.iter().map(|s| sources::stream(config, "pick", &s.name, "")).collect(),
             customers: Customers::default(),
             routes: Routes::new(config),
-            arrivals: super::arrivals(config),
-            think: thinks(config),
-            think_slot: (0..classes).map(|c| k + classes + c).collect(),
+            arrivals: sources::arrivals(config),
+            think: sources::thinks(config),
+            arrival_slot: sources::slots(&happenings, classes, |h| match h {
+                Happening::Arrival(c) => Some(*c),
+                _ => None,
+            }),
+            think_slot: sources::slots(&happenings, classes, |h| match h {
+                Happening::Think(c) => Some(*c),
+                _ => None,
+            }),
             closed: config.classes.iter().map(|c| c.population.is_some()).collect(),
             priority: config.classes.iter().map(|c| c.priority).collect(),
+            control_slot: happenings.len() - controls.len(),
             controls,
-            control_slot: k + 2 * classes,
             limits: Limit::all(config),
             limits_of: (0..k)
                 .map(|k| {
@@ -155,6 +136,10 @@ impl Events {
             self.since = time_s - self.statistics.segment_start_s;
             self.events += 1;
             let source = Calendar::source(first);
+            if self.lines.get(source) == Some(&true) {
+                self.complete_line(source);
+                continue;
+            }
             match self.happenings[source] {
                 Happening::Completion(k) => self.complete(k),
                 Happening::Arrival(c) => self.arrive(c),
@@ -204,7 +189,10 @@ impl Events {
 
     #[inline]
     fn next_arrival(&mut self, c: usize) {
-        let source = self.stations.len() + c;
+        if self.arrivals[c].is_none() {
+            return;
+        }
+        let source = self.arrival_slot[c];
         let next = self.arrivals[c].as_mut().and_then(Iterator::next);
         let key = match next {
             Some(time_s) => self.event(time_s, Priority::Arrival, source),
@@ -272,13 +260,4 @@ impl Events {
         self.calendar.set(slot, key);
         self.change(change);
     }
-}
-
-fn thinks(config: &Config) -> Vec<Option<Think>> {
-    let think = |class: &super::config::Class| {
-        let sampler = Sampler::new(class.think.as_ref()?);
-        let source = Source { sampler, stream: super::stream(config, "think", "", &class.name) };
-        Some(Think { source, thinking: Heap::default() })
-    };
-    config.classes.iter().map(think).collect()
 }

@@ -69,8 +69,10 @@ impl Events {
     }
 
     #[inline]
-    fn into(&mut self, node: usize, id: u32) {
-        if node < self.stations.len() {
+    pub fn into(&mut self, node: usize, id: u32) {
+        if self.lines.get(node) == Some(&true) {
+            self.visit_line(node, id);
+        } else if node < self.stations.len() {
             self.visit(node, id);
         } else {
             self.passed(id);

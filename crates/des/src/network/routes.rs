@@ -14,9 +14,20 @@ enum Route {
     Choice(Choice, usize),
 }
 
+impl Route {
+    fn only(&self) -> Option<(u32, u32)> {
+        match self {
+            Route::One(node, class) => Some((*node, *class)),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Routes {
     classes: usize,
+    /// The only way from a row, if there is only one: looked at first, because most rows are such.
+    only: Vec<Option<(u32, u32)>>,
     rows: Vec<Route>,
     streams: Vec<Stream>,
 }
@@ -33,15 +44,29 @@ impl Routes {
         }
         let stream = |i: usize| {
             let node = config.stations.get(i / classes).map_or("", |s| &s.name);
-            super::stream(config, "route", node, &config.classes[i % classes].name)
+            super::sources::stream(config, "route", node, &config.classes[i % classes].name)
         };
-        Routes { classes, rows, streams: (0..nodes * classes).map(stream).collect() }
+        let only = rows.iter().map(Route::only).collect();
+        Routes { classes, only, rows, streams: (0..nodes * classes).map(stream).collect() }
     }
 
     /// The next (node, class) from `node` in `class`; `present` tells how many are at a station.
     #[inline]
     pub fn next(&mut self, node: usize, class: usize, present: impl Fn(usize) -> u32) -> (usize, usize) {
         let row = node * self.classes + class;
+        match self.only[row] {
+            Some((to, class)) => (to as usize, class as usize),
+            None => self.among(row, class, present),
+        }
+    }
+
+    /// The only way from `node` in `class`, if there is only one.
+    pub fn only(&self, node: usize, class: usize) -> Option<(usize, usize)> {
+        self.only[node * self.classes + class].map(|(node, class)| (node as usize, class as usize))
+    }
+
+    /// One of several.
+    fn among(&mut self, row: usize, class: usize, present: impl Fn(usize) -> u32) -> (usize, usize) {
         match &mut self.rows[row] {
             Route::One(to, class) => (*to as usize, *class as usize),
             Route::Some(sums, to) => {

@@ -53,6 +53,9 @@ impl Statistics {
     /// A response time of a cell, for its histograms.
     #[inline]
     pub fn record(&mut self, cell: usize, response_s: f64) {
+        if self.histograms.is_empty() {
+            return;
+        }
         let [own, all] = self.wanted[cell];
         if own != NONE {
             self.histograms[own as usize].record(response_s);
