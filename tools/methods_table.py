@@ -12,9 +12,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from sojourn.simulate import status as simulated
-
 from sojourn.model import Model
+from sojourn.simulate import status as simulated
 from sojourn.solve import status
 from sojourn.solve.method import Method
 from sojourn.solve.registry import FAMILIES, all_methods, preferred, refusal
@@ -23,7 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python tools/methods_table.py"
 # the order of the tables: from one station to what has no formula
 EXAMPLES = (
-    "counter", "desk", "lines", "constant", "uneven", "bursts", "spread", "urgent", "repair", "fork",
+    "counter", "desk", "lines", "constant", "uneven", "regular", "bursts", "spread", "urgent", "shared", "stack", "wire",
+    "repair", "fork",
     "batch", "shop", "twelve", "offices", "uneven-classes", "mixed", "site", "tiers", "switching",
     "threads", "blocking", "multicore", "shortest", "shifts",
 )  # fmt: skip
@@ -88,7 +88,7 @@ def method_tables(models: dict[str, Model]) -> str:
     parts = []
     for family in FAMILIES:
         rows = [
-            (f"`{m.name}`", m.title, worth(m), ", ".join(link(n) for n, x in models.items() if not reason(m, x)) or "–")
+            (f"`{m.name}`", m.title, worth(m), ", ".join(n for n, x in models.items() if not reason(m, x)) or "–")
             for m in of_family(family)
         ]
         if rows:
@@ -119,7 +119,7 @@ def status_table(text: dict[str, str]) -> str:
 
 def worth(method: Method) -> str:
     kind = "exact" if method.exact else "approximate"
-    kind = "bounds" if method in of_family("bounds") else kind
+    kind = "bounds" if "bounds" in method.title else kind
     return f"{kind}; only by name" if method.special else kind
 
 
