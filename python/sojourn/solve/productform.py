@@ -4,36 +4,69 @@ Source: F. Baskett, K. M. Chandy, R. R. Muntz, F. G. Palacios: Open, Closed, and
 Classes of Customers. J. ACM 22(2), 1975, pp. 248-260 (the four types of station); random order: J. R. Spirn: Queuing
 Networks with Random Selection for Service. IEEE Trans. Softw. Eng. SE-5(3), 1979, pp. 287-289.
 
-A reason is in words and names the station: "station cpu is fcfs with means that differ between classes (…)". The
-functions remember the last networks they were asked about, because `auto` asks once a method.
+A reason is in words and names the station: "station cpu is fcfs with means that differ between classes (…)". Answers
+are kept by the parts of a network that they depend on, because `auto` asks once a method, and a sweep once a point.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from sojourn.model.distributions import Deterministic, Distribution, Empirical, Erlang, Exponential, Trace, Uniform
+from sojourn.model.distributions import Distribution, Erlang, Exponential
 from sojourn.model.network import Network
 
 SAME = 1e-9
 SHARED = ("ps", "lcfs_pr")
+KEPT = 256
+PARTS = (
+    "kind",
+    "discipline",
+    "capacity",
+    "limits",
+    "choices",
+    "visits",
+    "service",
+    "service_s",
+    "priority",
+    "arrivals",
+)
+
+Reason = Callable[[Network], str | None]
 
 
-@lru_cache(maxsize=64)
+def _once(reason: Reason) -> Reason:
+    """Keeps the last answers. A part is known by its identity, so the parts are kept alive with the answer."""
+    known: dict[tuple[int, ...], tuple[tuple[Any, ...], str | None]] = {}
+
+    def ask(network: Network) -> str | None:
+        parts = (network.model.stations, *(getattr(network, name) for name in PARTS))
+        key = tuple(map(id, parts))
+        if key not in known:
+            if len(known) >= KEPT:
+                known.clear()
+            known[key] = parts, reason(network)
+        return known[key][1]
+
+    ask.__doc__ = reason.__doc__
+    return ask
+
+
+@_once
 def structure(network: Network) -> str | None:
     """Parts that mean-value and product-form methods do not know: limits, blocking, forks, schedules, state in routes."""
-    for k, (name, kind) in enumerate(zip(network.stations, network.kind, strict=True)):
+    for name, kind, capacity in zip(network.stations, network.kind, network.capacity.tolist(), strict=True):
         if kind in ("fork_join", "multicore"):
             return f"station {name} is a {kind}"
-        if np.isfinite(network.capacity[k]):
-            return f"station {name} has room for {network.capacity[k]:g} only"
-        station = network.model.station(name)
+        if np.isfinite(capacity):
+            return f"station {name} has room for {capacity:g} only"
+    for station in network.model.stations:
         if getattr(station, "schedule", ()):
-            return f"the number of servers of station {name} follows a schedule"
+            return f"the number of servers of station {station.name} follows a schedule"
         if getattr(station, "breakdowns", None) is not None:
-            return f"station {name} breaks down"
+            return f"station {station.name} breaks down"
     if network.limits:
         return f"{network.limits[0].name} limits how many are inside {_names(network, network.limits[0].stations)}"
     for (node, c), choice in network.choices.items():
@@ -43,7 +76,7 @@ def structure(network: Network) -> str | None:
     return None
 
 
-@lru_cache(maxsize=64)
+@_once
 def product_form(network: Network) -> str | None:
     """None where the network is of BCMP's kind, so that exact methods apply; else the first reason why not."""
     reason = structure(network) or arrivals(network)
@@ -66,29 +99,27 @@ def station(network: Network, k: int) -> str | None:
     name, kind, discipline = network.stations[k], network.kind[k], network.discipline[k]
     if kind in ("delay", "load_dependent") or discipline in SHARED:
         return None
-    there = np.flatnonzero(network.visits[k] > 0)
-    if discipline.startswith("priority") and len(set(network.priority[there].tolist())) > 1:
+    there = [c for c, visits in enumerate(network.visits[k].tolist()) if visits > 0]
+    if discipline.startswith("priority") and len({int(network.priority[c]) for c in there}) > 1:
         return f"station {name} serves by priority"
     for c in there:
         if not exponential(network.service[k][c]):
             kind = getattr(network.service[k][c], "kind", "?")
             return f"station {name} is {discipline} and its service of class {network.classes[c]} is {kind}"
-    means = network.service_s[k, there]
-    if len(there) > 1 and means.max() - means.min() > SAME * means.max():
-        text = ", ".join(f"{network.classes[c]} {network.service_s[k, c]:g} s" for c in there)
+    means = [float(network.service_s[k, c]) for c in there]
+    if len(there) > 1 and max(means) - min(means) > SAME * max(means):
+        text = ", ".join(f"{network.classes[c]} {mean:g} s" for c, mean in zip(there, means, strict=True))
         return f"station {name} is {discipline} with means that differ between classes ({text}); with ps it would do"
     return None
 
 
 def exponential(service: object) -> bool:
-    """Whether a distribution is an exponential, or has the mean 0 (then its shape does not matter)."""
+    """Whether a distribution is an exponential, or is always 0 (then its shape does not matter)."""
     if service is None or isinstance(service, Exponential):
         return True
-    if isinstance(service, Erlang):
-        return service.shape == 1 or service.mean == 0
-    if isinstance(service, Distribution) and not isinstance(service, Empirical | Uniform | Trace):
-        return isinstance(service, Deterministic) and service.mean == 0
-    return False
+    if isinstance(service, Erlang) and service.shape == 1:
+        return True
+    return isinstance(service, Distribution) and service.first == 0
 
 
 def _names(network: Network, stations: tuple[int, ...]) -> str:

@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import ModelError
-from sojourn.model.network import Array, Network
+from sojourn.model.network import Array, Network, stacked
 from sojourn.solve.solution import Solution
 
 
 @dataclass(frozen=True)
 class Chains:
     network: Network  # the first: names, kinds
+    plain: bool  # all classes are closed, and none becomes another: chains are classes
     demands_s: Array  # P x K x R
     think_s: Array  # P x R
     population: NDArray[np.int64]  # P x R
@@ -41,20 +42,20 @@ class Chains:
 def of(networks: Sequence[Network]) -> Chains:
     """Chains of networks of one shape. Raises ModelError for customers who need no time anywhere."""
     n = networks[0]
-    by_class = np.array([x.demands_s for x in networks])
-    numbers = np.array([x.population for x in networks])
-    think = np.array([x.think_s for x in networks])
-    passes = np.array([x.passes for x in networks])
-    member = _member(n)
-    population = np.where(n.closed, numbers, 0) @ member.astype(np.int64)
-    demands, think = by_class @ member, (think * passes) @ member
+    by_class, passes = stacked(networks, "demands_s"), stacked(networks, "passes")
+    numbers, think = stacked(networks, "population"), stacked(networks, "think_s")
+    rate, delay = stacked(networks, "rate_per_s"), np.array([kind == "delay" for kind in n.kind], bool)
+    plain = bool(n.closed.all()) and not n.switches
+    member = np.eye(len(n.classes)) if plain else _member(n)
+    if plain:
+        population, demands, load = numbers.astype(np.int64), by_class, np.zeros_like(by_class)
+    else:
+        population = np.where(n.closed, numbers, 0) @ member.astype(np.int64)
+        demands, think, load = by_class @ member, (think * passes) @ member, _open_load(n, by_class, rate)
     _timed(n, member, demands, think, population)
-    rate = np.array([x.rate_per_s for x in networks])
-    load = _open_load(n, by_class, rate)
-    servers = np.array([[_full(x, k) for k in range(len(n.stations))] for x in networks])
+    servers = _servers(networks, delay)
     unstable = (load.sum(axis=2) >= servers).any(axis=1) if rate.any() else np.zeros(len(networks), bool)
-    delay = np.array([kind == "delay" for kind in n.kind], bool)
-    return Chains(n, demands, think, population, by_class, passes, member, load, rate, servers, delay, unstable)
+    return Chains(n, plain, demands, think, population, by_class, passes, member, load, rate, servers, delay, unstable)
 
 
 def _member(n: Network) -> Array:
@@ -71,6 +72,14 @@ def _timed(n: Network, member: Array, demands: Array, think: Array, population: 
         raise ModelError(f"class {names} needs 0 s everywhere", "demands_s", "give it a demand or a think time > 0")
 
 
+def _servers(networks: Sequence[Network], delay: NDArray[np.bool_]) -> Array:
+    """Speed of each station with as many present as can be served at once, in servers."""
+    servers = np.where(delay, np.inf, stacked(networks, "servers"))
+    for k in networks[0].rates:
+        servers[:, k] = [x.rates[k][-1] / x.rates[k][0] for x in networks]
+    return servers
+
+
 def _open_load(n: Network, by_class: Array, rate: Array) -> Array:
     if not rate.any():
         return np.zeros_like(by_class)
@@ -78,19 +87,15 @@ def _open_load(n: Network, by_class: Array, rate: Array) -> Array:
     return np.asarray(by_class * (rate @ same)[:, None, :])
 
 
-def _full(n: Network, k: int) -> float:
-    """Speed of a station with as many present as can be served at once, in servers."""
-    if n.kind[k] == "delay":
-        return np.inf
-    return float(n.rates[k][-1] / n.rates[k][0]) if k in n.rates else float(n.servers[k])
-
-
 def slowed(c: Chains) -> tuple[Array, Array]:
     """Demands P x K x R at single servers, slowed by open load, 0 at delays; think P x R with the delays in it."""
-    free = 1 - np.where(c.delay, 0.0, c.open_load.sum(axis=2))
-    with np.errstate(divide="ignore"):
-        inside = np.where(c.delay[:, None], 0.0, c.demands_s) / np.where(free > 0, free, np.nan)[:, :, None]
-    outside = c.think_s + np.where(c.delay[:, None], c.demands_s, 0.0).sum(axis=1)
+    inside, outside = c.demands_s, c.think_s
+    if c.delay.any():
+        inside = np.where(c.delay[:, None], 0.0, c.demands_s)
+        outside = c.think_s + np.where(c.delay[:, None], c.demands_s, 0.0).sum(axis=1)
+    if not c.plain:
+        free = 1 - np.where(c.delay, 0.0, c.open_load.sum(axis=2))
+        inside = inside / np.where(free > 0, free, np.nan)[:, :, None]
     return inside, outside
 
 
@@ -99,19 +104,25 @@ def solution(c: Chains, throughput: Array, queue: Array, open_queue: Array | Non
 
     `open_queue` P x K x C; default: stations of one speed.
     """
-    queue = np.where(c.delay[:, None], throughput[:, None, :] * c.demands_s, queue)
+    if c.delay.any():
+        queue = np.where(c.delay[:, None], throughput[:, None, :] * c.demands_s, queue)
+    if c.plain:
+        busy = throughput[:, None, :] * c.by_class / c.servers[:, :, None]
+        busy[:, c.delay] = np.nan
+        return Solution(throughput, queue, busy)
     each = by_classes(c, queue)
     if c.open_rate.any():
         each = each + (open_queues(c, queue) if open_queue is None else open_queue)
-    rate = (throughput @ c.member.T) * c.passes + c.open_rate
-    busy = (throughput @ c.member.T)[:, None, :] * c.by_class + c.open_load
-    with np.errstate(invalid="ignore"):
-        busy = np.where(c.delay[:, None], np.nan, busy / c.servers[:, :, None])
-    return _unstable(c, Solution(rate, each, busy))
+    rate = throughput @ c.member.T
+    busy = (rate[:, None, :] * c.by_class + c.open_load) / c.servers[:, :, None]
+    busy[:, c.delay] = np.nan
+    return _unstable(c, Solution(rate * c.passes + c.open_rate, each, busy))
 
 
 def by_classes(c: Chains, table: Array) -> Array:
     """P x K x R of chains as P x K x C: each class's part as of the demand, which product form means."""
+    if c.plain:
+        return table
     whole = c.demands_s @ c.member.T
     share = np.where(c.member.any(axis=1) & (whole > 0), c.by_class / np.where(whole > 0, whole, 1.0), 0.0)
     return np.asarray((table @ c.member.T) * share)

@@ -42,15 +42,17 @@ def refuses(network: Network) -> str | None:
 def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     c = chains.of(networks)
     demand, think = chains.slowed(c)
-    demand = np.where(c.population[:, None, :] > 0, np.nan_to_num(demand), 0.0)
-    think = np.where(c.population > 0, think, 1.0)
-    x, q = _native.closed_single(np.ascontiguousarray(demand[:, :, 0]), think[:, 0].copy(), c.population[:, 0].copy())
+    if not c.population.all():  # nobody is there: any times do
+        think = np.where(c.population > 0, think, 1.0)
+    demand = np.ascontiguousarray(np.nan_to_num(demand[:, :, 0]) if c.unstable.any() else demand[:, :, 0], dtype=float)
+    think, population = np.ascontiguousarray(think[:, 0]), np.ascontiguousarray(c.population[:, 0])
+    x, q = _native.closed_single(demand, think, population)
     return chains.solution(c, x[:, None], q[:, :, None])
 
 
 def cost_s(network: Network) -> float:
     most = float(np.where(network.closed, network.population, 0).sum())
-    return 2e-5 + most * (5e-9 + 2e-9 * len(network.stations))
+    return 2e-5 + most * (4e-9 + 1.2e-9 * len(network.stations))
 
 
 METHOD = Method(

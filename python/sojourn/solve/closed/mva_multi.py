@@ -58,7 +58,9 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
             found = _solve(demand[p][:, used], think[p, used], c.population[np.ix_(points, used)])
             own = np.flatnonzero(used)
             x[np.ix_(points, own)] = found[0]
-            q[points[:, None, None], np.arange(q.shape[1])[:, None], own] = found[1]
+            here = q[points]
+            here[:, :, own] = found[1]
+            q[points] = here
     return chains.solution(c, x, q)
 
 
@@ -108,7 +110,7 @@ def memory_bytes(network: Network) -> float:
 
 
 def cost_s(network: Network) -> float:
-    return 3e-5 + 1.5e-9 * states(network) * (2 + len(network.stations)) * max(len(customers(network)), 1)
+    return 3e-5 + 2e-9 * states(network) * (4 + len(network.stations)) * max(len(customers(network)), 1)
 
 
 METHOD = Method(
