@@ -60,9 +60,11 @@ def filled(page: str, parts: dict[str, str]) -> str:
     """The page with what stands between `<!-- made: NAME -->` and `<!-- end: NAME -->` replaced."""
     for name, text in parts.items():
         marked = re.compile(rf"(<!-- made: {name} -->\n).*?(<!-- end: {name} -->)", re.DOTALL)
-        if not marked.search(page):
+        found = marked.search(page)
+        if not found:
             raise SystemExit(f"no place for {name}: put <!-- made: {name} --> and <!-- end: {name} --> into the page")
-        page = marked.sub(lambda found, text=text: f"{found[1]}{text}\n{found[2]}", page)
+        before, after = page[: found.end(1)], page[found.start(2) :]
+        page = f"{before}{text}\n{after}"
     return page
 
 
