@@ -10,7 +10,7 @@ Source: N. J. Gunther, Guerrilla Capacity Planning (2007), Chapters 4-6, eq. 4.3
     kappa, beta     coherency
     N*              peak = sqrt((1 - sigma)/kappa)
 
-The fit starts from N/X, which is linear in (1, N - 1, N(N - 1))/gamma, and then minimises relative errors of X. Intervals
+The fit starts from N/X, which is linear in (1, N - 1, N(N - 1))/gamma, and then minimises relative (or absolute) errors of X. Intervals
 are Student's t on the local curvature at `level`; there are none where as many points as parameters are given, or where a
 parameter is at its bound. Limits: a smooth law: a step (a second socket) is not in it, and two points beside X(1) determine
 two parameters without testing anything. sigma < 0 (superlinear) is allowed only where it is asked for, and `valid` is False.
@@ -91,16 +91,19 @@ class Scalability:
 
 def fit_usl(
     size: ArrayLike, throughput: ArrayLike, *, gamma: float | None = None, law: str = "usl", level: float = 0.95,
-    constrained: bool = True,
+    constrained: bool = True, errors: str = "relative",
 ) -> Scalability:  # fmt: skip
     """Fits X(1) (unless `gamma` gives it), sigma and, with law "usl" rather than "amdahl", kappa.
 
     size and throughput: 1-d, > 0, one pair a measurement (repetitions welcome). `constrained`: sigma and kappa >= 0.
+    `errors`: relative (each point counts alike) or absolute (as Gunther's own fits and the package usl of R have it).
     FitError where there are fewer different sizes than parameters.
     """
     n, x = np.asarray(size, float).ravel(), np.asarray(throughput, float).ravel()
     if law not in ("usl", "amdahl"):
         raise FitError(repr(law), "law", "use usl or amdahl")
+    if errors not in ("relative", "absolute"):
+        raise FitError(repr(errors), "errors", "use relative or absolute")
     free = np.array([gamma is None, True, law == "usl"])
     _check(n, x, int(free.sum()))
     fixed = np.array([gamma or 0.0, 0.0, 0.0])
@@ -112,8 +115,9 @@ def fit_usl(
         return values
 
     start = np.maximum(_linear(n, x, gamma, law), lowest)[free]
+    scale = x if errors == "relative" else np.full_like(x, x.mean())
     found = least_squares(
-        lambda theta: usl(n, *full(theta)) / x - 1, start, bounds=(lowest[free], np.inf), x_scale="jac", xtol=1e-15,
+        lambda theta: (usl(n, *full(theta)) - x) / scale, start, bounds=(lowest[free], np.inf), x_scale="jac", xtol=1e-15,
         ftol=1e-15, gtol=1e-15,
     )  # fmt: skip
     values = full(np.where(found.cost < 1e-24, start, found.x))

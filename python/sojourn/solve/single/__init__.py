@@ -1,6 +1,6 @@
 """One station: exact queues and named approximations.
 
-mmm (M/M/1, M/M/m), mm_inf, mmmk (M/M/m/K, Erlang B), machine_repair    erlang, birth_death   what they share
+mmm (M/M/1, M/M/m), mmm_priority, mm_inf, mmmk (M/M/m/K, Erlang B), machine_repair    erlang, birth_death   what they share
 md1, mg1, mg1_waiting, mg1_priority, sharing (PS, LCFS-PR), gm1         service               of distributions
 ggm (Allen-Cunneen, Whitt, Kingman), fork_join, transient               reading, answer, finite   networks in and out
 """
@@ -16,6 +16,7 @@ from sojourn.solve.single import (
     mg1_priority,
     mm_inf,
     mmm,
+    mmm_priority,
     mmmk,
     sharing,
 )
@@ -29,6 +30,7 @@ METHODS: tuple[Method, ...] = (
     md1.METHOD,
     mg1.METHOD,
     mg1_priority.METHOD,
+    mmm_priority.METHOD,
     sharing.PS,
     sharing.LCFS_PR,
     gm1.METHOD,

@@ -33,7 +33,7 @@ from sojourn.solve.single.mg1_waiting import waiting_law
 from sojourn.solve.single.reading import Reading, refusal
 from sojourn.solve.solution import Solution
 
-FAR = 20_000  # arrivals during one service; what lies beyond is put at the end
+FAR = 4_000  # arrivals during one service; what lies beyond is put at the end
 
 
 class MG1:
@@ -77,7 +77,7 @@ def number_probabilities(rate_per_s: float, mixture: Sequence[tuple[float, Distr
     far = most + 1
     while True:
         a = np.sum([share * _arrivals(rate_per_s, d, far) for share, d in mixture], axis=0)
-        if 1 - a.sum() < 1e-13 or far > FAR:
+        if a[-1] < 1e-20 or far > FAR:
             break
         far *= 2
     more = _tails(a) + (1 - a.sum() if far > FAR else 0.0)

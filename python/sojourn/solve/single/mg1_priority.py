@@ -47,7 +47,7 @@ def priorities(
 ) -> Priorities:
     """`level`: C, 0 is served first. NaN for classes of levels that are not stable."""
     found = [np.full(rate.shape, np.nan) for _ in range(4)]
-    served = _served(rate, service_s, level)
+    served = served_rates(rate, service_s, level)
     for k in np.unique(level):
         own, above, below = level == k, level < k, level > k
         high = (rate[:, above] * service_s[:, above]).sum(axis=1)
@@ -74,7 +74,7 @@ def priorities(
     return Priorities(*found)
 
 
-def _served(rate: Array, service_s: Array, level: Levels) -> Array:
+def served_rates(rate: Array, service_s: Array, level: Levels) -> Array:
     """What is served of each class: the first levels all, the one that overloads the server in part, the rest none."""
     done = np.zeros_like(rate)
     free = np.ones(len(rate))
@@ -96,7 +96,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     read = Reading(networks)
     answer, level = Open(read), networks[0].priority
     preemptive = networks[0].discipline[0] == "priority_preemptive"
-    answer.served = _served(read.rate, read.service_s, level)
+    answer.served = served_rates(read.rate, read.service_s, level)
     q = priorities(read.rate, read.service_s, read.second, read.third, level, preemptive)
     answer.rows.put("queue_length_variance", read.rate * q.response_s + read.rate**2 * q.response_variance)
     answer.rows.put("waiting_time_variance", q.waiting_variance)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import block_diag, expm
+from scipy.linalg import block_diag
 from scipy.special import roots_legendre
 
 from sojourn.model.distributions import Distribution
@@ -61,7 +61,7 @@ class PhaseWait:
 
 
 def _decay(start: Array, rates: Array, x: Array) -> Array:
-    return (start @ expm(rates * np.atleast_1d(x)[:, None, None])).sum(axis=-1)
+    return (start @ service.flow(rates, x)).sum(axis=-1)
 
 
 class GridWait:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import expm
 from scipy.special import exprel, gamma, gammaincc, ndtr, ndtri, roots_legendre
 
 from sojourn.model.distributions import (
@@ -29,6 +28,7 @@ from sojourn.model.network import Array
 from sojourn.solve.single.reading import quantile
 
 Phases = tuple[Array, Array]
+TERMS = 20  # of a series at 1: the rest is below 1e-18
 
 
 def phases(d: Distribution) -> Phases | None:
@@ -164,7 +164,7 @@ def _phase(d: Distribution, x: Array, mean: bool) -> Array:
     flat = np.atleast_1d(x).ravel()
     far = float(flat.max(initial=0.0))
     mark = max(far, 1e-300) / max(256, math.ceil(far * np.abs(rates).max() / 4))
-    laws, step = [start], expm(rates * mark)
+    laws, step = [start], flow(rates, np.array([mark]))[0]
     while len(laws) * mark <= far and laws[-1].sum() > 1e-280:
         laws.append(laws[-1] @ step)
     whole = np.minimum((flat / mark).astype(int), len(laws) - 1)
@@ -177,6 +177,26 @@ def _phase(d: Distribution, x: Array, mean: bool) -> Array:
             break
         term = rates @ term
     return found.reshape(np.shape(x))
+
+
+def flow(rates: Array, x: Array) -> Array:
+    """exp(rates x) for generators (off the diagonal >= 0) and x >= 0: points x k x k, by additions only.
+
+    exp(-y + yP) with y = x max|rates| is a Poisson mixture of powers of P >= 0 for y/2^s <= 1, then squared s times.
+    """
+    k = len(rates)
+    most = max(float(np.abs(np.diag(rates)).max()), 1e-300)
+    y = np.atleast_1d(x) * most
+    halvings = max(0, math.ceil(math.log2(max(float(y.max(initial=0.0)), 1.0))))
+    y = (y / 2.0**halvings)[:, None]
+    step, powers = np.eye(k) + rates / most, [np.eye(k)]
+    for n in range(1, TERMS):
+        powers.append(powers[-1] @ step / n)
+    found = (np.exp(-y) * y ** np.arange(TERMS)) @ np.stack(powers).reshape(TERMS, k * k)
+    found = found.reshape(-1, k, k)
+    for _ in range(halvings):
+        found = found @ found
+    return found
 
 
 def _panels(low: float, high: float, count: int) -> tuple[Array, Array]:
