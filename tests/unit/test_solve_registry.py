@@ -45,6 +45,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., sj.Model]]:
 
     def these(*methods: Method) -> sj.Model:
         monkeypatch.setattr(registry, "all_methods", lambda: {m.name: m for m in methods})
+        monkeypatch.setattr(registry, "family", lambda m: "closed")
         return sj.Model(MODEL.stations, MODEL.classes, MODEL.demands_s)
 
     yield these
@@ -54,7 +55,9 @@ def test_the_cheapest_exact_method(only: Callable[..., sj.Model]) -> None:
     m = only(method("slow", cost_s=0.5), method("fast"), method("rough", exact=False), method("other", special=True))
     r = sj.solve(m)
     assert (r.method, r.status) == ("fast", "ok")
-    assert r.message == "fast: exact, the cheapest of 2 exact methods that apply"
+    assert r.message == "fast: exact, in next to no time"
+    dear = only(method("slower", cost_s=0.5), method("slow", cost_s=0.4))
+    assert sj.solve(dear).message == "slow: exact, the cheapest of 2 exact methods that apply"
     assert r.value("throughput", cls="user") == 0.8
 
 
@@ -178,6 +181,17 @@ def test_a_right_answer_and_an_approximate_one_pass() -> None:
     verify([MODEL.network], solution(0.82, 1.2, 0.82, "approximate"), "test")
     with pytest.raises(SolverError):
         verify([MODEL.network], solution(0.82, 1.2, 0.82), "test")
+
+
+def test_points_of_different_structure_are_held_to_their_own_laws() -> None:
+    m = sj.Model([sj.Queue("cpu", capacity=5)], [sj.Open("api", 30.0)], {"cpu": {"api": 0.1}})
+    open_ended = sj.Model([sj.Queue("cpu")], m.classes, m.demands_s)
+    two = Solution(np.array([[9.0], [9.9]]), np.full((2, 1, 1), 4.0), np.array([[[0.9]], [[0.99]]]))
+    verify([open_ended.network, m.network], two, "test")
+    lost = Solution(np.array([[9.0], [30.0]]), np.full((2, 1, 1), 4.0), np.full((2, 1, 1), np.nan))
+    verify([open_ended.network, m.network], lost, "test")  # 30/s are offered; where some are lost D is no bound
+    with pytest.raises(SolverError, match="X <= m/D"):
+        verify([m.network, open_ended.network], lost, "test")
 
 
 def test_no_more_than_the_servers_can_do() -> None:

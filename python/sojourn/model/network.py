@@ -88,7 +88,7 @@ class Network:
         made = object.__new__(Network)
         own = made.__dict__
         own.update(self.__dict__)
-        for name in own.keys() - self.__dataclass_fields__.keys():
+        for name in list(own)[len(self.__dataclass_fields__) :]:  # what was computed stands behind the fields
             if name not in DERIVED or DERIVED[name] & fields.keys():
                 del own[name]
         own.update(fields)

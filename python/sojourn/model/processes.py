@@ -67,7 +67,9 @@ class Trace:
 
     @property
     def rate_per_s(self) -> float:
-        return (len(self.times_s) - 1) / (self.times_s[-1] - self.times_s[0]) if len(self.times_s) > 1 else math.nan
+        """Arrivals after the first over the time they take; NaN where that is none."""
+        length = self.times_s[-1] - self.times_s[0] if self.times_s else 0.0
+        return (len(self.times_s) - 1) / length if length > 0 else math.nan
 
     def table(self) -> dict[str, Any]:
         return {"kind": "trace", "run": self.run} if self.run else {"kind": "trace", "times_s": self.times_s}

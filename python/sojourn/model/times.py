@@ -7,7 +7,7 @@ A number stands for an exponential with that mean. `mean` in s, `scv` is the squ
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 
@@ -20,10 +20,9 @@ def as_tuples(value: Any) -> Any:
 
 def freeze(data: Any) -> None:
     """For `__post_init__` of frozen data: every list or array among its fields becomes a tuple."""
-    for field in fields(data):
-        value = getattr(data, field.name)
-        if isinstance(value, (list, tuple)) or hasattr(value, "tolist"):
-            object.__setattr__(data, field.name, as_tuples(value))
+    for name, value in data.__dict__.items():
+        if not isinstance(value, float) and (isinstance(value, (list, tuple)) or hasattr(value, "tolist")):
+            object.__setattr__(data, name, as_tuples(value))
 
 
 @dataclass(frozen=True)

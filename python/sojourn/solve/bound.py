@@ -10,6 +10,7 @@ the bounds, and utilisation is compared only where nothing is lost. All points o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +24,11 @@ ROUGH = 0.05  # an approximation may be off by this before it is called wrong
 
 def verify(networks: Sequence[Network], solution: Solution, method: str) -> None:
     """Raises SolverError, naming the law and by how much it is broken. Points whose status is not ok are passed over."""
+    first = networks[0]
+    if any(n.capacity is not first.capacity or n.rates is not first.rates for n in networks):
+        for i, network in enumerate(networks):  # what the laws are about differs between the points
+            verify([network], _point(solution, i), method)
+        return
     status = solution.status
     look = [i for i in range(len(networks)) if not status or status[i] in ("ok", "approximate")]
     if not look:
@@ -39,15 +45,20 @@ def verify(networks: Sequence[Network], solution: Solution, method: str) -> None
     _utilisation(seen, x, busy, slack, method)
 
 
+def _point(s: Solution, i: int) -> Solution:
+    at = slice(i, i + 1)
+    return Solution(s.throughput[at], s.queue_length[at], s.utilisation[at], s.status[at])
+
+
 def _population(networks: list[Network], x: Array, number: Array, slack: Array, method: str) -> None:
     """Numbers present and thinking add up to the population of each closed chain, and X <= N/(Z + D)."""
     n = networks[0]
     if not n.closed.any():
         return
     population, think = stacked(networks, "population"), stacked(networks, "think_s")
-    spare = np.isinf(n.capacity) & (_fastest(n) <= 1)
-    demand = stacked(networks, "demands_s")[:, spare].sum(axis=1)
-    for c in _heads(n):
+    parts = _parts(n)
+    demand = stacked(networks, "demands_s")[:, parts.alone].sum(axis=1)
+    for c in parts.heads:
         own = n.chain == n.chain[c]
         wanted = population[:, own].sum(axis=1)
         there = (number + x * think)[:, own].sum(axis=1)
@@ -65,8 +76,28 @@ def _population(networks: list[Network], x: Array, number: Array, slack: Array, 
             _hold(x[:, c] <= most * (1 + slack), x[:, c], most, method, "passes a second", "X <= N/(Z + D)")
 
 
+@dataclass(frozen=True)
+class Parts:
+    """What the laws are about in a network; kept with the first of a sweep, whose structure all points share."""
+
+    alone: np.ndarray  # K: stations where one customer is served no faster than at its first rate, and none is lost
+    finite: np.ndarray  # K: stations with servers
+    plain: np.ndarray  # K: queues
+    lossless: bool
+    heads: list[int]  # the first class of each closed chain
+
+
+def _parts(n: Network) -> Parts:
+    kept: Parts | None = n.__dict__.get("parts")
+    if kept is None:
+        room = np.isinf(n.capacity)
+        finite = np.array([kind in ("queue", "load_dependent") for kind in n.kind])
+        plain = np.array([kind == "queue" for kind in n.kind])
+        kept = n.__dict__["parts"] = Parts(room & (_fastest(n) <= 1), finite, plain, bool(room.all()), _heads(n))
+    return kept
+
+
 def _heads(n: Network) -> list[int]:
-    """The first class of each closed chain."""
     return [c for c in range(len(n.classes)) if n.closed[c] and c == int(np.argmax(n.chain == n.chain[c]))]
 
 
@@ -80,8 +111,8 @@ def _fastest(n: Network) -> Array:
 
 def _capacity(networks: list[Network], x: Array, slack: Array, method: str) -> None:
     n = networks[0]
-    finite = np.array([kind in ("queue", "load_dependent") for kind in n.kind]) & np.isinf(n.capacity)
-    if not finite.any() or np.isfinite(n.capacity).any():
+    finite = _parts(n).finite
+    if not finite.any() or not _parts(n).lossless:
         return
     most = stacked(networks, "servers").astype(float)
     if n.rates:
@@ -98,8 +129,8 @@ def _capacity(networks: list[Network], x: Array, slack: Array, method: str) -> N
 def _utilisation(networks: list[Network], x: Array, busy: Array, slack: Array, method: str) -> None:
     """X D / m, where each visit is served by one of m servers and none is lost."""
     n = networks[0]
-    plain = np.array([kind == "queue" for kind in n.kind])
-    if not plain.any() or np.isfinite(n.capacity).any() or n.limits:
+    plain = _parts(n).plain
+    if not plain.any() or not _parts(n).lossless or n.limits:
         return
     told = busy[:, plain].sum(axis=2)
     chain = x @ n.same_chain

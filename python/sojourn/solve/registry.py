@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from sojourn.errors import InputError, MethodRefused
 from sojourn.model.network import Network
@@ -13,10 +15,11 @@ from sojourn.model.values import meant
 from sojourn.solve.method import Method
 
 FAMILIES = ("single", "closed", "open", "markov", "bounds", "special")
+QUICK = tuple(name for name in FAMILIES if name != "markov")
 BUDGET_S = 1.0
 NOTHING_S = 0.01
 BUDGET_BYTES = 4e9
-SAMPLES = 5  # points of a sweep whose cost is estimated
+SAMPLES = 2  # beside the last: points of a sweep whose cost is estimated
 SIMULATE = "use sj.simulate(model), or `sojourn simulate`"
 
 
@@ -83,38 +86,61 @@ def named(name: str, networks: Sequence[Network]) -> Method:
 
 def choose(network: Network, points: int = 1, budget_s: float = BUDGET_S) -> tuple[Method, str]:
     """The cheapest exact method within the budget, else the best approximation; and why, in words."""
-    return preferred([network] * points, budget_s)[0]
+    for found in preferred([network] * points, budget_s):
+        return found
+    raise nothing_applies(network)
 
 
-def preferred(networks: Sequence[Network], budget_s: float = BUDGET_S) -> list[tuple[Method, str]]:
+def preferred(networks: Sequence[Network], budget_s: float = BUDGET_S) -> Iterator[tuple[Method, str]]:
     """What `auto` takes, best first: exact ones within the budget, the cheapest first; then approximations by rank; then
-    exact ones beyond the budget but within memory. Empty where no method applies to the last point."""
-    points, last = len(networks), networks[-1]
-    # frozen data, so the answer is kept with it
-    kept: dict[tuple[int, float], list[tuple[Method, str]]] = last.__dict__.setdefault("preferred", {})
-    if points > 1 or (points, budget_s) not in kept:
-        kept[points, budget_s] = _ordered(networks, budget_s)
-    return kept[points, budget_s]
+    exact ones beyond the budget but within memory. Nothing where no method applies to the last point.
+
+    Counting states takes longer than solving a small model, so chains are asked only where nothing else is quick.
+    """
+    quick = _kept(networks, budget_s, QUICK)
+    soon = quick[: next((i for i, c in enumerate(quick) if not c.method.exact or c.cost_s > NOTHING_S), len(quick))]
+    for found in soon:
+        yield found.method, f"{found.method.name}: exact, in next to no time"
+    taken = {found.method.name for found in soon}
+    for found in _kept(networks, budget_s, FAMILIES):
+        if found.method.name not in taken:
+            yield found.method, f"{found.method.name}: {found.why}"
 
 
-def _ordered(networks: Sequence[Network], budget_s: float) -> list[tuple[Method, str]]:
+@dataclass(frozen=True)
+class Candidate:
+    method: Method
+    cost_s: float
+    why: str
+
+
+def _kept(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[Candidate]:
+    """As `_ordered`; kept with a network that is asked alone, which is frozen data."""
+    if len(networks) > 1:
+        return _ordered(networks, budget_s, families)
+    kept: dict[Any, list[Candidate]] = networks[0].__dict__.setdefault("preferred", {})
+    if (budget_s, families) not in kept:
+        kept[budget_s, families] = _ordered(networks, budget_s, families)
+    return kept[budget_s, families]
+
+
+def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[Candidate]:
     sample = [networks[round(i * (len(networks) - 1) / SAMPLES)] for i in range(SAMPLES + 1)]
     sample = list({id(n): n for n in sample}.values())
-    fit = [m for m in all_methods().values() if not m.special and all(refusal(m, n) is None for n in sample)]
+    asked = [m for m in all_methods().values() if not m.special and family(m) in families]
+    fit = [m for m in asked if all(refusal(m, n) is None for n in reversed(sample))]
     cost = {m.name: len(networks) * sum(map(m.cost_s, sample)) / len(sample) for m in fit}
     # Below NOTHING_S no method is cheaper than another: the family that tells most about such a model comes first.
     exact = sorted((m for m in fit if m.exact), key=lambda m: max(cost[m.name], NOTHING_S))
     holds = [m for m in exact if max(map(m.memory_bytes, sample)) <= BUDGET_BYTES]
     cheap = [m for m in holds if cost[m.name] <= budget_s]
-    found = [(m, f"{m.name}: exact, {_among(i, len(cheap))}") for i, m in enumerate(cheap)]
+    found = [Candidate(m, cost[m.name], f"exact, {_among(i, len(cheap))}") for i, m in enumerate(cheap)]
     why = f"no exact method answers within {budget_s:g} s" if exact else "no exact method does"
     rough = sorted((m for m in fit if not m.exact), key=lambda m: m.rank)
-    found += [(m, f"{m.name}: the best approximation that applies, because {why}") for m in rough]
-    rest = [m for m in holds if m not in cheap]
-    return [
-        *found,
-        *((m, f"{m.name}: exact, and the only kind that applies; about {cost[m.name]:.3g} s") for m in rest),
-    ]
+    found += [Candidate(m, cost[m.name], f"the best approximation that applies, because {why}") for m in rough]
+    dear = [m for m in holds if m not in cheap]
+    about = "exact, and the only kind that applies; about {:.3g} s"
+    return found + [Candidate(m, cost[m.name], about.format(cost[m.name])) for m in dear]
 
 
 def _among(position: int, count: int) -> str:

@@ -10,6 +10,7 @@ from sojourn.model import Model, Network
 from sojourn.solve import registry
 from sojourn.solve.bound import verify
 from sojourn.solve.method import Method, Wanted
+from sojourn.solve.points import representatives
 from sojourn.solve.registry import BUDGET_S, named, nothing_applies, preferred, refusal
 from sojourn.solve.solution import Solution, metrics
 from sojourn.solve.vary import varied
@@ -48,11 +49,12 @@ def _answer(
     networks: Sequence[Network], method: str, wanted: Wanted, budget_s: float, factors: dict[str, list[Any]]
 ) -> Metrics:
     if method != "auto":
-        chosen = named(method, networks)
+        chosen = named(method, representatives(networks))
         return metrics(networks, _run(chosen, networks, wanted), chosen.name, factors)
     tried: list[str] = []
+    asked = representatives(networks)
     for chosen, why in preferred(networks, budget_s):
-        if len(networks) > 1 and any(refusal(chosen, n) for n in networks):
+        if len(asked) > 1 and any(refusal(chosen, n) for n in asked):
             continue
         try:
             solution = _run(chosen, networks, wanted)
