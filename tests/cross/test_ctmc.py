@@ -120,3 +120,14 @@ def test_numbers_add_up(model: sj.Model) -> None:
     assert m["busy"].reshape(-1, len(network.classes))[:-1] == pytest.approx(done * network.service_s, rel=1e-9)
     for numbers in m["numbers"]:
         assert numbers.sum() == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("demands", [(1e-9, 1e3, 1.0, 1e-3), (1e-3, 1.0, 1.0, 1e3), (1.0, 1.01, 0.02, 1.0)])
+def test_demands_over_twelve_orders_of_magnitude(demands: tuple[float, ...]) -> None:
+    """20 customers, 10 626 states, by levels: probabilities down to 1e-240 on the way must not end as zeros."""
+    names = [f"s{i}" for i in range(4)]
+    model = sj.Model([sj.Queue(n) for n in names], [sj.Closed("u", 20, 0.5)],
+                     demands_s={n: {"u": d} for n, d in zip(names, demands, strict=True)})  # fmt: skip
+    exact, found = (m.METHOD.run([model.network], Wanted(())) for m in (convolution, ctmc))
+    assert found.throughput == pytest.approx(exact.throughput, rel=1e-12)
+    assert found.queue_length == pytest.approx(exact.queue_length, rel=1e-11)

@@ -14,7 +14,7 @@ pub enum Refusal {
     Deadlock,
     /// The closed customers do not fit into the stations.
     NoRoom,
-    /// Stations × classes are too many for the encoding.
+    /// Stations × classes, or customers, are too many for the encoding.
     TooWide,
 }
 
@@ -90,7 +90,9 @@ pub struct Explored {
 /// All states reachable from the start, at most `most`.
 pub fn explore(spec: &Spec, most: usize) -> Result<Explored, Refusal> {
     let walker = Walker::new(spec);
-    if !walker.at.fits() {
+    let customers: usize = spec.population.iter().sum();
+    let open = if spec.sources.is_empty() { 0 } else { spec.most_open };
+    if !walker.at.fits() || customers.saturating_add(open) >= usize::from(u16::MAX) {
         return Err(Refusal::TooWide);
     }
     let mut keys = Keys::default();

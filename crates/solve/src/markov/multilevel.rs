@@ -8,6 +8,8 @@ use super::sparse::{normalise, Chain};
 use super::steady::{gth, SMALL};
 
 const SMOOTH: usize = 2;
+/// No probability falls below this on the way: a group of zeros could never grow again.
+const LEAST: f64 = 1e-280;
 
 /// One step of coarsening: which group each state belongs to, and where each rate goes in the coarse chain.
 struct Level {
@@ -44,6 +46,7 @@ impl Hierarchy {
     /// One cycle: `x` comes nearer to the stationary distribution; it sums to 1.
     pub fn cycle(&mut self, chain: &Chain, x: &mut [f64]) {
         descend(&mut self.levels, chain, x, 0);
+        x.iter_mut().for_each(|v| *v = v.max(LEAST));
         normalise(x);
     }
 }
@@ -72,6 +75,7 @@ fn descend(levels: &mut [Level], chain: &Chain, x: &mut [f64], depth: usize) {
 fn bottom(chain: &Chain, x: &mut [f64]) {
     if chain.len() <= SMALL {
         x.copy_from_slice(&gth(chain));
+        x.iter_mut().for_each(|v| *v = v.max(LEAST));
     } else {
         for _ in 0..20 {
             sweep(chain, x);
@@ -84,7 +88,7 @@ fn bottom(chain: &Chain, x: &mut [f64]) {
 fn sweep(chain: &Chain, x: &mut [f64]) {
     for j in (0..chain.len()).chain((0..chain.len()).rev()) {
         if chain.out[j] > 0.0 {
-            x[j] = chain.inflow(j, x) / chain.out[j];
+            x[j] = (chain.inflow(j, x) / chain.out[j]).max(LEAST);
         }
     }
 }

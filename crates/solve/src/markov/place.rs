@@ -123,7 +123,7 @@ impl Walker<'_> {
 
     /// The first of those stuck goes on to a station that has room again.
     fn unblock(&self, state: &mut State) -> bool {
-        for to in 0..self.spec.outside() {
+        for to in (0..self.spec.outside()).filter(|&k| self.spec.stations[k].block) {
             let line = self.at.blocked + to;
             if !state.lines[line].is_empty() && self.number(state, to) < self.spec.stations[to].capacity {
                 let (from, _, class) = self.at.uncode(state.lines[line].remove(0));

@@ -52,7 +52,8 @@ impl Layout {
         let sources = stuck + nodes;
         let held = sources + spec.sources.len();
         let open = held + spec.limits.len();
-        let (blocked, queues) = (nodes, 2 * nodes);
+        let blocking = spec.stations.iter().any(|s| s.block);
+        let (blocked, queues) = (nodes, if blocking { 2 * nodes } else { nodes });
         let (classes, limits) = (spec.classes, spec.limits.len());
         let lines = queues + limits;
         Self {

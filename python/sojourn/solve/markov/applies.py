@@ -12,6 +12,7 @@ from sojourn.solve.markov.phases import arrivals, phases
 from sojourn.solve.markov.spec import rule
 
 POLICIES = ("random", "jsq")
+MOST_CUSTOMERS = 60_000  # a state counts in 16 bits
 
 
 @lru_cache(maxsize=64)
@@ -19,6 +20,8 @@ def refuses(network: Network) -> str | None:
     """Why the chain does not apply, in words; None where it does. Quick where the answer is that it is too large."""
     if (least := fewest(network)) > MOST_STATES:
         return f"it has at least {least:.2g} states, and at most {MOST_STATES} are taken"
+    if (customers := network.population[network.closed].sum()) > MOST_CUSTOMERS:
+        return f"it has {customers} customers, and at most {MOST_CUSTOMERS} are taken"
     found = _stations(network) or _times(network) or _routes(network) or _room(network)
     if found:
         return found

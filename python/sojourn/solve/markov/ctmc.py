@@ -20,6 +20,7 @@ waits outside it: it counts for the system, and for the row of the pool, but for
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ import numpy as np
 from sojourn.errors import MethodRefused
 from sojourn.model.network import Network
 from sojourn.solve.markov.answer import Measured, answer
-from sojourn.solve.markov.applies import offered, refuses
+from sojourn.solve.markov.applies import MOST_CUSTOMERS, offered, refuses
 from sojourn.solve.markov.estimate import MOST_STATES, states
 from sojourn.solve.markov.spec import UNLIMITED, spec
 from sojourn.solve.method import Method, Wanted
@@ -70,8 +71,8 @@ def _measured(network: Network) -> Measured:
         return _solved(network, UNLIMITED)
     most = first_bound(network)
     found = _solved(network, most)
-    while found.cut > LOST and states(network, 2 * most) <= MOST_STATES:
-        most *= 2
+    while found.cut > LOST and (more := _fitting(network, 2 * most)) > most:
+        most = more
         found = _solved(network, most)
     return found
 
@@ -84,15 +85,28 @@ def _solved(network: Network, most_open: int) -> Measured:
 
 def first_bound(network: Network) -> int:
     """Open customers at once: enough for the busiest station's geometric tail of 1e-10, or as many as fit."""
-    closed_in = [k for k in range(len(network.stations)) if network.visits[k, ~network.closed].any()]
-    if np.isfinite(network.capacity[closed_in]).all() and not network.limits:
-        return int(network.capacity[closed_in].sum()) + 1
-    load = _loads(network)
-    most = int(np.clip(np.log(1e-10) / np.log(np.clip(load, 1e-3, 1 - 1e-9)), 16, 1e6))
-    most += int(sum(network.servers[k] for k in closed_in if network.kind[k] == "queue"))
-    while most > 1 and states(network, most) > MOST_STATES:
-        most = max(1, int(most * 0.8))
-    return most
+    return _fitting(network, wanted_bound(network))
+
+
+def _fitting(network: Network, most: int) -> int:
+    """`most`, or the largest number below it whose states are not too many; at least 1."""
+    most = min(most, MOST_CUSTOMERS - int(network.population[network.closed].sum()))
+    if states(network, most) <= MOST_STATES:
+        return most
+    low = 1
+    while most - low > 1:
+        middle = (low + most) // 2
+        low, most = (middle, most) if states(network, middle) <= MOST_STATES else (low, middle)
+    return low
+
+
+def wanted_bound(network: Network) -> int:
+    """The same, whether it fits or not."""
+    visited = [k for k in range(len(network.stations)) if network.visits[k, ~network.closed].any()]
+    if np.isfinite(network.capacity[visited]).all() and not network.limits:
+        return int(network.capacity[visited].sum()) + 1
+    most = int(np.clip(np.log(1e-10) / np.log(np.clip(_loads(network), 1e-3, 1 - 1e-9)), 16, 1e6))
+    return most + int(sum(network.servers[k] for k in visited if network.kind[k] == "queue"))
 
 
 def _loads(network: Network) -> float:
@@ -104,9 +118,10 @@ def _loads(network: Network) -> float:
     return float((busy / np.array(full)).max(initial=0.0))
 
 
+@lru_cache(maxsize=64)
 def count(network: Network) -> float:
-    """About how many states will be visited."""
-    return states(network) if network.closed.all() else states(network, first_bound(network))
+    """About how many states an exact answer needs."""
+    return states(network) if network.closed.all() else states(network, wanted_bound(network))
 
 
 METHOD = Method(
@@ -119,6 +134,6 @@ METHOD = Method(
     ),
     refuses=refuses,
     run=run,
-    cost_s=lambda n: 1e-3 + 2e-5 * count(n),
+    cost_s=lambda n: 1e-3 + 4e-5 * count(n),
     memory_bytes=lambda n: 400 * count(n),
 )

@@ -15,7 +15,7 @@ from scipy import sparse
 from sojourn.errors import InputError, MethodRefused
 from sojourn.model import Model
 from sojourn.model.network import Network
-from sojourn.solve.markov.applies import refuses
+from sojourn.solve.markov.applies import MOST_CUSTOMERS, refuses
 from sojourn.solve.markov.chain import transient
 from sojourn.solve.markov.ctmc import first_bound, network_chain
 from sojourn.solve.markov.spec import UNLIMITED
@@ -31,8 +31,8 @@ def over_time(model: Model, times_s: Sequence[float], most_open: int | None = No
     network = model.network
     if reason := refuses(network):
         raise MethodRefused(reason, "over_time", "use sj.simulate(model, until_s=…)")
-    if most_open is not None and most_open < 1:
-        raise InputError(most_open, "most_open", "give at least 1")
+    if most_open is not None and not 1 <= most_open <= MOST_CUSTOMERS:
+        raise InputError(most_open, "most_open", f"give a number from 1 to {MOST_CUSTOMERS}")
     bound = UNLIMITED if network.closed.all() else most_open or first_bound(network)
     chain = network_chain(network, bound)
     start = np.zeros(len(chain))

@@ -1,0 +1,80 @@
+"""Chains of one's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.linalg import expm
+
+from sojourn.errors import InputError
+from sojourn.solve.markov import chain
+
+
+def generator(n: int, seed: int) -> np.ndarray:
+    rates = np.random.default_rng(seed).exponential(size=(n, n)) * 10.0 ** np.random.default_rng(seed + 1).integers(
+        -3, 3, (n, n)
+    )
+    np.fill_diagonal(rates, 0.0)
+    return rates - np.diag(rates.sum(axis=1))
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+def test_steady_solves_the_equations(n: int) -> None:
+    q = generator(n, n)
+    p = chain.steady(q)
+    assert p.sum() == pytest.approx(1.0) and p.min() > 0
+    assert np.abs(p @ q).max() <= 1e-13 * np.abs(q).max()
+    assert chain.steady(sparse.csr_matrix(q)) == pytest.approx(p, rel=1e-14)
+
+
+def test_large_chain_by_levels_is_the_product_of_its_parts() -> None:
+    """Two independent birth-death chains, 150 x 150 states numbered at random: no band, no structure left."""
+    line = sparse.diags([np.full(149, 0.8), np.ones(149)], [1, -1])
+    both = sparse.csr_matrix(sparse.kronsum(line, line))
+    order = np.random.default_rng(1).permutation(150 * 150)
+    mixed = both[order][:, order]
+    p = chain.steady(mixed - sparse.diags(np.asarray(mixed.sum(axis=1)).ravel()))
+    one = 0.8 ** np.arange(150)
+    exact = np.kron(one, one)[order] / one.sum() ** 2
+    assert np.abs(p - exact).max() < 1e-12
+
+
+def test_transient_against_the_matrix_exponential() -> None:
+    q, p0 = generator(6, 3), np.eye(6)[0]
+    found = chain.transient(q, p0, [0.0, 0.01, 0.3, 50.0])
+    for t, p in zip((0.0, 0.01, 0.3, 50.0), found, strict=True):
+        assert p == pytest.approx(p0 @ expm(q * t), abs=1e-11)
+
+
+def test_passage_of_two_phases() -> None:
+    """Rate 2 then 3: mean 1/2 + 1/3, variance 1/4 + 1/9; where there is no way the time is infinite."""
+    q = np.array([[-2.0, 2.0, 0, 0], [0, -3.0, 3.0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+    found = chain.first_passage(q, [2])
+    assert found.mean_s.tolist() == pytest.approx([5 / 6, 1 / 3, 0.0, np.inf])
+    assert found.variance_s2[0] == pytest.approx(1 / 4 + 1 / 9)
+    p = chain.passage_probability(q, [2], [1, 0, 0, 0], [1.0])
+    assert p[0] == pytest.approx(1 - 3 * np.exp(-2) + 2 * np.exp(-3), rel=1e-12)
+
+
+def test_passage_that_may_fail_has_no_mean() -> None:
+    q = np.array([[-2.0, 1.0, 1.0], [0, 0, 0], [0, 0, 0]])
+    assert chain.first_passage(q, [1]).mean_s.tolist() == [np.inf, 0.0, np.inf]
+
+
+@pytest.mark.parametrize(
+    ("q", "text"),
+    [([[1.0, 2.0]], "square"), ([[-1.0, 2.0], [1.0, -1.0]], "row 0"), ([[1.0, -1.0], [1.0, -1.0]], "at least 0"),
+     ([[np.nan, 0.0], [0.0, 0.0]], "finite"), (np.zeros((2, 2)), "never reach each other")],
+)  # fmt: skip
+def test_what_is_no_generator(q: object, text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        chain.steady(q)
+
+
+def test_bad_arguments() -> None:
+    q = [[-1.0, 1.0], [1.0, -1.0]]
+    for bad in (lambda: chain.transient(q, [1.0, 1.0], [1.0]), lambda: chain.transient(q, [1.0, 0.0], [2.0, 1.0]),
+                lambda: chain.first_passage(q, []), lambda: chain.first_passage(q, [2])):  # fmt: skip
+        with pytest.raises(InputError):
+            bad()
