@@ -171,7 +171,7 @@ def enumerated(
 
     whole = weights(population)
     g = sum(whole.values())
-    less = [population[:r] + [population[r] - 1] + population[r + 1 :] for r in range(len(population))]
+    less = [[*population[:r], population[r] - 1, *population[r + 1 :]] for r in range(len(population))]
     x = [sum(weights(n).values()) / g if min(n) >= 0 else Fraction(0) for n in less]
     q = [[sum(w * s[r][k] for s, w in whole.items()) / g for r in range(len(population))] for k in range(len(demands))]
     empty = [sum(w for s, w in whole.items() if not any(c[k] for c in s)) / g for k in range(len(demands))]

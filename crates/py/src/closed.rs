@@ -103,7 +103,7 @@ fn several<'py>(
     classes(&stations, &think, &wanted)?;
     let by_class: Vec<Vec<f64>> =
         (0..think.len()).map(|r| stations.iter().map(|row| row[r]).collect()).collect();
-    let model = multi::Demands { demands_s: &by_class, think_s: &think };
+    let model = multi::Demands::new(&by_class, &think);
     let found = py.detach(|| run(&model, &wanted));
     let x = Array2::from_shape_fn((wanted.len(), think.len()), |(p, r)| found[p].throughput[r]);
     let q =

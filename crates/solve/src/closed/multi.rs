@@ -5,16 +5,91 @@
 
 use super::lattice::Lattice;
 
-/// `demands_s[r]` is a row of stations; `think_s[r]` holds delays too.
-pub struct Demands<'a> {
-    pub demands_s: &'a [Vec<f64>],
-    pub think_s: &'a [f64],
+pub const LANES: usize = 4;
+pub type Lane = [f64; LANES];
+
+/// Demands of each class by stations, four at a time (the last ones 0), and `think_s[r]`, delays included.
+pub struct Demands {
+    demands_s: Vec<Vec<Lane>>,
+    pub think_s: Vec<f64>,
+    pub stations: usize,
+    pub width: usize, // lanes of a state
 }
 
-impl Demands<'_> {
-    pub fn stations(&self) -> usize {
-        self.demands_s.first().map_or(0, Vec::len)
+impl Demands {
+    /// `demands_s[r]` is a row of stations.
+    pub fn new(demands_s: &[Vec<f64>], think_s: &[f64]) -> Self {
+        let lanes = |row: &Vec<f64>| -> Vec<Lane> {
+            row.chunks(LANES).map(|c| std::array::from_fn(|i| c.get(i).copied().unwrap_or(0.0))).collect()
+        };
+        let stations = demands_s.first().map_or(0, Vec::len);
+        let demands_s: Vec<Vec<Lane>> = demands_s.iter().map(lanes).collect();
+        Self { demands_s, think_s: think_s.to_vec(), stations, width: stations.div_ceil(LANES) }
     }
+
+    /// Adds the mean numbers of `count` customers of class r who find `before` to `sum`; returns their throughput.
+    #[inline(always)]
+    pub fn add(&self, r: usize, count: usize, before: &[Lane], sum: &mut [Lane]) -> f64 {
+        let (demands, think, count) = (&self.demands_s[r], self.think_s[r], count as f64);
+        // known lengths keep the residence times in registers
+        match self.width {
+            1 => step::<1>(demands, think, count, before, sum),
+            2 => step::<2>(demands, think, count, before, sum),
+            3 => step::<3>(demands, think, count, before, sum),
+            _ => long(demands, think, count, before, sum),
+        }
+    }
+
+    /// An answer with nobody in it, and the numbers of one class as the stations have them.
+    pub fn empty(&self) -> Answer {
+        let classes = self.think_s.len();
+        Answer { throughput: vec![0.0; classes], queue: vec![vec![0.0; self.stations]; classes] }
+    }
+
+    /// Fills in class r, `count` of whom find `before`.
+    pub fn tell(&self, r: usize, count: usize, before: &[Lane], answer: &mut Answer) {
+        let mut sum = vec![[0.0; LANES]; self.width];
+        answer.throughput[r] = self.add(r, count, before, &mut sum);
+        answer.queue[r].copy_from_slice(&sum.as_flattened()[..self.stations]);
+    }
+}
+
+/// R = D (1 + Q), X = n/(Z + sum R), and X R added, for W lanes of stations.
+#[inline(always)]
+fn step<const W: usize>(demands: &[Lane], think: f64, count: f64, before: &[Lane], sum: &mut [Lane]) -> f64 {
+    let (demands, before, sum) = (&demands[..W], &before[..W], &mut sum[..W]);
+    let mut residence = [[0.0; LANES]; W];
+    let mut time = [0.0; LANES];
+    for w in 0..W {
+        for i in 0..LANES {
+            residence[w][i] = demands[w][i] * (1.0 + before[w][i]);
+            time[i] += residence[w][i];
+        }
+    }
+    let x = count / (think + ((time[0] + time[1]) + (time[2] + time[3])));
+    for w in 0..W {
+        for i in 0..LANES {
+            sum[w][i] += x * residence[w][i];
+        }
+    }
+    x
+}
+
+/// The same for any number of lanes.
+fn long(demands: &[Lane], think: f64, count: f64, before: &[Lane], sum: &mut [Lane]) -> f64 {
+    let mut time = [0.0; LANES];
+    for (d, q) in demands.iter().zip(before) {
+        for i in 0..LANES {
+            time[i] += d[i] * (1.0 + q[i]);
+        }
+    }
+    let x = count / (think + ((time[0] + time[1]) + (time[2] + time[3])));
+    for ((total, d), q) in sum.iter_mut().zip(demands).zip(before) {
+        for i in 0..LANES {
+            total[i] += x * (d[i] * (1.0 + q[i]));
+        }
+    }
+    x
 }
 
 /// Throughput (1/s) and mean numbers `queue[class][station]` at one vector of populations.
@@ -28,111 +103,39 @@ pub fn run(model: &Demands, points: &[Vec<usize>]) -> Vec<Answer> {
     let classes = model.think_s.len();
     let most: Vec<usize> = (0..classes).map(|r| points.iter().map(|p| p[r]).max().unwrap_or(0)).collect();
     let lattice = Lattice::new(&most);
-    let total = match model.stations() {
-        4 => fill_fixed::<4>(model, &lattice),
-        _ => fill(model, &lattice),
-    };
+    let total = fill(model, &lattice);
     points.iter().map(|point| answer(model, &lattice, &total, point)).collect()
 }
 
 /// Mean numbers at all stations for every state, by rows of the last class.
-fn fill(model: &Demands, lattice: &Lattice) -> Vec<f64> {
-    let stations = model.stations();
-    let mut total = vec![0.0; lattice.size * stations];
-    let mut residence = vec![0.0; stations];
+fn fill(model: &Demands, lattice: &Lattice) -> Vec<Lane> {
+    let (width, last) = (model.width, lattice.classes() - 1);
+    let mut total = vec![[0.0; LANES]; lattice.size * width];
+    let mut ahead: Vec<(usize, usize)> = Vec::new();
     lattice.rows(|start, n| {
-        for last in 0..lattice.row() {
-            let state = start + last;
-            let (before, rest) = total.split_at_mut(state * stations);
-            for r in 0..n.len() {
-                let count = if r + 1 == n.len() { last } else { n[r] };
-                if count > 0 {
-                    let from = (state - lattice.stride[r]) * stations;
-                    add(
-                        model,
-                        r,
-                        count,
-                        &before[from..from + stations],
-                        &mut residence,
-                        &mut rest[..stations],
-                    );
-                }
+        ahead.clear();
+        ahead.extend((0..last).filter(|&r| n[r] > 0).map(|r| (r, n[r])));
+        for count in 0..lattice.row() {
+            let state = start + count;
+            let (before, rest) = total.split_at_mut(state * width);
+            let sum = &mut rest[..width];
+            for &(r, others) in &ahead {
+                model.add(r, others, &before[(state - lattice.stride[r]) * width..][..width], sum);
+            }
+            if count > 0 {
+                model.add(last, count, &before[(state - 1) * width..], sum);
             }
         }
     });
     total
 }
 
-/// The same for a number of stations known when compiled.
-fn fill_fixed<const K: usize>(model: &Demands, lattice: &Lattice) -> Vec<f64> {
-    let mut total = vec![[0.0; K]; lattice.size];
-    let demands: Vec<[f64; K]> = model.demands_s.iter().map(|row| std::array::from_fn(|k| row[k])).collect();
-    let mut ahead: Vec<(usize, usize)> = Vec::new();
-    lattice.rows(|start, n| {
-        ahead.clear();
-        ahead.extend((0..n.len() - 1).filter(|&r| n[r] > 0).map(|r| (r, n[r])));
-        for last in 0..lattice.row() {
-            let state = start + last;
-            let mut sum = [0.0; K];
-            for &(r, count) in &ahead {
-                fixed(&demands[r], model.think_s[r], count, &total[state - lattice.stride[r]], &mut sum);
-            }
-            if last > 0 {
-                let r = n.len() - 1;
-                fixed(&demands[r], model.think_s[r], last, &total[state - 1], &mut sum);
-            }
-            total[state] = sum;
-        }
-    });
-    total.into_flattened()
-}
-
-#[inline(always)]
-fn fixed<const K: usize>(
-    demands: &[f64; K],
-    think: f64,
-    count: usize,
-    before: &[f64; K],
-    sum: &mut [f64; K],
-) {
-    let residence: [f64; K] = std::array::from_fn(|k| demands[k] * (1.0 + before[k]));
-    let x = count as f64 / (think + residence.iter().sum::<f64>());
-    for k in 0..K {
-        sum[k] += x * residence[k];
-    }
-}
-
-/// Adds the mean numbers of `count` customers of class r who find `before`; returns their throughput.
-#[inline]
-pub fn add(
-    model: &Demands,
-    r: usize,
-    count: usize,
-    before: &[f64],
-    residence: &mut [f64],
-    sum: &mut [f64],
-) -> f64 {
-    let mut time = model.think_s[r];
-    for ((res, d), q) in residence.iter_mut().zip(&model.demands_s[r]).zip(before) {
-        *res = d * (1.0 + q);
-        time += *res;
-    }
-    let x = count as f64 / time;
-    for (total, res) in sum.iter_mut().zip(residence.iter()) {
-        *total += x * res;
-    }
-    x
-}
-
-fn answer(model: &Demands, lattice: &Lattice, total: &[f64], point: &[usize]) -> Answer {
-    let (stations, state) = (model.stations(), lattice.index(point));
-    let mut found =
-        Answer { throughput: vec![0.0; point.len()], queue: vec![vec![0.0; stations]; point.len()] };
+fn answer(model: &Demands, lattice: &Lattice, total: &[Lane], point: &[usize]) -> Answer {
+    let (width, state) = (model.width, lattice.index(point));
+    let mut found = model.empty();
     for (r, &count) in point.iter().enumerate() {
         if count > 0 {
-            let from = (state - lattice.stride[r]) * stations;
-            let (before, mut residence) = (&total[from..from + stations], vec![0.0; stations]);
-            found.throughput[r] = add(model, r, count, before, &mut residence, &mut found.queue[r]);
+            model.tell(r, count, &total[(state - lattice.stride[r]) * width..][..width], &mut found);
         }
     }
     found

@@ -44,6 +44,7 @@ from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
 
 MOST_BYTES = 4e9
+MOST_S_ONE = 1.0  # one chain: approximations answer at once
 MOST_S = 600.0
 
 
@@ -53,7 +54,7 @@ def refuses(network: Network) -> str | None:
         return reason
     if memory_bytes(network) > MOST_BYTES:
         return f"{states(network):.3g} vectors of populations need {memory_bytes(network) / 1e9:.3g} GB"
-    if cost_s(network) > MOST_S:
+    if cost_s(network) > (MOST_S if len(customers(network)) > 1 else MOST_S_ONE):
         return f"{states(network):.3g} vectors of populations take about {cost_s(network):.3g} s"
     return None
 
@@ -176,14 +177,16 @@ def memory_bytes(network: Network) -> float:
 
 
 def cost_s(network: Network) -> float:
-    numbers = customers(network)
-    total = sum(numbers)
-    passes = 3.0
+    """Recurrences over the lattice wait for each sum in turn; passes for a number of servers only for memory."""
+    numbers, size = customers(network), states(network)
+    depth = math.log2(len(network.stations) + 1)
+    scans, passes = 1.0, 2.0
     for k, kind in enumerate(network.kind):
         if kind != "delay":
             full = len(network.rates[k]) if k in network.rates else int(network.servers[k])
-            passes += 6 if full == 1 else min(full, total) * (2 + math.log2(len(network.stations) + 1))
-    return 1e-4 + 1e-9 * states(network) * passes * max(len(numbers), 1)
+            scans += 3 if full == 1 else 5 + depth
+            passes += 0 if full == 1 else min(full, sum(numbers)) * (2 + depth)
+    return 1e-4 + size * max(len(numbers), 1) * (8e-9 * scans + (6e-10 if size < 1e5 else 2e-9) * passes)
 
 
 METHOD = Method(

@@ -14,7 +14,8 @@ A customer of class r that comes to an fcfs station waits for all that are there
     W_r = sum_c [(Q_c - rho_c) s_c + rho_c s_c (1 + c2_c)/2],  R_r = s_r + W_r,
 with Q_c and rho_c less an N_r-th of its own chain; at ps and lcfs_pr R_r = s_r (1 + sum Q_c). Several servers: waiting
 behind m is divided by m, and of the own service an m-th is at the server (Seidmann). Exact for one customer, and equal
-to Schweitzer-Bard where the network has a product form. Errors grow with c2: some per cent at 1, tens of per cent at 10.
+to Schweitzer-Bard where the network has a product form. Against the chain of all orders, seven customers at one busy
+station with means 1 : 5: throughput up to 11 % low, most of it Schweitzer's own error; larger with larger c2.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from sojourn.solve.closed.applies import closed_chains, single_servers
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
 
-MOST_S = 5.0
+MOST_S = 2.0
 
 
 def refuses(network: Network) -> str | None:
