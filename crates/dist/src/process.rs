@@ -139,6 +139,26 @@ impl Iterator for Times {
 }
 
 impl Times {
+    /// Appends the times before `end_s`; `next_s` is the one that comes next, and is left at the first that does not
+    /// belong; infinite after the last.
+    pub fn before(&mut self, end_s: f64, next_s: &mut f64, times_s: &mut Vec<f64>) {
+        if let State::Renewal(Sampler::Exponential(mean)) = self.state {
+            // The same numbers as one by one, with the stream in registers.
+            let mut stream = self.stream.clone();
+            while *next_s < end_s {
+                times_s.push(*next_s);
+                self.now_s += mean * stream.quick_exponential();
+                *next_s = self.now_s;
+            }
+            self.stream = stream;
+            return;
+        }
+        while *next_s < end_s {
+            times_s.push(*next_s);
+            *next_s = self.next().unwrap_or(f64::INFINITY);
+        }
+    }
+
     fn changing(&mut self) -> Option<f64> {
         match &mut self.state {
             State::Renewal(_) => None,

@@ -35,6 +35,31 @@ pub struct Cell {
     serving: f64,
 }
 
+/// Many who leave: kept in registers while they are added up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sums {
+    count: f64,
+    since: f64,
+    response_s: f64,
+    response_s2: f64,
+    waiting_s: f64,
+    waiting_s2: f64,
+    waited: f64,
+}
+
+impl Sums {
+    #[inline(always)]
+    pub fn add(&mut self, since: f64, response_s: f64, waiting_s: f64) {
+        self.count += 1.0;
+        self.since += since;
+        self.response_s += response_s;
+        self.response_s2 += response_s * response_s;
+        self.waiting_s += waiting_s;
+        self.waiting_s2 += waiting_s * waiting_s;
+        self.waited += if waiting_s > 0.0 { 1.0 } else { 0.0 };
+    }
+}
+
 impl Cell {
     #[inline]
     pub fn come(&mut self, since: f64) {
@@ -44,10 +69,32 @@ impl Cell {
     }
 
     /// `count` come; `since` is the sum of their times.
-    pub fn come_many(&mut self, count: f64, since: f64) {
-        self.arrivals += count;
+    pub fn come_many(&mut self, count: usize, since: f64) {
+        self.arrivals += count as f64;
         self.present -= since;
-        self.number += count;
+        self.number += count as f64;
+    }
+
+    /// `count` services begin; `since` is the sum of their times.
+    pub fn start_many(&mut self, count: usize, since: f64) {
+        self.busy -= since;
+        self.serving += count as f64;
+    }
+
+    /// Those who leave, summed up; `served` if they were in service.
+    pub fn leave_many(&mut self, sums: &Sums, served: bool) {
+        self.completions += sums.count;
+        self.response_s += sums.response_s;
+        self.response_s2 += sums.response_s2;
+        self.waiting_s += sums.waiting_s;
+        self.waiting_s2 += sums.waiting_s2;
+        self.waited += sums.waited;
+        self.present += sums.since;
+        self.number -= sums.count;
+        if served {
+            self.busy += sums.since;
+            self.serving -= sums.count;
+        }
     }
 
     /// `waiting_s` is 0 exactly for those who did not wait.

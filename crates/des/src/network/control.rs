@@ -1,7 +1,7 @@
 //! Servers that come and go: schedules, breakdowns and repairs.
 
 use super::config::Config;
-use super::events::Source;
+use super::sources::{self, Source};
 use sojourn_dist::Sampler;
 
 /// What changes at a station, and when the same source changes something next.
@@ -42,7 +42,7 @@ impl Control {
             for server in 0..s.servers {
                 let source = |what, distribution| Source {
                     sampler: Sampler::new(distribution),
-                    stream: super::stream(config, what, &s.name, &server.to_string()),
+                    stream: sources::stream(config, what, &s.name, &server.to_string()),
                 };
                 controls.push(Control::Server {
                     station,

@@ -2,46 +2,17 @@
 //!
 //! Customers move by `moves`; how a station serves is in `serve`.
 
-use super::calendar::{self, Calendar, Heap, Priority, NEVER};
+use super::calendar::{self, Calendar, Priority, NEVER};
 use super::config::Config;
 use super::control::Control;
 use super::customer::{Customer, Customers};
 use super::moves::{Limit, Pending};
 use super::routes::Routes;
+use super::sources::{self, Happening, Source, Think};
 use super::station::{Order, Station, Way};
 use super::statistics::Statistics;
-use sojourn_dist::{Sampler, Stream, Times};
+use sojourn_dist::{Stream, Times};
 use std::collections::VecDeque;
-
-/// A distribution and the stream that it is drawn with.
-#[derive(Debug, Clone)]
-pub struct Source {
-    pub sampler: Sampler,
-    pub stream: Stream,
-}
-
-impl Source {
-    #[inline]
-    pub fn draw(&mut self) -> f64 {
-        self.sampler.draw(&mut self.stream)
-    }
-}
-
-/// Who thinks in a class, and when each will have thought.
-#[derive(Debug, Clone)]
-pub struct Think {
-    pub source: Source,
-    pub thinking: Heap,
-}
-
-/// What a source of events does when its time has come.
-#[derive(Debug, Clone, Copy)]
-enum Happening {
-    Completion(usize),
-    Arrival(usize),
-    Think(usize),
-    Control(usize),
-}
 
 #[derive(Debug, Clone)]
 pub struct Events {
@@ -84,7 +55,7 @@ impl Events {
     pub fn new(config: &Config) -> Events {
         let (k, classes) = (config.stations.len(), config.classes.len());
         let controls = Control::all(config);
-        let happenings = happenings(config, controls.len());
+        let happenings = sources::happenings(config, controls.len());
         let free = config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none());
         let stations: Vec<Station> = config.stations.iter().map(Station::new).collect();
         let mut engine = Events {
@@ -98,17 +69,17 @@ impl Events {
             calendar: Calendar::new(happenings.len()),
             lines: stations.iter().map(|s| free && s.way == Way::Serve && s.order == Order::Line).collect(),
             stations,
-            service: super::services(config),
-            picks: config.stations.iter().map(|s| super::stream(config, "pick", &s.name, "")).collect(),
+            service: sources::services(config),
+            picks: config.stations.iter().map(|s| sources::stream(config, "pick", &s.name, "")).collect(),
             customers: Customers::default(),
             routes: Routes::new(config),
-            arrivals: super::arrivals(config),
-            think: thinks(config),
-            arrival_slot: slots(&happenings, classes, |h| match h {
+            arrivals: sources::arrivals(config),
+            think: sources::thinks(config),
+            arrival_slot: sources::slots(&happenings, classes, |h| match h {
                 Happening::Arrival(c) => Some(*c),
                 _ => None,
             }),
-            think_slot: slots(&happenings, classes, |h| match h {
+            think_slot: sources::slots(&happenings, classes, |h| match h {
                 Happening::Think(c) => Some(*c),
                 _ => None,
             }),
@@ -289,31 +260,4 @@ impl Events {
         self.calendar.set(slot, key);
         self.change(change);
     }
-}
-
-/// Sources of events: stations, then what exists of arrivals, thinkers and controls.
-fn happenings(config: &Config, controls: usize) -> Vec<Happening> {
-    let classes = || config.classes.iter().enumerate();
-    let stations = (0..config.stations.len()).map(Happening::Completion);
-    let arrivals = classes().filter(|c| c.1.arrivals.is_some()).map(|c| Happening::Arrival(c.0));
-    let thinkers = classes().filter(|c| c.1.think.is_some()).map(|c| Happening::Think(c.0));
-    stations.chain(arrivals).chain(thinkers).chain((0..controls).map(Happening::Control)).collect()
-}
-
-/// For each class its source of one kind; 0 where it has none, which is never asked for.
-fn slots(
-    happenings: &[Happening],
-    classes: usize,
-    class: impl Fn(&Happening) -> Option<usize>,
-) -> Vec<usize> {
-    (0..classes).map(|c| happenings.iter().position(|h| class(h) == Some(c)).unwrap_or(0)).collect()
-}
-
-fn thinks(config: &Config) -> Vec<Option<Think>> {
-    let think = |class: &super::config::Class| {
-        let sampler = Sampler::new(class.think.as_ref()?);
-        let source = Source { sampler, stream: super::stream(config, "think", "", &class.name) };
-        Some(Think { source, thinking: Heap::default() })
-    };
-    config.classes.iter().map(think).collect()
 }

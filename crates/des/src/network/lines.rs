@@ -1,8 +1,8 @@
 //! A station of the recursion: guests in, served by Lindley or Kiefer and Wolfowitz, out in the order of time.
 
-use super::cells::Cell;
+use super::cells::{Cell, Sums};
 use super::config::{self, Kind};
-use super::events::Source;
+use super::sources::Source;
 use sojourn_dist::Sampler;
 use std::collections::VecDeque;
 
@@ -26,6 +26,14 @@ pub struct Visit {
     pub origin: u32,
 }
 
+impl Visit {
+    /// The guest that comes to the next station.
+    #[inline]
+    pub fn on(&self, class: u32) -> Guest {
+        Guest { time_s: self.end_s, entered_s: self.entered_s, class, origin: self.origin }
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Line {
     delay: bool,
@@ -42,8 +50,6 @@ pub struct Line {
     running: Vec<Visit>,
     /// Who leaves in this window, in the order of time.
     pub done: Vec<Visit>,
-    /// A buffer that is used again.
-    pub spare: Vec<Cell>,
 }
 
 impl Line {
@@ -77,14 +83,16 @@ impl Line {
             draw(source, &mut self.work_s);
         }
         let sum: f64 = self.guests.iter().map(|g| g.time_s - start_s).sum();
-        cell.come_many(self.guests.len() as f64, sum);
-        if let [free_s] = self.free_s.as_mut_slice() {
+        cell.come_many(self.guests.len(), sum);
+        if let [free] = self.free_s.as_mut_slice() {
+            let mut free_s = *free;
             let visits = self.guests.iter().zip(&self.work_s).map(|(g, work_s)| {
-                let started_s = g.time_s.max(*free_s);
-                *free_s = started_s + work_s;
-                visit(g, started_s, *free_s)
+                let started_s = if g.time_s > free_s { g.time_s } else { free_s };
+                free_s = started_s + work_s;
+                visit(g, started_s, free_s)
             });
             self.ahead.extend(visits);
+            *free = free_s;
         } else {
             for (i, g) in self.guests.iter().enumerate() {
                 let (started_s, end_s) = seat(&mut self.free_s, self.delay, g.time_s, self.work_s[i]);
@@ -110,27 +118,47 @@ impl Line {
     /// Counts what starts and ends before `end_s`; who is done is in `done`, in the order of time.
     pub fn finish(&mut self, end_s: f64, start_s: f64, cells: &mut [Cell]) {
         let started = self.ahead.partition_point(|v| v.started_s < end_s);
-        for v in self.ahead.range(..started) {
-            cells[v.class as usize].start(v.started_s - start_s);
-        }
-        let one = self.free_s.len() == 1;
-        self.done.append(&mut self.running);
-        self.done.extend(self.ahead.drain(..started));
-        if one {
-            // In the order of time already; at most the last is not done.
-            if self.done.last().is_some_and(|v| v.end_s >= end_s) {
-                self.running.extend(self.done.pop());
-            }
+        if let [cell] = cells {
+            let sum: f64 = self.ahead.range(..started).map(|v| v.started_s - start_s).sum();
+            cell.start_many(started, sum);
         } else {
-            self.done.sort_by(|a, b| a.end_s.total_cmp(&b.end_s));
-            let ended = self.done.partition_point(|v| v.end_s < end_s);
-            self.running.extend(self.done.drain(ended..));
+            for v in self.ahead.range(..started) {
+                cells[v.class as usize].start(v.started_s - start_s);
+            }
+        }
+        self.part(started, end_s);
+        if let [cell] = cells {
+            let mut sums = Sums::default();
+            for v in &self.done {
+                sums.add(v.end_s - start_s, v.end_s - v.arrived_s, v.started_s - v.arrived_s);
+            }
+            return cell.leave_many(&sums, true);
         }
         for v in &self.done {
             let cell = &mut cells[v.class as usize];
             cell.stop(v.end_s - start_s);
             cell.leave(v.end_s - start_s, v.end_s - v.arrived_s, v.started_s - v.arrived_s);
         }
+    }
+
+    /// The first `started` of `ahead` are in service now, or done.
+    fn part(&mut self, started: usize, end_s: f64) {
+        self.done.append(&mut self.running);
+        let (front, back) = self.ahead.as_slices();
+        let split = started.min(front.len());
+        self.done.extend_from_slice(&front[..split]);
+        self.done.extend_from_slice(&back[..started - split]);
+        self.ahead.drain(..started);
+        if self.free_s.len() == 1 {
+            // In the order of time already; at most the last is not done.
+            if self.done.last().is_some_and(|v| v.end_s >= end_s) {
+                self.running.extend(self.done.pop());
+            }
+            return;
+        }
+        self.done.sort_by(|a, b| a.end_s.total_cmp(&b.end_s));
+        let ended = self.done.partition_point(|v| v.end_s < end_s);
+        self.running.extend(self.done.drain(ended..));
     }
 }
 

@@ -6,11 +6,11 @@
 //! time after the other, so that flows that meet can be merged in the order of time. Streams are those of the engine
 //! by events, so that both see the same customers.
 
-use super::cells::Cell;
+use super::cells::Sums;
 use super::config::{Config, Discipline, Engine, Kind};
-use super::events::Source;
-use super::lines::{Guest, Line};
+use super::lines::{Guest, Line, Visit};
 use super::routes::Routes;
+use super::sources::{self, Source};
 use super::statistics::Statistics;
 use sojourn_dist::{Changing, Process, Times};
 
@@ -31,6 +31,8 @@ pub struct Recursion {
     sources: Vec<Option<(Times, f64)>>,
     routes: Routes,
     inside: u64,
+    /// A buffer that is used again.
+    times_s: Vec<f64>,
     pub statistics: Statistics,
 }
 
@@ -86,10 +88,11 @@ impl Recursion {
             window_s: config.batch_s,
             order,
             lines: config.stations.iter().map(Line::new).collect(),
-            service: super::services(config),
-            sources: super::arrivals(config).into_iter().map(start).collect(),
+            service: sources::services(config),
+            sources: sources::arrivals(config).into_iter().map(start).collect(),
             routes: Routes::new(config),
             inside: 0,
+            times_s: Vec::new(),
             statistics: Statistics::new(config),
         }
     }
@@ -142,28 +145,34 @@ impl Recursion {
     fn source(&mut self, class: usize, end_s: f64) -> usize {
         let Some((times, next_s)) = &mut self.sources[class] else { return 0 };
         let (start_s, outside) = (self.statistics.segment_start_s, self.lines.len());
-        let mut cell = std::mem::take(&mut self.statistics.cells[outside * self.classes + class]);
-        let mut arrived = 0;
-        let mut feeds = false;
-        while *next_s < end_s {
-            let time_s = std::mem::replace(next_s, times.next().unwrap_or(f64::INFINITY));
-            cell.come(time_s - start_s);
-            arrived += 1;
-            let (node, to) = self.routes.next(outside, class, |_| 0);
-            let guest = Guest { time_s, entered_s: time_s, class: to as u32, origin: class as u32 };
-            if let Some(line) = self.lines.get_mut(node) {
-                line.guests.push(guest);
-                feeds = true;
-            } else {
-                cell.leave(time_s - start_s, 0.0, 0.0);
-                self.completions += 1;
-                self.inside = self.inside.wrapping_sub(1);
+        let mut times_s = std::mem::take(&mut self.times_s);
+        times.before(end_s, next_s, &mut times_s);
+        let cell = &mut self.statistics.cells[outside * self.classes + class];
+        cell.come_many(times_s.len(), times_s.iter().map(|t| t - start_s).sum());
+        let guest = |to: usize, time_s: f64| Guest {
+            time_s,
+            entered_s: time_s,
+            class: to as u32,
+            origin: class as u32,
+        };
+        if let Some((node, to)) = self.routes.only(outside, class).filter(|(node, _)| *node < outside) {
+            self.lines[node].guests.extend(times_s.iter().map(|t| guest(to, *t)));
+        } else {
+            for time_s in &times_s {
+                let (node, to) = self.routes.next(outside, class, |_| 0);
+                if let Some(line) = self.lines.get_mut(node) {
+                    line.guests.push(guest(to, *time_s));
+                } else {
+                    cell.leave(time_s - start_s, 0.0, 0.0);
+                    self.completions += 1;
+                    self.inside = self.inside.wrapping_sub(1);
+                }
             }
         }
-        self.statistics.cells[outside * self.classes + class] = cell;
-        if feeds {
-            self.lines.iter_mut().for_each(|l| l.mark());
-        }
+        let arrived = times_s.len();
+        times_s.clear();
+        self.times_s = times_s;
+        self.lines.iter_mut().for_each(|l| l.mark());
         arrived
     }
 
@@ -189,33 +198,42 @@ impl Recursion {
 
     /// Those who are done at k go to the next station, or out.
     fn on(&mut self, k: usize, line: &mut Line, start_s: f64) {
+        if (0..self.classes).any(|c| self.statistics.records(k * self.classes + c)) {
+            for v in &line.done {
+                self.statistics.record(k * self.classes + v.class as usize, v.end_s - v.arrived_s);
+            }
+        }
         let outside = self.lines.len();
-        let recorded = (0..self.classes).any(|c| self.statistics.records(k * self.classes + c));
-        if recorded {
-            for r in &line.done {
-                self.statistics.record(k * self.classes + r.class as usize, r.end_s - r.arrived_s);
+        match self.routes.only(k, 0).filter(|_| self.classes == 1) {
+            Some((node, _)) if node == outside => self.out(&line.done, start_s),
+            Some((node, _)) => self.lines[node].guests.extend(line.done.iter().map(|v| v.on(v.class))),
+            None => {
+                for v in &line.done {
+                    let (node, class) = self.routes.next(k, v.class as usize, |_| 0);
+                    match self.lines.get_mut(node) {
+                        Some(next) => next.guests.push(v.on(class as u32)),
+                        None => self.out(std::slice::from_ref(v), start_s),
+                    }
+                }
             }
         }
-        let mut cells: Vec<Cell> = Vec::new();
-        std::mem::swap(&mut cells, &mut line.spare);
-        cells.extend_from_slice(&self.statistics.cells[outside * self.classes..][..self.classes]);
-        for r in line.done.drain(..) {
-            let (node, class) = self.routes.next(k, r.class as usize, |_| 0);
-            if let Some(next) = self.lines.get_mut(node) {
-                let guest =
-                    Guest { time_s: r.end_s, entered_s: r.entered_s, class: class as u32, origin: r.origin };
-                next.guests.push(guest);
-            } else {
-                let response_s = r.end_s - r.entered_s;
-                cells[r.origin as usize].leave(r.end_s - start_s, response_s, 0.0);
-                self.statistics.record(outside * self.classes + r.origin as usize, response_s);
-                self.completions += 1;
-                self.inside -= 1;
-            }
-        }
-        self.statistics.cells[outside * self.classes..][..self.classes].clone_from_slice(&cells);
-        cells.clear();
-        line.spare = cells;
+        line.done.clear();
         self.lines.iter_mut().for_each(|l| l.mark());
+    }
+
+    /// Passes end, all of one origin.
+    fn out(&mut self, done: &[Visit], start_s: f64) {
+        let Some(first) = done.first() else { return };
+        let cell = self.lines.len() * self.classes + first.origin as usize;
+        let mut sums = Sums::default();
+        for v in done {
+            sums.add(v.end_s - start_s, v.end_s - v.entered_s, 0.0);
+        }
+        self.statistics.cells[cell].leave_many(&sums, false);
+        if self.statistics.records(cell) {
+            done.iter().for_each(|v| self.statistics.record(cell, v.end_s - v.entered_s));
+        }
+        self.completions += done.len() as u64;
+        self.inside -= done.len() as u64;
     }
 }

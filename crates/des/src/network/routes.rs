@@ -44,7 +44,7 @@ impl Routes {
         }
         let stream = |i: usize| {
             let node = config.stations.get(i / classes).map_or("", |s| &s.name);
-            super::stream(config, "route", node, &config.classes[i % classes].name)
+            super::sources::stream(config, "route", node, &config.classes[i % classes].name)
         };
         let only = rows.iter().map(Route::only).collect();
         Routes { classes, only, rows, streams: (0..nodes * classes).map(stream).collect() }
@@ -58,6 +58,11 @@ impl Routes {
             Some((to, class)) => (to as usize, class as usize),
             None => self.among(row, class, present),
         }
+    }
+
+    /// The only way from `node` in `class`, if there is only one.
+    pub fn only(&self, node: usize, class: usize) -> Option<(usize, usize)> {
+        self.only[node * self.classes + class].map(|(node, class)| (node as usize, class as usize))
     }
 
     /// One of several.

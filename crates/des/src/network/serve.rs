@@ -134,7 +134,7 @@ impl Events {
         let (now_s, mut end_s, mut longest, mut total) = (self.now_s, 0.0f64, 0.0f64, 0.0);
         for b in 0..self.stations[k].branches.len() {
             // The first task's time was drawn with the visit.
-            let draw = |s: &mut super::events::Source| s.draw();
+            let draw = |s: &mut super::sources::Source| s.draw();
             let work_s = match b {
                 0 => self.customers[id].work_s,
                 _ => self.service[cell].as_mut().map_or(0.0, draw),

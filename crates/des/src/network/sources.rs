@@ -1,0 +1,85 @@
+//! What events come from: stations, arrivals, thinkers, servers that come and go; and the streams they draw from.
+
+use super::calendar::Heap;
+use super::config::{Class, Config};
+use sojourn_dist::{Sampler, Stream, Times};
+
+/// A distribution and the stream that it is drawn with.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub sampler: Sampler,
+    pub stream: Stream,
+}
+
+impl Source {
+    #[inline]
+    pub fn draw(&mut self) -> f64 {
+        self.sampler.draw(&mut self.stream)
+    }
+}
+
+/// Who thinks in a class, and when each will have thought.
+#[derive(Debug, Clone)]
+pub struct Think {
+    pub source: Source,
+    pub thinking: Heap,
+}
+
+/// What a source of events does when its time has come.
+#[derive(Debug, Clone, Copy)]
+pub enum Happening {
+    Completion(usize),
+    Arrival(usize),
+    Think(usize),
+    Control(usize),
+}
+
+/// Sources of events: stations, then what exists of arrivals, thinkers and controls.
+pub fn happenings(config: &Config, controls: usize) -> Vec<Happening> {
+    let classes = || config.classes.iter().enumerate();
+    let stations = (0..config.stations.len()).map(Happening::Completion);
+    let arrivals = classes().filter(|c| c.1.arrivals.is_some()).map(|c| Happening::Arrival(c.0));
+    let thinkers = classes().filter(|c| c.1.think.is_some()).map(|c| Happening::Think(c.0));
+    stations.chain(arrivals).chain(thinkers).chain((0..controls).map(Happening::Control)).collect()
+}
+
+/// For each class its source of one kind; 0 where it has none, which is never asked for.
+pub fn slots(
+    happenings: &[Happening],
+    classes: usize,
+    class: impl Fn(&Happening) -> Option<usize>,
+) -> Vec<usize> {
+    (0..classes).map(|c| happenings.iter().position(|h| class(h) == Some(c)).unwrap_or(0)).collect()
+}
+
+pub fn thinks(config: &Config) -> Vec<Option<Think>> {
+    let think = |class: &Class| {
+        let sampler = Sampler::new(class.think.as_ref()?);
+        let source = Source { sampler, stream: stream(config, "think", "", &class.name) };
+        Some(Think { source, thinking: Heap::default() })
+    };
+    config.classes.iter().map(think).collect()
+}
+
+/// The stream of one source: its name says what it is for, at which station and class, and which replication.
+pub fn stream(config: &Config, what: &str, station: &str, class: &str) -> Stream {
+    Stream::new(config.seed, &format!("{what}/{station}/{class}/{}", config.replication))
+}
+
+/// Service times, K×C.
+pub fn services(config: &Config) -> Vec<Option<Source>> {
+    let rows = config.stations.iter().zip(&config.service);
+    rows.flat_map(|(s, row)| {
+        config.classes.iter().zip(row).map(|(c, d)| {
+            let sampler = Sampler::new(d.as_ref()?);
+            Some(Source { sampler, stream: stream(config, "service", &s.name, &c.name) })
+        })
+    })
+    .collect()
+}
+
+/// Arrivals from outside, by class.
+pub fn arrivals(config: &Config) -> Vec<Option<Times>> {
+    let times = |c: &Class| Some(c.arrivals.as_ref()?.times(stream(config, "arrivals", "", &c.name)));
+    config.classes.iter().map(times).collect()
+}
