@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def histogram_keys(network: Network) -> list[str]:
 
 def rate_bound(network: Network) -> float:
     """Passes/s of all classes, about: offered by the open ones, N/(Z + D) and m/D at most by the closed ones."""
-    total = float(network.rate_per_s.sum())
+    total = sum(_rate(network, int(c)) for c in np.flatnonzero(~network.closed))
     for c in np.flatnonzero(network.closed & (network.population > 0)):
         demand = network.demands_s[:, c]
         queues = [network.servers[k] / demand[k] for k in range(len(demand)) if _limits(network, k) and demand[k] > 0]
@@ -66,6 +67,14 @@ def rate_bound(network: Network) -> float:
     if total <= 0:
         raise ModelError("nobody ever arrives", "classes", "give a closed class a population or an open one a rate")
     return total
+
+
+def _rate(network: Network, c: int) -> float:
+    arrivals = network.arrivals[c]
+    if isinstance(arrivals, Trace) and arrivals.run:
+        times = recorded_times(arrivals.run, f"classes.{network.classes[c]}.arrivals")
+        return (len(times) - 1) / times[-1]
+    return float(network.rate_per_s[c])
 
 
 def first_batch_s(network: Network) -> float:
@@ -121,7 +130,8 @@ def _arrivals(arrivals: Any, name: str) -> dict[str, Any]:
     return table
 
 
-def recorded_times(run: str, place: str) -> list[float]:
+@lru_cache(maxsize=8)
+def recorded_times(run: str, place: str) -> tuple[float, ...]:
     """Intended times of the requests of a run folder, s from the first. Raises ModelError where there are none."""
     from sojourn.measure.folder import RunFolder
 
@@ -129,8 +139,7 @@ def recorded_times(run: str, place: str) -> list[float]:
     if requests is None or requests.height < 2:
         raise ModelError(f"run folder {run!r} has no requests", place, "give a run folder with requests.parquet")
     times = requests["intended_s"].sort()
-    found: list[float] = (times - times[0]).to_list()
-    return found
+    return tuple((times - times[0]).to_list())
 
 
 def _routes(network: Network) -> list[dict[str, Any]]:

@@ -98,7 +98,8 @@ class Run:
             if counts.size:
                 histograms[key] = (np.asarray(one["edges_s"], float), counts[None], float(one["group_s"]))
         sim = self.simulation
-        return Record(float(found["batch_s"]), tables, limits, histograms, int(sim.events), int(sim.completions))
+        so_far = (int(sim.events), bool(sim.ended), int(sim.completions))
+        return Record(float(found["batch_s"]), tables, limits, histograms, *so_far)
 
 
 class Runs:

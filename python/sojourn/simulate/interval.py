@@ -3,13 +3,13 @@
 Source: the Student interval adjusted for skewness and autocorrelation of Tafazzoli, Wilson, Lada and Steiger,
 Performance of Skart, INFORMS J. Computing 23(2) (2011), pp. 297-314; skewness by Willink, Communications in Statistics -
 Theory and Methods 34 (2005), pp. 753-766. Ratio by the delta method: Law, Simulation Modeling and Analysis, 5th ed.,
-section 9.3.1. Quantile from an interval of the distribution function: Woodruff, J. Amer. Stat. Assoc. 47 (1952), p. 635.
+section 9.3.1. Quantile by inverting intervals of the distribution function, after Woodruff, J. Amer. Stat. Assoc. 47 (1952), p. 635.
 
     k      number of macro-batches      `MACRO` over all runs, of neighbouring fine batches each
     phi    their lag-1 correlation      the variance grows by (1 + phi)/(1 - phi) where phi > 0
     beta   skewness/(6 sqrt k)          G(t) = (cbrt(1 + 6 beta (t - beta)) - 1)/(2 beta) in place of t
 
-Limits: a batch must be long against the correlation of the process; `stopping` asks for 2000 independent observations
+Limits: a batch must be long against the correlation of the process; `stopping` asks for 4000 independent observations
 before it trusts an interval. Runs are independent; with many of them a run is one batch and phi is taken as 0.
 """
 
@@ -23,6 +23,8 @@ from scipy import stats
 
 Array = NDArray[np.float64]
 MACRO = 64
+LEAST_BEYOND = 3  # observations that a bound of a quantile must leave on either side
+GRID, REACH = 121, 3.0  # times at which a quantile's interval is looked for, and how far, in half-widths
 
 
 @dataclass(frozen=True)
@@ -113,31 +115,46 @@ def _skewed(deviation: Array, spread: Array, k: int, level: float) -> tuple[Arra
 def quantile(edges: Array, counts: Array, q: float, level: float) -> tuple[float, float, float]:
     """Quantile q from histograms (R, G, n) over bins between `edges` (n + 1) by groups of batches: value, low, high.
 
-    NaN where there is nothing; a bound is NaN where the interval of the distribution function leaves (0, 1).
+    A time lies within the interval where the interval of the distribution function at that time encloses q. NaN where
+    there is nothing; a bound is NaN where fewer than `LEAST_BEYOND` observations lie beyond it.
     """
-    total = counts.sum(axis=(0, 1))
-    if not total.sum():
+    number = counts.sum(axis=2, dtype=float)[..., None]
+    total = float(number.sum())
+    if not total:
         return (np.nan,) * 3
-    share = np.r_[0.0, np.cumsum(total)] / total.sum()
-    value = _inverse(edges, share, q)
-    within = _below(edges, counts, value)
-    found = ratio(within[..., None], counts.sum(axis=2, dtype=float)[..., None], level)
-    # the distribution function at `value` may be as low as `low`: then the quantile lies higher
-    low, high = 2 * q - float(found.high[0]), 2 * q - float(found.low[0])
-    return value, _inverse(edges, share, low), _inverse(edges, share, high)
+    below = np.concatenate([np.zeros_like(number), np.cumsum(counts, axis=2)], axis=2)
+    share = below.sum(axis=(0, 1)) / total
+    value = _inverse(edges, share, np.array([q]))
+    first = ratio(_at(edges, below, value), number, level)
+    reach = REACH * float(np.nanmax([first.high[0] - q, q - first.low[0], 1 / total]))
+    levels = q + reach * np.linspace(-1, 1, GRID)
+    levels = levels[(levels > LEAST_BEYOND / total) & (levels < 1 - LEAST_BEYOND / total)]
+    times = _inverse(edges, share, levels)
+    found = ratio(_at(edges, below, times), np.broadcast_to(number, (*number.shape[:2], times.size)), level)
+    return float(value[0]), _crossing(times, found.high, q), _crossing(times, found.low, q)
 
 
-def _inverse(edges: Array, share: Array, p: float) -> float:
-    """Where the distribution function reaches p, linear within a bin."""
-    if not 0 < p < 1:
-        return np.nan
-    at = int(np.searchsorted(share, p, side="left"))
+def _inverse(edges: Array, share: Array, p: Array) -> Array:
+    """Where the distribution function `share` (at the edges) reaches each p in (0, 1), linear within a bin."""
+    at = np.searchsorted(share, p, side="left")
     inside = (p - share[at - 1]) / (share[at] - share[at - 1])
-    return float(edges[at - 1] + inside * (edges[at] - edges[at - 1]))
+    found: Array = edges[at - 1] + inside * (edges[at] - edges[at - 1])
+    return found
 
 
-def _below(edges: Array, counts: Array, value: float) -> Array:
-    """How many of each group (R, G) lie at or below `value`, linear within its bin."""
-    at = min(int(np.searchsorted(edges, value, side="right")), len(edges) - 1) - 1
-    inside = (value - edges[at]) / (edges[at + 1] - edges[at])
-    return counts[..., :at].sum(axis=-1) + inside * counts[..., at]
+def _at(edges: Array, below: Array, times: Array) -> Array:
+    """How many of each group lie at or below each time (R, G, times), linear within a bin; `below` at the edges."""
+    at = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
+    inside = (times - edges[at]) / (edges[at + 1] - edges[at])
+    found: Array = below[..., at] + inside * (below[..., at + 1] - below[..., at])
+    return found
+
+
+def _crossing(times: Array, bound: Array, q: float) -> float:
+    """The first time at which a bound of the distribution function reaches q; NaN if it does not, or did before."""
+    reached = np.flatnonzero(bound >= q)
+    if not reached.size or reached[0] == 0:
+        return np.nan
+    i = int(reached[0])
+    share = (q - bound[i - 1]) / (bound[i] - bound[i - 1])
+    return float(times[i - 1] + share * (times[i] - times[i - 1]))

@@ -34,6 +34,7 @@ class Record:
     limits: dict[str, Array] = field(default_factory=dict)
     histograms: dict[str, tuple[Array, Array, float]] = field(default_factory=dict)
     events: int = 0
+    ended: bool = False  # nothing will ever happen again in any run: traces are over, or all are blocked
     passes: int = 0  # completed by the run that has fewest, warm-up included
 
     @property
@@ -61,12 +62,15 @@ class Record:
             {name: table[:, cut:] for name, table in self.limits.items()},
             histograms,
             self.events,
+            self.ended,
             self.passes,
         )
 
 
 def together(parts: Sequence[Record]) -> Record:
     """Runs side by side: batches merged to the longest `batch_s` (powers of two apart), cut to the shortest run."""
+    if len(parts) == 1:
+        return parts[0]
     longest = max(part.batch_s for part in parts)
     parts = [_coarser(part, longest) for part in parts]
     fewest = min(part.batches for part in parts)
@@ -83,6 +87,7 @@ def together(parts: Sequence[Record]) -> Record:
         {name: np.concatenate([p.limits[name][:, :fewest] for p in parts]) for name in parts[0].limits},
         histograms,
         sum(part.events for part in parts),
+        all(part.ended for part in parts),
         min(part.passes for part in parts),
     )
 
@@ -93,7 +98,7 @@ def _coarser(part: Record, batch_s: float) -> Record:
         return part
     tables = {name: _merged(table, by) for name, table in part.tables.items()}
     limits = {name: _merged(table, by) for name, table in part.limits.items()}
-    return Record(batch_s, tables, limits, part.histograms, part.events, part.passes)
+    return Record(batch_s, tables, limits, part.histograms, part.events, part.ended, part.passes)
 
 
 def _regroup(histogram: tuple[Array, Array, float], group_s: float, edges: Array) -> Array:

@@ -131,6 +131,7 @@ def _judge(outcome: Outcome, record: Record | None, network: Network, length: Le
     if record is None:
         return
     outcome.events, outcome.passes, outcome.length_s = record.events, record.passes, record.length_s
+    outcome.ended = record.ended
     if record.batches == 0:
         return
     outcome.cut = cut(record)
@@ -142,7 +143,7 @@ def _judge(outcome: Outcome, record: Record | None, network: Network, length: Le
 
 
 def _over(outcome: Outcome, length: Length) -> bool:
-    if outcome.wall_s > length.max_seconds or (outcome.unstable and not length.fixed):
+    if outcome.ended or outcome.wall_s > length.max_seconds or (outcome.unstable and not length.fixed):
         return True
     if length.fixed:
         return length.completions is not None and outcome.passes >= length.completions

@@ -17,7 +17,7 @@ from sojourn.model.network import Network
 from sojourn.simulate.interval import MACRO, Array, ratio
 from sojourn.simulate.record import Record
 
-INDEPENDENT = 2000
+INDEPENDENT = 4000
 LEAST_IN_MACRO = 5
 MOST_GROWTH = 2.0
 LEAST_GROWTH = 1.1
@@ -77,6 +77,9 @@ def growing(record: Record, network: Network) -> str | None:
         return None
     numbers = record.tables["present"][..., ~network.closed].sum(axis=3).mean(axis=0)
     for k in (*np.argsort(-numbers[:, :-1].sum(axis=0)), len(network.stations)):
+        quarter = len(numbers) // 4
+        if numbers[-quarter:, k].sum() < 1.5 * numbers[:quarter, k].sum():
+            continue  # spares the test of the trend, which would say no
         trend = steadiness(numbers[:, k])
         if trend.correlation > 0.9 and trend.drift > 1.0 and trend.p_value < 1e-6:
             return network.stations[k] if k < len(network.stations) else "the system"

@@ -36,6 +36,7 @@ class Outcome:
     growing: str | None = None
     unstable: bool = False
     interrupted: bool = False
+    ended: bool = False
 
     @property
     def status(self) -> str:
@@ -70,6 +71,8 @@ def message(outcome: Outcome, seed: int, runs: int) -> str:
 def _why(outcome: Outcome) -> str:
     if outcome.unstable:
         return _overload(outcome)
+    if outcome.ended and not (outcome.found and outcome.found.enough):
+        return "nothing happens any more: the recorded arrivals are over, or everybody is blocked by somebody else"
     if outcome.found is None:
         return "not one batch was completed; give it a longer time"
     if outcome.found.enough:
@@ -86,8 +89,9 @@ def _longer(outcome: Outcome) -> str:
     if not np.isfinite(outcome.found.needed):
         return "ten times as long, then ask again"
     times = max(outcome.found.needed, 1.1)
-    wall = f", about {seconds(outcome.wall_s * times, 2)} of wall time" if outcome.wall_s > 0.1 else ""
-    return f"{seconds(outcome.length_s * times, 2)} of simulated time ({times:.{0 if times >= 100 else 1}f} times as long{wall})"
+    return (
+        f"{seconds(outcome.length_s * times, 2)} of simulated time ({times:.{0 if times >= 100 else 1}f} times as long)"
+    )
 
 
 def _overload(outcome: Outcome) -> str:
