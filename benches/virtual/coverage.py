@@ -4,11 +4,13 @@ simulated run folders, observations, fit.
     python benches/virtual/coverage.py [--seeds 100] [--level 0.95] [--seconds 60] [--workers N] [--out FOLDER] [host …]
 
 Hosts: `one-core` and `all-lead` are what the priority variant describes exactly; they have no hand-off delay, which the
-fit cannot know (it finds one of 0 or more: an estimate at a bound), and which `…-known` tells it; `trailing` sends pages to cores
-without interrupts, which it approximates; `free` places pages by load, in turns of 4 ms with a cost for each turn,
-which it does not have at all. Prints, for each parameter, how many intervals cover the truth, with the band that a
-binomial count of that level has; the mean error of the estimates; their spread over the seeds, and the mean width of
-the intervals in units of it: 3.9 where both are right at 95 %.
+fit cannot know (it finds one of 0 or more: an estimate at a bound), and which `…-known` tells it; `trailing` sends
+pages to cores without interrupts, which it approximates; `free` places pages by load, in turns of 4 ms with a cost for
+each turn, which it does not have at all; `free-p` is the same with p estimated.
+
+Prints, for each parameter, how many intervals cover the truth, with the band that a binomial count of that level has;
+the mean error of the estimates; their spread over the seeds, and the mean width of the intervals in units of it: 3.9
+where both are right at 95 %.
 """
 
 from __future__ import annotations
@@ -53,8 +55,13 @@ HOSTS = {
     "all-lead-known": Host(4, 4, INTERRUPT, PAGE4),
     "trailing": Host(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4),
     "free": Host(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4, **FREE),
+    "free-p": Host(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4, **FREE),
 }
-GIVEN: dict[str, dict[str, float]] = {"one-core-known": {"handoff_s": 0.0}, "all-lead-known": {"handoff_s": 0.0}}
+GIVEN: dict[str, dict[str, float | str]] = {
+    "one-core-known": {"handoff_s": 0.0},
+    "all-lead-known": {"handoff_s": 0.0},
+    "free-p": {"p": "utilisation"},
+}
 
 
 def saturation_rate(host: Host) -> float:
@@ -64,7 +71,7 @@ def saturation_rate(host: Host) -> float:
 
 
 def one_seed(
-    host: Host, most: float, seed: int, seconds: float, level: float, given: dict[str, float]
+    host: Host, most: float, seed: int, seconds: float, level: float, given: dict[str, float | str]
 ) -> list[Parameter]:
     """The parameters of one study: 12 runs and a fit."""
     with tempfile.TemporaryDirectory() as out:
@@ -117,7 +124,7 @@ def summary(rows: list[dict[str, Any]], level: float) -> list[str]:
         unit = truth or 1e-3
         lines.append(
             f"| {host} | {name} | {1e3 * truth:.4g} | {inside} of {len(part)} | {low} to {high} | "
-            f"{(value.mean() - truth) / unit:+.2%} | {spread / unit:.2%} | {width / spread:.1f} |"
+            f"{(value.mean() - truth) / unit:+.2%} | {spread / unit:.2%} | {f'{width / spread:.1f}' if spread else '-'} |"
         )
     return lines
 
@@ -149,7 +156,7 @@ def write(given: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
         "# coverage",
         "",
         f"Intervals at {given.level:.0%}, {given.seeds} seeds, {len(SHARES)} rates x {REPLICATIONS} runs of "
-        f"{given.seconds:g} s simulated. A delay whose truth is 0 has errors in ms instead of per cent of it.",
+        f"{given.seconds:g} s simulated. Error and spread of a delay whose truth is 0 are in per cent of 1 ms.",
         "",
     ]
     (given.out / "summary.md").write_text("\n".join([*head, *summary(rows, given.level)]) + "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from one_core import RATES, observations
+from one_core import RATES, A, S, observations
 
 from sojourn.errors import FitError, InputError
 from sojourn.fit.bootstrap import sample
@@ -86,3 +86,26 @@ def test_correlated_blocks_have_a_wider_interval() -> None:
     slow = np.repeat(1 + 0.1 * np.random.default_rng(2).standard_normal(200), 5)
     frame = observations(rates=(100.0,), blocks=1000, noise=0).with_columns(util_leading=pl.Series(slow))
     assert sample(frame, 400, 1).error["util_leading"][0] > 1.7 * 0.1 / np.sqrt(1000)
+
+
+@pytest.mark.parametrize("runs", [1, 2, 4])
+def test_runs_and_blocks_together_have_the_variance_of_one_mean(runs: int) -> None:
+    """Runs that differ by no more than their blocks do: 2 % noise a block, so 0.02/sqrt(runs · 100) of the mean over
+    all of them, whatever the number of runs; mean over 40 cells, whose own scatter is 1/sqrt(2 · 40)."""
+    rates = tuple(np.linspace(50, 250, 40))
+    drawn = sample(observations(rates=rates, blocks=100, noise=0.02, runs=runs), 400, 1)
+    values, weight = drawn.means["util_leading"] / (drawn.column("rate_per_s") * (S + A)), drawn.weight
+    spread = [
+        ((weight * values)[:, drawn.cell == k].sum(axis=1) / runs).std() for k in range(int(drawn.cell.max()) + 1)
+    ]
+    assert np.mean(spread) == pytest.approx(0.02 / np.sqrt(runs * 100), rel=0.1)
+
+
+def test_arrivals_of_a_resample_are_relative_to_those_of_the_run() -> None:
+    frame = observations(rates=(100.0,), blocks=4, noise=0).with_columns(requests=pl.Series([10, 20, 30, 40]))
+    drawn = sample(frame, 4000, 1)
+    assert drawn.mean["arrived"] == pytest.approx(1.0)
+    assert drawn.means["arrived"].mean() == pytest.approx(1.0, abs=0.02)
+    # blocks of n^(1/3) = 2 in a row, taken twice: 30, 50, 70 or 50 (around the end) each, and stretched by 4/3
+    sums = np.array([30, 50, 70, 50]) / 100
+    assert drawn.means["arrived"].var() == pytest.approx(2 * sums.var() * 4 / 3, rel=0.1)

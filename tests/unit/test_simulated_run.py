@@ -9,6 +9,7 @@ import pytest
 from sojourn.errors import InputError, RunFolderError
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.observations import observe
+from sojourn.simulate.host import Host, simulate_host, write_host_run
 from sojourn.simulate.run_folder import cpu_rows, write_run
 from sojourn.table import Metrics
 
@@ -84,3 +85,35 @@ def test_requests_still_under_way_count_as_present_and_not_as_answers(tmp_path: 
     assert requests is not None
     assert requests["done_s"].is_nan().sum() == 1
     assert Metrics.read(folder.path / "metrics.parquet").value("throughput") == pytest.approx(100, rel=0.02)
+
+
+def test_refused_and_late_requests_are_failures_by_name(tmp_path: Path) -> None:
+    """One core that takes 0.1 s for a page, with room for two; a client that waits 0.15 s: the second is late."""
+    law = {"kind": "deterministic", "mean": 0.1}
+    host = Host(1, 1, {"kind": "deterministic", "mean": 0.0}, law, capacity=2)
+    trace = {"kind": "trace", "times_s": [0.0, 0.01, 0.02, 1.0]}
+    run = simulate_host(host, arrivals=trace, duration_s=2.0)
+    folder = write_host_run(tmp_path / "run", run, {"factors": {"cores": 1, "nics": 1}}, timeout_s=0.15)
+    requests = folder.frame("requests")
+    assert requests is not None
+    names = folder.manifest["records"]["requests"]["failures"]
+    assert [names[k] for k in requests["failure"]] == ["ok", "timeout", "refused", "ok"]
+    assert requests["done_s"].to_list() == pytest.approx([0.1, 0.16, 0.02, 1.1])
+    assert folder.manifest["generator"]["failures"] == {"timeout": 1, "refused": 1}
+
+
+def test_counters_every_100_ms_are_the_hosts_own(tmp_path: Path) -> None:
+    host = Host(2, 1, {"kind": "deterministic", "mean": 1e-3}, {"kind": "exponential", "mean": 2e-3}, switch_s=1e-4)
+    run = simulate_host(host, rate_per_s=300.0, duration_s=5.0)
+    folder = write_host_run(tmp_path / "run", run, {"factors": {"cores": 2, "nics": 1, "rate_per_s": 300.0}})
+    frame = folder.frame("host")
+    assert frame is not None
+    cpu = frame.filter(pl.col("source") == "cpu")
+    assert cpu["t_s"].unique().sort().to_list()[:3] == pytest.approx([0.0, 0.1, 0.2])
+    for item, work in (("softirq", "interrupt_s"), ("user", "page_s")):
+        last = cpu.filter(pl.col("item") == item, pl.col("t_s") == run.end_s)["value"].sum()
+        assert last == pytest.approx(run.requests[work].sum())
+    app = folder.frame("app")
+    assert app is not None
+    assert app["drawn_s"].sum() == pytest.approx(run.requests["page_s"].sum())
+    assert app["fixed_s"].sum() == pytest.approx(run.states["system"][-1].sum())

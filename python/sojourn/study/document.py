@@ -92,6 +92,8 @@ def _errors(found: Findings, name: str) -> Table:
     rows = table3(all_errors(found, name))
     columns = list(rows[0])
     heads = tuple("" if c == "quantity" else c if c == "overall" else f"{c} NICs/cores" for c in columns)
+    if found.others:
+        heads = ("NICs/cores", *columns[1:])
     return Table(
         f"Relative errors, {name}, in the form of the document's Table 3",
         heads,

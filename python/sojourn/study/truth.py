@@ -129,7 +129,7 @@ class Truth:
             cells = [self._mean(key, nics, cores) for nics, cores in places]
             known = [cell for cell in cells if cell is not None]
             rows.append((label, *cells, float(np.mean(known)) if known else None))
-        heads = ("", *(f"{nics}/{cores} NICs/cores" for nics, cores in places), "overall")
+        heads = ("NICs/cores", *(f"{nics}/{cores}" for nics, cores in places), "overall")
         note = "Mean of |model with the true parameters / long run - 1| over the rates that were run"
         wrong, of = self.said_saturated
         note += f", but for {wrong} of {of} at which the model says saturated and the host is not." if wrong else "."

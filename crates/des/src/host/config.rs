@@ -6,7 +6,7 @@ use serde::Deserialize;
 use sojourn_dist::{Arrivals, DistError, Distribution};
 
 /// More requests than this would not fit into memory as rows.
-const MOST_REQUESTS: f64 = 5e7;
+const MOST_REQUESTS: f64 = 2e7;
 
 /// A virtual host and its load; times in s.
 #[derive(Debug, Clone, Deserialize)]
@@ -155,7 +155,7 @@ impl Config {
             }
         };
         let few = requests <= MOST_REQUESTS;
-        check("duration_s", self.duration_s, few, "give less time or load: at most 50 million requests")
+        check("duration_s", self.duration_s, few, "give less time or load: at most 20 million requests")
     }
 }
 
