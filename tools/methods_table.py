@@ -22,7 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python tools/methods_table.py"
 # the order of the tables: from one station to what has no formula
 EXAMPLES = (
-    "counter", "desk", "lines", "constant", "uneven", "bursts", "spread", "urgent", "repair", "fork",
+    "counter", "desk", "lines", "constant", "uneven", "regular", "bursts", "spread", "urgent", "hospital", "shared", "stack", "wire",
+    "repair", "fork",
     "batch", "shop", "twelve", "offices", "uneven-classes", "mixed", "site", "tiers", "switching",
     "threads", "blocking", "multicore", "shortest", "shifts",
 )  # fmt: skip
@@ -59,9 +60,11 @@ def filled(page: str, parts: dict[str, str]) -> str:
     """The page with what stands between `<!-- made: NAME -->` and `<!-- end: NAME -->` replaced."""
     for name, text in parts.items():
         marked = re.compile(rf"(<!-- made: {name} -->\n).*?(<!-- end: {name} -->)", re.DOTALL)
-        if not marked.search(page):
+        found = marked.search(page)
+        if not found:
             raise SystemExit(f"no place for {name}: put <!-- made: {name} --> and <!-- end: {name} --> into the page")
-        page = marked.sub(lambda found, text=text: f"{found[1]}{text}\n{found[2]}", page)
+        before, after = page[: found.end(1)], page[found.start(2) :]
+        page = f"{before}{text}\n{after}"
     return page
 
 
@@ -87,7 +90,7 @@ def method_tables(models: dict[str, Model]) -> str:
     parts = []
     for family in FAMILIES:
         rows = [
-            (f"`{m.name}`", m.title, worth(m), ", ".join(link(n) for n, x in models.items() if not reason(m, x)) or "–")
+            (f"`{m.name}`", m.title, worth(m), ", ".join(n for n, x in models.items() if not reason(m, x)) or "–")
             for m in of_family(family)
         ]
         if rows:
@@ -118,7 +121,7 @@ def status_table(text: dict[str, str]) -> str:
 
 def worth(method: Method) -> str:
     kind = "exact" if method.exact else "approximate"
-    kind = "bounds" if method in of_family("bounds") else kind
+    kind = "bounds" if "bounds" in method.title else kind
     return f"{kind}; only by name" if method.special else kind
 
 
