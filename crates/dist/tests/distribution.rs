@@ -1,6 +1,6 @@
 //! Distributions: moments of samples against the closed forms, quantiles, errors.
 
-use sojourn_dist::{Distribution, Stream};
+use sojourn_dist::{Distribution, Sampler, Stream};
 
 fn all() -> Vec<(Distribution, f64, f64)> {
     // (distribution, mean, squared coefficient of variation), the moments by hand:
@@ -16,6 +16,16 @@ fn all() -> Vec<(Distribution, f64, f64)> {
         ),
         (Distribution::Uniform { low: 1.0, high: 3.0 }, 2.0, 1.0 / 12.0),
         (Distribution::Lognormal { mean: 2.0, scv: 0.5 }, 2.0, 0.5),
+        // Weibull of shape 2: E[X²]/E[X]² = Γ(2)/Γ(3/2)² = 4/π. Pareto: 1/(a(a - 2)).
+        (Distribution::Weibull { mean: 2.0, shape: 2.0 }, 2.0, 4.0 / std::f64::consts::PI - 1.0),
+        (Distribution::Pareto { mean: 2.0, shape: 8.0 }, 2.0, 1.0 / 48.0),
+        // Erlang-2 of mean 2 written as phases; 1 and 3 with equal chance.
+        (
+            Distribution::PhaseType { start: vec![1.0, 0.0], rates: vec![vec![-1.0, 1.0], vec![0.0, -1.0]] },
+            2.0,
+            0.5,
+        ),
+        (Distribution::Empirical { values: vec![1.0, 3.0] }, 2.0, 0.25),
     ]
 }
 
@@ -25,18 +35,20 @@ fn samples_have_the_stated_moments() {
         assert!(distribution.validate().is_ok());
         assert!((distribution.mean() - mean).abs() < 1e-12, "{distribution:?}");
         assert!((distribution.scv() - scv).abs() < 1e-12, "{distribution:?}");
-        let mut stream = Stream::new(7, "moments");
-        let n = 200_000;
-        let samples: Vec<f64> = (0..n).map(|_| distribution.sample(&mut stream)).collect();
-        let sum: f64 = samples.iter().sum();
-        let sampled = sum / f64::from(n);
-        assert!(
-            (sampled - mean).abs() <= 4.5 * mean * (scv / f64::from(n)).sqrt() + 1e-12,
-            "{distribution:?}"
-        );
-        let variance: f64 = samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / f64::from(n);
-        assert!((variance / (mean * mean) - scv).abs() < 0.05, "{distribution:?}");
+        let (mut stream, sampler) = (Stream::new(7, "moments"), Sampler::new(&distribution));
+        moments(&distribution, mean, scv, || distribution.sample(&mut stream));
+        moments(&distribution, mean, scv, || sampler.draw(&mut stream));
     }
+}
+
+fn moments(distribution: &Distribution, mean: f64, scv: f64, mut draw: impl FnMut() -> f64) {
+    let n = 200_000;
+    let samples: Vec<f64> = (0..n).map(|_| draw()).collect();
+    let sampled = samples.iter().sum::<f64>() / f64::from(n);
+    let error = mean * (scv / f64::from(n)).sqrt();
+    assert!((sampled - mean).abs() <= 4.5 * error + 1e-12, "{distribution:?}");
+    let variance: f64 = samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / f64::from(n);
+    assert!((variance / (mean * mean) - scv).abs() < 0.05, "{distribution:?}");
 }
 
 #[test]
@@ -74,6 +86,11 @@ fn bad_parameters_are_refused_by_name() {
         (Distribution::Erlang { mean: 1.0, shape: 0 }, "shape is 0"),
         (Distribution::Uniform { low: 2.0, high: 1.0 }, "high is 1"),
         (Distribution::Lognormal { mean: 0.0, scv: 1.0 }, "mean is 0"),
+        (Distribution::Weibull { mean: 1.0, shape: 0.0 }, "shape is 0"),
+        (Distribution::Pareto { mean: 1.0, shape: 1.0 }, "shape is 1"),
+        (Distribution::Empirical { values: vec![] }, "it is empty"),
+        (Distribution::PhaseType { start: vec![1.0], rates: vec![vec![1.0]] }, "rates[0][0] is 1"),
+        (Distribution::PhaseType { start: vec![0.5], rates: vec![vec![-1.0]] }, "its sum is 0.5"),
         (two(vec![0.5, 0.6], vec![1.0, 1.0]), "their sum is 1.1"),
         (two(vec![0.5], vec![1.0, 1.0]), "1 probabilities for 2 means"),
         (two(vec![-0.5, 1.5], vec![1.0, 1.0]), "probabilities[0] is -0.5"),
