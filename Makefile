@@ -7,10 +7,10 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check test live bench demo clean
+.PHONY: help setup build check test live bench bench-solve bench-simulate bench-coverage demo clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
 setup: $(STAMP) ## system packages (as root on Debian) and the Python environment, pinned
 
@@ -44,6 +44,15 @@ live: build ## only the tests that put load on a service here (bounded)
 
 bench: build ## benchmarks on a quiet machine; results go to benches/
 	$(PY) benches/run.py
+
+bench-solve: build ## solver kernels and calls against a bare C loop and octave's queueing
+	$(PY) benches/solve/run.py
+
+bench-simulate: build ## the engine against a bare event loop, SimPy, Ciw and salabim
+	$(PY) benches/simulate/run.py
+
+bench-coverage: build ## how often the simulator's intervals hold the truth, over 400 seeds
+	$(PY) benches/coverage/run.py
 
 demo: build ## the web study, its verdict, and the path of one HTML report
 	$(VENV)/bin/sojourn study studies/web --quick

@@ -64,7 +64,7 @@ def test_a_limit_that_never_binds_changes_nothing() -> None:
     for method in ("ctmc", "layered"):
         found = sj.solve(region, method)
         assert found.value("throughput") == pytest.approx(sj.solve(free, "mva").value("throughput"), rel=1e-10)
-        assert found.value("queue_length", "room") == pytest.approx(0.0, abs=1e-12)
+        assert found.value("waiting_time", "room") == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_region_around_one_shared_station_does_not_change_its_number() -> None:
@@ -99,7 +99,7 @@ def test_nested_pools() -> None:
     assert sj.solve(nested(5, 1), "ctmc").value("throughput") == pytest.approx(plain.value("throughput"), rel=1e-12)
     one = sj.solve(nested(1, 1), "ctmc")
     assert one.value("queue_length", "cpu") / one.value("queue_length", "db") == pytest.approx(1.5, rel=1e-12)
-    assert one.value("queue_length", "links") == 0.0
+    assert one.value("waiting_time", "links") == 0.0
 
 
 def test_rows_of_a_pool_by_class() -> None:

@@ -97,7 +97,7 @@ def _asked_visits(model: Model, names: list[str]) -> Array:
     for k, s in enumerate(names):
         for j, c in enumerate(model.classes):
             timed = c.name in model.demands_s.get(s, {}) or c.name in model.service_s.get(s, {})
-            given = isinstance(model.station(s), LoadDependent) and not any(s in t for t in (model.visits,))
+            given = isinstance(model.station(s), LoadDependent) and s not in model.visits
             asked[k, j] = model.visits.get(s, {}).get(c.name, 1.0 if timed or given else 0.0)
     return asked
 

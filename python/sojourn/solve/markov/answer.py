@@ -110,6 +110,8 @@ def _more(network: Network, m: dict[str, Any], point: int, wanted: Wanted) -> li
             row(name, network.classes[c], "queue_length_variance", max(m["square"][at] - m["present"][at] ** 2, 0.0))
     for i, limit in enumerate(network.limits):
         row(limit.name, "", "utilisation", m["held"][i] / limit.size)
+        inside = np.array([[m["present"][k * classes + c] for c in range(classes)] for k in limit.stations]).sum(axis=0)
+        known = abs(inside.sum() - m["held"][i]) < 1e-9 * limit.size  # else some hold this one and wait for another
         for c in (None, *range(classes)):
             own = slice(i * classes, (i + 1) * classes) if c is None else slice(i * classes + c, i * classes + c + 1)
             come, waited, gone, waiting = (
@@ -119,7 +121,8 @@ def _more(network: Network, m: dict[str, Any], point: int, wanted: Wanted) -> li
                 continue
             cls = "" if c is None else network.classes[c]
             row(limit.name, cls, "throughput", come - gone)
-            row(limit.name, cls, "queue_length", waiting)
+            if c is None or known:
+                row(limit.name, cls, "queue_length", waiting + (m["held"][i] if c is None else inside[c]))
             row(limit.name, cls, "waiting_time", waiting / (come - gone) if come > gone else 0.0)
             row(limit.name, cls, "waiting_probability", waited / come)
             if limit.on_full == "lose":

@@ -175,7 +175,7 @@ def _rows(
     own = np.isin(np.arange(stations + 1), inner.limit.stations)
     flow = network.route * np.append(network.visits[:, 0], 1.0)[:, None]
     rate = passes * float(flow[np.ix_(~own, own)].sum())
-    values = {"utilisation": used, "throughput": rate, "queue_length": waiting,
+    values = {"utilisation": used, "throughput": rate, "queue_length": waiting + used * inner.limit.size,
               "waiting_time": waiting / rate if rate > 0 else 0.0, "waiting_probability": above}  # fmt: skip
     return [
         {"point": point, "station": inner.limit.name, "class": "", "metric": metric, "value": float(value)}
