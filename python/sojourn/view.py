@@ -68,7 +68,12 @@ def _worth(metric: str, cells: Cells) -> bool:
     rows = [row for row in cells.values() if metric in row]
     if metric != "residence_time":
         return bool(rows)
-    return any(row[metric]["value"] != row.get("response_time", {"value": None})["value"] for row in rows)
+    return any(_differ(row[metric]["value"], row.get("response_time", {"value": None})["value"]) for row in rows)
+
+
+def _differ(a: float | None, b: float | None) -> bool:
+    """By more than what a simulation leaves unfinished at its end."""
+    return a != b and (a is None or b is None or abs(a - b) > 1e-3 * abs(b))
 
 
 def _swept(frame: pl.DataFrame, varied: Sequence[str], most: int) -> RenderableType:
@@ -157,14 +162,16 @@ def _row(row: dict[str, dict[str, Any]], shown: Sequence[str]) -> list[str]:
 
 
 def _cell(row: dict[str, Any] | None) -> str:
-    """Value, and the half width of its interval where it has one; both ends where there is no value."""
+    """Value, and half the width of its interval in per cent of it; both ends where there is no value."""
     if row is None:
         return ""
     value, low, high = (row[name] for name in ("value", "low", "high"))
     if value is None and low is not None and high is not None:
         return f"{_amount(low, row)} … {_amount(high, row)}"
     text = _amount(value, row)
-    return f"{text} ± {_amount((high - low) / 2, row)}" if None not in (value, low, high) and high > low else text
+    if None in (value, low, high) or high <= low or value == 0:
+        return text
+    return f"{text} ±{50 * (high - low) / abs(value):.2g} %"
 
 
 def _amount(value: float | None, row: dict[str, Any]) -> str:

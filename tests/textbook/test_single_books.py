@@ -221,7 +221,7 @@ def test_county_hospital_priorities(row: tuple) -> None:
     for name, wait in zip(rates, printed, strict=False):
         assert m.value("waiting_time", "q", name) == pytest.approx(wait * HOUR, abs=half * HOUR)
     if doctors == 1:
-        other = sj.solve(model, "mmm_priority")
+        other = sj.solve(model, "mmm-priority")
         for name in rates:
             expected = m.value("waiting_time", "q", name)
             assert other.value("waiting_time", "q", name) == pytest.approx(expected, rel=1e-12)
@@ -234,7 +234,7 @@ def test_winston_2004_section_20_9_patrol_cars() -> None:
     """
     day = 86400.0
     model = sj.Model([sj.Queue("shop", 2)], [sj.Closed("car", 5, 30 * day)], service_s={"shop": {"car": 3 * day}})
-    m = sj.solve(model, "machine_repair", wanted=Wanted(probabilities=4))
+    m = sj.solve(model, "machine-repair", wanted=Wanted(probabilities=4))
     for n, printed in enumerate((0.619, 0.310, 0.062, 0.009, 0.001)):
         assert m.value("queue_length_probability", "shop", n=n) == pytest.approx(printed, abs=7.5e-4)
     assert m.value("queue_length", "shop") == pytest.approx(0.465, abs=5e-4)
@@ -257,7 +257,7 @@ def test_nelson_tantawi_1988_eq_6_two_branches(rho: float) -> None:
         return sj.solve(model, method).value("response_time", "f", "c")
 
     exact = (12 - rho) / 8 / (1 - rho)
-    assert response(2, rho, "fork_join") == pytest.approx(exact, rel=1e-13)
-    assert response(2, rho, "nelson_tantawi") == pytest.approx(exact, rel=1e-13)
+    assert response(2, rho, "fork-join") == pytest.approx(exact, rel=1e-13)
+    assert response(2, rho, "nelson-tantawi") == pytest.approx(exact, rel=1e-13)
     # without load: the maximum of B exponentials, H_B
-    assert response(5, 1e-12, "nelson_tantawi") == pytest.approx(1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5, rel=1e-9)
+    assert response(5, 1e-12, "nelson-tantawi") == pytest.approx(1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5, rel=1e-9)

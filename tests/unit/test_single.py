@@ -25,14 +25,14 @@ def one(service, *classes, **queue) -> sj.Model:
 
 
 MODELS = {
-    "mm1": one(1.0), "mmm": one(1.0, servers=3), "mg_inf": sj.Model([sj.Delay("d")], [sj.Open("c", 2.0)], service_s={"d": {"c": 1.0}}),
-    "mmmk": one(1.0, capacity=4), "machine_repair": one(1.0, sj.Closed("c", 9, 3.0)), "md1": one(sj.Deterministic(1.0)),
-    "mg1": one(sj.Erlang(1.0, 3)), "mg1_priority": one(1.0, sj.Open("c", 0.2), sj.Open("d", 0.3, priority=1), discipline="priority"),
-    "mmm_priority": one(1.0, sj.Open("c", 0.9), sj.Open("d", 0.8, priority=1), discipline="priority_preemptive", servers=2),
-    "mg_ps": one(sj.Uniform(0.5, 1.5), discipline="ps", servers=2), "mg1_lcfs_pr": one(sj.Erlang(1.0, 2), discipline="lcfs_pr"),
+    "mm1": one(1.0), "mmm": one(1.0, servers=3), "mg-inf": sj.Model([sj.Delay("d")], [sj.Open("c", 2.0)], service_s={"d": {"c": 1.0}}),
+    "mmmk": one(1.0, capacity=4), "machine-repair": one(1.0, sj.Closed("c", 9, 3.0)), "md1": one(sj.Deterministic(1.0)),
+    "mg1": one(sj.Erlang(1.0, 3)), "mg1-priority": one(1.0, sj.Open("c", 0.2), sj.Open("d", 0.3, priority=1), discipline="priority"),
+    "mmm-priority": one(1.0, sj.Open("c", 0.9), sj.Open("d", 0.8, priority=1), discipline="priority_preemptive", servers=2),
+    "mg-ps": one(sj.Uniform(0.5, 1.5), discipline="ps", servers=2), "mg1-lcfs-pr": one(sj.Erlang(1.0, 2), discipline="lcfs_pr"),
     "gm1": one(1.0, sj.Open("c", arrivals=sj.Uniform(1.0, 2.0))),
-    "fork_join": sj.Model([sj.ForkJoin("f", 2)], [sj.Open("c", 0.5)], service_s={"f": {"c": 1.0}}),
-    "nelson_tantawi": sj.Model([sj.ForkJoin("f", 4)], [sj.Open("c", 0.5)], service_s={"f": {"c": 1.0}}),
+    "fork-join": sj.Model([sj.ForkJoin("f", 2)], [sj.Open("c", 0.5)], service_s={"f": {"c": 1.0}}),
+    "nelson-tantawi": sj.Model([sj.ForkJoin("f", 4)], [sj.Open("c", 0.5)], service_s={"f": {"c": 1.0}}),
     "whitt": one(sj.Erlang(1.0, 2), sj.Open("c", arrivals=sj.Erlang(0.6, 2)), servers=2),
 }  # fmt: skip
 
@@ -48,7 +48,7 @@ def test_auto_finds_the_method_and_the_laws_hold(name: str) -> None:
 
 
 def test_every_method_but_bounds_is_tried() -> None:
-    assert {m.name for m in METHODS} == set(MODELS) | {"allen_cunneen", "kingman"}
+    assert {m.name for m in METHODS} == set(MODELS) | {"allen-cunneen", "kingman"}
 
 
 REFUSED = [
@@ -60,11 +60,11 @@ REFUSED = [
     ("md1", one(1.0), "not deterministic"),
     ("mg1", one(1.0, sj.Open("c", arrivals=sj.Erlang(2.0, 2))), "not Poisson"),
     ("mg1", one(1.0, discipline="ps"), "is ps"),
-    ("machine_repair", one(1.0), "closed classes only"),
+    ("machine-repair", one(1.0), "closed classes only"),
     ("gm1", one(1.0, sj.Open("c", 0.1), sj.Open("d", 0.1)), "2 classes"),
     ("gm1", one(1.0, sj.Open("c", arrivals=sj.Steps(((1.0, 2.0), (0.1, 3.0))))), "distribution of the gaps"),
-    ("fork_join", MODELS["nelson_tantawi"], "4 branches"),
-    ("mg_inf", one(1.0), "needs a delay"),
+    ("fork-join", MODELS["nelson-tantawi"], "4 branches"),
+    ("mg-inf", one(1.0), "needs a delay"),
     ("mmm", sj.Model([sj.Queue("a"), sj.Queue("b")], [sj.Open("c", 0.1)], demands_s={"a": {"c": 1.0}, "b": {"c": 1.0}}),
      "2 stations"),
     ("mmm", sj.Model([sj.Queue("a")], [sj.Open("c", 0.1)], service_s={"a": {"c": 1.0}}, visits={"a": {"c": 3.0}}),
@@ -79,13 +79,13 @@ def test_refusals_name_the_reason(name: str, model: sj.Model, words: str) -> Non
         sj.solve(model, name)
 
 
-@pytest.mark.parametrize("name", ["mm1", "md1", "mg1", "gm1", "fork_join", "allen_cunneen", "whitt"])
+@pytest.mark.parametrize("name", ["mm1", "md1", "mg1", "gm1", "fork-join", "allen-cunneen", "whitt"])
 @pytest.mark.parametrize("service", [2.0, 2.5])
 def test_unstable_is_a_status_with_the_rate_at_which_it_starts(name: str, service: float) -> None:
     time = sj.Deterministic(service) if name == "md1" else service
     arrivals = {"arrivals": sj.Erlang(2.0, 2)} if name == "gm1" else {"rate_per_s": 0.5}
     model = one(time, sj.Open("c", **arrivals))
-    if name == "fork_join":
+    if name == "fork-join":
         model = sj.Model([sj.ForkJoin("q", 2)], [sj.Open("c", 0.5)], service_s={"q": {"c": service}})
     m = sj.solve(model, name, wanted=Wanted(probabilities=2))
     assert m.status == "unstable" and f"unstable from an arrival rate of {1 / service:.9g}/s on" in m.message
@@ -113,21 +113,21 @@ def test_infinite_moments_have_a_status_of_their_own() -> None:
 
 
 def test_nobody_comes() -> None:
-    for name in ("mm1", "md1", "mg1", "mg_ps"):
+    for name in ("mm1", "md1", "mg1", "mg-ps"):
         model = one(
             sj.Deterministic(1.0) if name == "md1" else 1.0,
             sj.Open("c", 0.0),
-            discipline="ps" if name == "mg_ps" else "fcfs",
+            discipline="ps" if name == "mg-ps" else "fcfs",
         )
         m = sj.solve(model, name)
         assert m.status == "ok" and m.value("response_time", "q") == 1 and m.value("queue_length", "q") == 0
-    empty = sj.solve(one(1.0, sj.Closed("c", 0, 1.0)), "machine_repair")
+    empty = sj.solve(one(1.0, sj.Closed("c", 0, 1.0)), "machine-repair")
     assert empty.value("throughput") == 0 and empty.value("queue_length", "q") == 0
 
 
 def test_population_of_ten_million() -> None:
     """A fluid: 50 000 servers of 1 s, think 100 s: the servers are full, N = X (R + Z)."""
-    m = sj.solve(one(1.0, sj.Closed("c", 10_000_000, 100.0), servers=50_000), "machine_repair")
+    m = sj.solve(one(1.0, sj.Closed("c", 10_000_000, 100.0), servers=50_000), "machine-repair")
     assert m.value("throughput") == pytest.approx(50_000, rel=1e-12)
     assert m.value("response_time") == pytest.approx(100, rel=1e-10)
 
@@ -155,7 +155,7 @@ def test_mg1_of_classes_is_a_mixture() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["allen_cunneen", "whitt"])
+@pytest.mark.parametrize("name", ["allen-cunneen", "whitt"])
 def test_approximations_are_exact_where_they_should_be(name: str) -> None:
     assert sj.solve(one(1.0, sj.Open("c", 2.5), servers=3), name).value("waiting_time", "q") == pytest.approx(
         MMm(2.5, 1.0, 3).waiting_s[0], rel=1e-12
@@ -164,13 +164,13 @@ def test_approximations_are_exact_where_they_should_be(name: str) -> None:
     exact = sj.solve(one(d), "mg1").value("waiting_time", "q")
     found = sj.solve(one(d), name)
     # Allen-Cunneen is Pollaczek-Khinchine for M/G/1; Whitt's is not
-    close = 1e-12 if name == "allen_cunneen" else 0.2
+    close = 1e-12 if name == "allen-cunneen" else 0.2
     assert found.status == "approximate" and found.value("waiting_time", "q") == pytest.approx(exact, rel=close)
 
 
 def test_d_d_1_does_not_wait() -> None:
     model = one(sj.Deterministic(1.0), sj.Open("c", arrivals=sj.Deterministic(1.25)))
-    for name in ("allen_cunneen", "whitt"):
+    for name in ("allen-cunneen", "whitt"):
         assert sj.solve(model, name).value("waiting_time", "q") == 0
 
 

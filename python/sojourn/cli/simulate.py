@@ -58,4 +58,8 @@ def _print(found: Metrics, as_json: bool, as_csv: bool) -> None:
     elif as_csv:
         typer.echo(found.frame.write_csv(), nl=False)
     else:
-        console().print(str(found), markup=False, soft_wrap=True)
+        out = console()
+        out.print(f"{found.method}, {found.status}", style="bold", markup=False, highlight=False)
+        out.print(found)
+        for line in found.message.splitlines():
+            out.print(line, style="dim", markup=False, highlight=False)

@@ -62,7 +62,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
 
 
 EXACT = Method(
-    name="fork_join",
+    name="fork-join",
     title="fork-join of two M/M/1 queues",
     exact=True,
     sources=("L. Flatto, S. Hahn: SIAM J. Appl. Math. 44(5), 1984, pp. 1041-1053",),
@@ -71,7 +71,7 @@ EXACT = Method(
     cost_s=lambda n: 1e-4,
 )
 NELSON_TANTAWI = Method(
-    name="nelson_tantawi",
+    name="nelson-tantawi",
     title="fork-join of any number of M/M/1 queues",
     exact=False,
     sources=("R. Nelson, A. N. Tantawi: IEEE Trans. Computers 37(6), 1988, pp. 739-743",),

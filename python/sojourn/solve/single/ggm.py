@@ -109,7 +109,7 @@ def run_bounds(networks: Sequence[Network], wanted: Wanted) -> Solution:
 
 
 ALLEN_CUNNEEN = Method(
-    name="allen_cunneen",
+    name="allen-cunneen",
     title="G/G/m by Allen and Cunneen's approximation",
     exact=False,
     sources=("A. O. Allen: Probability, Statistics, and Queueing Theory, 2nd ed. Academic Press 1990, Section 5.3",),

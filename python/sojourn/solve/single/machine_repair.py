@@ -63,7 +63,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
 
 
 METHOD = Method(
-    name="machine_repair",
+    name="machine-repair",
     title="M/M/m//N: machine repair, one queue and a think time",
     exact=True,
     sources=("L. Kleinrock: Queueing Systems, vol. 1. Wiley 1975, pp. 106-109",),

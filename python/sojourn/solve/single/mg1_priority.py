@@ -105,7 +105,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
 
 
 METHOD = Method(
-    name="mg1_priority",
+    name="mg1-priority",
     title="M/G/1 with priorities, preemptive-resume or not",
     exact=True,
     sources=("L. Kleinrock: Queueing Systems, vol. 2. Wiley 1976, pp. 119-126",),

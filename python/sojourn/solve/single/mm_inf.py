@@ -50,7 +50,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
 
 
 METHOD = Method(
-    name="mg_inf",
+    name="mg-inf",
     title="M/G/inf: a delay, number present Poisson",
     exact=True,
     sources=("L. Kleinrock: Queueing Systems, vol. 1. Wiley 1975, p. 101",),

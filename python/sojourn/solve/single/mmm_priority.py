@@ -63,7 +63,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
 
 
 METHOD = Method(
-    name="mmm_priority",
+    name="mmm-priority",
     title="M/M/m with priorities, classes of one service rate",
     exact=True,
     sources=("A. Cobham: Oper. Res. 2(1), 1954, pp. 70-76",),

@@ -62,7 +62,7 @@ def _variance(answer: Open, read: Reading, q: MMm) -> None:
 
 
 PS = Method(
-    name="mg_ps",
+    name="mg-ps",
     title="M/G/m processor sharing, any number of classes",
     exact=True,
     sources=("F. P. Kelly: Reversibility and Stochastic Networks. Wiley 1979, Section 3.3",),
@@ -71,7 +71,7 @@ PS = Method(
     cost_s=lambda n: 0.8e-4,
 )
 LCFS_PR = Method(
-    name="mg1_lcfs_pr",
+    name="mg1-lcfs-pr",
     title="M/G/1 last come, first served, preemptive-resume",
     exact=True,
     sources=("F. P. Kelly: Reversibility and Stochastic Networks. Wiley 1979, Section 3.3",),
