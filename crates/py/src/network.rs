@@ -96,9 +96,11 @@ impl Simulation {
         let (edges, rows, group_s) = found;
         let bins = edges.len() - 1;
         let table = PyDict::new(py);
-        let flat: Vec<u64> = rows.concat();
+        let groups = rows.len();
+        let mut flat: Vec<u64> = Vec::with_capacity(groups * bins);
+        rows.into_iter().for_each(|row| flat.extend(row));
         table.set_item("edges_s", edges.to_pyarray(py))?;
-        table.set_item("counts", PyArray1::from_vec(py, flat).reshape([rows.len(), bins])?)?;
+        table.set_item("counts", PyArray1::from_vec(py, flat).reshape([groups, bins])?)?;
         table.set_item("group_s", group_s)?;
         Ok(table)
     }

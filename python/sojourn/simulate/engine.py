@@ -94,7 +94,7 @@ class Run:
         histograms = {}
         for key in self.config["histograms"]:
             one = self.simulation.histogram(key)
-            counts = np.asarray(one["counts"], float)
+            counts = one["counts"]  # whole numbers, as many as a third of all memory that a long run takes
             if counts.size:
                 histograms[key] = (np.asarray(one["edges_s"], float), counts[None], float(one["group_s"]))
         sim = self.simulation

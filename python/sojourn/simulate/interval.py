@@ -122,15 +122,14 @@ def quantile(edges: Array, counts: Array, q: float, level: float) -> tuple[float
     total = float(number.sum())
     if not total:
         return (np.nan,) * 3
-    below = np.concatenate([np.zeros_like(number), np.cumsum(counts, axis=2)], axis=2)
-    share = below.sum(axis=(0, 1)) / total
+    share = np.concatenate([[0.0], np.cumsum(counts.sum(axis=(0, 1), dtype=float))]) / total
     value = _inverse(edges, share, np.array([q]))
-    first = ratio(_at(edges, below, value), number, level)
+    first = ratio(_at(edges, counts, value), number, level)
     reach = REACH * float(np.nanmax([first.high[0] - q, q - first.low[0], 1 / total]))
     levels = q + reach * np.linspace(-1, 1, GRID)
     levels = levels[(levels > LEAST_BEYOND / total) & (levels < 1 - LEAST_BEYOND / total)]
     times = _inverse(edges, share, levels)
-    found = ratio(_at(edges, below, times), np.broadcast_to(number, (*number.shape[:2], times.size)), level)
+    found = ratio(_at(edges, counts, times), np.broadcast_to(number, (*number.shape[:2], times.size)), level)
     return float(value[0]), _crossing(times, found.high, q), _crossing(times, found.low, q)
 
 
@@ -142,11 +141,16 @@ def _inverse(edges: Array, share: Array, p: Array) -> Array:
     return found
 
 
-def _at(edges: Array, below: Array, times: Array) -> Array:
-    """How many of each group lie at or below each time (R, G, times), linear within a bin; `below` at the edges."""
+def _at(edges: Array, counts: Array, times: Array) -> Array:
+    """How many of each group lie at or below each time (R, G, times), linear within a bin. Only the bins between the
+    first and the last time are added up one by one: all of them would be ten million numbers."""
     at = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
     inside = (times - edges[at]) / (edges[at + 1] - edges[at])
-    found: Array = below[..., at] + inside * (below[..., at + 1] - below[..., at])
+    low, high = int(at.min()), int(at.max()) + 1
+    before = counts[..., :low].sum(axis=2, dtype=float)[..., None]
+    below = before + np.cumsum(counts[..., low:high], axis=2, dtype=float)
+    below = np.concatenate([before, below], axis=2)
+    found: Array = below[..., at - low] + inside * (below[..., at + 1 - low] - below[..., at - low])
     return found
 
 
