@@ -107,6 +107,7 @@ impl Recursion {
         while self.completions < completions && self.events < last && self.now_s < until_s {
             let end_s = (self.now_s + self.window_s).min(self.statistics.segment_end_s).min(until_s);
             let whole = end_s < self.statistics.segment_end_s;
+            let alone = self.now_s <= self.statistics.segment_start_s;
             let arrived = self.window(end_s);
             // Short windows at the ends of segments say nothing about the rate.
             if arrived > 2 * AIM {
@@ -118,7 +119,9 @@ impl Recursion {
             if self.now_s >= self.statistics.segment_end_s {
                 let length_s = self.statistics.segment_end_s - self.statistics.segment_start_s;
                 self.statistics.close(self.classes, |_| length_s);
-                if arrived < AIM / 2 {
+                // Only where the segment was one window: its last piece is short whatever the rate, and a window as
+                // long as a segment of a long run would hold a million customers at once.
+                if alone && arrived < AIM / 2 {
                     self.window_s = self.window_s.max(2.0 * length_s);
                 }
             }

@@ -10,7 +10,6 @@ import math
 from functools import lru_cache, reduce
 
 import numpy as np
-from scipy.signal import convolve
 from scipy.special import gammaln
 
 from sojourn.model.network import Array, Network
@@ -142,5 +141,11 @@ def _joined(parts: list[Array], grid: Array) -> Array:
 
 def _join(a: Array, b: Array) -> Array:
     """Convolution, cut to the lattice; capped, so that a hopeless model says so instead of overflowing."""
-    whole = (np.convolve if a.ndim == 1 else convolve)(np.minimum(a, 1e100), np.minimum(b, 1e100))
+    a, b = np.minimum(a, 1e100), np.minimum(b, 1e100)
+    if a.ndim == 1:
+        whole = np.convolve(a, b)
+    else:
+        from scipy.signal import convolve  # a second to import, for models of several classes only
+
+        whole = convolve(a, b)
     return np.clip(whole[tuple(slice(s) for s in a.shape)], 0.0, 1e100)
