@@ -20,7 +20,9 @@ DISCIPLINES = ("fcfs", "ps", "siro", "lcfs_pr")
 @st.composite
 def times(draw: Any) -> float | sj.Distribution:
     mean = draw(st.floats(0.05, 1.0))
-    return draw(st.sampled_from([mean, sj.Erlang(mean, 2), sj.Hyperexponential((0.4, 0.6), (0.5 * mean, 4 / 3 * mean))]))
+    return draw(
+        st.sampled_from([mean, sj.Erlang(mean, 2), sj.Hyperexponential((0.4, 0.6), (0.5 * mean, 4 / 3 * mean))])
+    )
 
 
 @st.composite
