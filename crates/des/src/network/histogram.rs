@@ -7,7 +7,8 @@
 const SHIFT: u32 = 52 - 9;
 /// Below 2^-40 s (0.9 ps) all is one bin; above 2^40 s too.
 const LOW: usize = (1023 - 40) << 9;
-const BINS: usize = 80 << 9;
+const OCTAVES: usize = 80;
+const BINS: usize = OCTAVES << 9;
 /// Groups are merged when there are more.
 pub const GROUPS: usize = 64;
 
@@ -22,36 +23,33 @@ struct Group {
 pub struct Histogram {
     /// Small counts, so that what is used of them stays in the first-level cache.
     open: Vec<u32>,
-    /// One bit for each power of two that was used, so that closing a group looks at few bins.
-    used: u128,
+    /// Which powers of two were used, so that closing a group looks at few bins.
+    used: [bool; OCTAVES],
     groups: Vec<Group>,
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram { open: vec![0; BINS], used: 0, groups: Vec::new() }
+        Histogram { open: vec![0; BINS], used: [false; OCTAVES], groups: Vec::new() }
     }
 }
 
 impl Histogram {
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, value_s: f64) {
         let bin = ((value_s.to_bits() >> SHIFT) as usize).saturating_sub(LOW);
         let bin = bin.min(BINS - 1);
-        self.used |= 1 << (bin >> 9);
+        self.used[bin >> 9] = true;
         let count = &mut self.open[bin];
         *count = count.saturating_add(1);
     }
 
     /// Ends the open group.
     pub fn close(&mut self) {
-        let first = (self.used.trailing_zeros() as usize) << 9;
-        let end = (128 - self.used.leading_zeros() as usize) << 9;
-        let group = match self.open.get(first..end) {
-            Some(part) => trimmed(part, first),
-            None => trimmed(&[], 0),
-        };
-        self.used = 0;
+        let first = self.used.iter().position(|u| *u).unwrap_or(0) << 9;
+        let end = self.used.iter().rposition(|u| *u).map_or(0, |last| last + 1) << 9;
+        let group = trimmed(&self.open[first..end], first);
+        self.used = [false; OCTAVES];
         self.open[group.first..group.first + group.counts.len()].fill(0);
         self.groups.push(group);
     }

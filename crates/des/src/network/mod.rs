@@ -16,6 +16,7 @@ mod control;
 mod customer;
 mod events;
 mod histogram;
+mod lane;
 mod lines;
 mod log;
 mod moves;

@@ -35,13 +35,7 @@ impl Events {
             }
             None => self.calendar.set(k, self.stations[k].running.first()),
         }
-        let (node, to) = self.routes.next(k, class, |k| self.stations[k].present);
-        self.customers[id].class = to as u32;
-        if self.lines.get(node) == Some(&true) {
-            self.visit_line(node, id);
-        } else {
-            self.into(node, id);
-        }
+        self.go(k, id);
     }
 
     #[inline(always)]

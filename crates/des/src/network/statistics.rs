@@ -51,7 +51,7 @@ impl Statistics {
     }
 
     /// A response time of a cell, for its histograms.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, cell: usize, response_s: f64) {
         if self.histograms.is_empty() {
             return;
