@@ -11,6 +11,8 @@ const BINS: usize = 80 << 9;
 /// Bins that are kept together: early groups hold few values, far apart.
 const BLOCK: usize = 16;
 const BLOCKS: usize = BINS / BLOCK;
+/// As many as a `u8` can count.
+const LAST: usize = 256;
 /// Groups are merged when there are more.
 pub const GROUPS: usize = 64;
 
@@ -27,28 +29,47 @@ pub struct Histogram {
     /// Small counts, so that what is used of them stays in the first-level cache.
     open: Box<[[u32; BLOCK]; BLOCKS]>,
     used: Box<[bool; BLOCKS]>,
+    /// Bins of the last few values, and how many: counted in bulk, so that an event does not wait for the cache.
+    last: [u16; LAST],
+    waiting: u8,
     groups: Vec<Group>,
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
         let open = vec![[0; BLOCK]; BLOCKS].into_boxed_slice().try_into().expect("as many as BLOCKS");
-        Histogram { open, used: Box::new([false; BLOCKS]), groups: Vec::new() }
+        Histogram { open, used: Box::new([false; BLOCKS]), last: [0; LAST], waiting: 0, groups: Vec::new() }
     }
 }
 
 impl Histogram {
+    /// One value among other work.
     #[inline(always)]
     pub fn record(&mut self, value_s: f64) {
-        let bin = ((value_s.to_bits() >> SHIFT) as usize).saturating_sub(LOW);
-        let bin = bin.min(BINS - 1);
-        self.used[bin / BLOCK] = true;
-        let count = &mut self.open[bin / BLOCK][bin % BLOCK];
-        *count = count.saturating_add(1);
+        self.last[usize::from(self.waiting)] = bin(value_s) as u16;
+        self.waiting = self.waiting.wrapping_add(1);
+        if self.waiting == 0 {
+            self.count_last(LAST);
+        }
+    }
+
+    /// One of many values in a row.
+    #[inline(always)]
+    pub fn count(&mut self, value_s: f64) {
+        count(&mut self.open, &mut self.used, bin(value_s));
+    }
+
+    #[inline(never)]
+    fn count_last(&mut self, waiting: usize) {
+        for bin in &self.last[..waiting] {
+            count(&mut self.open, &mut self.used, usize::from(*bin).min(BINS - 1));
+        }
+        self.waiting = 0;
     }
 
     /// Ends the open group.
     pub fn close(&mut self) {
+        self.count_last(usize::from(self.waiting));
         let mut group = Group::default();
         // Most are not used: many are looked at at once.
         for (i, many) in self.used.chunks_exact_mut(64).enumerate().filter(|(_, many)| **many != [false; 64])
@@ -93,6 +114,18 @@ impl Group {
         });
         all.filter(|(_, count)| *count > 0)
     }
+}
+
+#[inline(always)]
+fn bin(value_s: f64) -> usize {
+    ((value_s.to_bits() >> SHIFT) as usize).saturating_sub(LOW).min(BINS - 1)
+}
+
+#[inline(always)]
+fn count(open: &mut [[u32; BLOCK]; BLOCKS], used: &mut [bool; BLOCKS], bin: usize) {
+    used[bin / BLOCK] = true;
+    let count = &mut open[bin / BLOCK][bin % BLOCK];
+    *count = count.saturating_add(1);
 }
 
 /// Lower edge of a bin; the first begins at 0.
@@ -143,6 +176,23 @@ mod tests {
             let i = edges.iter().rposition(|e| *e <= value).unwrap();
             assert!(rows[0][i] > 0 && value < edges[i + 1]);
             assert!(i == 0 || edges[i + 1] / edges[i] < 1.002);
+        }
+    }
+
+    #[test]
+    fn values_that_wait_are_counted_when_there_are_many_and_at_the_end() {
+        let (mut waiting, mut at_once) = (Histogram::default(), Histogram::default());
+        for n in [1, 255, 256, 257, 1000] {
+            for i in 0..n {
+                let value = 1e-3 * f64::from(i * i % 991);
+                waiting.record(value);
+                at_once.count(value);
+            }
+            waiting.close();
+            at_once.close();
+            let (edges, rows) = waiting.table();
+            assert_eq!(rows.last().unwrap().iter().sum::<u64>(), n as u64);
+            assert_eq!((edges, rows), at_once.table());
         }
     }
 
