@@ -31,6 +31,7 @@ pub struct Events {
     pub stations: Vec<Station>,
     /// Stations of the short way: a line served in order, in a network where nobody can be refused.
     pub lines: Vec<bool>,
+    /// Stations of a still shorter way, with one server; looked at before `lines`.
     pub lanes: Vec<Lane>,
     /// K×C.
     pub service: Vec<Option<Source>>,
