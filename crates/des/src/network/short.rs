@@ -1,4 +1,5 @@
-//! The short way: lines of several servers, served in order, where nobody can be refused. What `serve` and `moves` do, in one piece.
+//! The short way: lines of several servers, served in order, where nobody can be refused. What `serve` and `moves`
+//! do, in one piece.
 
 use super::calendar::{self, Priority};
 use super::events::Events;
