@@ -1,8 +1,9 @@
 """The engine beside bare loops and other simulators, in one run: `python benches/simulate/run.py [rounds]`.
 
 Works: `mm1` (rho 0.9), `tandem` (five M/M/1 at 0.8), `cycle` (six FCFS, 50 customers, means 20 … 10 ms). Ours counts
-everything and runs by events and by whatever it chooses itself; `bare` (bare.c) counts completions only. SimPy, Ciw and
-salabim are installed in an environment of their own. CPU seconds of one thread, tools in turn, medians of the rounds.
+everything and runs by events and by whatever it chooses itself, without histograms and ("quantiles") with one of every
+station and one of the system; `bare` (bare.c) counts completions only. SimPy, Ciw and salabim are installed in an
+environment of their own. CPU seconds of one thread, tools in turn, medians of the rounds.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PEERS = ("simpy", "ciw", "salabim")
 WORKS = ("mm1", "tandem", "cycle")
-OURS, BARE, PEER = 4_000_000, 10_000_000, 20_000  # service completions in a run
+OURS, BARE, PEER = 10_000_000, 10_000_000, 20_000  # service completions in a run
 
 
 def exponential(mean: float) -> dict[str, Any]:
     return {"kind": "exponential", "mean": mean}
 
 
-def config(work: str, engine: str = "auto", replication: int = 0) -> dict[str, Any]:
-    """The work for our engine."""
+def config(work: str, engine: str = "auto", replication: int = 0, quantiles: bool = False) -> dict[str, Any]:
+    """The work for our engine; with a histogram of every station and of the system if `quantiles`."""
     means, gap = {
         "mm1": ([1.0], 1 / 0.9),
         "tandem": ([1.0] * 5, 1 / 0.8),
@@ -46,14 +47,15 @@ def config(work: str, engine: str = "auto", replication: int = 0) -> dict[str, A
         "service": [[exponential(mean)] for mean in means],
         "routes": [{"node": (i - 1) % (n + 1), "class": 0, "to": [[i, 0, 1.0]]} for i in range(n + 1)],
         "batch_s": means[0],
+        "histograms": ["/a", *(f"q{i}/a" for i in range(n))] if quantiles else [],
     }
 
 
-def ours(work: str, engine: str) -> float:
+def ours(work: str, engine: str, quantiles: bool = False) -> float:
     """Service completions a CPU second."""
     from sojourn import _native
 
-    simulation = _native.Simulation(json.dumps(config(work, engine)))
+    simulation = _native.Simulation(json.dumps(config(work, engine, quantiles=quantiles)))
     stations = len(config(work)["stations"])
     started = time.process_time()
     simulation.run(completions=OURS // stations)
@@ -109,7 +111,9 @@ def measure(rounds: int) -> list[dict[str, Any]]:
                 tools = {
                     "bare": bare(program, work),
                     "sojourn": ours(work, "auto"),
+                    "sojourn, quantiles": ours(work, "auto", quantiles=True),
                     "sojourn events": ours(work, "events"),
+                    "sojourn events, quantiles": ours(work, "events", quantiles=True),
                     **{tool: peer(python, tool, work) for tool in PEERS},
                 }
                 rows += [{"round": round_, "work": work, "tool": t, "per_s": r} for t, r in tools.items()]

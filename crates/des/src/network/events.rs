@@ -6,6 +6,7 @@ use super::calendar::{self, Calendar, Priority, NEVER};
 use super::config::Config;
 use super::control::Control;
 use super::customer::{Customer, Customers};
+use super::lane::Lane;
 use super::moves::{Limit, Pending};
 use super::routes::Routes;
 use super::sources::{self, Happening, Source, Think};
@@ -30,6 +31,8 @@ pub struct Events {
     pub stations: Vec<Station>,
     /// Stations of the short way: a line served in order, in a network where nobody can be refused.
     pub lines: Vec<bool>,
+    /// Stations of a still shorter way, with one server; looked at before `lines`.
+    pub lanes: Vec<Lane>,
     /// K×C.
     pub service: Vec<Option<Source>>,
     /// Streams of the stations that choose whom to serve at random.
@@ -68,6 +71,7 @@ impl Events {
             free,
             calendar: Calendar::new(happenings.len()),
             lines: stations.iter().map(|s| free && s.way == Way::Serve && s.order == Order::Line).collect(),
+            lanes: stations.iter().zip(&config.stations).map(|(s, c)| Lane::new(s, c, free)).collect(),
             stations,
             service: sources::services(config),
             picks: config.stations.iter().map(|s| sources::stream(config, "pick", &s.name, "")).collect(),
@@ -136,6 +140,10 @@ impl Events {
             self.since = time_s - self.statistics.segment_start_s;
             self.events += 1;
             let source = Calendar::source(first);
+            if self.lanes.get(source).is_some_and(|l| l.on) {
+                self.complete_lane(source);
+                continue;
+            }
             if self.lines.get(source) == Some(&true) {
                 self.complete_line(source);
                 continue;

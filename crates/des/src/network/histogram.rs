@@ -8,51 +8,79 @@ const SHIFT: u32 = 52 - 9;
 /// Below 2^-40 s (0.9 ps) all is one bin; above 2^40 s too.
 const LOW: usize = (1023 - 40) << 9;
 const BINS: usize = 80 << 9;
+/// Bins that are kept together: early groups hold few values, far apart.
+const BLOCK: usize = 16;
+const BLOCKS: usize = BINS / BLOCK;
+/// As many as a `u8` can count.
+const LAST: usize = 256;
 /// Groups are merged when there are more.
 pub const GROUPS: usize = 64;
 
-#[derive(Debug, Clone)]
+/// The blocks that were used, ascending, and the counts in their bins.
+#[derive(Debug, Clone, Default)]
 struct Group {
-    first: usize,
-    counts: Vec<u64>,
+    blocks: Vec<u16>,
+    counts: Vec<[u64; BLOCK]>,
 }
 
 /// The histogram of one key.
 #[derive(Debug, Clone)]
 pub struct Histogram {
     /// Small counts, so that what is used of them stays in the first-level cache.
-    open: Vec<u32>,
-    /// One bit for each power of two that was used, so that closing a group looks at few bins.
-    used: u128,
+    open: Box<[[u32; BLOCK]; BLOCKS]>,
+    used: Box<[bool; BLOCKS]>,
+    /// Bins of the last few values, and how many: counted in bulk, so that an event does not wait for the cache.
+    last: [u16; LAST],
+    waiting: u8,
     groups: Vec<Group>,
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram { open: vec![0; BINS], used: 0, groups: Vec::new() }
+        let open = vec![[0; BLOCK]; BLOCKS].into_boxed_slice().try_into().expect("as many as BLOCKS");
+        Histogram { open, used: Box::new([false; BLOCKS]), last: [0; LAST], waiting: 0, groups: Vec::new() }
     }
 }
 
 impl Histogram {
-    #[inline]
+    /// One value among other work.
+    #[inline(always)]
     pub fn record(&mut self, value_s: f64) {
-        let bin = ((value_s.to_bits() >> SHIFT) as usize).saturating_sub(LOW);
-        let bin = bin.min(BINS - 1);
-        self.used |= 1 << (bin >> 9);
-        let count = &mut self.open[bin];
-        *count = count.saturating_add(1);
+        self.last[usize::from(self.waiting)] = bin(value_s) as u16;
+        self.waiting = self.waiting.wrapping_add(1);
+        if self.waiting == 0 {
+            self.count_last(LAST);
+        }
+    }
+
+    /// One of many values in a row.
+    #[inline(always)]
+    pub fn count(&mut self, value_s: f64) {
+        count(&mut self.open, &mut self.used, bin(value_s));
+    }
+
+    #[inline(never)]
+    fn count_last(&mut self, waiting: usize) {
+        for bin in &self.last[..waiting] {
+            count(&mut self.open, &mut self.used, usize::from(*bin).min(BINS - 1));
+        }
+        self.waiting = 0;
     }
 
     /// Ends the open group.
     pub fn close(&mut self) {
-        let first = (self.used.trailing_zeros() as usize) << 9;
-        let end = (128 - self.used.leading_zeros() as usize) << 9;
-        let group = match self.open.get(first..end) {
-            Some(part) => trimmed(part, first),
-            None => trimmed(&[], 0),
-        };
-        self.used = 0;
-        self.open[group.first..group.first + group.counts.len()].fill(0);
+        self.count_last(usize::from(self.waiting));
+        let mut group = Group::default();
+        // Most are not used: many are looked at at once.
+        for (i, many) in self.used.chunks_exact_mut(64).enumerate().filter(|(_, many)| **many != [false; 64])
+        {
+            for (j, used) in many.iter_mut().enumerate().filter(|(_, used)| **used) {
+                *used = false;
+                let counts = std::mem::take(&mut self.open[64 * i + j]);
+                group.blocks.push((64 * i + j) as u16);
+                group.counts.push(counts.map(u64::from));
+            }
+        }
         self.groups.push(group);
     }
 
@@ -67,18 +95,37 @@ impl Histogram {
 
     /// Upper and lower edges of the bins that were used (n + 1 of them), and counts, a row a group.
     pub fn table(&self) -> (Vec<f64>, Vec<Vec<u64>>) {
-        let used = self.groups.iter().filter(|g| !g.counts.is_empty());
-        let first = used.clone().map(|g| g.first).min().unwrap_or(0);
-        let end = used.map(|g| g.first + g.counts.len()).max().unwrap_or(0);
+        let used = || self.groups.iter().flat_map(Group::bins).map(|(bin, _)| bin);
+        let (first, end) = (used().min().unwrap_or(0), used().max().map_or(0, |last| last + 1));
         let row = |g: &Group| {
             let mut row = vec![0; end - first];
-            if !g.counts.is_empty() {
-                row[g.first - first..][..g.counts.len()].copy_from_slice(&g.counts);
-            }
+            g.bins().for_each(|(bin, count)| row[bin - first] = count);
             row
         };
         ((first..=end).map(edge).collect(), self.groups.iter().map(row).collect())
     }
+}
+
+impl Group {
+    /// Bins with a count.
+    fn bins(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let all = self.blocks.iter().zip(&self.counts).flat_map(|(block, counts)| {
+            counts.iter().enumerate().map(move |(i, count)| (usize::from(*block) * BLOCK + i, *count))
+        });
+        all.filter(|(_, count)| *count > 0)
+    }
+}
+
+#[inline(always)]
+fn bin(value_s: f64) -> usize {
+    ((value_s.to_bits() >> SHIFT) as usize).saturating_sub(LOW).min(BINS - 1)
+}
+
+#[inline(always)]
+fn count(open: &mut [[u32; BLOCK]; BLOCKS], used: &mut [bool; BLOCKS], bin: usize) {
+    used[bin / BLOCK] = true;
+    let count = &mut open[bin / BLOCK][bin % BLOCK];
+    *count = count.saturating_add(1);
 }
 
 /// Lower edge of a bin; the first begins at 0.
@@ -89,31 +136,26 @@ fn edge(bin: usize) -> f64 {
     f64::from_bits(((bin + LOW) as u64) << SHIFT)
 }
 
-/// Without the empty ends; `start` is the bin of the first.
-fn trimmed(counts: &[u32], start: usize) -> Group {
-    let first = counts.iter().position(|c| *c > 0);
-    let last = counts.iter().rposition(|c| *c > 0);
-    match (first, last) {
-        (Some(first), Some(last)) => Group {
-            first: start + first,
-            counts: counts[first..=last].iter().map(|c| u64::from(*c)).collect(),
-        },
-        _ => Group { first: 0, counts: Vec::new() },
-    }
-}
-
+/// The sum of two groups: two ascending lists become one.
 fn merged(a: &Group, b: &Group) -> Group {
-    if a.counts.is_empty() || b.counts.is_empty() {
-        return if a.counts.is_empty() { b.clone() } else { a.clone() };
+    let most = a.blocks.len() + b.blocks.len();
+    let mut group = Group { blocks: Vec::with_capacity(most), counts: Vec::with_capacity(most) };
+    let next = |g: &Group, at: usize| g.blocks.get(at).copied().unwrap_or(u16::MAX);
+    let (mut i, mut j) = (0, 0);
+    while i < a.blocks.len() || j < b.blocks.len() {
+        let (in_a, in_b) = (next(a, i), next(b, j));
+        let mut counts = if in_a <= in_b { a.counts[i] } else { b.counts[j] };
+        if in_a == in_b {
+            counts.iter_mut().zip(&b.counts[j]).for_each(|(sum, count)| *sum += count);
+        }
+        group.blocks.push(in_a.min(in_b));
+        group.counts.push(counts);
+        i += usize::from(in_a <= in_b);
+        j += usize::from(in_b <= in_a);
     }
-    let first = a.first.min(b.first);
-    let end = (a.first + a.counts.len()).max(b.first + b.counts.len());
-    let mut counts = vec![0; end - first];
-    for group in [a, b] {
-        let part = &mut counts[group.first - first..];
-        part.iter_mut().zip(&group.counts).for_each(|(sum, c)| *sum += c);
-    }
-    Group { first, counts }
+    group.blocks.shrink_to_fit();
+    group.counts.shrink_to_fit();
+    group
 }
 
 #[cfg(test)]
@@ -134,6 +176,23 @@ mod tests {
             let i = edges.iter().rposition(|e| *e <= value).unwrap();
             assert!(rows[0][i] > 0 && value < edges[i + 1]);
             assert!(i == 0 || edges[i + 1] / edges[i] < 1.002);
+        }
+    }
+
+    #[test]
+    fn values_that_wait_are_counted_when_there_are_many_and_at_the_end() {
+        let (mut waiting, mut at_once) = (Histogram::default(), Histogram::default());
+        for n in [1, 255, 256, 257, 1000] {
+            for i in 0..n {
+                let value = 1e-3 * f64::from(i * i % 991);
+                waiting.record(value);
+                at_once.count(value);
+            }
+            waiting.close();
+            at_once.close();
+            let (edges, rows) = waiting.table();
+            assert_eq!(rows.last().unwrap().iter().sum::<u64>(), n as u64);
+            assert_eq!((edges, rows), at_once.table());
         }
     }
 

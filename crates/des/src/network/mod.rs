@@ -4,7 +4,7 @@
 //! - `check`: what a config must keep
 //! - `simulation`: [`Simulation`], which runs, goes on, and gives its counts
 //! - `events`: the engine by events; `calendar` their order, `serve` stations at work, `moves` between them,
-//!   `control` servers that come and go, `short` the quick way, `routes`, `station`, `customer`, `sources`
+//!   `control` servers that come and go, `short` and `lane` the quick ways, `routes`, `station`, `customer`, `sources`
 //! - `recursion`: the engine without events, for queues in the order of the flow; `lines` its stations
 //! - `statistics`: what is counted; `cells`, `histogram`, `log`
 
@@ -16,6 +16,7 @@ mod control;
 mod customer;
 mod events;
 mod histogram;
+mod lane;
 mod lines;
 mod log;
 mod moves;

@@ -64,13 +64,17 @@ impl Events {
 
     #[inline]
     fn chosen(&mut self, from: usize, id: u32) -> (usize, usize) {
-        let stations = &self.stations;
-        self.routes.next(from, self.customers[id].class as usize, |k| stations[k].present)
+        let (stations, lanes) = (&self.stations, &self.lanes);
+        let present = |k: usize| stations[k].present + lanes[k].present;
+        self.routes.next(from, self.customers[id].class as usize, present)
     }
 
     #[inline]
     pub fn into(&mut self, node: usize, id: u32) {
-        if self.lines.get(node) == Some(&true) {
+        if self.lanes.get(node).is_some_and(|l| l.on) {
+            let class = self.customers[id].class;
+            self.visit_lane(node, id, class);
+        } else if self.lines.get(node) == Some(&true) {
             self.visit_line(node, id);
         } else if node < self.stations.len() {
             self.visit(node, id);

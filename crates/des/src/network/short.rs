@@ -1,4 +1,5 @@
-//! The short way: lines served in order where nobody can be refused. What `serve` and `moves` do, in one piece.
+//! The short way: lines of several servers, served in order, where nobody can be refused. What `serve` and `moves`
+//! do, in one piece.
 
 use super::calendar::{self, Priority};
 use super::events::Events;
@@ -35,13 +36,7 @@ impl Events {
             }
             None => self.calendar.set(k, self.stations[k].running.first()),
         }
-        let (node, to) = self.routes.next(k, class, |k| self.stations[k].present);
-        self.customers[id].class = to as u32;
-        if self.lines.get(node) == Some(&true) {
-            self.visit_line(node, id);
-        } else {
-            self.into(node, id);
-        }
+        self.go(k, id);
     }
 
     #[inline(always)]

@@ -51,7 +51,7 @@ impl Statistics {
     }
 
     /// A response time of a cell, for its histograms.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, cell: usize, response_s: f64) {
         if self.histograms.is_empty() {
             return;
@@ -69,7 +69,7 @@ impl Statistics {
     pub fn record_many(&mut self, cell: usize, responses_s: impl Iterator<Item = f64> + Clone) {
         for histogram in self.wanted[cell].into_iter().filter(|h| *h != NONE) {
             let histogram = &mut self.histograms[histogram as usize];
-            responses_s.clone().for_each(|r| histogram.record(r));
+            responses_s.clone().for_each(|r| histogram.count(r));
         }
     }
 
