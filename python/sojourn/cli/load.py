@@ -75,7 +75,7 @@ def load(
         "seed": seed,
         "timeout_s": number(duration_s(timeout, "--timeout"), "--timeout"),
     }
-    asked = {
+    asked: dict[str, Any] = {
         "threads": threads,
         "set_weight": set_,
         "get_weight": get,
