@@ -189,5 +189,7 @@ def test_the_command_line(server: Server) -> None:
     assert "multi-get" in said.output and "0 misses, 0 wrong" in said.output, said.output
     with pytest.raises(InputError, match="keys = 5"):
         runner.invoke(app, ["load", "http://127.0.0.1:1/", "--keys", "5"], catch_exceptions=False)
+    with pytest.raises(InputError, match="--connections: 0"):
+        runner.invoke(app, ["load", server.url, "--connections", "0"], catch_exceptions=False)
     with pytest.raises(SojournError, match="not both"):
         runner.invoke(app, ["load", server.url, "http://127.0.0.1:1/", "--rate", "1"], catch_exceptions=False)

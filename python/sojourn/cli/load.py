@@ -95,7 +95,9 @@ def load(
         config = kv_load(url, connections=clients(connections, users, common["rate_per_s"]), **given, **common)
     else:
         only_for_memcached(given)
-        config = http_load(url, users=users, connections=connections or 64, status=status, **common)
+        config = http_load(
+            url, users=users, connections=64 if connections is None else connections, status=status, **common
+        )
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
     try:
         with live("load") as view:
@@ -122,7 +124,7 @@ def clients(connections: int | None, users: int | None, rate_per_s: float | None
     """
     if users is not None and (rate_per_s is not None or connections not in (None, users)):
         raise InputError(f"users = {users}", "load", "give --connections alone: a client of memcached has one")
-    return connections or users or 16
+    return next(given for given in (connections, users, 16) if given is not None)
 
 
 def only_for_memcached(given: dict[str, Any]) -> None:
