@@ -65,7 +65,6 @@ def load(
     """Puts a known load on a service and says how long answers took, from when they were due and from when sent."""
     from sojourn.measure.kv_load import kv_load
     from sojourn.measure.load import http_load
-    from sojourn.measure.run import execute
 
     common: dict[str, Any] = {
         "rate_per_s": None if rate is None else number(rate, "--rate"),
@@ -98,6 +97,17 @@ def load(
         config = http_load(
             url, users=users, connections=64 if connections is None else connections, status=status, **common
         )
+    perform(config, out, as_json)
+
+
+def perform(config: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    """Runs the load with a live view, and prints its summary, cut off or not.
+
+    Raises:
+        LoadError, ServiceError: for a run that is not valid.
+    """
+    from sojourn.measure.run import execute
+
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
     try:
         with live("load") as view:
