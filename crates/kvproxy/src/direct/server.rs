@@ -10,7 +10,7 @@ use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
 
 use crate::buffer::{Fill, Inbox, Outbox};
 
-const FIRST_PAUSE: u64 = 50_000_000;
+const FIRST_PAUSE: u64 = 1_000_000;
 const LONGEST_PAUSE: u64 = 2_000_000_000;
 const PROBE: &[u8] = b"version\r\n";
 
