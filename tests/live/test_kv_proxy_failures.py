@@ -231,9 +231,7 @@ def test_the_table_of_failures(scene_of: Callable[[str, bool, str], Scene], desi
 
 
 @pytest.mark.parametrize("design", ["direct", "staged"])
-def test_a_late_reply_never_reaches_another_request(
-    scene_of: Callable[[str, bool, str], Scene], design: str
-) -> None:
+def test_a_late_reply_never_reaches_another_request(scene_of: Callable[[str, bool, str], Scene], design: str) -> None:
     """Every value says its key; a server is frozen and goes on again and again under reads of two clients."""
     scene = scene_of(design, False, "frozen")
     for i in range(50):
