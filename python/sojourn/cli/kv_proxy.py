@@ -78,9 +78,9 @@ def told(summary: dict[str, Any]) -> str:
         times = summary[name]
         at = " ".join(f"p{q} {times['percentiles_s'][q] * 1e3:.3f}" for q in ("50", "90", "99"))
         lines.append(f"{name:8} ms: mean {times['mean_s'] * 1e3:.3f} {at} max {times['max_s'] * 1e3:.3f}")
-    for server in summary["servers"]:
-        lines.append(
-            f"{server['address']}: {server['requests']} requests, {server['errors']} errors, "
-            f"{server['service_s'] * 1e3:.3f} ms each"
-        )
+    lines += [
+        f"{server['address']}: {server['requests']} requests, {server['errors']} errors, "
+        f"{server['service_s'] * 1e3:.3f} ms each"
+        for server in summary["servers"]
+    ]
     return "\n".join(lines)
