@@ -61,7 +61,9 @@ def _affordable(network: Network, until_s: float, period_s: float) -> None:
         most = MOST_REQUESTS / rate_bound(network)
         raise InputError(f"about {passes:.3g} passes", "--as-run", f"give --until {most:.3g}s or less")
     if until_s / period_s > MOST_PERIODS:
-        raise InputError(f"{until_s / period_s:.3g} samples", "period_s", "sample less often, or simulate a shorter time")
+        raise InputError(
+            f"{until_s / period_s:.3g} samples", "period_s", "sample less often, or simulate a shorter time"
+        )
 
 
 def _requests(log: Any) -> pl.DataFrame:
