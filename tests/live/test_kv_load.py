@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from sojourn.cli.app import app
 from sojourn.errors import InputError, SojournError
+from sojourn.lab.process import Worker
 from sojourn.measure import run
 from sojourn.measure.kv_load import kv_load
 from sojourn.testbed.kv import EmbeddedKv
@@ -218,3 +219,25 @@ def test_a_server_ends_with_the_process_that_started_it(kind: type[Server]) -> N
     while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
         assert time.monotonic() < deadline, f"{pid} is still there"
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize("design", ["direct", "staged"])
+def test_through_a_proxy_that_shares_multi_gets_out_nothing_is_lost(design: str, tmp_path: Path) -> None:
+    servers = [EmbeddedKv() for _ in range(3)]
+    config = {"listen": "127.0.0.1:0", "servers": [server.address for server in servers], "design": design,
+              "workers": 8, "sharded": True}  # fmt: skip
+    proxy = Worker("kv-proxy", {"kv-proxy": config})
+    try:
+        url = f"memcached://{proxy.ready()['address']}"
+        load_ = load(tmp_path, [url], connections=8, duration_s=1.0, keys=200, get_weight=9, multi_get="1-9")
+        told = proxy.result()["summary"]
+        assert load_["failures"] == {} and (load_["kv"]["misses"], load_["kv"]["wrong"]) == (0, 0)
+        assert told["completions"] == 200 + load_["ok"] and told["errors"] == 0
+        assert [server["reconnects"] for server in told["servers"]] == [0, 0, 0]
+        sets = load_["kv"]["classes"]["set"]["ok"]
+        assert [counted(server)["cmd_set"] for server in servers] == [200 + sets] * 3
+        assert sum(counted(server)["get_hits"] for server in servers) == load_["kv"]["hits"]
+    finally:
+        proxy.close()
+        for server in servers:
+            server.stop()

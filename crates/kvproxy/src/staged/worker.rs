@@ -125,14 +125,20 @@ impl<'a> Worker<'a> {
 
     /// A multi-get in shares, one for each server that is up.
     fn shares(&mut self, job: &Job) -> Gather {
-        let parts = self.health.ups().min(job.route.keys);
+        // One turn for all shares: with a turn for each, other workers' turns in between give one server two of them.
+        let (all, first) = (self.links.len(), self.shared.turn.fetch_add(1, Ordering::Relaxed));
+        let turns = (0..all).map(|k| first.wrapping_add(k) % all).filter(|one| self.health.is_up(*one));
+        let servers: Vec<usize> = turns.take(job.route.keys).collect();
+        let parts = servers.len();
+        if parts == 0 {
+            return error(crate::rules::NO_SERVER);
+        }
         let Step::Done { request: Request::Get { keys, .. }, .. } = parse(&job.bytes, &self.limits) else {
             return error(crate::rules::NO_SERVER);
         };
         let mut gather = Gather::new(parts, parts > 1);
         let (start, mut asked, mut bytes) = (now(), Vec::with_capacity(parts), Vec::new());
-        for part in 0..parts {
-            let Some(server) = self.next() else { return error(crate::rules::NO_SERVER) };
+        for (part, server) in servers.into_iter().enumerate() {
             bytes.clear();
             shard(&mut bytes, &keys, job.route.keys, part, parts);
             if self.send(server, &bytes, &mut gather, part) {
