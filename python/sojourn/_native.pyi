@@ -74,6 +74,10 @@ def chain_transient(
     start: _Integers, to: _Integers, rate: _Array, p: _Array, times_s: _Array, tolerance: float
 ) -> _Array: ...
 
+# Embedded memcached-compatible server (crates/py/src/kv.rs)
+
+def serve_kv(config: str, ready: Callable[[str], object]) -> str: ...
+
 # Simulator of queueing networks (crates/py/src/network.rs)
 
 class Simulation:
@@ -99,3 +103,9 @@ class Simulation:
     def requests(self) -> dict[str, Any]: ...
     def series(self) -> dict[str, Any] | None: ...
     def histogram(self, key: str) -> dict[str, Any]: ...
+
+# model files
+
+# Middleware for memcached (crates/py/src/kvproxy.rs)
+
+def serve_kv_proxy(config: str, ready: Callable[[str], object]) -> str: ...
