@@ -117,6 +117,10 @@ impl<'a> Lane<'a> {
         let (mut swept, mut slept) = (0, self.now);
         loop {
             self.stats.busy_ns.add(now().saturating_sub(slept));
+            // Whoever shares this core goes first: what it sends meanwhile comes in one turn, with one waking up.
+            if !events.is_empty() {
+                std::thread::yield_now();
+            }
             match self.poll.poll(&mut events, Some(tick)) {
                 Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(system("epoll")(e)),
                 _ => slept = now(),
@@ -240,7 +244,10 @@ impl<'a> Lane<'a> {
             return self.fail(index, "cannot be reached");
         }
         self.servers[index].dirty = true;
-        while readable {
+        if !readable {
+            return;
+        }
+        loop {
             let filled = self.servers[index].fill();
             let why = match filled {
                 Ok(Fill::Some { .. }) => self.answers(index).err(),
