@@ -3,13 +3,14 @@
 use std::io;
 use std::net::TcpStream as Connected;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::{Events, Interest, Poll, Token};
 
 use super::client::{Client, Clients};
+use super::post::{Post, WAKE};
 use super::server::Server;
 use crate::buffer::Fill;
 use crate::clock::{now, ns};
@@ -21,28 +22,6 @@ use crate::stats::Stats;
 use crate::ServeError;
 
 const EVENTS: usize = 1024;
-const WAKE: Token = Token(usize::MAX);
-
-/// How a loop is given connections, and woken.
-#[derive(Debug)]
-pub(crate) struct Post {
-    pub poll: Mutex<Option<Poll>>,
-    pub waker: Waker,
-    pub inbox: Mutex<Vec<TcpStream>>,
-}
-
-impl Post {
-    pub fn new() -> io::Result<Self> {
-        let poll = Poll::new()?;
-        let waker = Waker::new(poll.registry(), WAKE)?;
-        Ok(Self { poll: Mutex::new(Some(poll)), waker, inbox: Mutex::default() })
-    }
-
-    pub fn give(&self, stream: TcpStream) -> io::Result<()> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
-        self.waker.wake()
-    }
-}
 
 /// A loop and all that belongs to it alone.
 pub(crate) struct Lane<'a> {
