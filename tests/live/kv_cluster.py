@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,7 +47,13 @@ class Memcached:
         raise RuntimeError("memcached did not start")
 
     def freeze(self) -> None:
+        """Stops all its threads; returns when they have stopped."""
         self.process.send_signal(signal.SIGSTOP)
+        tasks = list(Path(f"/proc/{self.process.pid}/task").iterdir())
+        deadline = time.monotonic() + 5
+        while any("\nState:\tT" not in (task / "status").read_text() for task in tasks):
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
 
     def thaw(self) -> None:
         self.process.send_signal(signal.SIGCONT)

@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[bytes, bytes]] = {
 
 def table() -> dict[str, dict[str, str]]:
     """Cells by column and command."""
-    lines = DOCS.read_text().split("When a server fails")[1].splitlines()
+    lines = DOCS.read_text().split("When a server fails")[1].split("\n## ")[0].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     head, _, *body = rows
     return {column: {row[0]: row[1 + i] for row in body} for i, column in enumerate(head[1:])}

@@ -3,13 +3,14 @@
 use std::io;
 use std::net::TcpStream as Connected;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::{Events, Interest, Poll, Token};
 
 use super::client::{Client, Clients};
+use super::post::{Post, WAKE};
 use super::server::Server;
 use crate::buffer::Fill;
 use crate::clock::{now, ns};
@@ -21,28 +22,6 @@ use crate::stats::Stats;
 use crate::ServeError;
 
 const EVENTS: usize = 1024;
-const WAKE: Token = Token(usize::MAX);
-
-/// How a loop is given connections, and woken.
-#[derive(Debug)]
-pub(crate) struct Post {
-    pub poll: Mutex<Option<Poll>>,
-    pub waker: Waker,
-    pub inbox: Mutex<Vec<TcpStream>>,
-}
-
-impl Post {
-    pub fn new() -> io::Result<Self> {
-        let poll = Poll::new()?;
-        let waker = Waker::new(poll.registry(), WAKE)?;
-        Ok(Self { poll: Mutex::new(Some(poll)), waker, inbox: Mutex::default() })
-    }
-
-    pub fn give(&self, stream: TcpStream) -> io::Result<()> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
-        self.waker.wake()
-    }
-}
 
 /// A loop and all that belongs to it alone.
 pub(crate) struct Lane<'a> {
@@ -117,6 +96,10 @@ impl<'a> Lane<'a> {
         let (mut swept, mut slept) = (0, self.now);
         loop {
             self.stats.busy_ns.add(now().saturating_sub(slept));
+            // Whoever shares this core goes first: what it sends meanwhile comes in one turn, with one waking up.
+            if !events.is_empty() {
+                std::thread::yield_now();
+            }
             match self.poll.poll(&mut events, Some(tick)) {
                 Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(system("epoll")(e)),
                 _ => slept = now(),
@@ -240,7 +223,10 @@ impl<'a> Lane<'a> {
             return self.fail(index, "cannot be reached");
         }
         self.servers[index].dirty = true;
-        while readable {
+        if !readable {
+            return;
+        }
+        loop {
             let filled = self.servers[index].fill();
             let why = match filled {
                 Ok(Fill::Some { .. }) => self.answers(index).err(),

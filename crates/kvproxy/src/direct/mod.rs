@@ -3,12 +3,15 @@
 //! - `lane`   one loop: events, time, its end
 //! - `begin`  a client's bytes to requests under way
 //! - `finish` a server's answer to a client's
+//! - `post`   how a loop is given connections
 //! - `client`, `server` the two sides' connections
 
 mod begin;
 mod client;
 mod finish;
 mod lane;
+mod post;
 mod server;
 
-pub(crate) use lane::{Lane, Post};
+pub(crate) use lane::Lane;
+pub(crate) use post::Post;

@@ -14,8 +14,7 @@ use crate::rules::{NO_MEMORY, OUT_BYTES, PIPELINE, REFUSED};
 impl Net<'_> {
     /// Reads and takes up all that a client has sent, as far as it may have waiting; whether its connection is good.
     pub(super) fn pump(&mut self, seat: &mut Seat) -> bool {
-        loop {
-            let Some(need) = self.requests(seat) else { break };
+        while let Some(need) = self.requests(seat) {
             if need > FREE_BYTES && need > seat.inbox.size() {
                 let wants = need + seat.inbox.size();
                 if !self.shared.memory.change(&mut seat.held, wants) {
