@@ -1,9 +1,12 @@
 //! What the user wants: the JSON of a run, its defaults and its limits.
 
+mod kv;
 mod validate;
 
 use serde::{Deserialize, Serialize};
 use sojourn_dist::{Arrivals, Distribution};
+
+pub use kv::{KeyPattern, KvConfig, Mix, Sizes, KEY_BYTES_MAX};
 
 /// A load: one or more lanes that run side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +27,9 @@ pub struct Config {
     /// Ask for SCHED_FIFO for the lanes' threads.
     #[serde(default)]
     pub realtime: bool,
+    /// What is asked of memcached:// targets; without it the defaults.
+    #[serde(default)]
+    pub kv: Option<KvConfig>,
     /// Start at this CLOCK_MONOTONIC time; otherwise as soon as everything is open.
     #[serde(default)]
     pub start_at_s: Option<f64>,

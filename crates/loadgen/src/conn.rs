@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 
 use crate::http::{Broken, Ending, Response};
+use crate::kv::{Exchange, Traffic};
 use crate::outcome::{Failure, Request};
 use crate::sys;
 
@@ -34,6 +35,8 @@ pub struct Conn {
     pub pool: usize,
     pub phase: Phase,
     pub response: Response,
+    /// Of memcached; then `response` is not used.
+    pub exchange: Option<Box<Exchange>>,
     /// It has carried an answer.
     pub served: bool,
     /// Bytes of the request that are written.
@@ -43,8 +46,9 @@ pub struct Conn {
 }
 
 impl Conn {
-    pub fn new(stream: TcpStream, id: u32, pool: usize, phase: Phase) -> Conn {
-        Conn { stream, id, pool, phase, response: Response::new(), served: false, written: 0, stamp_ns: None }
+    pub fn new(stream: TcpStream, id: u32, pool: usize, phase: Phase, is_kv: bool) -> Conn {
+        let (response, exchange) = (Response::new(), is_kv.then(|| Box::new(Exchange::new())));
+        Conn { stream, id, pool, phase, response, exchange, served: false, written: 0, stamp_ns: None }
     }
 
     /// Begins a request; false where the connection is broken.
@@ -55,8 +59,10 @@ impl Conn {
         self.write(bytes)
     }
 
-    /// Writes what is left of the request; false where the connection is broken.
+    /// Writes what is left of the request, which memcached's exchange has in itself; false where the connection is
+    /// broken.
     pub fn write(&mut self, bytes: &[u8]) -> bool {
+        let bytes = self.exchange.as_ref().map_or(bytes, |exchange| &exchange.out);
         while self.written < bytes.len() {
             match self.stream.write(&bytes[self.written..]) {
                 Ok(count) => self.written += count,
@@ -69,7 +75,7 @@ impl Conn {
     }
 
     /// Reads what is there. `closing`: the peer has closed its side, so read up to the end.
-    pub fn read(&mut self, buffer: &mut [u8], closing: bool) -> Read {
+    pub fn read(&mut self, buffer: &mut [u8], closing: bool, traffic: Option<&Traffic>) -> Read {
         loop {
             let (count, stamp_ns) = match sys::receive(&self.stream, buffer) {
                 Ok((0, _)) => return self.end(),
@@ -79,7 +85,11 @@ impl Conn {
                 Err(_) => return Read::Failed(Failure::Reset),
             };
             self.stamp_ns = stamp_ns;
-            match self.response.feed(&buffer[..count]) {
+            let fed = match (&mut self.exchange, traffic) {
+                (Some(exchange), Some(traffic)) => exchange.feed(&buffer[..count], traffic),
+                _ => self.response.feed(&buffer[..count]),
+            };
+            match fed {
                 Ok(Some(used)) if used < count => return Read::Failed(Failure::Protocol),
                 Ok(Some(_)) => {
                     let reusable = self.response.keep_alive && !closing;

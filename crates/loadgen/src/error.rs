@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use sojourn_dist::DistError;
 use sojourn_record::WriteError;
 
+use crate::kv::Failed;
+
 /// The configuration is refused.
 #[derive(Debug)]
 pub enum ConfigError {
@@ -22,6 +24,7 @@ pub enum LoadError {
     Config(ConfigError),
     Resolve { url: String, host: String, cause: String },
     Connect { url: String, addr: SocketAddr, cause: io::Error },
+    Populate { addr: SocketAddr, cause: Failed },
     StartPassed { start_at_s: f64, now_s: f64 },
     Folder { path: PathBuf, cause: io::Error },
     Record(WriteError),
@@ -58,6 +61,18 @@ impl fmt::Display for LoadError {
             }
             LoadError::Connect { url, addr, cause } => {
                 write!(f, "{url}: cannot connect to {addr}: {cause}; check the address and the route to it")
+            }
+            LoadError::Populate { addr, cause: Failed::Connection(cause) } => {
+                write!(
+                    f,
+                    "{addr}: {cause} while the keys were stored; look after the server, or raise timeout_s"
+                )
+            }
+            LoadError::Populate { addr, cause: Failed::Refused { key, answer } } => {
+                write!(
+                    f,
+                    "{addr} answered {answer:?} to the set of key {key}; give it memory, or smaller values"
+                )
             }
             LoadError::StartPassed { start_at_s, now_s } => {
                 write!(f, "start_at_s is {start_at_s}, but it is {now_s} already; give a later time or none")

@@ -15,6 +15,7 @@ use crate::clock::{now_s, Stamps};
 use crate::config::Config;
 use crate::conn::{Conn, Phase};
 use crate::error::LoadError;
+use crate::kv::Traffic;
 use crate::outcome::Outcome;
 use crate::plan::{LanePlan, Target};
 use crate::pool::Pool;
@@ -71,6 +72,8 @@ pub struct Lane<'a> {
     /// All have the same length, so they are in order.
     deadlines: VecDeque<Deadline>,
     source: Source,
+    /// Operations and keys of a load on memcached.
+    traffic: Option<Traffic>,
     poller: Poller,
     choose_target: Stream,
     choose_connection: Stream,
@@ -110,6 +113,7 @@ impl<'a> Lane<'a> {
             slots: Vec::new(),
             free: Vec::new(),
             deadlines: VecDeque::new(),
+            traffic: config.kv().map(|kv| Traffic::new(&kv, config.seed, index, config.lanes.len())),
             source: Source::new(lane, index, config.seed, shared.start_s, config.duration_s),
             poller: Poller::new(false).map_err(system)?,
             choose_target: Stream::new(config.seed, &format!("lane {index} targets")),

@@ -1,4 +1,5 @@
-//! The load generator: puts a known load on a service over HTTP/1.1 and records what came of each request.
+//! The load generator: puts a known load on a service over HTTP/1.1 or memcached's text protocol, and
+//! records what came of each request.
 //!
 //! The way of a request, as a list of files:
 //!
@@ -6,7 +7,8 @@
 //! 2. `source`: when the next request is due, from a schedule (open) or from users (closed)
 //! 3. `lane`: one thread and one event loop; takes due requests, waits with ns precision
 //! 4. `pool`: which connection carries it, or the queue in which it waits (its intended time stays)
-//! 5. `conn`, `http`: sends it, reads the answer, knows when the last byte came; `check`: is it a success
+//! 5. `conn`, `http`: sends it, reads the answer, knows when the last byte came; `check`: is it a success; `kv`: all that is
+//!    memcached's own
 //! 6. `sink`: rows to `requests.rec`, histograms to `latency.hlog`, counts to [`Progress`] and [`Summary`]
 //!
 //! `sys` has the system calls and all `unsafe` of the crate; `clock` what time it is; `stats` the
@@ -20,6 +22,7 @@ mod config;
 mod conn;
 mod error;
 mod http;
+mod kv;
 mod lane;
 mod outcome;
 mod plan;
@@ -33,8 +36,9 @@ mod sys;
 mod url;
 
 pub use clock::now_s;
-pub use config::{Closed, Config, Expect, LaneConfig, TargetConfig};
+pub use config::{Closed, Config, Expect, KeyPattern, KvConfig, LaneConfig, Mix, Sizes, TargetConfig};
 pub use error::{ConfigError, LoadError};
+pub use kv::KvSummary;
 pub use outcome::Failure;
 pub use run::run;
 pub use stats::Statistics;

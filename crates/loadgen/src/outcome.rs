@@ -18,14 +18,18 @@ pub enum Failure {
     Status = 5,
     /// A body of the wrong length, or shorter than announced.
     Length = 6,
-    /// Not HTTP/1.1 as we know it.
+    /// Not HTTP/1.1, or memcached's text protocol, as we know it.
     Protocol = 7,
     /// Never sent: all connections were busy up to the end.
     Unsent = 8,
+    /// Memcached's error line, or a set that it did not store.
+    Error = 9,
+    /// Not the answer to what was asked: another value, another key, another order.
+    Wrong = 10,
 }
 
 impl Failure {
-    pub const ALL: [Failure; 9] = [
+    pub const ALL: [Failure; 11] = [
         Failure::Ok,
         Failure::Refused,
         Failure::ConnectTimeout,
@@ -35,6 +39,8 @@ impl Failure {
         Failure::Length,
         Failure::Protocol,
         Failure::Unsent,
+        Failure::Error,
+        Failure::Wrong,
     ];
 
     pub fn name(self) -> &'static str {
@@ -48,6 +54,8 @@ impl Failure {
             Failure::Length => "length",
             Failure::Protocol => "protocol",
             Failure::Unsent => "unsent",
+            Failure::Error => "error",
+            Failure::Wrong => "wrong",
         }
     }
 }
@@ -57,6 +65,7 @@ impl Failure {
 pub struct Request {
     pub sequence: u64,
     pub target: usize,
+    pub class: u16,
     /// The user of a closed loop; `u32::MAX` in an open one.
     pub user: u32,
     pub intended_s: f64,
@@ -73,7 +82,10 @@ pub struct Outcome {
     pub class: u16,
     pub received_s: f64,
     pub done_s: f64,
+    /// HTTP's status; of memcached the number of keys found.
     pub status: u16,
+    /// Keys that memcached was asked for.
+    pub asked: u16,
     pub bytes: u64,
     pub failure: Failure,
     pub connection: u32,

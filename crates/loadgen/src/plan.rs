@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::config::{Config, LaneConfig};
 use crate::error::{ConfigError, LoadError};
+use crate::kv;
 use crate::sys;
-use crate::url::Url;
+use crate::url::{is_kv, Url};
 
 /// A URL of a lane, ready to be sent.
 #[derive(Debug)]
@@ -38,7 +39,8 @@ pub struct Plan {
 impl Plan {
     /// Resolves all names, then opens all connections.
     pub fn new(config: &Config) -> Result<Plan, LoadError> {
-        let mut plan = Plan { lanes: Vec::new(), classes: Vec::new() };
+        let classes: &[&str] = if config.is_kv() { &kv::CLASSES } else { &[] };
+        let mut plan = Plan { lanes: Vec::new(), classes: classes.iter().map(ToString::to_string).collect() };
         let timeout = Duration::from_secs_f64(config.timeout_s);
         for (index, lane) in config.lanes.iter().enumerate() {
             let lane = plan.lane(index, lane, timeout)?;
@@ -71,7 +73,7 @@ impl Plan {
                 }
             };
             weight += target.weight;
-            let class = self.class(&target.class);
+            let class = if is_kv(&target.url) { 0 } else { self.class(&target.class) };
             planned.targets.push(Target { request: url.request(), pool, class, up_to: weight / total });
         }
         Ok(planned)

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     fn request() -> Request {
-        Request { sequence: 0, target: 0, user: 0, intended_s: 0.0, taken_s: 0.0, sent_s: f64::NAN }
+        Request { sequence: 0, target: 0, class: 0, user: 0, intended_s: 0.0, taken_s: 0.0, sent_s: f64::NAN }
     }
 
     #[test]

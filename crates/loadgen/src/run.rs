@@ -2,8 +2,10 @@
 
 mod account;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::LineWriter;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
@@ -15,6 +17,7 @@ use hdrhistogram::serialization::V2DeflateSerializer;
 use crate::clock::{now_s, wall_time};
 use crate::config::Config;
 use crate::error::LoadError;
+use crate::kv::{self, KvTally};
 use crate::lane::{Batch, Gauges, Lane, Shared};
 use crate::plan::{LanePlan, Plan};
 use crate::sink::{Seconds, Sink};
@@ -42,6 +45,7 @@ pub fn run(
     start_time(config)?;
     sys::raise_file_limit();
     let plan = Plan::new(config)?;
+    let kv = populate(config, &plan, stop)?;
     std::fs::create_dir_all(out).map_err(|cause| LoadError::Folder { path: out.to_path_buf(), cause })?;
     let start_s = start_time(config)?;
     let (halt, end_s) = (AtomicBool::new(false), start_s + config.duration_s);
@@ -55,6 +59,7 @@ pub fn run(
     let seconds = seconds.map_err(|e| log_error(e.to_string()))?;
     let mut sink = Sink::create(&out.join("requests.rec"), config, &plan.classes, end_s, seconds)?;
 
+    sink.kv = kv;
     let steal_before_s = steal_s();
     let lanes = drive(&shared, plan.lanes, &mut sink, progress, &log_error)?;
     let steal_s = steal_s() - steal_before_s;
@@ -68,6 +73,20 @@ fn start_time(config: &Config) -> Result<f64, LoadError> {
         Some(start_at_s) => Ok(start_at_s),
         None => Ok(now_s + LEAD_S),
     }
+}
+
+/// Stores the keys at each address once, where that is asked for; the tally of a load on memcached.
+fn populate(config: &Config, plan: &Plan, stop: &AtomicBool) -> Result<Option<KvTally>, LoadError> {
+    let Some(wanted) = config.kv() else {
+        return Ok(None);
+    };
+    let mut tally = KvTally::new(0, wanted.verify);
+    let addresses: BTreeSet<SocketAddr> = plan.lanes.iter().flat_map(|lane| lane.addresses.clone()).collect();
+    for addr in addresses.into_iter().filter(|_| wanted.populate) {
+        let stored = kv::populate(&wanted, addr, Duration::from_secs_f64(config.timeout_s), stop);
+        tally.populated += stored.map_err(|cause| LoadError::Populate { addr, cause })?;
+    }
+    Ok(Some(tally))
 }
 
 /// Runs the lanes on threads of their own and the sink on this one.

@@ -9,6 +9,7 @@ use serde_json::json;
 use sojourn_record::{Column, Kind, Value, WriteError, Writer};
 
 use crate::config::Config;
+use crate::kv::KvTally;
 use crate::lane::Batch;
 use crate::outcome::{Failure, Outcome};
 use crate::source::NO_USER;
@@ -91,6 +92,8 @@ pub struct Sink<'w> {
     pub totals: Totals,
     /// Successes since the last progress report, from intended to done.
     pub interval: Tally,
+    /// Of a load on memcached.
+    pub kv: Option<KvTally>,
 }
 
 impl<'w> Sink<'w> {
@@ -110,12 +113,15 @@ impl<'w> Sink<'w> {
         });
         let record = Writer::create(path, &COLUMNS, &meta)?;
         let (totals, interval, limit) = (Totals::new(), Tally::new(), config.record_limit);
-        Ok(Sink { record, meta, limit, sample_every, offered: 0, end_s, seconds, totals, interval })
+        Ok(Sink { record, meta, limit, sample_every, offered: 0, end_s, seconds, totals, interval, kv: None })
     }
 
     pub fn take(&mut self, batch: &Batch) -> Result<(), WriteError> {
         for outcome in &batch.outcomes {
             self.totals.add(outcome, self.end_s);
+            if let Some(kv) = &mut self.kv {
+                kv.add(outcome);
+            }
             if outcome.failure == Failure::Ok {
                 self.interval.add(outcome.done_s - outcome.request.intended_s);
                 self.seconds.add(outcome);

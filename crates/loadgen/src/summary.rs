@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::kv::KvSummary;
 use crate::stats::Statistics;
 
 /// For a live view; four times a second.
@@ -95,4 +96,7 @@ pub struct Summary {
     /// CPU time that the hypervisor took from this machine, all cores, between start and end.
     pub steal_s: f64,
     pub notes: Vec<String>,
+    /// Of a load on memcached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kv: Option<KvSummary>,
 }

@@ -38,6 +38,7 @@ mod _native {
         crate::markov::register(module)?;
         crate::network::register(module)?;
         crate::host::register(module)?;
+        crate::kv::register(module)?;
         crate::toml::register(module)
     }
 }

@@ -14,41 +14,88 @@ from rich.table import Table
 
 from sojourn.cli.live import live
 from sojourn.cli.output import console
-from sojourn.errors import LoadError, ServiceError
+from sojourn.errors import InputError, LoadError, ServiceError
 from sojourn.measure.folder import RunFolder
 from sojourn.units import duration_s, number, seconds
 
+KV: dict[str, Any] = {"rich_help_panel": "memcached", "show_default": False}
+
 
 def load(
-    url: Annotated[list[str], typer.Argument(help="http://host:port/path; several take turns at random")],
+    url: Annotated[list[str], typer.Argument(help="http://host:port/path or memcached://host:port; or several")],
     rate: Annotated[str | None, typer.Option(help="requests per second, open loop")] = None,
     users: Annotated[int | None, typer.Option(help="closed loop: this many users instead of a rate")] = None,
     think: Annotated[str, typer.Option(help="mean think time of a user, e.g. 100ms (exponential)")] = "0",
     arrivals: Annotated[str, typer.Option(help="poisson or constant")] = "poisson",
     duration: Annotated[str, typer.Option(help="e.g. 10s, 2m")] = "10s",
-    connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
+    connections: Annotated[
+        int | None, typer.Option(help="opened before the start: 64; memcached: 16, one a client, over all threads")
+    ] = None,
     seed: Annotated[int, typer.Option(help="the schedule repeats from it")] = 1,
     timeout: Annotated[str, typer.Option(help="after which a request has failed")] = "10s",
     status: Annotated[int, typer.Option(help="the status that an answer must have")] = 200,
+    threads: Annotated[int | None, typer.Option(help="memcached: threads of the generator [1]", **KV)] = None,
+    set_: Annotated[float | None, typer.Option("--set", help="memcached: weight of sets [1]", **KV)] = None,
+    get: Annotated[float | None, typer.Option(help="memcached: weight of gets [10]", **KV)] = None,
+    multi_get: Annotated[str | None, typer.Option(help="memcached: keys that one get asks for", **KV)] = None,
+    multi_get_share: Annotated[
+        float | None, typer.Option(help="memcached: share of the gets that are multi-gets [1]", **KV)
+    ] = None,
+    keys: Annotated[int | None, typer.Option(help="memcached: different keys [10000]", **KV)] = None,
+    key_pattern: Annotated[
+        str | None, typer.Option(help="memcached: uniform, zipf, zipf:EXPONENT, sequential [uniform]", **KV)
+    ] = None,
+    key_prefix: Annotated[str | None, typer.Option(help="memcached: how keys begin [sojourn-]", **KV)] = None,
+    key_size: Annotated[
+        str | None, typer.Option(help="memcached: bytes of a key, prefix included: 40, 20-60, 20:1,60:3", **KV)
+    ] = None,
+    data_size: Annotated[
+        str | None, typer.Option(help="memcached: bytes of a value: 1024, 100-4096, 32:9,1024:1 [1024]", **KV)
+    ] = None,
+    expiry: Annotated[int | None, typer.Option(help="memcached: expiry that a set gives, s [0: never]", **KV)] = None,
+    populate: Annotated[
+        bool | None, typer.Option("--populate/--no-populate", help="memcached: store all keys first [yes]", **KV)
+    ] = None,
+    verify: Annotated[
+        bool | None, typer.Option("--verify/--no-verify", help="memcached: compare every value read [yes]", **KV)
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="keep the run folder here")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")] = False,
 ) -> None:
     """Puts a known load on a service and says how long answers took, from when they were due and from when sent."""
+    from sojourn.measure.kv_load import kv_load
     from sojourn.measure.load import http_load
     from sojourn.measure.run import execute
 
-    config = http_load(
-        url,
-        rate_per_s=None if rate is None else number(rate, "--rate"),
-        users=users,
-        think_s=0.0 if think == "0" else duration_s(think, "--think"),
-        arrivals=arrivals,
-        duration_s=duration_s(duration, "--duration"),
-        connections=connections,
-        seed=seed,
-        timeout_s=number(duration_s(timeout, "--timeout"), "--timeout"),
-        status=status,
-    )
+    common: dict[str, Any] = {
+        "rate_per_s": None if rate is None else number(rate, "--rate"),
+        "think_s": 0.0 if think == "0" else duration_s(think, "--think"),
+        "arrivals": arrivals,
+        "duration_s": duration_s(duration, "--duration"),
+        "seed": seed,
+        "timeout_s": number(duration_s(timeout, "--timeout"), "--timeout"),
+    }
+    asked: dict[str, Any] = {
+        "threads": threads,
+        "set_weight": set_,
+        "get_weight": get,
+        "multi_get": multi_get,
+        "multi_get_share": multi_get_share,
+        "keys": keys,
+        "key_pattern": key_pattern,
+        "key_prefix": key_prefix,
+        "key_bytes": key_size,
+        "value_bytes": data_size,
+        "expiry_s": expiry,
+        "populate": populate,
+        "verify": verify,
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    if all(one.startswith("memcached://") for one in url):
+        config = kv_load(url, connections=clients(connections, users, common["rate_per_s"]), **given, **common)
+    else:
+        only_for_memcached(given)
+        config = http_load(url, users=users, connections=connections or 64, status=status, **common)
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
     try:
         with live("load") as view:
@@ -65,6 +112,26 @@ def load(
     assert summary is not None, "a run that ended without an error has a summary"
     tell(summary, as_json)
     end(summary)
+
+
+def clients(connections: int | None, users: int | None, rate_per_s: float | None) -> int:
+    """The connections of a load on memcached: each user has one.
+
+    Raises:
+        InputError: users beside a rate, or beside another number of connections.
+    """
+    if users is not None and (rate_per_s is not None or connections not in (None, users)):
+        raise InputError(f"users = {users}", "load", "give --connections alone: a client of memcached has one")
+    return connections or users or 16
+
+
+def only_for_memcached(given: dict[str, Any]) -> None:
+    """
+    Raises:
+        InputError: an option that means nothing to HTTP was given.
+    """
+    for name, value in given.items():
+        raise InputError(f"{name} = {value}", "load", "only memcached://HOST:PORT has this; remove it")
 
 
 def summary_of(where: Path) -> dict[str, Any] | None:
@@ -114,8 +181,22 @@ def show(summary: dict[str, Any], out: Console) -> None:
         cells = [figures.get(f"{c}_s") for c in ("mean", "p50", "p90", "p99", "p999", "max")]
         table.add_row(name, *(seconds(cell) for cell in cells))
     out.print(table)
+    if kv := summary.get("kv"):
+        show_kv(kv, out)
     failed = {kind: count for kind, count in summary["failures"].items() if count}
     if failed:
         out.print("failures: " + ", ".join(f"{kind} {count}" for kind, count in failed.items()), highlight=False)
     verdict = "valid" if summary["valid"] else "NOT VALID: " + "; ".join(summary["reasons"])
     out.print(verdict, style="green" if summary["valid"] else "bold red", highlight=False, markup=False)
+
+
+def show_kv(kv: dict[str, Any], out: Console) -> None:
+    """The memcached part: each class from sent to done, and whether what was read was there and right."""
+    table = Table("", "requests", "mean", "p25", "p50", "p75", "p90", "p99", box=None, header_style="dim")
+    for name, figures in kv["classes"].items():
+        latency = figures["latency"] | {key: figures[key] for key in ("p25_s", "p75_s")}
+        cells = [latency.get(f"{c}_s") for c in ("mean", "p25", "p50", "p75", "p90", "p99")]
+        table.add_row(name, str(figures["ok"]), *(seconds(cell) for cell in cells))
+    out.print(table)
+    compared = f"{kv['wrong']} wrong" if kv["verified"] else f"{kv['wrong']} wrong keys, values not compared"
+    out.print(f"keys read: {kv['hits']} hits, {kv['misses']} misses, {compared}", highlight=False)

@@ -26,7 +26,7 @@ FULL = ("No space left on device", "Disk quota exceeded")
 
 
 class Worker:
-    """One worker process of the given kind (`load`, `web`, `host`, `spin`, `irqwork`)."""
+    """One worker process of the given kind (`load`, `web`, `kv`, `host`, `spin`, `irqwork`)."""
 
     def __init__(
         self, kind: str, config: dict[str, Any] | None = None, *, log: Path | None = None, cgroup: str | None = None

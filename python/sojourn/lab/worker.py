@@ -31,6 +31,10 @@ def _web(config: Config) -> Any:
     return json.loads(_native.serve_web(json.dumps(config["web"]), lambda text: emit("ready", **json.loads(text))))
 
 
+def _kv(config: Config) -> Any:
+    return json.loads(_native.serve_kv(json.dumps(config["kv"]), lambda text: emit("ready", **json.loads(text))))
+
+
 def _host(config: Config) -> Any:
     emit("ready")
     return json.loads(_native.collect_host(json.dumps(config["host"])))
@@ -54,6 +58,7 @@ def _irqwork(config: Config) -> Any:
 KINDS: dict[str, Callable[[Config], Any]] = {
     "load": _load,
     "web": _web,
+    "kv": _kv,
     "host": _host,
     "spin": _spin,
     "irqwork": _irqwork,

@@ -1,1 +1,54 @@
-//! An embedded memcached-compatible server.
+//! An embedded memcached-compatible server, for tests and for machines where memcached cannot be had.
+//!
+//! - `store`      the values: a hash map with an order of use, a memory limit, expiry and unique numbers
+//! - `answer`     what a request does to the store, and what it says
+//! - `connection` bytes in, requests, bytes out
+//! - `serve`      one thread, one event loop
+//!
+//! It has no slabs, no threads and no logging: its speed says nothing about memcached's.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod connection;
+mod serve;
+mod store;
+
+use serde::{Deserialize, Serialize};
+
+pub use serve::{serve, Ready, ServeError};
+
+/// Where it listens and how much it keeps.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// `ip:port`; port 0 takes a free one.
+    pub listen: String,
+    /// Keys, values and 64 bytes an item together.
+    #[serde(default = "default_memory_bytes")]
+    pub memory_bytes: usize,
+    /// The largest value.
+    #[serde(default = "default_value_bytes")]
+    pub value_bytes: usize,
+}
+
+fn default_memory_bytes() -> usize {
+    64 << 20
+}
+fn default_value_bytes() -> usize {
+    1 << 20
+}
+
+/// What it has done.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Keys asked for, and those that were there.
+    pub gets: u64,
+    pub hits: u64,
+    /// Storage commands of any kind.
+    pub sets: u64,
+    pub evictions: u64,
+    pub items: u64,
+    pub bytes: u64,
+    /// Accepted since the start.
+    pub connections: u64,
+}

@@ -2,9 +2,9 @@
 
 use sojourn_dist::{Arrivals, DistError};
 
-use super::{Closed, Config, LaneConfig, TargetConfig};
+use super::{Closed, Config, KvConfig, LaneConfig, TargetConfig};
 use crate::error::ConfigError;
-use crate::url::Url;
+use crate::url::{is_kv, Url};
 
 const RATE_MAX_PER_S: f64 = 1e7;
 const DURATION_MAX_S: f64 = 1e7;
@@ -40,7 +40,36 @@ impl Config {
         check(status_ok, "expect.status", expect.status.unwrap_or(0), "give 100 to 599")?;
         let lanes = self.lanes.len();
         check((1..=LANES_MAX).contains(&lanes), "lanes", format!("{lanes} lanes"), "give 1 to 255")?;
-        self.lanes.iter().enumerate().try_for_each(|(i, lane)| lane.validate(&format!("lanes[{i}]")))
+        self.lanes.iter().enumerate().try_for_each(|(i, lane)| lane.validate(&format!("lanes[{i}]")))?;
+        self.validate_kv()
+    }
+}
+
+impl Config {
+    /// A load speaks one protocol: its columns and classes mean one thing.
+    fn validate_kv(&self) -> Result<(), ConfigError> {
+        let targets = || self.lanes.iter().flat_map(|lane| &lane.targets);
+        let other = targets().find(|target| is_kv(&target.url) != self.is_kv());
+        let value = other.map_or("", |target| target.url.as_str());
+        check(
+            other.is_none(),
+            "targets",
+            value,
+            "give http:// or memcached:// targets, not both in one load",
+        )?;
+        let unused = self.kv.is_some() && !self.is_kv();
+        check(!unused, "kv", "given with http:// targets", "remove it, or give memcached://HOST:PORT")?;
+        self.kv.as_ref().map_or(Ok(()), KvConfig::validate)
+    }
+
+    /// Is this a load on memcached?
+    pub(crate) fn is_kv(&self) -> bool {
+        self.lanes.iter().flat_map(|lane| &lane.targets).next().is_some_and(|target| is_kv(&target.url))
+    }
+
+    /// What is asked of memcached; `None` for HTTP.
+    pub(crate) fn kv(&self) -> Option<KvConfig> {
+        self.is_kv().then(|| self.kv.clone().unwrap_or_default())
     }
 }
 
@@ -94,7 +123,7 @@ fn within(result: Result<(), DistError>, place: &str) -> Result<(), ConfigError>
     result.map_err(|source| ConfigError::Process { place: place.to_string(), source })
 }
 
-fn check(
+pub(super) fn check(
     holds: bool,
     place: &str,
     value: impl std::fmt::Display,

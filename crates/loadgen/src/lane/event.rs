@@ -25,7 +25,7 @@ impl Lane<'_> {
             self.free.push(slot);
             return Err(cause);
         }
-        self.slots[slot] = Some(Conn::new(stream, id, pool, phase));
+        self.slots[slot] = Some(Conn::new(stream, id, pool, phase, self.traffic.is_some()));
         Ok(slot)
     }
 
@@ -59,9 +59,9 @@ impl Lane<'_> {
             // Nothing is asked, so nothing may come: the peer closes, or is broken.
             Phase::Idle if flags & READABLE != 0 => self.close(slot),
             Phase::Busy(request) => {
-                let target = &self.targets[request.target];
+                let bytes = &self.targets[request.target].request;
                 let writable = flags & libc::EPOLLOUT != 0;
-                if writable && !conn.write(&target.request) {
+                if writable && !conn.write(bytes) {
                     return self.fail(slot, Failure::Reset);
                 }
                 if flags & READABLE != 0 {

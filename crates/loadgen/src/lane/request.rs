@@ -5,6 +5,7 @@ use crate::check::check;
 use crate::clock::now_s;
 use crate::conn::{Phase, Read};
 use crate::outcome::{Failure, Outcome, Request};
+use crate::source::NO_USER;
 
 impl Lane<'_> {
     /// Takes up what is due, at most `TAKE_MAX`; the clock is read for each, as a send can take long.
@@ -18,17 +19,25 @@ impl Lane<'_> {
             let Some((intended_s, user)) = self.source.take() else {
                 return;
             };
-            let (sequence, target) = (self.account.requested, self.choose_target());
+            let (sequence, target) = (self.account.requested, self.choose_target(user));
+            let class = match &mut self.traffic {
+                Some(traffic) => traffic.choose(),
+                None => self.targets[target].class,
+            };
             self.account.requested += 1;
             self.account.outstanding += 1;
-            self.start(Request { sequence, target, user, intended_s, taken_s: now, sent_s: f64::NAN });
+            self.start(Request { sequence, target, class, user, intended_s, taken_s: now, sent_s: f64::NAN });
         }
     }
 
-    fn choose_target(&mut self) -> usize {
+    fn choose_target(&mut self, user: u32) -> usize {
         let last = self.targets.len() - 1;
         if last == 0 {
             return 0;
+        }
+        // A client of memcached has its connection: a user stays with one target.
+        if self.traffic.is_some() && user != NO_USER {
+            return user as usize % self.targets.len();
         }
         let u = self.choose_target.uniform();
         self.targets.partition_point(|target| target.up_to <= u).min(last)
@@ -62,6 +71,9 @@ impl Lane<'_> {
         let Some(conn) = &mut self.slots[slot] else {
             return;
         };
+        if let (Some(traffic), Some(exchange)) = (&mut self.traffic, &mut conn.exchange) {
+            traffic.compose(request.class, exchange);
+        }
         request.sent_s = now_s();
         let whole = conn.begin(request, &self.targets[request.target].request);
         let at_s = request.sent_s + self.shared.config.timeout_s;
@@ -77,15 +89,17 @@ impl Lane<'_> {
         let Some(conn) = &mut self.slots[slot] else {
             return;
         };
-        match conn.read(&mut self.buffer, closing) {
+        match conn.read(&mut self.buffer, closing, self.traffic.as_ref()) {
             Read::More => {}
             Read::Failed(failure) => self.fail(slot, failure),
             Read::Complete { stamp_ns, reusable } => {
                 let done_s = now_s();
                 let pool = conn.pool;
                 conn.served = true;
-                let (status, bytes) = (conn.response.status, conn.response.body_bytes);
-                let failure = check(&self.shared.config.expect, status, bytes);
+                let failure = match &conn.exchange {
+                    Some(exchange) => exchange.failure,
+                    None => check(&self.shared.config.expect, conn.response.status, conn.response.body_bytes),
+                };
                 self.finish(slot, failure, stamp_ns, done_s);
                 if reusable {
                     self.ready(slot);
@@ -113,17 +127,20 @@ impl Lane<'_> {
             return;
         };
         conn.phase = Phase::Idle;
-        let (status, bytes) = (conn.response.status, conn.response.body_bytes);
+        let (status, asked, bytes) = match &conn.exchange {
+            Some(exchange) => (exchange.found, exchange.asked.len() as u16, exchange.value_bytes),
+            None => (conn.response.status, 0, conn.response.body_bytes),
+        };
         let received_s = self.stamps.monotonic_s(stamp_ns, request.sent_s, done_s);
-        let (class, connection) = (self.targets[request.target].class, conn.id);
-        self.end(Outcome { request, class, received_s, done_s, status, bytes, failure, connection });
+        let (class, connection) = (request.class, conn.id);
+        self.end(Outcome { request, class, received_s, done_s, status, asked, bytes, failure, connection });
     }
 
     /// A request that never had a connection.
     pub(super) fn finish_unsent(&mut self, request: Request, failure: Failure, done_s: f64) {
-        let class = self.targets[request.target].class;
-        let (received_s, status, bytes, connection) = (f64::NAN, 0, 0, u32::MAX);
-        self.end(Outcome { request, class, received_s, done_s, status, bytes, failure, connection });
+        let (class, received_s, connection) = (request.class, f64::NAN, u32::MAX);
+        let (status, asked, bytes) = (0, 0, 0);
+        self.end(Outcome { request, class, received_s, done_s, status, asked, bytes, failure, connection });
     }
 
     fn end(&mut self, outcome: Outcome) {

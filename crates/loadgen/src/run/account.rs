@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::kv::KvTally;
 use crate::lane::{Gauges, Shared};
 use crate::outcome::Failure;
 use crate::sink::Sink;
@@ -94,6 +95,7 @@ impl Run<'_> {
             realtime_granted: self.lanes.iter().all(|lane| lane.realtime),
             steal_s: self.steal_s,
             notes: self.notes(),
+            kv: self.sink.kv.as_ref().map(KvTally::summary),
             lanes: self.lanes,
         }
     }

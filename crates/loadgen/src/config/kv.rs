@@ -1,0 +1,227 @@
+//! What a load on memcached asks for: the `kv` object of the configuration.
+
+use serde::{Deserialize, Serialize};
+
+use super::validate::check;
+use crate::error::ConfigError;
+
+/// The longest key that memcached takes, bytes.
+pub const KEY_BYTES_MAX: u32 = 250;
+/// The longest value, bytes: 64 MiB, far above memcached's usual limit of 1 MiB.
+const VALUE_BYTES_MAX: u32 = 64 << 20;
+const MULTI_GET_MAX: u32 = 1000;
+
+/// Which operations, on which keys, with which values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KvConfig {
+    pub mix: Mix,
+    /// Keys that one multi-get asks for.
+    pub multi_get_keys: Sizes,
+    /// Different keys.
+    pub keys: u64,
+    pub key_pattern: KeyPattern,
+    pub key_prefix: String,
+    /// Length of a key, prefix included, bytes; without it just as long as the largest number needs.
+    pub key_bytes: Option<Sizes>,
+    /// Length of a value, bytes; each key has its own for ever.
+    pub value_bytes: Sizes,
+    /// Expiry that a set gives, s; 0 is never.
+    pub exptime_s: i64,
+    /// Store every key at every target before the start.
+    pub populate: bool,
+    /// Compare every value that is read with what its key says that it is.
+    pub verify: bool,
+}
+
+/// Weights of the operations: an operation is drawn by them, independent of those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mix {
+    pub set: f64,
+    pub get: f64,
+    pub multi_get: f64,
+}
+
+/// How a key is drawn from 0..keys.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case")]
+pub enum KeyPattern {
+    Uniform,
+    /// Key k with a probability proportional to (k + 1)^-exponent.
+    Zipf {
+        exponent: f64,
+    },
+    /// One after the other; each lane begins in its own part.
+    Sequential,
+}
+
+/// A number of bytes or of keys.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case")]
+pub enum Sizes {
+    Fixed {
+        value: u32,
+    },
+    /// Each whole number from `low` to `high`, both included.
+    Uniform {
+        low: u32,
+        high: u32,
+    },
+    List {
+        values: Vec<u32>,
+        weights: Vec<f64>,
+    },
+}
+
+impl Default for Mix {
+    fn default() -> Mix {
+        Mix { set: 1.0, get: 10.0, multi_get: 0.0 }
+    }
+}
+
+impl Default for KvConfig {
+    fn default() -> KvConfig {
+        KvConfig {
+            mix: Mix::default(),
+            multi_get_keys: Sizes::Fixed { value: 10 },
+            keys: 10_000,
+            key_pattern: KeyPattern::Uniform,
+            key_prefix: "sojourn-".to_string(),
+            key_bytes: None,
+            value_bytes: Sizes::Fixed { value: 1024 },
+            exptime_s: 0,
+            populate: true,
+            verify: true,
+        }
+    }
+}
+
+impl Sizes {
+    /// The size at `u` in [0, 1): equal shares of `u` for equal probabilities.
+    pub(crate) fn at(&self, u: f64) -> u32 {
+        match self {
+            Sizes::Fixed { value } => *value,
+            Sizes::Uniform { low, high } => {
+                let count = f64::from(high - low) + 1.0;
+                (low + (u * count) as u32).min(*high)
+            }
+            Sizes::List { values, weights } => {
+                let mut left = u * weights.iter().sum::<f64>();
+                let chosen = weights.iter().position(|weight| {
+                    left -= weight;
+                    left < 0.0
+                });
+                values[chosen.unwrap_or(values.len() - 1)]
+            }
+        }
+    }
+
+    pub(crate) fn low(&self) -> u32 {
+        match self {
+            Sizes::Fixed { value } => *value,
+            Sizes::Uniform { low, .. } => *low,
+            Sizes::List { values, .. } => values.iter().copied().min().unwrap_or(0),
+        }
+    }
+
+    pub(crate) fn high(&self) -> u32 {
+        match self {
+            Sizes::Fixed { value } => *value,
+            Sizes::Uniform { high, .. } => *high,
+            Sizes::List { values, .. } => values.iter().copied().max().unwrap_or(0),
+        }
+    }
+
+    fn validate(&self, place: &str, least: u32, most: u32, remedy: &'static str) -> Result<(), ConfigError> {
+        let whole = match self {
+            Sizes::Fixed { .. } => true,
+            Sizes::Uniform { low, high } => low <= high,
+            Sizes::List { values, weights } => {
+                let usable = weights.iter().all(|w| *w >= 0.0 && w.is_finite());
+                values.len() == weights.len() && usable && weights.iter().sum::<f64>() > 0.0
+            }
+        };
+        check(
+            whole,
+            place,
+            format!("{self:?}"),
+            "give low <= high, or one weight of at least 0 for each value",
+        )?;
+        let within = self.low() >= least && self.high() <= most;
+        check(within, place, format!("{} to {}", self.low(), self.high()), remedy)
+    }
+}
+
+impl KvConfig {
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        let Mix { set, get, multi_get } = self.mix;
+        let usable = [set, get, multi_get].iter().all(|w| *w >= 0.0 && w.is_finite());
+        let some = set + get + multi_get > 0.0;
+        check(
+            usable && some,
+            "kv.mix",
+            format!("{set}, {get}, {multi_get}"),
+            "give weights of at least 0, not all 0",
+        )?;
+        check((1..=1 << 40).contains(&self.keys), "kv.keys", self.keys, "give 1 to 2^40")?;
+        if let KeyPattern::Zipf { exponent } = self.key_pattern {
+            let usable = exponent > 0.0 && exponent <= 10.0;
+            check(usable, "kv.key_pattern.exponent", exponent, "give a number above 0, at most 10")?;
+        }
+        let prefix = self.key_prefix.as_str();
+        let printable = prefix.len() <= 200 && prefix.bytes().all(|b| b.is_ascii_graphic());
+        check(
+            printable,
+            "kv.key_prefix",
+            format!("{prefix:?}"),
+            "give at most 200 printable ASCII characters",
+        )?;
+        if let Some(sizes) = &self.key_bytes {
+            let remedy = "give at most 250, and room for the prefix and the largest key's number";
+            sizes.validate("kv.key_bytes", self.shortest_key(), KEY_BYTES_MAX, remedy)?;
+        }
+        let remedy = "give at most 67108864 bytes";
+        self.value_bytes.validate("kv.value_bytes", 0, VALUE_BYTES_MAX, remedy)?;
+        self.multi_get_keys.validate("kv.multi_get_keys", 1, MULTI_GET_MAX, "give 1 to 1000 keys")
+    }
+
+    /// Bytes of the shortest key in which every number has room.
+    pub(crate) fn shortest_key(&self) -> u32 {
+        let digits = (self.keys.max(1) - 1).checked_ilog10().unwrap_or(0) + 1;
+        self.key_prefix.len() as u32 + digits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_by_share() {
+        let list = Sizes::List { values: vec![5, 9], weights: vec![1.0, 3.0] };
+        assert_eq!([0.0, 0.2499, 0.25, 0.999_999].map(|u| list.at(u)), [5, 5, 9, 9]);
+        let uniform = Sizes::Uniform { low: 1, high: 4 };
+        assert_eq!([0.0, 0.25, 0.5, 0.9999].map(|u| uniform.at(u)), [1, 2, 3, 4]);
+        assert_eq!((list.low(), list.high(), uniform.low(), uniform.high()), (5, 9, 1, 4));
+    }
+
+    #[test]
+    fn limits() {
+        let refused = |change: &dyn Fn(&mut KvConfig), place: &str| {
+            let mut config = KvConfig::default();
+            config.validate().unwrap();
+            change(&mut config);
+            assert!(config.validate().unwrap_err().to_string().contains(place), "{place}");
+        };
+        refused(&|c| c.mix = Mix { set: 0.0, get: 0.0, multi_get: 0.0 }, "kv.mix");
+        refused(&|c| c.mix.get = -1.0, "kv.mix");
+        refused(&|c| c.keys = 0, "kv.keys");
+        refused(&|c| c.key_prefix = "a b".into(), "kv.key_prefix");
+        refused(&|c| c.key_bytes = Some(Sizes::Fixed { value: 11 }), "kv.key_bytes");
+        refused(&|c| c.key_bytes = Some(Sizes::Fixed { value: 251 }), "kv.key_bytes");
+        refused(&|c| c.value_bytes = Sizes::Uniform { low: 2, high: 1 }, "kv.value_bytes");
+        refused(&|c| c.multi_get_keys = Sizes::Fixed { value: 0 }, "kv.multi_get_keys");
+        refused(&|c| c.key_pattern = KeyPattern::Zipf { exponent: 0.0 }, "exponent");
+    }
+}

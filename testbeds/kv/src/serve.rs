@@ -1,0 +1,117 @@
+//! One thread: accepts, and lets each connection go on as far as it can.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use mio::net::TcpListener;
+use mio::{Events, Interest, Poll, Token};
+use serde::Serialize;
+
+use crate::answer::Desk;
+use crate::connection::{part, Connection};
+use crate::{Config, Summary};
+
+const LISTENER: Token = Token(usize::MAX);
+/// How soon a stop is seen.
+const STOP_S: f64 = 0.05;
+
+/// It accepts connections here.
+#[derive(Debug, Clone, Serialize)]
+pub struct Ready {
+    pub address: String,
+    pub pid: u32,
+}
+
+/// Why it cannot serve.
+#[derive(Debug)]
+pub enum ServeError {
+    Address(String),
+    Listen(SocketAddr, io::Error),
+    System(io::Error),
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeError::Address(text) => write!(f, "listen is {text:?}; give IP:PORT"),
+            ServeError::Listen(address, cause) => {
+                write!(f, "cannot listen at {address}: {cause}; choose another port, or end what has it")
+            }
+            ServeError::System(cause) => write!(f, "event loop: {cause}; raise the limit (ulimit -a)"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {}
+
+impl From<io::Error> for ServeError {
+    fn from(cause: io::Error) -> ServeError {
+        ServeError::System(cause)
+    }
+}
+
+/// Serves until `stop` is set; `ready` is called once, when connections are accepted.
+///
+/// # Errors
+/// `ServeError` for an address that is none or cannot be had, or a limit of the process.
+pub fn serve(
+    config: &Config,
+    stop: &AtomicBool,
+    ready: &mut dyn FnMut(&Ready),
+) -> Result<Summary, ServeError> {
+    let wanted: SocketAddr = config.listen.parse().map_err(|_| ServeError::Address(config.listen.clone()))?;
+    let mut listener = TcpListener::bind(wanted).map_err(|cause| ServeError::Listen(wanted, cause))?;
+    let (mut poll, mut events) = (Poll::new()?, Events::with_capacity(256));
+    poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+    let mut desk = Desk::new(config);
+    let mut connections: Vec<Option<Connection>> = Vec::new();
+    let mut room = part();
+    ready(&Ready { address: listener.local_addr()?.to_string(), pid: std::process::id() });
+    while !stop.load(Ordering::Relaxed) {
+        match poll.poll(&mut events, Some(Duration::from_secs_f64(STOP_S))) {
+            Err(e) if e.kind() != ErrorKind::Interrupted => return Err(e.into()),
+            _ => {}
+        }
+        for event in &events {
+            if event.token() == LISTENER {
+                accept(&listener, &poll, &mut connections, &mut desk)?;
+            } else if let Some(slot) = connections.get_mut(event.token().0) {
+                let goes_on = slot.as_mut().is_none_or(|connection| connection.advance(&mut desk, &mut room));
+                if !goes_on {
+                    *slot = None;
+                    desk.open -= 1;
+                }
+            }
+        }
+    }
+    Ok(desk.account())
+}
+
+fn accept(
+    listener: &TcpListener,
+    poll: &Poll,
+    connections: &mut Vec<Option<Connection>>,
+    desk: &mut Desk,
+) -> Result<(), ServeError> {
+    loop {
+        let mut stream = match listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+            // Out of descriptors, or a client that is gone again: the next event tries anew.
+            Err(_) => return Ok(()),
+        };
+        stream.set_nodelay(true)?;
+        let slot = connections.iter().position(Option::is_none).unwrap_or(connections.len());
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        poll.registry().register(&mut stream, Token(slot), interest)?;
+        if slot == connections.len() {
+            connections.push(None);
+        }
+        connections[slot] = Some(Connection::new(stream));
+        desk.open += 1;
+        desk.summary.connections += 1;
+    }
+}
