@@ -105,3 +105,6 @@ class Simulation:
 # Embedded memcached-compatible server (crates/py/src/kv.rs)
 
 def serve_kv(config: str, ready: Callable[[str], object]) -> str: ...
+# Middleware for memcached (crates/py/src/kvproxy.rs)
+
+def serve_kv_proxy(config: str, ready: Callable[[str], object]) -> str: ...

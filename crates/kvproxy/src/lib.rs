@@ -1,1 +1,34 @@
-//! A middleware for memcached.
+//! A middleware for memcached: replicates writes to all servers, spreads reads over them.
+//!
+//! Two designs with the same protocol, the same rules and the same statistics:
+//! - `direct`: a few event-loop threads, each with a connection to every server: parse, forward, answer, no hand-over
+//! - `staged`: one network thread that parses and queues, N workers that each serve one request at a time
+//!
+//! Shared by both: `route` (which servers a request goes to), `gather` (many answers to one), `buffer` (bytes that
+//! arrived), `memory` (a limit over all connections), `stats` (counters with one writer each), `own` (histograms of one
+//! thread), `summary`, `log`, `tell` (the `stats` command), `metrics` (OpenMetrics over HTTP), `serve` (opens, watches
+//! the clock, closes).
+#![deny(unsafe_code)]
+
+mod buffer;
+mod clock;
+mod config;
+mod direct;
+mod door;
+mod error;
+mod gather;
+mod log;
+mod memory;
+mod metrics;
+mod own;
+mod route;
+mod serve;
+mod staged;
+mod stats;
+mod summary;
+mod tell;
+
+pub use config::{Config, Design};
+pub use error::ServeError;
+pub use serve::{serve, Ready};
+pub use summary::Summary;

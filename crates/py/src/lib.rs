@@ -39,6 +39,7 @@ mod _native {
         crate::network::register(module)?;
         crate::host::register(module)?;
         crate::kv::register(module)?;
+        crate::kvproxy::register(module)?;
         crate::toml::register(module)
     }
 }

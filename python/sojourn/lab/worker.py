@@ -33,6 +33,9 @@ def _web(config: Config) -> Any:
 
 def _kv(config: Config) -> Any:
     return json.loads(_native.serve_kv(json.dumps(config["kv"]), lambda text: emit("ready", **json.loads(text))))
+def _kv_proxy(config: Config) -> Any:
+    proxy = json.dumps(config["kv-proxy"])
+    return json.loads(_native.serve_kv_proxy(proxy, lambda text: emit("ready", **json.loads(text))))
 
 
 def _host(config: Config) -> Any:
@@ -59,6 +62,7 @@ KINDS: dict[str, Callable[[Config], Any]] = {
     "load": _load,
     "web": _web,
     "kv": _kv,
+    "kv-proxy": _kv_proxy,
     "host": _host,
     "spin": _spin,
     "irqwork": _irqwork,

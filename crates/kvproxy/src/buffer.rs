@@ -1,0 +1,127 @@
+//! Bytes that arrived and were not used yet, in one piece, in memory that is used again.
+
+use std::io::{self, ErrorKind, Read};
+
+const SMALL: usize = 16 * 1024;
+const KEPT: usize = 256 * 1024;
+const LEAST_READ: usize = 4096;
+
+/// What one reading brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// The other side will send nothing more.
+    Closed,
+    /// Nothing is there now.
+    Empty,
+    /// Something, and with `more` perhaps not all of it.
+    Some { more: bool },
+}
+
+/// The start of `bytes` up to `end` has arrived, up to `start` it has been used.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Inbox {
+    #[inline]
+    pub fn data(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    /// Memory held.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    #[inline]
+    pub fn consume(&mut self, count: usize) {
+        self.start += count.min(self.end - self.start);
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+            if self.bytes.len() > KEPT {
+                self.bytes = Vec::new();
+            }
+        }
+    }
+
+    /// Makes room so that `data` can grow to `whole` bytes and at least a few further ones can be read.
+    pub fn make_room(&mut self, whole: usize) {
+        let whole = whole.max(self.end - self.start + LEAST_READ);
+        if self.start + whole <= self.bytes.len() {
+            return;
+        }
+        if self.start > 0 {
+            self.bytes.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        if whole > self.bytes.len() {
+            let size = if whole <= SMALL { SMALL } else { (whole + LEAST_READ).max(self.bytes.len() * 2) };
+            self.bytes.resize(size, 0);
+        }
+    }
+
+    /// Reads once.
+    ///
+    /// # Errors
+    /// As `read`, but for what `Fill` says.
+    pub fn fill(&mut self, source: &mut impl Read) -> io::Result<Fill> {
+        self.make_room(0);
+        let space = self.bytes.len() - self.end;
+        loop {
+            return match source.read(&mut self.bytes[self.end..]) {
+                Ok(0) => Ok(Fill::Closed),
+                Ok(count) => {
+                    self.end += count;
+                    Ok(Fill::Some { more: count == space })
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(Fill::Empty),
+                Err(e) => Err(e),
+            };
+        }
+    }
+}
+
+/// Bytes to be written, from `at` on.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    pub bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Outbox {
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn clear(&mut self) {
+        self.at = 0;
+        self.bytes.clear();
+        if self.bytes.capacity() > KEPT {
+            self.bytes = Vec::new();
+        }
+    }
+
+    /// Writes as much as is taken; whether that was all.
+    pub fn flush(&mut self, target: &mut impl io::Write) -> io::Result<bool> {
+        while self.at < self.bytes.len() {
+            match target.write(&self.bytes[self.at..]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(count) => self.at += count,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(e) => return Err(e),
+            }
+        }
+        self.clear();
+        Ok(true)
+    }
+}

@@ -1,0 +1,153 @@
+//! A server's answer to a client's.
+
+use sojourn_memproto::{Reply, ReplyKind};
+
+use super::begin::NO_MEMORY;
+use super::client::{Client, Slot};
+use super::lane::Lane;
+use super::server::Pending;
+use crate::clock::now;
+use crate::gather::{rank, ERROR};
+use crate::memory::FREE_BYTES;
+use crate::own::{record, Own};
+use crate::stats::Stats;
+
+impl Lane<'_> {
+    /// All whole answers in a server's inbox.
+    pub(super) fn answers(&mut self, index: usize) -> Result<(), &'static str> {
+        if self.servers[index].is_probing() {
+            return match self.servers[index].probed() {
+                Some(false) => Err("is no memcached"),
+                _ => Ok(()),
+            };
+        }
+        let now = now();
+        while let Some((pending, reply, length)) = self.servers[index].next()? {
+            let stats = &self.stats.servers[index];
+            stats.replies.add(1);
+            stats.service_ns.add(now - pending.since);
+            stats.errors.add(u64::from(rank(reply) == ERROR));
+            // The inbox is taken out for as long as a client's side is written from it.
+            let mut inbox = std::mem::take(&mut self.servers[index].inbox);
+            self.deliver(pending, reply, &inbox.data()[..length], Some(now));
+            inbox.consume(length);
+            self.servers[index].inbox = inbox;
+        }
+        self.seconds();
+        Ok(())
+    }
+
+    /// Second halves that have become due.
+    fn seconds(&mut self) {
+        while let Some((index, generation, number)) = self.again.pop() {
+            let all = self.servers.iter().all(super::server::Server::is_usable);
+            let others = self.servers.len() - 1;
+            let Some(client) = self.clients.same(index, generation) else { continue };
+            let at = number.wrapping_sub(client.head) as usize;
+            let Some(slot) = client.slots.get_mut(at) else { continue };
+            let bytes = std::mem::take(&mut slot.then);
+            if all {
+                slot.gather.waiting = others;
+                self.forward_again(index, number, &bytes);
+            } else {
+                slot.gather.waiting = 1;
+                let at = Pending {
+                    client: index,
+                    generation,
+                    slot: number,
+                    part: 0,
+                    shape: ReplyKind::Line,
+                    since: self.now,
+                };
+                self.deliver(at, Reply::Error, b"SERVER_ERROR only the first server stored it\r\n", None);
+            }
+        }
+    }
+
+    /// One answer to where it is awaited; `at` when it came, where it came from a server.
+    pub(super) fn deliver(&mut self, from: Pending, reply: Reply, bytes: &[u8], at: Option<u64>) {
+        let Some(client) = self.clients.same(from.client, from.generation) else { return };
+        let place = from.slot.wrapping_sub(client.head) as usize;
+        let Some(slot) = client.slots.get_mut(place) else { return };
+        let grows = client.out.len() + bytes.len() > FREE_BYTES;
+        let wants = client.inbox.size() + client.out.len() + bytes.len();
+        let (reply, bytes) = if grows && !self.shared.memory.change(&mut client.held, wants) {
+            (Reply::Error, NO_MEMORY)
+        } else {
+            (reply, bytes)
+        };
+        let plain = place == 0 && slot.gather.is_plain() && slot.then.is_empty();
+        if plain {
+            (slot.gather.waiting, slot.gather.rank) = (0, rank(reply));
+            slot.gather.found = if let Reply::Values(found) = reply { found } else { 0 };
+            if slot.route.answered {
+                client.out.bytes.extend_from_slice(bytes);
+            }
+        } else {
+            slot.gather.add(usize::from(from.part), reply, bytes);
+            if slot.gather.waiting > 0 {
+                return;
+            }
+            if reply == Reply::Stored && !slot.then.is_empty() {
+                slot.gather.waiting = 1;
+                return self.again.push((from.client, from.generation, from.slot));
+            }
+        }
+        finished(self.stats, &mut self.own, slot, &from, at);
+        self.under_way -= 1;
+        self.stats.queue.set(self.under_way as u64);
+        if place == 0 {
+            leave(client, plain);
+            self.mark(from.client);
+        }
+    }
+
+    /// Takes a server for dead: what it owed is answered with an error.
+    pub(super) fn fail(&mut self, index: usize, why: &str) {
+        let owed = self.servers[index].fail(self.now);
+        if owed.is_empty() {
+            return;
+        }
+        let address = self.shared.addresses[index];
+        let line = format!("SERVER_ERROR server {address} {why}\r\n");
+        for pending in owed {
+            self.stats.servers[index].errors.add(1);
+            self.deliver(pending, Reply::Error, line.as_bytes(), None);
+        }
+        self.seconds();
+    }
+}
+
+/// Counts a request that is done.
+fn finished(stats: &Stats, own: &mut Own, slot: &Slot, from: &Pending, at: Option<u64>) {
+    let error = slot.gather.rank == ERROR;
+    stats.done(slot.route.kind, error);
+    if slot.route.keys > 0 && !error {
+        stats.hits.add(slot.gather.found as u64);
+        stats.misses.add(slot.route.keys.saturating_sub(slot.gather.found) as u64);
+    }
+    if let Some(at) = at {
+        let (queue, service) = (from.since.saturating_sub(slot.received), at.saturating_sub(from.since));
+        stats.served.add(1);
+        stats.queue_ns.add(queue);
+        stats.service_ns.add(service);
+        record(&mut own.queue, queue);
+        record(&mut own.service, service);
+    }
+}
+
+/// Moves the answers of the first slots, as far as they are done, to the client's outbox; with `written`, that of
+/// the first is there already.
+fn leave(client: &mut Client, mut written: bool) {
+    while client.slots.front().is_some_and(|slot| slot.gather.waiting == 0) {
+        let Some(slot) = client.slots.pop_front() else { return };
+        client.head = client.head.wrapping_add(1);
+        if slot.route.answered {
+            if !std::mem::replace(&mut written, false) {
+                slot.gather.finish(&mut client.out.bytes);
+            }
+            client.leaving.push(slot.received);
+        }
+        written = false;
+    }
+}

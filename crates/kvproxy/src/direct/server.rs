@@ -1,0 +1,198 @@
+//! One memcached as one event loop knows it: a connection, what was sent and not answered, and how it comes back.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
+
+use crate::buffer::{Fill, Inbox, Outbox};
+
+const FIRST_PAUSE: u64 = 50_000_000;
+const LONGEST_PAUSE: u64 = 2_000_000_000;
+const PROBE: &[u8] = b"version\r\n";
+
+/// An answer that is awaited: whose request it belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pending {
+    pub client: u32,
+    pub generation: u32,
+    pub slot: u32,
+    pub part: u8,
+    pub shape: ReplyKind,
+    /// When it was sent, ns.
+    pub since: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Up,
+    Down {
+        retry: u64,
+    },
+    /// Until `deadline`.
+    Connecting {
+        deadline: u64,
+    },
+    /// Connected, but a frozen server's kernel accepts too: it has to say something.
+    Probing {
+        deadline: u64,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Server {
+    address: SocketAddr,
+    token: Token,
+    state: State,
+    stream: Option<TcpStream>,
+    out: Outbox,
+    pub inbox: Inbox,
+    scan: Option<ReplyScan>,
+    pub pending: VecDeque<Pending>,
+    /// How many of the last pending ones are not stamped as sent.
+    unsent: usize,
+    pause: u64,
+    most_bytes: usize,
+    pub dirty: bool,
+}
+
+impl Server {
+    pub fn new(address: SocketAddr, token: Token, stream: TcpStream, most_bytes: usize) -> Self {
+        Self {
+            address,
+            token,
+            state: State::Up,
+            stream: Some(stream),
+            out: Outbox::default(),
+            inbox: Inbox::default(),
+            scan: None,
+            pending: VecDeque::new(),
+            unsent: 0,
+            pause: FIRST_PAUSE,
+            most_bytes,
+            dirty: false,
+        }
+    }
+
+    pub fn register(&mut self, registry: &Registry) -> io::Result<()> {
+        match &mut self.stream {
+            Some(stream) => registry.register(stream, self.token, Interest::READABLE | Interest::WRITABLE),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether requests may be sent to it: it is up, and not so far behind that memory is at risk.
+    #[inline]
+    pub fn is_usable(&self) -> bool {
+        self.state == State::Up && self.out.len() < self.most_bytes
+    }
+
+    /// Takes a request; the bytes are added to what is returned.
+    #[inline]
+    pub fn take(&mut self, pending: Pending) -> &mut Vec<u8> {
+        self.pending.push_back(pending);
+        self.unsent += 1;
+        &mut self.out.bytes
+    }
+
+    /// Sends what is there.
+    pub fn flush(&mut self, now: u64) -> io::Result<()> {
+        self.dirty = false;
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        if matches!(self.state, State::Up | State::Probing { .. }) && !self.out.is_empty() {
+            let unsent = std::mem::take(&mut self.unsent);
+            self.pending.iter_mut().rev().take(unsent).for_each(|pending| pending.since = now);
+            self.out.flush(stream)?;
+        }
+        Ok(())
+    }
+
+    pub fn fill(&mut self) -> io::Result<Fill> {
+        match &mut self.stream {
+            Some(stream) => self.inbox.fill(stream),
+            None => Ok(Fill::Empty),
+        }
+    }
+
+    /// The next whole answer: whose it is, what it says, its length at the start of the inbox.
+    ///
+    /// # Errors
+    /// Bytes that are no answer to what was asked.
+    pub fn next(&mut self) -> Result<Option<(Pending, Reply, usize)>, &'static str> {
+        let Some(first) = self.pending.front() else {
+            return if self.inbox.data().is_empty() { Ok(None) } else { Err("answered what nobody asked") };
+        };
+        let most_bytes = self.most_bytes;
+        let scan = self.scan.get_or_insert_with(|| ReplyScan::new(first.shape, most_bytes));
+        let found = scan.scan(self.inbox.data()).map_err(|_| "answered with no memcached's words")?;
+        let Some((reply, length)) = found else { return Ok(None) };
+        self.scan = None;
+        Ok(self.pending.pop_front().map(|pending| (pending, reply, length)))
+    }
+
+    /// What is needed to read the rest of an answer in one piece.
+    pub fn is_probing(&self) -> bool {
+        matches!(self.state, State::Probing { .. })
+    }
+
+    /// Whether the probe has been answered: from then on it is up. `None` while the answer is not there.
+    pub fn probed(&mut self) -> Option<bool> {
+        let data = self.inbox.data();
+        let length = data.iter().position(|b| *b == b'\n')? + 1;
+        let good = data.starts_with(b"VERSION ") && length == data.len();
+        self.inbox.consume(length);
+        if good {
+            (self.state, self.pause) = (State::Up, FIRST_PAUSE);
+        }
+        Some(good)
+    }
+
+    /// Whether the oldest request, or the attempt to connect, has been waiting for too long.
+    pub fn is_late(&self, now: u64, timeout: u64) -> bool {
+        match self.state {
+            State::Up => self.pending.front().is_some_and(|first| first.since + timeout < now),
+            State::Connecting { deadline } | State::Probing { deadline } => deadline < now,
+            State::Down { .. } => false,
+        }
+    }
+
+    /// Drops the connection, so that nothing late can arrive; gives back what it owed.
+    pub fn fail(&mut self, now: u64) -> VecDeque<Pending> {
+        self.stream = None;
+        self.out.clear();
+        self.inbox = Inbox::default();
+        (self.scan, self.unsent) = (None, 0);
+        self.state = State::Down { retry: now + self.pause };
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        std::mem::take(&mut self.pending)
+    }
+
+    /// Connects again when it is time to; whether it tried.
+    pub fn retry(&mut self, now: u64, patience: u64, registry: &Registry) -> io::Result<bool> {
+        if !matches!(self.state, State::Down { retry } if retry <= now) {
+            return Ok(false);
+        }
+        self.state = State::Connecting { deadline: now + patience };
+        self.stream = Some(TcpStream::connect(self.address)?);
+        self.register(registry)?;
+        Ok(true)
+    }
+
+    /// After an event: a connection that is made is asked for its version.
+    pub fn connected(&mut self, now: u64, patience: u64) -> io::Result<()> {
+        let (State::Connecting { .. }, Some(stream)) = (self.state, &self.stream) else { return Ok(()) };
+        if let Some(error) = stream.take_error()? {
+            return Err(error);
+        }
+        if stream.peer_addr().is_err() {
+            return Ok(());
+        }
+        stream.set_nodelay(true)?;
+        self.state = State::Probing { deadline: now + patience };
+        self.out.bytes.extend_from_slice(PROBE);
+        self.flush(now)
+    }
+}

@@ -1,0 +1,103 @@
+//! A row for each thread and period: `app.rec`, which becomes `app.parquet`.
+
+use std::path::Path;
+
+use sojourn_record::{Column, Kind, Value, Writer};
+
+use crate::clock::s;
+use crate::route::KINDS;
+use crate::stats::{Count, Stats};
+use crate::{Config, ServeError};
+
+/// Columns before the kinds and the servers; counts and sums are of the period, `queue_length` is at its end.
+const COLUMNS: [(&str, Kind); 17] = [
+    ("t_s", Kind::F64),
+    ("length_s", Kind::F64),
+    ("thread", Kind::U16),
+    ("arrivals", Kind::U64),
+    ("completions", Kind::U64),
+    ("errors", Kind::U64),
+    ("hits", Kind::U64),
+    ("misses", Kind::U64),
+    ("served", Kind::U64),
+    ("queue_length", Kind::U64),
+    ("queue_seen", Kind::U64),
+    ("queue_s", Kind::F64),
+    ("service_s", Kind::F64),
+    ("response_s", Kind::F64),
+    ("connections", Kind::U64),
+    ("busy_s", Kind::F64),
+    ("cpu_s", Kind::F64),
+];
+
+/// Sums of one thread at the end of the last period, in the order of `sums`.
+type Before = Vec<u64>;
+
+#[derive(Debug)]
+pub(crate) struct Log {
+    writer: Writer,
+    before: Vec<(Before, f64)>,
+    at: u64,
+}
+
+/// All that grows, in the order in which rows have it.
+fn sums(stats: &Stats) -> Before {
+    let Stats { arrivals, errors, hits, misses, served, queue_seen, queue_ns, service_ns, .. } = stats;
+    let mut all: Before =
+        [arrivals, errors, hits, misses, served, queue_seen, queue_ns, service_ns].map(Count::get).to_vec();
+    all.extend([&stats.response_ns, &stats.busy_ns].map(Count::get));
+    all.extend(stats.done.iter().map(Count::get));
+    for server in &stats.servers {
+        all.extend([&server.requests, &server.errors, &server.service_ns].map(Count::get));
+    }
+    all
+}
+
+impl Log {
+    pub fn create(config: &Config, path: &str, all: &[&Stats], now: u64) -> Result<Self, ServeError> {
+        let mut columns: Vec<Column> = COLUMNS.map(|(name, kind)| Column { name, kind }).to_vec();
+        columns.extend(KINDS.map(|name| Column { name, kind: Kind::U64 }));
+        for server in 0..config.servers.len() {
+            // A few names a process, which live as long as it does.
+            let name = |what: &str| -> &'static str { format!("{what}_{server}").leak() };
+            columns.push(Column { name: name("server_requests"), kind: Kind::U64 });
+            columns.push(Column { name: name("server_errors"), kind: Kind::U64 });
+            columns.push(Column { name: name("server_service_s"), kind: Kind::F64 });
+        }
+        let names: Vec<&str> = all.iter().map(|stats| stats.name.as_str()).collect();
+        let meta = serde_json::json!({"threads": names, "config": config});
+        let writer = Writer::create(Path::new(path), &columns, &meta)?;
+        Ok(Self { writer, before: all.iter().map(|stats| (sums(stats), 0.0)).collect(), at: now })
+    }
+
+    /// A row for each thread about the time since the last; what is written reaches the disk.
+    pub fn period(&mut self, all: &[&Stats], now: u64) -> Result<(), ServeError> {
+        let length_s = s(now - self.at);
+        self.at = now;
+        for (thread, stats) in all.iter().enumerate() {
+            let (sums, cpu_s) = (sums(stats), stats.cpu_s().unwrap_or(f64::NAN));
+            let (before, cpu_before) = &self.before[thread];
+            let grown: Vec<u64> = sums.iter().zip(before).map(|(to, from)| to - from).collect();
+            let row = row(stats, &grown, (s(now), length_s, cpu_s - cpu_before), thread);
+            self.writer.row(&row)?;
+            self.before[thread] = (sums, cpu_s);
+        }
+        Ok(self.writer.flush()?)
+    }
+}
+
+fn row(stats: &Stats, grown: &[u64], times: (f64, f64, f64), thread: usize) -> Vec<Value> {
+    let (fixed, rest) = grown.split_at(10);
+    let (kinds, servers) = rest.split_at(KINDS.len());
+    let count = |index: usize| Value::U64(fixed[index]);
+    let sum = |index: usize| Value::F64(s(fixed[index]));
+    let mut row = vec![Value::F64(times.0), Value::F64(times.1), Value::U16(thread as u16)];
+    row.extend([count(0), Value::U64(kinds.iter().sum()), count(1), count(2), count(3), count(4)]);
+    row.extend([Value::U64(stats.queue.get()), count(5), sum(6), sum(7), sum(8)]);
+    row.extend([Value::U64(stats.connections.get()), sum(9), Value::F64(times.2)]);
+    row.extend(kinds.iter().map(|count| Value::U64(*count)));
+    for server in servers.chunks_exact(3) {
+        row.extend([Value::U64(server[0]), Value::U64(server[1]), Value::F64(s(server[2]))]);
+    }
+    row
+}

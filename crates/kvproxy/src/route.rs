@@ -1,0 +1,118 @@
+//! Which servers a request goes to, and as what it is counted.
+
+use sojourn_memproto::{Keys, ReplyKind, Request, Verb};
+
+/// As what a request is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Get,
+    MultiGet,
+    Set,
+    Store,
+    Delete,
+    Arithmetic,
+    Touch,
+    Admin,
+    Refused,
+}
+
+/// Names of the kinds, in their order, as logs and summaries have them.
+pub(crate) const KINDS: [&str; 9] =
+    ["get", "multi_get", "set", "store", "delete", "arithmetic", "touch", "admin", "refused"];
+
+/// Where a request goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// To one server, the next that is up.
+    One,
+    /// To the first server: its unique numbers are the ones that clients know.
+    First,
+    /// To all, or to none while one is down.
+    All,
+    /// To the first server, and when that has stored it, as a `set` to the others.
+    Guarded,
+    /// Answered here.
+    Own,
+    /// No answer; the connection ends.
+    Quit,
+}
+
+/// All that the designs need to know of a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Route {
+    pub kind: Kind,
+    pub way: Way,
+    pub shape: ReplyKind,
+    pub answered: bool,
+    /// Keys asked for.
+    pub keys: usize,
+}
+
+pub(crate) fn route(request: &Request<'_>) -> Route {
+    use Kind::{Admin, Arithmetic, Delete, Get, MultiGet, Set, Store, Touch};
+    let (kind, way, shape) = match request {
+        Request::Get { cas, touch, keys } => {
+            let kind = if keys.iter().nth(1).is_some() { MultiGet } else { Get };
+            let way = if touch.is_some() {
+                Way::All
+            } else if *cas {
+                Way::First
+            } else {
+                Way::One
+            };
+            (kind, way, ReplyKind::Values)
+        }
+        Request::Store { verb: Verb::Set, .. } => (Set, Way::All, ReplyKind::Line),
+        Request::Store { verb: Verb::Cas, .. } => (Store, Way::Guarded, ReplyKind::Line),
+        Request::Store { .. } => (Store, Way::All, ReplyKind::Line),
+        Request::Delete { .. } => (Delete, Way::All, ReplyKind::Line),
+        Request::Arithmetic { .. } => (Arithmetic, Way::All, ReplyKind::Line),
+        Request::Touch { .. } => (Touch, Way::All, ReplyKind::Line),
+        Request::FlushAll { .. } | Request::Verbosity { .. } => (Admin, Way::All, ReplyKind::Line),
+        Request::Version => (Admin, Way::One, ReplyKind::Line),
+        Request::Stats { .. } => (Admin, Way::Own, ReplyKind::Stats),
+        Request::Quit => (Admin, Way::Quit, ReplyKind::Line),
+    };
+    let keys = if let Request::Get { keys, .. } = request { keys.iter().count() } else { 0 };
+    Route { kind, way, shape, answered: request.is_answered(), keys }
+}
+
+/// The bytes that servers get: as they came, but never with `noreply`: what is not answered cannot be checked, and a
+/// server that answers a request with `noreply` after all would put all later answers off by one.
+pub(crate) fn upstream(out: &mut Vec<u8>, request: &Request<'_>, raw: &[u8]) {
+    if request.is_answered() {
+        return out.extend_from_slice(raw);
+    }
+    let mut loud = request.clone();
+    match &mut loud {
+        Request::Store { noreply, .. }
+        | Request::Delete { noreply, .. }
+        | Request::Arithmetic { noreply, .. }
+        | Request::Touch { noreply, .. }
+        | Request::FlushAll { noreply, .. }
+        | Request::Verbosity { noreply, .. } => *noreply = false,
+        _ => {}
+    }
+    loud.compose(out);
+}
+
+/// A `cas` that the first server has stored, as the `set` for the others.
+pub(crate) fn as_set(out: &mut Vec<u8>, request: &Request<'_>) {
+    if let Request::Store { key, flags, exptime_s, data, .. } = *request {
+        let set = Request::Store { verb: Verb::Set, key, flags, exptime_s, cas: None, noreply: false, data };
+        set.compose(out);
+    }
+}
+
+/// The `part`-th of `parts` shares of a multi-get: neighbours in the request stay together, and shares differ by at
+/// most one key.
+pub(crate) fn shard(out: &mut Vec<u8>, keys: &Keys<'_>, count: usize, part: usize, parts: usize) {
+    let (from, to) = (count * part / parts, count * (part + 1) / parts);
+    out.extend_from_slice(b"get");
+    for key in keys.iter().skip(from).take(to - from) {
+        out.push(b' ');
+        out.extend_from_slice(key);
+    }
+    out.extend_from_slice(b"\r\n");
+}

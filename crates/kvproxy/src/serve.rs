@@ -1,0 +1,219 @@
+//! Opens a proxy, watches the clock while it serves, and closes it.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::clock::{now, ns, s};
+use crate::direct::{Lane, Post};
+use crate::door::Door;
+use crate::error::system;
+use crate::log::Log;
+use crate::memory::Memory;
+use crate::own::Own;
+use crate::stats::Stats;
+use crate::summary::{summary, Summary};
+use crate::{metrics, staged, Config, Design, ServeError};
+
+/// The proxy accepts clients.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ready {
+    pub address: String,
+    pub metrics: Option<String>,
+    pub pid: u32,
+}
+
+/// How often the stop flag is looked at.
+const TICK: Duration = Duration::from_millis(20);
+/// How long clients may take their last answers after the servers have given theirs.
+const GRACE_NS: u64 = 500_000_000;
+
+/// What all threads of a proxy see.
+#[derive(Debug)]
+pub(crate) struct Shared<'a> {
+    pub config: &'a Config,
+    pub addresses: Vec<SocketAddr>,
+    pub stats: Vec<Stats>,
+    pub memory: Memory,
+    /// No further request is taken up.
+    pub halt: AtomicBool,
+    deadline: AtomicU64,
+    /// Connections of clients.
+    pub open: AtomicUsize,
+}
+
+impl Shared<'_> {
+    /// Whether it halts and has had the time to answer what was under way.
+    pub fn is_overdue(&self, now: u64) -> bool {
+        self.halt.load(Ordering::Relaxed) && now > self.deadline.load(Ordering::Relaxed)
+    }
+
+    pub fn all(&self) -> Vec<&Stats> {
+        self.stats.iter().collect()
+    }
+
+    fn stop(&self) {
+        self.deadline.store(now() + ns(self.config.timeout_s) + GRACE_NS, Ordering::Relaxed);
+        self.halt.store(true, Ordering::Relaxed);
+    }
+}
+
+pub(crate) type Handle<'scope> = ScopedJoinHandle<'scope, Result<Own, ServeError>>;
+
+/// Serves until `stop` is set; `ready` is called once, when connections to all servers are open and clients accepted.
+///
+/// # Errors
+/// A value out of range, an address or a server that cannot be had, a limit of the process, a log that cannot be
+/// written.
+pub fn serve(
+    config: &Config,
+    stop: &AtomicBool,
+    ready: &mut dyn FnMut(&Ready),
+) -> Result<Summary, ServeError> {
+    config.check()?;
+    let shared = shared(config)?;
+    let (listener, address) = listen(&config.listen)?;
+    let metrics = config.metrics.as_deref().map(listen).transpose()?;
+    let said = metrics.as_ref().map(|(_, address)| address.to_string());
+    let told = Ready { address: address.to_string(), metrics: said, pid: std::process::id() };
+    let (begun, ended) = (now(), AtomicBool::new(false));
+    let own = std::thread::scope(|scope| {
+        if let Some((listener, _)) = &metrics {
+            let (shared, ended) = (&shared, &ended);
+            spawn(scope, "kv-metrics".into(), move || {
+                metrics::answer(listener, shared.config, &shared.all(), ended);
+            })?;
+        }
+        let served = match config.design {
+            Design::Direct => direct(scope, &shared, listener, &mut || ready(&told), stop),
+            Design::Staged => direct(scope, &shared, listener, &mut || ready(&told), stop),
+        };
+        shared.stop();
+        ended.store(true, Ordering::Relaxed);
+        served
+    })?;
+    let (total, cpu_s) = own;
+    Ok(summary(config, &shared.all(), &total, s(now() - begun), &cpu_s))
+}
+
+fn shared(config: &Config) -> Result<Shared<'_>, ServeError> {
+    let (first, others, count) = match config.design {
+        Design::Direct => ("kv-door", "kv-loop", config.threads),
+        Design::Staged => ("kv-net", "kv-worker", config.workers),
+    };
+    let names = std::iter::once(first.to_string()).chain((0..count).map(|n| format!("{others}-{n}")));
+    let servers = config.servers.len();
+    Ok(Shared {
+        config,
+        addresses: config.addresses()?,
+        stats: names.map(|name| Stats::new(name, servers)).collect(),
+        memory: Memory::new(config.memory_bytes),
+        halt: AtomicBool::new(false),
+        deadline: AtomicU64::new(u64::MAX),
+        open: AtomicUsize::new(0),
+    })
+}
+
+fn listen(address: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let bound = TcpListener::bind(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    });
+    bound.map_err(|source| ServeError::Address { address: address.into(), source })
+}
+
+/// A connection to each server, blocking.
+pub(crate) fn connect(shared: &Shared<'_>) -> Result<Vec<TcpStream>, ServeError> {
+    let patience = Duration::from_secs_f64(shared.config.connect_timeout_s);
+    let one = |(name, address): (&String, &SocketAddr)| {
+        let opened = TcpStream::connect_timeout(address, patience).and_then(|stream| {
+            stream.set_nodelay(true)?;
+            Ok(stream)
+        });
+        opened.map_err(|source| ServeError::Server { address: name.clone(), source })
+    };
+    shared.config.servers.iter().zip(&shared.addresses).map(one).collect()
+}
+
+pub(crate) fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: String,
+    run: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, ServeError> {
+    Builder::new().name(name).spawn_scoped(scope, run).map_err(system("a thread"))
+}
+
+pub(crate) fn join(shared: &Shared<'_>, handles: Vec<Handle<'_>>) -> Result<Total, ServeError> {
+    let mut total = Own::new();
+    for handle in handles {
+        total.merge(&handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+    }
+    Ok((total, shared.stats.iter().map(|stats| stats.cpu_s()).collect()))
+}
+
+/// What the threads brought together, and the CPU time of each.
+pub(crate) type Total = (Own, Vec<Option<f64>>);
+
+fn direct<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    shared: &'scope Shared<'scope>,
+    listener: TcpListener,
+    ready: &mut dyn FnMut(),
+    stop: &AtomicBool,
+) -> Result<Total, ServeError> {
+    let posts: io::Result<Vec<Post>> = (0..shared.config.threads).map(|_| Post::new()).collect();
+    let posts: Vec<Arc<Post>> = posts.map_err(system("epoll"))?.into_iter().map(Arc::new).collect();
+    let mut lanes = Vec::new();
+    for (thread, post) in posts.iter().enumerate() {
+        lanes.push(Lane::new(shared, Arc::clone(post), thread, connect(shared)?)?);
+    }
+    let mut handles = Vec::new();
+    for (thread, lane) in lanes.into_iter().enumerate() {
+        handles.push(spawn(scope, shared.stats[thread + 1].name.clone(), move || lane.run())?);
+    }
+    let mut door = Door::new(listener)?;
+    shared.stats[0].begin();
+    ready();
+    let mut turn = 0;
+    let watched = watch(shared, stop, &handles, &mut || {
+        door.wait(TICK);
+        while let Some(stream) = door.accept(shared) {
+            turn = (turn + 1) % posts.len();
+            posts[turn].give(stream).map_err(system("a wake-up"))?;
+        }
+        Ok(())
+    });
+    shared.stats[0].end();
+    shared.stop();
+    let total = join(shared, handles)?;
+    watched?.map_or(Ok(()), |mut log| log.period(&shared.all(), now()))?;
+    Ok(total)
+}
+
+/// Does `each` again and again, and writes the log each period, until `stop` is set or a thread has ended.
+pub(crate) fn watch(
+    shared: &Shared<'_>,
+    stop: &AtomicBool,
+    handles: &[Handle<'_>],
+    each: &mut dyn FnMut() -> Result<(), ServeError>,
+) -> Result<Option<Log>, ServeError> {
+    let config = shared.config;
+    let period = ns(config.period_s);
+    let mut log =
+        config.log.as_ref().map(|path| Log::create(config, path, &shared.all(), now())).transpose()?;
+    let mut due = now() + period;
+    while !stop.load(Ordering::Relaxed) && !handles.iter().any(ScopedJoinHandle::is_finished) {
+        each()?;
+        if let (Some(log), true) = (&mut log, now() >= due) {
+            log.period(&shared.all(), now())?;
+            due += period;
+        }
+    }
+    Ok(log)
+}

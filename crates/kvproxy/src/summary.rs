@@ -1,0 +1,171 @@
+//! What a proxy did, from start to end.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use crate::clock::s;
+use crate::own::{Own, UNIT_NS};
+use crate::route::KINDS;
+use crate::stats::{Count, Stats, BINS, BIN_NS};
+use crate::Config;
+
+/// A distribution of times, s.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Times {
+    pub count: u64,
+    pub mean_s: f64,
+    pub max_s: f64,
+    /// By percentage: "50", "99.9", …
+    pub percentiles_s: BTreeMap<String, f64>,
+}
+
+/// What a proxy saw of one server.
+#[derive(Clone, Debug, Serialize)]
+pub struct ServerSummary {
+    pub address: String,
+    pub requests: u64,
+    pub replies: u64,
+    pub errors: u64,
+    pub reconnects: u64,
+    /// Mean time from sending a request to its reply; 0 without any.
+    pub service_s: f64,
+}
+
+/// What one thread did.
+#[derive(Clone, Debug, Serialize)]
+pub struct ThreadSummary {
+    pub name: String,
+    pub completions: u64,
+    pub cpu_s: Option<f64>,
+    pub busy_s: f64,
+}
+
+/// Totals over all threads.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    pub design: crate::Design,
+    pub seconds: f64,
+    pub arrivals: u64,
+    pub completions: u64,
+    /// Completions by kind.
+    pub by_kind: BTreeMap<&'static str, u64>,
+    pub errors: u64,
+    pub abandoned: u64,
+    pub hits: u64,
+    pub misses: u64,
+    pub accepted: u64,
+    pub turned_away: u64,
+    /// Completions a second, from start to end.
+    pub throughput: f64,
+    /// The mean number of requests that an arriving one found waiting (`staged`) or under way (`direct`).
+    pub queue_length: f64,
+    pub response: Times,
+    pub queue: Times,
+    pub service: Times,
+    pub bin_s: f64,
+    /// Response times at `bin_s`, without the empty bins at the end.
+    pub bins: Vec<u64>,
+    /// Response times of 1 s and more.
+    pub overflow: u64,
+    pub servers: Vec<ServerSummary>,
+    pub threads: Vec<ThreadSummary>,
+}
+
+const PERCENTILES: [(&str, f64); 9] = [
+    ("25", 25.0),
+    ("50", 50.0),
+    ("75", 75.0),
+    ("90", 90.0),
+    ("95", 95.0),
+    ("99", 99.0),
+    ("99.9", 99.9),
+    ("99.99", 99.99),
+    ("100", 100.0),
+];
+
+/// `histogram` for the percentiles, the exact sum for the mean.
+fn times(histogram: &Histogram<u64>, sum_ns: u64) -> Times {
+    let at = |units: u64| s(units * UNIT_NS);
+    let count = histogram.len();
+    let percentiles =
+        PERCENTILES.map(|(name, q)| (name.to_string(), at(histogram.value_at_percentile(q)))).into();
+    let mean_s = if count == 0 { 0.0 } else { s(sum_ns) / count as f64 };
+    Times { count, mean_s, max_s: at(histogram.max()), percentiles_s: percentiles }
+}
+
+pub(crate) fn total(all: &[&Stats], of: impl Fn(&Stats) -> &Count) -> u64 {
+    all.iter().map(|stats| of(stats).get()).sum()
+}
+
+fn servers(config: &Config, all: &[&Stats]) -> Vec<ServerSummary> {
+    let one = |(index, address): (usize, &String)| {
+        let sum = |of: fn(&crate::stats::ServerStats) -> &Count| {
+            all.iter().map(|stats| of(&stats.servers[index]).get()).sum::<u64>()
+        };
+        let replies = sum(|server| &server.replies);
+        ServerSummary {
+            address: address.clone(),
+            requests: sum(|server| &server.requests),
+            replies,
+            errors: sum(|server| &server.errors),
+            reconnects: sum(|server| &server.reconnects),
+            service_s: s(sum(|server| &server.service_ns)) / replies.max(1) as f64,
+        }
+    };
+    config.servers.iter().enumerate().map(one).collect()
+}
+
+fn threads(all: &[&Stats], cpu_s: &[Option<f64>]) -> Vec<ThreadSummary> {
+    let one = |(stats, cpu_s): (&&Stats, &Option<f64>)| ThreadSummary {
+        name: stats.name.clone(),
+        completions: stats.completions(),
+        cpu_s: *cpu_s,
+        busy_s: s(stats.busy_ns.get()),
+    };
+    all.iter().zip(cpu_s).map(one).collect()
+}
+
+pub(crate) fn summary(
+    config: &Config,
+    all: &[&Stats],
+    own: &Own,
+    seconds: f64,
+    cpu_s: &[Option<f64>],
+) -> Summary {
+    let sum = |of: fn(&Stats) -> &Count| total(all, of);
+    let by_kind: BTreeMap<_, _> = KINDS
+        .iter()
+        .enumerate()
+        .map(|(kind, name)| (*name, all.iter().map(|stats| stats.done[kind].get()).sum()))
+        .collect();
+    let mut bins: Vec<u64> =
+        (0..=BINS).map(|bin| all.iter().map(|stats| stats.bins[bin].get()).sum()).collect();
+    let overflow = bins.pop().unwrap_or(0);
+    bins.truncate(bins.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1));
+    let (completions, arrivals) = (by_kind.values().sum(), sum(|s| &s.arrivals));
+    Summary {
+        design: config.design,
+        seconds,
+        arrivals,
+        completions,
+        by_kind,
+        errors: sum(|s| &s.errors),
+        abandoned: sum(|s| &s.abandoned),
+        hits: sum(|s| &s.hits),
+        misses: sum(|s| &s.misses),
+        accepted: sum(|s| &s.accepted),
+        turned_away: sum(|s| &s.turned_away),
+        throughput: completions as f64 / seconds.max(1e-9),
+        queue_length: sum(|s| &s.queue_seen) as f64 / arrivals.max(1) as f64,
+        response: times(&own.response, sum(|s| &s.response_ns)),
+        queue: times(&own.queue, sum(|s| &s.queue_ns)),
+        service: times(&own.service, sum(|s| &s.service_ns)),
+        bin_s: s(BIN_NS),
+        bins,
+        overflow,
+        servers: servers(config, all),
+        threads: threads(all, cpu_s),
+    }
+}

@@ -1,0 +1,139 @@
+"""Real memcached servers and a proxy in front of them, on free ports of loopback."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from sojourn.lab.process import Worker
+
+MEMCACHED = shutil.which("memcached")
+needs_memcached = pytest.mark.skipif(MEMCACHED is None, reason="memcached is not installed")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Memcached:
+    """One server, which can be stopped, frozen and started again at the same port."""
+
+    def __init__(self, port: int | None = None) -> None:
+        self.port = port or free_port()
+        self.start()
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        command = [MEMCACHED or "memcached", "-l", "127.0.0.1", "-p", str(self.port), "-U", "0", "-t", "1", "-m", "64"]
+        self.process = subprocess.Popen([*command, "-u", "nobody"], stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                return
+            time.sleep(0.01)
+        raise RuntimeError("memcached did not start")
+
+    def freeze(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    def stop(self) -> None:
+        self.thaw()
+        self.process.kill()
+        self.process.wait()
+
+
+class Talk:
+    """A connection that says and hears bytes."""
+
+    def __init__(self, address: str, timeout_s: float = 5.0) -> None:
+        host, port = address.rsplit(":", 1)
+        self.socket = socket.create_connection((host, int(port)), timeout=timeout_s)
+        self.heard = b""
+
+    def say(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def line(self) -> bytes:
+        """The next line, with its end; empty where the connection has ended."""
+        while b"\n" not in self.heard:
+            more = self.socket.recv(65536)
+            if not more:
+                return b""
+            self.heard += more
+        line, self.heard = self.heard.split(b"\n", 1)
+        return line + b"\n"
+
+    def ask(self, data: bytes) -> bytes:
+        """Says it and hears one line."""
+        self.say(data)
+        return self.line()
+
+    def until(self, last: bytes) -> bytes:
+        """All lines up to one that starts with `last`."""
+        out = b""
+        while True:
+            line = self.line()
+            out += line
+            if not line or line.startswith(last):
+                return out
+
+    def values(self, data: bytes) -> bytes:
+        """Says a get and hears all of its answer."""
+        self.say(data)
+        out = self.line()
+        while out.startswith(b"VALUE") and not out.endswith(b"END\r\n"):
+            out += self.line()
+        return out
+
+    def is_over(self) -> bool:
+        try:
+            return self.socket.recv(65536) == b""
+        except ConnectionResetError:
+            return True
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def __enter__(self) -> Talk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Proxy:
+    """A proxy in a process of its own."""
+
+    def __init__(self, servers: list[Memcached], **settings: Any) -> None:
+        config = {"listen": "127.0.0.1:0", "servers": [server.address for server in servers], **settings}
+        self.worker = Worker("kv-proxy", {"network": None, "kv-proxy": config})
+        self.ready = self.worker.ready()
+        self.address: str = self.ready["address"]
+
+    def talk(self, timeout_s: float = 5.0) -> Talk:
+        return Talk(self.address, timeout_s)
+
+    def stop(self) -> dict[str, Any]:
+        """SIGTERM; the summary."""
+        done = self.worker.stop()
+        assert done is not None and done["event"] == "done", done
+        summary: dict[str, Any] = done["summary"]
+        return summary
+
+    def close(self) -> None:
+        self.worker.close()
