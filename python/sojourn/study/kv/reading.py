@@ -1,0 +1,80 @@
+"""From the records of a live run to one row of numbers: only what lies in the window after the warm-up counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.study.kv.points import Point
+from sojourn.study.kv.seen import NAN, Seen
+
+QUANTILES = {"p25_s": 0.25, "p50_s": 0.5, "p75_s": 0.75, "p90_s": 0.9, "p99_s": 0.99}
+
+
+@dataclass(frozen=True)
+class Window:
+    """Start and end on CLOCK_MONOTONIC, the client's records and summary, each proxy's log with its meta and summary, and
+    CPU seconds used between start and end by `client`, `servers`, `proxies`."""
+
+    start_s: float
+    end_s: float
+    records: pl.DataFrame
+    summary: dict[str, Any]
+    logs: list[tuple[pl.DataFrame, dict[str, Any]]]
+    ends: list[dict[str, Any]]
+    cpu_s: dict[str, float]
+
+    @property
+    def seconds(self) -> float:
+        return self.end_s - self.start_s
+
+
+def seen(point: Point, w: Window) -> Seen:
+    """The row of this run."""
+    done = w.records.filter((pl.col("done_s") >= w.start_s) & (pl.col("done_s") < w.end_s) & (pl.col("failure") == 0))
+    count = done.height * int(w.summary.get("sample_every") or 1)
+    times = (done["done_s"] - done["sent_s"]).to_numpy()
+    quantiles = dict(zip(QUANTILES, np.quantile(times, list(QUANTILES.values())), strict=True)) if count else {}
+    per = (lambda cpu: cpu / count) if count else (lambda cpu: NAN)
+    return Seen(
+        **point.factors, seconds=w.seconds, throughput_per_s=count / w.seconds,
+        response_s=float(times.mean()) if count else NAN, **{k: float(v) for k, v in quantiles.items()},
+        misses=w.summary["kv"]["misses"], errors=w.summary["failed"] + w.summary["kv"]["wrong"],
+        server_cpu_s=per(w.cpu_s["servers"]), client_cpu_s=per(w.cpu_s["client"]),
+        client_share=max(lane["cpu_s"] / max(lane["wall_s"], 1e-9) for lane in w.summary["lanes"]),
+        server_shares=_balance(w.ends), **_inside(w),
+    )  # fmt: skip
+
+
+def _balance(ends: list[dict[str, Any]]) -> float:
+    """The busiest server's share of the requests times the number of servers: 1 where all have as many."""
+    if not ends:
+        return NAN
+    requests = np.sum([[server["requests"] for server in end["servers"]] for end in ends], axis=0)
+    return float(requests.max() * len(requests) / requests.sum()) if requests.sum() else NAN
+
+
+def _inside(w: Window) -> dict[str, float]:
+    """What the middlewares say of the same window."""
+    rows = []
+    for log, meta in w.logs:
+        names = pl.DataFrame({"thread": range(len(meta["threads"])), "name": meta["threads"]})
+        here = log.filter((pl.col("t_s") - pl.col("length_s") >= w.start_s) & (pl.col("t_s") <= w.end_s))
+        rows.append(here.with_columns(pl.col("thread").cast(pl.Int64)).join(names, on="thread"))
+    if not rows or not (log := pl.concat(rows, how="diagonal_relaxed")).height:
+        return {}
+    sums = log.sum()
+    done, served = (max(float(sums[c][0]), 1.0) for c in ("completions", "served"))
+    # the net thread (staged), or the event loops (direct): they have no "worker" in their name
+    net = log.filter(~pl.col("name").str.contains("worker"))
+    seconds = log.select("t_s", "length_s").unique()["length_s"].sum() / len(w.logs)
+    return {
+        "mw_throughput_per_s": done / seconds, "mw_response_s": float(sums["response_s"][0]) / done,
+        "queue_s": float(sums["queue_s"][0]) / served, "service_s": float(sums["service_s"][0]) / served,
+        "queue_length": float(sums["queue_seen"][0]) / max(float(sums["arrivals"][0]), 1.0),
+        "net_s": float(net["busy_s"].sum()) / done, "net_cpu_s": float(net["cpu_s"].sum()) / done,
+        "worker_cpu_s": float(log["cpu_s"].sum() - net["cpu_s"].sum()) / done,
+    }  # fmt: skip
