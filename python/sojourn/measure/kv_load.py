@@ -36,6 +36,7 @@ def kv_load(
     seed: int = 1,
     timeout_s: float = 10.0,
     record_limit: int = 2_000_000,
+    cores: list[int] | None = None,
 ) -> dict[str, Any]:
     """A load on the `memcached://HOST:PORT` of `urls`, to which the connections are dealt out in turn.
 
@@ -48,7 +49,7 @@ def kv_load(
     `multi-get`. Sizes (`multi_get`, `key_bytes`, `value_bytes`) are a number, `low-high` (each equally likely),
     `size:weight,size:weight`, or the generator's own table. `key_pattern`: `uniform`, `zipf` (exponent 0.99),
     `zipf:EXPONENT` or `sequential`. Value and length of a value belong to its key for ever, so every read is compared
-    (`verify`), whoever stored it.
+    (`verify`), whoever stored it. `cores`: thread k is pinned to core k of these, in turn.
 
     Raises:
         InputError: a value out of range; the generator checks the rest.
@@ -59,6 +60,8 @@ def kv_load(
         _lane(urls, connections // most + (k < connections % most), think_s, rate_per_s and rate_per_s / most, arrivals)
         for k in range(min(threads, connections))
     ]
+    for number, lane in enumerate(lanes):
+        lane["cpu"] = cores[number % len(cores)] if cores else None
     share = multi_get_share if multi_get is not None else 0.0
     if not 0 <= share <= 1:
         raise InputError(f"{share:g}", "--multi-get-share", "give a share of the gets, 0 to 1")

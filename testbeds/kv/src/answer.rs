@@ -195,6 +195,8 @@ fn found(there: bool, done: &'static [u8]) -> &'static [u8] {
     }
 }
 
+// Expiry times are given in Unix time, as memcached has it.
+#[allow(clippy::disallowed_methods)]
 fn unix_s() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
