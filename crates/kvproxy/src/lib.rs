@@ -4,7 +4,7 @@
 //! - `direct`: a few event-loop threads, each with a connection to every server: parse, forward, answer, no hand-over
 //! - `staged`: one network thread that parses and queues, N workers that each serve one request at a time
 //!
-//! Shared by both: `route` (which servers a request goes to), `gather` (many answers to one), `buffer` (bytes that
+//! Shared by both: `route` (which servers a request goes to), `rules` (what is refused), `gather` (many answers to one), `buffer` (bytes that
 //! arrived), `memory` (a limit over all connections), `stats` (counters with one writer each), `own` (histograms of one
 //! thread), `summary`, `log`, `tell` (the `stats` command), `metrics` (OpenMetrics over HTTP), `serve` (opens, watches
 //! the clock, closes).
@@ -22,6 +22,7 @@ mod memory;
 mod metrics;
 mod own;
 mod route;
+mod rules;
 mod serve;
 mod staged;
 mod stats;

@@ -29,7 +29,7 @@ pub struct Ready {
 }
 
 /// How often the stop flag is looked at.
-const TICK: Duration = Duration::from_millis(20);
+pub(crate) const TICK: Duration = Duration::from_millis(20);
 /// How long clients may take their last answers after the servers have given theirs.
 const GRACE_NS: u64 = 500_000_000;
 
@@ -45,6 +45,8 @@ pub(crate) struct Shared<'a> {
     deadline: AtomicU64,
     /// Connections of clients.
     pub open: AtomicUsize,
+    /// Where the next read goes, for designs whose threads take turns together.
+    pub turn: AtomicUsize,
 }
 
 impl Shared<'_> {
@@ -57,7 +59,7 @@ impl Shared<'_> {
         self.stats.iter().collect()
     }
 
-    fn stop(&self) {
+    pub fn stop(&self) {
         self.deadline.store(now() + ns(self.config.timeout_s) + GRACE_NS, Ordering::Relaxed);
         self.halt.store(true, Ordering::Relaxed);
     }
@@ -91,7 +93,7 @@ pub fn serve(
         }
         let served = match config.design {
             Design::Direct => direct(scope, &shared, listener, &mut || ready(&told), stop),
-            Design::Staged => direct(scope, &shared, listener, &mut || ready(&told), stop),
+            Design::Staged => staged::serve(scope, &shared, listener, &mut || ready(&told), stop),
         };
         shared.stop();
         ended.store(true, Ordering::Relaxed);
@@ -116,6 +118,7 @@ fn shared(config: &Config) -> Result<Shared<'_>, ServeError> {
         halt: AtomicBool::new(false),
         deadline: AtomicU64::new(u64::MAX),
         open: AtomicUsize::new(0),
+        turn: AtomicUsize::new(0),
     })
 }
 

@@ -9,17 +9,8 @@ use crate::buffer::{Fill, Inbox};
 use crate::clock::now;
 use crate::gather::Gather;
 use crate::memory::FREE_BYTES;
-use crate::route::{as_set, route, shard, upstream, Kind, Route, Way};
-
-pub(crate) const QUEUE_FULL: &[u8] = b"SERVER_ERROR the proxy's queue is full\r\n";
-pub(crate) const NO_MEMORY: &[u8] = b"SERVER_ERROR out of memory\r\n";
-pub(crate) const NO_SERVER: &[u8] = b"SERVER_ERROR no server is up\r\n";
-pub(crate) const NOT_ALL: &[u8] = b"SERVER_ERROR a server is down: nothing was written\r\n";
-pub(crate) const NOT_FIRST: &[u8] = b"SERVER_ERROR the first server is down\r\n";
-
-/// What a refused request is counted as.
-pub(crate) const REFUSED: Route =
-    Route { kind: Kind::Refused, way: Way::Own, shape: ReplyKind::Line, answered: true, keys: 0 };
+use crate::route::{as_set, route, shard, upstream, Route, Way};
+use crate::rules::{refusal, NO_MEMORY, QUEUE_FULL, REFUSED};
 
 impl Lane<'_> {
     /// Reads and takes up all that a client has sent, as far as it may have under way.
@@ -82,7 +73,7 @@ impl Lane<'_> {
             if client.skip > 0 || inbox.data().is_empty() {
                 return Some(0);
             }
-            client.stalled = client.is_full();
+            client.stalled = client.is_full() || client.guarded;
             if client.stalled {
                 return None;
             }
@@ -109,13 +100,9 @@ impl Lane<'_> {
     /// Sends a request to where it goes.
     fn begin(&mut self, index: u32, route: Route, request: &Request<'_>, raw: &[u8]) {
         let up = || self.servers.iter().filter(|server| server.is_usable()).count();
-        let first = self.servers[0].is_usable();
-        let refusal = match route.way {
-            _ if self.under_way >= self.queue => Some(QUEUE_FULL),
-            Way::One if up() == 0 => Some(NO_SERVER),
-            Way::All | Way::Guarded if up() < self.servers.len() => Some(NOT_ALL),
-            Way::First if !first => Some(NOT_FIRST),
-            _ => None,
+        let refusal = match self.under_way >= self.queue {
+            true => Some(QUEUE_FULL),
+            false => refusal(route.way, up(), self.servers.len(), self.servers[0].is_usable()),
         };
         if let Some(refusal) = refusal {
             return self.answer(index, route, refusal);
@@ -160,8 +147,9 @@ impl Lane<'_> {
     ) {
         let slot = self.open(index, route, Gather::new(servers.len(), false));
         if route.way == Way::Guarded && self.servers.len() > 1 {
-            if let Some(slot) = self.clients.get(index).and_then(|client| client.slots.back_mut()) {
-                as_set(&mut slot.then, request);
+            if let Some(client) = self.clients.get(index) {
+                client.guarded = true;
+                client.slots.iter_mut().last().into_iter().for_each(|slot| as_set(&mut slot.then, request));
             }
         }
         for (part, server) in servers.enumerate() {

@@ -7,11 +7,7 @@ use mio::net::TcpStream;
 use crate::buffer::{Inbox, Outbox};
 use crate::gather::Gather;
 use crate::route::Route;
-
-/// Requests of one client that may be under way; further ones stay unread.
-const PIPELINE: usize = 1024;
-/// Answers that a client has not taken, bytes; above, its requests stay unread.
-const OUT_BYTES: usize = 1 << 20;
+use crate::rules::{OUT_BYTES, PIPELINE};
 
 /// A request under way.
 #[derive(Debug)]
@@ -41,6 +37,8 @@ pub(super) struct Client {
     pub ended: bool,
     /// Requests are left unread because too much is under way.
     pub stalled: bool,
+    /// Its last request is in two steps; what follows must see both done.
+    pub guarded: bool,
     /// No further request is taken up; the connection ends when all is answered.
     pub closing: bool,
     /// Bytes granted.
@@ -66,6 +64,7 @@ impl Client {
             hung_up: false,
             ended: false,
             stalled: false,
+            guarded: false,
             closing: false,
             held: 0,
             active: now,

@@ -2,7 +2,6 @@
 
 use sojourn_memproto::{Reply, ReplyKind};
 
-use super::begin::NO_MEMORY;
 use super::client::{Client, Slot};
 use super::lane::Lane;
 use super::server::Pending;
@@ -10,6 +9,8 @@ use crate::clock::now;
 use crate::gather::{rank, ERROR};
 use crate::memory::FREE_BYTES;
 use crate::own::{record, Own};
+use crate::route::Way;
+use crate::rules::{NO_MEMORY, ONLY_FIRST};
 use crate::stats::Stats;
 
 impl Lane<'_> {
@@ -59,7 +60,7 @@ impl Lane<'_> {
                     shape: ReplyKind::Line,
                     since: self.now,
                 };
-                self.deliver(at, Reply::Error, b"SERVER_ERROR only the first server stored it\r\n", None);
+                self.deliver(at, Reply::Error, ONLY_FIRST, None);
             }
         }
     }
@@ -93,6 +94,7 @@ impl Lane<'_> {
                 return self.again.push((from.client, from.generation, from.slot));
             }
         }
+        client.guarded &= slot.route.way != Way::Guarded;
         finished(self.stats, &mut self.own, slot, &from, at);
         self.under_way -= 1;
         self.stats.queue.set(self.under_way as u64);

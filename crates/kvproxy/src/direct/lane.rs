@@ -15,6 +15,7 @@ use crate::buffer::Fill;
 use crate::clock::{now, ns};
 use crate::error::system;
 use crate::own::Own;
+use crate::rules::most_reply_bytes;
 use crate::serve::Shared;
 use crate::stats::Stats;
 use crate::ServeError;
@@ -78,7 +79,7 @@ impl<'a> Lane<'a> {
         let taken = post.poll.lock().unwrap_or_else(PoisonError::into_inner).take();
         let poll = taken.map_or_else(Poll::new, Ok).map_err(system("epoll"))?;
         let config = shared.config;
-        let most_bytes = (config.memory_bytes / 4).max(config.value_bytes + 4096);
+        let most_bytes = most_reply_bytes(config);
         let open = |(index, stream): (usize, Connected)| {
             stream.set_nonblocking(true)?;
             let stream = TcpStream::from_std(stream);
@@ -227,7 +228,7 @@ impl<'a> Lane<'a> {
             let size = client.size();
             self.shared.memory.change(&mut client.held, size);
         }
-        if client.stalled && !client.is_full() {
+        if client.stalled && !client.is_full() && !client.guarded {
             client.stalled = false;
             self.pump(index);
         }

@@ -1,0 +1,103 @@
+//! A worker's own connection to one server: one request at a time, every wait limited.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
+
+use crate::buffer::{Fill, Inbox};
+use crate::clock::now;
+
+#[derive(Debug)]
+pub(super) struct Link {
+    pub stream: Option<TcpStream>,
+    /// Of the health of the server when this was opened.
+    pub epoch: u64,
+    inbox: Inbox,
+    most_bytes: usize,
+    /// The time limit that the socket has now, ns.
+    limit: u64,
+}
+
+impl Link {
+    pub fn new(stream: TcpStream, most_bytes: usize) -> Self {
+        Self { stream: Some(stream), epoch: 0, inbox: Inbox::default(), most_bytes, limit: 0 }
+    }
+
+    pub fn open(&mut self, stream: TcpStream, epoch: u64) {
+        (self.stream, self.epoch, self.inbox, self.limit) = (Some(stream), epoch, Inbox::default(), 0);
+    }
+
+    /// # Errors
+    /// Why the connection is of no use any more.
+    pub fn send(&mut self, bytes: &[u8], timeout: u64) -> Result<(), &'static str> {
+        let fresh = self.limit == 0;
+        if fresh {
+            self.limit_waits(timeout)?;
+        }
+        let stream = self.stream.as_mut().ok_or("is gone")?;
+        stream.write_all(bytes).map_err(|e| match e.kind() {
+            std::io::ErrorKind::WouldBlock => "timed out",
+            _ => "is gone",
+        })
+    }
+
+    fn limit_waits(&mut self, limit: u64) -> Result<(), &'static str> {
+        let stream = self.stream.as_ref().ok_or("is gone")?;
+        let time = Some(Duration::from_nanos(limit.max(1_000)));
+        stream.set_read_timeout(time).and_then(|()| stream.set_write_timeout(time)).map_err(|_| "is gone")?;
+        self.limit = limit;
+        Ok(())
+    }
+
+    /// The answer, at the start of `data`, and its length; at `deadline` it must be there.
+    ///
+    /// # Errors
+    /// Why the connection is of no use any more.
+    pub fn receive(
+        &mut self,
+        shape: ReplyKind,
+        deadline: u64,
+        timeout: u64,
+    ) -> Result<(Reply, usize), &'static str> {
+        let mut scan = ReplyScan::new(shape, self.most_bytes);
+        loop {
+            if let Some(found) =
+                scan.scan(self.inbox.data()).map_err(|_| "answered with no memcached's words")?
+            {
+                return Ok(found);
+            }
+            let left = deadline.saturating_sub(now());
+            if left == 0 {
+                return Err("timed out");
+            }
+            // A shorter limit costs a system call, and is needed only where others have used up the time.
+            if left < timeout / 2 || self.limit < left / 2 {
+                self.limit_waits(left)?;
+            }
+            let stream = self.stream.as_mut().ok_or("is gone")?;
+            match self.inbox.fill(stream) {
+                Ok(Fill::Some { .. }) => {}
+                Ok(Fill::Empty) if now() < deadline => {}
+                Ok(Fill::Empty) => return Err("timed out"),
+                Ok(Fill::Closed) => return Err("closed the connection"),
+                Err(_) => return Err("is gone"),
+            }
+        }
+    }
+
+    pub fn data(&self, length: usize) -> &[u8] {
+        &self.inbox.data()[..length]
+    }
+
+    /// The answer has been used; whatever follows it nobody asked for.
+    pub fn consume(&mut self, length: usize) -> Result<(), &'static str> {
+        self.inbox.consume(length);
+        if self.inbox.data().is_empty() {
+            Ok(())
+        } else {
+            Err("answered what nobody asked")
+        }
+    }
+}
