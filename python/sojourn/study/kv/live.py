@@ -87,20 +87,21 @@ class LiveSystem:
         # a target has one connection at least
         point = replace(point, clients=max(point.clients, point.proxies or point.servers))
         with self._scratch(point.name) as out, ExitStack() as stack:
-            proxies = [self._proxy(point, servers, out, k, stack) for k in range(point.proxies)]
-            urls = [f"memcached://{ready['address']}" for _, ready in proxies] or [s.url for s in servers]
-            config = self._load(urls, point.workload, point.clients, point.seconds + self.warm_up_s, self._seed(point))
-            load = Worker("load", log=out / "log.txt")
+            load = Worker("load", log=out / "log.txt")  # processes start side by side
             stack.callback(load.close)
+            proxies = [self._proxy(point, servers, out, k, stack) for k in range(point.proxies)]
+            ready = [worker.ready(READY_S) for worker in proxies]
+            urls = [f"memcached://{proxy['address']}" for proxy in ready] or [s.url for s in servers]
+            config = self._load(urls, point.workload, point.clients, point.seconds + self.warm_up_s, self._seed(point))
             pids = {
                 "client": [load.process.pid],
                 "servers": [pid for s in servers for pid in s.pids.values()],
-                "proxies": [worker.process.pid for worker, _ in proxies],
+                "proxies": [worker.process.pid for worker in proxies],
             }
             with Sampler(pids) as sampler:
                 load.begin({"load": config, "out": str(out)})
                 summary = load.finish(config["duration_s"] + 60)["summary"]
-            ends = [worker.result(END_S)["summary"] for worker, _ in proxies]
+            ends = [worker.result(END_S)["summary"] for worker in proxies]
             start, end = summary["start_s"] + self.warm_up_s, summary["end_s"]
             records, _ = read_log(out / "requests.rec")
             logs = [read_log(out / f"app{k}.rec") for k in range(len(proxies))]
@@ -109,7 +110,7 @@ class LiveSystem:
     def _seed(self, point: Point) -> int:
         return int.from_bytes(hashlib.sha256(f"{self.seed}/{point.name}".encode()).digest()[:6], "big")
 
-    def _proxy(self, point: Point, servers: list[Any], out: Path, k: int, stack: ExitStack) -> tuple[Worker, dict[str, Any]]:
+    def _proxy(self, point: Point, servers: list[Any], out: Path, k: int, stack: ExitStack) -> Worker:
         config = {
             "listen": "127.0.0.1:0", "servers": [s.address for s in servers], "design": point.design,
             "workers": max(point.workers, 1), "sharded": point.sharded, "log": str(out / f"app{k}.rec"), "period_s": 0.1,
@@ -117,7 +118,7 @@ class LiveSystem:
         }  # fmt: skip
         worker = Worker("kv-proxy", {"kv-proxy": config}, log=out / f"proxy{k}.txt")
         stack.callback(worker.close)
-        return worker, worker.ready(READY_S)
+        return worker
 
     def _load(self, urls: list[str], workload: str, clients: int, seconds: float, seed: int) -> dict[str, Any]:
         keys = int(workload.removeprefix("multi-")) if workload.startswith("multi-") else None
@@ -145,5 +146,3 @@ class LiveSystem:
         yield out
         with suppress(OSError, SojournError):
             shutil.rmtree(out)
-
-

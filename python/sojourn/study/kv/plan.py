@@ -159,7 +159,9 @@ def read_kv_plan(path: Path, *, quick: bool = False, only: Sequence[str] = (), s
             data.setdefault("load", {})["seed"] = seed
         study = Study(**data)
     except OSError as error:
-        raise StudyError(error.strerror or str(error), str(file), "give a study file, or a folder with study.toml") from None
+        raise StudyError(
+            error.strerror or str(error), str(file), "give a study file, or a folder with study.toml"
+        ) from None
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -41,12 +41,16 @@ def seen(point: Point, w: Window) -> Seen:
     per = (lambda cpu: cpu / count) if count else (lambda cpu: NAN)
     return Seen(
         **point.factors, seconds=w.seconds, throughput_per_s=count / w.seconds,
-        response_s=float(times.mean()) if count else NAN, **{k: float(v) for k, v in quantiles.items()},
+        response_s=float(times.mean()) if count else NAN, **times_of(quantiles),
         misses=w.summary["kv"]["misses"], errors=w.summary["failed"] + w.summary["kv"]["wrong"],
         server_cpu_s=per(w.cpu_s["servers"]), client_cpu_s=per(w.cpu_s["client"]),
         client_share=max(lane["cpu_s"] / max(lane["wall_s"], 1e-9) for lane in w.summary["lanes"]),
         server_shares=_balance(w.ends), **_inside(w),
     )  # fmt: skip
+
+
+def times_of(quantiles: dict[str, Any]) -> dict[str, Any]:
+    return {name: float(value) for name, value in quantiles.items()}
 
 
 def _balance(ends: list[dict[str, Any]]) -> float:
@@ -57,7 +61,11 @@ def _balance(ends: list[dict[str, Any]]) -> float:
     return float(requests.max() * len(requests) / requests.sum()) if requests.sum() else NAN
 
 
-def _inside(w: Window) -> dict[str, float]:
+def total(frame: pl.DataFrame, column: str) -> float:
+    return float(frame[column].to_numpy().sum())
+
+
+def _inside(w: Window) -> dict[str, Any]:
     """What the middlewares say of the same window."""
     rows = []
     for log, meta in w.logs:
@@ -66,15 +74,14 @@ def _inside(w: Window) -> dict[str, float]:
         rows.append(here.with_columns(pl.col("thread").cast(pl.Int64)).join(names, on="thread"))
     if not rows or not (log := pl.concat(rows, how="diagonal_relaxed")).height:
         return {}
-    sums = log.sum()
-    done, served = (max(float(sums[c][0]), 1.0) for c in ("completions", "served"))
+    done, served = (max(total(log, c), 1.0) for c in ("completions", "served"))
     # the net thread (staged), or the event loops (direct): they have no "worker" in their name
     net = log.filter(~pl.col("name").str.contains("worker"))
-    seconds = log.select("t_s", "length_s").unique()["length_s"].sum() / len(w.logs)
+    seconds = total(log.select("t_s", "length_s").unique(), "length_s") / len(w.logs)
     return {
-        "mw_throughput_per_s": done / seconds, "mw_response_s": float(sums["response_s"][0]) / done,
-        "queue_s": float(sums["queue_s"][0]) / served, "service_s": float(sums["service_s"][0]) / served,
-        "queue_length": float(sums["queue_seen"][0]) / max(float(sums["arrivals"][0]), 1.0),
-        "net_s": float(net["busy_s"].sum()) / done, "net_cpu_s": float(net["cpu_s"].sum()) / done,
-        "worker_cpu_s": float(log["cpu_s"].sum() - net["cpu_s"].sum()) / done,
+        "mw_throughput_per_s": done / seconds, "mw_response_s": total(log, "response_s") / done,
+        "queue_s": total(log, "queue_s") / served, "service_s": total(log, "service_s") / served,
+        "queue_length": total(log, "queue_seen") / max(total(log, "arrivals"), 1.0),
+        "net_s": total(net, "busy_s") / done, "net_cpu_s": total(net, "cpu_s") / done,
+        "worker_cpu_s": (total(log, "cpu_s") - total(net, "cpu_s")) / done,
     }  # fmt: skip
