@@ -149,7 +149,7 @@ def row(clients: int, x: float, r: float, **more: float) -> Seen:
 
 
 def test_laws_hold_and_are_broken() -> None:
-    good = row(10, 1000.0, 0.0099, client_cpu_s=1e-4, mw_throughput_per_s=1000.0, queue_s=0.004, queue_length=4.1)
+    good = row(10, 1000.0, 0.0099, mw_throughput_per_s=1000.0, queue_s=0.004, queue_length=4.1)
     wrong = row(10, 1000.0, 0.005, mw_throughput_per_s=1000.0, queue_s=0.004, queue_length=8.0)
     short = row(1, 100.0, 0.01, mw_throughput_per_s=100.0, queue_s=1e-3, queue_length=0.1)
     checked = laws(frame([good, wrong, short]))

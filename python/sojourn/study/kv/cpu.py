@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 PERIOD_S = 0.1
+MACHINE = "machine"
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -23,13 +24,19 @@ def used_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) * TICK_S
 
 
+def machine_s() -> float:
+    """CPU time used on the whole machine since its start: all that is neither idle nor waiting for disks."""
+    fields = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    return (sum(fields) - fields[3] - fields[4]) * TICK_S
+
+
 class Sampler:
-    """Samples groups of processes every 0.1 s in a thread of its own, between `with` and its end."""
+    """Samples groups of processes, and the `machine`, every 0.1 s in a thread of its own, between `with` and its end."""
 
     def __init__(self, groups: Mapping[str, list[int]]) -> None:
         self._groups = dict(groups)
         self._at: list[float] = []
-        self._used: dict[str, list[float]] = {name: [] for name in groups}
+        self._used: dict[str, list[float]] = {name: [] for name in (*groups, MACHINE)}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -46,6 +53,7 @@ class Sampler:
             self._at.append(time.monotonic())
             for name, pids in self._groups.items():
                 self._used[name].append(sum(used_s(pid) for pid in pids))
+            self._used[MACHINE].append(machine_s())
             if self._over.wait(PERIOD_S):
                 return
 

@@ -219,8 +219,9 @@ def _laws(found: KvFindings) -> Section:
             )
         )
     lead = (
-        "Interactive law: throughput × (response time + the client's own CPU time) should be the clients. Little's law on "
-        "the middleware's queue: throughput × time in queue should be its length, judged where that is 1 at least."
+        "Interactive law: throughput × response time should be the clients, who do not think. Little's law on the "
+        "middleware's queue: throughput × time in it should be its mean length, judged where that is 1 at least, within "
+        "5 % and two standard errors of the length."
     )
     columns = ("configuration", "interactive law holds", "worst", "Little's law holds", "worst ")
     return Section(

@@ -113,7 +113,7 @@ class LiveSystem:
     def _proxy(self, point: Point, servers: list[Any], out: Path, k: int, stack: ExitStack) -> Worker:
         config = {
             "listen": "127.0.0.1:0", "servers": [s.address for s in servers], "design": point.design,
-            "workers": max(point.workers, 1), "sharded": point.sharded, "log": str(out / f"app{k}.rec"), "period_s": 0.1,
+            "workers": max(point.workers, 1), "sharded": point.sharded, "log": str(out / f"app{k}.rec"), "period_s": 0.05,
             "timeout_s": 5.0,
         }  # fmt: skip
         worker = Worker("kv-proxy", {"kv-proxy": config}, log=out / f"proxy{k}.txt")

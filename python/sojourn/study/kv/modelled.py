@@ -29,7 +29,7 @@ def judged(seen: pl.DataFrame, cores: int) -> list[Judgement]:
         shape = shape_of(configuration)
         if rows["clients"].n_unique() < LEAST or configuration["workload"] == "mixed":
             continue
-        for model, predict in ((NETWORK, partial(_network, shape)), (CORES, partial(_cores, shape, cores))):
+        for model, predict in ((NETWORK, partial(_network, shape)), (CORES, partial(_cores, shape, left(rows, cores)))):
             _, points = judge(model, name_of(configuration), rows, predict)
             found.setdefault((model, str(configuration["design"])), []).extend(points)
     return [Judgement(f"{model}, {design}", tuple(points)) for (model, design), points in found.items()]
@@ -39,5 +39,11 @@ def _network(shape: Shape, times: Times, clients: int) -> Prediction:
     return closed_network(times, shape, clients)
 
 
-def _cores(shape: Shape, cores: int, times: Times, clients: int) -> Prediction:
-    return shared_cores(times, shape, clients, cores)
+def _cores(shape: Shape, cores: dict[int, float], times: Times, clients: int) -> Prediction:
+    return shared_cores(times, shape, clients, cores[clients])
+
+
+def left(rows: pl.DataFrame, cores: int) -> dict[int, float]:
+    """Cores that other processes of the machine left at each client count, half a core at least."""
+    used = rows.group_by("clients").agg(pl.col("others_cores").fill_nan(0.0).mean())
+    return {row["clients"]: max(cores - (row["others_cores"] or 0.0), 0.5) for row in used.to_dicts()}

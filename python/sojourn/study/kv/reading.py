@@ -45,6 +45,7 @@ def seen(point: Point, w: Window) -> Seen:
         misses=w.summary["kv"]["misses"], errors=w.summary["failed"] + w.summary["kv"]["wrong"],
         server_cpu_s=per(w.cpu_s["servers"]), client_cpu_s=per(w.cpu_s["client"]),
         client_share=max(lane["cpu_s"] / max(lane["wall_s"], 1e-9) for lane in w.summary["lanes"]),
+        others_cores=max(w.cpu_s["machine"] - sum(w.cpu_s[k] for k in ("client", "servers", "proxies")), 0.0) / w.seconds,
         server_shares=_balance(w.ends), **_inside(w),
     )  # fmt: skip
 
@@ -78,10 +79,12 @@ def _inside(w: Window) -> dict[str, Any]:
     # the net thread (staged), or the event loops (direct): they have no "worker" in their name
     net = log.filter(~pl.col("name").str.contains("worker"))
     seconds = total(log.select("t_s", "length_s").unique(), "length_s") / len(w.logs)
+    # a sample at the end of each period and proxy, summed over threads
+    lengths = log.group_by("t_s").agg(pl.col("queue_length").cast(pl.Float64).sum())["queue_length"].to_numpy()
     return {
         "mw_throughput_per_s": done / seconds, "mw_response_s": total(log, "response_s") / done,
         "queue_s": total(log, "queue_s") / served, "service_s": total(log, "service_s") / served,
-        "queue_length": total(log, "queue_seen") / max(total(log, "arrivals"), 1.0),
+        "queue_length": float(lengths.mean()), "queue_length_error": float(np.std(lengths) / max(len(lengths) - 1, 1) ** 0.5),
         "net_s": total(net, "busy_s") / done, "net_cpu_s": total(net, "cpu_s") / done,
         "worker_cpu_s": (total(log, "cpu_s") - total(net, "cpu_s")) / done,
     }  # fmt: skip

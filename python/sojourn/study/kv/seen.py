@@ -17,10 +17,12 @@ class Seen:
     """One run. Times are means per operation in s; NaN where this system has no such part.
 
     `design` none | staged | direct | simulated; `workload` set | get | mixed | multi-K; `clients` closed-loop clients
-    without think time. Client side: throughput_per_s, response_s, response_std_s, quantiles p25_s … p99_s, misses, errors.
-    Middleware: mw_throughput_per_s, mw_response_s, queue_s (received to sent to a server), queue_length (seen by arrivals),
-    service_s (waiting for memcached), net_s (net thread or event loop awake). CPU time: net_cpu_s, worker_cpu_s,
-    server_cpu_s (all servers), client_cpu_s. `server_shares`: busiest server's share of requests x servers (1: balanced).
+    without think time. Client side: throughput_per_s, response_s, quantiles p25_s … p99_s, misses, errors.
+    Middleware: mw_throughput_per_s, mw_response_s, queue_s (received to sent to a server), queue_length (of one proxy:
+    mean of samples, queue_length_error its standard error), service_s (waiting for memcached), net_s (net thread or
+    event loop awake). CPU time: net_cpu_s, worker_cpu_s, server_cpu_s (all servers), client_cpu_s. `server_shares`:
+    busiest server's share of requests x servers (1: balanced). `client_share`: of a core, by the client's busiest
+    thread. `others_cores`: cores that other processes of the machine used meanwhile.
     """
 
     section: str
@@ -54,6 +56,8 @@ class Seen:
     errors: int = 0
     server_shares: float = NAN
     client_share: float = NAN
+    queue_length_error: float = NAN
+    others_cores: float = NAN
 
 
 def frame(rows: Iterable[Seen]) -> pl.DataFrame:

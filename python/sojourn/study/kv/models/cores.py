@@ -7,7 +7,8 @@ probability X s_j D_j/threads_j (its share of one customer less: (N-1)/N, as in 
 the network with the stretched times; a fixed point, solved by damped substitution.
 Source of the parts: Jacobson and Lazowska, Analyzing queueing networks with simultaneous resource possession, CACM 25(2),
 1982 (surrogate delays); Lazowska et al. (1984), chapter 11. CPU times per operation are the instrumented ones, between
-fitted client counts straight in ln N. Limits: all cores equal, threads not pinned, one machine.
+fitted client counts straight in ln N. C may be a fraction: what other
+processes left, measured. Limits: all cores equal, threads not pinned, one machine.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Group:
     cpu_s: float
 
 
-def shared_cores(times: Times, shape: Shape, clients: int, cores: int) -> Prediction:
+def shared_cores(times: Times, shape: Shape, clients: int, cores: float) -> Prediction:
     """The network with stretched times; `utilisation` has "cores" too."""
     groups = {
         "client": Group(1, times.at("client_cpu_s", clients)),
@@ -66,7 +67,7 @@ def _demands(groups: dict[str, Group], stretch: dict[str, float], rest: float, d
     return Demands(delay, cpu["client"], cpu["net"], rest + cpu["workers"], cpu["servers"])
 
 
-def _stretch(groups: dict[str, Group], now: dict[str, float], x: float, clients: int, cores: int) -> dict[str, float]:
+def _stretch(groups: dict[str, Group], now: dict[str, float], x: float, clients: int, cores: float) -> dict[str, float]:
     busy = {k: min(1.0, x * g.cpu_s * now[k] / g.threads) * (clients - 1) / clients for k, g in groups.items()}
     found = {}
     for tagged in groups:
