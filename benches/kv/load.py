@@ -28,7 +28,7 @@ from sojourn.testbed.memcached import Memcached, version
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = 5
-SECONDS = 5
+SECONDS = 3
 CONNECTIONS = 16
 KEYS = 10_000
 VALUE_BYTES = 1024

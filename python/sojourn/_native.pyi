@@ -74,6 +74,10 @@ def chain_transient(
     start: _Integers, to: _Integers, rate: _Array, p: _Array, times_s: _Array, tolerance: float
 ) -> _Array: ...
 
+# Embedded memcached-compatible server (crates/py/src/kv.rs)
+
+def serve_kv(config: str, ready: Callable[[str], object]) -> str: ...
+
 # Simulator of queueing networks (crates/py/src/network.rs)
 
 class Simulation:
@@ -101,10 +105,3 @@ class Simulation:
     def histogram(self, key: str) -> dict[str, Any]: ...
 
 # model files
-
-# Embedded memcached-compatible server (crates/py/src/kv.rs)
-
-def serve_kv(config: str, ready: Callable[[str], object]) -> str: ...
-# Middleware for memcached (crates/py/src/kvproxy.rs)
-
-def serve_kv_proxy(config: str, ready: Callable[[str], object]) -> str: ...

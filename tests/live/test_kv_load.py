@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import shutil
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -189,5 +192,21 @@ def test_the_command_line(server: Server) -> None:
     assert "multi-get" in said.output and "0 misses, 0 wrong" in said.output, said.output
     with pytest.raises(InputError, match="keys = 5"):
         runner.invoke(app, ["load", "http://127.0.0.1:1/", "--keys", "5"], catch_exceptions=False)
+    with pytest.raises(InputError, match="--connections: 0"):
+        runner.invoke(app, ["load", server.url, "--connections", "0"], catch_exceptions=False)
     with pytest.raises(SojournError, match="not both"):
         runner.invoke(app, ["load", server.url, "http://127.0.0.1:1/", "--rate", "1"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("kind", [REAL, EmbeddedKv])
+def test_a_server_ends_with_the_process_that_started_it(kind: type[Server]) -> None:
+    code = (
+        f"import os, time; from {kind.__module__} import {kind.__name__} as Kind; server = Kind(); "
+        "print(*server.pids.values(), flush=True); os._exit(1)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    pid = int(said.stdout)
+    deadline = time.monotonic() + 5
+    while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
+        assert time.monotonic() < deadline, f"{pid} is still there"
+        time.sleep(0.05)

@@ -34,7 +34,7 @@ def requests(seed: int = 1, response: Any = None, failure: int = 0) -> pl.DataFr
 
 def judged(path: Path, frame: pl.DataFrame, late_s: float = 1e-5, **more: Any) -> RunFolder:
     folder = RunFolder.create(
-        path / "run", {"load": {"lanes": [{"arrivals": {}}]}, "factors": {"rate_per_s": RATE}, **more}
+        path / "run", {"load": {"lanes": [{"arrivals": {}}]}, "factors": {"rate_per_s": RATE}} | more
     )
     folder.manifest["generator"] = {
         "start_s": 0.0,
@@ -75,6 +75,22 @@ def test_each_reason(tmp_path: Path, change: dict[str, Any], reason: str) -> Non
 def test_lateness_of_a_client_that_shares_the_interrupts_core_is_part_of_the_system(tmp_path: Path) -> None:
     folder = judged(tmp_path, requests(), late_s=0.002, placement={"client_shares": True})
     assert folder.manifest["valid"], folder.manifest["reasons"]
+
+
+def test_in_a_closed_loop_on_memcached_the_generators_own_time_is_think_time(tmp_path: Path) -> None:
+    users, own_s = 4, 0.004
+    rng = np.random.default_rng(1)
+    parts = []
+    for _ in range(users):
+        took = rng.exponential(RESPONSE, int(SECONDS / (RESPONSE + own_s)))
+        start = np.concatenate([[0.0], np.cumsum(took + own_s)[:-1]])
+        columns = {"intended_s": start, "sent_s": start, "received_s": start + took, "done_s": start + took + own_s}
+        kinds = {"failure": np.zeros(took.size, np.uint8), "class": np.zeros(took.size, np.uint16)}
+        parts.append(pl.DataFrame(columns | kinds))
+    frame = pl.concat(parts).filter(pl.col("intended_s") < SECONDS).sort("intended_s")
+    load = {"lanes": [{"closed": {"users": users}}]}
+    assert judged(tmp_path / "kv", frame, load=load | {"kv": {}}).manifest["valid"]
+    assert "interactive" in "; ".join(judged(tmp_path / "http", frame, load=load).manifest["reasons"])
 
 
 def host(steal: float, others_s: float) -> pl.DataFrame:

@@ -65,7 +65,6 @@ def load(
     """Puts a known load on a service and says how long answers took, from when they were due and from when sent."""
     from sojourn.measure.kv_load import kv_load
     from sojourn.measure.load import http_load
-    from sojourn.measure.run import execute
 
     common: dict[str, Any] = {
         "rate_per_s": None if rate is None else number(rate, "--rate"),
@@ -95,7 +94,20 @@ def load(
         config = kv_load(url, connections=clients(connections, users, common["rate_per_s"]), **given, **common)
     else:
         only_for_memcached(given)
-        config = http_load(url, users=users, connections=connections or 64, status=status, **common)
+        config = http_load(
+            url, users=users, connections=64 if connections is None else connections, status=status, **common
+        )
+    perform(config, out, as_json)
+
+
+def perform(config: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    """Runs the load with a live view, and prints its summary, cut off or not.
+
+    Raises:
+        LoadError, ServiceError: for a run that is not valid.
+    """
+    from sojourn.measure.run import execute
+
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
     try:
         with live("load") as view:
@@ -122,7 +134,7 @@ def clients(connections: int | None, users: int | None, rate_per_s: float | None
     """
     if users is not None and (rate_per_s is not None or connections not in (None, users)):
         raise InputError(f"users = {users}", "load", "give --connections alone: a client of memcached has one")
-    return connections or users or 16
+    return next(given for given in (connections, users, 16) if given is not None)
 
 
 def only_for_memcached(given: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`sojourn serve web`: a testbed service on this host, until Ctrl-C."""
+"""`sojourn serve web|kv`: a testbed service on this host, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from sojourn.errors import InputError
 
 
 def serve(
-    testbed: Annotated[str, typer.Argument(help="web")],
-    port: Annotated[int, typer.Option(help="on 127.0.0.1")] = 8080,
+    testbed: Annotated[str, typer.Argument(help="web, or kv: the embedded memcached-compatible server")],
+    port: Annotated[int | None, typer.Option(help="on 127.0.0.1: 8080; kv: 11211")] = None,
     cores: Annotated[int, typer.Option(help="server cores, one pinned thread each")] = 1,
     page_ms: Annotated[float, typer.Option(help="mean CPU time drawn for a page, ms (exponential)")] = 0.5,
     page_bytes: Annotated[int, typer.Option(help="size of a page, 1024 to 204800")] = 8192,
     seed: Annotated[int, typer.Option(help="of the demand")] = 1,
+    memory_mib: Annotated[int, typer.Option(help="kv: memory for keys and values, MiB")] = 64,
 ) -> None:
-    """Starts a testbed service whose true demand is known, on loopback."""
+    """Starts a testbed service whose true demand is known, or an embedded key-value server, on loopback."""
+    if testbed == "kv":
+        return serve_kv(11211 if port is None else port, memory_mib)
+    port = 8080 if port is None else port
     from sojourn.lab.environment import Loopback
     from sojourn.testbed import SERVICES
     from sojourn.testbed.web import Demand, WebOptions
 
     if testbed not in SERVICES:
-        raise InputError(repr(testbed), "testbed", f"use one of {', '.join(SERVICES)}")
+        raise InputError(repr(testbed), "testbed", f"use one of {', '.join(SERVICES)}, kv")
     if not 1024 <= page_bytes <= 204800 or not 1 <= port <= 65535 or not 0 <= page_ms <= 1000:
         raise InputError(f"port {port}, page_bytes {page_bytes}, page_ms {page_ms}", "serve",
                          "port 1 to 65535, page_bytes 1024 to 204800, page_ms 0 to 1000")  # fmt: skip
@@ -38,3 +42,24 @@ def serve(
             time.sleep(0.5)
     except KeyboardInterrupt:
         typer.echo(f"served {(service.stop().get('summary') or {}).get('requests', 0)} requests")
+
+
+def serve_kv(port: int, memory_mib: int) -> None:
+    """The embedded server until Ctrl-C; then what it did.
+
+    Raises:
+        InputError: a value out of range. ServiceError: the port is taken.
+    """
+    from sojourn.testbed.kv import EmbeddedKv
+
+    if not 1 <= port <= 65535 or not 1 <= memory_mib <= 1 << 20:
+        raise InputError(f"port {port}, memory {memory_mib} MiB", "serve kv", "port 1 to 65535, memory 1 to 1048576")
+    server = EmbeddedKv(port=port, memory_bytes=memory_mib << 20)
+    try:
+        typer.echo(f"{server.url} ({memory_mib} MiB); for tests: its speed says nothing of memcached; Ctrl-C ends it")
+        while True:
+            time.sleep(0.5)
+    except KeyboardInterrupt:
+        done = server.stop()
+        typer.echo(f"{done.get('gets', 0)} keys read ({done.get('hits', 0)} hits), {done.get('sets', 0)} stored, "
+                   f"{done.get('evictions', 0)} evicted")  # fmt: skip

@@ -27,15 +27,12 @@ def _load(config: Config) -> Any:
     return json.loads(_native.load(json.dumps(config["load"]), config["out"], progress))
 
 
-def _web(config: Config) -> Any:
-    return json.loads(_native.serve_web(json.dumps(config["web"]), lambda text: emit("ready", **json.loads(text))))
-
-
 def _kv(config: Config) -> Any:
     return json.loads(_native.serve_kv(json.dumps(config["kv"]), lambda text: emit("ready", **json.loads(text))))
-def _kv_proxy(config: Config) -> Any:
-    proxy = json.dumps(config["kv-proxy"])
-    return json.loads(_native.serve_kv_proxy(proxy, lambda text: emit("ready", **json.loads(text))))
+
+
+def _web(config: Config) -> Any:
+    return json.loads(_native.serve_web(json.dumps(config["web"]), lambda text: emit("ready", **json.loads(text))))
 
 
 def _host(config: Config) -> Any:
@@ -60,9 +57,8 @@ def _irqwork(config: Config) -> Any:
 
 KINDS: dict[str, Callable[[Config], Any]] = {
     "load": _load,
-    "web": _web,
     "kv": _kv,
-    "kv-proxy": _kv_proxy,
+    "web": _web,
     "host": _host,
     "spin": _spin,
     "irqwork": _irqwork,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -19,6 +20,7 @@ PROGRAM = "memcached"
 STARTED_S = 5.0
 ENDED_S = 5.0
 CLAIMS = 5
+OWN_FILES = 64
 
 
 class Memcached:
@@ -51,14 +53,17 @@ class Memcached:
         if memory_bytes < 1 << 20 or not 1024 <= value_bytes <= memory_bytes // 2:
             raise InputError(f"memory {memory_bytes}, values {value_bytes}", "memcached", "give at least 1 MiB, and "
                              "values of 1 KiB to half of that")  # fmt: skip
+        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)  # it may not be raised by whom memcached runs as
+        connections = min(connections, max(files - OWN_FILES, 1))
         # The port is free when it is chosen, and may be taken before memcached has it: then another one.
         for claim in range(CLAIMS):
             self.port = port or free_port(address)
             self.address = f"{address}:{self.port}"
             arguments = [program, "-l", address, "-p", str(self.port), "-U", "0", "-m", str(memory_bytes >> 20),
                          "-I", str(value_bytes), "-t", str(threads), "-c", str(connections)]  # fmt: skip
-            if os.geteuid() == 0:
-                arguments += ["-u", "nobody"]
+            # It ends with this process, however that ends; a change of user afterwards would undo that.
+            nobody = ["--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
+            arguments = ["setpriv", *nobody, "--pdeathsig=TERM", *arguments]
             if core is not None:  # before its threads are made: they inherit it
                 arguments = ["taskset", "--cpu-list", str(core), *arguments]
             if network:
