@@ -66,6 +66,7 @@ CONVERSATION = [
     b"gats 100 a\r\n",
     b"cas a 0 0 1 1\r\nx\r\n",
     b"cas none 0 0 1 1\r\nx\r\n",
+    *(b"cas b 0 0 2 %d\r\n%02d\r\nget b\r\n" % (unique, unique) for unique in range(1, 9)),
     b"set quiet 0 0 1 noreply\r\nq\r\n",
     b"get quiet\r\n",
     b"delete quiet noreply\r\n",
@@ -106,7 +107,7 @@ def test_a_conversation_is_the_same_byte_by_byte(start: Start) -> None:
         cuts = [[], [len(text) // 2], random_cuts][seed]
         pieces = [text[i:j] for i, j in zip([0, *cuts], [*cuts, len(text)], strict=True)]
         proxy = start(sharded=seed == 2)
-        own = Proxy(fresh, design=proxy_design(proxy), workers=1)
+        own = Proxy(fresh, design=proxy_design(proxy), workers=4)
         try:
             assert whole(own.address, pieces) == expected
         finally:

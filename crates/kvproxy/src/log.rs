@@ -67,7 +67,11 @@ impl Log {
         let names: Vec<&str> = all.iter().map(|stats| stats.name.as_str()).collect();
         let meta = serde_json::json!({"threads": names, "config": config});
         let writer = Writer::create(Path::new(path), &columns, &meta)?;
-        Ok(Self { writer, before: all.iter().map(|stats| (sums(stats), 0.0)).collect(), at: now })
+        Ok(Self {
+            writer,
+            before: all.iter().map(|stats| (vec![0; sums(stats).len()], 0.0)).collect(),
+            at: now,
+        })
     }
 
     /// A row for each thread about the time since the last; what is written reaches the disk.
@@ -75,8 +79,8 @@ impl Log {
         let length_s = s(now - self.at);
         self.at = now;
         for (thread, stats) in all.iter().enumerate() {
-            let (sums, cpu_s) = (sums(stats), stats.cpu_s().unwrap_or(f64::NAN));
             let (before, cpu_before) = &self.before[thread];
+            let (sums, cpu_s) = (sums(stats), stats.cpu_s().unwrap_or(*cpu_before));
             let grown: Vec<u64> = sums.iter().zip(before).map(|(to, from)| to - from).collect();
             let row = row(stats, &grown, (s(now), length_s, cpu_s - cpu_before), thread);
             self.writer.row(&row)?;

@@ -83,6 +83,8 @@ pub fn serve(
     let metrics = config.metrics.as_deref().map(listen).transpose()?;
     let said = metrics.as_ref().map(|(_, address)| address.to_string());
     let told = Ready { address: address.to_string(), metrics: said, pid: std::process::id() };
+    let create = |path: &String| Log::create(config, path, &shared.all(), now());
+    let log = config.log.as_ref().map(create).transpose()?;
     let (begun, ended) = (now(), AtomicBool::new(false));
     let own = std::thread::scope(|scope| {
         if let Some((listener, _)) = &metrics {
@@ -92,8 +94,8 @@ pub fn serve(
             })?;
         }
         let served = match config.design {
-            Design::Direct => direct(scope, &shared, listener, &mut || ready(&told), stop),
-            Design::Staged => staged::serve(scope, &shared, listener, &mut || ready(&told), stop),
+            Design::Direct => direct(scope, &shared, listener, log, &mut || ready(&told), stop),
+            Design::Staged => staged::serve(scope, &shared, listener, log, &mut || ready(&told), stop),
         };
         shared.stop();
         ended.store(true, Ordering::Relaxed);
@@ -167,6 +169,7 @@ fn direct<'scope>(
     scope: &'scope Scope<'scope, '_>,
     shared: &'scope Shared<'scope>,
     listener: TcpListener,
+    log: Option<Log>,
     ready: &mut dyn FnMut(),
     stop: &AtomicBool,
 ) -> Result<Total, ServeError> {
@@ -184,7 +187,7 @@ fn direct<'scope>(
     shared.stats[0].begin();
     ready();
     let mut turn = 0;
-    let watched = watch(shared, stop, &handles, &mut || {
+    let watched = watch(shared, stop, &handles, log, &mut || {
         door.wait(TICK);
         while let Some(stream) = door.accept(shared) {
             turn = (turn + 1) % posts.len();
@@ -204,12 +207,10 @@ pub(crate) fn watch(
     shared: &Shared<'_>,
     stop: &AtomicBool,
     handles: &[Handle<'_>],
+    mut log: Option<Log>,
     each: &mut dyn FnMut() -> Result<(), ServeError>,
 ) -> Result<Option<Log>, ServeError> {
-    let config = shared.config;
-    let period = ns(config.period_s);
-    let mut log =
-        config.log.as_ref().map(|path| Log::create(config, path, &shared.all(), now())).transpose()?;
+    let period = ns(shared.config.period_s);
     let mut due = now() + period;
     while !stop.load(Ordering::Relaxed) && !handles.iter().any(ScopedJoinHandle::is_finished) {
         each()?;

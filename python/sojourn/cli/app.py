@@ -7,6 +7,7 @@ import typer
 from sojourn.cli import (
     design,
     fit,
+    kv_proxy,
     lab,
     load,
     measure,
@@ -37,6 +38,14 @@ app.command("simulate")(simulate.simulate)
 app.command("validate")(validate.validate)
 app.command("report")(report.report)
 app.command("study")(study.study)
-app.command("serve")(serve.serve)
+services = typer.Typer(
+    cls=kv_proxy.Services,
+    help="Starts a service on loopback: kv-proxy, or a testbed by its name (sojourn serve web --help).",
+    no_args_is_help=True,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+services.command("kv-proxy")(kv_proxy.kv_proxy)
+services.command("testbed", hidden=True)(serve.serve)
+app.add_typer(services, name="serve")
 app.add_typer(design.app, name="design")
 app.add_typer(lab.app, name="lab")

@@ -4,7 +4,7 @@ use sojourn_memproto::{parse, Reply, ReplyKind, Request, Step};
 
 use super::client::Slot;
 use super::lane::Lane;
-use super::server::Pending;
+use super::server::{Pending, Server};
 use crate::buffer::{Fill, Inbox};
 use crate::clock::now;
 use crate::gather::Gather;
@@ -99,10 +99,13 @@ impl Lane<'_> {
 
     /// Sends a request to where it goes.
     fn begin(&mut self, index: u32, route: Route, request: &Request<'_>, raw: &[u8]) {
-        let up = || self.servers.iter().filter(|server| server.is_usable()).count();
-        let refusal = match self.under_way >= self.queue {
-            true => Some(QUEUE_FULL),
-            false => refusal(route.way, up(), self.servers.len(), self.servers[0].is_usable()),
+        let up = || self.servers.iter().filter(|server| server.is_up()).count();
+        let refusal = if self.under_way >= self.queue {
+            Some(QUEUE_FULL)
+        } else if self.servers.iter().any(Server::is_behind) {
+            Some(NO_MEMORY)
+        } else {
+            refusal(route.way, up(), self.servers.len(), self.servers[0].is_up())
         };
         if let Some(refusal) = refusal {
             return self.answer(index, route, refusal);
@@ -202,7 +205,7 @@ impl Lane<'_> {
     fn next(&mut self) -> usize {
         loop {
             self.turn = (self.turn + 1) % self.servers.len();
-            if self.servers[self.turn].is_usable() {
+            if self.servers[self.turn].is_up() {
                 return self.turn;
             }
         }

@@ -4,7 +4,7 @@ use sojourn_memproto::{Reply, ReplyKind};
 
 use super::client::{Client, Slot};
 use super::lane::Lane;
-use super::server::Pending;
+use super::server::{Pending, Server};
 use crate::clock::now;
 use crate::gather::{rank, ERROR};
 use crate::memory::FREE_BYTES;
@@ -41,7 +41,7 @@ impl Lane<'_> {
     /// Second halves that have become due.
     fn seconds(&mut self) {
         while let Some((index, generation, number)) = self.again.pop() {
-            let all = self.servers.iter().all(super::server::Server::is_usable);
+            let all = self.servers.iter().all(Server::is_up);
             let others = self.servers.len() - 1;
             let Some(client) = self.clients.same(index, generation) else { continue };
             let at = number.wrapping_sub(client.head) as usize;

@@ -10,7 +10,7 @@ use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
 
 use crate::buffer::{Fill, Inbox, Outbox};
 
-const FIRST_PAUSE: u64 = 50_000_000;
+const FIRST_PAUSE: u64 = 1_000_000;
 const LONGEST_PAUSE: u64 = 2_000_000_000;
 const PROBE: &[u8] = b"version\r\n";
 
@@ -84,10 +84,14 @@ impl Server {
         }
     }
 
-    /// Whether requests may be sent to it: it is up, and not so far behind that memory is at risk.
     #[inline]
-    pub fn is_usable(&self) -> bool {
-        self.state == State::Up && self.out.len() < self.most_bytes
+    pub fn is_up(&self) -> bool {
+        self.state == State::Up
+    }
+
+    /// Whether so much is waiting to be sent to it that memory is at risk.
+    pub fn is_behind(&self) -> bool {
+        self.out.len() >= self.most_bytes
     }
 
     /// Takes a request; the bytes are added to what is returned.

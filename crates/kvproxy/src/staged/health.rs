@@ -1,6 +1,6 @@
 //! Which servers are up, as all workers know it; and the thread that finds out when one is back.
 
-use std::io::{Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,9 +8,10 @@ use std::time::Duration;
 use crate::clock::now;
 use crate::serve::{Shared, TICK};
 
-const FIRST_PAUSE: u64 = 50_000_000;
+const FIRST_PAUSE: u64 = 1_000_000;
 const LONGEST_PAUSE: u64 = 2_000_000_000;
 const LONGEST_PROBE_S: f64 = 0.5;
+const LONGEST_VERSION: usize = 256;
 
 #[derive(Debug)]
 struct One {
@@ -41,46 +42,93 @@ impl Health {
 
     /// A connection of that epoch has failed.
     pub fn failed(&self, server: usize, epoch: u64) {
-        let next = self.0[server].epoch.compare_exchange(epoch, epoch + 1, Ordering::AcqRel, Ordering::Acquire);
+        let next =
+            self.0[server].epoch.compare_exchange(epoch, epoch + 1, Ordering::AcqRel, Ordering::Acquire);
         if next.is_ok() {
             self.0[server].up.store(false, Ordering::Release);
         }
     }
 
-    /// Asks servers that are down, with longer and longer pauses, until the proxy halts.
+    /// Watches a connection of its own to each server, to see at once that one has ended; asks those that are down,
+    /// with longer and longer pauses, until the proxy halts.
     pub fn watch(&self, shared: &Shared<'_>) {
         let patience = |s: f64| Duration::from_secs_f64(s.min(LONGEST_PROBE_S));
         let config = shared.config;
         let (connect, answer) = (patience(config.connect_timeout_s), patience(config.timeout_s));
-        let mut pauses = vec![(FIRST_PAUSE, 0); self.0.len()];
+        let mut watched: Vec<Watched> = self.0.iter().map(|_| Watched::default()).collect();
         while !shared.halt.load(Ordering::Relaxed) {
             std::thread::sleep(TICK);
-            for (server, (pause, due)) in pauses.iter_mut().enumerate() {
-                if self.is_up(server) || now() < *due {
+            for (server, one) in watched.iter_mut().enumerate() {
+                if self.is_up(server) && one.has_ended() {
+                    self.failed(server, self.epoch(server));
+                }
+                let up = self.is_up(server);
+                if (up && one.stream.is_some()) || now() < one.due {
                     continue;
                 }
-                if probe(&shared.addresses[server], connect, answer).is_ok() {
-                    *pause = FIRST_PAUSE;
+                one.ask(&shared.addresses[server], connect, answer);
+                if one.stream.is_some() {
                     self.0[server].up.store(true, Ordering::Release);
-                } else {
-                    *due = now() + *pause;
-                    *pause = (*pause * 2).min(LONGEST_PAUSE);
+                } else if up {
+                    self.failed(server, self.epoch(server));
                 }
             }
         }
     }
 }
 
+/// A server as the watching thread has it.
+#[derive(Debug)]
+struct Watched {
+    stream: Option<TcpStream>,
+    pause: u64,
+    due: u64,
+}
+
+impl Default for Watched {
+    fn default() -> Self {
+        Self { stream: None, pause: FIRST_PAUSE, due: 0 }
+    }
+}
+
+impl Watched {
+    /// Whether the connection was there and is no more.
+    fn has_ended(&mut self) -> bool {
+        let Some(stream) = &self.stream else { return false };
+        let alive = matches!(stream.peek(&mut [0]), Err(e) if e.kind() == ErrorKind::WouldBlock);
+        if !alive {
+            self.stream = None;
+        }
+        !alive
+    }
+
+    /// Connects and hears whether it is alive.
+    fn ask(&mut self, address: &SocketAddr, connect: Duration, answer: Duration) {
+        self.stream = probe(address, connect, answer).ok();
+        if self.stream.is_some() {
+            self.pause = FIRST_PAUSE;
+        } else {
+            self.due = now() + self.pause;
+            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
 /// A frozen server's kernel accepts connections too: it has to say something.
-fn probe(address: &SocketAddr, connect: Duration, answer: Duration) -> std::io::Result<()> {
+fn probe(address: &SocketAddr, connect: Duration, answer: Duration) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect_timeout(address, connect)?;
     stream.set_read_timeout(Some(answer))?;
     stream.write_all(b"version\r\n")?;
-    let mut start = [0; 8];
-    stream.read_exact(&mut start)?;
-    if start == *b"VERSION " {
-        Ok(())
+    let mut said = Vec::new();
+    while said.last() != Some(&b'\n') && said.len() < LONGEST_VERSION {
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        said.push(byte[0]);
+    }
+    stream.set_nonblocking(true)?;
+    if said.starts_with(b"VERSION ") {
+        Ok(stream)
     } else {
-        Err(std::io::ErrorKind::InvalidData.into())
+        Err(ErrorKind::InvalidData.into())
     }
 }

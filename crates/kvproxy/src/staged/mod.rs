@@ -30,6 +30,7 @@ use net::Net;
 use worker::Worker;
 
 use crate::clock::now;
+use crate::log::Log;
 use crate::serve::{connect, join, spawn, watch, Shared, Total, TICK};
 use crate::ServeError;
 
@@ -38,6 +39,7 @@ pub(crate) fn serve<'scope>(
     scope: &'scope Scope<'scope, '_>,
     shared: &'scope Shared<'scope>,
     listener: TcpListener,
+    log: Option<Log>,
     ready: &mut dyn FnMut(),
     stop: &AtomicBool,
 ) -> Result<Total, ServeError> {
@@ -55,7 +57,7 @@ pub(crate) fn serve<'scope>(
     spawn(scope, "kv-medic".into(), move || health.watch(shared))?;
     handles.push(spawn(scope, shared.stats[0].name.clone(), move || net.run())?);
     ready();
-    let watched = watch(shared, stop, &handles, &mut || {
+    let watched = watch(shared, stop, &handles, log, &mut || {
         std::thread::sleep(TICK);
         Ok(())
     });

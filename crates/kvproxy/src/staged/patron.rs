@@ -12,8 +12,8 @@ use crate::clock::now;
 use crate::gather::ERROR;
 use crate::memory::Memory;
 use crate::own::{record, Own};
-use crate::rules::{NO_MEMORY, QUEUE_FULL};
 use crate::route::Route;
+use crate::rules::{NO_MEMORY, QUEUE_FULL};
 use crate::stats::Stats;
 
 /// What a client is owed, in the order of its requests.

@@ -62,7 +62,12 @@ impl<'a> Worker<'a> {
                 self.stats.misses.add(job.route.keys.saturating_sub(gather.found) as u64);
             }
             let Self { shared, stats, line, own, .. } = &mut self;
-            patron.served(&job, gather.rank, &bytes, &mut Scribe { stats, own, memory: &shared.memory, line });
+            patron.served(
+                &job,
+                gather.rank,
+                &bytes,
+                &mut Scribe { stats, own, memory: &shared.memory, line },
+            );
             self.stats.busy_ns.add(now() - taken);
             bytes.shrink_to(1 << 18);
             self.bytes = bytes;
@@ -143,7 +148,9 @@ impl<'a> Worker<'a> {
     /// The next server that is up, by turns over all workers.
     fn next(&self) -> Option<usize> {
         let all = self.links.len();
-        (0..all).map(|_| self.shared.turn.fetch_add(1, Ordering::Relaxed) % all).find(|one| self.health.is_up(*one))
+        (0..all)
+            .map(|_| self.shared.turn.fetch_add(1, Ordering::Relaxed) % all)
+            .find(|one| self.health.is_up(*one))
     }
 
     /// Whether it was sent; else the answer is an error.

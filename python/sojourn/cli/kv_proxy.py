@@ -1,0 +1,86 @@
+"""`sojourn serve kv-proxy`: the middleware for memcached, until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+from typer.core import TyperGroup
+
+from sojourn.errors import InputError
+
+
+class Services(TyperGroup):
+    """`kv-proxy` has options of its own; every other word is the name of a testbed."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        known = bool(args) and args[0] in self.commands
+        return super().resolve_command(ctx, args if known else ["testbed", *args])
+
+
+def kv_proxy(
+    server: Annotated[list[str], typer.Option(help="a memcached, host:port; again for each further one")],
+    listen: Annotated[str, typer.Option(help="ip:port; port 0 takes a free one")] = "127.0.0.1:11212",
+    design: Annotated[str, typer.Option(help="direct: event loops; staged: network thread, queue, workers")] = "direct",
+    workers: Annotated[int, typer.Option(help="staged: worker threads")] = 64,
+    threads: Annotated[int, typer.Option(help="direct: event-loop threads")] = 1,
+    sharded: Annotated[bool, typer.Option("--sharded", help="split a multi-get over the servers")] = False,
+    queue: Annotated[int, typer.Option(help="requests that may wait; further ones are refused")] = 10_000,
+    connections: Annotated[int, typer.Option(help="of clients")] = 1024,
+    value_bytes: Annotated[int, typer.Option(help="largest value")] = 1 << 20,
+    key_bytes: Annotated[int, typer.Option(help="longest key, up to 250")] = 250,
+    memory_bytes: Annotated[int, typer.Option(help="buffers of all connections together")] = 256 << 20,
+    idle: Annotated[float, typer.Option(help="s after which a silent client is disconnected")] = 600.0,
+    timeout: Annotated[float, typer.Option(help="s that a server has for an answer")] = 1.0,
+    connect_timeout: Annotated[float, typer.Option(help="s to connect to a server")] = 1.0,
+    log: Annotated[Path | None, typer.Option(help="record log: a row for each thread and period")] = None,
+    period: Annotated[float, typer.Option(help="of the log, s")] = 1.0,
+    metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
+) -> None:
+    """Puts a proxy in front of memcached: writes to all servers, reads from one. docs/reference/kv-proxy.md"""
+    from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
+
+    try:
+        options = ProxyOptions(
+            listen=listen, servers=tuple(server), design=design, workers=workers, threads=threads, sharded=sharded,
+            queue=queue, connections=connections, value_bytes=value_bytes, key_bytes=key_bytes,
+            memory_bytes=memory_bytes, idle_s=idle, timeout_s=timeout, connect_timeout_s=connect_timeout, log=log,
+            period_s=period, metrics=metrics,
+        )  # fmt: skip
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{first['loc'][0]} = {first['input']!r}", "serve kv-proxy", first["msg"]) from None
+    proxy = KvProxy(options)
+    try:
+        also = f", metrics at http://{proxy.metrics}/metrics" if proxy.metrics else ""
+        typer.echo(f"{proxy.url} -> {', '.join(server)} ({design}){also}; Ctrl-C ends it", err=as_json)
+        while proxy.worker.process.poll() is None:
+            time.sleep(0.1)
+    except KeyboardInterrupt:
+        pass
+    summary = proxy.stop()
+    typer.echo(json.dumps(summary) if as_json else told(summary))
+
+
+def told(summary: dict[str, Any]) -> str:
+    """The summary in a few lines."""
+    kinds = ", ".join(f"{kind} {count}" for kind, count in summary["by_kind"].items() if count) or "none"
+    lines = [
+        f"{summary['completions']} requests in {summary['seconds']:.1f} s ({summary['throughput']:.0f}/s): {kinds}",
+        f"{summary['errors']} errors, {summary['misses']} of {summary['misses'] + summary['hits']} keys missed",
+    ]
+    for name in ("response", "queue", "service"):
+        times = summary[name]
+        at = " ".join(f"p{q} {times['percentiles_s'][q] * 1e3:.3f}" for q in ("50", "90", "99"))
+        lines.append(f"{name:8} ms: mean {times['mean_s'] * 1e3:.3f} {at} max {times['max_s'] * 1e3:.3f}")
+    lines += [
+        f"{server['address']}: {server['requests']} requests, {server['errors']} errors, "
+        f"{server['service_s'] * 1e3:.3f} ms each"
+        for server in summary["servers"]
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,73 @@
+"""The key-value proxy as a service that lab starts and stops: in front of memcached servers, in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sojourn.lab.process import Worker
+
+Summary = dict[str, Any]
+
+
+class ProxyOptions(BaseModel):
+    """What can be set of a proxy; times in s, sizes in bytes. docs/reference/kv-proxy.md says what each does."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    listen: str = "127.0.0.1:11212"
+    servers: tuple[str, ...] = Field(min_length=1, max_length=64)
+    design: str = Field(default="direct", pattern="^(staged|direct)$")
+    workers: int = Field(default=64, ge=1, le=1024)
+    threads: int = Field(default=1, ge=1, le=256)
+    sharded: bool = False
+    queue: int = Field(default=10_000, ge=1, le=10_000_000)
+    connections: int = Field(default=1024, ge=1, le=1_000_000)
+    value_bytes: int = Field(default=1 << 20, ge=1, le=1 << 30)
+    key_bytes: int = Field(default=250, ge=1, le=250)
+    memory_bytes: int = Field(default=256 << 20, ge=1 << 20)
+    idle_s: float = Field(default=600.0, ge=0.01, le=1e6)
+    timeout_s: float = Field(default=1.0, ge=0.001, le=3600)
+    connect_timeout_s: float = Field(default=1.0, ge=0.001, le=3600)
+    log: Path | None = None
+    period_s: float = Field(default=1.0, ge=0.01, le=3600)
+    metrics: str | None = None
+
+
+class KvProxy:
+    """A running proxy: where it listens, which process it is, how to stop it."""
+
+    def __init__(self, options: ProxyOptions, *, network: str | None = None, log: Path | None = None) -> None:
+        """Starts it in the network namespace at the path `network`, complaints to `log`, and waits until it accepts.
+
+        Raises:
+            ServiceError: an address is taken, a server cannot be reached.
+        """
+        config = options.model_dump(mode="json")
+        self.worker = Worker("kv-proxy", {"network": network, "kv-proxy": config}, log=log)
+        self.ready = self.worker.ready(timeout_s=20.0 + options.connect_timeout_s * len(options.servers))
+        self.address: str = self.ready["address"]
+        self.metrics: str | None = self.ready["metrics"]
+
+    @property
+    def url(self) -> str:
+        return f"memcached://{self.address}"
+
+    @property
+    def pid(self) -> int:
+        return self.worker.process.pid
+
+    def stop(self) -> Summary:
+        """Ends it in good order; what it did.
+
+        Raises:
+            SojournError: it had ended by an error before.
+        """
+        summary: Summary = self.worker.result()["summary"]
+        return summary
+
+    def close(self) -> None:
+        """Makes sure that the process is gone."""
+        self.worker.close()
