@@ -105,3 +105,7 @@ class Simulation:
     def histogram(self, key: str) -> dict[str, Any]: ...
 
 # model files
+
+# Middleware for memcached (crates/py/src/kvproxy.rs)
+
+def serve_kv_proxy(config: str, ready: Callable[[str], object]) -> str: ...

@@ -35,6 +35,11 @@ def _web(config: Config) -> Any:
     return json.loads(_native.serve_web(json.dumps(config["web"]), lambda text: emit("ready", **json.loads(text))))
 
 
+def _kv_proxy(config: Config) -> Any:
+    proxy = json.dumps(config["kv-proxy"])
+    return json.loads(_native.serve_kv_proxy(proxy, lambda text: emit("ready", **json.loads(text))))
+
+
 def _host(config: Config) -> Any:
     emit("ready")
     return json.loads(_native.collect_host(json.dumps(config["host"])))
@@ -59,6 +64,7 @@ KINDS: dict[str, Callable[[Config], Any]] = {
     "load": _load,
     "kv": _kv,
     "web": _web,
+    "kv-proxy": _kv_proxy,
     "host": _host,
     "spin": _spin,
     "irqwork": _irqwork,

@@ -131,8 +131,14 @@ impl<'a> Worker<'a> {
         };
         let mut gather = Gather::new(parts, parts > 1);
         let (start, mut asked, mut bytes) = (now(), Vec::with_capacity(parts), Vec::new());
-        for part in 0..parts {
-            let Some(server) = self.next() else { return error(crate::rules::NO_SERVER) };
+        // One turn for all parts: other workers take turns meanwhile, and no server may be asked twice at once.
+        let (all, turn) = (self.links.len(), self.shared.turn.fetch_add(1, Ordering::Relaxed));
+        let ups: Vec<usize> =
+            (0..all).map(|n| turn.wrapping_add(n) % all).filter(|one| self.health.is_up(*one)).collect();
+        if ups.len() < parts {
+            return error(crate::rules::NO_SERVER);
+        }
+        for (part, &server) in ups.iter().take(parts).enumerate() {
             bytes.clear();
             shard(&mut bytes, &keys, job.route.keys, part, parts);
             if self.send(server, &bytes, &mut gather, part) {
