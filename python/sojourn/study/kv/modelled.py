@@ -40,7 +40,7 @@ def _network(shape: Shape, times: Times, clients: int) -> Prediction:
 
 
 def _cores(shape: Shape, cores: dict[int, float], times: Times, clients: int) -> Prediction:
-    return shared_cores(times, shape, clients, cores[clients])
+    return shared_cores(times, shape, clients, cores[clients], cores[times.fewest])
 
 
 def left(rows: pl.DataFrame, cores: int) -> dict[int, float]:

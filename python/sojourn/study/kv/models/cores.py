@@ -32,18 +32,44 @@ class Group:
     cpu_s: float
 
 
-def shared_cores(times: Times, shape: Shape, clients: int, cores: float) -> Prediction:
-    """The network with stretched times; `utilisation` has "cores" too."""
-    groups = {
+def shared_cores(
+    times: Times, shape: Shape, clients: int, cores: float, light_cores: float | None = None
+) -> Prediction:
+    """The network with stretched times; `utilisation` has "cores" too.
+
+    `light_cores`: cores that there were at the fewest clients (default: as many), where the delays are taken: what the
+    client and the service take longer there than their stretched CPU times.
+    """
+    light = groups_at(times, shape, times.fewest)
+    rest, delay = _delays(times, shape, light, dict.fromkeys(light, 1.0))
+    _, stretch = _fixed_point(light, shape, rest, delay, times.fewest, light_cores or cores)
+    rest, delay = _delays(times, shape, light, stretch)
+    groups = groups_at(times, shape, clients)
+    found, _ = _fixed_point(groups, shape, rest, delay, clients, cores)
+    used = sum(g.cpu_s for g in groups.values()) * found.throughput_per_s / cores
+    return Prediction(clients, found.throughput_per_s, found.response_s, found.utilisation | {"cores": used})
+
+
+def groups_at(times: Times, shape: Shape, clients: int) -> dict[str, Group]:
+    """The threads and their CPU times at `clients`."""
+    return {
         "client": Group(1, times.at("client_cpu_s", clients)),
         "net": Group(max(shape.proxies, 1), times.at("net_cpu_s", clients)),
         "workers": Group(max(shape.workers * shape.proxies, 1), times.at("worker_cpu_s", clients)),
         "servers": Group(shape.servers, times.at("server_cpu_s", clients)),
     }
-    light = groups_at_least(times)
-    in_service = light["servers"] / (shape.servers if shape.to_all else 1) + light["workers"]
-    rest = max(times.light_service_s.value - in_service, 0.0)
-    delay = max(times.network_s.value - light["client"], 0.0)
+
+
+def _delays(times: Times, shape: Shape, light: dict[str, Group], stretch: dict[str, float]) -> tuple[float, float]:
+    """What is no CPU time: within the service, and between client and middleware."""
+    cpu = {k: g.cpu_s * stretch[k] for k, g in light.items()}
+    in_service = cpu["servers"] / (shape.servers if shape.to_all else 1) + cpu["workers"]
+    return max(times.light_service_s.value - in_service, 0.0), max(times.network_s.value - cpu["client"], 0.0)
+
+
+def _fixed_point(
+    groups: dict[str, Group], shape: Shape, rest: float, delay: float, clients: int, cores: float
+) -> tuple[Prediction, dict[str, float]]:
     stretch = dict.fromkeys(groups, 1.0)
     for _ in range(ROUNDS):
         found = solve(_demands(groups, stretch, rest, delay), shape, clients)
@@ -52,14 +78,7 @@ def shared_cores(times: Times, shape: Shape, clients: int, cores: float) -> Pred
         stretch = {k: (1 - DAMPING) * stretch[k] + DAMPING * wanted[k] for k in groups}
         if change < CLOSE:
             break
-    used = sum(g.cpu_s for g in groups.values()) * found.throughput_per_s / cores
-    return Prediction(clients, found.throughput_per_s, found.response_s, found.utilisation | {"cores": used})
-
-
-def groups_at_least(times: Times) -> dict[str, float]:
-    """CPU times at the fewest clients."""
-    columns = {"client": "client_cpu_s", "net": "net_cpu_s", "workers": "worker_cpu_s", "servers": "server_cpu_s"}
-    return {name: times.at(column, 1) for name, column in columns.items()}
+    return found, stretch
 
 
 def _demands(groups: dict[str, Group], stretch: dict[str, float], rest: float, delay: float) -> Demands:

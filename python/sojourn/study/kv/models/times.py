@@ -32,12 +32,13 @@ class Estimate:
 @dataclass(frozen=True)
 class Times:
     """`network_s` and `light_service_s` at the fewest clients; `means` over all fitted runs; `curves` by clients: what
-    the machine needs per operation changes with the load (more is done at each waking)."""
+    the machine needs per operation changes with the load (more is done at each waking). `fewest`: that client count."""
 
     network_s: Estimate
     light_service_s: Estimate
     means: dict[str, Estimate]
     curves: dict[str, tuple[tuple[float, ...], tuple[float, ...]]]
+    fewest: int = 1
 
     def at(self, name: str, clients: int) -> float:
         """An instrumented time at `clients`, between fitted points straight in ln(clients); 0 where it is unknown."""
@@ -72,7 +73,7 @@ def fit_times(rows: pl.DataFrame, level: float = 0.95) -> Times:
         for name in INSTRUMENTED
         if np.isfinite(values := rows[name].to_numpy().astype(float)).any()
     }
-    return Times(network, service, means, {name: _curve(rows, name) for name in means})
+    return Times(network, service, means, {name: _curve(rows, name) for name in means}, int(light["clients"][0]))
 
 
 def _curve(rows: pl.DataFrame, name: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
