@@ -22,6 +22,7 @@ from sojourn.study.kv.run import KvFindings
 from sojourn.study.kv.seen import configurations, name_of
 
 MS = 1e3
+QUIET = 0.05  # of the cores may be used by others
 
 
 def verdict_lines(found: KvFindings) -> list[str]:
@@ -35,6 +36,9 @@ def verdict_lines(found: KvFindings) -> list[str]:
             f"{found.seen.height} runs: {misses} misses, {errors} errors; the interactive law holds within 5 % in "
             f"{100 * float(held or 0.0):.0f} % of them"  # type: ignore[arg-type]
         )
+        others = found.seen["others_cores"].fill_nan(None).median()
+        if isinstance(others, float) and others > QUIET * found.cores:
+            lines.append(f"disturbed: other processes of this machine used {others:.2f} cores in the median run")
         marked = sum(too_small(row, found.cores) for row in found.seen.to_dicts())
         lines.append(f"{marked} of them are limited by this machine ({found.cores} cores): see Limits")
     for j in found.models:
