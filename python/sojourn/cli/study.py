@@ -15,15 +15,21 @@ def study(
     path: Annotated[Path, typer.Argument(help="a study file, or a folder that holds study.toml")],
     quick: Annotated[bool, typer.Option("--quick", help="short runs: a first look in under three minutes")] = False,
     out: Annotated[Path | None, typer.Option(help="folder of the study; an interrupted one goes on there")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="parts of a key-value study, as document,ping,proxy,models; see its file")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
 ) -> None:
     """Runs a study: measure, fit, predict, write the prediction down, run it, compare, report."""
     from sojourn.study import run_study
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
+    parts = tuple(part.strip() for part in only.split(",")) if only else ()
     with live("run") as view:
-        result = run_study(path, out=out, quick=quick, seed=seed, say=view.say, progress=view)
+        result = run_study(path, out=out, quick=quick, seed=seed, only=parts, say=view.say, progress=view)
     console.print()
     for line in result.verdict:
         console.print(line)
+    for finding in getattr(result.findings, "document", None) or ():
+        console.print(f"- {finding}")
     console.print(f"\nreport: {result.report}")

@@ -1,7 +1,7 @@
 """One TOML file → runs → fit → prediction → check → report.
 
 Map: `plan` the file, checked · `runner` single runs, resumed where a study was interrupted · `phases` what is done
-in which order · `verdict` the ten lines · `document` the report.
+in which order · `verdict` the ten lines · `document` the report. Studies of a memcached middleware are in `kv`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from sojourn.errors import StudyError
 from sojourn.lab.environment import environment
 from sojourn.lab.process import Event
 from sojourn.lab.registry import only_one
 from sojourn.lab.topology import cores
 from sojourn.report import write_html
 from sojourn.study.document import study_document
-from sojourn.study.phases import Findings, run_phases
+from sojourn.study.kv import is_kv
+from sojourn.study.phases import run_phases
 from sojourn.study.plan import Plan, read_plan
 from sojourn.study.runner import Runner, open_study, save_state
 from sojourn.study.verdict import verdict_lines
@@ -34,7 +37,7 @@ class StudyResult:
     folder: Path
     verdict: list[str]
     report: Path
-    findings: Findings
+    findings: Any  # Findings, or KvFindings of a key-value study
 
 
 def run_study(
@@ -43,14 +46,21 @@ def run_study(
     out: Path | None = None,
     quick: bool = False,
     seed: int | None = None,
+    only: tuple[str, ...] = (),
     say: Callable[[str], None] = print,
     progress: Callable[[Event], None] | None = None,
 ) -> StudyResult:
     """Runs the study in `path` (a file, or a folder with study.toml) into `out`; goes on where one was interrupted.
 
+    `only`: parts of a study that has parts (testbed kv).
+
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
+    if is_kv(path):
+        return _run_kv_study(path, out, quick, seed, only, say)
+    if only:
+        raise StudyError(", ".join(only), "--only", "leave it out: this study is one whole")
     plan = read_plan(path, quick=quick, seed=seed)
     # a virtual host disturbs nobody and nobody disturbs it
     alone = nullcontext() if plan.study.testbed == "virtual" else only_one(f"study {plan.study.name}")
@@ -70,3 +80,16 @@ def run_study(
     write_html(study_document(findings, plan, verdict), report)
     save_state(folder, plan, finished=True, verdict=verdict)
     return StudyResult(folder, verdict, report, findings)
+
+
+def _run_kv_study(
+    path: Path, out: Path | None, quick: bool, seed: int | None, only: tuple[str, ...], say: Callable[[str], None]
+) -> StudyResult:
+    from sojourn.study.kv import document, run
+
+    plan, found = run.run_kv(path, out=out, quick=quick, only=only, seed=seed, say=say)
+    verdict = document.verdict_lines(found)
+    (found.folder / "verdict.txt").write_text("\n".join(verdict) + "\n")
+    report = write_html(document.kv_document(found, plan, verdict), found.folder / "report.html")
+    run.save_state(found.folder, plan, finished=True)
+    return StudyResult(found.folder, verdict, report, found)

@@ -1,0 +1,148 @@
+"""The study's system on this machine: memcached servers, proxies and the load, each a process of its own, on loopback."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import socket
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import ServiceError, SojournError
+from sojourn.lab.process import Worker
+from sojourn.measure.kv_load import kv_load
+from sojourn.measure.records import read_log
+from sojourn.study.kv.cpu import Sampler
+from sojourn.study.kv.points import Point
+from sojourn.study.kv.reading import Window, seen
+from sojourn.study.kv.seen import Seen
+from sojourn.testbed.memcached import start_server
+
+READY_S, END_S = 20.0, 10.0
+PINGS = 200
+MIXES = {"set": (1.0, 0.0), "get": (0.0, 1.0), "mixed": (1.0, 1.0)}
+
+
+@dataclass
+class LiveSystem:
+    """Runs points on this machine; all servers live and populated as long as the system."""
+
+    folder: Path
+    servers: int = 3
+    keys: int = 10_000
+    value_bytes: int = 1024
+    warm_up_s: float = 0.5
+    seed: int = 1
+    kind: str = ""
+    _servers: list[Any] = field(default_factory=list)
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> LiveSystem:
+        with ExitStack() as stack:
+            for _ in range(self.servers):
+                self._servers.append(start_server(memory_bytes=max(64 << 20, 4 * self.keys * (self.value_bytes + 512))))
+                stack.callback(self._servers[-1].stop)
+            self.kind = self._servers[0].kind
+            self.populate()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def populate(self) -> None:
+        """Stores every key at every server."""
+        config = self._load([s.url for s in self._servers], "get", len(self._servers), 0.05, 1)
+        with self._scratch("populate") as out:
+            summary = self._run(config | {"kv": config["kv"] | {"populate": True}}, out)
+        asked, misses = summary["kv"]["keys_asked"], summary["kv"]["misses"]
+        if misses or not asked:
+            raise ServiceError(f"{misses} of {asked} keys are missing", "population of the servers", "give more memory")
+
+    def ping(self) -> dict[str, float]:
+        """Round trip of `version` to the first server, s: median, smallest, largest of 200."""
+        host, port = self._servers[0].address.rsplit(":", 1)
+        times = []
+        with socket.create_connection((host, int(port)), timeout=2.0) as talk:
+            talk.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for _ in range(PINGS):
+                start = time.perf_counter()
+                talk.sendall(b"version\r\n")
+                talk.recv(256)
+                times.append(time.perf_counter() - start)
+        return {"median_s": statistics.median(times), "low_s": min(times), "high_s": max(times)}
+
+    def run(self, point: Point) -> Seen:
+        """One run: proxies started, load with warm-up, everything read in the window after it.
+
+        Raises:
+            ServiceError: a process ended, or does not answer.
+        """
+        servers = self._servers[: point.servers]
+        # a target has one connection at least
+        point = replace(point, clients=max(point.clients, point.proxies or point.servers))
+        with self._scratch(point.name) as out, ExitStack() as stack:
+            load = Worker("load", log=out / "log.txt")  # processes start side by side
+            stack.callback(load.close)
+            proxies = [self._proxy(point, servers, out, k, stack) for k in range(point.proxies)]
+            ready = [worker.ready(READY_S) for worker in proxies]
+            urls = [f"memcached://{proxy['address']}" for proxy in ready] or [s.url for s in servers]
+            config = self._load(urls, point.workload, point.clients, point.seconds + self.warm_up_s, self._seed(point))
+            pids = {
+                "client": [load.process.pid],
+                "servers": [pid for s in servers for pid in s.pids.values()],
+                "proxies": [worker.process.pid for worker in proxies],
+            }
+            with Sampler(pids) as sampler:
+                load.begin({"load": config, "out": str(out)})
+                summary = load.finish(config["duration_s"] + 60)["summary"]
+            ends = [worker.result(END_S)["summary"] for worker in proxies]
+            start, end = summary["start_s"] + self.warm_up_s, summary["end_s"]
+            records, _ = read_log(out / "requests.rec")
+            logs = [read_log(out / f"app{k}.rec") for k in range(len(proxies))]
+            return seen(point, Window(start, end, records, summary, logs, ends, sampler.between(start, end)))
+
+    def _seed(self, point: Point) -> int:
+        return int.from_bytes(hashlib.sha256(f"{self.seed}/{point.name}".encode()).digest()[:6], "big")
+
+    def _proxy(self, point: Point, servers: list[Any], out: Path, k: int, stack: ExitStack) -> Worker:
+        config = {
+            "listen": "127.0.0.1:0", "servers": [s.address for s in servers], "design": point.design,
+            "workers": max(point.workers, 1), "sharded": point.sharded, "log": str(out / f"app{k}.rec"), "period_s": 0.05,
+            "timeout_s": 5.0,
+        }  # fmt: skip
+        worker = Worker("kv-proxy", {"kv-proxy": config}, log=out / f"proxy{k}.txt")
+        stack.callback(worker.close)
+        return worker
+
+    def _load(self, urls: list[str], workload: str, clients: int, seconds: float, seed: int) -> dict[str, Any]:
+        keys = int(workload.removeprefix("multi-")) if workload.startswith("multi-") else None
+        sets, gets = MIXES.get(workload, (0.0, 1.0))
+        return kv_load(
+            urls, connections=clients, duration_s=seconds, set_weight=sets, get_weight=gets,
+            multi_get=keys, keys=self.keys, value_bytes=self.value_bytes, populate=False, seed=seed, timeout_s=5.0,
+            record_limit=400_000,
+        )  # fmt: skip
+
+    def _run(self, config: dict[str, Any], out: Path) -> dict[str, Any]:
+        worker = Worker("load", {"load": config, "out": str(out)}, log=out / "log.txt")
+        try:
+            summary: dict[str, Any] = worker.finish(config["duration_s"] + 120)["summary"]
+            return summary
+        finally:
+            worker.close()
+
+    @contextmanager
+    def _scratch(self, name: str) -> Iterator[Path]:
+        """A folder for the records of one run: read, then removed; kept where the run ended by an error."""
+        out = self.folder / "scratch" / name
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir(parents=True)
+        yield out
+        with suppress(OSError, SojournError):
+            shutil.rmtree(out)

@@ -1,0 +1,49 @@
+"""Both models on every configuration that has enough client counts."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from sojourn.study.kv.models import Judgement, Prediction, Times, closed_network, judge, shared_cores
+from sojourn.study.kv.models.judge import Point
+from sojourn.study.kv.models.network import Shape
+from sojourn.study.kv.seen import configurations, name_of
+
+LEAST = 3
+NETWORK, CORES = "network of queues", "with shared cores"
+
+
+def shape_of(configuration: dict[str, Any]) -> Shape:
+    """Sets go to every server where there is a middleware."""
+    to_all = configuration["workload"] == "set" and configuration["proxies"] > 0
+    return Shape(configuration["servers"], configuration["proxies"], configuration["workers"], to_all)
+
+
+def judged(seen: pl.DataFrame, cores: int) -> list[Judgement]:
+    """The two models on all configurations with at least three client counts, a judgement a model and design."""
+    found: dict[tuple[str, str], list[Point]] = {}
+    for configuration, rows in configurations(seen):
+        shape = shape_of(configuration)
+        if rows["clients"].n_unique() < LEAST or configuration["workload"] == "mixed":
+            continue
+        for model, predict in ((NETWORK, partial(_network, shape)), (CORES, partial(_cores, shape, left(rows, cores)))):
+            _, points = judge(model, name_of(configuration), rows, predict)
+            found.setdefault((model, str(configuration["design"])), []).extend(points)
+    return [Judgement(f"{model}, {design}", tuple(points)) for (model, design), points in found.items()]
+
+
+def _network(shape: Shape, times: Times, clients: int) -> Prediction:
+    return closed_network(times, shape, clients)
+
+
+def _cores(shape: Shape, cores: dict[int, float], times: Times, clients: int) -> Prediction:
+    return shared_cores(times, shape, clients, cores[clients], cores[times.fewest])
+
+
+def left(rows: pl.DataFrame, cores: int) -> dict[int, float]:
+    """Cores that other processes of the machine left at each client count, half a core at least."""
+    used = rows.group_by("clients").agg(pl.col("others_cores").fill_nan(0.0).mean())
+    return {row["clients"]: max(cores - (row["others_cores"] or 0.0), 0.5) for row in used.to_dicts()}

@@ -1,0 +1,98 @@
+"""The model we think best: the same network, with every thread's CPU time stretched by the cores it shares with the others.
+
+Client, net threads, workers and servers of one machine compete for its cores. A thread that works has a core to itself
+while no more threads than cores work, and an equal share beyond (processor sharing). So each CPU time D_k becomes s_k D_k,
+s_k = E[max(1, (1 + B_k)/C)], with B_k the number of other threads that work. Threads are taken as independent, busy with
+probability X s_j D_j/threads_j (its share of one customer less: (N-1)/N, as in Schweitzer's approximation); X comes from
+the network with the stretched times; a fixed point, solved by damped substitution.
+Source of the parts: Jacobson and Lazowska, Analyzing queueing networks with simultaneous resource possession, CACM 25(2),
+1982 (surrogate delays); Lazowska et al. (1984), chapter 11. CPU times per operation are the instrumented ones, between
+fitted client counts straight in ln N. C may be a fraction: what other
+processes left, measured. Limits: all cores equal, threads not pinned, one machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom
+
+from sojourn.study.kv.models.network import Demands, Prediction, Shape, solve
+from sojourn.study.kv.models.times import Times
+
+ROUNDS, CLOSE, DAMPING = 60, 1e-4, 0.5
+
+
+@dataclass(frozen=True)
+class Group:
+    """Equal threads and their CPU time of one operation together, s."""
+
+    threads: int
+    cpu_s: float
+
+
+def shared_cores(
+    times: Times, shape: Shape, clients: int, cores: float, light_cores: float | None = None
+) -> Prediction:
+    """The network with stretched times; `utilisation` has "cores" too.
+
+    `light_cores`: cores that there were at the fewest clients (default: as many), where the delays are taken: what the
+    client and the service take longer there than their stretched CPU times.
+    """
+    light = groups_at(times, shape, times.fewest)
+    rest, delay = _delays(times, shape, light, dict.fromkeys(light, 1.0))
+    _, stretch = _fixed_point(light, shape, rest, delay, times.fewest, light_cores or cores)
+    rest, delay = _delays(times, shape, light, stretch)
+    groups = groups_at(times, shape, clients)
+    found, _ = _fixed_point(groups, shape, rest, delay, clients, cores)
+    used = sum(g.cpu_s for g in groups.values()) * found.throughput_per_s / cores
+    return Prediction(clients, found.throughput_per_s, found.response_s, found.utilisation | {"cores": used})
+
+
+def groups_at(times: Times, shape: Shape, clients: int) -> dict[str, Group]:
+    """The threads and their CPU times at `clients`."""
+    return {
+        "client": Group(1, times.at("client_cpu_s", clients)),
+        "net": Group(max(shape.proxies, 1), times.at("net_cpu_s", clients)),
+        "workers": Group(max(shape.workers * shape.proxies, 1), times.at("worker_cpu_s", clients)),
+        "servers": Group(shape.servers, times.at("server_cpu_s", clients)),
+    }
+
+
+def _delays(times: Times, shape: Shape, light: dict[str, Group], stretch: dict[str, float]) -> tuple[float, float]:
+    """What is no CPU time: within the service, and between client and middleware."""
+    cpu = {k: g.cpu_s * stretch[k] for k, g in light.items()}
+    in_service = cpu["servers"] / (shape.servers if shape.to_all else 1) + cpu["workers"]
+    return max(times.light_service_s.value - in_service, 0.0), max(times.network_s.value - cpu["client"], 0.0)
+
+
+def _fixed_point(
+    groups: dict[str, Group], shape: Shape, rest: float, delay: float, clients: int, cores: float
+) -> tuple[Prediction, dict[str, float]]:
+    stretch = dict.fromkeys(groups, 1.0)
+    for _ in range(ROUNDS):
+        found = solve(_demands(groups, stretch, rest, delay), shape, clients)
+        wanted = _stretch(groups, stretch, found.throughput_per_s, clients, cores)
+        change = max(abs(wanted[k] / stretch[k] - 1) for k in groups)
+        stretch = {k: (1 - DAMPING) * stretch[k] + DAMPING * wanted[k] for k in groups}
+        if change < CLOSE:
+            break
+    return found, stretch
+
+
+def _demands(groups: dict[str, Group], stretch: dict[str, float], rest: float, delay: float) -> Demands:
+    cpu = {k: g.cpu_s * stretch[k] for k, g in groups.items()}
+    return Demands(delay, cpu["client"], cpu["net"], rest + cpu["workers"], cpu["servers"])
+
+
+def _stretch(groups: dict[str, Group], now: dict[str, float], x: float, clients: int, cores: float) -> dict[str, float]:
+    busy = {k: min(1.0, x * g.cpu_s * now[k] / g.threads) * (clients - 1) / clients for k, g in groups.items()}
+    found = {}
+    for tagged in groups:
+        law = np.ones(1)
+        for k, g in groups.items():
+            n = g.threads - (k == tagged)
+            law = np.convolve(law, binom.pmf(np.arange(n + 1), n, busy[k]))
+        found[tagged] = float(law @ np.maximum(1.0, (1 + np.arange(len(law))) / cores))
+    return found

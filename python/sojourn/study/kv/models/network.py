@@ -1,0 +1,113 @@
+"""The document's closed network: the network as a delay, the net thread as a queue, workers of which each holds one request.
+
+Source: exact solution of a product-form closed network (Lazowska et al. 1984, chapters 6 and 8); a worker is held while
+memcached serves, so the workers are a flow-equivalent station: memcached and the rest of the service are solved alone for
+1 … W customers, and their throughputs are its rates (chapter 8.3; exact here, since the inner network is product-form and
+at most W are in it, up to the waiting for a worker). Limits: one class; exponential times; workers of all proxies are
+taken as one pool.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sojourn as sj
+from sojourn.model import Closed, Delay, LoadDependent, Model, Queue
+from sojourn.model.nouns import Station
+from sojourn.study.kv.models.times import Times
+
+LEAST_S = 1e-9
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The configuration: `workers` of one proxy (0: no limit on what is under way), `to_all`: an operation goes to every server."""
+
+    servers: int = 1
+    proxies: int = 1
+    workers: int = 0
+    to_all: bool = False
+
+
+@dataclass(frozen=True)
+class Demands:
+    """Times of one operation in s: `delay_s` outside all queues, `client_s` and `net_s` of one thread each, `held_s` of a
+    worker outside the servers, `server_s` of all servers together."""
+
+    delay_s: float
+    client_s: float
+    net_s: float
+    held_s: float
+    server_s: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Throughput, response time outside the client, and utilisation by station (of one server)."""
+
+    clients: int
+    throughput_per_s: float
+    response_s: float
+    utilisation: dict[str, float]
+
+    @property
+    def bottleneck(self) -> str:
+        """The busiest queue; a delay is none."""
+        return max(self.utilisation, key=self.utilisation.__getitem__) if self.utilisation else ""
+
+
+def closed_network(times: Times, shape: Shape, clients: int, server_s: float | None = None) -> Prediction:
+    """With constant times: awake time of the net thread, the service time that few clients saw, the network's delay.
+
+    `server_s`: what of the service time all servers together work; default their CPU time, else all of it.
+    """
+    service = times.light_service_s.value
+    work = times.mean("server_cpu_s") if server_s is None else server_s
+    each = work / shape.servers if shape.to_all else work
+    each = min(each or service, service)
+    demands = Demands(
+        times.network_s.value, 0.0, times.mean("net_s"), service - each, each * (shape.servers if shape.to_all else 1)
+    )
+    return solve(demands, shape, clients)
+
+
+def solve(d: Demands, shape: Shape, clients: int) -> Prediction:
+    """The network for one number of clients."""
+    inside = min(shape.workers * shape.proxies or clients, clients)
+    rates = inner_rates(d, shape, inside)
+    stations: list[Station] = [Delay("network"), LoadDependent("workers", tuple(rates))]
+    demands = {"network": max(d.delay_s, LEAST_S)}
+    for name, total, count in (("client", d.client_s, 1), ("net", d.net_s, shape.proxies)):
+        for k in range(count if total > 0 else 0):
+            stations.append(Queue(_numbered(name, k, count)))
+            demands[_numbered(name, k, count)] = total / count
+    found = sj.solve(
+        Model(
+            stations,
+            [Closed("c", clients)],
+            demands_s={n: {"c": v} for n, v in demands.items()} | {"workers": {}},
+            visits={"workers": {"c": 1.0}},
+        )
+    )
+    x = found.value("throughput", cls="c")
+    used = {n: x * v for n, v in demands.items() if n != "network"}
+    used["servers"] = x * d.server_s / shape.servers
+    if shape.workers:
+        used["workers"] = min(1.0, found.value("queue_length", "workers") / (shape.workers * shape.proxies))
+    return Prediction(clients, x, clients / x - d.client_s, used)
+
+
+def _numbered(name: str, k: int, count: int) -> str:
+    return name if count == 1 else f"{name} {k + 1}"
+
+
+def inner_rates(d: Demands, shape: Shape, most: int) -> list[float]:
+    """Throughput of servers and the rest of the service with 1 … `most` customers."""
+    queues = 1 if shape.to_all else shape.servers
+    stations: list[Station] = [Delay("rest"), *(Queue(f"server {k + 1}") for k in range(queues))]
+    each = max(d.server_s / shape.servers, LEAST_S)
+    demands = {"rest": {"c": max(d.held_s, LEAST_S)}} | {f"server {k + 1}": {"c": each} for k in range(queues)}
+    model = Model(stations, [Closed("c", 1)], demands_s=demands)
+    found = sj.sweep(model, "classes.c.population", range(1, most + 1))
+    rates = found.where(metric="throughput", station="", **{"class": "c"}).frame["value"].to_list()
+    return [float(rate) for rate in rates]

@@ -1,0 +1,163 @@
+"""Runs the key-value study part by part into one folder; a run that is there is not run again."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
+
+from sojourn.errors import StudyError
+from sojourn.findings import Finding, findings, read_tables
+from sojourn.lab.registry import only_one
+from sojourn.lab.topology import cores
+from sojourn.study.kv.live import LiveSystem
+from sojourn.study.kv.modelled import judged
+from sojourn.study.kv.models import Judgement
+from sojourn.study.kv.plan import KvPlan, read_kv_plan
+from sojourn.study.kv.points import Point
+from sojourn.study.kv.seen import Seen, frame
+
+Say = Callable[[str], None]
+
+
+class System(Protocol):
+    """What runs points: this machine, or a simulation."""
+
+    kind: str
+
+    def run(self, point: Point) -> Seen: ...
+
+    def ping(self) -> dict[str, float]: ...
+
+
+@dataclass
+class KvFindings:
+    """All that was found: rows of all sections, pings, broken laws of the document, models judged."""
+
+    folder: Path
+    cores: int
+    server: str = ""
+    seen: pl.DataFrame = field(default_factory=lambda: frame([]))
+    pings: dict[str, dict[str, float]] = field(default_factory=dict)
+    document: list[Finding] | None = None
+    tables: int = 0
+    models: list[Judgement] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def open_folder(out: Path | None, plan: KvPlan, say: Say) -> Path:
+    """`out`, or the newest folder of the same plan under runs/ that is not finished, or a new one.
+
+    Raises:
+        StudyError: `out` holds another study, or something else.
+    """
+    if out is None:
+        for found in sorted(Path("runs").glob(f"{plan.study.name}-*/study.json"), reverse=True):
+            state = _state(found)
+            if state.get("fingerprint") == plan.fingerprint and not state.get("finished"):
+                say(f"goes on with the unfinished study in {found.parent}")
+                return found.parent
+        out = Path("runs") / f"{plan.study.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    state = _state(out / "study.json")
+    if out.exists() and any(out.iterdir()) and state.get("fingerprint") != plan.fingerprint:
+        raise StudyError("it holds another study", str(out), "choose another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    save_state(out, plan, finished=False)
+    return out
+
+
+def save_state(out: Path, plan: KvPlan, *, finished: bool) -> None:
+    """study.json: whose folder this is, and whether it is finished."""
+    temporary = out / "study.tmp"
+    state = {"fingerprint": plan.fingerprint, "finished": finished, "plan": plan.study.model_dump()}
+    temporary.write_text(json.dumps(state, indent=1) + "\n")
+    temporary.replace(out / "study.json")
+
+
+def _state(path: Path) -> dict[str, Any]:
+    try:
+        state: dict[str, Any] = json.loads(path.read_text())
+        return state
+    except (OSError, ValueError):
+        return {}
+
+
+def document(plan: KvPlan, found: KvFindings) -> None:
+    """Reads the published tables against their laws."""
+    if "document" in plan.parts and plan.study.document:
+        tables = read_tables(plan.where / plan.study.document.tables, plan.study.document.pattern)
+        found.document, found.tables = findings(tables), len(tables)
+
+
+def run_sections(plan: KvPlan, system: System, found: KvFindings, say: Say) -> None:
+    """Every point of every section, each kept as soon as it is known."""
+    rows: list[Seen] = []
+    for section in plan.sections():
+        points = plan.points(section)
+        say(f"{section.name}: {len(points)} runs")
+        if "ping" in plan.parts:
+            found.pings[section.name] = system.ping()
+        rows += [_once(found.folder, point, system, say) for point in points]
+    found.seen = frame(rows)
+    if rows:
+        found.seen.write_csv(found.folder / "seen.csv")
+
+
+def _once(folder: Path, point: Point, system: System, say: Say) -> Seen:
+    path = folder / "points" / f"{point.name}.json"
+    if path.exists():
+        kept: dict[str, Any] = json.loads(path.read_text())
+        return Seen(**(kept | {name: math.nan for name, value in kept.items() if value is None}))
+    row = system.run(point)
+    path.parent.mkdir(exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    clean = {k: None if isinstance(v, float) and v != v else v for k, v in asdict(row).items()}
+    temporary.write_text(json.dumps(clean) + "\n")
+    temporary.replace(path)
+    say(f"  {point.name}: {row.throughput_per_s:.0f}/s, {1e3 * row.response_s:.3f} ms" + _trouble(row))
+    return row
+
+
+def _trouble(row: Seen) -> str:
+    return "".join(f", {count} {what}" for count, what in ((row.misses, "misses"), (row.errors, "errors")) if count)
+
+
+def measure(plan: KvPlan, folder: Path, say: Say, system: System | None = None) -> KvFindings:
+    """All parts of the plan. `system`: instead of this machine."""
+    found = KvFindings(folder, len(cores()))
+    started = time.monotonic()
+    document(plan, found)
+    if plan.sections() and system is not None:
+        found.server = system.kind
+        run_sections(plan, system, found, say)
+    elif plan.sections():
+        load = plan.study.load
+        most = max(max(s.servers) for s in plan.sections())
+        with only_one(f"study {plan.study.name}"), LiveSystem(
+            folder, most, load.keys, load.value_bytes, load.warm_up_s, load.seed
+        ) as live:  # fmt: skip
+            found.server = live.kind
+            run_sections(plan, live, found, say)
+    if "models" in plan.parts:
+        found.models = judged(found.seen, found.cores)
+    found.seconds = time.monotonic() - started
+    return found
+
+
+def run_kv(
+    path: Path, *, out: Path | None, quick: bool, only: tuple[str, ...], seed: int | None, say: Say
+) -> tuple[KvPlan, KvFindings]:
+    """Reads, measures, keeps.
+
+    Raises:
+        StudyError, LabError, ServiceError: with the value, the place and the remedy.
+    """
+    plan = read_kv_plan(path, quick=quick, only=only, seed=seed)
+    folder = open_folder(out, plan, say)
+    return plan, measure(plan, folder, say)
