@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check test live bench bench-solve bench-simulate bench-coverage demo clean
+.PHONY: help setup build check test live bench bench-solve bench-simulate bench-coverage bench-kv demo clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -53,6 +53,10 @@ bench-simulate: build ## the engine against a bare event loop, SimPy, Ciw and sa
 
 bench-coverage: build ## how often the simulator's intervals hold the truth, over 400 seeds
 	$(PY) benches/coverage/run.py
+
+bench-kv: build ## the memcached middleware beside nutcracker, and the load on memcached
+	$(PY) benches/kv/run.py proxy
+	$(PY) benches/kv/load.py
 
 demo: build ## the web study, its verdict, and the path of one HTML report
 	$(VENV)/bin/sojourn study studies/web --quick
