@@ -225,6 +225,7 @@ def test_an_error_of_the_system_is_one_line_too(
 
 
 def test_the_second_signal_is_told_to_wait_and_the_third_heard(capfd: pytest.CaptureFixture[str]) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it
     stop.end_in_good_order()
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGTERM)
