@@ -12,11 +12,12 @@ import pytest
 from sojourn.errors import StudyError
 from sojourn.report import render_html
 from sojourn.study import run_study
+from sojourn.study.folder import open_study, save_state
 from sojourn.study.kv.analysis import knee, laws, limited_by, too_small
 from sojourn.study.kv.document import kv_document, verdict_lines
 from sojourn.study.kv.plan import is_kv, read_kv_plan
 from sojourn.study.kv.points import Point
-from sojourn.study.kv.run import measure, open_folder, save_state
+from sojourn.study.kv.run import measure
 from sojourn.study.kv.seen import Seen, frame
 from sojourn.study.kv.simulated import SimulatedSystem
 
@@ -115,7 +116,7 @@ def test_only_known_parts(file: Path) -> None:
 
 def test_measured_judged_and_reported_and_resumed(file: Path, tmp_path: Path) -> None:
     plan, system, out = read_kv_plan(file), Simulated(), tmp_path / "out"
-    found = measure(plan, open_folder(out, plan, print), lambda _: None, system)
+    found = measure(plan, open_study(out, plan, print), lambda _: None, system)
     assert len(system.runs) == 5 * 2 + 4 * 2
     text = "\n".join(verdict_lines(found))
     assert "0 misses, 0 errors" in text
@@ -129,13 +130,13 @@ def test_measured_judged_and_reported_and_resumed(file: Path, tmp_path: Path) ->
 
     (out / "points" / f"{system.runs[3]}.json").unlink()  # as if it had been interrupted
     again = Simulated()
-    resumed = measure(plan, open_folder(out, plan, print), lambda _: None, again)
+    resumed = measure(plan, open_study(out, plan, print), lambda _: None, again)
     assert again.runs == [system.runs[3]]
     assert resumed.seen.drop("seconds").equals(found.seen.drop("seconds"), null_equal=True)
 
     save_state(out, plan, finished=True)
     with pytest.raises(StudyError, match="another study"):
-        open_folder(out, read_kv_plan(file, seed=2), print)
+        open_study(out, read_kv_plan(file, seed=2), print)
 
 
 def test_the_document_alone_needs_no_machine(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """One TOML file → runs → fit → prediction → check → report.
 
-Map: `plan` the file, checked · `runner` single runs, resumed where a study was interrupted · `phases` what is done
-in which order · `verdict` the ten lines · `document` the report. Studies of a memcached middleware are in `kv`.
+Map: `file` a study file, read and checked · `folder` where it ends up, found again after an interruption · `plan` what
+the file says · `runner` single runs · `phases` what is done in which order · `verdict` the ten lines · `document` the
+report. Studies of a memcached middleware are in `kv`.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from sojourn.lab.registry import only_one
 from sojourn.lab.topology import cores
 from sojourn.report import write_html
 from sojourn.study.document import study_document
+from sojourn.study.folder import open_study, save_state
 from sojourn.study.kv import is_kv
 from sojourn.study.phases import run_phases
 from sojourn.study.plan import Plan, read_plan
-from sojourn.study.runner import Runner, open_study, save_state
+from sojourn.study.runner import Runner
 from sojourn.study.verdict import verdict_lines
 from sojourn.testbed import TESTBEDS
 from sojourn.testbed.web import choose_demand
@@ -91,5 +93,5 @@ def _run_kv_study(
     verdict = document.verdict_lines(found)
     (found.folder / "verdict.txt").write_text("\n".join(verdict) + "\n")
     report = write_html(document.kv_document(found, plan, verdict), found.folder / "report.html")
-    run.save_state(found.folder, plan, finished=True)
+    save_state(found.folder, plan, finished=True)
     return StudyResult(found.folder, verdict, report, found)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sojourn.errors import StudyError
 from sojourn.simulate.host import Host
+from sojourn.study.file import checked, read_data, study_file
 from sojourn.testbed import TESTBEDS, VirtualTestbed
 
 
@@ -146,27 +145,17 @@ def read_plan(path: Path, *, quick: bool = False, seed: int | None = None) -> Pl
     Raises:
         StudyError: no such file, no TOML, an unknown key, a wrong type or value; names the key and the remedy.
     """
-    file = path / "study.toml" if path.is_dir() else path
-    try:
-        data = tomllib.loads(file.read_text())
-    except OSError as error:
-        raise StudyError(
-            error.strerror or str(error), str(file), "give a study file, or a folder with study.toml"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyError(str(error), str(file), "mend the TOML there") from None
-    if seed is not None:
-        data.setdefault("load", {})["seed"] = seed
-    study = _checked(Study, data, file, "")
+    file = study_file(path)
+    data = read_data(file, seed)
+    study = checked(Study, data, file)
     study = _quick(study) if quick else study
     bed = TESTBEDS[study.testbed]
     options = {
-        c.name: _checked(bed.options_type, {**study.service, **c.service}, file, "service.")
-        for c in study.configuration
+        c.name: checked(bed.options_type, {**study.service, **c.service}, file, "service.") for c in study.configuration
     }
-    demand = _checked(bed.demand_type, study.demand, file, "demand.")
+    demand = checked(bed.demand_type, study.demand, file, "demand.")
     for c in study.configuration:
-        _checked(bed.demand_type, {**study.demand, **c.demand}, file, f"{c.name}: demand.")
+        checked(bed.demand_type, {**study.demand, **c.demand}, file, f"{c.name}: demand.")
     return Plan(study, options, demand, hashlib.sha256(study.model_dump_json().encode()).hexdigest()[:16])
 
 
@@ -180,18 +169,3 @@ def _quick(study: Study) -> Study:
             "saturation": study.saturation.model_copy(update={"seconds": quick.saturation_seconds}),
         }
     )
-
-
-def _checked(kind: type[Any], data: dict[str, Any], file: Path, prefix: str) -> Any:
-    try:
-        return kind(**data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = prefix + ".".join(str(part) for part in first["loc"])
-        known = ", ".join(kind.model_fields)
-        remedy = (
-            f"known keys here: {known}"
-            if first["type"] == "extra_forbidden" and len(first["loc"]) == 1
-            else "mend the value"
-        )
-        raise StudyError(f"{key or 'study'}: {first['msg']}", str(file), remedy) from None

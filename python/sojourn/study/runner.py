@@ -7,7 +7,6 @@ stopped: a run whose folder is complete is not run again.
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import time
 from collections.abc import Callable
@@ -15,17 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import StudyError
 from sojourn.lab.environment import Environment, Virtual
 from sojourn.lab.process import Event
 from sojourn.lab.topology import Placement, cores
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.rest import at_rest
 from sojourn.measure.run import Surroundings, execute
+from sojourn.study.folder import Say
 from sojourn.study.plan import Configuration, Plan
 from sojourn.testbed import SERVICES, VirtualTestbed
 
-Say = Callable[[str], None]
 AGAIN = 2
 
 
@@ -232,46 +230,3 @@ class _Staged:
 def run_seed(seed: int, name: str) -> int:
     """A seed of its own for each run, the same whenever the study is repeated."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:6], "big")
-
-
-def open_study(out: Path | None, plan: Plan, say: Say) -> Path:
-    """The folder of this study: `out`, or the newest unfinished one of the same plan under runs/, or a new one.
-
-    Raises:
-        StudyError: `out` holds another study, or something else.
-    """
-    if out is None:
-        unfinished = [
-            p.parent for p in sorted(Path("runs").glob(f"{plan.study.name}-*/study.json"))
-            if (state := _state(p)).get("fingerprint") == plan.fingerprint and not state.get("finished")
-        ]  # fmt: skip
-        if unfinished:
-            say(f"goes on with the unfinished study in {unfinished[-1]}")
-        out = unfinished[-1] if unfinished else Path("runs") / f"{plan.study.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    state = _state(out / "study.json")
-    if state and state.get("fingerprint") != plan.fingerprint:
-        raise StudyError("it holds another study", str(out), "choose another --out")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if not state and any(out.iterdir()):
-            raise StudyError("it is not empty and holds no study", str(out), "choose another --out")
-        save_state(out, plan, finished=False)
-    except OSError as error:
-        raise StudyError(error.strerror or str(error), str(out), "choose an --out you can write to") from None
-    return out
-
-
-def save_state(out: Path, plan: Plan, *, finished: bool, **more: Any) -> None:
-    """Writes study.json: which plan this folder belongs to, and whether it is finished."""
-    state = _state(out / "study.json") | {"fingerprint": plan.fingerprint, "finished": finished, **more}
-    temporary = out / "study.tmp"
-    temporary.write_text(json.dumps(state | {"plan": plan.study.model_dump()}, indent=1) + "\n")
-    temporary.replace(out / "study.json")
-
-
-def _state(path: Path) -> dict[str, Any]:
-    try:
-        state: dict[str, Any] = json.loads(path.read_text())
-        return state
-    except (OSError, ValueError):
-        return {}

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sojourn.errors import StudyError
+from sojourn.study.file import checked, read_data, study_file
 from sojourn.study.kv.points import Point, shuffled
 
 WORKLOAD = r"^(set|get|mixed|multi-[1-9][0-9]{0,2})$"
@@ -137,13 +137,9 @@ class KvPlan:
 def is_kv(path: Path) -> bool:
     """Whether the study at `path` is of this kind; False also for what cannot be read."""
     try:
-        return bool(tomllib.loads(_file(path).read_text()).get("testbed") == "kv")
+        return bool(tomllib.loads(study_file(path).read_text()).get("testbed") == "kv")
     except (OSError, ValueError):
         return False
-
-
-def _file(path: Path) -> Path:
-    return path / "study.toml" if path.is_dir() else path
 
 
 def read_kv_plan(path: Path, *, quick: bool = False, only: Sequence[str] = (), seed: int | None = None) -> KvPlan:
@@ -152,22 +148,8 @@ def read_kv_plan(path: Path, *, quick: bool = False, only: Sequence[str] = (), s
     Raises:
         StudyError: unreadable, an unknown key or part, a wrong type or value; names it and the remedy.
     """
-    file = _file(path)
-    try:
-        data: dict[str, Any] = tomllib.loads(file.read_text())
-        if seed is not None:
-            data.setdefault("load", {})["seed"] = seed
-        study = Study(**data)
-    except OSError as error:
-        raise StudyError(
-            error.strerror or str(error), str(file), "give a study file, or a folder with study.toml"
-        ) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise StudyError(f"{key or 'study'}: {first['msg']}", str(file), "mend the value there") from None
-    except ValueError as error:
-        raise StudyError(str(error), str(file), "mend the TOML there") from None
+    file = study_file(path)
+    study = checked(Study, read_data(file, seed), file)
     study = _quick(study) if quick else study
     known = (*ALONE, *(s.name for s in study.section))
     for name in only:

@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
 
-from sojourn.errors import StudyError
 from sojourn.findings import Finding, findings, read_tables
 from sojourn.lab.registry import only_one
 from sojourn.lab.topology import cores
+from sojourn.study.folder import Say, open_study
 from sojourn.study.kv.live import LiveSystem
 from sojourn.study.kv.modelled import judged
 from sojourn.study.kv.models import Judgement
 from sojourn.study.kv.plan import KvPlan, read_kv_plan
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.seen import Seen, frame
-
-Say = Callable[[str], None]
 
 
 class System(Protocol):
@@ -49,43 +46,6 @@ class KvFindings:
     tables: int = 0
     models: list[Judgement] = field(default_factory=list)
     seconds: float = 0.0
-
-
-def open_folder(out: Path | None, plan: KvPlan, say: Say) -> Path:
-    """`out`, or the newest folder of the same plan under runs/ that is not finished, or a new one.
-
-    Raises:
-        StudyError: `out` holds another study, or something else.
-    """
-    if out is None:
-        for found in sorted(Path("runs").glob(f"{plan.study.name}-*/study.json"), reverse=True):
-            state = _state(found)
-            if state.get("fingerprint") == plan.fingerprint and not state.get("finished"):
-                say(f"goes on with the unfinished study in {found.parent}")
-                return found.parent
-        out = Path("runs") / f"{plan.study.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    state = _state(out / "study.json")
-    if out.exists() and any(out.iterdir()) and state.get("fingerprint") != plan.fingerprint:
-        raise StudyError("it holds another study", str(out), "choose another --out")
-    out.mkdir(parents=True, exist_ok=True)
-    save_state(out, plan, finished=False)
-    return out
-
-
-def save_state(out: Path, plan: KvPlan, *, finished: bool) -> None:
-    """study.json: whose folder this is, and whether it is finished."""
-    temporary = out / "study.tmp"
-    state = {"fingerprint": plan.fingerprint, "finished": finished, "plan": plan.study.model_dump()}
-    temporary.write_text(json.dumps(state, indent=1) + "\n")
-    temporary.replace(out / "study.json")
-
-
-def _state(path: Path) -> dict[str, Any]:
-    try:
-        state: dict[str, Any] = json.loads(path.read_text())
-        return state
-    except (OSError, ValueError):
-        return {}
 
 
 def document(plan: KvPlan, found: KvFindings) -> None:
@@ -159,5 +119,5 @@ def run_kv(
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
     plan = read_kv_plan(path, quick=quick, only=only, seed=seed)
-    folder = open_folder(out, plan, say)
+    folder = open_study(out, plan, say)
     return plan, measure(plan, folder, say)
