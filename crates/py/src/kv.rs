@@ -1,22 +1,16 @@
 //! The embedded memcached-compatible server.
 
 use crate::place::{os_error, stop_flag};
-use pyo3::exceptions::PyValueError;
+use crate::services::{json, parse, tell};
 use pyo3::prelude::*;
 
 /// Serves until a signal comes; `ready` is called once with where it listens. Returns what it did, as JSON.
 #[pyfunction]
 fn serve_kv(py: Python<'_>, config: &str, ready: Py<PyAny>) -> PyResult<String> {
-    let config: sojourn_kv::Config =
-        serde_json::from_str(config).map_err(|e| PyValueError::new_err(format!("kv server: {e}")))?;
-    let mut tell = |ready_at: &sojourn_kv::Ready| {
-        if let Ok(text) = serde_json::to_string(ready_at) {
-            // What the callback raises is not ours to handle.
-            Python::attach(|py| drop(ready.call1(py, (text,))));
-        }
-    };
-    let summary = py.detach(|| sojourn_kv::serve(&config, stop_flag(), &mut tell).map_err(os_error))?;
-    serde_json::to_string(&summary).map_err(|e| PyValueError::new_err(e.to_string()))
+    let config: sojourn_kv::Config = parse("kv server", config)?;
+    let summary =
+        py.detach(|| sojourn_kv::serve(&config, stop_flag(), &mut |r| tell(&ready, r)).map_err(os_error))?;
+    json(&summary)
 }
 
 /// Adds this file's functions to the native module.

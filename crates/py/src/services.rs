@@ -5,16 +5,16 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::Path;
 
-fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-fn parse<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|e| PyValueError::new_err(format!("{what}: {e}")))
 }
 
 /// Calls Python with one JSON text; what the callback raises is not ours to handle.
-fn tell<T: serde::Serialize>(callback: &Py<PyAny>, value: &T) {
+pub(crate) fn tell<T: serde::Serialize>(callback: &Py<PyAny>, value: &T) {
     if let Ok(text) = serde_json::to_string(value) {
         Python::attach(|py| drop(callback.call1(py, (text,))));
     }
