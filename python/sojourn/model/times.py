@@ -58,13 +58,19 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Exponential(Distribution):
+class GivenByMean(Distribution):
+    """Those whose first parameter is the mean, s."""
+
     mean: float
-    kind = "exponential"
 
     @property
     def first(self) -> float:
         return self.mean
+
+
+@dataclass(frozen=True)
+class Exponential(GivenByMean):
+    kind = "exponential"
 
     @property
     def scv(self) -> float:
@@ -76,13 +82,8 @@ class Exponential(Distribution):
 
 
 @dataclass(frozen=True)
-class Deterministic(Distribution):
-    mean: float
+class Deterministic(GivenByMean):
     kind = "deterministic"
-
-    @property
-    def first(self) -> float:
-        return self.mean
 
     @property
     def scv(self) -> float:
@@ -94,16 +95,11 @@ class Deterministic(Distribution):
 
 
 @dataclass(frozen=True)
-class Erlang(Distribution):
+class Erlang(GivenByMean):
     """`shape` exponential phases in a row."""
 
-    mean: float
     shape: int
     kind = "erlang"
-
-    @property
-    def first(self) -> float:
-        return self.mean
 
     @property
     def scv(self) -> float:
@@ -157,14 +153,9 @@ class Uniform(Distribution):
 
 
 @dataclass(frozen=True)
-class Lognormal(Distribution):
-    mean: float
+class Lognormal(GivenByMean):
     scv_: float
     kind = "lognormal"
-
-    @property
-    def first(self) -> float:
-        return self.mean
 
     @property
     def scv(self) -> float:
@@ -179,14 +170,9 @@ class Lognormal(Distribution):
 
 
 @dataclass(frozen=True)
-class Weibull(Distribution):
-    mean: float
+class Weibull(GivenByMean):
     shape: float
     kind = "weibull"
-
-    @property
-    def first(self) -> float:
-        return self.mean
 
     @property
     def scv(self) -> float:
@@ -198,16 +184,11 @@ class Weibull(Distribution):
 
 
 @dataclass(frozen=True)
-class Pareto(Distribution):
+class Pareto(GivenByMean):
     """P(X > x) = (low/x)^shape, given by its mean; shape > 1."""
 
-    mean: float
     shape: float
     kind = "pareto"
-
-    @property
-    def first(self) -> float:
-        return self.mean
 
     @property
     def scv(self) -> float:
