@@ -1,7 +1,7 @@
 """The only place that turns numbers into text and text into numbers. Everything inside is SI.
 
 Formatting: `seconds`, `per_second`, `percent`, `quantity`, `interval`.
-Parsing: `duration_s` ("250ms"), `levels` ("50..350:50", "50,100"), `number`.
+Parsing: `duration_s` ("250ms"), `levels` ("50..350:50", "50,100"), `number`, `number_or_word`.
 """
 
 from __future__ import annotations
@@ -86,6 +86,16 @@ def number(text: str | float, place: str) -> float:
     if not math.isfinite(value):
         raise InputError(repr(text), place, "give a finite number")
     return value
+
+
+def number_or_word(text: str) -> int | float | str:
+    """What looks like a whole number is one, what looks like a number is one, the rest stays as it is."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def levels(text: str | float, place: str = "rate_per_s") -> list[float]:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import typer
 from rich.console import Console
+
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.table import Metrics
 
 PIPE_WIDTH = 140
 
@@ -11,3 +19,23 @@ def console() -> Console:
     """Standard output; as wide as the terminal, or 140 columns where there is none."""
     plain = Console(highlight=False)
     return plain if plain.is_terminal else Console(highlight=False, width=PIPE_WIDTH)
+
+
+def one_form(as_json: bool, as_csv: bool, verb: str) -> None:
+    """InputError where both were asked for."""
+    if as_json and as_csv:
+        raise InputError("--json and --csv", verb, "choose one")
+
+
+def show(result: Metrics, head: str, as_json: bool, as_csv: bool) -> None:
+    """All rows for programs, or for a person `head`, a table and what the method has to say."""
+    if as_json:
+        typer.echo(result.to_json())
+    elif as_csv:
+        typer.echo(result.frame.write_csv(), nl=False)
+    else:
+        out = console()
+        out.print(f"{head}, {result.status}", style="bold", markup=False, highlight=False)
+        out.print(result)
+        for line in result.message.splitlines():
+            out.print(line, style="dim", markup=False, highlight=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sojourn.errors import InputError
+from sojourn.units import number_or_word
 
 
 def settings(text: str, place: str) -> dict[str, Any]:
@@ -20,14 +21,5 @@ def settings(text: str, place: str) -> dict[str, Any]:
             raise InputError(repr(part), place, "write name=value, several joined by commas")
         if name in found:
             raise InputError(f"{name} twice", place, "give each name once")
-        found[name] = _value(value)
+        found[name] = number_or_word(value)
     return found
-
-
-def _value(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sojourn.cli.output import console
-from sojourn.errors import InputError, Interrupted
-from sojourn.table import Metrics
+from sojourn.cli.output import one_form, show
+from sojourn.errors import Interrupted
 
 
 def simulate(
@@ -34,8 +33,7 @@ def simulate(
     from sojourn.simulate.progress import bar
     from sojourn.units import duration_s
 
-    if as_json and as_csv:
-        raise InputError("--json and --csv", "simulate", "give one of them")
+    one_form(as_json, as_csv, "simulate")
     model = Model.read(file)
     until_s = duration_s(until, "--until") if until else None
     with bar() as progress:
@@ -47,19 +45,6 @@ def simulate(
         from sojourn.simulate.as_run import as_run as as_run_
 
         as_run_(model, as_run, seed=seed, until_s=until_s)
-    _print(found, as_json, as_csv)
+    show(found, found.method, as_json, as_csv)
     if found.status == "interrupted":
         raise typer.Exit(Interrupted.exit_code)
-
-
-def _print(found: Metrics, as_json: bool, as_csv: bool) -> None:
-    if as_json:
-        typer.echo(found.to_json())
-    elif as_csv:
-        typer.echo(found.frame.write_csv(), nl=False)
-    else:
-        out = console()
-        out.print(f"{found.method}, {found.status}", style="bold", markup=False, highlight=False)
-        out.print(found)
-        for line in found.message.splitlines():
-            out.print(line, style="dim", markup=False, highlight=False)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from sojourn.cli.output import console
+from sojourn.cli.output import one_form, show
 from sojourn.cli.vary import factors
 from sojourn.errors import InputError
-
-if TYPE_CHECKING:
-    from sojourn.table import Metrics
 
 COMMON = (0.5, 0.9, 0.95, 0.99)
 
@@ -34,6 +31,7 @@ def solve(
     from sojourn.solve import sweep
     from sojourn.solve.method import Wanted
 
+    one_form(as_json, as_csv, "solve")
     if plot and not vary:
         raise InputError("nothing is varied", "--plot", "add --vary PATH=VALUES")
     wanted = Wanted(COMMON if quantiles or as_json or as_csv else (), probabilities)
@@ -47,22 +45,6 @@ def solve(
         from sojourn.cli.plot import draw
 
         draw(result, list(paths), it.name or model.stem, plot)
-    tell(result, as_json, as_csv, it.name or model.stem)
+    show(result, f"{it.name or model.stem}: {result.method}", as_json, as_csv)
     if plot and not (as_json or as_csv):
         typer.echo(f"written to {plot}")
-
-
-def tell(result: Metrics, as_json: bool, as_csv: bool, name: str) -> None:
-    """All rows for programs, or a table that a person reads."""
-    if as_json and as_csv:
-        raise InputError("--json and --csv", "solve", "choose one")
-    if as_json:
-        typer.echo(result.to_json())
-    elif as_csv:
-        typer.echo(result.frame.write_csv(), nl=False)
-    else:
-        out = console()
-        out.print(f"{name}: {result.method}, {result.status}", style="bold", markup=False, highlight=False)
-        out.print(result)
-        for line in result.message.splitlines():
-            out.print(line, style="dim", markup=False, highlight=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.units import MOST_LEVELS, number
+from sojourn.units import MOST_LEVELS, number, number_or_word
 
 HOW = "write PATH=1..200, 0.1..0.9:0.1 (steps), 1e-3..1e3*10 (factors), or a,b,c"
 
@@ -33,7 +33,7 @@ def factors(options: list[str]) -> dict[str, list[Any]]:
 
 def _values(part: str, text: str) -> list[Any]:
     if ".." not in part:
-        return [_one(part)]
+        return [number_or_word(part)]
     ends, by, step = part, "", "1"
     for sign in (":", "*"):
         if sign in part:
@@ -62,13 +62,3 @@ def _powers(first: float, last: float, factor: float) -> list[float]:
         grid.append(float(f"{value:.12g}"))
         k += 1
     return grid if k < MOST_LEVELS else []
-
-
-def _one(text: str) -> Any:
-    """A whole number, a number, or a name such as a discipline."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sojourn.errors import DesignError
+from sojourn.units import number_or_word
 
 Level = float | int | str
 RESERVED = ("run", "block", "repetition")
@@ -39,14 +40,9 @@ class Factor:
 
 
 def _level(text: str) -> Level:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
     if not text:
         raise DesignError("an empty level", "factor", "write name=level,level without empty places")
-    return text
+    return number_or_word(text)
 
 
 def distinct(factors: Iterable[Factor]) -> Sequence[Factor]:
