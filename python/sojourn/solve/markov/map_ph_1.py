@@ -22,7 +22,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg import expm
-from scipy.optimize import brentq
 
 from sojourn.model.network import Array
 from sojourn.solve.markov.matrix_geometric import Geometric, solve
@@ -51,6 +50,8 @@ class Law:
 
     def quantile(self, q: float) -> float:
         """The time that is not exceeded with probability q, s; q in [0, 1)."""
+        from scipy.optimize import brentq
+
         if self.beyond(0.0) <= 1 - q:
             return 0.0
         high = max(self.moment(1), 1e-300)

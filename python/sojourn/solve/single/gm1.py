@@ -17,7 +17,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import brentq
 
 from sojourn.model.distributions import Distribution
 from sojourn.model.network import Array, Network
@@ -31,6 +30,8 @@ from sojourn.solve.solution import Solution
 
 def spare(gaps: Distribution, service_s: float) -> float:
     """1 - sigma in (0, 1); NaN where the mean gap is not above the mean service time."""
+    from scipy.optimize import brentq
+
     if not gaps.first > service_s:
         return math.nan
     low = 1e-3 * (1 - service_s / gaps.first)

@@ -19,14 +19,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import poisson
 
 from sojourn.model.distributions import Deterministic
 from sojourn.model.network import Array, Network
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.single.answer import Open, probabilities
 from sojourn.solve.single.mg1 import MG1, each, number_probabilities
+from sojourn.solve.single.poisson import poisson
 from sojourn.solve.single.reading import Reading, quantile, refusal
 from sojourn.solve.solution import Solution
 
@@ -58,13 +57,15 @@ class Wait:
         j = np.arange(NEAR + 1)
         u = self.load * (k - x)
         index = k[:, None] - j[None, :]
-        weight = poisson.pmf(j[None, :], u[:, None])
+        weight = poisson(j[None, :], u[:, None])
         missing = np.where(index >= 1, self.more[np.clip(index, 0, len(self.more) - 1)], 1.0)
         return (weight * missing).sum(axis=1)
 
 
 def _growth(load: float) -> float:
     """t - 1 > 0 with log t = load (t - 1): the zero of log1p(y)/y - load, y > 0."""
+    from scipy.optimize import brentq
+
     if load <= 0:
         return float("inf")
     high = 1.0

@@ -22,7 +22,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import poisson
 
 from sojourn.model.distributions import Distribution
 from sojourn.model.network import Array, Network
@@ -30,6 +29,7 @@ from sojourn.solve.method import Method, Wanted
 from sojourn.solve.single import service
 from sojourn.solve.single.answer import Open, probabilities
 from sojourn.solve.single.mg1_waiting import waiting_law
+from sojourn.solve.single.poisson import poisson
 from sojourn.solve.single.reading import Reading, refusal
 from sojourn.solve.solution import Solution
 
@@ -99,7 +99,7 @@ def _arrivals(rate: float, d: Distribution, most: int) -> Array:
     form = service.phases(d)
     if form is None:
         x, w = service.nodes(d)
-        return w @ poisson.pmf(np.arange(most + 1), rate * x[:, None])
+        return w @ poisson(np.arange(most + 1), rate * x[:, None])
     start, rates = form
     step = np.linalg.inv(rate * np.eye(len(start)) - rates)
     found, now = np.empty(most + 1), start @ step

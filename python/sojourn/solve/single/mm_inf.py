@@ -11,19 +11,19 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import poisson
 
 from sojourn.model.network import Array, Network
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.single import service
 from sojourn.solve.single.answer import Rows, probabilities
+from sojourn.solve.single.poisson import poisson
 from sojourn.solve.single.reading import Reading, refusal
 from sojourn.solve.solution import Solution
 
 
 def number_probabilities(offered: ArrayLike, most: int) -> Array:
     """P(N = 0 … most), points x (most + 1), for `offered` erlangs."""
-    return poisson.pmf(np.arange(most + 1), np.atleast_1d(np.asarray(offered, float))[:, None])
+    return poisson(np.arange(most + 1), np.atleast_1d(np.asarray(offered, float))[:, None])
 
 
 def refuses(n: Network) -> str | None:

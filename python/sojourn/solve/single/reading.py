@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import elementwise
 
 from sojourn.model.distributions import Distribution, Exponential
 from sojourn.model.network import Array, Network
@@ -150,6 +149,8 @@ def quantile(tail: Tail, q: ArrayLike, start: Array, *args: Any) -> Array:
         open_ = np.flatnonzero(np.isfinite(start) & (tail(np.zeros(len(start)), *given) > 1 - level))
     if not len(open_):
         return found
+    from scipy.optimize import elementwise
+
     own_args = [a[open_] for a in (level, *given)]
 
     def gap(x: Array, level: Array, *own: Any) -> Array:
