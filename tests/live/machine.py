@@ -123,7 +123,7 @@ class Command:
 
 def made_by_labs() -> list[str]:
     """Namespaces, control groups and books of labs on this machine."""
-    places = ("/run/netns/sojourn-*", "/sys/fs/cgroup/sojourn-*", "/sys/fs/cgroup/cpu/sojourn-*", "/run/sojourn/lab-*")
+    places = ("/run/netns/sojourn-*", "/sys/fs/cgroup/**/sojourn-*", "/run/sojourn/lab-*")
     return [str(path) for place in places for path in Path("/").glob(place[1:])]
 
 

@@ -43,6 +43,16 @@ def test_names_that_are_not_ours_are_never_removed(books: Path) -> None:
     assert precious.exists()
 
 
+@pytest.mark.parametrize("group", ["sojourn-0123ab", "cpu/sojourn-0123ab", "cpu/a.slice/b@1:2.scope/sojourn-0123ab"])
+def test_a_control_group_of_ours_is_known_wherever_it_was_made(group: str) -> None:
+    assert registry.CGROUP.fullmatch(f"/sys/fs/cgroup/{group}")
+
+
+@pytest.mark.parametrize("group", ["../sojourn-0123ab", "cpu/../../sojourn-0123ab", "cpu/sojourn-0123ab/x", "cpu"])
+def test_a_path_that_leads_elsewhere_is_not_ours(group: str) -> None:
+    assert not registry.CGROUP.fullmatch(f"/sys/fs/cgroup/{group}")
+
+
 def test_two_measurements_at_once_are_refused_by_name() -> None:
     busy = pytest.raises(Busy, match=rf"process {os.getpid()}, study web")
     with registry.only_one("study web"), busy, registry.only_one("measure"):

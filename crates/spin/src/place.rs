@@ -83,6 +83,10 @@ pub fn die_with_parent() {
     }
 }
 
+/// A thread new to a core has run more than its share after its first slice (EEVDF, from kernel 6.6), and even an idle
+/// group then gets one or two ticks, once: as long as that takes, nothing is counted.
+const ARRIVAL: Duration = Duration::from_millis(30);
+
 /// The share of `core` that `thread` (a kernel thread id) takes from an ordinary busy thread during `length`: its own
 /// run time by the kernel's account, so that neither steal nor anything else that runs there looks like its cost.
 ///
@@ -91,16 +95,22 @@ pub fn die_with_parent() {
 pub fn share_taken(core: usize, thread: u32, length: Duration) -> Result<f64, PlaceError> {
     std::thread::spawn(move || {
         pin(core)?;
+        busy(ARRIVAL);
         // Read while this thread runs: the account of a thread that runs is up to a tick old.
         let (start, before) = (Instant::now(), run_time(thread)?);
-        let mut x = 1_u64;
-        while start.elapsed() < length {
-            x = black_box(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
-        }
+        busy(length);
         Ok((run_time(thread)? - before).as_secs_f64() / start.elapsed().as_secs_f64())
     })
     .join()
     .unwrap_or(Ok(0.0))
+}
+
+fn busy(length: Duration) {
+    let start = Instant::now();
+    let mut x = 1_u64;
+    while start.elapsed() < length {
+        x = black_box(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+    }
 }
 
 /// Run time of a thread since it began: the first field of its `schedstat`, nanoseconds.

@@ -24,7 +24,7 @@ from typing import IO
 from sojourn.errors import Busy, LabError
 
 NAMESPACE = re.compile(r"sojourn-[0-9a-f]{6}-(client|server)")
-CGROUP = re.compile(r"/sys/fs/cgroup/(?:[a-z,]+/)?sojourn-[0-9a-f]{6}")
+CGROUP = re.compile(r"/sys/fs/cgroup/(?:(?!\.\./)[^/]+/)*sojourn-[0-9a-f]{6}")
 # An abstract address: every user sees it, and it is gone with the process that holds it.
 MACHINE = "\0sojourn-measurement"
 
