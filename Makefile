@@ -43,9 +43,11 @@ live: build ## only the tests that put load on a service here (bounded)
 	$(PY) -m pytest -m live
 
 bench: build ## benchmarks on a quiet machine; results go to benches/
+	bash tools/system-packages wrk
 	$(PY) benches/run.py
 
 bench-solve: build ## solver kernels and calls against a bare C loop and octave's queueing
+	bash tools/system-packages octave-cli
 	$(PY) benches/solve/run.py
 
 bench-simulate: build ## the engine against a bare event loop, SimPy, Ciw and salabim
@@ -55,8 +57,8 @@ bench-coverage: build ## how often the simulator's intervals hold the truth, ove
 	$(PY) benches/coverage/run.py
 
 bench-kv: build ## the memcached middleware beside nutcracker, and the load on memcached
-	$(PY) benches/kv/run.py proxy
-	$(PY) benches/kv/load.py
+	bash tools/system-packages nutcracker
+	$(PY) benches/kv/run.py
 
 demo: build ## the web study, its verdict, and the path of one HTML report
 	$(VENV)/bin/sojourn study studies/web --quick

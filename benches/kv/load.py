@@ -1,6 +1,6 @@
 """CPU time an operation of our load on memcached, closed loop of 16 connections, on a quiet machine.
 
-    python benches/kv/load.py
+    python benches/kv/run.py load
 
 Ours on the last core, memcached with one thread on the first; where memtier_benchmark is installed, the same with it,
 alternated. Each tool's whole process is counted, its start and its end too. Results go to benches/kv/load/DATE.
@@ -8,21 +8,17 @@ alternated. Each tool's whole process is counted, its start and its end too. Res
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-import platform
 import resource
 import shutil
 import statistics
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from sojourn.lab.process import Worker
-from sojourn.lab.registry import only_one
 from sojourn.measure.kv_load import kv_load
 from sojourn.testbed.memcached import Memcached, version
 
@@ -122,22 +118,3 @@ def summary(rows: list[Row]) -> str:
     return "\n".join(
         [*lines, "", f"Load average of the machine at the end: {load[0]:.1f} ({os.cpu_count()} cores).", ""]
     )
-
-
-def main() -> None:
-    with only_one("bench"):
-        rows = measure()
-        folder = HERE / "load" / time.strftime("%Y-%m-%d")
-        folder.mkdir(parents=True, exist_ok=True)
-        machine = {"kernel": platform.release(), "cores": os.cpu_count(), "memcached": version()}
-        (folder / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
-        with open(folder / "raw.csv", "w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-        (folder / "summary.md").write_text(summary(rows))
-        print(summary(rows))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """CPU time an operation of the proxy's process, beside nutcracker doing what it can do of the same.
 
-    python benches/kv/proxy.py
+    python benches/kv/run.py proxy
 
 Closed loop of 16 connections, values of 1 KB, each cell for some seconds, alternated, medians of 5 rounds. Each proxy
 has one serving thread (staged: its network thread and 8 workers). Results go to benches/kv/proxy/DATE.
@@ -8,10 +8,7 @@ has one serving thread (staged: its network thread and 8 workers). Results go to
 
 from __future__ import annotations
 
-import csv
-import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -23,7 +20,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from sojourn.lab.process import Worker
-from sojourn.lab.registry import only_one
 from sojourn.measure.kv_load import kv_load
 from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
 from sojourn.testbed.memcached import Memcached, free_port, version
@@ -157,22 +153,3 @@ def summary(rows: list[Row]) -> str:
         )
     loads = os.getloadavg()
     return "\n".join([*lines, "", f"Load average at the end: {loads[0]:.1f} ({os.cpu_count()} cores).", ""])
-
-
-def main() -> None:
-    with only_one("bench"):
-        rows = measure()
-        folder = HERE / "proxy" / time.strftime("%Y-%m-%d")
-        folder.mkdir(parents=True, exist_ok=True)
-        machine = {"kernel": platform.release(), "cores": os.cpu_count(), "memcached": version()}
-        (folder / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
-        with open(folder / "raw.csv", "w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-        (folder / "summary.md").write_text(summary(rows))
-        print(summary(rows))
-
-
-if __name__ == "__main__":
-    main()
