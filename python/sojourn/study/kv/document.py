@@ -13,7 +13,8 @@ from sojourn.errors import DesignError
 from sojourn.findings import findings_section
 from sojourn.report import Document, Figure, Section, Series, Table, Text
 from sojourn.report.document import Block, Cell
-from sojourn.study.kv.analysis import knees, laws, limited_by, too_small
+from sojourn.study.kv.analysis import knees, laws, too_small
+from sojourn.study.kv.limits_section import limits_section
 from sojourn.study.kv.model_section import models_section
 from sojourn.study.kv.plan import KvPlan
 from sojourn.study.kv.plan import Section as Planned
@@ -74,7 +75,7 @@ def _sections(found: KvFindings, plan: KvPlan) -> Iterator[Section]:
             yield _measured(planned, rows, found)
     if found.seen.height:
         yield _laws(found)
-        yield _limits(found)
+        yield limits_section(found.seen, found.cores, found.lab)
     if any(j.points for j in found.models):
         yield models_section(found)
     if found.document is not None:
@@ -234,20 +235,3 @@ def _laws(found: KvFindings) -> Section:
 
 def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, float) else None
-
-
-def _limits(found: KvFindings) -> Section:
-    cells: list[tuple[Cell, ...]] = []
-    for configuration, own in configurations(found.seen):
-        by: dict[str, list[int]] = {}
-        for row in own.to_dicts():
-            by.setdefault(limited_by(row, found.cores), []).append(row["clients"])
-        text = "; ".join(f"{what} at {', '.join(map(str, sorted(set(n))))}" for what, n in by.items())
-        cells.append((name_of(configuration), text, "yes" if {"client", "the machine's cores"} & set(by) else "no"))
-    lead = (
-        "What limited each point, from CPU times per operation: client, a server, or a net thread that works 90 % of the "
-        "time; else all cores together; else workers that are all held; else the round trip. Where the client or the "
-        "cores limit, this machine is too small to say something of the middleware alone."
-    )
-    table = Table("Limits", ("configuration", "limited by, at clients", "machine too small"), tuple(cells))
-    return Section("Limits", lead, (table,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ QUANTILES = {"p25_s": 0.25, "p50_s": 0.5, "p75_s": 0.75, "p90_s": 0.9, "p99_s": 
 @dataclass(frozen=True)
 class Window:
     """Start and end on CLOCK_MONOTONIC, the client's records and summary, each proxy's log with its meta and summary, and
-    CPU seconds used between start and end by `client`, `servers`, `proxies`."""
+    CPU seconds used between start and end by `client`, `servers`, `proxies`. `limits`: columns of `Seen` that the place
+    of the hosts knows."""
 
     start_s: float
     end_s: float
@@ -26,6 +27,7 @@ class Window:
     logs: list[tuple[pl.DataFrame, dict[str, Any]]]
     ends: list[dict[str, Any]]
     cpu_s: dict[str, float]
+    limits: dict[str, float] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
@@ -46,7 +48,7 @@ def seen(point: Point, w: Window) -> Seen:
         server_cpu_s=per(w.cpu_s["servers"]), client_cpu_s=per(w.cpu_s["client"]),
         client_share=max(lane["cpu_s"] / max(lane["wall_s"], 1e-9) for lane in w.summary["lanes"]),
         others_cores=max(w.cpu_s["machine"] - sum(w.cpu_s[k] for k in ("client", "servers", "proxies")), 0.0) / w.seconds,
-        server_shares=_balance(w.ends), **_inside(w),
+        server_shares=_balance(w.ends), **_inside(w), **w.limits,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
