@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ from sojourn.errors import PermissionLacking, StudyError
 from sojourn.lab.groups import CoreShare
 from sojourn.report import Document, render_html
 from sojourn.study.kv.analysis import limited_by, marked, too_small, uses
-from sojourn.study.kv.cpu import Sampler, sent_bytes
+from sojourn.study.kv.cpu import Sampler, sent_bytes, used_s
 from sojourn.study.kv.limits_section import limits_section
 from sojourn.study.kv.place import Lab, Place, place
 from sojourn.study.kv.plan import read_kv_plan
@@ -98,15 +101,28 @@ def test_bytes_sent_are_those_of_the_namespace_of_a_process(tmp_path: Path) -> N
 
 
 def test_counters_between_two_times() -> None:
-    """A meter that grows by one a sample: as many as there were samples, at their times."""
-    counts = iter(range(1_000))
-    sampler = Sampler({"samples": lambda: float(next(counts)), "unknown": lambda: float("nan")})
-    with sampler:
+    """A meter that tells the time grows by one second a second, also after the last full period."""
+    with Sampler({"time": time.monotonic, "unknown": lambda: float("nan")}) as sampler:
+        start = time.monotonic()
+        time.sleep(0.13)  # between two samples
+        end = time.monotonic()
+    found = sampler.between(start, end)
+    assert found["time"] == pytest.approx(end - start, rel=0.1)
+    assert found["unknown"] != found["unknown"]
+
+
+def test_cpu_time_is_that_of_the_process_and_its_children_have_their_own() -> None:
+    before = used_s(os.getpid()), time.process_time()
+    while time.process_time() < before[1] + 0.03:
         pass
-    at = sampler._at
-    assert sampler.between(at[0], at[-1])["samples"] == len(at) - 1
-    unknown = sampler.between(at[0], at[-1])["unknown"]
-    assert unknown != unknown
+    after = used_s(os.getpid()), time.process_time()
+    assert after[0] - before[0] == pytest.approx(after[1] - before[1], rel=0.05)
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert used_s(child.pid) > 0, "it has ended, and nobody has waited for it"
+    child.wait()
+    gone = used_s(child.pid)
+    assert gone != gone
 
 
 def test_what_limits_comes_from_the_busiest_server() -> None:
