@@ -17,6 +17,7 @@ from sojourn.errors import ServiceError, SojournError
 from sojourn.lab.process import Worker
 from sojourn.measure.kv_load import kv_load
 from sojourn.measure.records import read_log
+from sojourn.study.kv import histograms
 from sojourn.study.kv.cpu import Sampler
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.reading import Window, seen
@@ -105,7 +106,10 @@ class LiveSystem:
             start, end = summary["start_s"] + self.warm_up_s, summary["end_s"]
             records, _ = read_log(out / "requests.rec")
             logs = [read_log(out / f"app{k}.rec") for k in range(len(proxies))]
-            return seen(point, Window(start, end, records, summary, logs, ends, sampler.between(start, end)))
+            bins = [read_log(out / f"bins{k}.rec")[0] for k in range(len(proxies))]
+            window = Window(start, end, records, summary, logs, ends, sampler.between(start, end), bins)
+            histograms.keep(self.folder, point, window)
+            return seen(point, window)
 
     def _seed(self, point: Point) -> int:
         return int.from_bytes(hashlib.sha256(f"{self.seed}/{point.name}".encode()).digest()[:6], "big")
@@ -114,7 +118,7 @@ class LiveSystem:
         config = {
             "listen": "127.0.0.1:0", "servers": [s.address for s in servers], "design": point.design,
             "workers": max(point.workers, 1), "sharded": point.sharded, "log": str(out / f"app{k}.rec"), "period_s": 0.05,
-            "timeout_s": 5.0,
+            "timeout_s": 5.0, "bins": str(out / f"bins{k}.rec"),
         }  # fmt: skip
         worker = Worker("kv-proxy", {"kv-proxy": config}, log=out / f"proxy{k}.txt")
         stack.callback(worker.close)
