@@ -15,9 +15,9 @@ from sojourn.lab.groups import CoreShare
 from sojourn.report import Document, render_html
 from sojourn.study.kv.analysis import limited_by, marked, too_small, uses
 from sojourn.study.kv.cpu import Sampler, sent_bytes, used_s
-from sojourn.study.kv.limits_section import limits_section
 from sojourn.study.kv.place import Lab, Place, place
 from sojourn.study.kv.plan import read_kv_plan
+from sojourn.study.kv.sections.limits import limits_section
 from sojourn.study.kv.seen import Seen, frame
 
 ROOT = Path(__file__).parents[2]

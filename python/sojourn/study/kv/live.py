@@ -20,6 +20,7 @@ from sojourn.lab.namespaces import inside
 from sojourn.lab.process import Worker
 from sojourn.measure.kv_load import kv_load
 from sojourn.measure.records import read_log
+from sojourn.study.kv import histograms
 from sojourn.study.kv.cpu import Sampler, all_used_s
 from sojourn.study.kv.place import CLIENT, Lab, Place, place
 from sojourn.study.kv.points import Point
@@ -119,7 +120,10 @@ class LiveSystem:
             logs = [read_log(out / f"app{k}.rec") for k in range(len(proxies))]
             used = sampler.between(start, end)
             limits = self.place.limits(used, end - start)
-            return seen(point, Window(start, end, records, summary, logs, ends, used, limits))
+            bins = [read_log(out / f"bins{k}.rec")[0] for k in range(len(proxies))]
+            window = Window(start, end, records, summary, logs, ends, used, bins, limits)
+            histograms.keep(self.folder, point, window)
+            return seen(point, window)
 
     def _meters(self, load: Worker, servers: list[Any], proxies: list[Worker]) -> dict[str, Callable[[], float]]:
         """CPU times of the three kinds of process, and what the place counts."""
@@ -140,7 +144,7 @@ class LiveSystem:
         config = {
             "listen": f"{self.place.address(host)}:0", "servers": [s.address for s in servers], "design": point.design,
             "workers": max(point.workers, 1), "sharded": point.sharded, "log": str(out / f"app{k}.rec"), "period_s": 0.05,
-            "timeout_s": 5.0,
+            "timeout_s": 5.0, "bins": str(out / f"bins{k}.rec"),
         }  # fmt: skip
         worker = Worker("kv-proxy", {"network": self.place.path(host), "kv-proxy": config}, log=out / f"proxy{k}.txt")
         stack.callback(worker.close)
