@@ -1,14 +1,23 @@
-"""The key-value study on this machine: one short run of each design."""
+"""The key-value study on this machine: one short run of each design; hosts of their own with limits, and their removal."""
 
 from __future__ import annotations
 
 import shutil
+import signal
+import socket
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from machine import made_by_labs
 
-from sojourn.study.kv.analysis import laws
+from sojourn.lab.namespaces import inside
+from sojourn.lab.registry import clean_stale
+from sojourn.study.kv.analysis import laws, limited_by
 from sojourn.study.kv.live import LiveSystem
+from sojourn.study.kv.place import CLIENT, PORT, Lab, Place, place
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.seen import frame
 
@@ -33,3 +42,102 @@ def test_each_design_is_read_whole(tmp_path: Path) -> None:
         assert (through[column] > 0).all(), column
     assert (through["mw_response_s"] < through["response_s"]).all()
     assert not list((tmp_path / "scratch").iterdir())
+
+
+RATE_BIT_PER_S = 20e6
+KEYS, VALUE_BYTES = 500, 1024
+# VALUE sojourn-NNN 0 1024 CR LF, the value, CR LF, END CR LF; Ethernet, IPv4, TCP with time stamps (RFC 7323)
+ANSWER_BYTES = len("VALUE sojourn-123 0 1024\r\n") + VALUE_BYTES + len("\r\nEND\r\n") + 14 + 20 + 32
+
+
+def mark_of(found: Place) -> str:
+    """What all names of this lab begin with: `sojourn-` and six digits."""
+    return Path(found.path(CLIENT) or "").name.rpartition("-")[0]
+
+
+def left_of(mark: str) -> list[str]:
+    """What is left of one lab, by name."""
+    return [Path(path).name for path in made_by_labs() if mark in path or f"lab-{mark[8:]}" in path]
+
+
+def limited(folder: Path, lab: Lab, *points: Point) -> list[dict[str, Any]]:
+    with LiveSystem(folder, servers=2, keys=KEYS, value_bytes=VALUE_BYTES, warm_up_s=0.3, lab=lab, proxies=1) as system:
+        assert 0 < system.ping()["median_s"] < 0.1
+        rows = frame(system.run(point) for point in points).to_dicts()
+        mark = mark_of(system.place)
+    assert left_of(mark) == []
+    assert all(row["misses"] == row["errors"] == 0 for row in rows)
+    return rows
+
+
+@pytest.mark.lab
+def test_a_rate_bounds_what_a_server_answers_and_is_found_to_limit(tmp_path: Path) -> None:
+    lab = Lab(hosts="namespaces", server_rate_bit_per_s=RATE_BIT_PER_S)
+    one, two, through, sets = limited(
+        tmp_path, lab,
+        Point("live", "none", 1, 0, 0, "get", False, 16, 1, 1.0),
+        Point("live", "none", 2, 0, 0, "get", False, 16, 1, 1.0),
+        Point("live", "staged", 1, 1, 8, "get", False, 16, 1, 1.0),
+        Point("live", "none", 1, 0, 0, "set", False, 2, 1, 1.0),
+    )  # fmt: skip
+    most = RATE_BIT_PER_S / 8 / ANSWER_BYTES
+    assert one["throughput_per_s"] == pytest.approx(most, rel=0.05)
+    assert two["throughput_per_s"] == pytest.approx(2 * most, rel=0.05)
+    assert through["throughput_per_s"] == pytest.approx(most, rel=0.05)
+    assert [limited_by(row, 2) for row in (one, two, through)] == ["network of a server"] * 3
+    # a set's answer has 8 bytes: the upload carries many more of them
+    assert limited_by(sets, 2) != "network of a server" and sets["throughput_per_s"] > 1.2 * most
+
+
+@pytest.mark.lab
+def test_a_share_of_a_core_bounds_what_a_server_works_and_is_found_to_limit(tmp_path: Path) -> None:
+    (row,) = limited(
+        tmp_path, Lab(hosts="namespaces", server_cores=0.05), Point("live", "none", 1, 0, 0, "set", False, 16, 1, 2.0)
+    )
+    assert row["throughput_per_s"] * row["server_cpu_s"] == pytest.approx(0.05, rel=0.2)
+    assert limited_by(row, 2) == "server CPU"
+    assert row["server_throttled"] > 0.9
+
+
+@pytest.mark.lab
+def test_hosts_reach_each_other_and_nothing_outside() -> None:
+    def connect(host: str) -> None:
+        socket.create_connection((host, PORT), timeout=0.5).close()
+
+    with place(Lab(hosts="namespaces"), 2, 1) as found:
+        address = found.address("server2")
+        with inside(found.path("server2"), lambda: socket.create_server((address, PORT))) as listener:
+            for host in (CLIENT, "proxy1"):
+                inside(found.path(host), lambda: connect(address))
+                _, (peer, _) = listener.accept()
+                assert peer == found.address(host)
+        with pytest.raises(OSError, match="unreachable"):
+            inside(found.path(CLIENT), lambda: connect("192.0.2.1"))
+        here = subprocess.run(["ip", "-4", "address"], capture_output=True, text=True, check=True).stdout
+        assert "10.78.0." not in here
+        mark = mark_of(found)
+    assert left_of(mark) == []
+
+
+CRASHED = """
+import os, signal, sys
+from sojourn.study.kv.place import Lab, place
+with place(Lab(hosts="namespaces", server_rate_bit_per_s=1e7, server_cores=0.5), 2, 1) as found:
+    print(found.path("client"), flush=True)
+    signal.pause()
+"""
+
+
+@pytest.mark.lab
+def test_what_a_crash_leaves_is_removed_by_the_next_start() -> None:
+    crashed = subprocess.Popen([sys.executable, "-c", CRASHED], stdout=subprocess.PIPE, text=True)
+    try:
+        assert crashed.stdout is not None
+        mark = Path(crashed.stdout.readline().strip()).name.rpartition("-")[0]
+    finally:
+        crashed.send_signal(signal.SIGKILL)
+        crashed.wait()
+    hosts = {f"{mark}-{name}" for name in ("switch", "client", "server1", "server2", "proxy1")}
+    assert set(left_of(mark)) == hosts | {f"lab-{mark[8:]}.json"}
+    assert {Path(name).name for name in clean_stale() if mark in name} == hosts
+    assert left_of(mark) == []

@@ -25,14 +25,20 @@ def shape_of(configuration: dict[str, Any]) -> Shape:
 def judged(seen: pl.DataFrame, cores: int) -> list[Judgement]:
     """The two models on all configurations with at least three client counts, a judgement a model and design."""
     found: dict[tuple[str, str], list[Point]] = {}
+    fits: dict[tuple[str, str], list[tuple[str, Times]]] = {}
     for configuration, rows in configurations(seen):
         shape = shape_of(configuration)
         if rows["clients"].n_unique() < LEAST or configuration["workload"] == "mixed":
             continue
         for model, predict in ((NETWORK, partial(_network, shape)), (CORES, partial(_cores, shape, left(rows, cores)))):
-            _, points = judge(model, name_of(configuration), rows, predict)
-            found.setdefault((model, str(configuration["design"])), []).extend(points)
-    return [Judgement(f"{model}, {design}", tuple(points)) for (model, design), points in found.items()]
+            times, points = judge(model, name_of(configuration), rows, predict)
+            key = (model, str(configuration["design"]))
+            found.setdefault(key, []).extend(points)
+            fits.setdefault(key, []).append((name_of(configuration), times))
+    return [
+        Judgement(f"{model}, {design}", tuple(points), tuple(fits[model, design]))
+        for (model, design), points in found.items()
+    ]
 
 
 def _network(shape: Shape, times: Times, clients: int) -> Prediction:

@@ -35,10 +35,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A model on all held-out points."""
+    """A model on all held-out points; `fits`: what was fitted, by configuration."""
 
     model: str
     points: tuple[Point, ...]
+    fits: tuple[tuple[str, Times], ...] = ()
 
     def median_error(self, what: str = "throughput_error") -> tuple[float, float, float]:
         """Median of |relative error| with its 95 % interval (bootstrap over points); NaN without points."""
