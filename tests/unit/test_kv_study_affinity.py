@@ -5,17 +5,27 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from sojourn.study.kv.affinity import Affinity, assigned
 from sojourn.study.kv.models import fit_times
 from sojourn.study.kv.models.network import Shape
 from sojourn.study.kv.models.placed import placed_cores
-from sojourn.study.kv.affinity import Affinity, assigned
 
 CPU = {"client_cpu_s": 8e-6, "net_cpu_s": 10e-6, "worker_cpu_s": 0.0, "server_cpu_s": 6e-6}
+REST = {"workload": "get", "servers": 1, "proxies": 1}
 
 
 def times(clients: tuple[int, ...] = (1, 8, 64), response_s: float = 50e-6, **more: float):  # type: ignore[no-untyped-def]
     rows = [
-        {"clients": n, "response_s": response_s, "mw_response_s": 30e-6, "service_s": 20e-6, "net_s": 10e-6, **CPU, **more}
+        {
+            "clients": n,
+            "response_s": response_s,
+            "mw_response_s": 30e-6,
+            "service_s": 20e-6,
+            "net_s": 10e-6,
+            **REST,
+            **CPU,
+            **more,
+        }
         for n in clients
     ]
     return fit_times(pl.DataFrame(rows))
@@ -41,16 +51,16 @@ def test_every_core_given_is_one_that_there_is() -> None:
 
 def test_one_client_meets_nobody() -> None:
     """The response time at the fewest clients is what was measured, whatever the delay is."""
-    found = placed_cores(times(), Shape(1, 1, 0), 1, assigned([0, 1], 1, 1), 50e-6)
+    found = placed_cores(times(), Shape(1, 1, 0), 1, assigned([0, 1], 1, 1))
     assert found.response_s == pytest.approx(50e-6, rel=1e-6)
 
 
 def test_many_clients_fill_the_core_that_works_most() -> None:
     """Asymptotic bound: one over the sum of the CPU times on the busiest core, server and middleware on core 0."""
-    found = placed_cores(times(), Shape(1, 1, 0), 500, assigned([0, 1], 1, 1), 50e-6)
+    found = placed_cores(times(), Shape(1, 1, 0), 500, assigned([0, 1], 1, 1))
     assert found.throughput_per_s == pytest.approx(1 / 16e-6, rel=1e-3)
     assert found.bottleneck == "cores 0 (middleware, server)"
-    apart = placed_cores(times(), Shape(1, 1, 0), 500, assigned([0, 1, 2], 1, 1), 50e-6)
+    apart = placed_cores(times(), Shape(1, 1, 0), 500, assigned([0, 1, 2], 1, 1))
     assert apart.throughput_per_s == pytest.approx(1 / 10e-6, rel=1e-3)
 
 
@@ -58,19 +68,19 @@ def test_two_balanced_queues_have_the_textbook_throughput() -> None:
     """Balanced network of K queues, no delay: X = N/(D (N + K - 1)), Lazowska et al. 1984, section 5.4."""
     balanced = times(client_cpu_s=16e-6, response_s=32e-6)
     for n in (1, 5, 20):
-        found = placed_cores(balanced, Shape(1, 1, 0), n, assigned([0, 1], 1, 1), 32e-6)
+        found = placed_cores(balanced, Shape(1, 1, 0), n, assigned([0, 1], 1, 1))
         assert found.throughput_per_s == pytest.approx(n / (16e-6 * (n + 1)), rel=1e-4)
 
 
 def test_workers_bound_what_gets_through() -> None:
     own = {"worker_cpu_s": 20e-6, "net_cpu_s": 2e-6}
-    few, many = (placed_cores(times(**own), Shape(1, 1, w), 64, assigned(range(8), 1, 1), 50e-6) for w in (1, 64))
+    few, many = (placed_cores(times(**own), Shape(1, 1, w), 64, assigned(range(8), 1, 1)) for w in (1, 64))
     assert few.throughput_per_s <= 1 / 26e-6 * 1.001 < many.throughput_per_s
 
 
 def test_times_between_fitted_counts_are_straight_in_one_over_the_root() -> None:
     rows = pl.DataFrame(
-        [{"clients": n, "response_s": 1e-4, "mw_response_s": 5e-5, "service_s": 2e-5, "net_s": 1e-5, **CPU,
+        [{"clients": n, "response_s": 1e-4, "mw_response_s": 5e-5, "service_s": 2e-5, "net_s": 1e-5, **REST, **CPU,
           "server_cpu_s": 1e-6 + 9e-6 / n**0.5} for n in (1, 16, 64)]
     )  # fmt: skip
     for n in (4, 25):

@@ -18,9 +18,11 @@ from typing import Any
 from sojourn.errors import ServiceError, SojournError
 from sojourn.lab.namespaces import inside
 from sojourn.lab.process import Worker
+from sojourn.lab.topology import cores
 from sojourn.measure.kv_load import kv_load
 from sojourn.measure.records import read_log
 from sojourn.study.kv import histograms
+from sojourn.study.kv.affinity import assigned, pin
 from sojourn.study.kv.cpu import Sampler, all_used_s
 from sojourn.study.kv.place import CLIENT, Lab, Place, place
 from sojourn.study.kv.points import Point
@@ -111,6 +113,7 @@ class LiveSystem:
             ready = [worker.ready(READY_S) for worker in proxies]
             urls = [f"memcached://{proxy['address']}" for proxy in ready] or [s.url for s in servers]
             config = self._load(urls, point.workload, point.clients, point.seconds + self.warm_up_s, self._seed(point))
+            self._pin(point, load, servers, proxies)
             with Sampler(self._meters(load, servers, proxies)) as sampler:
                 load.begin({"network": self.place.path(CLIENT), "load": config, "out": str(out)})
                 summary = load.finish(config["duration_s"] + 60)["summary"]
@@ -124,6 +127,17 @@ class LiveSystem:
             window = Window(start, end, records, summary, logs, ends, used, bins, limits)
             histograms.keep(self.folder, point, window)
             return seen(point, window)
+
+    def _pin(self, point: Point, load: Worker, servers: list[Any], proxies: list[Worker]) -> None:
+        """Keeps every process on its own cores, where the study says so."""
+        if not self.lab.pinned:
+            return
+        who = assigned([core.number for core in cores()], point.servers, point.proxies)
+        pin([load.process.pid], who.client)
+        for server, own in zip(servers, who.servers, strict=True):
+            pin(server.pids.values(), own)
+        for proxy, own in zip(proxies, who.proxies, strict=True):
+            pin([proxy.process.pid], own)
 
     def _meters(self, load: Worker, servers: list[Any], proxies: list[Worker]) -> dict[str, Callable[[], float]]:
         """CPU times of the three kinds of process, and what the place counts."""

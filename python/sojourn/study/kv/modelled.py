@@ -7,13 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.study.kv.models import Judgement, Prediction, Times, closed_network, judge, shared_cores
+from sojourn.study.kv.affinity import assigned
+from sojourn.study.kv.models import Judgement, Prediction, Times, closed_network, judge, placed_cores, shared_cores
 from sojourn.study.kv.models.judge import Point
 from sojourn.study.kv.models.network import Shape
 from sojourn.study.kv.seen import configurations, name_of
 
 LEAST = 3
-NETWORK, CORES = "network of queues", "with shared cores"
+NETWORK, SHARED, PLACED = "network of queues", "with shared cores", "with cores as placed"
 
 
 def shape_of(configuration: dict[str, Any]) -> Shape:
@@ -22,15 +23,21 @@ def shape_of(configuration: dict[str, Any]) -> Shape:
     return Shape(configuration["servers"], configuration["proxies"], configuration["workers"], to_all)
 
 
-def judged(seen: pl.DataFrame, cores: int) -> list[Judgement]:
-    """The two models on all configurations with at least three client counts, a judgement a model and design."""
+def judged(seen: pl.DataFrame, cores: int, pinned: bool = False) -> list[Judgement]:
+    """The two models on all configurations with at least three client counts, a judgement a model and design.
+
+    `pinned`: processes were kept on the cores that `assigned` says.
+    """
     found: dict[tuple[str, str], list[Point]] = {}
     fits: dict[tuple[str, str], list[tuple[str, Times]]] = {}
     for configuration, rows in configurations(seen):
         shape = shape_of(configuration)
         if rows["clients"].n_unique() < LEAST or configuration["workload"] == "mixed":
             continue
-        for model, predict in ((NETWORK, partial(_network, shape)), (CORES, partial(_cores, shape, left(rows, cores)))):
+        best = (
+            (PLACED, partial(_placed, shape, cores)) if pinned else (SHARED, partial(_cores, shape, left(rows, cores)))
+        )
+        for model, predict in ((NETWORK, partial(_network, shape)), best):
             times, points = judge(model, name_of(configuration), rows, predict)
             key = (model, str(configuration["design"]))
             found.setdefault(key, []).extend(points)
@@ -47,6 +54,10 @@ def _network(shape: Shape, times: Times, clients: int) -> Prediction:
 
 def _cores(shape: Shape, cores: dict[int, float], times: Times, clients: int) -> Prediction:
     return shared_cores(times, shape, clients, cores[clients], cores[times.fewest])
+
+
+def _placed(shape: Shape, cores: int, times: Times, clients: int) -> Prediction:
+    return placed_cores(times, shape, clients, assigned(range(cores), shape.servers, shape.proxies))
 
 
 def left(rows: pl.DataFrame, cores: int) -> dict[int, float]:

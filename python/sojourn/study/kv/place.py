@@ -25,7 +25,8 @@ Meters = dict[str, Callable[[], float]]
 
 
 class Lab(BaseModel):
-    """`[lab]`: where the hosts are. Rates bound what each host sends; shares are of one core. None: no limit."""
+    """`[lab]`: where the hosts are. Rates bound what each host sends; shares are of one core. None: no limit.
+    `pinned`: each process keeps to the cores that `affinity.assigned` says, else the scheduler decides."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,6 +35,7 @@ class Lab(BaseModel):
     server_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_RATE, le=MOST_RATE)
     proxy_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_RATE, le=MOST_RATE)
     server_cores: float | None = Field(default=None, ge=LEAST_CORES, le=1024)
+    pinned: bool = True
 
     @model_validator(mode="after")
     def _sense(self) -> Lab:

@@ -2,12 +2,13 @@
 
 times      what is fitted: means of instrumented times with intervals       network   the document's closed network
 stations   M/M/1 and M/M/m of one configuration                            cores     the same where threads share cores
-judge      which points are fitted, errors on the rest with intervals
+judge      which points are fitted, errors on the rest with intervals   placed    the same where each thread's cores are known
 """
 
 from sojourn.study.kv.models.cores import shared_cores
 from sojourn.study.kv.models.judge import Judgement, judge, split
 from sojourn.study.kv.models.network import Prediction, closed_network
+from sojourn.study.kv.models.placed import placed_cores
 from sojourn.study.kv.models.stations import station_table
 from sojourn.study.kv.models.times import Times, fit_times
 
@@ -18,6 +19,7 @@ __all__ = [
     "closed_network",
     "fit_times",
     "judge",
+    "placed_cores",
     "shared_cores",
     "split",
     "station_table",

@@ -13,23 +13,23 @@ limited to one core by its threads where it was given several, but for those tha
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping
 
 import sojourn as sj
 from sojourn.model import Closed, Delay, Model, Queue
 from sojourn.model.nouns import Station
+from sojourn.study.kv.affinity import Affinity
 from sojourn.study.kv.models.network import LEAST_S, Prediction, Shape
 from sojourn.study.kv.models.times import Times
-from sojourn.study.kv.affinity import Affinity
 
 HALVINGS = 40
 Cores = tuple[int, ...]
 
 
-def placed_cores(times: Times, shape: Shape, clients: int, affinity: Affinity, light_response_s: float) -> Prediction:
-    """Throughput and response time with `clients`; `light_response_s` is the response time at the fewest fitted."""
-    delay = _delay(demands_at(times, shape, times.fewest, affinity), times.fewest, light_response_s)
+def placed_cores(times: Times, shape: Shape, clients: int, affinity: Affinity) -> Prediction:
+    """Throughput and response time with `clients`."""
+    delay = _delay(demands_at(times, shape, times.fewest, affinity), times.fewest, times.light_response_s)
     demands = demands_at(times, shape, clients, affinity)
     x = _throughput(demands, delay, clients)
     if shape.workers:
@@ -42,7 +42,7 @@ def demands_at(
     times: Times, shape: Shape, clients: int, affinity: Affinity, *, inside: bool = False
 ) -> dict[Cores, float]:
     """CPU seconds of an operation on each set of cores; with `inside` only what happens while a worker is held."""
-    found: Counter[Cores] = Counter()
+    found: defaultdict[Cores, float] = defaultdict(float)
     if not inside:
         found[affinity.client] += times.at("client_cpu_s", clients)
     for own in affinity.servers:
@@ -51,7 +51,7 @@ def demands_at(
         net = 0.0 if inside else times.at("net_cpu_s", clients)
         cores = own if shape.workers else own[:1]  # a loop is one thread
         found[cores] += (net + times.at("worker_cpu_s", clients)) / shape.proxies
-    return {cores: float(value) for cores, value in found.items() if value > 0}
+    return {cores: value for cores, value in found.items() if value > 0}
 
 
 def _workers(shape: Shape) -> int:

@@ -38,7 +38,7 @@ class Times:
     """`network_s` and `light_service_s` at the fewest clients; `means` over all fitted runs; `curves` by clients: what
     the machine needs per operation changes with the load (more is done at each waking). `fewest`: that client count.
     `held_s`: of a worker outside the servers, at the fewest clients; `light_waiting_s`: what of `light_service_s` is
-    waiting for a server that another client uses (0 for one client)."""
+    waiting for a server that another client uses (0 for one client); `light_response_s`: what the client saw there."""
 
     network_s: Estimate
     light_service_s: Estimate
@@ -47,6 +47,7 @@ class Times:
     fewest: int = 1
     held_s: Estimate | None = None
     light_waiting_s: float = 0.0
+    light_response_s: float = 0.0
 
     def at(self, name: str, clients: int) -> float:
         """An instrumented time at `clients`, between fitted points straight in 1/sqrt(clients); 0 where it is unknown.
@@ -83,7 +84,7 @@ def fit_times(rows: pl.DataFrame, level: float = 0.95) -> Times:
     curves = {name: _curve(rows, name) for name in means}
     fewest = int(light["clients"][0])
     held, waits = _held(light, network, {name: e.value for name, e in means.items()}, level)
-    return Times(network, service, means, curves, fewest, held, waits)
+    return Times(network, service, means, curves, fewest, held, waits, float(outside.mean()))
 
 
 def _held(
