@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import polars as pl
 
-from sojourn.study.kv.models import Judgement, Prediction, Times, closed_network, judge, shared_cores
+from sojourn.study.kv.models import (
+    Judgement,
+    Limits,
+    Prediction,
+    Times,
+    closed_network,
+    judge,
+    limits_of,
+    shared_cores,
+    split,
+)
 from sojourn.study.kv.models.judge import Point
 from sojourn.study.kv.models.network import Shape
 from sojourn.study.kv.seen import configurations, name_of
@@ -30,8 +41,10 @@ def judged(seen: pl.DataFrame, cores: int) -> list[Judgement]:
         shape = shape_of(configuration)
         if rows["clients"].n_unique() < LEAST or configuration["workload"] == "mixed":
             continue
+        fitted, _ = split(rows["clients"].to_list())
+        limits = limits_of(rows.filter(pl.col("clients").is_in(fitted)))
         for model, predict in ((NETWORK, partial(_network, shape)), (CORES, partial(_cores, shape, left(rows, cores)))):
-            times, points = judge(model, name_of(configuration), rows, predict)
+            times, points = judge(model, name_of(configuration), rows, partial(_within, limits, predict))
             key = (model, str(configuration["design"]))
             found.setdefault(key, []).extend(points)
             fits.setdefault(key, []).append((name_of(configuration), times))
@@ -39,6 +52,10 @@ def judged(seen: pl.DataFrame, cores: int) -> list[Judgement]:
         Judgement(f"{model}, {design}", tuple(points), tuple(fits[model, design]))
         for (model, design), points in found.items()
     ]
+
+
+def _within(limits: Limits, predict: Callable[[Times, int], Prediction], times: Times, clients: int) -> Prediction:
+    return limits.on(predict(times, clients), times)
 
 
 def _network(shape: Shape, times: Times, clients: int) -> Prediction:
