@@ -46,8 +46,8 @@ def test_each_design_is_read_whole(tmp_path: Path) -> None:
 
 RATE_BIT_PER_S = 20e6
 KEYS, VALUE_BYTES = 500, 1024
-# VALUE sojourn-NNN 0 1024 CR LF, the value, CR LF, END CR LF; Ethernet, IPv4, TCP with time stamps (RFC 7323)
-ANSWER_BYTES = len("VALUE sojourn-123 0 1024\r\n") + VALUE_BYTES + len("\r\nEND\r\n") + 14 + 20 + 32
+HEADER_BYTES = 14 + 20 + 32  # Ethernet, IPv4, TCP with time stamps (RFC 7323)
+ANSWER_BYTES = len("VALUE sojourn-123 0 1024\r\n") + VALUE_BYTES + len("\r\nEND\r\n") + HEADER_BYTES
 
 
 def mark_of(found: Place) -> str:
@@ -87,6 +87,20 @@ def test_a_rate_bounds_what_a_server_answers_and_is_found_to_limit(tmp_path: Pat
     assert [limited_by(row, 2) for row in (one, two, through)] == ["network of a server"] * 3
     # a set's answer has 8 bytes: the upload carries many more of them
     assert limited_by(sets, 2) != "network of a server" and sets["throughput_per_s"] > 1.2 * most
+
+
+@pytest.mark.lab
+def test_a_rate_bounds_what_a_middleware_sends(tmp_path: Path) -> None:
+    """A set goes to both servers, and one answer to the client."""
+    lab = Lab(hosts="namespaces", proxy_rate_bit_per_s=RATE_BIT_PER_S)
+    (row,) = limited(tmp_path, lab, Point("live", "staged", 2, 1, 8, "set", False, 16, 1, 1.0))
+    sent = (
+        2 * (len("set sojourn-123 0 0 1024\r\n") + VALUE_BYTES + len("\r\n") + HEADER_BYTES)
+        + len("STORED\r\n")
+        + HEADER_BYTES
+    )
+    assert row["throughput_per_s"] == pytest.approx(RATE_BIT_PER_S / 8 / sent, rel=0.05)
+    assert limited_by(row, 2) == "network of a middleware"
 
 
 @pytest.mark.lab

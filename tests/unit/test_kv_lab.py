@@ -15,6 +15,9 @@ from sojourn.lab.groups import CoreShare
 from sojourn.report import Document, render_html
 from sojourn.study.kv.analysis import limited_by, marked, too_small, uses
 from sojourn.study.kv.cpu import Sampler, sent_bytes, used_s
+from sojourn.study.kv.models import Limits, Prediction, Times, limits_of
+from sojourn.study.kv.models.limits import CPU, NETWORK
+from sojourn.study.kv.models.times import Estimate
 from sojourn.study.kv.place import Lab, Place, place
 from sojourn.study.kv.plan import read_kv_plan
 from sojourn.study.kv.sections.limits import limits_section
@@ -186,6 +189,31 @@ def test_uses_are_shares_of_what_there_is() -> None:
     assert found["the machine's cores"] == pytest.approx((0.2 + 0.3 + 0.2) / 2)
     assert found["workers"] == pytest.approx(4 / 8)  # 10 000/s hold one each 0.4 ms: 4 of 8
     assert found["network of a server"] == 0.0
+
+
+ANSWER_BIT = 1124 * 8
+
+
+def test_known_limits_bound_a_prediction() -> None:
+    """25 Mbit/s carry 2780 answers of 1124 bytes a second from each server; a tenth of a core works 5000 of 20 µs."""
+    free = Prediction(20, 10_000.0, 20 / 10_000 - 1e-4, {"net": 0.5})  # 0.1 ms at the client itself
+    times = Times(*[Estimate(1e-3, 1e-3, 1e-3)] * 2, {}, {"server_cpu_s": ((0.0,), (20e-6,))})
+    for servers, cores, most, by in ((1, None, 25e6 / ANSWER_BIT, NETWORK), (3, 0.1, 3 * 25e6 / ANSWER_BIT, NETWORK),
+                                     (1, 0.05, 2500.0, CPU), (4, None, 10_000.0, "net")):  # fmt: skip
+        found = Limits(servers, 25e6, ANSWER_BIT, cores).on(free, times)
+        assert found.throughput_per_s == pytest.approx(most)
+        assert found.response_s == pytest.approx(20 / most - 1e-4), "Little's law: all clients are somewhere"
+        assert found.utilisation["net"] == pytest.approx(0.5 * most / 10_000)
+        assert found.bottleneck == by or most == 10_000.0
+    assert Limits().on(free, times) == free
+
+
+def test_limits_are_fitted_from_bits_of_an_operation() -> None:
+    """Two servers answer 5000 and 6000 operations a second, of 9000 bit each, half of it by each."""
+    sent = {"server_rate_bit_per_s": 1e8, "server_cores": 0.25}
+    rows = frame(row(x, 2, server_sent_bit_per_s=x * 9000 / 2, **sent) for x in (5000.0, 6000.0))
+    assert limits_of(rows) == Limits(2, 1e8, pytest.approx(9000.0), 0.25)
+    assert limits_of(frame([row(5000.0)])) == Limits(1)
 
 
 def test_the_report_says_the_limits_and_what_is_not_shown() -> None:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import polars as pl
 
 from sojourn.study.kv.affinity import assigned
-from sojourn.study.kv.models import Judgement, Prediction, Times, closed_network, judge, placed_cores, shared_cores
+from sojourn.study.kv.models import (
+    Judgement,
+    Limits,
+    Prediction,
+    Times,
+    closed_network,
+    judge,
+    limits_of,
+    placed_cores,
+    shared_cores,
+    split,
+)
 from sojourn.study.kv.models.judge import Point
 from sojourn.study.kv.models.network import Shape
 from sojourn.study.kv.seen import configurations, name_of
@@ -34,11 +46,13 @@ def judged(seen: pl.DataFrame, cores: int, pinned: bool = False) -> list[Judgeme
         shape = shape_of(configuration)
         if rows["clients"].n_unique() < LEAST or configuration["workload"] == "mixed":
             continue
+        fitted, _ = split(rows["clients"].to_list())
+        limits = limits_of(rows.filter(pl.col("clients").is_in(fitted)))
         best = (
             (PLACED, partial(_placed, shape, cores)) if pinned else (SHARED, partial(_cores, shape, left(rows, cores)))
         )
         for model, predict in ((NETWORK, partial(_network, shape)), best):
-            times, points = judge(model, name_of(configuration), rows, predict)
+            times, points = judge(model, name_of(configuration), rows, partial(_within, limits, predict))
             key = (model, str(configuration["design"]))
             found.setdefault(key, []).extend(points)
             fits.setdefault(key, []).append((name_of(configuration), times))
@@ -46,6 +60,10 @@ def judged(seen: pl.DataFrame, cores: int, pinned: bool = False) -> list[Judgeme
         Judgement(f"{model}, {design}", tuple(points), tuple(fits[model, design]))
         for (model, design), points in found.items()
     ]
+
+
+def _within(limits: Limits, predict: Callable[[Times, int], Prediction], times: Times, clients: int) -> Prediction:
+    return limits.on(predict(times, clients), times)
 
 
 def _network(shape: Shape, times: Times, clients: int) -> Prediction:
