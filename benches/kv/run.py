@@ -1,4 +1,4 @@
-"""Benches of the key-value parts, on a quiet machine: `python benches/kv/run.py load|proxy`, both without a word.
+"""Benches of the key-value parts, on a quiet machine: `python benches/kv/run.py load|proxy|recovery`, the first two without a word.
 
 Results go to benches/kv/NAME/DATE: machine.json, raw.csv, summary.md.
 """
@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def main(name: str) -> None:
-    bench = import_module(name)  # load.py or proxy.py beside this file
+    bench = import_module(name)  # NAME.py beside this file
     with only_one("bench"):
         rows = bench.measure()
         folder = HERE / name / time.strftime("%Y-%m-%d")
@@ -39,6 +39,6 @@ def main(name: str) -> None:
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ("load", "proxy"):
-        if name not in ("load", "proxy"):
-            sys.exit(f"benches: {name}: no such bench; use load or proxy")
+        if name not in ("load", "proxy", "recovery"):
+            sys.exit(f"benches: {name}: no such bench; use load, proxy or recovery")
         main(name)

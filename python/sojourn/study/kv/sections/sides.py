@@ -15,10 +15,11 @@ from sojourn.study.kv import histograms
 from sojourn.study.kv.models.times import estimate
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.sections.words import MS, number, three
-from sojourn.study.kv.seen import configurations, name_of
+from sojourn.study.kv.seen import configurations
 
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
-SHOWN = 0.995  # of the requests of the slower side lie left of the end of the axis
+SHOWN = 0.98  # of the requests of the slower side lie left of the end of the axis
+WAY = {False: "whole", True: "split"}
 SIDES = (histograms.CLIENT, histograms.MIDDLEWARE)
 
 
@@ -37,13 +38,18 @@ def shift_table(rows: pl.DataFrame, folder: Path) -> Table | None:
             continue
         at = {side: histograms.quantiles(sides[side], QUANTILES) for side in SIDES}
         shift = three(estimate(np.array([_shift(folder, name) for name in runs_of(own)])), MS)
+        keys, way = str(configuration["workload"]).removeprefix("multi-"), WAY[bool(configuration["sharded"])]
         for side in SIDES:
             wide = number(at[side][2] - at[side][0], MS)
             apart = shift if side == histograms.CLIENT else (None, None, None)
             values = (number(v, MS) for v in at[side])
-            cells.append((name_of(configuration), side, int(sides[side]["count"].sum()), *values, wide, *apart))
+            cells.append(
+                (str(configuration["design"]), keys, way, side, int(sides[side]["count"].sum()), *values, wide, *apart)
+            )
     columns = (
-        "configuration",
+        "design",
+        "keys",
+        "",
         "side",
         "requests",
         "p25",
@@ -58,10 +64,10 @@ def shift_table(rows: pl.DataFrame, folder: Path) -> Table | None:
     )
     note = (
         "In ms, after the warm-up. Shift: median of the client less that of the middleware, mean of the repetitions with its "
-        "95 % interval: the way there and back, and what client and middleware take to read and write. The middleware's log "
-        "has whole periods of 0.05 s: it has a few requests less."
+        "95 % interval: the way there and back, and what client and middleware take to read and write. Of the "
+        "middleware's log, periods that lie whole in the window: it has fewer requests."
     )
-    formats = ("", "", ".0f", *[".3f"] * 9)
+    formats = (*[""] * 4, ".0f", *[".3f"] * 9)
     return Table("Client and middleware", columns, tuple(cells), note, formats) if cells else None
 
 
@@ -78,7 +84,7 @@ def histogram_figures(section: str, rows: pl.DataFrame, folder: Path) -> Iterato
         for configuration, runs in configurations(own):
             sides = histograms.read(folder, runs_of(runs))
             if sides:
-                found["split" if configuration["sharded"] else "whole"] = sides
+                found[WAY[bool(configuration["sharded"])]] = sides
         if found:
             title = f"{section}, {design}, {workload}"
             yield _figure(title, found)
