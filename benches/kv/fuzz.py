@@ -2,9 +2,10 @@
 
     python benches/kv/fuzz.py --seconds 600 --seed 1
 
-Half of the time for the parser, a quarter for each design. crates/memproto/examples/fuzz has what is checked of each
+Half of the time for the parser, a quarter for each design, half of that before one server and half before three with
+multi-gets in shares. crates/memproto/examples/fuzz has what is checked of each
 stream; here, that the proxy meanwhile answers others rightly and that its memory stays. Needs cargo. Fails (exit code 1)
-if a check does. Results go to benches/kv/fuzz/DATE: machine.json, raw.json, memory-DESIGN.csv, summary.md.
+if a check does. Results go to benches/kv/fuzz/DATE: machine.json, raw.json, memory-DESIGN-SERVERS.csv, summary.md.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
 from sojourn.testbed.memcached import Memcached, version
 
 ROOT = Path(__file__).resolve().parents[2]
+LEAST_S = 32
 TARGET = ROOT / "target/fuzz"
-DESIGNS = ("direct", "staged")
+PROXIES = [(design, servers) for design in ("direct", "staged") for servers in (1, 3)]
 Json = dict[str, Any]
 
 
@@ -49,14 +51,20 @@ def fuzz(program: Path, words: list[str], seconds: int, seed: int) -> Json:
     return counts
 
 
-def live(program: Path, design: str, seconds: int, seed: int, folder: Path) -> Json:
-    """A proxy before one server, under the fuzzer's clients and one that knows its answers."""
+def verbose_server(stack: ExitStack) -> Memcached:
+    """A client may tell it to be verbose: what it says is read, or it would wait for that for ever."""
+    server = Memcached(memory_bytes=64 << 20)
+    stack.callback(server.stop)
+    threading.Thread(target=lambda: [None for _ in server.process.stderr or ()], daemon=True).start()
+    return server
+
+
+def live(program: Path, design: str, servers: int, seconds: int, seed: int, folder: Path) -> Json:
+    """A proxy under the fuzzer's clients and one that knows its answers."""
     with ExitStack() as stack:
-        server = Memcached(memory_bytes=64 << 20)
-        stack.callback(server.stop)
-        # A client may tell it to be verbose: nobody may have to wait for that to be read.
-        threading.Thread(target=lambda: server.process.stderr and server.process.stderr.read(), daemon=True).start()
-        proxy = KvProxy(ProxyOptions(listen="127.0.0.1:0", servers=(server.address,), design=design, workers=8))
+        addresses = tuple(verbose_server(stack).address for _ in range(servers))
+        options = ProxyOptions(listen="127.0.0.1:0", servers=addresses, design=design, workers=8, sharded=servers > 1)
+        proxy = KvProxy(options)
         stack.callback(proxy.close)
         # Streams have a flush_all now and then: what was stored may be gone at any time.
         probe = Probe(proxy.address, 0, seed, lambda begin, end: False, lambda begin, end: True)
@@ -66,7 +74,7 @@ def live(program: Path, design: str, seconds: int, seed: int, folder: Path) -> J
         found = fuzz(program, ["live", proxy.address], seconds, seed)
         tally = probe.stop()
         memory.stop()
-        memory.write(folder / f"memory-{design}.csv", memory.samples[0][0])
+        memory.write(folder / f"memory-{design}-{servers}.csv", memory.samples[0][0])
         alive = proxy.worker.process.poll() is None
         done = proxy.stop() if alive else {}
     found |= {"alive": alive, "flat": memory.is_flat(), "memory": memory.told(), "probe_faults": tally.faults}
@@ -82,7 +90,7 @@ def is_good(found: Json) -> bool:
 def summary(asked: Json, results: dict[str, Json]) -> str:
     lines = [
         f"# Fuzz of the memcached protocol and the proxy before {version()}", "",
-        f"Seed {asked['seed']}, {asked['seconds']} s: half for the parser, a quarter for each design, by "
+        f"Seed {asked['seed']}, {asked['seconds']} s: half for the parser, an eighth for each proxy, by "
         "`python benches/kv/fuzz.py`. What is checked: benches/kv/fuzz.py and crates/memproto/examples/fuzz.", "",
         f"Memory of a proxy: {RULE}.", "", "| part | good | counts |", "|---|---|---|",
     ]  # fmt: skip
@@ -99,12 +107,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    if asked.seconds < 8:
-        parser.error(f"--seconds {asked.seconds}: give at least 8")
+    if asked.seconds < LEAST_S:
+        parser.error(f"--seconds {asked.seconds}: give at least {LEAST_S}")
     program, folder = build(), new_folder("fuzz")
     results = {"parser": fuzz(program, ["parse"], asked.seconds // 2, asked.seed)}
-    for design in DESIGNS:
-        results[design] = live(program, design, asked.seconds // 4, asked.seed, folder)
+    for design, servers in PROXIES:
+        name = f"{design}, {servers} server{'s' * (servers > 1)}"
+        results[name] = live(program, design, servers, asked.seconds // 8, asked.seed, folder)
     (folder / "raw.json").write_text(json.dumps(results, indent=1) + "\n")
     text = summary(vars(asked), results)
     (folder / "summary.md").write_text(text)

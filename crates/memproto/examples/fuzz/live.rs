@@ -117,10 +117,7 @@ impl Talk {
     /// The next answer, which must be the one that is due.
     fn hear(&mut self, due: &Due, counts: &Counts) -> Result<(), String> {
         counts.answers.fetch_add(1, Ordering::Relaxed);
-        let (kind, can): (_, fn(&Reply) -> bool) = match due {
-            Due::Line(_) => (ReplyKind::Line, |reply| *reply == Reply::Error),
-            Due::Shape(kind, can) => (*kind, *can),
-        };
+        let kind = due.kind();
         let mut scan = ReplyScan::new(kind, ANSWER_BYTES);
         loop {
             let shown = || self.heard[..self.heard.len().min(300)].escape_ascii().to_string();
@@ -129,12 +126,10 @@ impl Talk {
                 Ok(None) => {}
                 Ok(Some((reply, length))) => {
                     let line = &self.heard[..length];
-                    let right = if let Due::Line(line_due) = due { line == *line_due } else { can(&reply) };
-                    // The server is well: who says that it is not has been led to think so by a client.
-                    if !right
-                        || line.starts_with(b"SERVER_ERROR server")
-                        || line.starts_with(b"SERVER_ERROR a server")
-                    {
+                    // The servers are well: who says that one is not has been led to think so by a client.
+                    let down = line.starts_with(b"SERVER_ERROR server")
+                        || line.starts_with(b"SERVER_ERROR a server");
+                    if down || !due.is(&reply, line) {
                         return Err(format!("for {kind:?} came {reply:?}: {}", shown()));
                     }
                     counts.errors.fetch_add(u64::from(reply == Reply::Error), Ordering::Relaxed);

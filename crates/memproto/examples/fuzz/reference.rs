@@ -1,6 +1,6 @@
 //! What a stream of bytes must be answered with, by the parser that the proxy has too.
 
-use sojourn_memproto::{parse, Limits, Reply, ReplyKind, Request, Step};
+use sojourn_memproto::{parse, Limits, Reply, ReplyKind, Request, Step, Values};
 
 /// Incomplete requests are made whole if so many bytes are enough, else left as they are.
 const PADDED_BYTES: usize = 4096;
@@ -11,6 +11,31 @@ pub enum Due {
     Line(&'static [u8]),
     /// One of this shape, that says one of what such a request can be told.
     Shape(ReplyKind, fn(&Reply) -> bool),
+    /// Values of some of these keys, in their order.
+    Values(Vec<Vec<u8>>),
+}
+
+impl Due {
+    pub fn kind(&self) -> ReplyKind {
+        match self {
+            Self::Line(_) => ReplyKind::Line,
+            Self::Shape(kind, _) => *kind,
+            Self::Values(_) => ReplyKind::Values,
+        }
+    }
+
+    /// Whether this is that answer.
+    pub fn is(&self, reply: &Reply, bytes: &[u8]) -> bool {
+        match self {
+            Self::Line(line) => bytes == *line,
+            Self::Shape(_, can) => can(reply),
+            Self::Values(keys) => {
+                let mut asked = keys.iter();
+                let ordered = Values(bytes).all(|(key, _)| asked.any(|one| one == key));
+                ordered && matches!(reply, Reply::Values(_))
+            }
+        }
+    }
 }
 
 /// A stream as it is sent, and its answers in order.
@@ -74,7 +99,7 @@ fn pad(bytes: &mut Vec<u8>, start: usize, whole: usize) -> bool {
 fn answer(request: &Request<'_>) -> Option<Due> {
     let shape = |kind, can: fn(&Reply) -> bool| request.is_answered().then_some(Due::Shape(kind, can));
     match request {
-        Request::Get { .. } => shape(ReplyKind::Values, |reply| matches!(reply, Reply::Values(_))),
+        Request::Get { keys, .. } => Some(Due::Values(keys.iter().map(<[u8]>::to_vec).collect())),
         Request::Store { .. } => shape(ReplyKind::Line, |reply| {
             matches!(reply, Reply::Stored | Reply::NotStored | Reply::Exists | Reply::NotFound | Reply::Error)
         }),
