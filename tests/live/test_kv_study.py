@@ -7,6 +7,9 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,8 @@ from machine import made_by_labs
 
 from sojourn.lab.namespaces import inside
 from sojourn.lab.registry import clean_stale
-from sojourn.study.kv.analysis import laws, limited_by
+from sojourn.lab.topology import cores
+from sojourn.study.kv.analysis import laws, limited_by, uses
 from sojourn.study.kv.live import LiveSystem
 from sojourn.study.kv.place import CLIENT, PORT, Lab, Place, place
 from sojourn.study.kv.points import Point
@@ -44,7 +48,9 @@ def test_each_design_is_read_whole(tmp_path: Path) -> None:
     assert not list((tmp_path / "scratch").iterdir())
 
 
-RATE_BIT_PER_S = 20e6
+RATE_BIT_PER_S = 10e6
+TRIES = 5
+Row = dict[str, Any]
 KEYS, VALUE_BYTES = 500, 1024
 HEADER_BYTES = 14 + 20 + 32  # Ethernet, IPv4, TCP with time stamps (RFC 7323)
 ANSWER_BYTES = len("VALUE sojourn-123 0 1024\r\n") + VALUE_BYTES + len("\r\nEND\r\n") + HEADER_BYTES
@@ -60,57 +66,69 @@ def left_of(mark: str) -> list[str]:
     return [Path(path).name for path in made_by_labs() if mark in path or f"lab-{mark[8:]}" in path]
 
 
-def limited(folder: Path, lab: Lab, *points: Point) -> list[dict[str, Any]]:
+@contextmanager
+def limited(folder: Path, lab: Lab) -> Iterator[LiveSystem]:
+    """A system on hosts of its own, of which nothing is left."""
     with LiveSystem(folder, servers=2, keys=KEYS, value_bytes=VALUE_BYTES, warm_up_s=0.3, lab=lab, proxies=1) as system:
-        assert 0 < system.ping()["median_s"] < 0.1
-        rows = frame(system.run(point) for point in points).to_dicts()
         mark = mark_of(system.place)
+        yield system
     assert left_of(mark) == []
-    assert all(row["misses"] == row["errors"] == 0 for row in rows)
-    return rows
+
+
+def run_once(system: LiveSystem, design: str, servers: int, workload: str, clients: int, seconds: float) -> Row:
+    row = asdict(
+        system.run(Point("live", design, servers, int(design != "none"), 8, workload, False, clients, 1, seconds))
+    )
+    assert row["misses"] == row["errors"] == 0
+    return row
+
+
+def reached(system: LiveSystem, most_per_s: float, *point: Any) -> Row:
+    """A run that has what the limit allows within 5 %. None has more; some have less, where other processes of this
+    machine keep ours from its cores: then again."""
+    for _ in range(TRIES):
+        row = run_once(system, *point)
+        assert row["throughput_per_s"] < 1.03 * most_per_s
+        if row["throughput_per_s"] > 0.95 * most_per_s:
+            return row
+    raise AssertionError(f"{row['throughput_per_s']:.0f}/s of {most_per_s:.0f}/s: {uses(row, len(cores()))}")
 
 
 @pytest.mark.lab
 def test_a_rate_bounds_what_a_server_answers_and_is_found_to_limit(tmp_path: Path) -> None:
-    lab = Lab(hosts="namespaces", server_rate_bit_per_s=RATE_BIT_PER_S)
-    one, two, through, sets = limited(
-        tmp_path, lab,
-        Point("live", "none", 1, 0, 0, "get", False, 16, 1, 1.0),
-        Point("live", "none", 2, 0, 0, "get", False, 16, 1, 1.0),
-        Point("live", "staged", 1, 1, 8, "get", False, 16, 1, 1.0),
-        Point("live", "none", 1, 0, 0, "set", False, 2, 1, 1.0),
-    )  # fmt: skip
     most = RATE_BIT_PER_S / 8 / ANSWER_BYTES
-    assert one["throughput_per_s"] == pytest.approx(most, rel=0.05)
-    assert two["throughput_per_s"] == pytest.approx(2 * most, rel=0.05)
-    assert through["throughput_per_s"] == pytest.approx(most, rel=0.05)
-    assert [limited_by(row, 2) for row in (one, two, through)] == ["network of a server"] * 3
-    # a set's answer has 8 bytes: the upload carries many more of them
-    assert limited_by(sets, 2) != "network of a server" and sets["throughput_per_s"] > 1.2 * most
+    with limited(tmp_path, Lab(hosts="namespaces", server_rate_bit_per_s=RATE_BIT_PER_S)) as system:
+        assert 0 < system.ping()["median_s"] < 0.1
+        for design, servers in (("none", 1), ("none", 2), ("staged", 1)):
+            row = reached(system, servers * most, design, servers, "get", 16, 1.0)
+            assert limited_by(row, len(cores())) == "network of a server"
+        # a set's answer has 8 bytes: the upload carries many more of them
+        sets = run_once(system, "none", 1, "set", 8, 1.0)
+        assert limited_by(sets, len(cores())) != "network of a server" and sets["throughput_per_s"] > 1.5 * most
 
 
 @pytest.mark.lab
 def test_a_rate_bounds_what_a_middleware_sends(tmp_path: Path) -> None:
     """A set goes to both servers, and one answer to the client."""
-    lab = Lab(hosts="namespaces", proxy_rate_bit_per_s=RATE_BIT_PER_S)
-    (row,) = limited(tmp_path, lab, Point("live", "staged", 2, 1, 8, "set", False, 16, 1, 1.0))
-    sent = (
-        2 * (len("set sojourn-123 0 0 1024\r\n") + VALUE_BYTES + len("\r\n") + HEADER_BYTES)
-        + len("STORED\r\n")
-        + HEADER_BYTES
-    )
-    assert row["throughput_per_s"] == pytest.approx(RATE_BIT_PER_S / 8 / sent, rel=0.05)
-    assert limited_by(row, 2) == "network of a middleware"
+    stored, request = len("STORED\r\n"), len("set sojourn-123 0 0 1024\r\n") + VALUE_BYTES + len("\r\n")
+    most = RATE_BIT_PER_S / 8 / (2 * (request + HEADER_BYTES) + stored + HEADER_BYTES)
+    with limited(tmp_path, Lab(hosts="namespaces", proxy_rate_bit_per_s=RATE_BIT_PER_S)) as system:
+        row = reached(system, most, "staged", 2, "set", 16, 1.0)
+    assert limited_by(row, len(cores())) == "network of a middleware"
 
 
 @pytest.mark.lab
 def test_a_share_of_a_core_bounds_what_a_server_works_and_is_found_to_limit(tmp_path: Path) -> None:
-    (row,) = limited(
-        tmp_path, Lab(hosts="namespaces", server_cores=0.05), Point("live", "none", 1, 0, 0, "set", False, 16, 1, 2.0)
-    )
-    assert row["throughput_per_s"] * row["server_cpu_s"] == pytest.approx(0.05, rel=0.2)
-    assert limited_by(row, 2) == "server CPU"
-    assert row["server_throttled"] > 0.9
+    share, used = 0.03, 0.0
+    with limited(tmp_path, Lab(hosts="namespaces", server_cores=share)) as system:
+        for _ in range(TRIES):
+            row = run_once(system, "none", 1, "set", 16, 2.0)
+            used = row["throughput_per_s"] * row["server_cpu_s"]
+            assert used < 1.1 * share
+            if used > 0.9 * share:
+                break
+    assert used > 0.9 * share, uses(row, len(cores()))
+    assert limited_by(row, len(cores())) == "server CPU"
 
 
 @pytest.mark.lab

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
 from sojourn.errors import LabError
 from sojourn.lab import groups, registry
-from sojourn.lab.groups import CoreShare, quota_us
+from sojourn.lab.groups import PERIODS, USED_UP, CoreShare, quota_us
 
 
 @pytest.fixture
@@ -66,6 +67,7 @@ def test_a_folder_that_is_no_group_is_refused_and_removed(tmp_path: Path, book: 
 
 def test_periods_are_read_in_both_versions(tmp_path: Path) -> None:
     path = group(tmp_path, cpu_of_stat="usage_usec 9\nnr_periods 40\nnr_throttled 30\nthrottled_usec 5\n")
-    assert CoreShare(path, 0.5).periods() == (40.0, 30.0)
+    share = CoreShare(path, 0.5)
+    assert (share.counter(PERIODS), share.counter(USED_UP)) == (40.0, 30.0)
     (path / "cpu.stat").unlink()
-    assert all(value != value for value in CoreShare(path, 0.5).periods())
+    assert math.isnan(share.counter(PERIODS))

@@ -133,11 +133,12 @@ def test_what_limits_comes_from_the_busiest_server() -> None:
     shares = {f"server{k}": CoreShare(Path("/nowhere"), 0.25) for k in (1, 2)}
     used = {
         "sent server1": 5e6, "sent server2": 10e6, "sent client": 99e6,
-        "periods server1": 100.0, "throttled server1": 95.0, "periods server2": 0.0, "throttled server2": 0.0,
+        "periods server1": 100.0, "used up server1": 95.0, "periods server2": 0.0, "used up server2": 0.0,
     }  # fmt: skip
     found = Place(lab, None, shares).limits(used, 2.0)
     assert found == {
-        "server_sent_bit_per_s": 10e6 * 8 / 2, "server_rate_bit_per_s": 1e8, "server_cores": 0.25, "server_throttled": 0.95
+        "server_sent_bit_per_s": 10e6 * 8 / 2, "server_rate_bit_per_s": 1e8, "server_cores": 0.25, "server_throttled": 0.95,
+        "pinned": True,
     }  # fmt: skip
 
 

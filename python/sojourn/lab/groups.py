@@ -17,6 +17,7 @@ from sojourn.lab.registry import Book
 
 PERIOD_US, LEAST_QUOTA_US, LONGEST_US = 10_000, 1_000, 1_000_000
 LEAST_CORES = LEAST_QUOTA_US / LONGEST_US
+PERIODS, USED_UP = "nr_periods", "nr_throttled"
 
 
 def make_group(book: Book, name: str, prepare: Callable[[Path], None], what: str) -> Path:
@@ -96,10 +97,11 @@ class CoreShare:
         """Takes a process with all its threads."""
         write(self.path / "cgroup.procs", str(pid))
 
-    def periods(self) -> tuple[float, float]:
-        """Periods in which a member wanted to run, and those in which the share was used up; NaN when it is gone."""
+    def counter(self, name: str) -> float:
+        """A counter of the group: PERIODS in which a member wanted to run, or those of them in which the share was USED_UP;
+        NaN when the group is gone."""
         try:
-            lines = dict(line.split() for line in (self.path / "cpu.stat").read_text().splitlines())
+            lines = (self.path / "cpu.stat").read_text().splitlines()
         except OSError:
-            return float("nan"), float("nan")
-        return float(lines["nr_periods"]), float(lines["nr_throttled"])
+            return float("nan")
+        return float(dict(line.split() for line in lines)[name])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.study.kv.affinity import assigned
 from sojourn.study.kv.seen import configurations, name_of
 
 TOLERANCE = 0.05
@@ -82,15 +83,22 @@ def knees(seen: pl.DataFrame) -> list[Knee]:
     return found
 
 
-CORES = "the machine's cores"
-TOO_SMALL = ("client", CORES)
+CORES, ONE_CORE = "the machine's cores", "a core that servers and middlewares share"
+TOO_SMALL = ("client", CORES, ONE_CORE)
+QUIET = 0.05  # of the cores may be used by others
+
+
+def disturbed(cores: int) -> pl.Expr:
+    """Whether other processes of the machine used more than 5 % of its cores during a run; False where it is unknown."""
+    return (pl.col("others_cores").fill_nan(0.0).fill_null(0.0) > QUIET * cores).alias("disturbed")
 
 
 def uses(row: dict[str, Any], cores: int) -> dict[str, float]:
     """How much of each part of the system a run used, 0 to 1 (more by errors of measurement): the client's busiest
     thread, a server's CPU of its share (a core where it has none), a net thread; the network of a server and of a
-    middleware where it has a rate; all cores together (by other processes too); workers that are held. A share that is
-    used up in most of its periods is as much used as that: what a server does not get, it cannot be seen to use."""
+    middleware where it has a rate; a core that several processes of the system were put on; all cores together (by other
+    processes too); workers that are held. A share that is used up in most of its periods is as much used as that: what
+    a server does not get, it cannot be seen to use."""
     x = row["throughput_per_s"]
 
     def known(name: str, otherwise: float = 0.0) -> float:
@@ -100,19 +108,33 @@ def uses(row: dict[str, Any], cores: int) -> dict[str, float]:
     of_server = x * known("server_cpu_s") / row["servers"] / known("server_cores", 1.0)
     per_operation = sum(known(name) for name in ("client_cpu_s", "server_cpu_s", "net_cpu_s", "worker_cpu_s"))
     pool = row["workers"] * row["proxies"]
+    work = {name: known(f"{name}_cpu_s") for name in ("server", "net", "worker")}
     return {
         "client": known("client_share"),
         "server CPU": max(of_server, known("server_throttled")),
         "net thread": x * known("net_cpu_s") / max(row["proxies"], 1),
         "network of a server": known("server_sent_bit_per_s") / known("server_rate_bit_per_s", np.inf),
         "network of a middleware": known("proxy_sent_bit_per_s") / known("proxy_rate_bit_per_s", np.inf),
+        ONE_CORE: x * _shared_s(row, cores, work["server"], work["net"] + work["worker"]),
         CORES: (x * per_operation + known("others_cores")) / cores,
         "workers": x * known("service_s") / pool if pool else 0.0,
     }
 
 
+def _shared_s(row: dict[str, Any], cores: int, servers_s: float, proxies_s: float) -> float:
+    """CPU time of an operation on the core that has most of it, of those with two processes of the system or more."""
+    if not row.get("pinned"):
+        return 0.0
+    who = assigned(range(cores), row["servers"], row["proxies"])
+    each = [(own, servers_s / row["servers"]) for own in who.servers]
+    each += [(own, proxies_s / row["proxies"]) for own in who.proxies]
+    places = [own for own, _ in each]
+    found = {own: sum(s for other, s in each if other == own) / len(own) for own in places if places.count(own) > 1}
+    return max(found.values(), default=0.0)
+
+
 def limited_by(row: dict[str, Any], cores: int) -> str:
-    """What limits a run: the most used of client, server CPU, net thread and networks where that is 90 %; else the
+    """What limits a run: the most used of client, server CPU, net thread, networks and a shared core where that is 90 %; else the
     machine where all cores are in use; else workers where they are all held; else the round trip."""
     used = uses(row, cores)
     machine, workers = used.pop(CORES), used.pop("workers")
@@ -125,7 +147,8 @@ def limited_by(row: dict[str, Any], cores: int) -> str:
 
 
 def too_small(row: dict[str, Any], cores: int) -> bool:
-    """The rule: the client's thread, or all cores together, are what limits, so the point says nothing of the middleware."""
+    """The rule: the client's thread, a core that several must share, or all cores together are what limits, so the point
+    says nothing of the middleware alone."""
     return limited_by(row, cores) in TOO_SMALL
 
 
@@ -135,6 +158,7 @@ def marked(seen: pl.DataFrame, cores: int) -> pl.DataFrame:
     return seen.with_columns(
         limited_by=pl.Series(limits, dtype=pl.String),
         too_small=pl.Series([x in TOO_SMALL for x in limits], dtype=pl.Boolean),
+        disturbed=disturbed(cores),
     )
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import median
 
 import polars as pl
 
 from sojourn.findings import findings_section
 from sojourn.report import Document, Section
-from sojourn.study.kv.analysis import laws, too_small
+from sojourn.study.kv.analysis import disturbed, laws, too_small
 from sojourn.study.kv.plan import KvPlan
 from sojourn.study.kv.run import KvFindings
 from sojourn.study.kv.sections.laws import laws_section
 from sojourn.study.kv.sections.limits import limits_section
 from sojourn.study.kv.sections.measured import measured_section
 from sojourn.study.kv.sections.models import models_section
-
-QUIET = 0.05  # of the cores may be used by others
 
 
 def verdict_lines(found: KvFindings) -> list[str]:
@@ -41,9 +40,12 @@ def _measured(found: KvFindings) -> Iterator[str]:
         f"{found.seen.height} runs: {misses} misses, {errors} errors; the interactive law holds within 5 % in "
         f"{100 * float(held or 0.0):.0f} % of them"  # type: ignore[arg-type]
     )
-    others = found.seen["others_cores"].fill_nan(None).median()
-    if isinstance(others, float) and others > QUIET * found.cores:
-        yield f"disturbed: other processes of this machine used {others:.2f} cores in the median run"
+    others = found.seen.filter(disturbed(found.cores))["others_cores"].to_list()
+    if others:
+        yield (
+            f"disturbed: in {len(others)} runs other processes of this machine used {median(others):.2f} cores in the "
+            "median; the models leave them out"
+        )
     marked = sum(too_small(row, found.cores) for row in found.seen.to_dicts())
     yield f"{marked} of them are limited by this machine ({found.cores} cores): see Limits"
 

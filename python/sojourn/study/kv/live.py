@@ -118,13 +118,7 @@ class LiveSystem:
                 load.begin({"network": self.place.path(CLIENT), "load": config, "out": str(out)})
                 summary = load.finish(config["duration_s"] + 60)["summary"]
             ends = [worker.result(END_S)["summary"] for worker in proxies]
-            start, end = summary["start_s"] + self.warm_up_s, summary["end_s"]
-            records, _ = read_log(out / "requests.rec")
-            logs = [read_log(out / f"app{k}.rec") for k in range(len(proxies))]
-            used = sampler.between(start, end)
-            limits = self.place.limits(used, end - start)
-            bins = [read_log(out / f"bins{k}.rec")[0] for k in range(len(proxies))]
-            window = Window(start, end, records, summary, logs, ends, used, bins, limits)
+            window = self._window(out, summary, ends, sampler)
             histograms.keep(self.folder, point, window)
             return seen(point, window)
 
@@ -138,6 +132,16 @@ class LiveSystem:
             pin(server.pids.values(), own)
         for proxy, own in zip(proxies, who.proxies, strict=True):
             pin([proxy.process.pid], own)
+
+    def _window(self, out: Path, summary: dict[str, Any], ends: list[dict[str, Any]], sampler: Sampler) -> Window:
+        """What was recorded from the end of the warm-up to the end of the load."""
+        start, end = summary["start_s"] + self.warm_up_s, summary["end_s"]
+        used = sampler.between(start, end)
+        return Window(
+            start, end, read_log(out / "requests.rec")[0], summary,
+            [read_log(out / f"app{k}.rec") for k in range(len(ends))], ends, used,
+            [read_log(out / f"bins{k}.rec")[0] for k in range(len(ends))], self.place.limits(used, end - start),
+        )  # fmt: skip
 
     def _meters(self, load: Worker, servers: list[Any], proxies: list[Worker]) -> dict[str, Callable[[], float]]:
         """CPU times of the three kinds of process, and what the place counts."""

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from sojourn.study.kv.affinity import assigned
+from sojourn.study.kv.analysis import disturbed
 from sojourn.study.kv.models import (
     Judgement,
     Limits,
@@ -35,11 +36,13 @@ def shape_of(configuration: dict[str, Any]) -> Shape:
     return Shape(configuration["servers"], configuration["proxies"], configuration["workers"], to_all)
 
 
-def judged(seen: pl.DataFrame, cores: int, pinned: bool = False) -> list[Judgement]:
+def judged(seen: pl.DataFrame, cores: int) -> list[Judgement]:
     """The two models on all configurations with at least three client counts, a judgement a model and design.
 
-    `pinned`: processes were kept on the cores that `assigned` says.
+    Runs that others disturbed are left out: neither fitted nor judged. Where processes kept to their cores the second
+    model knows them.
     """
+    seen = seen.filter(~disturbed(cores))
     found: dict[tuple[str, str], list[Point]] = {}
     fits: dict[tuple[str, str], list[tuple[str, Times]]] = {}
     for configuration, rows in configurations(seen):
@@ -49,7 +52,9 @@ def judged(seen: pl.DataFrame, cores: int, pinned: bool = False) -> list[Judgeme
         fitted, _ = split(rows["clients"].to_list())
         limits = limits_of(rows.filter(pl.col("clients").is_in(fitted)))
         best = (
-            (PLACED, partial(_placed, shape, cores)) if pinned else (SHARED, partial(_cores, shape, left(rows, cores)))
+            (PLACED, partial(_placed, shape, cores))
+            if rows["pinned"].all()
+            else (SHARED, partial(_cores, shape, left(rows, cores)))
         )
         for model, predict in ((NETWORK, partial(_network, shape)), best):
             times, points = judge(model, name_of(configuration), rows, partial(_within, limits, predict))

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sojourn.errors import LabError, PermissionLacking
-from sojourn.lab.groups import LEAST_CORES, CoreShare
+from sojourn.lab.groups import LEAST_CORES, PERIODS, USED_UP, CoreShare
 from sojourn.lab.network import LEAST_RATE, MOST_RATE, NIC, Network
 from sojourn.lab.registry import Book, clean_stale
 from sojourn.study.kv.cpu import sent_bytes
@@ -77,15 +77,15 @@ class Place:
             return {}
         found: Meters = {f"sent {host}": partial(sent_bytes, pid, NIC) for host, pid in processes.items()}
         for host in self.shares.keys() & processes.keys():
-            found[f"periods {host}"] = lambda share=self.shares[host]: share.periods()[0]  # type: ignore[misc]
-            found[f"throttled {host}"] = lambda share=self.shares[host]: share.periods()[1]  # type: ignore[misc]
+            found[f"periods {host}"] = partial(self.shares[host].counter, PERIODS)
+            found[f"used up {host}"] = partial(self.shares[host].counter, USED_UP)
         return found
 
     def limits(self, used: Mapping[str, float], seconds: float) -> dict[str, float]:
         """Columns of `Seen` from what was counted in `seconds`; those that are unknown here are left out."""
         sent = {kind: _most(used, f"sent {kind}", 8 / seconds) for kind in ("server", "proxy")}
         waits = [
-            used[f"throttled {host}"] / used[f"periods {host}"] if used[f"periods {host}"] > 0 else 0.0
+            used[f"used up {host}"] / used[f"periods {host}"] if used[f"periods {host}"] > 0 else 0.0
             for host in self.shares if f"periods {host}" in used
         ]  # fmt: skip
         found = {
@@ -93,7 +93,7 @@ class Place:
             "server_rate_bit_per_s": self.lab.server_rate_bit_per_s, "proxy_rate_bit_per_s": self.lab.proxy_rate_bit_per_s,
             "server_cores": self.lab.server_cores, "server_throttled": max(waits, default=None),
         }  # fmt: skip
-        return {name: value for name, value in found.items() if value is not None}
+        return {"pinned": self.lab.pinned} | {name: value for name, value in found.items() if value is not None}
 
     def describe(self) -> dict[str, Any]:
         """For the report: what limits the hosts, and what is not shown."""

@@ -107,7 +107,7 @@ def measure(plan: KvPlan, folder: Path, say: Say, system: System | None = None) 
             found.server, found.lab = live.kind, live.place.describe()
             run_sections(plan, live, found, say)
     if "models" in plan.parts:
-        found.models = judged(found.seen, found.cores, pinned=plan.study.lab.pinned and system is None)
+        found.models = judged(found.seen, found.cores)
     found.seconds = time.monotonic() - started
     return found
 

@@ -26,7 +26,8 @@ class Seen:
     first request; `mw_whole_per_s`: its throughput over its whole log, start-up and warm-up in it.
     Where hosts have limits of their own: server_sent_bit_per_s (by the server that sent most, on its NIC) of
     server_rate_bit_per_s, the same for proxies; `server_cores`: each server's share of the cores, `server_throttled`: in
-    which part of its periods the share was used up, of the server that waited most.
+    which part of its periods the share was used up, of the server that waited most. `pinned`: each process kept to the
+    cores that `affinity.assigned` says.
     """
 
     section: str
@@ -70,6 +71,7 @@ class Seen:
     proxy_rate_bit_per_s: float = NAN
     server_cores: float = NAN
     server_throttled: float = NAN
+    pinned: bool = False
 
 
 def frame(rows: Iterable[Seen]) -> pl.DataFrame:

@@ -13,9 +13,9 @@ from sojourn.study.kv.seen import configurations, name_of
 
 LEAD = (
     "What limited each point, found from its data. A client, a server, a net thread that works 90 % of the time (a server: "
-    "of its share of the cores), or a network that sends at 90 % of its rate, the most used of them; else all cores "
-    "together; else workers that are all held; else the round trip. Where the client or the cores limit, this machine is "
-    "too small to say something of the middleware alone."
+    "of its share of the cores), a network that sends at 90 % of its rate, or a core that several of them were put on, the "
+    "most used of them; else all cores together; else workers that are all held; else the round trip. Where the client or "
+    "cores limit, this machine is too small to say something of the middleware alone."
 )
 
 
