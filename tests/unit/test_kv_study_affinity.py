@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import polars as pl
 import pytest
 
-from sojourn.study.kv.affinity import Affinity, assigned
+from sojourn.study.kv.affinity import Affinity, assigned, pin
 from sojourn.study.kv.models import fit_times
 from sojourn.study.kv.models.network import Shape
 from sojourn.study.kv.models.placed import placed_cores
@@ -47,6 +52,18 @@ def test_every_core_given_is_one_that_there_is() -> None:
                 sets = [found.client, *found.servers, *found.proxies]
                 assert all(own and set(own) <= set(range(cores)) for own in sets)
                 assert len(found.servers) == servers and len(found.proxies) == proxies
+
+
+def test_a_process_is_kept_with_all_its_threads() -> None:
+    """Of a process that is gone there is nothing to keep."""
+    program = "import threading, time; threading.Thread(target=time.sleep, args=(9,)).start(); print(1, flush=True)"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None and child.stdout.readline() == b"1\n"
+        only = min(os.sched_getaffinity(0))
+        pin([child.pid, 1 << 22], [only])
+        tasks = [int(path.name) for path in Path(f"/proc/{child.pid}/task").iterdir()]
+        assert len(tasks) == 2 and all(os.sched_getaffinity(task) == {only} for task in tasks)
+        child.kill()
 
 
 def test_one_client_meets_nobody() -> None:
