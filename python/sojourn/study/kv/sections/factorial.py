@@ -27,12 +27,13 @@ def effects_blocks(planned: Planned, rows: pl.DataFrame) -> Iterator[Block]:
             own = rows.filter(pl.col("workload") == workload).with_columns((pl.col(column) * scale).alias("y"))
             runs = own.select(*planned.factors, "repetition", "y")
             try:
-                yield from _blocks(f"{planned.name}, {workload}: {label}", runs, planned.factors)
+                yield from _blocks(f"{planned.name}, {workload}", label, runs, planned.factors)
             except DesignError as error:
                 yield Text(f"{workload}, {label}: no effects ({error.value}).")
 
 
-def _blocks(title: str, runs: pl.DataFrame, factors: list[str]) -> Iterator[Block]:
+def _blocks(where: str, label: str, runs: pl.DataFrame, factors: list[str]) -> Iterator[Block]:
+    title = f"{where}: {label}"
     effects = factorial_effects(runs, "y", factors)
     error = effects.sse / effects.sst if effects.sst > 0 else 0.0
     rest = (("error", None, None, None, error, None),)
@@ -44,7 +45,7 @@ def _blocks(title: str, runs: pl.DataFrame, factors: list[str]) -> Iterator[Bloc
         yield Text("One run of each combination: no errors to look at.")
         return
     check = of_effects(effects)
-    yield from residual_figures(check, title)
+    yield from residual_figures(check, title, label)
     yield Text(
         f"Normal quantiles: correlation {check.straightness:.3f} (1 for normal errors). Size of the errors against the "
         f"predicted value: rank correlation {check.growth:.2f}; transformation: {check.suggestion}. Do effects add or "
