@@ -1,4 +1,7 @@
-"""Clients that send numbered batches in one piece and know what each answer must be: order, identity, value, time."""
+"""Clients that send numbered batches in one piece and know what each answer must be: order, identity, value, time.
+
+answers.py judges them.
+"""
 
 from __future__ import annotations
 
@@ -11,41 +14,29 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from answers import (
+    PRESENT,
+    STEP,
+    Key,
+    Step,
+    WrongError,
+    answer,
+    judge_cas,
+    judge_delete,
+    judge_get,
+    judge_increment,
+    judge_line,
+    judge_set,
+    judge_touch,
+)
+
 ANSWERED_S = 5.0
 PAUSE_S = 0.03
 BATCHES_A_CONNECTION = 40
 KEPT_KEYS = 64
-STEP = 7
 ERRORS = (b"SERVER_ERROR ", b"ERROR", b"CLIENT_ERROR ")
-PRESENT, ABSENT, UNKNOWN = "present", "absent", "unknown"
 # (begin, end) on the monotonic clock → whether something was disturbed, or a server emptied, between them
 Between = Callable[[float, float], bool]
-
-
-class WrongError(Exception):
-    """An answer that no order of events explains."""
-
-
-@dataclass
-class Key:
-    """One that this probe alone writes: what is stored there as far as the answers say, since when at the earliest, and
-    whether servers may have different numbers there."""
-
-    name: bytes
-    value: bytes
-    state: str = UNKNOWN
-    since: float = 0.0
-    doubtful: bool = False
-
-
-@dataclass
-class Step:
-    """One command: how the proxy counts it, and who judges its answer."""
-
-    kind: str
-    sent: bytes
-    keys: list[Key]
-    judge: Callable[[Probe, Step, bytes], None]
 
 
 @dataclass
@@ -80,7 +71,7 @@ class Probe(threading.Thread):
         while not self.halt.is_set() and not self.tally.faults:
             try:
                 self._connection()
-            except (WrongError, OSError) as error:
+            except Exception as error:  # whatever it is, it came of an answer
                 self.tally.faults.append(f"probe {self.number}, batch {self.tally.batches}: {error!r}")
 
     def stop(self) -> Tally:
@@ -128,7 +119,7 @@ class Probe(threading.Thread):
 
     def must_have(self, key: Key) -> bool:
         """Whether every server has stored it, and none can have lost it since."""
-        return key.state == PRESENT and not self.emptied(key.since, time.monotonic())
+        return key.state == PRESENT and not key.doubtful and not self.emptied(key.since, time.monotonic())
 
     def _draw(self) -> Step:
         """The next command; keys are of those set last, in this batch or before."""
@@ -141,12 +132,28 @@ class Probe(threading.Thread):
         if kind == "set" or len(self._keys) < 3:
             return self._draw_set()
         keys = self._random.sample(list(self._keys), 3)
+        return self._draw_known(kind, keys if kind == "multi_get" else keys[:1])
+
+    def _draw_known(self, kind: str, keys: list[Key]) -> Step:
+        key, names = keys[0], b" ".join(key.name for key in keys)
+        if kind == "store":
+            return self._draw_cas(key)
         if kind == "delete":
-            return Step(kind, b"delete %s\r\n" % keys[0].name, keys[:1], judge_delete)
+            return Step(kind, b"delete %s\r\n" % names, keys, judge_delete)
+        if kind == "touch":
+            return Step(kind, b"touch %s 0\r\n" % names, keys, judge_touch)
         if kind == "arithmetic":
-            return Step(kind, b"incr %s %d\r\n" % (keys[0].name, STEP), keys[:1], judge_increment)
-        keys = keys if kind == "multi_get" else keys[:1]
-        return Step(kind, b"get %s\r\n" % b" ".join(key.name for key in keys), keys, judge_get)
+            return Step(kind, b"incr %s %d\r\n" % (names, STEP), keys, judge_increment)
+        return Step(kind, b"get %s\r\n" % names, keys, judge_get)
+
+    def _draw_cas(self, key: Key) -> Step:
+        """With the unique number that it has, or asks for that first."""
+        if key.unique is None:
+            return Step("get", b"gets %s\r\n" % key.name, [key], judge_get)
+        self._count += 1
+        new = Key(key.name, b"%s, %d" % (key.name, self._count), unique=key.unique)
+        sent = b"cas %s 0 0 %d %s\r\n%s\r\n" % (key.name, len(new.value), key.unique, new.value)
+        return Step("store", sent, [key, new], judge_cas)
 
     def _draw_set(self) -> Step:
         """A key that was never used, with its own name as value, or its number alone, which can be counted up."""
@@ -159,99 +166,13 @@ class Probe(threading.Thread):
         return Step("set", b"set %s 0 0 %d\r\n%s\r\n" % (key.name, len(value), key.value), [key], judge_set)
 
 
-KINDS = ("set", "set", "set", "get", "get", "multi_get", "delete", "arithmetic", "refused", "admin")
+KINDS = (
+    *("set", "set", "set", "get", "get", "multi_get", "store", "store"),
+    *("delete", "touch", "arithmetic", "refused", "admin"),
+)
 REFUSED = (
     (b"nonsense\r\n", b"ERROR\r\n"),
     (b"get " + b"k" * 251 + b"\r\n", b"CLIENT_ERROR key is too long or has control characters\r\n"),
     (b"set k 0 0 x\r\n", b"CLIENT_ERROR bad command line format\r\n"),
     (b"incr k x\r\n", b"CLIENT_ERROR invalid numeric delta argument\r\n"),
 )
-
-
-def answer(heard: BinaryIO, kind: str) -> bytes:
-    """One whole answer: a line, or values up to their end."""
-    said = line = heard.readline()
-    while kind in ("get", "multi_get") and line.startswith(b"VALUE "):
-        said += heard.read(int(line.split()[3]) + 2) or b""
-        line = heard.readline()
-        said += line
-    if not line.endswith(b"\r\n"):
-        raise WrongError(f"the connection ended in an answer to a {kind}: {said!r}")
-    return said
-
-
-def judge_set(probe: Probe, step: Step, said: bytes) -> None:
-    (key,) = step.keys
-    key.since = probe.begun
-    if said == b"STORED\r\n":
-        key.state = PRESENT
-    elif not said.startswith(b"SERVER_ERROR "):
-        raise WrongError(f"{said!r} to {step.sent[:80]!r}")
-
-
-def judge_line(probe: Probe, step: Step, said: bytes) -> None:
-    due = step.keys[0].value
-    if not said.startswith(due) and not (step.kind == "admin" and said.startswith(b"SERVER_ERROR ")):
-        raise WrongError(f"{said!r} to {step.sent[:80]!r}")
-
-
-def judge_delete(probe: Probe, step: Step, said: bytes) -> None:
-    (key,) = step.keys
-    if said.startswith(b"SERVER_ERROR "):
-        key.state = UNKNOWN
-        return
-    impossible = {b"DELETED\r\n": key.state == ABSENT, b"NOT_FOUND\r\n": probe.must_have(key)}
-    if impossible.get(said, True):
-        raise WrongError(f"{said!r} to {step.sent!r}, which was {key.state}")
-    # A write that timed out may be carried out yet: what was unknown stays so.
-    key.state = UNKNOWN if key.state == UNKNOWN else ABSENT
-
-
-def judge_increment(probe: Probe, step: Step, said: bytes) -> None:
-    (key,) = step.keys
-    number, digits = said.strip().isdigit(), key.value.isdigit()
-    if number:
-        wrong = not digits or key.state == ABSENT or not (key.doubtful or int(said) == int(key.value) + STEP)
-    elif said == b"NOT_FOUND\r\n":
-        wrong = probe.must_have(key)
-    elif said.startswith(b"CLIENT_ERROR cannot increment"):
-        wrong = digits or key.state == ABSENT
-    else:
-        wrong = not said.startswith(b"SERVER_ERROR ")
-    if wrong:
-        raise WrongError(f"{said!r} to {step.sent!r}, which was {key.state}: {key.value[:40]!r}")
-    # Servers that did not take part have another number.
-    key.doubtful |= digits and not number
-    key.value = said.strip() if number else key.value
-
-
-def judge_get(probe: Probe, step: Step, said: bytes) -> None:
-    if said.startswith(b"SERVER_ERROR "):
-        return
-    found = blocks(said)
-    for key in step.keys:
-        there = bool(found) and found[0][0] == key.name
-        probe.tally.hits += there
-        probe.tally.misses += not there
-        if not there and probe.must_have(key):
-            raise WrongError(f"{key.name!r} was stored, and is not there: {said[:200]!r}")
-        if there:
-            value = found.pop(0)[1]
-            right = value == key.value or (key.doubtful and value.isdigit())
-            if not right or key.state == ABSENT:
-                raise WrongError(f"{value[:80]!r} to a get of {key.name!r}, which was {key.state}: {key.value[:80]!r}")
-    if found:
-        raise WrongError(f"{said[:300]!r} to {step.sent!r}")
-
-
-def blocks(said: bytes) -> list[tuple[bytes, bytes]]:
-    """Names and data of the values in a whole answer to a get."""
-    found, at = [], 0
-    while said.startswith(b"VALUE ", at):
-        line = said.index(b"\r\n", at)
-        _, name, _, length = said[at:line].split()
-        found.append((name, said[line + 2 : line + 2 + int(length)]))
-        at = line + 4 + int(length)
-    if said[at:] != b"END\r\n":
-        raise WrongError(f"{said[:300]!r} to a get")
-    return found

@@ -13,6 +13,7 @@ import json
 import socket
 import tempfile
 import time
+from collections import Counter
 from contextlib import ExitStack
 from typing import Any
 
@@ -74,7 +75,7 @@ def soak(seed: int, seconds: float, design: str) -> tuple[Json, list[Tally], Fau
         left = last_look(proxy.address)
         faults.stop()
         raw: Json = {"closed": closed, "open": opened, "left": left, "proxy": proxy.stop()}
-        raw["probes"] = [vars(tally) for tally in tallies]
+        raw["probes"] = [vars(tally) | {"said": Counter(said for _, said in tally.said)} for tally in tallies]
     return raw, tallies, faults, memory, start
 
 
@@ -94,6 +95,15 @@ def last_look(address: str) -> Json:
             time.sleep(0.1)
 
 
+def without_histograms(raw: Any) -> Any:
+    """Counts alone: a record that can be read."""
+    if isinstance(raw, list):
+        return [without_histograms(one) for one in raw]
+    if isinstance(raw, dict):
+        return {name: without_histograms(one) for name, one in raw.items() if name not in ("histogram", "bins")}
+    return raw
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="soak")
     parser.add_argument("--seed", type=int, default=1)
@@ -106,7 +116,7 @@ def main(arguments: list[str]) -> int:
     raw, tallies, faults, memory, start = soak(asked.seed, asked.seconds, asked.design)
     faults.write(folder / "faults.csv", start)
     memory.write(folder / "memory.csv", start)
-    (folder / "raw.json").write_text(json.dumps(raw, indent=1) + "\n")
+    (folder / "raw.json").write_text(json.dumps(without_histograms(raw), indent=1) + "\n")
     judged = judgements(raw, tallies, faults, memory)
     text = summary(vars(asked), judged, raw, tallies, faults)
     (folder / "summary.md").write_text(text)
