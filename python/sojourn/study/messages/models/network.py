@@ -95,7 +95,7 @@ def message_network(d: Demands, database: Parallelism, shape: Shape, clients: in
 
 def predict(d: Demands, database: Parallelism, shape: Shape, clients: int, retry_s: float) -> Prediction:
     """The configuration solved for `clients` >= 1 that wait `retry_s` after an empty take."""
-    found = sj.solve(message_network(d, database, shape, clients, retry_s))
+    found = sj.solve(message_network(d, database, shape, clients, retry_s), "layered")
     x = found.value("throughput", cls="c")
     allowed = max(database.rates(shape.connections * shape.middlewares))
     used = {
