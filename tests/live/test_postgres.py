@@ -179,7 +179,7 @@ def test_a_user_without_rights_runs_it_as_himself() -> None:
 def test_where_it_is_missing_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr("sojourn.testbed.postgres_programs.INSTALLED", ())
-    monkeypatch.setattr("sojourn.testbed.postgres_programs.PACKAGES", {})
+    monkeypatch.setattr("sojourn.testbed.postgres_programs.PACKAGES", ())
     with pytest.raises(LabError, match="pip install"):
         Postgres(tmp_path)
 

