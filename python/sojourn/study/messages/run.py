@@ -57,7 +57,7 @@ def measure(plan: MessagesPlan, folder: Path, say: Say, system: System | None = 
     started = time.monotonic()
     with ExitStack() as stack:
         if system is None:
-            from sojourn.study.messages.live import LiveSystem  # type: ignore[import-untyped,import-not-found,unused-ignore]
+            from sojourn.study.messages.live import LiveSystem
 
             stack.enter_context(only_one(f"study {plan.study.name}"))
             system = stack.enter_context(LiveSystem(folder, plan.study.load))
