@@ -44,7 +44,7 @@ class LiveSystem:
             place = stack.enter_context(tempfile.TemporaryDirectory(prefix="sojourn-messages-"))
             self._postgres = Postgres(Path(place), connections=SESSIONS)
             stack.callback(self._postgres.close)
-            self.kind = "PostgreSQL " + self._postgres.run("SHOW server_version")[0][0].split()[0]
+            self.kind = "PostgreSQL " + str(self._postgres.run("SHOW server_version")[0][0]).split()[0]
             self._stack = stack.pop_all()
         return self
 
