@@ -134,7 +134,7 @@ def test_measured_judged_and_reported_and_resumed(file: Path, tmp_path: Path) ->
     for model in ("measured", "usl"):  # held out: every configuration but the reference's
         assert by[model].median_error()[0] < 0.05
         assert by[model].median_error("response_error")[0] < 0.07
-    assert not any(p.configuration == "20 workers, 20 connections, 60 clients, retry 50 ms" for p in by["usl"].points)
+    assert not any(p.configuration == "workers 20, connections 20, clients 60, retry 50 ms" for p in by["usl"].points)
     written = json.loads((out / "best.json").read_text())
     assert [c["model"] for c in written] == names
     assert {r.best.model: r.lost.value < 0.05 for r in found.regrets}.items() >= {"measured": True, "usl": True}.items()
@@ -233,7 +233,9 @@ def test_shares_of_the_cpu_time() -> None:
 def test_configurations_have_names() -> None:
     ((c, rows),) = configurations(frame([row(1.0, 1.0, middlewares=2)]))
     assert rows.height == 1
-    assert name_of(c) == "8 workers, 4 connections, 20 clients, retry 100 ms, 2 middlewares"
+    assert name_of(c) == "workers 8, connections 4, clients 20, retry 100 ms, middlewares 2"
+    assert name_of(c | {"middlewares": 1}) == "workers 8, connections 4, clients 20, retry 100 ms"
+    assert name_of(c | {"middlewares": 1}, ["clients", "middlewares"]) == "clients 20, middlewares 1"
 
 
 def test_an_empty_frame_has_all_columns() -> None:

@@ -58,7 +58,7 @@ def _lines(planned: Planned, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataF
         yield "", rows
         return
     for key, own in rows.sort(*others).partition_by(others, as_dict=True, maintain_order=True).items():
-        yield ", " + ", ".join(f"{v:g} {n}" for n, v in zip(others, key, strict=True)), own
+        yield ", " + ", ".join(f"{n} {v:g}" for n, v in zip(others, key, strict=True)), own
 
 
 def _predicted(
@@ -69,7 +69,7 @@ def _predicted(
     x = [at for at, _ in known]
     y, low, high = ([scale * getattr(o, attribute) for _, o in known] for attribute in (column, *ends))
     style = "dashed" if model == "document" else "line"
-    return Series(f"{model}{name}", x, y, low, high, style)  # type: ignore[arg-type]
+    return Series(f"{model} model{name}", x, y, low, high, style)  # type: ignore[arg-type]
 
 
 PHASES = ("response_s", "mw_response_s", "dispatch_s", "queue_s", "parse_s", "wait_s", "database_s", "respond_s")
@@ -77,10 +77,11 @@ PHASES = ("response_s", "mw_response_s", "dispatch_s", "queue_s", "parse_s", "wa
 
 def _phases(rows: pl.DataFrame) -> Table:
     cells: list[tuple[Cell, ...]] = []
+    varies = [name for name in CONFIGURATION if rows[name].n_unique() > 1] or CONFIGURATION
     for c, own in configurations(rows):
         values = [own[n].fill_nan(None).mean() for n in (*PHASES, "p99_s")]
         times = [MS * v if isinstance(v, float) else None for v in values]
-        cells.append((name_of(c), _mean(own, "throughput_per_s"), _mean(own, "empty_share"), *times))
+        cells.append((name_of(c, varies), _mean(own, "throughput_per_s"), _mean(own, "empty_share"), *times))
     columns = ("configuration", "1/s", "empty takes", "client", "service", "dispatch", "queue", "parse", "wait",
                "database", "respond", "p99")  # fmt: skip
     note = "Times in ms, means of a request; wait: for a connection. Empty takes: of all requests."
@@ -108,8 +109,8 @@ def limits_section(found: MessagesFindings) -> Section:
         "for 90 %; else the round trip. The last columns are shares of the CPU time used: where client and service take "
         "much of it, the database's curve is that of a database that shares its cores."
     )
-    columns = ("configuration", "dispatcher", "workers", "connections", "client", "cores", "limited by", "CPU: client",
-               "CPU: service", "CPU: database")  # fmt: skip
+    columns = ("configuration", "dispatcher", "workers", "connections", "client", "cores", "limited by", "of CPU: client",
+               "service", "database")  # fmt: skip
     table = Table("Utilisation", columns, tuple(cells), formats=("", *[".0%"] * 5, "", *[".0%"] * 3))
     return Section("Limits", lead, (table,))
 

@@ -69,9 +69,9 @@ def _document(fitted: Fitted, c: dict[str, float]) -> tuple[float, float, str]:
 def outcome(solve: Solve, fitted: Fitted, drawn: Sequence[Fitted], configuration: dict[str, float]) -> Outcome:
     """The prediction, and the spread of those with the parameters that were drawn."""
     x, r, bottleneck = solve(fitted, configuration)
-    all_of_them = np.array([solve(f, configuration)[:2] for f in drawn]).reshape(-1, 2)
-    half = NORMAL * all_of_them.std(axis=0, ddof=1) if len(drawn) > 1 else np.zeros(2)
-    return Outcome(x, r, x - half[0], x + half[0], r - half[1], r + half[1], bottleneck)
+    spread = np.log([solve(f, configuration)[:2] for f in drawn]).reshape(-1, 2)
+    factor = np.exp(NORMAL * spread.std(axis=0, ddof=1)) if len(drawn) > 1 else np.ones(2)
+    return Outcome(x, r, x / factor[0], x * factor[0], r / factor[1], r * factor[1], bottleneck)
 
 
 def drawings(fitted: Fitted, draws: int, seed: int = 1) -> Iterator[Fitted]:

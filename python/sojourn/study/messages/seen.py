@@ -74,10 +74,10 @@ def configurations(seen: pl.DataFrame) -> list[tuple[dict[str, float], pl.DataFr
     return [(dict(zip(CONFIGURATION, key, strict=True)), rows) for key, rows in found.items()]
 
 
-def name_of(configuration: dict[str, float]) -> str:
-    """Short text for tables: "20 workers, 10 connections, 90 clients, 100 ms, 2 middlewares"."""
-    c = configuration
-    count = lambda n, word: f"{n:g} {word}{'s' * (n != 1)}"  # noqa: E731
-    parts = [count(c["workers"], "worker"), count(c["connections"], "connection"), count(c["clients"], "client")]
-    parts.append(f"retry {1e3 * c['retry_s']:g} ms")
-    return ", ".join([*parts, *([count(c["middlewares"], "middleware")] if c["middlewares"] > 1 else [])])
+def name_of(configuration: dict[str, float], only: Iterable[str] = CONFIGURATION) -> str:
+    """Short text for tables: "workers 20, connections 10, clients 90, retry 100 ms, middlewares 2"; of `only` these."""
+    text = {name: f"{name} {value:g}" for name, value in configuration.items()}
+    text["retry_s"] = f"retry {1e3 * configuration['retry_s']:g} ms"
+    if configuration["middlewares"] == 1 and set(only) == set(CONFIGURATION):
+        text.pop("middlewares")
+    return ", ".join(text[name] for name in CONFIGURATION if name in text and name in only)
