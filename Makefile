@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check test live bench bench-solve bench-simulate bench-coverage bench-kv demo clean
+.PHONY: help setup build check test live bench bench-solve bench-simulate bench-coverage bench-kv bench-messages demo clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -59,6 +59,9 @@ bench-coverage: build ## how often the simulator's intervals hold the truth, ove
 bench-kv: build ## the memcached middleware beside nutcracker, and the load on memcached
 	bash tools/system-packages nutcracker
 	$(PY) benches/kv/run.py
+
+bench-messages: build ## the message service beside pgbench with the same statements
+	$(PY) benches/messages/run.py
 
 demo: build ## the web study, its verdict, and the path of one HTML report
 	$(VENV)/bin/sojourn study studies/web --quick

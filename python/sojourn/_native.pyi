@@ -109,3 +109,7 @@ class Simulation:
 # Middleware for memcached (crates/py/src/kvproxy.rs)
 
 def serve_kv_proxy(config: str, ready: Callable[[str], object]) -> str: ...
+
+# Message-passing service (crates/py/src/messages.rs)
+
+def serve_messages(config: str, ready: Callable[[str], object]) -> str: ...

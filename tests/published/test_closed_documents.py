@@ -10,8 +10,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sojourn.model import Closed, Delay, LoadDependent, Model, Queue
+from sojourn.model import Closed, Delay, Model, Queue
 from sojourn.solve import solve, sweep
+from sojourn.study.messages.models import document_network
 
 DATA = Path(__file__).parent / "data"
 TIMES_S = {  # Telesto Table 1.1 as measured, and as rounded in Table 1.3: dispatcher, worker in, database, worker out
@@ -25,27 +26,12 @@ def rows(name: str) -> list[dict[str, float]]:
     return pl.read_csv(DATA / f"{name}.csv", infer_schema_length=None).to_dicts()
 
 
-def order_of_parallelism(connections: int) -> float:
-    """Telesto, section 1.3.2."""
-    return float(connections) if connections <= 15 else 0.9 * connections if connections <= 25 else 22.5
-
-
-def parallel(order: float, service_s: float) -> tuple[float, ...]:
-    """Rates of a load-dependent centre: n/S up to the order, which need not be whole."""
-    return tuple(min(n, order) / service_s for n in range(1, int(order) + 2))
-
-
 def telesto(source: str, workers: int, connections: int, clients: int, think_s: float) -> Model:
     dispatcher, inside, database, out = TIMES_S[source]
-    stations = [
-        Delay("network"),
-        Queue("dispatcher"),
-        LoadDependent("worker_in", parallel(workers, inside)),
-        LoadDependent("database", parallel(order_of_parallelism(connections), database)),
-        LoadDependent("worker_out", parallel(workers, out)),
-    ]
-    demands = {"network": {"client": NETWORK_S}, "dispatcher": {"client": dispatcher}}
-    return Model(stations=stations, classes=[Closed("client", clients, think_s=think_s)], demands_s=demands)
+    return document_network(
+        network_s=NETWORK_S, dispatch_s=dispatcher, parse_s=inside, database_s=database, respond_s=out, think_s=think_s,
+        workers=workers, connections=connections, clients=clients,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("row", rows("telesto_ldmva"), ids=lambda r: "-".join(map(str, list(r.values())[:4])))

@@ -13,8 +13,8 @@ import pytest
 from sojourn.errors import PermissionLacking, StudyError
 from sojourn.lab.groups import CoreShare
 from sojourn.report import Document, render_html
+from sojourn.study.counters import Sampler, sent_bytes, used_s
 from sojourn.study.kv.analysis import limited_by, marked, too_small, uses
-from sojourn.study.kv.cpu import Sampler, sent_bytes, used_s
 from sojourn.study.kv.models import Limits, Prediction, Times, limits_of
 from sojourn.study.kv.models.limits import CPU, NETWORK
 from sojourn.study.kv.models.times import Estimate

@@ -1,12 +1,16 @@
 //! What the user wants: the JSON of a run, its defaults and its limits.
 
 mod kv;
+mod messages;
+mod sizes;
 mod validate;
 
 use serde::{Deserialize, Serialize};
 use sojourn_dist::{Arrivals, Distribution};
 
-pub use kv::{KeyPattern, KvConfig, Mix, Sizes, KEY_BYTES_MAX};
+pub use kv::{KeyPattern, KvConfig, Mix, KEY_BYTES_MAX};
+pub use messages::{MessagesConfig, HEADER_BYTES};
+pub use sizes::Sizes;
 
 /// A load: one or more lanes that run side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +34,9 @@ pub struct Config {
     /// What is asked of memcached:// targets; without it the defaults.
     #[serde(default)]
     pub kv: Option<KvConfig>,
+    /// What is asked of messages:// targets; without it the defaults.
+    #[serde(default)]
+    pub messages: Option<MessagesConfig>,
     /// Start at this CLOCK_MONOTONIC time; otherwise as soon as everything is open.
     #[serde(default)]
     pub start_at_s: Option<f64>,

@@ -4,8 +4,8 @@ use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 
 use crate::http::{Broken, Ending, Response};
-use crate::kv::{Exchange, Traffic};
-use crate::outcome::{Failure, Request};
+use crate::outcome::{Answer, Failure, Request};
+use crate::protocol::{Exchange, Traffic};
 use crate::sys;
 
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,7 @@ pub struct Conn {
     pub pool: usize,
     pub phase: Phase,
     pub response: Response,
-    /// Of memcached; then `response` is not used.
+    /// Where requests are drawn; of memcached, `response` is then not used.
     pub exchange: Option<Box<Exchange>>,
     /// It has carried an answer.
     pub served: bool,
@@ -46,8 +46,9 @@ pub struct Conn {
 }
 
 impl Conn {
-    pub fn new(stream: TcpStream, id: u32, pool: usize, phase: Phase, is_kv: bool) -> Conn {
-        let (response, exchange) = (Response::new(), is_kv.then(|| Box::new(Exchange::new())));
+    pub fn new(stream: TcpStream, id: u32, pool: usize, phase: Phase, exchange: Option<Exchange>) -> Conn {
+        let response = exchange.as_ref().map_or_else(Response::new, Exchange::response);
+        let exchange = exchange.map(Box::new);
         Conn { stream, id, pool, phase, response, exchange, served: false, written: 0, stamp_ns: None }
     }
 
@@ -59,10 +60,9 @@ impl Conn {
         self.write(bytes)
     }
 
-    /// Writes what is left of the request, which memcached's exchange has in itself; false where the connection is
-    /// broken.
+    /// Writes what is left of the request, which an exchange has in itself; false where the connection is broken.
     pub fn write(&mut self, bytes: &[u8]) -> bool {
-        let bytes = self.exchange.as_ref().map_or(bytes, |exchange| &exchange.out);
+        let bytes = self.exchange.as_ref().map_or(bytes, |exchange| exchange.out());
         while self.written < bytes.len() {
             match self.stream.write(&bytes[self.written..]) {
                 Ok(count) => self.written += count,
@@ -86,7 +86,9 @@ impl Conn {
             };
             self.stamp_ns = stamp_ns;
             let fed = match (&mut self.exchange, traffic) {
-                (Some(exchange), Some(traffic)) => exchange.feed(&buffer[..count], traffic),
+                (Some(exchange), Some(traffic)) => {
+                    traffic.feed(&buffer[..count], exchange, &mut self.response)
+                }
                 _ => self.response.feed(&buffer[..count]),
             };
             match fed {
@@ -102,6 +104,17 @@ impl Conn {
             // A short read has emptied the socket: the next bytes make a new event.
             if count < buffer.len() && !closing {
                 return Read::More;
+            }
+        }
+    }
+
+    /// What the record says of the answer to a request of this class.
+    pub fn answer(&self, class: u16) -> Answer {
+        let response = &self.response;
+        match &self.exchange {
+            Some(exchange) => exchange.answer(response, class),
+            None => {
+                Answer { class, status: response.status, bytes: response.body.bytes, ..Answer::none(class) }
             }
         }
     }

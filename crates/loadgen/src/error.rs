@@ -9,6 +9,7 @@ use sojourn_dist::DistError;
 use sojourn_record::WriteError;
 
 use crate::kv::Failed;
+use crate::messages;
 
 /// The configuration is refused.
 #[derive(Debug)]
@@ -25,6 +26,7 @@ pub enum LoadError {
     Resolve { url: String, host: String, cause: String },
     Connect { url: String, addr: SocketAddr, cause: io::Error },
     Populate { addr: SocketAddr, cause: Failed },
+    Queues { addr: SocketAddr, cause: messages::Failed },
     StartPassed { start_at_s: f64, now_s: f64 },
     Folder { path: PathBuf, cause: io::Error },
     Record(WriteError),
@@ -73,6 +75,13 @@ impl fmt::Display for LoadError {
                     f,
                     "{addr} answered {answer:?} to the set of key {key}; give it memory, or smaller values"
                 )
+            }
+            LoadError::Queues { addr, cause: messages::Failed::Connection(cause) } => {
+                write!(f, "{addr}: {cause} while the queues were made; look whether the service runs")
+            }
+            LoadError::Queues { addr, cause: messages::Failed::Refused { queue, status, answer } } => {
+                write!(f, "{addr} answered {status} {answer:?} to making queue {queue}; ")?;
+                f.write_str(if *status == 401 { "give its token" } else { "do what it says" })
             }
             LoadError::StartPassed { start_at_s, now_s } => {
                 write!(f, "start_at_s is {start_at_s}, but it is {now_s} already; give a later time or none")

@@ -1,4 +1,4 @@
-//! An HTTP/1.1 response as it comes in, piece by piece: no sockets, the body is counted and not kept.
+//! An HTTP/1.1 response as it comes in, piece by piece: no sockets; the body is counted, and kept where that is asked.
 
 mod chunked;
 
@@ -36,11 +36,35 @@ enum State {
     ToClose,
 }
 
+/// A body: how long it is, and what it is where it is kept.
+#[derive(Debug, Default)]
+pub struct Body {
+    pub bytes: u64,
+    pub kept: Option<Vec<u8>>,
+}
+
+impl Body {
+    fn take(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(bytes);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.bytes = 0;
+        self.kept.iter_mut().for_each(Vec::clear);
+    }
+}
+
 /// One response; `reset` before the next.
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,
-    pub body_bytes: u64,
+    pub body: Body,
+    /// The values of the headers that are kept, in the order of their names; empty where one is missing.
+    pub values: Vec<Vec<u8>>,
+    wanted: &'static [&'static str],
     /// The connection may carry another request.
     pub keep_alive: bool,
     state: State,
@@ -50,11 +74,27 @@ pub struct Response {
 
 impl Response {
     pub fn new() -> Response {
-        Response { status: 0, body_bytes: 0, keep_alive: true, state: State::Head, head: Vec::new() }
+        Response {
+            status: 0,
+            body: Body::default(),
+            values: Vec::new(),
+            wanted: &[],
+            keep_alive: true,
+            state: State::Head,
+            head: Vec::new(),
+        }
+    }
+
+    /// Keeps bodies and the values of these headers.
+    pub fn keeping(wanted: &'static [&'static str]) -> Response {
+        let body = Body { bytes: 0, kept: Some(Vec::new()) };
+        Response { body, values: vec![Vec::new(); wanted.len()], wanted, ..Response::new() }
     }
 
     pub fn reset(&mut self) {
-        (self.status, self.body_bytes, self.keep_alive, self.state) = (0, 0, true, State::Head);
+        (self.status, self.keep_alive, self.state) = (0, true, State::Head);
+        self.body.clear();
+        self.values.iter_mut().for_each(Vec::clear);
         self.head.clear();
     }
 
@@ -73,17 +113,17 @@ impl Response {
             State::Length { left } => {
                 let taken = (body.len() as u64).min(*left);
                 *left -= taken;
-                self.body_bytes += taken;
+                self.body.take(&body[..taken as usize]);
                 (taken as usize, *left == 0)
             }
-            State::Chunks(chunks) => chunks.feed(body, &mut self.body_bytes).ok_or(Broken::Protocol)?,
+            State::Chunks(chunks) => chunks.feed(body, &mut self.body).ok_or(Broken::Protocol)?,
             State::ToClose => {
-                self.body_bytes += body.len() as u64;
+                self.body.take(body);
                 (body.len(), false)
             }
             State::Head => (0, false),
         };
-        if self.body_bytes > BODY_MAX_BYTES {
+        if self.body.bytes > BODY_MAX_BYTES {
             return Err(Broken::TooLong);
         }
         Ok(complete.then_some(used + taken))
@@ -102,10 +142,10 @@ impl Response {
     fn feed_head(&mut self, bytes: &[u8]) -> Result<(usize, bool), Broken> {
         let before = self.head.len();
         let parsed = if before == 0 {
-            parse_head(bytes)?
+            parse_head(bytes, self.wanted, &mut self.values)?
         } else {
             self.head.extend_from_slice(bytes);
-            parse_head(&self.head)?
+            parse_head(&self.head, self.wanted, &mut self.values)?
         };
         let Some(head) = parsed else {
             if before == 0 {
@@ -139,7 +179,7 @@ struct Head {
     state: State,
 }
 
-fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Broken> {
+fn parse_head(bytes: &[u8], wanted: &[&str], values: &mut [Vec<u8>]) -> Result<Option<Head>, Broken> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut headers);
     let size = match response.parse(bytes) {
@@ -165,6 +205,9 @@ fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Broken> {
             chunked = true;
         } else if header.name.eq_ignore_ascii_case("connection") {
             keep_alive = (keep_alive || has_token(value, b"keep-alive")) && !has_token(value, b"close");
+        } else if let Some(at) = wanted.iter().position(|name| header.name.eq_ignore_ascii_case(name)) {
+            values[at].clear();
+            values[at].extend_from_slice(value);
         }
     }
     let state = match length {

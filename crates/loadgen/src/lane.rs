@@ -15,10 +15,10 @@ use crate::clock::{now_s, Stamps};
 use crate::config::Config;
 use crate::conn::{Conn, Phase};
 use crate::error::LoadError;
-use crate::kv::Traffic;
 use crate::outcome::Outcome;
 use crate::plan::{LanePlan, Target};
 use crate::pool::Pool;
+use crate::protocol::Traffic;
 use crate::source::Source;
 use crate::summary::LaneSummary;
 use crate::sys::{self, Poller};
@@ -72,7 +72,7 @@ pub struct Lane<'a> {
     /// All have the same length, so they are in order.
     deadlines: VecDeque<Deadline>,
     source: Source,
-    /// Operations and keys of a load on memcached.
+    /// What is drawn: operations of memcached or of the message service.
     traffic: Option<Traffic>,
     poller: Poller,
     choose_target: Stream,
@@ -113,7 +113,7 @@ impl<'a> Lane<'a> {
             slots: Vec::new(),
             free: Vec::new(),
             deadlines: VecDeque::new(),
-            traffic: config.kv().map(|kv| Traffic::new(&kv, config.seed, index, config.lanes.len())),
+            traffic: Traffic::new(config, index, shared.start_s),
             source: Source::new(lane, index, config.seed, shared.start_s, config.duration_s),
             poller: Poller::new(false).map_err(system)?,
             choose_target: Stream::new(config.seed, &format!("lane {index} targets")),

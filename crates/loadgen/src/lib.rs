@@ -1,5 +1,5 @@
-//! The load generator: puts a known load on a service over HTTP/1.1 or memcached's text protocol, and
-//! records what came of each request.
+//! The load generator: puts a known load on a service over HTTP/1.1, memcached's text protocol or the message
+//! service's HTTP, and records what came of each request.
 //!
 //! The way of a request, as a list of files:
 //!
@@ -7,8 +7,8 @@
 //! 2. `source`: when the next request is due, from a schedule (open) or from users (closed)
 //! 3. `lane`: one thread and one event loop; takes due requests, waits with ns precision
 //! 4. `pool`: which connection carries it, or the queue in which it waits (its intended time stays)
-//! 5. `conn`, `http`: sends it, reads the answer, knows when the last byte came; `check`: is it a success; `kv`: all that is
-//!    memcached's own
+//! 5. `conn`, `http`: sends it, reads the answer, knows when the last byte came; `check`: is it a success; `protocol`: what is
+//!    drawn, of `kv` (all that is memcached's own) or `messages` (all that is the message service's own)
 //! 6. `sink`: rows to `requests.rec`, histograms to `latency.hlog`, counts to [`Progress`] and [`Summary`]
 //!
 //! `sys` has the system calls and all `unsafe` of the crate; `clock` what time it is; `stats` the
@@ -17,16 +17,20 @@
 #![deny(unsafe_code)]
 
 mod check;
+mod classes;
 mod clock;
 mod config;
 mod conn;
+mod content;
 mod error;
 mod http;
 mod kv;
 mod lane;
+mod messages;
 mod outcome;
 mod plan;
 mod pool;
+mod protocol;
 mod run;
 mod sink;
 mod source;
@@ -36,9 +40,12 @@ mod sys;
 mod url;
 
 pub use clock::now_s;
-pub use config::{Closed, Config, Expect, KeyPattern, KvConfig, LaneConfig, Mix, Sizes, TargetConfig};
+pub use config::{
+    Closed, Config, Expect, KeyPattern, KvConfig, LaneConfig, MessagesConfig, Mix, Sizes, TargetConfig,
+};
 pub use error::{ConfigError, LoadError};
 pub use kv::KvSummary;
+pub use messages::MessagesSummary;
 pub use outcome::Failure;
 pub use run::run;
 pub use stats::Statistics;

@@ -24,7 +24,7 @@ pub enum Failure {
     Unsent = 8,
     /// Memcached's error line, or a set that it did not store.
     Error = 9,
-    /// Not the answer to what was asked: another value, another key, another order.
+    /// Not the answer to what was asked: another value, another key, another order, a changed message.
     Wrong = 10,
 }
 
@@ -75,6 +75,29 @@ pub struct Request {
     pub sent_s: f64,
 }
 
+/// The number of an outcome that is about no message.
+pub const NO_MESSAGE: u64 = u64::MAX;
+
+/// What the record says of an answer, as far as it came.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer {
+    pub class: u16,
+    /// HTTP's status; of memcached the number of keys found.
+    pub status: u16,
+    /// Keys that memcached was asked for.
+    pub asked: u16,
+    pub bytes: u64,
+    /// The number of the message that was put or taken.
+    pub message: u64,
+}
+
+impl Answer {
+    /// Nothing came.
+    pub fn none(class: u16) -> Answer {
+        Answer { class, status: 0, asked: 0, bytes: 0, message: NO_MESSAGE }
+    }
+}
+
 /// What came of a request: one row of the record.
 #[derive(Debug, Clone, Copy)]
 pub struct Outcome {
@@ -82,11 +105,25 @@ pub struct Outcome {
     pub class: u16,
     pub received_s: f64,
     pub done_s: f64,
-    /// HTTP's status; of memcached the number of keys found.
     pub status: u16,
-    /// Keys that memcached was asked for.
     pub asked: u16,
     pub bytes: u64,
+    pub message: u64,
     pub failure: Failure,
     pub connection: u32,
+}
+
+impl Outcome {
+    /// `at_s`: received and done.
+    pub fn new(
+        request: Request,
+        answer: Answer,
+        at_s: [f64; 2],
+        failure: Failure,
+        connection: u32,
+    ) -> Outcome {
+        let Answer { class, status, asked, bytes, message } = answer;
+        let [received_s, done_s] = at_s;
+        Outcome { request, class, received_s, done_s, status, asked, bytes, message, failure, connection }
+    }
 }

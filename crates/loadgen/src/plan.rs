@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use crate::config::{Config, LaneConfig};
 use crate::error::{ConfigError, LoadError};
-use crate::kv;
+use crate::protocol;
 use crate::sys;
-use crate::url::{is_kv, Url};
+use crate::url::{Scheme, Url};
 
 /// A URL of a lane, ready to be sent.
 #[derive(Debug)]
 pub struct Target {
+    /// As `Url::request` says.
     pub request: Vec<u8>,
     pub pool: usize,
     pub class: u16,
@@ -39,8 +40,8 @@ pub struct Plan {
 impl Plan {
     /// Resolves all names, then opens all connections.
     pub fn new(config: &Config) -> Result<Plan, LoadError> {
-        let classes: &[&str] = if config.is_kv() { &kv::CLASSES } else { &[] };
-        let mut plan = Plan { lanes: Vec::new(), classes: classes.iter().map(ToString::to_string).collect() };
+        let classes = protocol::classes(config.scheme()).iter().map(ToString::to_string).collect();
+        let mut plan = Plan { lanes: Vec::new(), classes };
         let timeout = Duration::from_secs_f64(config.timeout_s);
         for (index, lane) in config.lanes.iter().enumerate() {
             let lane = plan.lane(index, lane, timeout)?;
@@ -73,7 +74,7 @@ impl Plan {
                 }
             };
             weight += target.weight;
-            let class = if is_kv(&target.url) { 0 } else { self.class(&target.class) };
+            let class = if url.scheme == Scheme::Http { self.class(&target.class) } else { 0 };
             planned.targets.push(Target { request: url.request(), pool, class, up_to: weight / total });
         }
         Ok(planned)

@@ -2,7 +2,7 @@
 
 mod account;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::LineWriter;
 use std::net::SocketAddr;
@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::error::LoadError;
 use crate::kv::{self, KvTally};
 use crate::lane::{Batch, Gauges, Lane, Shared};
+use crate::messages::{self, MessagesTally};
 use crate::plan::{LanePlan, Plan};
 use crate::sink::{Seconds, Sink};
 use crate::summary::{LaneSummary, Progress, Summary};
@@ -45,7 +46,7 @@ pub fn run(
     start_time(config)?;
     sys::raise_file_limit();
     let plan = Plan::new(config)?;
-    let kv = populate(config, &plan, stop)?;
+    let (kv, messages) = (populate(config, &plan, stop)?, make_queues(config, &plan, stop)?);
     std::fs::create_dir_all(out).map_err(|cause| LoadError::Folder { path: out.to_path_buf(), cause })?;
     let start_s = start_time(config)?;
     let (halt, end_s) = (AtomicBool::new(false), start_s + config.duration_s);
@@ -59,7 +60,7 @@ pub fn run(
     let seconds = seconds.map_err(|e| log_error(e.to_string()))?;
     let mut sink = Sink::create(&out.join("requests.rec"), config, &plan.classes, end_s, seconds)?;
 
-    sink.kv = kv;
+    (sink.kv, sink.messages) = (kv, messages);
     let steal_before_s = steal_s();
     let lanes = drive(&shared, plan.lanes, &mut sink, progress, &log_error)?;
     let steal_s = steal_s() - steal_before_s;
@@ -87,6 +88,21 @@ fn populate(config: &Config, plan: &Plan, stop: &AtomicBool) -> Result<Option<Kv
         tally.populated += stored.map_err(|cause| LoadError::Populate { addr, cause })?;
     }
     Ok(Some(tally))
+}
+
+/// Makes the queues at each address once; the tally of a load on the message service.
+fn make_queues(config: &Config, plan: &Plan, stop: &AtomicBool) -> Result<Option<MessagesTally>, LoadError> {
+    let Some(wanted) = config.messages() else {
+        return Ok(None);
+    };
+    let targets = plan.lanes.iter().flat_map(|lane| lane.targets.iter().map(move |target| (lane, target)));
+    let heads: BTreeMap<SocketAddr, &[u8]> =
+        targets.map(|(lane, target)| (lane.addresses[target.pool], target.request.as_slice())).collect();
+    for (addr, head) in heads {
+        let made = messages::make(&wanted, addr, head, Duration::from_secs_f64(config.timeout_s), stop);
+        made.map_err(|cause| LoadError::Queues { addr, cause })?;
+    }
+    Ok(Some(MessagesTally::new(wanted.verify)))
 }
 
 /// Runs the lanes on threads of their own and the sink on this one.

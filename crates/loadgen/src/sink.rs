@@ -11,6 +11,7 @@ use sojourn_record::{Column, Kind, Value, WriteError, Writer};
 use crate::config::Config;
 use crate::kv::KvTally;
 use crate::lane::Batch;
+use crate::messages::MessagesTally;
 use crate::outcome::{Failure, Outcome};
 use crate::source::NO_USER;
 use crate::stats::Tally;
@@ -94,6 +95,8 @@ pub struct Sink<'w> {
     pub interval: Tally,
     /// Of a load on memcached.
     pub kv: Option<KvTally>,
+    /// Of a load on the message service.
+    pub messages: Option<MessagesTally>,
 }
 
 impl<'w> Sink<'w> {
@@ -112,8 +115,19 @@ impl<'w> Sink<'w> {
             "seed": config.seed, "start_s": end_s - config.duration_s, "end_s": end_s,
         });
         let record = Writer::create(path, &COLUMNS, &meta)?;
-        let (totals, interval, limit) = (Totals::new(), Tally::new(), config.record_limit);
-        Ok(Sink { record, meta, limit, sample_every, offered: 0, end_s, seconds, totals, interval, kv: None })
+        Ok(Sink {
+            record,
+            meta,
+            limit: config.record_limit,
+            sample_every,
+            offered: 0,
+            end_s,
+            seconds,
+            totals: Totals::new(),
+            interval: Tally::new(),
+            kv: None,
+            messages: None,
+        })
     }
 
     pub fn take(&mut self, batch: &Batch) -> Result<(), WriteError> {
@@ -121,6 +135,9 @@ impl<'w> Sink<'w> {
             self.totals.add(outcome, self.end_s);
             if let Some(kv) = &mut self.kv {
                 kv.add(outcome);
+            }
+            if let Some(messages) = &mut self.messages {
+                messages.add(outcome);
             }
             if outcome.failure == Failure::Ok {
                 self.interval.add(outcome.done_s - outcome.request.intended_s);

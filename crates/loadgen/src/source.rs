@@ -6,11 +6,33 @@ use std::collections::BinaryHeap;
 use sojourn_dist::{Distribution, Schedule, Stream};
 
 use crate::config::LaneConfig;
+use crate::outcome::Failure;
 
 /// The `user` of a request in an open loop.
 pub const NO_USER: u32 = u32::MAX;
 /// After a failure a user thinks at least this long: a dead service must not make the loop spin.
 const FAILURE_PAUSE_S: f64 = 0.01;
+
+/// What a user does between a request and the next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pause {
+    Think,
+    /// Thinks, but at least for a moment: the request has failed.
+    Recover,
+    /// Waits exactly this long, s, and does not think.
+    For(f64),
+}
+
+impl Pause {
+    /// Where only success and failure differ.
+    pub fn after(failure: Failure) -> Pause {
+        if failure == Failure::Ok {
+            Pause::Think
+        } else {
+            Pause::Recover
+        }
+    }
+}
 
 /// A due time that orders; always finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +66,7 @@ impl Source {
             let streams = (0..closed.users).map(|user| Stream::new(seed, &name(user))).collect();
             let (end_s, due, think) = (start_s + duration_s, BinaryHeap::new(), closed.think.clone());
             let mut source = Source::Closed { end_s, due, streams, think };
-            (0..closed.users).for_each(|user| source.finished(user, start_s, true));
+            (0..closed.users).for_each(|user| source.finished(user, start_s, Pause::Think));
             return source;
         }
         let nothing = sojourn_dist::Arrivals::Trace { times_s: Vec::new() };
@@ -73,15 +95,19 @@ impl Source {
         }
     }
 
-    /// A request has ended: its user thinks and is due again, unless the run is over by then.
-    pub fn finished(&mut self, user: u32, done_s: f64, ok: bool) {
+    /// A request has ended: its user pauses and is due again, unless the run is over by then.
+    pub fn finished(&mut self, user: u32, done_s: f64, pause: Pause) {
         let Source::Closed { end_s, due, streams, think } = self else {
             return;
         };
         let Some(stream) = streams.get_mut(user as usize) else {
             return;
         };
-        let pause_s = think.sample(stream).max(if ok { 0.0 } else { FAILURE_PAUSE_S });
+        let pause_s = match pause {
+            Pause::Think => think.sample(stream),
+            Pause::Recover => think.sample(stream).max(FAILURE_PAUSE_S),
+            Pause::For(exactly_s) => exactly_s,
+        };
         if done_s + pause_s < *end_s {
             due.push(Reverse((Due(done_s + pause_s), user)));
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::kv::KvSummary;
+use crate::messages::MessagesSummary;
 use crate::stats::Statistics;
 
 /// For a live view; four times a second.
@@ -99,4 +100,7 @@ pub struct Summary {
     /// Of a load on memcached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kv: Option<KvSummary>,
+    /// Of a load on the message service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessagesSummary>,
 }

@@ -1,18 +1,55 @@
-//! `http://host[:port][/path][?query]`, and the request that it makes; `memcached://host[:port]`.
+//! `http://host[:port][/path][?query]`, and the request that it makes; `memcached://host[:port]` and
+//! `messages://host[:port]`, whose requests are drawn.
 
 use crate::error::ConfigError;
 
-const KV: &str = "memcached://";
-const KV_PORT: u16 = 11211;
+/// What a URL speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    Http,
+    Memcached,
+    /// The message service, over HTTP.
+    Messages,
+}
 
-/// Is it memcached that this URL names?
-pub fn is_kv(url: &str) -> bool {
-    url.starts_with(KV)
+impl Scheme {
+    /// By how the URL begins; what is neither of the two others is HTTP, or wrong.
+    pub fn of(url: &str) -> Scheme {
+        [Scheme::Memcached, Scheme::Messages]
+            .into_iter()
+            .find(|scheme| url.starts_with(scheme.prefix()))
+            .unwrap_or(Scheme::Http)
+    }
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Scheme::Http => "http://",
+            Scheme::Memcached => "memcached://",
+            Scheme::Messages => "messages://",
+        }
+    }
+
+    fn port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Memcached => 11211,
+            Scheme::Messages => 7400,
+        }
+    }
+
+    fn remedy(self) -> &'static str {
+        match self {
+            Scheme::Http => "give http://HOST:PORT/PATH",
+            Scheme::Memcached => "give memcached://HOST:PORT",
+            Scheme::Messages => "give messages://HOST:PORT",
+        }
+    }
 }
 
 /// The parts of a URL that a request needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
+    pub scheme: Scheme,
     pub host: String,
     pub port: u16,
     /// As it stood in the URL, for the Host header.
@@ -30,15 +67,16 @@ impl Url {
         if text.starts_with("https://") {
             return Err(wrong("https is not supported: give the http:// address behind the TLS front end"));
         }
-        if let Some(rest) = text.strip_prefix(KV) {
-            let remedy = "give memcached://HOST:PORT";
-            let (host, port) = split_port(rest, KV_PORT).ok_or_else(|| wrong(remedy))?;
+        let scheme = Scheme::of(text);
+        let remedy = scheme.remedy();
+        let rest = text.strip_prefix(scheme.prefix()).ok_or_else(|| wrong(remedy))?;
+        if scheme != Scheme::Http {
+            let (host, port) = split_port(rest, scheme.port()).ok_or_else(|| wrong(remedy))?;
             let plain = host.bytes().all(|b| b.is_ascii_graphic() && !b"/@?#".contains(&b));
             let (host, authority) = (host.to_string(), rest.to_string());
-            let url = Url { host, port, authority, path: String::new() };
+            let url = Url { scheme, host, port, authority, path: String::new() };
             return plain.then_some(url).ok_or_else(|| wrong(remedy));
         }
-        let rest = text.strip_prefix("http://").ok_or_else(|| wrong("give http://HOST:PORT/PATH"))?;
         if !rest.bytes().all(|b| b.is_ascii_graphic()) {
             return Err(wrong("percent-encode blanks and characters that are not ASCII"));
         }
@@ -47,17 +85,22 @@ impl Url {
         if authority.contains('@') {
             return Err(wrong("a user name in the URL is not supported: remove it"));
         }
-        let (host, port) = split_port(authority, 80).ok_or_else(|| wrong("give http://HOST:PORT/PATH"))?;
+        let (host, port) = split_port(authority, scheme.port()).ok_or_else(|| wrong(remedy))?;
         let path = if path.starts_with('/') { path.to_string() } else { format!("/{path}") };
-        Ok(Url { host: host.to_string(), port, authority: authority.to_string(), path })
+        Ok(Url { scheme, host: host.to_string(), port, authority: authority.to_string(), path })
     }
 
-    /// The bytes of the GET request.
+    /// The bytes of the GET request; of the message service what stands between each path and its own headers;
+    /// nothing of memcached.
     pub fn request(&self) -> Vec<u8> {
-        let agent = concat!("sojourn/", env!("CARGO_PKG_VERSION"));
         let (path, authority) = (&self.path, &self.authority);
-        format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: {agent}\r\nAccept: */*\r\n\r\n")
-            .into_bytes()
+        let agent = concat!("sojourn/", env!("CARGO_PKG_VERSION"));
+        let head = format!(" HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: {agent}\r\n");
+        match self.scheme {
+            Scheme::Http => format!("GET {path}{head}Accept: */*\r\n\r\n").into_bytes(),
+            Scheme::Memcached => Vec::new(),
+            Scheme::Messages => head.into_bytes(),
+        }
     }
 }
 
@@ -88,6 +131,7 @@ mod tests {
         assert_eq!(parts("http://[::1]:81/"), expect("::1", 81, "/"));
         assert_eq!(parts("memcached://a"), expect("a", 11211, ""));
         assert_eq!(parts("memcached://[::1]:7"), expect("::1", 7, ""));
+        assert_eq!(parts("messages://a"), expect("a", 7400, ""));
     }
 
     #[test]
@@ -102,6 +146,8 @@ mod tests {
             "http://a:x",
             "memcached://a/x",
             "memcached://",
+            "messages://a/queues",
+            "messages://",
         ] {
             let message = Url::parse(text, "lanes[0].targets[0].url").unwrap_err().to_string();
             assert!(message.contains(text) && message.contains("lanes[0]"), "{message}");

@@ -13,6 +13,7 @@ mod irqwork;
 mod kv;
 mod kvproxy;
 mod markov;
+mod messages;
 mod network;
 mod place;
 mod services;
@@ -40,6 +41,7 @@ mod _native {
         crate::host::register(module)?;
         crate::kv::register(module)?;
         crate::kvproxy::register(module)?;
+        crate::messages::register(module)?;
         crate::toml::register(module)
     }
 }

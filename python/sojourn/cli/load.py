@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from sojourn.cli.live import live
+from sojourn.cli.load_table import show
 from sojourn.cli.output import console
 from sojourn.errors import InputError, LoadError, ServiceError
 from sojourn.measure.folder import RunFolder
-from sojourn.units import duration_s, number, seconds
+from sojourn.units import duration_s, number
 
 KV: dict[str, Any] = {"rich_help_panel": "memcached", "show_default": False}
+MESSAGES: dict[str, Any] = {"rich_help_panel": "messages", "show_default": False}
 
 
 def load(
-    url: Annotated[list[str], typer.Argument(help="http://host:port/path or memcached://host:port; or several")],
+    url: Annotated[
+        list[str],
+        typer.Argument(help="http://host:port/path, memcached://host:port or messages://host:port; or several"),
+    ],
     rate: Annotated[str | None, typer.Option(help="requests per second, open loop")] = None,
     users: Annotated[int | None, typer.Option(help="closed loop: this many users instead of a rate")] = None,
     think: Annotated[str, typer.Option(help="mean think time of a user, e.g. 100ms (exponential)")] = "0",
@@ -34,7 +37,7 @@ def load(
     seed: Annotated[int, typer.Option(help="the schedule repeats from it")] = 1,
     timeout: Annotated[str, typer.Option(help="after which a request has failed")] = "10s",
     status: Annotated[int, typer.Option(help="the status that an answer must have")] = 200,
-    threads: Annotated[int | None, typer.Option(help="memcached: threads of the generator [1]", **KV)] = None,
+    threads: Annotated[int | None, typer.Option(help="threads of the generator; not for http [1]")] = None,
     set_: Annotated[float | None, typer.Option("--set", help="memcached: weight of sets [1]", **KV)] = None,
     get: Annotated[float | None, typer.Option(help="memcached: weight of gets [10]", **KV)] = None,
     multi_get: Annotated[str | None, typer.Option(help="memcached: keys that one get asks for", **KV)] = None,
@@ -57,14 +60,30 @@ def load(
         bool | None, typer.Option("--populate/--no-populate", help="memcached: store all keys first [yes]", **KV)
     ] = None,
     verify: Annotated[
-        bool | None, typer.Option("--verify/--no-verify", help="memcached: compare every value read [yes]", **KV)
+        bool | None, typer.Option("--verify/--no-verify", help="compare all that is read; not for http [yes]")
     ] = None,
+    clients: Annotated[int | None, typer.Option(help="messages: each with a connection [16]", **MESSAGES)] = None,
+    retry_delay: Annotated[
+        str | None, typer.Option(help="messages: wait after a take that found nothing [100ms]", **MESSAGES)
+    ] = None,
+    put: Annotated[float | None, typer.Option(help="messages: weight of puts [1]", **MESSAGES)] = None,
+    take: Annotated[float | None, typer.Option(help="messages: weight of takes [1.5]", **MESSAGES)] = None,
+    queues: Annotated[int | None, typer.Option(help="messages: queues, made before the start [1]", **MESSAGES)] = None,
+    prefix: Annotated[str | None, typer.Option(help="messages: how names of queues begin [load]", **MESSAGES)] = None,
+    fresh: Annotated[
+        bool | None, typer.Option("--fresh/--keep", help="messages: throw these queues away first [no]", **MESSAGES)
+    ] = None,
+    message_size: Annotated[
+        str | None, typer.Option(help="messages: bytes, 16 or more: 200, 16-4096, 64:9,2000:1 [200]", **MESSAGES)
+    ] = None,
+    token: Annotated[str | None, typer.Option(help="messages: that the service wants to see", **MESSAGES)] = None,
     out: Annotated[Path | None, typer.Option(help="keep the run folder here")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")] = False,
 ) -> None:
     """Puts a known load on a service and says how long answers took, from when they were due and from when sent."""
     from sojourn.measure.kv_load import kv_load
     from sojourn.measure.load import http_load
+    from sojourn.measure.messages_load import messages_load
 
     common: dict[str, Any] = {
         "rate_per_s": None if rate is None else number(rate, "--rate"),
@@ -74,8 +93,8 @@ def load(
         "seed": seed,
         "timeout_s": number(duration_s(timeout, "--timeout"), "--timeout"),
     }
-    asked: dict[str, Any] = {
-        "threads": threads,
+    both = {"threads": threads, "verify": verify}
+    of_kv: dict[str, Any] = {
         "set_weight": set_,
         "get_weight": get,
         "multi_get": multi_get,
@@ -87,13 +106,29 @@ def load(
         "value_bytes": data_size,
         "expiry_s": expiry,
         "populate": populate,
-        "verify": verify,
     }
-    given = {name: value for name, value in asked.items() if value is not None}
+    of_messages: dict[str, Any] = {
+        "retry_delay_s": retry_delay and (0.0 if retry_delay == "0" else duration_s(retry_delay, "--retry-delay")),
+        "put_weight": put,
+        "take_weight": take,
+        "queues": queues,
+        "prefix": prefix,
+        "fresh": fresh,
+        "message_bytes": message_size,
+        "token": token,
+    }
     if all(one.startswith("memcached://") for one in url):
-        config = kv_load(url, connections=clients(connections, users, common["rate_per_s"]), **given, **common)
+        only_for("messages", of_messages | {"clients": clients})
+        number_ = connections_of(connections, users, common["rate_per_s"])
+        config = kv_load(url, connections=number_, **given(both | of_kv), **common)
+    elif all(one.startswith("messages://") for one in url):
+        only_for("memcached", of_kv)
+        number_ = connections_of(connections if clients is None else clients, users, common["rate_per_s"])
+        config = messages_load(url, clients=number_, **given(both | of_messages), **common)
     else:
-        only_for_memcached(given)
+        only_for("memcached", of_kv)
+        only_for("messages", of_messages | {"clients": clients})
+        only_for("memcached", both)
         config = http_load(
             url, users=users, connections=64 if connections is None else connections, status=status, **common
         )
@@ -126,24 +161,29 @@ def perform(config: dict[str, Any], out: Path | None, as_json: bool) -> None:
     end(summary)
 
 
-def clients(connections: int | None, users: int | None, rate_per_s: float | None) -> int:
-    """The connections of a load on memcached: each user has one.
+def connections_of(connections: int | None, users: int | None, rate_per_s: float | None) -> int:
+    """The connections of a load on memcached or messages: each user has one.
 
     Raises:
         InputError: users beside a rate, or beside another number of connections.
     """
     if users is not None and (rate_per_s is not None or connections not in (None, users)):
-        raise InputError(f"users = {users}", "load", "give --connections alone: a client of memcached has one")
+        raise InputError(f"users = {users}", "load", "give --connections alone: each client has one")
     return next(given for given in (connections, users, 16) if given is not None)
 
 
-def only_for_memcached(given: dict[str, Any]) -> None:
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """Those that the user gave."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def only_for(scheme: str, options: dict[str, Any]) -> None:
     """
     Raises:
-        InputError: an option that means nothing to HTTP was given.
+        InputError: an option was given that means nothing to the targets.
     """
-    for name, value in given.items():
-        raise InputError(f"{name} = {value}", "load", "only memcached://HOST:PORT has this; remove it")
+    for name, value in given(options).items():
+        raise InputError(f"{name} = {value}", "load", f"only {scheme}://HOST:PORT has this; remove it")
 
 
 def summary_of(where: Path) -> dict[str, Any] | None:
@@ -174,41 +214,3 @@ def end(summary: dict[str, Any]) -> None:
             raise LoadError(reason, "load", "the figures above are not the service's")
         if "failed" in reason:
             raise ServiceError(reason, "load", "see the failures above")
-
-
-def show(summary: dict[str, Any], out: Console) -> None:
-    """The summary of a load as a table: both latencies, so that neither the queue nor the client can hide."""
-    out.print(
-        f"{summary['ok']} of {summary['requested']} requests answered, {summary['achieved_per_s']:.1f}/s, "
-        f"seed {summary['seed']}" + (", records sampled" if summary["sampled"] else "")
-    )
-    table = Table("", "mean", "p50", "p90", "p99", "p99.9", "max", box=None, header_style="dim")
-    latency = summary["latency"]
-    for name, figures in (
-        ("from intended to done", latency["from_intended"]["to_done"]),
-        ("from sent to done", latency["from_sent"]["to_done"]),
-        ("from sent to kernel receive", latency["from_sent"]["to_received"]),
-        ("late to send", summary["lateness"]),
-    ):
-        cells = [figures.get(f"{c}_s") for c in ("mean", "p50", "p90", "p99", "p999", "max")]
-        table.add_row(name, *(seconds(cell) for cell in cells))
-    out.print(table)
-    if kv := summary.get("kv"):
-        show_kv(kv, out)
-    failed = {kind: count for kind, count in summary["failures"].items() if count}
-    if failed:
-        out.print("failures: " + ", ".join(f"{kind} {count}" for kind, count in failed.items()), highlight=False)
-    verdict = "valid" if summary["valid"] else "NOT VALID: " + "; ".join(summary["reasons"])
-    out.print(verdict, style="green" if summary["valid"] else "bold red", highlight=False, markup=False)
-
-
-def show_kv(kv: dict[str, Any], out: Console) -> None:
-    """The memcached part: each class from sent to done, and whether what was read was there and right."""
-    table = Table("", "requests", "mean", "p25", "p50", "p75", "p90", "p99", box=None, header_style="dim")
-    for name, figures in kv["classes"].items():
-        latency = figures["latency"] | {key: figures[key] for key in ("p25_s", "p75_s")}
-        cells = [latency.get(f"{c}_s") for c in ("mean", "p25", "p50", "p75", "p90", "p99")]
-        table.add_row(name, str(figures["ok"]), *(seconds(cell) for cell in cells))
-    out.print(table)
-    compared = f"{kv['wrong']} wrong" if kv["verified"] else f"{kv['wrong']} wrong keys, values not compared"
-    out.print(f"keys read: {kv['hits']} hits, {kv['misses']} misses, {compared}", highlight=False)

@@ -10,6 +10,7 @@ from sojourn.measure.folder import RunFolder
 from sojourn.measure.host import changes, core_shares
 from sojourn.measure.metrics import run_metrics
 from sojourn.measure.stationary import steadiness
+from sojourn.measure.think import mean_think_s
 from sojourn.measure.window import choose_window, in_window, responses
 from sojourn.table import Metrics
 from sojourn.validate.laws import broken, check_laws
@@ -116,7 +117,7 @@ def _laws(folder: RunFolder, metrics: Metrics, inside: pl.DataFrame, checks: dic
     """Little's law, and for a closed loop the interactive law, within the sampling error (flow: see `_balance`)."""
     closed = [lane["closed"] for lane in folder.manifest["load"]["lanes"] if lane.get("closed")]
     users = sum(loop["users"] for loop in closed) or None
-    think_s = closed[0].get("think", {}).get("mean", 0.0) if closed else 0.0
+    think_s = mean_think_s(folder.manifest["load"], inside)
     think_s += _own_s(folder, inside, checks) if users else 0.0
     system = Metrics(metrics.frame.filter(pl.col("station") == "", pl.col("class") == ""))
     tolerance = max(LAW_TOLERANCE, RATE_SIGMAS / max(inside.height, 1) ** 0.5)
@@ -126,10 +127,10 @@ def _laws(folder: RunFolder, metrics: Metrics, inside: pl.DataFrame, checks: dic
 
 
 def _own_s(folder: RunFolder, inside: pl.DataFrame, checks: dict[str, Any]) -> float:
-    """Mean time in s from an answer's arrival at this host until the generator had read it, for memcached, whose
-    answers take no longer than that: to the law it is think time, as the response time ends with the arrival."""
+    """Mean time in s from an answer's arrival at this host until the generator had read it, where answers take no
+    longer than that: to the law it is think time, as the response time ends with the arrival."""
     good = inside.filter(pl.col("failure") == 0)
-    if "kv" not in folder.manifest["load"] or good.is_empty():
+    if not {"kv", "messages"} & set(folder.manifest["load"]) or good.is_empty():
         return 0.0
     own_s = float((good["done_s"] - good["end_s"]).mean() or 0.0)  # type: ignore[arg-type]
     checks["generator's own time, s"] = own_s

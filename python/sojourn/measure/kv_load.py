@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.measure.load import MOST_PER_S, MOST_USERS
+from sojourn.measure.load import client_lanes
 
 Sizes = int | str | dict[str, Any]
-MOST_THREADS = 255
 
 
 def kv_load(
@@ -54,14 +52,10 @@ def kv_load(
     Raises:
         InputError: a value out of range; the generator checks the rest.
     """
-    _check(urls, connections, threads, rate_per_s, arrivals)
-    most = max(threads, 1)
-    lanes = [
-        _lane(urls, connections // most + (k < connections % most), think_s, rate_per_s and rate_per_s / most, arrivals)
-        for k in range(min(threads, connections))
-    ]
-    for number, lane in enumerate(lanes):
-        lane["cpu"] = cores[number % len(cores)] if cores else None
+    lanes = client_lanes(
+        urls, connections, place="--connections", threads=threads, think_s=think_s, rate_per_s=rate_per_s,
+        arrivals=arrivals, cores=cores,
+    )  # fmt: skip
     share = multi_get_share if multi_get is not None else 0.0
     if not 0 <= share <= 1:
         raise InputError(f"{share:g}", "--multi-get-share", "give a share of the gets, 0 to 1")
@@ -87,31 +81,6 @@ def kv_load(
         "record_limit": record_limit,
         "kv": kv,
     }
-
-
-def _check(urls: list[str], connections: int, threads: int, rate_per_s: float | None, arrivals: str) -> None:
-    if not 1 <= threads <= MOST_THREADS:
-        raise InputError(str(threads), "--threads", f"give 1 to {MOST_THREADS}")
-    if not len(urls) <= connections <= MOST_USERS:
-        raise InputError(str(connections), "--connections", f"give {len(urls)} (one a target) to {MOST_USERS}")
-    if rate_per_s is not None and not 0 < rate_per_s <= MOST_PER_S:
-        raise InputError(f"{rate_per_s:g}", "--rate", f"give requests per second above 0, at most {MOST_PER_S:.0f}")
-    if arrivals not in ("poisson", "constant"):
-        raise InputError(repr(arrivals), "--arrivals", "use poisson or constant")
-
-
-def _lane(urls: list[str], clients: int, think_s: float, rate_per_s: float | None, arrivals: str) -> dict[str, Any]:
-    """One thread: `clients` connections dealt out over `urls`. User k of a lane stays with target k modulo targets."""
-    connections = math.ceil(clients / len(urls))
-    lane: dict[str, Any] = {
-        "targets": [{"url": url} for url in urls],
-        "connections": connections,
-        "connections_max": connections if rate_per_s is None else max(connections, 4096),
-    }
-    if rate_per_s is not None:
-        return lane | {"arrivals": {"kind": arrivals, "rate_per_s": rate_per_s}}
-    kind = "exponential" if think_s > 0 else "deterministic"
-    return lane | {"closed": {"users": clients, "think": {"kind": kind, "mean": think_s}}}
 
 
 def pattern(text: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from sojourn.measure.assess import assess
 from sojourn.measure.folder import RunFolder, now
 
 GRACE_S = 30.0
-POPULATE_S = 600.0  # to store the keys before the start
+POPULATE_S = 600.0  # to store the keys, or to make the queues, before the start
 
 
 class Service(Protocol):
@@ -119,7 +119,9 @@ def _load(
     progress: Callable[[Event], None] | None,
 ) -> dict[str, Any]:
     worker.begin({"network": around.client_network, "load": load, "out": str(folder.path)})
-    longest = load["duration_s"] + load.get("timeout_s", 10.0) + GRACE_S + ("kv" in load) * POPULATE_S
+    longest = (
+        load["duration_s"] + load.get("timeout_s", 10.0) + GRACE_S + ("kv" in load or "messages" in load) * POPULATE_S
+    )
     try:
         summary: dict[str, Any] = worker.finish(longest, progress)["summary"]
         return summary

@@ -2,7 +2,8 @@
 
 Map: `file` a study file, read and checked · `folder` where it ends up, found again after an interruption · `plan` what
 the file says · `runner` single runs · `phases` what is done in which order · `verdict` the ten lines · `document` the
-report. Studies of a memcached middleware are in `kv`.
+report. For every kind: `points` an order at random · `counters` CPU time while something runs · `estimate`, `judged`,
+`recovery` intervals, errors where nothing was fitted, known times found again. Studies of a memcached middleware are in `kv`, of a message service in `messages`.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from sojourn.lab.environment import environment
 from sojourn.lab.process import Event
 from sojourn.lab.registry import only_one
 from sojourn.lab.topology import cores
-from sojourn.report import write_html
+from sojourn.report import Document, write_html
 from sojourn.study.document import study_document
+from sojourn.study.file import testbed_of
 from sojourn.study.folder import open_study, save_state
-from sojourn.study.kv import is_kv
 from sojourn.study.phases import run_phases
 from sojourn.study.plan import Plan, read_plan
 from sojourn.study.runner import Runner
@@ -39,7 +40,7 @@ class StudyResult:
     folder: Path
     verdict: list[str]
     report: Path
-    findings: Any  # Findings, or KvFindings of a key-value study
+    findings: Any  # Findings; KvFindings, MessagesFindings of such a study
 
 
 def run_study(
@@ -54,13 +55,13 @@ def run_study(
 ) -> StudyResult:
     """Runs the study in `path` (a file, or a folder with study.toml) into `out`; goes on where one was interrupted.
 
-    `only`: parts of a study that has parts (testbed kv).
+    `only`: parts of a study that has parts (testbed kv or messages).
 
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
-    if is_kv(path):
-        return _run_kv_study(path, out, quick, seed, only, say)
+    if (testbed := testbed_of(path)) in IN_PARTS:
+        return _run_in_parts(IN_PARTS[testbed], path, out, quick, seed, only, say)
     if only:
         raise StudyError(", ".join(only), "--only", "leave it out: this study is one whole")
     plan = read_plan(path, quick=quick, seed=seed)
@@ -84,14 +85,32 @@ def run_study(
     return StudyResult(folder, verdict, report, findings)
 
 
-def _run_kv_study(
-    path: Path, out: Path | None, quick: bool, seed: int | None, only: tuple[str, ...], say: Callable[[str], None]
-) -> StudyResult:
+Kind = tuple[Callable[..., tuple[Any, Any]], Callable[..., list[str]], Callable[..., Document]]
+
+
+def _kv() -> Kind:
     from sojourn.study.kv import document, run
 
-    plan, found = run.run_kv(path, out=out, quick=quick, only=only, seed=seed, say=say)
-    verdict = document.verdict_lines(found)
+    return run.run_kv, document.verdict_lines, document.kv_document
+
+
+def _messages() -> Kind:
+    from sojourn.study.messages import document, run
+
+    return run.run_messages, document.verdict_lines, document.messages_document
+
+
+IN_PARTS: dict[str, Callable[[], Kind]] = {"kv": _kv, "messages": _messages}
+
+
+def _run_in_parts(
+    kind: Callable[[], Kind], path: Path, out: Path | None, quick: bool, seed: int | None, only: tuple[str, ...],
+    say: Callable[[str], None],
+) -> StudyResult:  # fmt: skip
+    run, verdict_of, document_of = kind()
+    plan, found = run(path, out=out, quick=quick, only=only, seed=seed, say=say)
+    verdict = verdict_of(found)
     (found.folder / "verdict.txt").write_text("\n".join(verdict) + "\n")
-    report = write_html(document.kv_document(found, plan, verdict), found.folder / "report.html")
+    report = write_html(document_of(found, plan, verdict), found.folder / "report.html")
     save_state(found.folder, plan, finished=True)
     return StudyResult(found.folder, verdict, report, found)

@@ -16,6 +16,14 @@ def study_file(path: Path) -> Path:
     return path / "study.toml" if path.is_dir() else path
 
 
+def testbed_of(path: Path) -> str:
+    """What the study at `path` says its testbed is; empty where it says none, or cannot be read."""
+    try:
+        return str(tomllib.loads(study_file(path).read_text()).get("testbed", ""))
+    except (OSError, ValueError):
+        return ""
+
+
 def read_data(file: Path, seed: int | None = None) -> dict[str, Any]:
     """The file's tables; `seed` takes the place of that in `[load]`.
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::validate::check;
+use super::Sizes;
 use crate::error::ConfigError;
 
 /// The longest key that memcached takes, bytes.
@@ -56,24 +57,6 @@ pub enum KeyPattern {
     Sequential,
 }
 
-/// A number of bytes or of keys.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case")]
-pub enum Sizes {
-    Fixed {
-        value: u32,
-    },
-    /// Each whole number from `low` to `high`, both included.
-    Uniform {
-        low: u32,
-        high: u32,
-    },
-    List {
-        values: Vec<u32>,
-        weights: Vec<f64>,
-    },
-}
-
 impl Default for Mix {
     fn default() -> Mix {
         Mix { set: 1.0, get: 10.0, multi_get: 0.0 }
@@ -94,62 +77,6 @@ impl Default for KvConfig {
             populate: true,
             verify: true,
         }
-    }
-}
-
-impl Sizes {
-    /// The size at `u` in [0, 1): equal shares of `u` for equal probabilities.
-    pub(crate) fn at(&self, u: f64) -> u32 {
-        match self {
-            Sizes::Fixed { value } => *value,
-            Sizes::Uniform { low, high } => {
-                let count = f64::from(high - low) + 1.0;
-                (low + (u * count) as u32).min(*high)
-            }
-            Sizes::List { values, weights } => {
-                let mut left = u * weights.iter().sum::<f64>();
-                let chosen = weights.iter().position(|weight| {
-                    left -= weight;
-                    left < 0.0
-                });
-                values[chosen.unwrap_or(values.len() - 1)]
-            }
-        }
-    }
-
-    pub(crate) fn low(&self) -> u32 {
-        match self {
-            Sizes::Fixed { value } => *value,
-            Sizes::Uniform { low, .. } => *low,
-            Sizes::List { values, .. } => values.iter().copied().min().unwrap_or(0),
-        }
-    }
-
-    pub(crate) fn high(&self) -> u32 {
-        match self {
-            Sizes::Fixed { value } => *value,
-            Sizes::Uniform { high, .. } => *high,
-            Sizes::List { values, .. } => values.iter().copied().max().unwrap_or(0),
-        }
-    }
-
-    fn validate(&self, place: &str, least: u32, most: u32, remedy: &'static str) -> Result<(), ConfigError> {
-        let whole = match self {
-            Sizes::Fixed { .. } => true,
-            Sizes::Uniform { low, high } => low <= high,
-            Sizes::List { values, weights } => {
-                let usable = weights.iter().all(|w| *w >= 0.0 && w.is_finite());
-                values.len() == weights.len() && usable && weights.iter().sum::<f64>() > 0.0
-            }
-        };
-        check(
-            whole,
-            place,
-            format!("{self:?}"),
-            "give low <= high, or one weight of at least 0 for each value",
-        )?;
-        let within = self.low() >= least && self.high() <= most;
-        check(within, place, format!("{} to {}", self.low(), self.high()), remedy)
     }
 }
 
@@ -196,15 +123,6 @@ impl KvConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_by_share() {
-        let list = Sizes::List { values: vec![5, 9], weights: vec![1.0, 3.0] };
-        assert_eq!([0.0, 0.2499, 0.25, 0.999_999].map(|u| list.at(u)), [5, 5, 9, 9]);
-        let uniform = Sizes::Uniform { low: 1, high: 4 };
-        assert_eq!([0.0, 0.25, 0.5, 0.9999].map(|u| uniform.at(u)), [1, 2, 3, 4]);
-        assert_eq!((list.low(), list.high(), uniform.low(), uniform.high()), (5, 9, 1, 4));
-    }
 
     #[test]
     fn limits() {

@@ -2,9 +2,9 @@
 
 use sojourn_dist::{Arrivals, DistError};
 
-use super::{Closed, Config, KvConfig, LaneConfig, TargetConfig};
+use super::{Closed, Config, KvConfig, LaneConfig, MessagesConfig, TargetConfig};
 use crate::error::ConfigError;
-use crate::url::{is_kv, Url};
+use crate::url::{Scheme, Url};
 
 const RATE_MAX_PER_S: f64 = 1e7;
 const DURATION_MAX_S: f64 = 1e7;
@@ -41,35 +41,40 @@ impl Config {
         let lanes = self.lanes.len();
         check((1..=LANES_MAX).contains(&lanes), "lanes", format!("{lanes} lanes"), "give 1 to 255")?;
         self.lanes.iter().enumerate().try_for_each(|(i, lane)| lane.validate(&format!("lanes[{i}]")))?;
-        self.validate_kv()
+        self.validate_scheme()
     }
 }
 
 impl Config {
     /// A load speaks one protocol: its columns and classes mean one thing.
-    fn validate_kv(&self) -> Result<(), ConfigError> {
+    fn validate_scheme(&self) -> Result<(), ConfigError> {
         let targets = || self.lanes.iter().flat_map(|lane| &lane.targets);
-        let other = targets().find(|target| is_kv(&target.url) != self.is_kv());
+        let other = targets().find(|target| Scheme::of(&target.url) != self.scheme());
         let value = other.map_or("", |target| target.url.as_str());
-        check(
-            other.is_none(),
-            "targets",
-            value,
-            "give http:// or memcached:// targets, not both in one load",
-        )?;
-        let unused = self.kv.is_some() && !self.is_kv();
-        check(!unused, "kv", "given with http:// targets", "remove it, or give memcached://HOST:PORT")?;
-        self.kv.as_ref().map_or(Ok(()), KvConfig::validate)
+        let remedy = "give http://, memcached:// or messages:// targets, not both in one load";
+        check(other.is_none(), "targets", value, remedy)?;
+        let unused = self.kv.is_some() && self.scheme() != Scheme::Memcached;
+        check(!unused, "kv", "given with other targets", "remove it, or give memcached://HOST:PORT")?;
+        let unused = self.messages.is_some() && self.scheme() != Scheme::Messages;
+        check(!unused, "messages", "given with other targets", "remove it, or give messages://HOST:PORT")?;
+        self.kv.as_ref().map_or(Ok(()), KvConfig::validate)?;
+        self.messages.as_ref().map_or(Ok(()), MessagesConfig::validate)
     }
 
-    /// Is this a load on memcached?
-    pub(crate) fn is_kv(&self) -> bool {
-        self.lanes.iter().flat_map(|lane| &lane.targets).next().is_some_and(|target| is_kv(&target.url))
+    /// What its targets speak.
+    pub(crate) fn scheme(&self) -> Scheme {
+        let first = self.lanes.iter().flat_map(|lane| &lane.targets).next();
+        first.map_or(Scheme::Http, |target| Scheme::of(&target.url))
     }
 
-    /// What is asked of memcached; `None` for HTTP.
+    /// What is asked of memcached; `None` for the others.
     pub(crate) fn kv(&self) -> Option<KvConfig> {
-        self.is_kv().then(|| self.kv.clone().unwrap_or_default())
+        (self.scheme() == Scheme::Memcached).then(|| self.kv.clone().unwrap_or_default())
+    }
+
+    /// What is asked of the message service; `None` for the others.
+    pub(crate) fn messages(&self) -> Option<MessagesConfig> {
+        (self.scheme() == Scheme::Messages).then(|| self.messages.clone().unwrap_or_default())
     }
 }
 

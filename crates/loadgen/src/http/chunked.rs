@@ -1,5 +1,7 @@
 //! The chunked transfer coding (RFC 9112, section 7.1), incrementally.
 
+use super::Body;
+
 /// Where in the coding the next byte stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -30,14 +32,14 @@ impl Chunked {
         Chunked { place: Place::Size { digits: 0 }, left: 0, extra: 0 }
     }
 
-    /// (bytes taken, complete); adds data bytes to `body_bytes`. `None` where the coding is broken.
-    pub fn feed(&mut self, bytes: &[u8], body_bytes: &mut u64) -> Option<(usize, bool)> {
+    /// (bytes taken, complete); gives data bytes to `body`. `None` where the coding is broken.
+    pub fn feed(&mut self, bytes: &[u8], body: &mut Body) -> Option<(usize, bool)> {
         let mut used = 0;
         while used < bytes.len() {
             if self.place == Place::Data {
                 let taken = ((bytes.len() - used) as u64).min(self.left);
                 self.left -= taken;
-                *body_bytes += taken;
+                body.take(&bytes[used..used + taken as usize]);
                 used += taken as usize;
                 if self.left == 0 {
                     self.place = Place::DataReturn;

@@ -6,7 +6,7 @@ fn read(text: &str, size: usize) -> Result<Option<(u16, u64, bool, usize)>, Brok
     let mut before = 0;
     for piece in text.as_bytes().chunks(size) {
         if let Some(used) = response.feed(piece)? {
-            return Ok(Some((response.status, response.body_bytes, response.keep_alive, before + used)));
+            return Ok(Some((response.status, response.body.bytes, response.keep_alive, before + used)));
         }
         before += piece.len();
     }
@@ -67,7 +67,7 @@ fn the_end_of_the_stream() {
     let mut response = Response::new();
     assert_eq!(response.end(), Ending::NoAnswer);
     response.feed(b"HTTP/1.1 200 OK\r\n\r\nabc").unwrap();
-    assert_eq!((response.end(), response.body_bytes), (Ending::Complete, 3));
+    assert_eq!((response.end(), response.body.bytes), (Ending::Complete, 3));
     response.reset();
     response.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").unwrap();
     assert_eq!(response.end(), Ending::Short);

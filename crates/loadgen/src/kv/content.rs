@@ -3,12 +3,9 @@
 
 use std::io::Write;
 
-use sojourn_dist::Stream;
-
 use crate::config::{KvConfig, Sizes, KEY_BYTES_MAX};
+use crate::content::{scramble, share, Block};
 
-/// Places at which a value can begin in the block of random bytes.
-const OFFSETS: usize = 1 << 16;
 /// The first bytes of a value are its key's own number, scrambled: no two keys have the same ones.
 const OWN_BYTES: usize = 8;
 
@@ -16,8 +13,7 @@ pub struct Content {
     prefix: Vec<u8>,
     key_bytes: Sizes,
     value_bytes: Sizes,
-    /// Random bytes, from which values are cut.
-    block: Vec<u8>,
+    block: Block,
 }
 
 /// A key on the stack: its bytes are those up to its length.
@@ -35,13 +31,11 @@ impl Key {
 impl Content {
     pub fn new(config: &KvConfig) -> Content {
         let shortest = Sizes::Fixed { value: config.shortest_key() };
-        let mut stream = Stream::new(0, "memcached values");
-        let words = (OFFSETS + config.value_bytes.high() as usize).div_ceil(8);
         Content {
             prefix: config.key_prefix.clone().into_bytes(),
             key_bytes: config.key_bytes.clone().unwrap_or(shortest),
             value_bytes: config.value_bytes.clone(),
-            block: (0..words).flat_map(|_| stream.bits().to_le_bytes()).collect(),
+            block: Block::new("memcached values", config.value_bytes.high() as usize),
         }
     }
 
@@ -63,8 +57,7 @@ impl Content {
     fn value(&self, number: u64) -> ([u8; OWN_BYTES], &[u8], usize) {
         let hash = scramble(number);
         let length = self.value_bytes.at(share(scramble(hash))) as usize;
-        let offset = hash as usize % OFFSETS;
-        (hash.to_le_bytes(), &self.block[offset..offset + length.saturating_sub(OWN_BYTES)], length)
+        (hash.to_le_bytes(), self.block.cut(hash, length.saturating_sub(OWN_BYTES)), length)
     }
 
     pub fn push_set(&self, number: u64, exptime_s: i64, out: &mut Vec<u8>) {
@@ -102,19 +95,6 @@ impl Content {
     pub fn value_length(&self, number: u64) -> usize {
         self.value(number).2
     }
-}
-
-/// SplitMix64's output function: a permutation of the 64-bit numbers (Steele, Lea and Flood 2014).
-fn scramble(number: u64) -> u64 {
-    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// A number in [0, 1) from 64 bits.
-fn share(bits: u64) -> f64 {
-    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 #[cfg(test)]

@@ -5,32 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::CLASSES;
+use crate::classes::{Class, ClassSummary};
 use crate::outcome::{Failure, Outcome};
-use crate::stats::{Statistics, Tally};
-
-/// Width of a bin of the histogram, s.
-const BIN_S: f64 = 1e-4;
-/// Bins up to 1 s; what is longer is in the overflow bin.
-const BINS: usize = 10_000;
-
-/// Times of one class, from send to the last byte, successes only.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ClassSummary {
-    pub ok: u64,
-    pub failed: u64,
-    pub latency: Statistics,
-    pub p25_s: Option<f64>,
-    pub p75_s: Option<f64>,
-    pub histogram: Histogram,
-}
-
-/// Counts in bins of `bin_s`, as many as were needed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Histogram {
-    pub bin_s: f64,
-    pub counts: Vec<u64>,
-    pub overflow: u64,
-}
 
 /// The memcached part of a summary.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,63 +26,12 @@ pub struct KvSummary {
     pub classes: BTreeMap<&'static str, ClassSummary>,
 }
 
-struct Class {
-    ok: u64,
-    failed: u64,
-    asked: u64,
-    found: u64,
-    bytes: u64,
-    sent: Tally,
-    bins: Vec<u64>,
-    overflow: u64,
-}
-
 /// Adds up outcomes by class.
 pub struct KvTally {
     classes: [Class; CLASSES.len()],
     wrong: u64,
     pub populated: u64,
     pub verified: bool,
-}
-
-impl Class {
-    fn new() -> Class {
-        let (sent, bins) = (Tally::new(), vec![0; BINS]);
-        Class { ok: 0, failed: 0, asked: 0, found: 0, bytes: 0, sent, bins, overflow: 0 }
-    }
-
-    fn add(&mut self, outcome: &Outcome) {
-        if outcome.failure != Failure::Ok {
-            self.failed += 1;
-            return;
-        }
-        self.ok += 1;
-        self.asked += u64::from(outcome.asked);
-        self.found += u64::from(outcome.status);
-        self.bytes += outcome.bytes;
-        let latency_s = outcome.done_s - outcome.request.sent_s;
-        self.sent.add(latency_s);
-        match self.bins.get_mut((latency_s / BIN_S).max(0.0) as usize) {
-            Some(bin) => *bin += 1,
-            None => self.overflow += 1,
-        }
-    }
-
-    fn summary(&self) -> ClassSummary {
-        let used = self.bins.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
-        ClassSummary {
-            ok: self.ok,
-            failed: self.failed,
-            latency: self.sent.statistics(),
-            p25_s: self.sent.quantile_s(0.25),
-            p75_s: self.sent.quantile_s(0.75),
-            histogram: Histogram {
-                bin_s: BIN_S,
-                counts: self.bins[..used].to_vec(),
-                overflow: self.overflow,
-            },
-        }
-    }
 }
 
 impl KvTally {

@@ -7,6 +7,7 @@ use super::{Deadline, Lane};
 use crate::clock::now_s;
 use crate::conn::{Conn, Phase};
 use crate::outcome::Failure;
+use crate::protocol::Traffic;
 use crate::sys;
 
 const CLOSING: i32 = libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR;
@@ -25,7 +26,8 @@ impl Lane<'_> {
             self.free.push(slot);
             return Err(cause);
         }
-        self.slots[slot] = Some(Conn::new(stream, id, pool, phase, self.traffic.is_some()));
+        let exchange = self.traffic.as_ref().map(Traffic::exchange);
+        self.slots[slot] = Some(Conn::new(stream, id, pool, phase, exchange));
         Ok(slot)
     }
 

@@ -4,8 +4,8 @@ use super::{Batch, Deadline, Lane, TAKE_MAX};
 use crate::check::check;
 use crate::clock::now_s;
 use crate::conn::{Phase, Read};
-use crate::outcome::{Failure, Outcome, Request};
-use crate::source::NO_USER;
+use crate::outcome::{Answer, Failure, Outcome, Request};
+use crate::source::{Pause, NO_USER};
 
 impl Lane<'_> {
     /// Takes up what is due, at most `TAKE_MAX`; the clock is read for each, as a send can take long.
@@ -21,7 +21,7 @@ impl Lane<'_> {
             };
             let (sequence, target) = (self.account.requested, self.choose_target(user));
             let class = match &mut self.traffic {
-                Some(traffic) => traffic.choose(),
+                Some(traffic) => traffic.choose(user),
                 None => self.targets[target].class,
             };
             self.account.requested += 1;
@@ -35,7 +35,7 @@ impl Lane<'_> {
         if last == 0 {
             return 0;
         }
-        // A client of memcached has its connection: a user stays with one target.
+        // A client of memcached or of messages has its connection: a user stays with one target.
         if self.traffic.is_some() && user != NO_USER {
             return user as usize % self.targets.len();
         }
@@ -71,11 +71,12 @@ impl Lane<'_> {
         let Some(conn) = &mut self.slots[slot] else {
             return;
         };
+        let bytes = &self.targets[request.target].request;
         if let (Some(traffic), Some(exchange)) = (&mut self.traffic, &mut conn.exchange) {
-            traffic.compose(request.class, exchange);
+            traffic.compose(&request, bytes, exchange);
         }
         request.sent_s = now_s();
-        let whole = conn.begin(request, &self.targets[request.target].request);
+        let whole = conn.begin(request, bytes);
         let at_s = request.sent_s + self.shared.config.timeout_s;
         self.account.sent += 1;
         self.deadlines.push_back(Deadline { at_s, slot, id: conn.id, sequence: Some(request.sequence) });
@@ -96,9 +97,13 @@ impl Lane<'_> {
                 let done_s = now_s();
                 let pool = conn.pool;
                 conn.served = true;
-                let failure = match &conn.exchange {
-                    Some(exchange) => exchange.failure,
-                    None => check(&self.shared.config.expect, conn.response.status, conn.response.body_bytes),
+                let Phase::Busy(request) = conn.phase else {
+                    return;
+                };
+                let response = &conn.response;
+                let failure = match (&mut conn.exchange, &mut self.traffic) {
+                    (Some(exchange), Some(traffic)) => traffic.judge(exchange, response, request.user),
+                    _ => check(&self.shared.config.expect, response.status, response.body.bytes),
                 };
                 self.finish(slot, failure, stamp_ns, done_s);
                 if reusable {
@@ -127,25 +132,24 @@ impl Lane<'_> {
             return;
         };
         conn.phase = Phase::Idle;
-        let (status, asked, bytes) = match &conn.exchange {
-            Some(exchange) => (exchange.found, exchange.asked.len() as u16, exchange.value_bytes),
-            None => (conn.response.status, 0, conn.response.body_bytes),
-        };
+        let (answer, connection) = (conn.answer(request.class), conn.id);
         let received_s = self.stamps.monotonic_s(stamp_ns, request.sent_s, done_s);
-        let (class, connection) = (request.class, conn.id);
-        self.end(Outcome { request, class, received_s, done_s, status, asked, bytes, failure, connection });
+        self.end(Outcome::new(request, answer, [received_s, done_s], failure, connection));
     }
 
     /// A request that never had a connection.
     pub(super) fn finish_unsent(&mut self, request: Request, failure: Failure, done_s: f64) {
-        let (class, received_s, connection) = (request.class, f64::NAN, u32::MAX);
-        let (status, asked, bytes) = (0, 0, 0);
-        self.end(Outcome { request, class, received_s, done_s, status, asked, bytes, failure, connection });
+        let answer = Answer::none(request.class);
+        self.end(Outcome::new(request, answer, [f64::NAN, done_s], failure, u32::MAX));
     }
 
     fn end(&mut self, outcome: Outcome) {
         self.account.outstanding -= 1;
-        self.source.finished(outcome.request.user, outcome.done_s, outcome.failure == Failure::Ok);
+        let pause = match &self.traffic {
+            Some(traffic) => traffic.pause(&outcome),
+            None => Pause::after(outcome.failure),
+        };
+        self.source.finished(outcome.request.user, outcome.done_s, pause);
         self.account.outcomes.push(outcome);
     }
 

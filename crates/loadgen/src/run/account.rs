@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::kv::KvTally;
 use crate::lane::{Gauges, Shared};
+use crate::messages::MessagesTally;
 use crate::outcome::Failure;
 use crate::sink::Sink;
 use crate::summary::{LaneSummary, Progress, Summary};
@@ -96,6 +97,7 @@ impl Run<'_> {
             steal_s: self.steal_s,
             notes: self.notes(),
             kv: self.sink.kv.as_ref().map(KvTally::summary),
+            messages: self.sink.messages.as_ref().map(MessagesTally::summary),
             lanes: self.lanes,
         }
     }

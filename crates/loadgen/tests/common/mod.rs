@@ -1,6 +1,8 @@
 //! A small threaded HTTP server on loopback that answers by path, and runs against it.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod service;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;

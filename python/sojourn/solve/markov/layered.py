@@ -118,9 +118,10 @@ def _point(network: Network, solution: Solution, p: int) -> None:
 
 def _inner(network: Network, limit: Limit) -> Inner:
     """Each population from 1 to the size of the limit, or to all customers there are, whichever is less."""
-    own, sizes = list(limit.stations), range(1, _size(network, limit) + 1)
-    models = (_model(network, own, [], {}, Closed(network.classes[0], n)) for n in sizes)
-    found = convolution.METHOD.run([m.network for m in models], Wanted(()))
+    own, size = list(limit.stations), _size(network, limit)
+    whole = _model(network, own, [], {}, Closed(network.classes[0], size)).network
+    parts = [whole.altered(population=np.array([n])) for n in range(1, size + 1)]
+    found = convolution.METHOD.run(parts, Wanted(()))
     return Inner(limit, found.throughput[:, 0], found.queue_length[:, :, 0], found.utilisation[:, :, 0])
 
 

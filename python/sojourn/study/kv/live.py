@@ -21,9 +21,9 @@ from sojourn.lab.process import Worker
 from sojourn.lab.topology import cores
 from sojourn.measure.kv_load import kv_load
 from sojourn.measure.records import read_log
+from sojourn.study.counters import Sampler, all_used_s
 from sojourn.study.kv import histograms
 from sojourn.study.kv.affinity import assigned, pin
-from sojourn.study.kv.cpu import Sampler, all_used_s
 from sojourn.study.kv.place import CLIENT, Lab, Place, place
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.reading import Window, seen

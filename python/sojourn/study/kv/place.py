@@ -17,7 +17,7 @@ from sojourn.errors import LabError, PermissionLacking
 from sojourn.lab.groups import LEAST_CORES, PERIODS, USED_UP, CoreShare
 from sojourn.lab.network import LEAST_RATE, MOST_RATE, NIC, Network
 from sojourn.lab.registry import Book, clean_stale
-from sojourn.study.kv.cpu import sent_bytes
+from sojourn.study.counters import sent_bytes
 
 CLIENT = "client"
 PORT = 11211

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from sojourn.design.make.order import ordered
+from sojourn.study.points import shuffled
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,4 @@ class Point:
         )
 
 
-def shuffled(points: Iterable[Point], repetitions: int, seed: int) -> list[Point]:
-    """Each point `repetitions` times, one block a repetition, at random within."""
-    found = list(points)
-    if not found:
-        return []
-    order = ordered([{"at": k} for k in range(len(found))], repetitions, seed)
-    return [replace(found[row["at"]], repetition=row["repetition"]) for row in order.to_dicts()]
+__all__ = ["Point", "shuffled"]

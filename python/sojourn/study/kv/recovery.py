@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from scipy.stats import binom
 
 from sojourn.study.kv.models import Times
 from sojourn.study.kv.models.times import Estimate
@@ -23,6 +22,7 @@ from sojourn.study.kv.points import Point
 from sojourn.study.kv.run import measure
 from sojourn.study.kv.seen import Seen
 from sojourn.study.kv.simulated import Known, SimulatedSystem
+from sojourn.study.recovery import band
 
 LEVEL = 0.95
 
@@ -80,8 +80,8 @@ def coverage(rows: pl.DataFrame, sure: float = 0.99) -> pl.DataFrame:
         studies=pl.len(), covered=pl.col("covered").sum(), bias=(pl.col("estimate") / pl.col("truth") - 1).mean()
     )
     tail = (1 - sure) / 2 / max(found.height, 1)
-    band = [binom.ppf((tail, 1 - tail), n, LEVEL) for n in found["studies"]]
-    low, high = (pl.Series([int(b[k]) for b in band]) for k in (0, 1))
+    bands = [band(n, LEVEL, 2 * tail) for n in found["studies"]]
+    low, high = (pl.Series([b[k] for b in bands]) for k in (0, 1))
     return found.with_columns(low=low, high=high).with_columns(
         inside=(pl.col("covered") >= pl.col("low")) & (pl.col("covered") <= pl.col("high"))
     )

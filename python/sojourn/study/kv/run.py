@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +20,7 @@ from sojourn.study.kv.models import Judgement
 from sojourn.study.kv.plan import KvPlan, read_kv_plan
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.seen import Seen, frame
+from sojourn.study.points import kept
 
 
 class System(Protocol):
@@ -72,17 +71,9 @@ def run_sections(plan: KvPlan, system: System, found: KvFindings, say: Say) -> N
 
 
 def _once(folder: Path, point: Point, system: System, say: Say) -> Seen:
-    path = folder / "points" / f"{point.name}.json"
-    if path.exists():
-        kept: dict[str, Any] = json.loads(path.read_text())
-        return Seen(**(kept | {name: math.nan for name, value in kept.items() if value is None}))
-    row = system.run(point)
-    path.parent.mkdir(exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    clean = {k: None if isinstance(v, float) and v != v else v for k, v in asdict(row).items()}
-    temporary.write_text(json.dumps(clean) + "\n")
-    temporary.replace(path)
-    say(f"  {point.name}: {row.throughput_per_s:.0f}/s, {1e3 * row.response_s:.3f} ms" + _trouble(row))
+    row, now = kept(folder / "points" / f"{point.name}.json", Seen, lambda: system.run(point))
+    if now:
+        say(f"  {point.name}: {row.throughput_per_s:.0f}/s, {1e3 * row.response_s:.3f} ms" + _trouble(row))
     return row
 
 

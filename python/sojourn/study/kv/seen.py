@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
 import polars as pl
+
+from sojourn.study import points
 
 NAN = math.nan
 CONFIGURATION = ("design", "servers", "proxies", "workers", "workload", "sharded")
@@ -76,9 +78,7 @@ class Seen:
 
 def frame(rows: Iterable[Seen]) -> pl.DataFrame:
     """All rows with every column, also where there is no row."""
-    kinds = {"str": pl.String, "int": pl.Int64, "float": pl.Float64, "bool": pl.Boolean}
-    schema = {field.name: kinds[str(field.type)] for field in fields(Seen)}
-    return pl.DataFrame([asdict(row) for row in rows], schema=schema)
+    return points.frame(Seen, rows)
 
 
 def configurations(seen: pl.DataFrame) -> list[tuple[dict[str, object], pl.DataFrame]]:

@@ -3,52 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
+from sojourn.study.judged import Held, Judgement
 from sojourn.study.kv.models.network import Prediction
 from sojourn.study.kv.models.times import Times, fit_times
 
-RESAMPLES = 2000
-
-
-@dataclass(frozen=True)
-class Point:
-    """One held-out client count of one configuration."""
-
-    configuration: str
-    clients: int
-    predicted: Prediction
-    throughput_per_s: float
-    response_s: float
-
-    @property
-    def throughput_error(self) -> float:
-        return self.predicted.throughput_per_s / self.throughput_per_s - 1
-
-    @property
-    def response_error(self) -> float:
-        return self.predicted.response_s / self.response_s - 1
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """A model on all held-out points; `fits`: what was fitted, by configuration."""
-
-    model: str
-    points: tuple[Point, ...]
-    fits: tuple[tuple[str, Times], ...] = ()
-
-    def median_error(self, what: str = "throughput_error") -> tuple[float, float, float]:
-        """Median of |relative error| with its 95 % interval (bootstrap over points); NaN without points."""
-        errors = np.array([abs(getattr(p, what)) for p in self.points])
-        if not len(errors):
-            return float("nan"), float("nan"), float("nan")
-        drawn = np.random.default_rng(1).choice(errors, (RESAMPLES, len(errors)))
-        low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975))
-        return float(np.median(errors)), float(low), float(high)
+Point = Held[Prediction]
 
 
 def split(clients: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -70,3 +32,6 @@ def judge(
         x, r = (float(here[c].mean()) for c in ("throughput_per_s", "response_s"))  # type: ignore[arg-type]
         points.append(Point(name, n, predict(times, n), x, r))
     return times, points
+
+
+__all__ = ["Judgement", "Point", "judge", "split"]

@@ -16,21 +16,10 @@ import numpy as np
 import polars as pl
 from scipy.stats import t
 
+from sojourn.study.estimate import Estimate, estimate
 from sojourn.study.kv.models.light import waiting_s
 
 INSTRUMENTED = ("net_s", "service_s", "net_cpu_s", "worker_cpu_s", "server_cpu_s", "client_cpu_s")
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean and its interval (the same three where there is one run, or nothing varies)."""
-
-    value: float
-    low: float
-    high: float
-
-    def covers(self, truth: float) -> bool:
-        return self.low <= truth <= self.high
 
 
 @dataclass(frozen=True)
@@ -60,16 +49,6 @@ class Times:
     def mean(self, name: str) -> float:
         """0 where this system has no such part."""
         return self.means[name].value if name in self.means else 0.0
-
-
-def estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
-    """Mean of the finite values with a t interval."""
-    values = values[np.isfinite(values)]
-    mean = float(values.mean())
-    if len(values) < 2:
-        return Estimate(mean, mean, mean)
-    half = float(t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
-    return Estimate(mean, mean - half, mean + half)
 
 
 def fit_times(rows: pl.DataFrame, level: float = 0.95) -> Times:
@@ -125,3 +104,6 @@ def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> Estimate:
 def _curve(rows: pl.DataFrame, name: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     known = rows.filter(pl.col(name).is_finite()).group_by("clients").agg(pl.col(name).mean()).sort("clients")
     return tuple(-(known["clients"].to_numpy() ** -0.5)), tuple(known[name].to_list())
+
+
+__all__ = ["Estimate", "Times", "estimate", "fit_times"]

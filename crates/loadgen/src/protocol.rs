@@ -1,0 +1,140 @@
+//! What is asked and how it is answered where requests are drawn: of memcached or of the message service. Pages of
+//! HTTP are not: their requests stand in the plan.
+
+use crate::config::Config;
+use crate::http::{Broken, Response};
+use crate::outcome::{Answer, Failure, Outcome, Request};
+use crate::source::Pause;
+use crate::url::Scheme;
+use crate::{kv, messages};
+
+/// The classes of a load, where its protocol gives them.
+pub fn classes(scheme: Scheme) -> &'static [&'static str] {
+    match scheme {
+        Scheme::Http => &[],
+        Scheme::Memcached => &kv::CLASSES,
+        Scheme::Messages => &messages::CLASSES,
+    }
+}
+
+/// What one lane asks for.
+pub enum Traffic {
+    Kv(Box<kv::Traffic>),
+    Messages(Box<messages::Traffic>),
+}
+
+/// What a connection is doing; of the kind of its traffic.
+#[derive(Debug)]
+pub enum Exchange {
+    Kv(kv::Exchange),
+    Messages(messages::Exchange),
+}
+
+impl Traffic {
+    /// For lane `lane` of a run that starts at `start_s`; `None` for HTTP.
+    pub fn new(config: &Config, lane: usize, start_s: f64) -> Option<Traffic> {
+        let (seed, lanes) = (config.seed, config.lanes.len());
+        if let Some(kv) = config.kv() {
+            return Some(Traffic::Kv(Box::new(kv::Traffic::new(&kv, seed, lane, lanes))));
+        }
+        let run = messages::run_number(seed, start_s);
+        let wanted = config.messages()?;
+        Some(Traffic::Messages(Box::new(messages::Traffic::new(&wanted, seed, run, lane))))
+    }
+
+    /// For a new connection.
+    pub fn exchange(&self) -> Exchange {
+        match self {
+            Traffic::Kv(_) => Exchange::Kv(kv::Exchange::new()),
+            Traffic::Messages(_) => Exchange::Messages(messages::Exchange::new()),
+        }
+    }
+
+    /// The class of the next request.
+    pub fn choose(&mut self, user: u32) -> u16 {
+        match self {
+            Traffic::Kv(traffic) => traffic.choose(),
+            Traffic::Messages(traffic) => traffic.choose(user),
+        }
+    }
+
+    /// Writes the request into `exchange`; `head` as `Url::request` says.
+    pub fn compose(&mut self, request: &Request, head: &[u8], exchange: &mut Exchange) {
+        match (self, exchange) {
+            (Traffic::Kv(traffic), Exchange::Kv(exchange)) => traffic.compose(request.class, exchange),
+            (Traffic::Messages(traffic), Exchange::Messages(exchange)) => {
+                traffic.compose(request, head, exchange);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the next bytes of an answer. `Some(n)`: complete after n of them; `None`: all taken, more must come.
+    pub fn feed(
+        &self,
+        bytes: &[u8],
+        exchange: &mut Exchange,
+        response: &mut Response,
+    ) -> Result<Option<usize>, Broken> {
+        match (self, exchange) {
+            (Traffic::Kv(traffic), Exchange::Kv(exchange)) => exchange.feed(bytes, traffic),
+            _ => response.feed(bytes),
+        }
+    }
+
+    /// Is this complete answer right?
+    pub fn judge(&mut self, exchange: &mut Exchange, response: &Response, user: u32) -> Failure {
+        match (self, exchange) {
+            (_, Exchange::Kv(exchange)) => exchange.failure,
+            (Traffic::Messages(traffic), Exchange::Messages(exchange)) => {
+                traffic.judge(exchange, response, user)
+            }
+            (Traffic::Kv(_), Exchange::Messages(_)) => Failure::Protocol,
+        }
+    }
+
+    /// What the user of this outcome does next.
+    pub fn pause(&self, outcome: &Outcome) -> Pause {
+        match self {
+            Traffic::Kv(_) => Pause::after(outcome.failure),
+            Traffic::Messages(traffic) => traffic.pause(outcome),
+        }
+    }
+}
+
+impl Exchange {
+    /// The bytes of the request.
+    pub fn out(&self) -> &[u8] {
+        match self {
+            Exchange::Kv(exchange) => &exchange.out,
+            Exchange::Messages(exchange) => &exchange.out,
+        }
+    }
+
+    /// A response that keeps what the answer is judged by.
+    pub fn response(&self) -> Response {
+        match self {
+            Exchange::Kv(_) => Response::new(),
+            Exchange::Messages(_) => messages::Exchange::response(),
+        }
+    }
+
+    /// What the record says of the answer, as far as it came.
+    pub fn answer(&self, response: &Response, class: u16) -> Answer {
+        match self {
+            Exchange::Kv(exchange) => Answer {
+                status: exchange.found,
+                asked: exchange.asked.len() as u16,
+                bytes: exchange.value_bytes,
+                ..Answer::none(class)
+            },
+            Exchange::Messages(exchange) => Answer {
+                class: exchange.class,
+                status: response.status,
+                asked: 0,
+                bytes: exchange.message_bytes,
+                message: exchange.message,
+            },
+        }
+    }
+}

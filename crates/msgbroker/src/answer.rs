@@ -1,0 +1,112 @@
+//! Response heads and bodies; bytes only.
+
+use std::io::Write;
+
+use crate::refusal::Refusal;
+
+/// What a request came to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    Created,
+    /// It was there.
+    Exists,
+    Dropped,
+    /// Names and numbers of messages.
+    Queues(Vec<(String, i64)>),
+    Stored(i64),
+    Message(Message),
+    /// Nothing to take or to see.
+    Nothing,
+    Acknowledged,
+    Refused(Refusal),
+}
+
+/// A message as a client gets it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Message {
+    pub id: i64,
+    pub sender: Option<String>,
+    pub body: Vec<u8>,
+    /// With which a take is acknowledged.
+    pub receipt: Option<i64>,
+}
+
+impl Answer {
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Created | Self::Stored(_) => 201,
+            Self::Exists | Self::Queues(_) | Self::Message(_) => 200,
+            Self::Dropped | Self::Nothing | Self::Acknowledged => 204,
+            Self::Refused(refusal) => refusal.status(),
+        }
+    }
+
+    /// Appends the response. Writing to memory cannot fail.
+    pub fn compose(&self, close: bool, out: &mut Vec<u8>) {
+        out.extend_from_slice(line(self.status()));
+        if close {
+            out.extend_from_slice(b"Connection: close\r\n");
+        }
+        match self {
+            Self::Dropped | Self::Nothing | Self::Acknowledged => out.extend_from_slice(b"\r\n"),
+            Self::Created | Self::Exists => out.extend_from_slice(b"Content-Length: 0\r\n\r\n"),
+            Self::Stored(id) => {
+                let _ = write!(out, "X-Message-Id: {id}\r\nContent-Length: 0\r\n\r\n");
+            }
+            Self::Message(message) => message.compose(out),
+            Self::Queues(queues) => json(&list(queues), out),
+            Self::Refused(refusal) => {
+                if *refusal == Refusal::Method {
+                    out.extend_from_slice(b"Allow: GET, PUT, POST, DELETE\r\n");
+                } else if refusal.status() == 401 {
+                    out.extend_from_slice(b"WWW-Authenticate: Bearer\r\n");
+                } else if refusal.status() == 503 {
+                    out.extend_from_slice(b"Retry-After: 1\r\n");
+                }
+                json(&serde_json::json!({"error": refusal.error(), "remedy": refusal.remedy()}), out);
+            }
+        }
+    }
+}
+
+impl Message {
+    fn compose(&self, out: &mut Vec<u8>) {
+        let _ = write!(out, "X-Message-Id: {}\r\n", self.id);
+        if let Some(sender) = &self.sender {
+            let _ = write!(out, "X-Sender: {sender}\r\n");
+        }
+        if let Some(receipt) = self.receipt {
+            let _ = write!(out, "X-Receipt: {receipt}\r\n");
+        }
+        let kind = "application/octet-stream";
+        let _ = write!(out, "Content-Type: {kind}\r\nContent-Length: {}\r\n\r\n", self.body.len());
+        out.extend_from_slice(&self.body);
+    }
+}
+
+fn list(queues: &[(String, i64)]) -> serde_json::Value {
+    let one = |(name, messages): &(String, i64)| serde_json::json!({"name": name, "messages": messages});
+    queues.iter().map(one).collect()
+}
+
+fn json(value: &serde_json::Value, out: &mut Vec<u8>) {
+    let text = value.to_string();
+    let _ = write!(out, "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{text}", text.len());
+}
+
+/// A status line; the words are those of RFC 9110.
+fn line(status: u16) -> &'static [u8] {
+    match status {
+        200 => b"HTTP/1.1 200 OK\r\n",
+        201 => b"HTTP/1.1 201 Created\r\n",
+        204 => b"HTTP/1.1 204 No Content\r\n",
+        400 => b"HTTP/1.1 400 Bad Request\r\n",
+        401 => b"HTTP/1.1 401 Unauthorized\r\n",
+        404 => b"HTTP/1.1 404 Not Found\r\n",
+        405 => b"HTTP/1.1 405 Method Not Allowed\r\n",
+        411 => b"HTTP/1.1 411 Length Required\r\n",
+        413 => b"HTTP/1.1 413 Content Too Large\r\n",
+        431 => b"HTTP/1.1 431 Request Header Fields Too Large\r\n",
+        _ => b"HTTP/1.1 503 Service Unavailable\r\n",
+    }
+}

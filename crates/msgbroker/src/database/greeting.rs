@@ -1,0 +1,88 @@
+//! How a session begins.
+
+use std::io::{self, ErrorKind, Write};
+
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, ScramSha256, SCRAM_SHA_256};
+use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
+use postgres_protocol::message::frontend;
+
+use super::link::{error_text, Link};
+use super::target::Target;
+
+/// Says who we are, proves it, and waits until the database is ready; else what it says.
+pub(super) fn greet(link: &mut Link, target: &Target) -> Result<(), String> {
+    talk(link, target).map_err(|error| error.to_string())
+}
+
+fn talk(link: &mut Link, target: &Target) -> io::Result<()> {
+    let said = [
+        ("user", target.user.as_str()),
+        ("database", &target.name),
+        ("client_encoding", "UTF8"),
+        ("application_name", "sojourn"),
+        ("options", &target.options),
+    ];
+    link.out.clear();
+    frontend::startup_message(said, &mut link.out)?;
+    send(link)?;
+    let user = target.user.as_bytes();
+    loop {
+        match hear(link)? {
+            Message::AuthenticationCleartextPassword => {
+                frontend::password_message(password(target)?, &mut link.out)?;
+                send(link)?;
+            }
+            Message::AuthenticationMd5Password(body) => {
+                let hash = md5_hash(user, password(target)?, body.salt());
+                frontend::password_message(hash.as_bytes(), &mut link.out)?;
+                send(link)?;
+            }
+            Message::AuthenticationSasl(body) => scram(link, &body, password(target)?)?,
+            Message::AuthenticationOk => {}
+            Message::AuthenticationGss | Message::AuthenticationKerberosV5 | Message::AuthenticationSspi => {
+                return Err(io::Error::other("it wants Kerberos or SSPI; allow a password for this user"));
+            }
+            Message::ReadyForQuery(_) => return Ok(()),
+            _ => {}
+        }
+    }
+}
+
+fn scram(link: &mut Link, offered: &AuthenticationSaslBody, password: &[u8]) -> io::Result<()> {
+    if !offered.mechanisms().any(|name| Ok(name == SCRAM_SHA_256))? {
+        return Err(io::Error::other("it wants a password method that is not SCRAM-SHA-256"));
+    }
+    let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
+    frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), &mut link.out)?;
+    send(link)?;
+    let Message::AuthenticationSaslContinue(body) = hear(link)? else {
+        return Err(ErrorKind::InvalidData.into());
+    };
+    scram.update(body.data())?;
+    frontend::sasl_response(scram.message(), &mut link.out)?;
+    send(link)?;
+    let Message::AuthenticationSaslFinal(body) = hear(link)? else {
+        return Err(ErrorKind::InvalidData.into());
+    };
+    scram.finish(body.data())
+}
+
+fn password(target: &Target) -> io::Result<&[u8]> {
+    let none = || io::Error::other("it wants a password; give one in --database");
+    target.password.as_deref().ok_or_else(none)
+}
+
+fn send(link: &mut Link) -> io::Result<()> {
+    let sent = link.stream.write_all(&link.out);
+    link.out.clear();
+    sent
+}
+
+fn hear(link: &mut Link) -> io::Result<Message> {
+    match link.next()? {
+        Message::ErrorResponse(body) => Err(io::Error::other(error_text(&body).1)),
+        message => Ok(message),
+    }
+}

@@ -1,0 +1,222 @@
+//! One session with the database: a statement out, rows in.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::ops::Range;
+
+use bytes::{Bytes, BytesMut};
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::message::backend::{ErrorResponseBody, Message};
+use postgres_protocol::message::frontend;
+use postgres_protocol::IsNull;
+
+use super::greeting::greet;
+use super::target::{Stream, Target};
+
+const SCRATCH: usize = 16 * 1024;
+/// Longest answer of the database to one statement that is kept at once.
+const KEPT: usize = 1 << 20;
+
+/// Why a statement has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// No session could be begun: nothing was done.
+    Away(String),
+    /// The session ended before the answer: done or not.
+    Unknown(String),
+    /// The database refused: nothing was done.
+    Refused(String),
+}
+
+impl Fault {
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Away(text) | Self::Unknown(text) | Self::Refused(text) => text,
+        }
+    }
+}
+
+/// The text of a statement; it is prepared when a session first uses it.
+pub(crate) type Statement = &'static str;
+
+/// The parameters of a statement in the database's binary formats.
+pub(crate) type Params<'a> = &'a [Option<&'a [u8]>];
+
+/// One row, its columns in binary (of a prepared statement) or as text (of `query`).
+#[derive(Debug)]
+pub(crate) struct Row {
+    bytes: Bytes,
+    columns: Vec<Option<Range<usize>>>,
+}
+
+impl Row {
+    pub fn bytes(&self, column: usize) -> Option<&[u8]> {
+        let range = self.columns.get(column)?.clone()?;
+        self.bytes.get(range)
+    }
+
+    pub fn text(&self, column: usize) -> Option<&str> {
+        self.bytes(column).and_then(|bytes| std::str::from_utf8(bytes).ok())
+    }
+
+    /// A number of 4 or 8 bytes.
+    pub fn int(&self, column: usize) -> Option<i64> {
+        let bytes = self.bytes(column)?;
+        let long = <[u8; 8]>::try_from(bytes).map(i64::from_be_bytes).ok();
+        long.or_else(|| <[u8; 4]>::try_from(bytes).map(i32::from_be_bytes).map(i64::from).ok())
+    }
+}
+
+/// A session.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(super) stream: Stream,
+    pub(super) out: BytesMut,
+    inbox: BytesMut,
+    scratch: Box<[u8]>,
+    prepared: Vec<Statement>,
+}
+
+impl Link {
+    /// Begins a session.
+    pub fn open(target: &Target) -> Result<Self, Fault> {
+        let away = |error: io::Error| Fault::Away(error.to_string());
+        let (greeting, answer) = target.patience();
+        let stream = target.open().map_err(away)?;
+        stream.set_timeout(Some(greeting)).map_err(away)?;
+        let scratch = vec![0; SCRATCH].into_boxed_slice();
+        let (out, inbox) = (BytesMut::new(), BytesMut::new());
+        let mut link = Self { stream, out, inbox, scratch, prepared: Vec::new() };
+        greet(&mut link, target).map_err(Fault::Away)?;
+        link.stream.set_timeout(answer).map_err(away)?;
+        Ok(link)
+    }
+
+    /// Whether the database has not ended the session meanwhile.
+    pub fn is_alive(&mut self) -> bool {
+        if self.stream.set_nonblocking(true).is_err() {
+            return false;
+        }
+        let quiet =
+            matches!(self.stream.read(&mut self.scratch), Err(e) if e.kind() == ErrorKind::WouldBlock);
+        quiet && self.stream.set_nonblocking(false).is_ok()
+    }
+
+    /// Carries out a statement, `each` with every row of its answer.
+    ///
+    /// Nothing is certain before the end: rows of a statement that then fails have to be forgotten.
+    pub fn run(
+        &mut self,
+        statement: Statement,
+        params: Params<'_>,
+        each: &mut dyn FnMut(Row),
+    ) -> Result<(), Fault> {
+        let place = self.prepared.iter().position(|known| *known == statement);
+        let index = place.unwrap_or(self.prepared.len());
+        self.out.clear();
+        self.write(statement, index, place.is_none(), params)
+            .map_err(|error| Fault::Refused(error.to_string()))?;
+        self.exchange(each)?;
+        if place.is_none() {
+            self.prepared.push(statement);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, text: &str, index: usize, is_new: bool, params: Params<'_>) -> io::Result<()> {
+        let mut digits = [0; 8];
+        let name = short_name(index, &mut digits);
+        let out = &mut self.out;
+        if is_new {
+            // A parse that failed in between has left no statement, one that was not heard of might have.
+            frontend::close(b'S', name, out)?;
+            frontend::parse(name, text, [], out)?;
+        }
+        let one = |value: &Option<&[u8]>, out: &mut BytesMut| {
+            let Some(value) = value else { return Ok(IsNull::Yes) };
+            out.extend_from_slice(value);
+            Ok(IsNull::No)
+        };
+        let bound = frontend::bind("", name, [1], params, one, [1], out);
+        bound.map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
+        frontend::execute("", 0, out)?;
+        frontend::sync(out);
+        Ok(())
+    }
+
+    /// Statements as text, without parameters; rows come as text.
+    pub fn query(&mut self, text: &str, each: &mut dyn FnMut(Row)) -> Result<(), Fault> {
+        self.out.clear();
+        frontend::query(text, &mut self.out).map_err(|error| Fault::Refused(error.to_string()))?;
+        self.exchange(each)
+    }
+
+    /// Sends `out`, and hears until the database is ready for more: only then is it done.
+    fn exchange(&mut self, each: &mut dyn FnMut(Row)) -> Result<(), Fault> {
+        let unknown = |error: io::Error| Fault::Unknown(error.to_string());
+        self.stream.write_all(&self.out).map_err(unknown)?;
+        if self.out.capacity() > KEPT {
+            self.out = BytesMut::new();
+        }
+        let mut refusal = None;
+        loop {
+            match self.next().map_err(unknown)? {
+                Message::ReadyForQuery(_) => return refusal.map_or(Ok(()), |text| Err(Fault::Refused(text))),
+                Message::ErrorResponse(body) => {
+                    let (fatal, text) = error_text(&body);
+                    if fatal {
+                        return Err(Fault::Unknown(text));
+                    }
+                    refusal = Some(text);
+                }
+                Message::DataRow(body) => {
+                    let columns = body.ranges().collect().map_err(unknown)?;
+                    each(Row { bytes: body.buffer_bytes().clone(), columns });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The next message of the database.
+    pub(super) fn next(&mut self) -> io::Result<Message> {
+        loop {
+            if let Some(message) = Message::parse(&mut self.inbox)? {
+                return Ok(message);
+            }
+            match self.stream.read(&mut self.scratch) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => self.inbox.extend_from_slice(&self.scratch[..count]),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Err(ErrorKind::TimedOut.into()),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+/// `s` and a number.
+fn short_name(index: usize, digits: &mut [u8; 8]) -> &str {
+    let mut end = &mut digits[..];
+    let whole = end.len();
+    // Fewer statements than digits: it fits, and is ASCII.
+    let _ = write!(end, "s{index}");
+    let length = whole - end.len();
+    std::str::from_utf8(&digits[..length]).unwrap_or("s")
+}
+
+/// Whether the session is over, and what the database says.
+pub(super) fn error_text(body: &ErrorResponseBody) -> (bool, String) {
+    let (mut fatal, mut code, mut text) = (false, String::new(), String::new());
+    let mut fields = body.fields();
+    while let Ok(Some(field)) = fields.next() {
+        let value = || String::from_utf8_lossy(field.value_bytes()).into_owned();
+        match field.type_() {
+            // Severity, not translated.
+            b'V' => fatal = matches!(field.value_bytes(), b"FATAL" | b"PANIC"),
+            b'C' => code = value(),
+            b'M' => text = value(),
+            _ => {}
+        }
+    }
+    (fatal, format!("{text} ({code})"))
+}

@@ -1,0 +1,33 @@
+//! PostgreSQL as the service uses it.
+//!
+//! - `target`     where it is, and the settings of every session
+//! - `greeting`   how a session begins: names, passwords
+//! - `link`       one session: prepared statements, rows, what can go wrong
+//! - `pool`       sessions that any worker may use; a database that went away
+//! - `statements` the SQL
+//! - `schema`     the tables, by version
+//! - `operate`    an operation of a client as a statement
+//! - `many`       operations that wait together as one statement
+//! - `keeper`     what has to be done beside: overdue takes, dropped queues, dead rows
+//!
+//! The wire format, passwords and connection strings are those of the rust-postgres crates. Its synchronous client is
+//! not used: beside a runtime for each connection it cannot give up waiting for a database that is frozen.
+
+mod greeting;
+mod keeper;
+mod link;
+mod many;
+mod operate;
+mod pool;
+mod schema;
+mod statements;
+mod target;
+
+pub(crate) use keeper::Keeper;
+pub(crate) use link::Fault;
+pub(crate) use many::{group, put_many, take_many, Group};
+pub(crate) use operate::operate;
+pub(crate) use pool::{Lease, Pool};
+pub(crate) use schema::prepare;
+pub use schema::About;
+pub(crate) use target::Target;

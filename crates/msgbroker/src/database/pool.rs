@@ -1,0 +1,190 @@
+//! Sessions that any worker may use; and a database that went away.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::link::{Fault, Link, Params, Row, Statement};
+use super::target::Target;
+use crate::clock::now;
+
+/// Before a database that is away is tried again, ns: at first, at last.
+const FIRST_PAUSE: u64 = 10_000_000;
+const LONGEST_PAUSE: u64 = 1_000_000_000;
+/// A session that was not used for so long, ns, is looked at before it is used.
+const FRESH: u64 = 50_000_000;
+
+/// A place for a session, which may have ended.
+#[derive(Debug, Default)]
+struct Slot {
+    link: Option<Link>,
+    /// The pool's when it was opened.
+    epoch: u64,
+    /// When it was last used, ns.
+    used: u64,
+}
+
+#[derive(Debug)]
+struct State {
+    free: Vec<Slot>,
+    waiting: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Pool {
+    target: Target,
+    state: Mutex<State>,
+    returned: Condvar,
+    size: usize,
+    in_use: AtomicUsize,
+    /// How often the database went away: sessions from before are not used.
+    epoch: AtomicU64,
+    /// Not tried before, ns.
+    due: AtomicU64,
+    pause: AtomicU64,
+    pub opened: AtomicU64,
+    pub lost: AtomicU64,
+}
+
+impl Pool {
+    pub fn new(target: Target, size: usize) -> Self {
+        let free = (0..size).map(|_| Slot::default()).collect();
+        let zero = AtomicU64::default;
+        Self {
+            target,
+            state: Mutex::new(State { free, waiting: 0 }),
+            returned: Condvar::new(),
+            size,
+            in_use: AtomicUsize::new(0),
+            epoch: zero(),
+            due: zero(),
+            pause: AtomicU64::new(FIRST_PAUSE),
+            opened: zero(),
+            lost: zero(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens all sessions: the service does not begin without its database.
+    pub fn fill(&self) -> Result<(), Fault> {
+        let mut state = self.lock();
+        for slot in &mut state.free {
+            slot.link = Some(Link::open(&self.target)?);
+            slot.used = now();
+            self.opened.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Connections in use, and workers that wait for one.
+    pub fn occupancy(&self) -> (usize, usize) {
+        (self.in_use.load(Ordering::Relaxed), self.lock().waiting)
+    }
+
+    /// Whether the database answered when it was last tried.
+    pub fn is_up(&self) -> bool {
+        self.due.load(Ordering::Relaxed) == 0
+    }
+
+    /// The connection that was used last, so that as few as possible are kept busy; waits for one, not longer than `patience`.
+    pub fn lease(&self, patience: Duration) -> Option<Lease<'_>> {
+        let mut state = self.lock();
+        if state.free.is_empty() {
+            state.waiting += 1;
+            let waited = self.returned.wait_timeout_while(state, patience, |state| state.free.is_empty());
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state.waiting -= 1;
+        }
+        let slot = state.free.pop()?;
+        drop(state);
+        self.in_use.fetch_add(1, Ordering::Relaxed);
+        Some(Lease { pool: self, slot })
+    }
+
+    /// A new session, unless one was tried in vain a moment ago.
+    fn open(&self) -> Result<Link, Fault> {
+        let (due, begun) = (self.due.load(Ordering::Relaxed), now());
+        if begun < due {
+            return Err(Fault::Away("it could not be reached a moment ago".into()));
+        }
+        let opened = Link::open(&self.target);
+        if opened.is_ok() {
+            self.due.store(0, Ordering::Relaxed);
+            self.pause.store(FIRST_PAUSE, Ordering::Relaxed);
+            self.opened.fetch_add(1, Ordering::Relaxed);
+            return opened;
+        }
+        // Of those that failed at the same time, one makes the pause longer.
+        let pause = self.pause.load(Ordering::Relaxed);
+        let next = now() + pause;
+        if self.due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.pause.store((pause * 2).min(LONGEST_PAUSE), Ordering::Relaxed);
+        }
+        opened
+    }
+}
+
+/// The use of one connection; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Lease<'a> {
+    pool: &'a Pool,
+    slot: Slot,
+}
+
+impl Lease<'_> {
+    /// As `Link::run`, on a session that is opened where there is none.
+    pub fn run(
+        &mut self,
+        statement: Statement,
+        params: Params<'_>,
+        each: &mut dyn FnMut(Row),
+    ) -> Result<(), Fault> {
+        let answer = self.link()?.run(statement, params, each);
+        self.slot.used = now();
+        if let Err(Fault::Unknown(_)) = &answer {
+            // Others may be as dead; a late answer must reach nobody.
+            self.slot.link = None;
+            self.pool.lost.fetch_add(1, Ordering::Relaxed);
+            let (epoch, all) = (self.slot.epoch, &self.pool.epoch);
+            // Only the first of an epoch ends it.
+            let _ = all.compare_exchange(epoch, epoch + 1, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        answer
+    }
+
+    fn link(&mut self) -> Result<&mut Link, Fault> {
+        let slot = &mut self.slot;
+        let epoch = self.pool.epoch.load(Ordering::Relaxed);
+        let old = slot.epoch != epoch || now().saturating_sub(slot.used) > FRESH;
+        if old && slot.link.as_mut().is_some_and(|link| !link.is_alive()) {
+            slot.link = None;
+        }
+        slot.epoch = epoch;
+        let link = match slot.link.take() {
+            Some(link) => link,
+            None => self.pool.open()?,
+        };
+        Ok(slot.link.insert(link))
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let slot = std::mem::take(&mut self.slot);
+        let mut state = self.pool.lock();
+        state.free.push(slot);
+        let wake = state.waiting > 0;
+        drop(state);
+        self.pool.in_use.fetch_sub(1, Ordering::Relaxed);
+        if wake {
+            self.pool.returned.notify_one();
+        }
+    }
+}

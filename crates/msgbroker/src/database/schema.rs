@@ -1,0 +1,102 @@
+//! The tables, by version: each step is done once, whichever service comes first.
+
+use super::link::{Fault, Link};
+use super::target::Target;
+use crate::ServeError;
+
+/// Version n is what the first n steps make. A step that was released is never changed.
+const STEPS: [&str; 1] = ["
+CREATE TABLE sojourn.queue (
+    id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE \"C\" NOT NULL UNIQUE);
+CREATE SEQUENCE sojourn.message_id;
+CREATE TABLE sojourn.message (
+    queue int NOT NULL,
+    id bigint NOT NULL DEFAULT nextval('sojourn.message_id'),
+    sender text COLLATE \"C\",
+    body bytea NOT NULL,
+    PRIMARY KEY (queue, id));
+CREATE INDEX message_sender ON sojourn.message (queue, sender, id) WHERE sender IS NOT NULL;
+CREATE TABLE sojourn.taken (
+    queue int NOT NULL,
+    id bigint NOT NULL,
+    receipt bigint GENERATED ALWAYS AS IDENTITY,
+    until timestamptz NOT NULL,
+    sender text COLLATE \"C\",
+    body bytea NOT NULL,
+    PRIMARY KEY (queue, id));
+CREATE INDEX taken_until ON sojourn.taken (until);
+ALTER TABLE sojourn.message ALTER body SET STORAGE EXTERNAL;
+ALTER TABLE sojourn.taken ALTER body SET STORAGE EXTERNAL;
+ALTER TABLE sojourn.message SET (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE sojourn.taken SET (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
+"];
+
+/// Services that start at the same time take turns: an arbitrary number of ours.
+const LOCK: i64 = 0x736f_6a6f_7572_6e31;
+
+/// What the database says of itself.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct About {
+    pub version: String,
+    /// `off`: a crash of the machine loses messages, whatever `durability` says.
+    pub fsync: String,
+    pub synchronous_commit: String,
+}
+
+/// Brings the tables to our version.
+///
+/// # Errors
+/// The database cannot be reached or refuses; its tables are of a later version.
+pub(crate) fn prepare(target: &Target) -> Result<About, ServeError> {
+    let failed = |fault: Fault| ServeError::Database { what: fault.text().into() };
+    let mut link = Link::open(&target.patient()).map_err(failed)?;
+    let found = steps(&mut link).map_err(failed)?;
+    if found > STEPS.len() as i32 {
+        return Err(ServeError::Version { found, known: STEPS.len() as i32 });
+    }
+    let mut say = |name: &str| one(&mut link, &format!("SHOW {name}")).map_err(failed);
+    let (version, fsync) = (say("server_version")?, say("fsync")?);
+    Ok(About { version, fsync, synchronous_commit: say("synchronous_commit")? })
+}
+
+/// Does the steps that are missing; the version that was found, or made.
+fn steps(link: &mut Link) -> Result<i32, Fault> {
+    let known = STEPS.len() as i32;
+    let found = version(link)?;
+    if found >= known {
+        return Ok(found);
+    }
+    run(link, &format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})"))?;
+    // Another service may have done it meanwhile.
+    let found = version(link)?;
+    for (step, sql) in STEPS.iter().enumerate().skip(found as usize) {
+        if step == 0 {
+            run(link, "CREATE SCHEMA IF NOT EXISTS sojourn")?;
+            run(link, "CREATE TABLE sojourn.version (number int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())")?;
+        }
+        run(link, &format!("{sql}; INSERT INTO sojourn.version (number) VALUES ({})", step + 1))?;
+    }
+    run(link, "COMMIT")?;
+    Ok(found.max(known))
+}
+
+fn version(link: &mut Link) -> Result<i32, Fault> {
+    if one(link, "SELECT to_regclass('sojourn.version') IS NULL")? == "t" {
+        return Ok(0);
+    }
+    Ok(one(link, "SELECT coalesce(max(number), 0) FROM sojourn.version")?.parse().unwrap_or(0))
+}
+
+fn run(link: &mut Link, sql: &str) -> Result<(), Fault> {
+    link.query(sql, &mut |_| {})
+}
+
+/// The only value of an answer.
+fn one(link: &mut Link, sql: &str) -> Result<String, Fault> {
+    let mut value = String::new();
+    link.query(sql, &mut |row| value = row.text(0).unwrap_or("").to_string())?;
+    Ok(value)
+}

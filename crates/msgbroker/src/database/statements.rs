@@ -1,0 +1,162 @@
+//! The SQL of every operation. No text of a client is ever part of it: all go as parameters.
+//!
+//! A statement finds the queue by its name itself, so that a queue that another service has dropped takes no message.
+//! `q` is empty where there is no such queue, and then so is the answer; a row of NULLs is an empty queue.
+
+/// name → id, where it is new.
+pub(crate) const CREATE: &str =
+    "INSERT INTO sojourn.queue (name) VALUES ($1) ON CONFLICT (name) DO NOTHING RETURNING id";
+
+/// name → id. Its messages are out of reach at once; the keeper deletes them.
+pub(crate) const DROP: &str = "DELETE FROM sojourn.queue WHERE name = $1 RETURNING id";
+
+/// name of the queue before, most → name, messages.
+pub(crate) const LIST: &str = "
+SELECT name, (SELECT count(*) FROM sojourn.message m WHERE m.queue = q.id) AS messages
+FROM sojourn.queue q WHERE name > $1 ORDER BY name LIMIT $2";
+
+/// name, sender, body → id.
+pub(crate) const PUT: &str = "
+INSERT INTO sojourn.message (queue, sender, body)
+SELECT id, $2, $3 FROM sojourn.queue WHERE name = $1 RETURNING id";
+
+/// name → id, sender, body.
+pub(crate) const TAKE: &str = "
+WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
+m AS (
+    DELETE FROM sojourn.message WHERE queue = (SELECT id FROM q) AND id = (
+        SELECT id FROM sojourn.message WHERE queue = (SELECT id FROM q)
+        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING id, sender, body)
+SELECT m.id, m.sender, m.body FROM q LEFT JOIN m ON true";
+
+/// name, sender → id, sender, body.
+pub(crate) const TAKE_FROM: &str = "
+WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
+m AS (
+    DELETE FROM sojourn.message WHERE queue = (SELECT id FROM q) AND id = (
+        SELECT id FROM sojourn.message WHERE queue = (SELECT id FROM q) AND sender = $2
+        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING id, sender, body)
+SELECT m.id, m.sender, m.body FROM q LEFT JOIN m ON true";
+
+/// name, time s → id, sender, body, receipt.
+pub(crate) const LEND: &str = "
+WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
+m AS (
+    DELETE FROM sojourn.message WHERE queue = (SELECT id FROM q) AND id = (
+        SELECT id FROM sojourn.message WHERE queue = (SELECT id FROM q)
+        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING queue, id, sender, body),
+t AS (
+    INSERT INTO sojourn.taken (queue, id, until, sender, body)
+    SELECT queue, id, clock_timestamp() + $2 * interval '1 second', sender, body FROM m
+    RETURNING id, sender, body, receipt)
+SELECT t.id, t.sender, t.body, t.receipt FROM q LEFT JOIN t ON true";
+
+/// name, time s, sender → id, sender, body, receipt.
+pub(crate) const LEND_FROM: &str = "
+WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
+m AS (
+    DELETE FROM sojourn.message WHERE queue = (SELECT id FROM q) AND id = (
+        SELECT id FROM sojourn.message WHERE queue = (SELECT id FROM q) AND sender = $3
+        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING queue, id, sender, body),
+t AS (
+    INSERT INTO sojourn.taken (queue, id, until, sender, body)
+    SELECT queue, id, clock_timestamp() + $2 * interval '1 second', sender, body FROM m
+    RETURNING id, sender, body, receipt)
+SELECT t.id, t.sender, t.body, t.receipt FROM q LEFT JOIN t ON true";
+
+/// name → id, sender, body.
+pub(crate) const PEEK: &str = "
+SELECT m.id, m.sender, m.body FROM sojourn.queue q LEFT JOIN LATERAL (
+    SELECT id, sender, body FROM sojourn.message WHERE queue = q.id ORDER BY id LIMIT 1) m ON true
+WHERE q.name = $1";
+
+/// name, sender → id, sender, body.
+pub(crate) const PEEK_FROM: &str = "
+SELECT m.id, m.sender, m.body FROM sojourn.queue q LEFT JOIN LATERAL (
+    SELECT id, sender, body FROM sojourn.message WHERE queue = q.id AND sender = $2 ORDER BY id LIMIT 1) m ON true
+WHERE q.name = $1";
+
+/// name, id, receipt → whether there is such a queue, whether there was such a message.
+pub(crate) const ACKNOWLEDGE: &str = "
+WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
+t AS (
+    DELETE FROM sojourn.taken WHERE queue = (SELECT id FROM q) AND id = $2 AND receipt = $3
+    RETURNING id)
+SELECT t.id FROM q LEFT JOIN t ON true";
+
+/// names, senders, bodies → place in these arrays, id; without those that have no queue.
+pub(crate) const PUT_MANY: &str = "
+WITH p AS MATERIALIZED (
+    SELECT u.n, q.id AS queue, nextval('sojourn.message_id') AS id, u.sender, u.body
+    FROM unnest($1::text[], $2::text[], $3::bytea[]) WITH ORDINALITY AS u (name, sender, body, n)
+    JOIN sojourn.queue q ON q.name = u.name),
+i AS (INSERT INTO sojourn.message (queue, id, sender, body) SELECT queue, id, sender, body FROM p)
+SELECT n, id FROM p";
+
+/// names, numbers of takers → place in these arrays, id, sender, body; one row of NULLs for an empty queue.
+pub(crate) const TAKE_MANY: &str = "
+WITH w AS MATERIALIZED (
+    SELECT u.n, q.id AS queue, u.most
+    FROM unnest($1::text[], $2::int8[]) WITH ORDINALITY AS u (name, most, n)
+    JOIN sojourn.queue q ON q.name = u.name),
+x AS MATERIALIZED (
+    SELECT w.n, y.queue, y.id FROM w CROSS JOIN LATERAL (
+        SELECT queue, id FROM sojourn.message WHERE queue = w.queue
+        ORDER BY id LIMIT w.most FOR UPDATE SKIP LOCKED) y),
+m AS (
+    DELETE FROM sojourn.message d USING x WHERE d.queue = x.queue AND d.id = x.id
+    RETURNING x.n, d.id, d.sender, d.body)
+SELECT w.n, m.id, m.sender, m.body FROM w LEFT JOIN m ON m.n = w.n ORDER BY w.n, m.id";
+
+/// names, numbers of takers, time s → place in these arrays, id, sender, body, receipt.
+pub(crate) const LEND_MANY: &str = "
+WITH w AS MATERIALIZED (
+    SELECT u.n, q.id AS queue, u.most
+    FROM unnest($1::text[], $2::int8[]) WITH ORDINALITY AS u (name, most, n)
+    JOIN sojourn.queue q ON q.name = u.name),
+x AS MATERIALIZED (
+    SELECT w.n, y.queue, y.id FROM w CROSS JOIN LATERAL (
+        SELECT queue, id FROM sojourn.message WHERE queue = w.queue
+        ORDER BY id LIMIT w.most FOR UPDATE SKIP LOCKED) y),
+m AS (
+    DELETE FROM sojourn.message d USING x WHERE d.queue = x.queue AND d.id = x.id
+    RETURNING d.queue, d.id, d.sender, d.body),
+t AS (
+    INSERT INTO sojourn.taken (queue, id, until, sender, body)
+    SELECT queue, id, clock_timestamp() + $3 * interval '1 second', sender, body FROM m
+    RETURNING queue, id, sender, body, receipt)
+SELECT w.n, t.id, t.sender, t.body, t.receipt FROM w LEFT JOIN t ON t.queue = w.queue ORDER BY w.n, t.id";
+
+/// Gives back up to 1000 messages whose time is over, a row for each.
+pub(crate) const GIVE_BACK: &str = "
+WITH b AS (
+    DELETE FROM sojourn.taken WHERE (queue, id) IN (
+        SELECT queue, id FROM sojourn.taken WHERE until <= clock_timestamp()
+        ORDER BY until LIMIT 1000 FOR UPDATE SKIP LOCKED)
+    RETURNING queue, id, sender, body)
+INSERT INTO sojourn.message (queue, id, sender, body)
+SELECT queue, id, sender, body FROM b WHERE EXISTS (SELECT FROM sojourn.queue q WHERE q.id = b.queue)
+RETURNING 1";
+
+/// Queues that have messages and are no more; jumps from queue to queue in the index.
+pub(crate) const ORPHANS: &str = "
+WITH RECURSIVE s AS (
+    (SELECT queue FROM sojourn.message ORDER BY queue LIMIT 1)
+    UNION ALL
+    SELECT (SELECT queue FROM sojourn.message WHERE queue > s.queue ORDER BY queue LIMIT 1)
+    FROM s WHERE s.queue IS NOT NULL)
+SELECT queue FROM s
+WHERE queue IS NOT NULL AND NOT EXISTS (SELECT FROM sojourn.queue q WHERE q.id = s.queue)";
+
+/// queue's id → deletes up to 10 000 of its messages, a row for each.
+pub(crate) const DELETE_SOME: &str = "
+DELETE FROM sojourn.message WHERE (queue, id) IN (
+    SELECT queue, id FROM sojourn.message WHERE queue = $1 ORDER BY id LIMIT 10000) RETURNING 1";
+
+/// Another service that does the same is not waited for.
+pub(crate) const VACUUM: &str =
+    "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, TRUNCATE OFF) sojourn.message, sojourn.taken";

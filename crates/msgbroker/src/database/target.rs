@@ -1,0 +1,171 @@
+//! Where the database is, and the settings of every session.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio_postgres::config::{Host, SslMode};
+
+use crate::{Config, Durability, ServeError};
+
+/// Longest time to connect and to be greeted.
+const CONNECT: Duration = Duration::from_secs(2);
+/// A connection waits this much longer than the database, which gives up first and says so.
+const GRACE: Duration = Duration::from_millis(500);
+
+#[derive(Clone, Debug)]
+enum Place {
+    Unix(PathBuf),
+    Tcp { host: String, port: u16 },
+}
+
+/// A database and how to speak to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    place: Place,
+    pub user: String,
+    pub password: Option<Vec<u8>>,
+    pub name: String,
+    pub options: String,
+    /// How long a statement may take; `None` for as long as it needs.
+    pub timeout: Option<Duration>,
+}
+
+fn wrong(what: &str) -> ServeError {
+    ServeError::Database { what: what.into() }
+}
+
+impl Target {
+    pub fn new(config: &Config) -> Result<Self, ServeError> {
+        let given: tokio_postgres::Config = config.database.parse().map_err(|error| {
+            // The text itself may hold a password.
+            ServeError::Database { what: format!("not a postgresql:// URL or key=value list ({error})") }
+        })?;
+        if given.get_ssl_mode() == SslMode::Require {
+            return Err(wrong("sslmode=require, and this service speaks no TLS"));
+        }
+        let port = given.get_ports().first().copied().unwrap_or(5432);
+        let place = match given.get_hosts().first() {
+            Some(Host::Unix(folder)) => Place::Unix(folder.join(format!(".s.PGSQL.{port}"))),
+            Some(Host::Tcp(host)) => Place::Tcp { host: host.clone(), port },
+            None => return Err(wrong("no host")),
+        };
+        let user = given.get_user().map(str::to_string);
+        let user = user.or_else(|| std::env::var("USER").ok()).ok_or_else(|| wrong("no user"))?;
+        let own = format!("-c statement_timeout={}", (config.timeout_s * 1e3).ceil());
+        Ok(Self {
+            place,
+            password: given.get_password().map(<[u8]>::to_vec),
+            name: given.get_dbname().unwrap_or(&user).to_string(),
+            user,
+            options: format!("{} {own} {}", settings(config), given.get_options().unwrap_or("")),
+            timeout: Some(Duration::from_secs_f64(config.timeout_s)),
+        })
+    }
+
+    /// The same without a limit to how long a statement may take.
+    pub fn patient(&self) -> Self {
+        let options = format!("{} -c statement_timeout=0", self.options);
+        Self { options, timeout: None, ..self.clone() }
+    }
+
+    pub fn open(&self) -> io::Result<Stream> {
+        match &self.place {
+            // A frozen server's queue of connections fills, and a blocking connect would wait without end.
+            Place::Unix(path) => {
+                let stream: UnixStream = mio::net::UnixStream::connect(path)?.into();
+                stream.set_nonblocking(false)?;
+                Ok(Stream::Unix(stream))
+            }
+            Place::Tcp { host, port } => {
+                let mut last = io::Error::new(io::ErrorKind::NotFound, "no address");
+                for address in (host.as_str(), *port).to_socket_addrs()? {
+                    match TcpStream::connect_timeout(&address, CONNECT) {
+                        Ok(stream) => return stream.set_nodelay(true).map(|()| Stream::Tcp(stream)),
+                        Err(error) => last = error,
+                    }
+                }
+                Err(last)
+            }
+        }
+    }
+
+    /// How long to wait for the greeting, and for any answer after it.
+    pub fn patience(&self) -> (Duration, Option<Duration>) {
+        (CONNECT, self.timeout.map(|time| time + GRACE))
+    }
+}
+
+/// The indexes are right for every statement whatever the tables hold, and no plan is made twice.
+fn settings(config: &Config) -> String {
+    let commit = match config.durability {
+        Durability::Full => "on",
+        Durability::Off => "off",
+    };
+    format!(
+        "-c synchronous_commit={commit} -c default_transaction_isolation=read\\ committed \
+         -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off"
+    )
+}
+
+/// A socket of either kind, blocking.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    pub fn set_timeout(&self, time: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_read_timeout(time).and(stream.set_write_timeout(time)),
+            Self::Tcp(stream) => stream.set_read_timeout(time).and(stream.set_write_timeout(time)),
+        }
+    }
+
+    pub fn set_nonblocking(&self, on: bool) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_nonblocking(on),
+            Self::Tcp(stream) => stream.set_nonblocking(on),
+        }
+    }
+
+    pub fn try_clone(&self) -> io::Result<Self> {
+        match self {
+            Self::Unix(stream) => stream.try_clone().map(Self::Unix),
+            Self::Tcp(stream) => stream.try_clone().map(Self::Tcp),
+        }
+    }
+
+    pub fn shutdown(&self) {
+        // It may have ended by itself.
+        let _ = match self {
+            Self::Unix(stream) => stream.shutdown(Shutdown::Both),
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(bytes),
+            Self::Tcp(stream) => stream.read(bytes),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

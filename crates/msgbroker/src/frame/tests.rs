@@ -1,0 +1,120 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+
+const MOST: usize = 100;
+
+/// Head and body of each request, and how the stream ends.
+type Found = (Vec<(Vec<u8>, Vec<u8>)>, Option<Refusal>);
+
+/// A whole stream.
+fn all(bytes: &[u8], most: usize) -> Found {
+    fed(&[bytes], most)
+}
+
+/// As the dispatcher does it: pieces come one after the other, what is not whole waits.
+fn fed(pieces: &[&[u8]], most: usize) -> Found {
+    let (mut found, mut pending, mut need) = (Vec::new(), Vec::new(), 0);
+    for piece in pieces {
+        pending.extend_from_slice(piece);
+        while !pending.is_empty() && pending.len() >= need {
+            need = 0;
+            match frame(&pending, most) {
+                Step::Need { whole, .. } => {
+                    assert!(whole > pending.len());
+                    need = whole;
+                }
+                Step::Done { start, body, end } => {
+                    assert!(start < body && body <= end && end <= pending.len());
+                    found.push((pending[start..body].to_vec(), pending[body..end].to_vec()));
+                    pending.drain(..end);
+                }
+                Step::Refuse(refusal) => return (found, Some(refusal)),
+            }
+        }
+    }
+    (found, None)
+}
+
+fn refused(text: &str) -> Option<Refusal> {
+    all(text.as_bytes(), MOST).1
+}
+
+#[test]
+fn a_body_has_the_length_that_its_head_says() {
+    let text = "\r\nPOST /a HTTP/1.1\r\nHost: x\r\ncontent-LENGTH:  3 \r\n\r\nabcGET /b HTTP/1.1\r\n\r\n";
+    let (found, end) = all(text.as_bytes(), MOST);
+    assert_eq!(end, None);
+    assert_eq!(found[0].1, b"abc");
+    assert_eq!(found[1], (b"GET /b HTTP/1.1\r\n\r\n".to_vec(), Vec::new()));
+}
+
+#[test]
+fn what_could_be_read_in_two_ways_is_refused() {
+    let head = |lines: &str| format!("POST / HTTP/1.1\r\n{lines}\r\n\r\n");
+    for lines in [
+        "Content-Length: 1\r\nContent-Length: 1",
+        "Content-Length : 1",
+        "Content-Length: +1",
+        "Content-Length: 1,1",
+        "Content-Length:",
+        "Content-Length: 1\r\n 2",
+        "Content-Length: 9999999999999999",
+        "no colon",
+        ": empty",
+    ] {
+        assert_eq!(refused(&head(lines)), Some(Refusal::Malformed), "{lines:?}");
+    }
+    assert_eq!(refused(&head("Transfer-Encoding: chunked")), Some(Refusal::Length));
+    assert_eq!(refused(&head("Content-Length: 101")), Some(Refusal::Body));
+    assert_eq!(refused(&"a".repeat(HEAD_BYTES)), Some(Refusal::Head));
+}
+
+#[test]
+fn a_client_that_waits_for_leave_is_known() {
+    let head = b"PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
+    let whole = head.len() + 3;
+    assert_eq!(frame(head, MOST), Step::Need { whole, expects: true });
+    assert_eq!(frame(&[&head[..], b"a"].concat(), MOST), Step::Need { whole, expects: false });
+}
+
+/// A request with its parts, whole and well formed.
+fn request() -> impl Strategy<Value = (String, Vec<u8>)> {
+    (
+        "[A-Za-z]{1,8}",
+        "/[a-z/?=]{0,20}",
+        vec(("X-[a-z]{1,5}", "[ -~]{0,20}"), 0..4),
+        vec(any::<u8>(), 0..MOST),
+    )
+        .prop_map(|(method, path, headers, body)| {
+            let headers: String =
+                headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+            let length = format!("Content-Length: {}\r\n", body.len());
+            (format!("{method} {path} HTTP/1.1\r\n{headers}{length}\r\n"), body)
+        })
+}
+
+proptest! {
+    #[test]
+    fn any_split_gives_the_same_requests(requests in vec(request(), 1..6), cuts in vec(any::<usize>(), 0..20)) {
+        let expected: Vec<_> =
+            requests.iter().map(|(head, body)| (head.clone().into_bytes(), body.clone())).collect();
+        let bytes: Vec<u8> =
+            requests.iter().flat_map(|(head, body)| [head.as_bytes(), body].concat()).collect();
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
+        cuts.extend([0, bytes.len()]);
+        cuts.sort_unstable();
+        let pieces: Vec<&[u8]> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
+        prop_assert_eq!(fed(&pieces, MOST), (expected, None));
+    }
+
+    #[test]
+    fn anything_ends_the_same_however_it_is_split(
+        bytes in vec(prop_oneof![Just(b'\r'), Just(b'\n'), Just(b':'), Just(b' '), any::<u8>()], 0..400),
+        cut in any::<usize>(),
+    ) {
+        let (one, two) = bytes.split_at(cut % (bytes.len() + 1));
+        prop_assert_eq!(fed(&[one, two], MOST), all(&bytes, MOST));
+    }
+}

@@ -1,0 +1,42 @@
+//! A message-passing service: named queues over HTTP/1.1, kept in PostgreSQL.
+//!
+//! A request goes this way:
+//! - `dispatcher` the one thread that waits for all clients; `reading` their bytes; `frame` where a request ends
+//! - `line`       the bounded queue
+//! - `worker`     takes a request; `batch`: takes all that wait
+//! - `request`    a head as an operation; `text` names and percent-encoding; `refusal` what is not done, and why
+//! - `database`   the pool of connections, statements, tables, what has to be done beside
+//! - `answer`     the response; `client` its way back, in the order of the requests
+//!
+//! Beside it: `memory` (a limit over all clients), `book` (what was done, and how long it took), `log`, `metrics`
+//! (OpenMetrics over HTTP), `summary`, `shared` (what all threads see), `serve` (opens, watches the clock, closes).
+#![deny(unsafe_code)]
+
+mod answer;
+mod batch;
+mod book;
+mod client;
+mod clock;
+mod config;
+mod database;
+mod dispatcher;
+mod error;
+mod frame;
+mod line;
+mod log;
+mod memory;
+mod metrics;
+mod reading;
+mod refusal;
+mod request;
+mod serve;
+mod shared;
+mod summary;
+mod text;
+mod worker;
+
+pub use config::{Config, Durability};
+pub use database::About;
+pub use error::ServeError;
+pub use serve::{serve, Ready};
+pub use summary::Summary;

@@ -1,0 +1,157 @@
+//! The record logs: a row for each request (`app.rec`), and one for each period (`app-levels.rec`).
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use sojourn_record::{Column, Kind, Value, Writer};
+
+use crate::book::Done;
+use crate::clock::s;
+use crate::database::About;
+use crate::request::KINDS;
+use crate::shared::Shared;
+use crate::ServeError;
+
+/// Rows of requests before only some are kept.
+const LIMIT: u64 = 2_000_000;
+
+const REQUESTS: [Column; 12] = [
+    Column { name: "received_s", kind: Kind::F64 },
+    Column { name: "dispatch_s", kind: Kind::F64 },
+    Column { name: "parse_s", kind: Kind::F64 },
+    Column { name: "wait_s", kind: Kind::F64 },
+    Column { name: "database_s", kind: Kind::F64 },
+    Column { name: "respond_s", kind: Kind::F64 },
+    Column { name: "kind", kind: Kind::U8 },
+    Column { name: "status", kind: Kind::U16 },
+    Column { name: "bytes", kind: Kind::U32 },
+    Column { name: "worker", kind: Kind::U16 },
+    Column { name: "batch", kind: Kind::U16 },
+    Column { name: "weight", kind: Kind::U32 },
+];
+
+const LEVELS: [Column; 9] = [
+    Column { name: "t_s", kind: Kind::F64 },
+    Column { name: "queue_length", kind: Kind::U32 },
+    Column { name: "busy_workers", kind: Kind::U32 },
+    Column { name: "connections_in_use", kind: Kind::U32 },
+    Column { name: "waiting_for_connection", kind: Kind::U32 },
+    Column { name: "clients", kind: Kind::U32 },
+    Column { name: "arrivals", kind: Kind::U64 },
+    Column { name: "completions", kind: Kind::U64 },
+    Column { name: "cpu_s", kind: Kind::F64 },
+];
+
+/// All rows up to the limit, then one in 2, 4, 8, … each time half a limit more was written.
+#[derive(Debug)]
+struct Sampling {
+    weight: u32,
+    until_next: u32,
+    written: u64,
+    sparser_at: u64,
+}
+
+impl Sampling {
+    /// For how many requests the next row stands, if there is one.
+    fn next(&mut self) -> Option<u32> {
+        if self.until_next > 0 {
+            self.until_next -= 1;
+            return None;
+        }
+        if self.written >= self.sparser_at {
+            self.weight = self.weight.saturating_mul(2);
+            self.sparser_at += LIMIT / 2;
+        }
+        self.until_next = self.weight - 1;
+        self.written += 1;
+        Some(self.weight)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Log {
+    requests: Writer,
+    levels: Writer,
+    sampling: Sampling,
+}
+
+/// `app.rec` → `app-levels.rec`.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_os_string();
+    name.push("-levels");
+    let mut beside = path.with_file_name(name);
+    if let Some(extension) = path.extension() {
+        beside.set_extension(extension);
+    }
+    beside
+}
+
+impl Log {
+    pub fn create(path: &str, config: &crate::Config, about: &About) -> Result<Self, ServeError> {
+        let path = Path::new(path);
+        let meta = serde_json::json!({"kinds": KINDS, "config": config, "database": about});
+        Ok(Self {
+            requests: Writer::create(path, &REQUESTS, &meta)?,
+            levels: Writer::create(&beside(path), &LEVELS, &meta)?,
+            sampling: Sampling { weight: 1, until_next: 0, written: 0, sparser_at: LIMIT },
+        })
+    }
+
+    /// What happened since the last period, and how things stand; what is written reaches the disk.
+    pub fn period(&mut self, shared: &Shared<'_>, now: u64) -> Result<(), ServeError> {
+        for done in shared.book.take_rows() {
+            if let Some(weight) = self.sampling.next() {
+                self.requests.row(&request(&done, weight))?;
+            }
+        }
+        self.requests.flush()?;
+        self.levels.row(&levels(shared, now))?;
+        Ok(self.levels.flush()?)
+    }
+}
+
+fn request(done: &Done, weight: u32) -> [Value; 12] {
+    let phases = done.stamps.phases().map(|ns| Value::F64(s(ns)));
+    [
+        Value::F64(s(done.stamps.received)),
+        phases[0],
+        phases[1],
+        phases[2],
+        phases[3],
+        phases[4],
+        Value::U8(done.kind as u8),
+        Value::U16(done.status),
+        Value::U32(done.bytes),
+        Value::U16(done.worker),
+        Value::U16(done.batch),
+        Value::U32(weight),
+    ]
+}
+
+fn levels(shared: &Shared<'_>, now: u64) -> [Value; 9] {
+    let (in_use, waiting) = shared.pool.occupancy();
+    [
+        Value::F64(s(now)),
+        Value::U32(shared.desk.line.len() as u32),
+        Value::U32(shared.busy.load(Ordering::Relaxed) as u32),
+        Value::U32(in_use as u32),
+        Value::U32(waiting as u32),
+        Value::U32(shared.gate.clients.load(Ordering::Relaxed) as u32),
+        Value::U64(shared.gate.arrivals.load(Ordering::Relaxed)),
+        Value::U64(shared.book.completions()),
+        Value::F64(crate::book::process_cpu_s()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_sparse_and_their_weights_say_so() {
+        let mut sampling = Sampling { weight: 1, until_next: 0, written: 0, sparser_at: 4 };
+        let weights: Vec<u32> = (0..8).filter_map(|_| sampling.next()).collect();
+        assert_eq!(weights, [1, 1, 1, 1, 2, 2]);
+        assert_eq!(beside(Path::new("a/app.rec")), Path::new("a/app-levels.rec"));
+    }
+}

@@ -1,0 +1,207 @@
+//! A framed request as an operation: the worker's half of reading. No sockets, no SQL.
+
+use std::borrow::Cow;
+
+use crate::refusal::Refusal;
+use crate::text::{decode, name};
+
+const HEADERS: usize = 64;
+
+/// What a client wants, and how it is to be told.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Request<'a> {
+    pub operation: Operation<'a>,
+    /// The connection ends after the answer.
+    pub close: bool,
+}
+
+/// One thing that the service does.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Operation<'a> {
+    Create { queue: Cow<'a, str> },
+    Drop { queue: Cow<'a, str> },
+    List { after: Cow<'a, str> },
+    Put { queue: Cow<'a, str>, sender: Option<Cow<'a, str>>, body: &'a [u8] },
+    Take { queue: Cow<'a, str>, sender: Option<Cow<'a, str>> },
+    Peek { queue: Cow<'a, str>, sender: Option<Cow<'a, str>> },
+    Acknowledge { queue: Cow<'a, str>, id: i64, receipt: i64 },
+}
+
+/// The columns and labels of statistics, in this order.
+pub(crate) const KINDS: [&str; 9] =
+    ["create", "drop", "list", "put", "take", "empty", "peek", "acknowledge", "refused"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Create,
+    Drop,
+    List,
+    Put,
+    Take,
+    /// A take that found nothing.
+    Empty,
+    Peek,
+    Acknowledge,
+    /// Not an operation.
+    Refused,
+}
+
+impl Operation<'_> {
+    /// Whether anything is different after it.
+    pub fn changes(&self) -> bool {
+        !matches!(self, Self::List { .. } | Self::Peek { .. })
+    }
+
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Create { .. } => Kind::Create,
+            Self::Drop { .. } => Kind::Drop,
+            Self::List { .. } => Kind::List,
+            Self::Put { .. } => Kind::Put,
+            Self::Take { .. } => Kind::Take,
+            Self::Peek { .. } => Kind::Peek,
+            Self::Acknowledge { .. } => Kind::Acknowledge,
+        }
+    }
+}
+
+/// Reads a head that `frame` has found, with its body. `token` is what a client must know.
+pub(crate) fn parse<'a>(head: &'a [u8], body: &'a [u8], token: Option<&str>) -> Result<Request<'a>, Refusal> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+    let mut found = httparse::Request::new(&mut headers);
+    match found.parse(head) {
+        // A head that ends earlier than the frame has line ends that are read in different ways.
+        Ok(httparse::Status::Complete(length)) if length == head.len() => {}
+        Err(httparse::Error::TooManyHeaders) => return Err(Refusal::Head),
+        _ => return Err(Refusal::Malformed),
+    }
+    let (Some(method), Some(target), Some(minor)) = (found.method, found.path, found.version) else {
+        return Err(Refusal::Malformed);
+    };
+    let told = told(found.headers)?;
+    if token.is_some_and(|token| !told.authorization.is_some_and(|given| is_bearer(given, token))) {
+        return Err(Refusal::Token);
+    }
+    let close = if minor == 0 { !told.keep_alive } else { told.close };
+    Ok(Request { operation: operation(method, target, &told, body)?, close })
+}
+
+/// What headers say.
+#[derive(Default)]
+struct Told<'a> {
+    sender: Option<&'a str>,
+    authorization: Option<&'a [u8]>,
+    has_length: bool,
+    close: bool,
+    keep_alive: bool,
+}
+
+fn told<'a>(headers: &[httparse::Header<'a>]) -> Result<Told<'a>, Refusal> {
+    let mut told = Told::default();
+    for header in headers {
+        let value = header.value.trim_ascii();
+        if header.name.eq_ignore_ascii_case("content-length") {
+            told.has_length = true;
+        } else if header.name.eq_ignore_ascii_case("x-sender") {
+            let text = std::str::from_utf8(value).map_err(|_| Refusal::Name)?;
+            if told.sender.replace(name(text)?).is_some() {
+                return Err(Refusal::Malformed);
+            }
+        } else if header.name.eq_ignore_ascii_case("authorization") {
+            told.authorization = Some(value);
+        } else if header.name.eq_ignore_ascii_case("connection") {
+            let says = |word: &[u8]| {
+                value.split(|b| *b == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(word))
+            };
+            told.close |= says(b"close");
+            told.keep_alive |= says(b"keep-alive");
+        }
+    }
+    Ok(told)
+}
+
+/// In a time that does not depend on where the two differ.
+fn is_bearer(given: &[u8], token: &str) -> bool {
+    let Some((scheme, said)) = given.split_at_checked(7) else { return false };
+    let differ = said.iter().zip(token.as_bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+    scheme.eq_ignore_ascii_case(b"bearer ") && said.len() == token.len() && differ == 0
+}
+
+fn operation<'a>(
+    method: &str,
+    target: &'a str,
+    told: &Told<'a>,
+    body: &'a [u8],
+) -> Result<Operation<'a>, Refusal> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let mut parts = path.strip_prefix("/queues").ok_or(Refusal::Path)?.split('/');
+    if parts.next() != Some("") {
+        return Err(Refusal::Path);
+    }
+    let place = [parts.next(), parts.next(), parts.next(), parts.next()];
+    let queue = |text: &'a str| decode(text, false).and_then(named);
+    match (method, place) {
+        ("GET", [None | Some(""), None, ..]) => {
+            let after = one(query, "after")?.unwrap_or(Cow::Borrowed(""));
+            Ok(Operation::List { after })
+        }
+        ("PUT", [Some(q), None, ..]) => none(query).and(Ok(Operation::Create { queue: queue(q)? })),
+        ("DELETE", [Some(q), None, ..]) => none(query).and(Ok(Operation::Drop { queue: queue(q)? })),
+        ("POST", [Some(q), Some("messages"), None, _]) => {
+            if !told.has_length {
+                return Err(Refusal::Length);
+            }
+            none(query)?;
+            Ok(Operation::Put { queue: queue(q)?, sender: told.sender.map(Cow::Borrowed), body })
+        }
+        ("POST", [Some(q), Some("take"), None, _]) => {
+            Ok(Operation::Take { queue: queue(q)?, sender: one(query, "sender")? })
+        }
+        ("GET", [Some(q), Some("peek"), None, _]) => {
+            Ok(Operation::Peek { queue: queue(q)?, sender: one(query, "sender")? })
+        }
+        ("DELETE", [Some(q), Some("messages"), Some(id), None]) => {
+            let receipt = one(query, "receipt")?.ok_or(Refusal::Number)?;
+            Ok(Operation::Acknowledge { queue: queue(q)?, id: number(id)?, receipt: number(&receipt)? })
+        }
+        (_, [None | Some(_), None, ..]) | (_, [_, Some("messages" | "take" | "peek"), None, _]) => {
+            Err(Refusal::Method)
+        }
+        _ => Err(Refusal::Path),
+    }
+}
+
+fn named(text: Cow<'_, str>) -> Result<Cow<'_, str>, Refusal> {
+    name(&text)?;
+    Ok(text)
+}
+
+fn none(query: &str) -> Result<(), Refusal> {
+    if query.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal::Query)
+    }
+}
+
+/// The value of the only key that may be there.
+fn one<'a>(query: &'a str, key: &str) -> Result<Option<Cow<'a, str>>, Refusal> {
+    if query.is_empty() {
+        return Ok(None);
+    }
+    match query.split_once('=') {
+        Some((found, value)) if found == key && !value.contains('&') => {
+            decode(value, true).and_then(named).map(Some)
+        }
+        _ => Err(Refusal::Query),
+    }
+}
+
+/// A positive number that fits the database's.
+fn number(text: &str) -> Result<i64, Refusal> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|_| digits).ok_or(Refusal::Number)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! What a service did, from start to end.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use crate::book::{Page, PHASES, UNIT_NS};
+use crate::clock::s;
+use crate::database::About;
+use crate::request::KINDS;
+use crate::shared::Shared;
+
+/// A distribution of times, s.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Times {
+    pub count: u64,
+    pub mean_s: f64,
+    pub max_s: f64,
+    /// By percentage: "50", "99.9", …
+    pub percentiles_s: BTreeMap<String, f64>,
+}
+
+/// Totals over all threads.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    pub seconds: f64,
+    pub arrivals: u64,
+    pub completions: u64,
+    /// Completions by kind; `empty` are takes that found nothing.
+    pub by_kind: BTreeMap<&'static str, u64>,
+    /// Answers by HTTP status.
+    pub by_status: BTreeMap<u16, u64>,
+    /// Requests whose client was gone before the answer.
+    pub abandoned: u64,
+    pub accepted: u64,
+    pub turned_away: u64,
+    /// Completions a second, from start to end.
+    pub throughput: f64,
+    /// dispatch, parse, wait, database, respond, and the whole: response.
+    pub phases: BTreeMap<&'static str, Times>,
+    /// CPU time of the service's threads.
+    pub cpu_s: f64,
+    pub cpu_by_thread_s: BTreeMap<String, f64>,
+    /// Sessions with the database that were begun, and that ended by themselves.
+    pub sessions: u64,
+    pub sessions_lost: u64,
+    pub redelivered: u64,
+    pub vacuums: u64,
+    pub database: About,
+}
+
+const PERCENTILES: [(&str, f64); 8] = [
+    ("25", 25.0),
+    ("50", 50.0),
+    ("75", 75.0),
+    ("90", 90.0),
+    ("95", 95.0),
+    ("99", 99.0),
+    ("99.9", 99.9),
+    ("100", 100.0),
+];
+
+/// `histogram` for the percentiles, the exact sum for the mean.
+fn times(histogram: &Histogram<u64>, sum_ns: u64) -> Times {
+    let at = |units: u64| s(units * UNIT_NS);
+    let count = histogram.len();
+    let percentile = |(name, q): (&str, f64)| (name.to_string(), at(histogram.value_at_percentile(q)));
+    let mean_s = if count == 0 { 0.0 } else { s(sum_ns) / count as f64 };
+    Times { count, mean_s, max_s: at(histogram.max()), percentiles_s: PERCENTILES.map(percentile).into() }
+}
+
+pub(crate) fn summary(shared: &Shared<'_>, seconds: f64, database: About) -> Summary {
+    let page: Page = shared.book.page();
+    let phase = |index: usize| times(&page.histograms[index], page.sums_ns[index]);
+    let completions = page.kinds.iter().sum();
+    let load = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
+    Summary {
+        seconds,
+        arrivals: load(&shared.gate.arrivals),
+        completions,
+        by_kind: KINDS.into_iter().zip(page.kinds).collect(),
+        by_status: page.statuses,
+        abandoned: page.abandoned,
+        accepted: load(&shared.gate.accepted),
+        turned_away: load(&shared.gate.turned_away),
+        throughput: completions as f64 / seconds.max(1e-9),
+        phases: PHASES.iter().enumerate().map(|(index, name)| (*name, phase(index))).collect(),
+        cpu_s: page.cpu_s.values().sum(),
+        cpu_by_thread_s: page.cpu_s,
+        sessions: load(&shared.pool.opened),
+        sessions_lost: load(&shared.pool.lost),
+        redelivered: load(&shared.keeper.given_back),
+        vacuums: load(&shared.keeper.vacuums),
+        database,
+    }
+}

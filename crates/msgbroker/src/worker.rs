@@ -1,0 +1,142 @@
+//! A worker: takes a request, reads it, asks the database, answers.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::answer::Answer;
+use crate::book::{Done, Stamps};
+use crate::clock::now;
+use crate::database::operate;
+use crate::line::Waiting;
+use crate::refusal::Refusal;
+use crate::request::{parse, Kind, Operation, Request};
+use crate::shared::Shared;
+
+/// A buffer above this is given back.
+const KEPT: usize = 256 * 1024;
+
+/// One thread's.
+pub(crate) struct Worker<'a> {
+    pub(super) shared: &'a Shared<'a>,
+    pub(super) me: u16,
+    bytes: Vec<u8>,
+}
+
+/// What came of a request, before it is told.
+pub(super) struct Outcome {
+    pub answer: Answer,
+    pub kind: Kind,
+    /// Of the message put.
+    pub bytes: usize,
+    pub close: bool,
+}
+
+impl Outcome {
+    pub fn refused(refusal: Refusal) -> Self {
+        let close = refusal.closes();
+        Self { answer: Answer::Refused(refusal), kind: Kind::Refused, bytes: 0, close }
+    }
+
+    pub fn new(answer: Answer, request: &Request<'_>) -> Self {
+        let kind = match (&answer, request.operation.kind()) {
+            (Answer::Nothing, Kind::Take) => Kind::Empty,
+            (_, kind) => kind,
+        };
+        let bytes = if let Operation::Put { body, .. } = request.operation { body.len() } else { 0 };
+        Self { answer, kind, bytes, close: request.close }
+    }
+}
+
+impl<'a> Worker<'a> {
+    pub fn new(shared: &'a Shared<'a>, me: usize) -> Self {
+        Self { shared, me: me as u16, bytes: Vec::new() }
+    }
+
+    /// Serves until the queue is closed and empty.
+    pub fn run(mut self) {
+        if self.shared.config.batch {
+            self.serve_batches();
+        } else {
+            while let Some(waiting) = self.shared.desk.line.take() {
+                self.shared.busy.fetch_add(1, Ordering::Relaxed);
+                self.serve(waiting);
+                self.shared.busy.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        self.shared.book.thread_ends(format!("msg-worker-{}", self.me));
+    }
+
+    fn serve(&mut self, waiting: Waiting) {
+        let (_, job) = &waiting;
+        let mut stamps = Stamps { received: job.received, taken: now(), ..Stamps::default() };
+        let parsed = self.parse(&waiting);
+        stamps.parsed = now();
+        (stamps.connected, stamps.answered) = (stamps.parsed, stamps.parsed);
+        let outcome = match parsed {
+            Ok(request) => Outcome::new(self.ask(&request.operation, &mut stamps), &request),
+            Err(refusal) => Outcome::refused(refusal),
+        };
+        let done = self.tell(waiting, outcome, stamps, 1);
+        self.shared.book.done(&[done]);
+    }
+
+    pub(super) fn parse<'b>(&self, (_, job): &'b Waiting) -> Result<Request<'b>, Refusal> {
+        let (head, body) = job.bytes.split_at(job.head);
+        parse(head, body, self.shared.config.token.as_deref())
+    }
+
+    fn ask(&self, operation: &Operation<'_>, stamps: &mut Stamps) -> Answer {
+        let Some(mut lease) = self.shared.pool.lease(self.patience()) else {
+            return Answer::Refused(Refusal::Busy);
+        };
+        stamps.connected = now();
+        let answer = operate(&mut lease, operation, self.shared.config.redelivery_s);
+        drop(lease);
+        stamps.answered = now();
+        let answer =
+            answer.unwrap_or_else(|fault| Answer::Refused(self.shared.as_refusal(&fault, operation)));
+        self.note(&answer);
+        answer
+    }
+
+    pub(super) fn patience(&self) -> Duration {
+        Duration::from_secs_f64(self.shared.config.timeout_s)
+    }
+
+    /// Tells the keeper what it has to know.
+    pub(super) fn note(&self, answer: &Answer) {
+        match answer {
+            Answer::Message(_) | Answer::Acknowledged => self.shared.keeper.deleted(1),
+            Answer::Dropped => self.shared.keeper.dropped(),
+            _ => {}
+        }
+    }
+
+    /// Answers a client.
+    pub(super) fn tell(
+        &mut self,
+        waiting: Waiting,
+        outcome: Outcome,
+        mut stamps: Stamps,
+        batch: usize,
+    ) -> Done {
+        let (client, job) = waiting;
+        let Outcome { answer, kind, bytes, close } = outcome;
+        self.bytes.clear();
+        answer.compose(close, &mut self.bytes);
+        let served = client.served(job, &self.bytes, close, &self.shared.desk);
+        self.shared.refused(&served.refused);
+        self.bytes.shrink_to(KEPT);
+        stamps.done = now();
+        let bytes = if let Answer::Message(message) = &answer { message.body.len() } else { bytes };
+        Done {
+            stamps,
+            kind,
+            status: answer.status(),
+            bytes: bytes as u32,
+            worker: self.me,
+            batch: batch as u16,
+            gone: served.gone,
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The message-passing service.
+
+use crate::place::{os_error, stop_flag};
+use crate::services::{json, parse, tell};
+use pyo3::prelude::*;
+
+/// Serves messages until a signal comes; `ready` is called once with where it listens; returns the summary.
+#[pyfunction]
+fn serve_messages(py: Python<'_>, config: &str, ready: Py<PyAny>) -> PyResult<String> {
+    let config: sojourn_msgbroker::Config = parse("message service", config)?;
+    let summary = py.detach(|| {
+        sojourn_msgbroker::serve(&config, stop_flag(), &mut |r| tell(&ready, r)).map_err(os_error)
+    })?;
+    json(&summary)
+}
+
+/// Adds this file's functions to the native module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(serve_messages, module)?)
+}

@@ -1,0 +1,76 @@
+"""The summary of a load as tables in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from sojourn.units import percent, seconds
+
+# counts that are told only where they are not 0
+RARE = {
+    "acknowledged": "acknowledged",
+    "late": "acknowledged too late",
+    "unknown": "puts without an answer",
+    "foreign": "from another run",
+}
+
+
+def show(summary: dict[str, Any], out: Console) -> None:
+    """The summary of a load as a table: both latencies, so that neither the queue nor the client can hide."""
+    out.print(
+        f"{summary['ok']} of {summary['requested']} requests answered, {summary['achieved_per_s']:.1f}/s, "
+        f"seed {summary['seed']}" + (", records sampled" if summary["sampled"] else "")
+    )
+    table = Table("", "mean", "p50", "p90", "p99", "p99.9", "max", box=None, header_style="dim")
+    latency = summary["latency"]
+    for name, figures in (
+        ("from intended to done", latency["from_intended"]["to_done"]),
+        ("from sent to done", latency["from_sent"]["to_done"]),
+        ("from sent to kernel receive", latency["from_sent"]["to_received"]),
+        ("late to send", summary["lateness"]),
+    ):
+        cells = [figures.get(f"{c}_s") for c in ("mean", "p50", "p90", "p99", "p999", "max")]
+        table.add_row(name, *(seconds(cell) for cell in cells))
+    out.print(table)
+    if kv := summary.get("kv"):
+        show_kv(kv, out)
+    if messages := summary.get("messages"):
+        show_messages(messages, out)
+    failed = {kind: count for kind, count in summary["failures"].items() if count}
+    if failed:
+        out.print("failures: " + ", ".join(f"{kind} {count}" for kind, count in failed.items()), highlight=False)
+    verdict = "valid" if summary["valid"] else "NOT VALID: " + "; ".join(summary["reasons"])
+    out.print(verdict, style="green" if summary["valid"] else "bold red", highlight=False, markup=False)
+
+
+def show_kv(kv: dict[str, Any], out: Console) -> None:
+    """The memcached part: each class from sent to done, and whether what was read was there and right."""
+    show_classes(kv["classes"], out)
+    compared = f"{kv['wrong']} wrong" if kv["verified"] else f"{kv['wrong']} wrong keys, values not compared"
+    out.print(f"keys read: {kv['hits']} hits, {kv['misses']} misses, {compared}", highlight=False)
+
+
+def show_messages(messages: dict[str, Any], out: Console) -> None:
+    """The message part: each class from sent to done, and whether what was put came out again, right and once."""
+    show_classes(messages["classes"], out)
+    compared = f"{messages['wrong']} wrong" if messages["verified"] else "not compared"
+    takes = messages["taken"] + messages["empty"]
+    share = f" ({percent(messages['empty'] / takes)} of the takes)" if takes else ""
+    out.print(f"messages: {messages['put']} put, {messages['taken']} taken, {messages['empty']} empty takes{share}",
+              highlight=False)  # fmt: skip
+    said = [f"{messages['left']} left", compared, f"{messages['twice']} taken twice"]
+    said += [f"{messages[key]} {text}" for key, text in RARE.items() if messages[key]]
+    out.print(", ".join(said), highlight=False)
+
+
+def show_classes(classes: dict[str, Any], out: Console) -> None:
+    """Each class of operations, from sent to done."""
+    table = Table("", "requests", "mean", "p25", "p50", "p75", "p90", "p99", box=None, header_style="dim")
+    for name, figures in classes.items():
+        latency = figures["latency"] | {key: figures[key] for key in ("p25_s", "p75_s")}
+        cells = [latency.get(f"{c}_s") for c in ("mean", "p25", "p50", "p75", "p90", "p99")]
+        table.add_row(name, str(figures["ok"]), *(seconds(cell) for cell in cells))
+    out.print(table)

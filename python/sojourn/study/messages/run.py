@@ -1,0 +1,136 @@
+"""Runs the message study part by part into one folder; a run that is there is not run again.
+
+First the reference and the calibration, then the fit; the best configuration by each model is written down before it is
+run, and before any other section.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import polars as pl
+
+from sojourn.lab.registry import only_one
+from sojourn.lab.topology import cores
+from sojourn.study.folder import Say, open_study
+from sojourn.study.judged import Judgement
+from sojourn.study.messages.modelled import Outcome, Outcomes, judged, predicted
+from sojourn.study.messages.models import CALIBRATION, REFERENCE, Best, Fitted, Regret, best, fit, regret
+from sojourn.study.messages.plan import BEST, MODELS, MessagesPlan, read_messages_plan
+from sojourn.study.messages.points import Point
+from sojourn.study.messages.seen import Seen, frame
+from sojourn.study.points import kept
+
+
+class System(Protocol):
+    """What runs points: this machine, or a simulation. `kind` says what it is, with the database's version."""
+
+    @property
+    def kind(self) -> str: ...
+    def run(self, point: Point) -> Seen: ...
+
+
+@dataclass
+class MessagesFindings:
+    """All that was found: rows of all sections, the fit, predictions by model, the best by each, and the regret."""
+
+    folder: Path
+    cores: int
+    system: str = ""
+    seen: pl.DataFrame = field(default_factory=lambda: frame([]))
+    fitted: Fitted | None = None
+    outcomes: Outcomes = field(default_factory=dict)
+    models: list[Judgement[Outcome]] = field(default_factory=list)
+    choices: list[Best] = field(default_factory=list)
+    regrets: list[Regret] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def measure(plan: MessagesPlan, folder: Path, say: Say, system: System | None = None) -> MessagesFindings:
+    """All parts of the plan. `system`: instead of this machine."""
+    found = MessagesFindings(folder, len(cores()))
+    started = time.monotonic()
+    with ExitStack() as stack:
+        if system is None:
+            from sojourn.study.messages.live import LiveSystem
+
+            stack.enter_context(only_one(f"study {plan.study.name}"))
+            system = stack.enter_context(LiveSystem(folder, plan.study.load))
+        found.system = system.kind
+        _runs(plan, system, found, say)
+    if found.seen.height:
+        found.seen.write_csv(folder / "seen.csv")
+    _models(plan, found)
+    found.seconds = time.monotonic() - started
+    return found
+
+
+def _runs(plan: MessagesPlan, system: System, found: MessagesFindings, say: Say) -> None:
+    rows: list[Seen] = []
+
+    def run(name: str, points: list[Point]) -> None:
+        say(f"{name}: {len(points)} runs")
+        rows.extend(_once(found.folder, point, system, say) for point in points)
+        found.seen = frame(rows)
+
+    if first := [p for p in plan.first() if p.section in plan.parts]:
+        run("reference and calibration", first)
+    if {REFERENCE, CALIBRATION} <= set(plan.parts):
+        found.fitted = fit(found.seen)
+        if BEST in plan.parts:
+            _choose(plan, found, say)
+    for shape in dict.fromkeys(choice.shape for choice in found.choices):
+        run(BEST, plan.best(shape.workers, shape.connections))
+    for section in plan.sections():
+        run(section.name, plan.points(section))
+
+
+def _once(folder: Path, point: Point, system: System, say: Say) -> Seen:
+    row, now = kept(folder / "points" / f"{point.name}.json", Seen, lambda: system.run(point))
+    if now:
+        trouble = "".join(f", {n} {what}" for n, what in ((row.wrong, "wrong"), (row.errors, "errors")) if n)
+        say(f"  {point.name}: {row.throughput_per_s:.0f}/s, {1e3 * row.response_s:.3f} ms" + trouble)
+    return row
+
+
+def _choose(plan: MessagesPlan, found: MessagesFindings, say: Say) -> None:
+    """The best by each of our models, written down before it is run."""
+    assert found.fitted is not None
+    r, most = plan.study.reference, plan.study.best
+    for name, database in found.fitted.parallelisms.items():
+        choice = best(
+            found.fitted.demands, database, plan.best_clients, r.retry_s, most.workers_most, most.connections_most
+        )  # fmt: skip
+        found.choices.append(choice)
+        say(f"  best by {name}: {choice.shape.workers} workers, {choice.shape.connections} connections")
+    written = json.dumps([asdict(choice) for choice in found.choices], indent=1)
+    (found.folder / "best.json").write_text(written + "\n")
+
+
+def _models(plan: MessagesPlan, found: MessagesFindings) -> None:
+    if found.fitted is None or MODELS not in plan.parts:
+        return
+    found.outcomes = predicted(found.seen, found.fitted)
+    found.models = judged(found.seen, found.outcomes)
+    same = (pl.col("middlewares") == 1) & (pl.col("section") != CALIBRATION)
+    same &= (pl.col("clients") == plan.best_clients) & (pl.col("retry_s") == plan.study.reference.retry_s)
+    grid = found.seen.filter(same)
+    found.regrets = [regret(choice, grid) for choice in found.choices]
+
+
+def run_messages(
+    path: Path, *, out: Path | None, quick: bool, only: tuple[str, ...], seed: int | None, say: Say
+) -> tuple[MessagesPlan, MessagesFindings]:
+    """Reads, measures, keeps.
+
+    Raises:
+        StudyError, LabError, ServiceError: with the value, the place and the remedy.
+    """
+    plan = read_messages_plan(path, quick=quick, only=only, seed=seed)
+    folder = open_study(out, plan, say)
+    return plan, measure(plan, folder, say)

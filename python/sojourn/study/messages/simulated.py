@@ -1,0 +1,105 @@
+"""The message service as a model with known times, run by the simulator: what the fit finds must be what was put in.
+
+A request goes over the network (delay), waits for its dispatcher, then for a worker, who holds it while it is parsed, waits
+for a connection, is in the database and is answered; both pools are resources of the simulation. The share
+`empty_share` of the requests is followed by the retry delay. All times exponential. Instrumented times are taken where
+the service takes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+import sojourn as sj
+from sojourn.fit.usl import usl
+from sojourn.model import Closed, Delay, LoadDependent, Model, Pool, Queue
+from sojourn.model.nouns import Station
+from sojourn.study.messages.models.network import HELD, LEAST_S
+from sojourn.study.messages.points import Point
+from sojourn.study.messages.seen import NAN, Seen
+from sojourn.table import Metrics
+
+MOST = 256
+
+
+def declining() -> tuple[float, ...]:
+    """Rates with 1 … 256 in the database: 400/s alone, the most with 21 and 22, less beyond."""
+    return tuple(usl(range(1, MOST + 1), 400.0, 0.05, 0.002).tolist())
+
+
+@dataclass(frozen=True)
+class Known:
+    """The times put in, s: network of one request, dispatcher, parsing, answering; rates of the database, 1/s."""
+
+    network_s: float = 1e-3
+    dispatch_s: float = 40e-6
+    parse_s: float = 0.1e-3
+    respond_s: float = 0.15e-3
+    empty_share: float = 0.2
+    rates_per_s: tuple[float, ...] = field(default_factory=declining)
+
+
+@dataclass(frozen=True)
+class SimulatedSystem:
+    """Runs points of the study in simulated time; `seed` with the point's name decides everything."""
+
+    known: Known = field(default_factory=Known)
+    seed: int = 1
+    kind: str = "simulated"
+
+    def run(self, point: Point) -> Seen:
+        """One run of `point.seconds` simulated seconds."""
+        digest = hashlib.sha256(f"{self.seed}/{point.name}".encode()).digest()
+        seed = int.from_bytes(digest[:6], "big")
+        m = sj.simulate(self.model(point), until_s=point.seconds, seed=seed, quantiles=())
+        return _seen(point, m)
+
+    def model(self, point: Point) -> Model:
+        k = self.known
+        nets = [Queue(f"dispatcher {j + 1}") for j in range(point.middlewares)]
+        stations: list[Station] = [
+            Delay("network"), Delay("retry"), *nets, Delay("parse"), LoadDependent("database", k.rates_per_s),
+            Delay("respond"), Pool("workers", point.workers * point.middlewares, HELD),
+            Pool("connections", point.connections * point.middlewares, ("database",)),
+        ]  # fmt: skip
+        routing = {
+            "network": {n.name: 1 / len(nets) for n in nets},
+            **{n.name: {"parse": 1.0} for n in nets},
+            "parse": {"database": 1.0},
+            "database": {"respond": 1.0},
+            "respond": {"retry": k.empty_share, "network": 1 - k.empty_share},
+            "retry": {"network": 1.0},
+        }
+        times = {
+            "network": k.network_s,
+            "retry": max(point.retry_s, LEAST_S),
+            "parse": k.parse_s,
+            "respond": k.respond_s,
+        }
+        times |= {n.name: k.dispatch_s for n in nets}
+        return Model(
+            stations, [Closed("c", point.clients, reference="network")],
+            service_s={name: {"c": value} for name, value in times.items()}, routing={"c": routing},
+        )  # fmt: skip
+
+
+def _seen(point: Point, m: Metrics) -> Seen:
+    x = m.value("throughput", cls="c")
+    rows = m.frame.filter(m.frame["class"] == "").to_dicts()
+    got = {(row["metric"], row["station"]): row["value"] for row in rows if row["q"] is None}
+
+    def passing(station: str) -> float:  # by Little's law, of one request
+        return float(got["queue_length", station]) / x
+
+    nets = [s for what, s in got if what == "utilisation" and s.startswith("dispatcher")]
+    # a pool's number has those that hold one of it in it
+    held = sum(passing(s) for s in HELD) + passing("connections") - passing("database")
+    inside = sum(passing(s) for s in nets) + passing("workers")
+    return Seen(
+        **point.factors, seconds=point.seconds, throughput_per_s=x, response_s=passing("network") + inside,
+        empty_share=got["throughput", "retry"] / x, mw_response_s=inside,
+        dispatch_s=sum(got["utilisation", s] for s in nets) / x, queue_s=passing("workers") - held,
+        parse_s=passing("parse"), wait_s=passing("connections") - passing("database"), database_s=passing("database"),
+        respond_s=passing("respond"), client_share=NAN,
+    )  # fmt: skip

