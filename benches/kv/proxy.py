@@ -25,7 +25,7 @@ from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
 from sojourn.testbed.memcached import Memcached, free_port, version
 
 HERE = Path(__file__).resolve().parent
-ROUNDS, SECONDS, CONNECTIONS, KEYS, VALUE_BYTES = 5, 1.0, 16, 1000, 1024
+ROUNDS, SECONDS, CONNECTIONS, KEYS, VALUE_BYTES = 5, 2.0, 16, 1000, 1024
 Row = dict[str, float | str | int]
 # operation → weights of sets and gets, keys of a get
 OPERATIONS = {"get": (0, 1, None), "set": (1, 0, None), "multi-get of 6": (0, 1, 6)}

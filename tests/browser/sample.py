@@ -102,6 +102,22 @@ def tail() -> Figure:
     )
 
 
+def variation() -> Figure:
+    """Shares of effects as bars, of which one series has intervals and lacks the last place."""
+    return Figure(
+        "variation",
+        "Which factor explains how much",
+        "effect",
+        "share of the variation (%)",
+        (
+            Series("with the error", [1, 2, 3, 4], [61.0, 20.0, 4.0, 15.0], style="bars"),
+            Series("without it", [1, 2, 3], [71.8, 23.5, 4.7], [60.0, 15.0, 0.0], [80.0, 30.0, 9.0], style="bars"),
+        ),
+        note="A cores, B placement of the interrupts.",
+        x_names=("A", "B", "AB", "error"),
+    )
+
+
 def document() -> Document:
     """The whole sample."""
     parameters = Table(
@@ -145,7 +161,7 @@ def document() -> Document:
                 "Parameters were fitted with all interrupts on core 0 and nothing else was used to predict the rest.",
                 (response(), errors, parameters),
             ),
-            Section("Where the time goes", "", (utilisation(), tail())),
+            Section("Where the time goes", "", (utilisation(), tail(), variation())),
             Section(
                 "How it was measured",
                 "",

@@ -135,6 +135,18 @@ def test_a_measured_point_gives_its_own_numbers(open_report: Open) -> None:
     assert legend(page, "figure-response")[1] == ""
 
 
+def test_bars_are_read_by_their_names(open_report: Open) -> None:
+    page = open_report()
+    plot = page.locator("#figure-variation .plot")
+    plot.focus()
+    plot.press("Home")
+    plot.press("ArrowRight")
+    assert page.locator("#figure-variation .x-label").inner_text().endswith("= B")
+    assert legend(page, "figure-variation") == ["at B: 20", "at B: 23.5 [15.0, 30.0]"]
+    page.locator("#figure-variation summary").click()
+    assert "error" in page.locator("#figure-variation .data tbody").inner_text()
+
+
 def test_the_legend_hides_a_series_and_brings_it_back(open_report: Open) -> None:
     page = open_report()
     canvas, button = page.locator("#figure-tail canvas"), page.locator("#figure-tail .legend button").first

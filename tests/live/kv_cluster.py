@@ -2,66 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import signal
 import socket
-import subprocess
-import time
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sojourn.lab.process import Worker
+from sojourn.testbed.memcached import Memcached, free_port, version
 
-MEMCACHED = shutil.which("memcached")
-needs_memcached = pytest.mark.skipif(MEMCACHED is None, reason="memcached is not installed")
+__all__ = ["Memcached", "Proxy", "Talk", "free_port", "needs_memcached"]
 
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-class Memcached:
-    """One server, which can be stopped, frozen and started again at the same port."""
-
-    def __init__(self, port: int | None = None) -> None:
-        self.port = port or free_port()
-        self.start()
-
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        command = [MEMCACHED or "memcached", "-l", "127.0.0.1", "-p", str(self.port), "-U", "0", "-t", "1", "-m", "64"]
-        self.process = subprocess.Popen([*command, "-u", "nobody"], stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 5
-        while time.monotonic() < deadline:
-            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
-                return
-            time.sleep(0.01)
-        raise RuntimeError("memcached did not start")
-
-    def freeze(self) -> None:
-        """Stops all its threads; returns when they have stopped."""
-        self.process.send_signal(signal.SIGSTOP)
-        tasks = list(Path(f"/proc/{self.process.pid}/task").iterdir())
-        deadline = time.monotonic() + 5
-        while any("\nState:\tT" not in (task / "status").read_text() for task in tasks):
-            assert time.monotonic() < deadline
-            time.sleep(0.001)
-
-    def thaw(self) -> None:
-        self.process.send_signal(signal.SIGCONT)
-
-    def stop(self) -> None:
-        self.thaw()
-        self.process.kill()
-        self.process.wait()
+needs_memcached = pytest.mark.skipif(version() is None, reason="memcached is not installed")
 
 
 class Talk:

@@ -189,6 +189,22 @@ def test_no_bytes_of_any_kind_harm_it(start: Start) -> None:
         assert talk.ask(b"get nothing\r\n") == b"END\r\n"
 
 
+def test_a_line_that_a_server_does_not_take_harms_no_other(start: Start) -> None:
+    """memcached ends a connection on which 2 KiB come without the end of a line, but for keys of a get."""
+    proxy = start()
+    blanks = b" " * 17_000
+    long = [b"delete k" + blanks + b"\r\n", blanks + b"get k\r\n", b"gat 0" + b" k" * 9000 + b"\r\n"]
+    long.append(b"set k 0 0 5" + blanks + b"\r\nhello\r\n")
+    with proxy.talk() as talk, proxy.talk() as other:
+        for request in long:
+            talk.say(request)
+            for _ in range(5):
+                assert other.ask(b"set other 0 0 1\r\nx\r\n") == b"STORED\r\n"
+            assert talk.line() == b"CLIENT_ERROR line too long\r\n"
+        assert talk.values(b"get" + b" other" * 9000 + b"\r\n").count(b"VALUE") == 9000
+    assert sum(server["errors"] for server in proxy.stop()["servers"]) == 0
+
+
 def test_open_metrics_say_what_stats_say(start: Start) -> None:
     proxy = start(metrics="127.0.0.1:0")
     with proxy.talk() as talk:

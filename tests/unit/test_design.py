@@ -11,6 +11,7 @@ import pytest
 from sojourn.cli.app import app
 from sojourn.design import (
     Factor,
+    additivity,
     alias_table,
     anova,
     factorial_effects,
@@ -184,3 +185,41 @@ def test_the_verbs_make_and_analyse(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "servers" in capsys.readouterr().out and out.exists()
     with pytest.raises(DesignError, match="give 4 factors"):
         app(["design", "make", "2^4", "--factor", "servers=2,3"], standalone_mode=False)
+
+
+def scaled(power: float, noise: float = 0.002, seed: int = 4) -> pl.DataFrame:
+    """2^2 4 runs whose main effects add for y^power (0: log y), with errors there."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for a in (-1, 1):
+        for b in (-1, 1):
+            for _ in range(4):
+                z = 3.0 + 0.25 * a + 0.2 * b + rng.normal(0, noise)
+                rows.append({"a": a, "b": b, "y": float(np.exp(z) if power == 0 else z ** (1 / power))})
+    return pl.DataFrame(rows)
+
+
+@pytest.mark.parametrize("power", [-1.0, -0.5, 0.0, 0.5])
+def test_tukeys_degree_of_freedom_finds_the_scale_on_which_effects_add(power: float) -> None:
+    """Tukey (1949): the power is that on whose scale the runs were made, about, since it is of second order."""
+    found = additivity(scaled(power), "y")
+    assert found.p is not None and found.p < 0.01
+    assert found.share == pytest.approx(1.0)  # of a 2^2 experiment there is one interaction
+    assert found.power == pytest.approx(power, abs=0.12)
+    assert "analyse the" in found.suggestion
+
+
+def test_what_adds_or_interacts_otherwise_is_left_alone() -> None:
+    assert "no other scale" in additivity(scaled(1.0, noise=0.05), "y").suggestion
+    crossed = pl.DataFrame(
+        [{"a": a, "b": b, "y": 5.0 + a * b + 0.01 * k} for a in (-1, 1) for b in (-1, 1) for k in range(3)]
+    )
+    assert additivity(crossed, "y").power == 1.0
+    assert "nothing to judge by" in additivity(crossed.with_columns(y=-pl.col("y")), "y").suggestion
+
+
+def test_an_analysis_reports_variation_by_effect_and_the_scale() -> None:
+    found = analysis(scaled(0.0), "y")
+    page = render_html(document(found))
+    assert "Allocation of variation" in page and "analyse the logarithm" in page
+    assert found.as_dict()["additivity"]["power"] == pytest.approx(0.0, abs=0.12)

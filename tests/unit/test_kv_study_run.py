@@ -13,8 +13,9 @@ from sojourn.errors import StudyError
 from sojourn.report import render_html
 from sojourn.study import run_study
 from sojourn.study.folder import open_study, save_state
-from sojourn.study.kv.analysis import knee, laws, limited_by, too_small
+from sojourn.study.kv.analysis import disturbed, knee, laws, limited_by, too_small
 from sojourn.study.kv.document import kv_document, verdict_lines
+from sojourn.study.kv.modelled import judged
 from sojourn.study.kv.plan import is_kv, read_kv_plan
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.run import measure
@@ -176,6 +177,8 @@ def test_a_knee_with_its_interval_and_states() -> None:
         ({"client_share": 0.2, "server_cpu_s": 0.95e-3}, "server CPU"),
         ({"client_share": 0.2, "net_cpu_s": 0.92e-3}, "net thread"),
         ({"client_share": 0.6, "client_cpu_s": 6e-4, "server_cpu_s": 7e-4, "net_cpu_s": 6e-4}, "the machine's cores"),
+        ({"server_cpu_s": 5e-4, "net_cpu_s": 4.5e-4, "pinned": True}, "a core that servers and middlewares share"),
+        ({"server_cpu_s": 5e-4, "net_cpu_s": 4.5e-4, "pinned": False}, "round trip"),
         ({"client_share": 0.2, "service_s": 7.9e-3}, "workers"),
         ({"client_share": 0.2, "service_s": 1e-3}, "round trip"),
     ],
@@ -183,7 +186,7 @@ def test_a_knee_with_its_interval_and_states() -> None:
 def test_what_limits_a_point(cpu: dict[str, float], limit: str) -> None:
     (given,) = frame([row(10, 1000.0, 0.01, **cpu)]).to_dicts()
     assert limited_by(given, 2) == limit
-    assert too_small(given, 2) == (limit in ("client", "the machine's cores"))
+    assert too_small(given, 2) == (limit not in ("server CPU", "net thread", "workers", "round trip"))
 
 
 def test_an_empty_frame_has_all_columns() -> None:
@@ -192,3 +195,13 @@ def test_an_empty_frame_has_all_columns() -> None:
     assert {"clients", "throughput_per_s", "sharded"} <= set(empty.columns)
     assert empty.schema["sharded"] == pl.Boolean
     assert math.isnan(row(1, 1.0, 1.0).net_s)
+
+
+def test_what_others_disturbed_is_neither_fitted_nor_judged() -> None:
+    """More than 5 % of the cores used by others: 0.1 of two."""
+    rows = frame(
+        [row(n, 100.0 * n, 0.01, others_cores=used) for n, used in ((1, 0.0), (4, 0.09), (16, 0.11), (64, math.nan))]
+    )
+    assert rows.select(disturbed(2))["disturbed"].to_list() == [False, False, True, False]
+    held_out = [point.clients for judgement in judged(rows, 2) for point in judgement.points]
+    assert 16 not in held_out and held_out

@@ -43,6 +43,33 @@ def test_names_that_are_not_ours_are_never_removed(books: Path) -> None:
     assert precious.exists()
 
 
+@pytest.mark.parametrize("host", ["client", "server", "switch", "server1", "server16", "proxy9", "proxy10"])
+def test_hosts_of_ours_are_known(host: str) -> None:
+    assert registry.NAMESPACE.fullmatch(f"sojourn-0123ab-{host}")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sojourn-0123ab", "sojourn-0123ab-", "sojourn-0123ab-server0", "sojourn-0123ab-server100", "sojourn-0123ab-client1",
+     "sojourn-0123ab-switch1", "sojourn-0123ab-proxy", "sojourn-0123ab-proxy1/..", "sojourn-0123AB-client", "sojourn-switch",
+     "x-sojourn-0123ab-server1"],
+)  # fmt: skip
+def test_other_hosts_are_not_ours(name: str) -> None:
+    assert not registry.NAMESPACE.fullmatch(name)
+
+
+@pytest.mark.parametrize("group", ["cpu/sojourn-0123ab-server1", "a/b/sojourn-0123ab-proxy16"])
+def test_the_share_of_a_host_is_ours(group: str) -> None:
+    assert registry.CGROUP.fullmatch(f"/sys/fs/cgroup/{group}")
+
+
+@pytest.mark.parametrize(
+    "group", ["cpu/sojourn-0123ab-client", "cpu/sojourn-0123ab-server", "cpu/sojourn-0123ab-server1/x"]
+)
+def test_other_groups_are_not_ours(group: str) -> None:
+    assert not registry.CGROUP.fullmatch(f"/sys/fs/cgroup/{group}")
+
+
 @pytest.mark.parametrize("group", ["sojourn-0123ab", "cpu/sojourn-0123ab", "cpu/a.slice/b@1:2.scope/sojourn-0123ab"])
 def test_a_control_group_of_ours_is_known_wherever_it_was_made(group: str) -> None:
     assert registry.CGROUP.fullmatch(f"/sys/fs/cgroup/{group}")

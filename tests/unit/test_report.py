@@ -270,3 +270,26 @@ def test_a_document_that_contradicts_itself_is_refused(make: Any, message: str) 
     with pytest.raises(ReportError) as caught:
         make()
     assert str(caught.value).startswith(message)
+
+
+def bars() -> Figure:
+    first = Series("with", [1, 2, 3], [60, 30, 10], [50, 25, 8], [70, 35, 12], style="bars")
+    return figure(first, Series("without", [1, 2], [70, 30], style="bars"), x_names=("A", "B", "error"))
+
+
+def test_bars_of_a_place_stand_side_by_side_from_zero() -> None:
+    shown = bars()
+    ends = [plot.bar(shown, s) for s in shown.series]
+    assert ends == [pytest.approx((-0.4, 0.0)), pytest.approx((0.0, 0.4))]
+    axis = plot.x_axis(shown)
+    assert axis.low <= 0.6 and axis.high >= 3.4
+    assert plot.y_axis(shown).low == 0.0
+    texts = [e.text for e in ElementTree.fromstring(render_svg(shown)).iter(f"{SVG}text")]
+    assert {"A", "B", "error"} <= set(texts) and "1" not in texts
+
+
+def test_bars_are_in_the_page_and_in_image_files(tmp_path: Path) -> None:
+    (data,) = Page(render_html(document(bars()))).island().values()
+    assert data["x_names"] == ["A", "B", "error"] and data["places"] == [0.5, 3.5]
+    assert data["series"][1]["bar"] == pytest.approx([0.0, 0.4])
+    assert all(path.stat().st_size > 1000 for path in write_figures(document(bars()), tmp_path, ("svg", "png", "pdf")))

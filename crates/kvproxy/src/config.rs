@@ -40,10 +40,14 @@ pub struct Config {
     /// A server that has not answered a request for so long is taken for dead.
     pub timeout_s: f64,
     pub connect_timeout_s: f64,
-    /// The record log.
+    /// The record log: a row for each thread and period.
     pub log: Option<String>,
-    /// A row for each worker and period.
+    /// A record log of response times: a row for each bin and period that has any.
+    pub bins: Option<String>,
+    /// Of both logs.
     pub period_s: f64,
+    /// The HdrHistogram log, written at the end.
+    pub histogram: Option<String>,
     /// `ip:port` of the OpenMetrics endpoint.
     pub metrics: Option<String>,
 }
@@ -66,7 +70,9 @@ impl Default for Config {
             timeout_s: 1.0,
             connect_timeout_s: 1.0,
             log: None,
+            bins: None,
             period_s: 1.0,
+            histogram: None,
             metrics: None,
         }
     }

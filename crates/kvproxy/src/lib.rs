@@ -5,11 +5,12 @@
 //! - `staged`: one network thread that parses and queues, N workers that each serve one request at a time
 //!
 //! Shared by both: `route` (which servers a request goes to), `rules` (what is refused), `gather` (many answers to one), `buffer` (bytes that
-//! arrived), `memory` (a limit over all connections), `stats` (counters with one writer each), `own` (histograms of one
-//! thread), `summary`, `log`, `tell` (the `stats` command), `metrics` (OpenMetrics over HTTP), `serve` (opens, watches
+//! arrived), `memory` (a limit over all connections), `stats` (counters with one writer each), `bins` (response times, and their log), `own` (histograms of one
+//! thread), `summary`, `log`, `hlog` (HdrHistogram log), `tell` (the `stats` command), `metrics` (OpenMetrics over HTTP), `serve` (opens, watches
 //! the clock, closes).
 #![deny(unsafe_code)]
 
+mod bins;
 mod buffer;
 mod clock;
 mod config;
@@ -17,6 +18,7 @@ mod direct;
 mod door;
 mod error;
 mod gather;
+mod hlog;
 mod log;
 mod memory;
 mod metrics;

@@ -1,9 +1,10 @@
-//! A row for each thread and period: `app.rec`, which becomes `app.parquet`.
+//! What is written each period: a row for each thread (`app.rec`, which becomes `app.parquet`), and response times in bins.
 
 use std::path::Path;
 
 use sojourn_record::{Column, Kind, Value, Writer};
 
+use crate::bins::BinLog;
 use crate::clock::s;
 use crate::route::KINDS;
 use crate::stats::{Count, Stats};
@@ -35,7 +36,8 @@ type Before = Vec<u64>;
 
 #[derive(Debug)]
 pub(crate) struct Log {
-    writer: Writer,
+    rows: Option<Writer>,
+    bins: Option<BinLog>,
     before: Vec<(Before, f64)>,
     at: u64,
 }
@@ -53,40 +55,50 @@ fn sums(stats: &Stats) -> Before {
     all
 }
 
+fn columns(config: &Config) -> Vec<Column> {
+    let mut columns: Vec<Column> = COLUMNS.map(|(name, kind)| Column { name, kind }).to_vec();
+    columns.extend(KINDS.map(|name| Column { name, kind: Kind::U64 }));
+    for server in 0..config.servers.len() {
+        // A few names a process, which live as long as it does.
+        let name = |what: &str| -> &'static str { format!("{what}_{server}").leak() };
+        columns.push(Column { name: name("server_requests"), kind: Kind::U64 });
+        columns.push(Column { name: name("server_errors"), kind: Kind::U64 });
+        columns.push(Column { name: name("server_service_s"), kind: Kind::F64 });
+    }
+    columns
+}
+
 impl Log {
-    pub fn create(config: &Config, path: &str, all: &[&Stats], now: u64) -> Result<Self, ServeError> {
-        let mut columns: Vec<Column> = COLUMNS.map(|(name, kind)| Column { name, kind }).to_vec();
-        columns.extend(KINDS.map(|name| Column { name, kind: Kind::U64 }));
-        for server in 0..config.servers.len() {
-            // A few names a process, which live as long as it does.
-            let name = |what: &str| -> &'static str { format!("{what}_{server}").leak() };
-            columns.push(Column { name: name("server_requests"), kind: Kind::U64 });
-            columns.push(Column { name: name("server_errors"), kind: Kind::U64 });
-            columns.push(Column { name: name("server_service_s"), kind: Kind::F64 });
-        }
+    /// The logs that `config` asks for, if any.
+    pub fn open(config: &Config, all: &[&Stats], now: u64) -> Result<Option<Self>, ServeError> {
         let names: Vec<&str> = all.iter().map(|stats| stats.name.as_str()).collect();
         let meta = serde_json::json!({"threads": names, "config": config});
-        let writer = Writer::create(Path::new(path), &columns, &meta)?;
-        Ok(Self {
-            writer,
-            before: all.iter().map(|stats| (vec![0; sums(stats).len()], 0.0)).collect(),
-            at: now,
-        })
+        let create = |path: &String| Writer::create(Path::new(path), &columns(config), &meta);
+        let rows = config.log.as_ref().map(create).transpose()?;
+        let bins = config.bins.as_ref().map(|path| BinLog::create(path, &meta)).transpose()?;
+        let before = all.iter().map(|stats| (vec![0; sums(stats).len()], 0.0)).collect();
+        Ok((rows.is_some() || bins.is_some()).then_some(Self { rows, bins, before, at: now }))
     }
 
     /// A row for each thread about the time since the last; what is written reaches the disk.
     pub fn period(&mut self, all: &[&Stats], now: u64) -> Result<(), ServeError> {
         let length_s = s(now - self.at);
         self.at = now;
+        if let Some(bins) = &mut self.bins {
+            bins.period(all, now)?;
+        }
+        let Some(rows) = &mut self.rows else {
+            return Ok(());
+        };
         for (thread, stats) in all.iter().enumerate() {
             let (before, cpu_before) = &self.before[thread];
             let (sums, cpu_s) = (sums(stats), stats.cpu_s().unwrap_or(*cpu_before));
             let grown: Vec<u64> = sums.iter().zip(before).map(|(to, from)| to - from).collect();
             let row = row(stats, &grown, (s(now), length_s, cpu_s - cpu_before), thread);
-            self.writer.row(&row)?;
+            rows.row(&row)?;
             self.before[thread] = (sums, cpu_s);
         }
-        Ok(self.writer.flush()?)
+        Ok(rows.flush()?)
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::clock::{now, ns, s};
+use crate::clock::{now, ns};
 use crate::direct::{Lane, Post};
 use crate::door::Door;
 use crate::error::system;
@@ -18,7 +18,7 @@ use crate::memory::Memory;
 use crate::own::Own;
 use crate::stats::Stats;
 use crate::summary::{summary, Summary};
-use crate::{metrics, staged, Config, Design, ServeError};
+use crate::{hlog, metrics, staged, Config, Design, ServeError};
 
 /// The proxy accepts clients.
 #[derive(Clone, Debug, Serialize)]
@@ -83,9 +83,9 @@ pub fn serve(
     let metrics = config.metrics.as_deref().map(listen).transpose()?;
     let said = metrics.as_ref().map(|(_, address)| address.to_string());
     let told = Ready { address: address.to_string(), metrics: said, pid: std::process::id() };
-    let create = |path: &String| Log::create(config, path, &shared.all(), now());
-    let log = config.log.as_ref().map(create).transpose()?;
-    let (begun, ended) = (now(), AtomicBool::new(false));
+    let log = Log::open(config, &shared.all(), now())?;
+    let histogram = config.histogram.as_deref().map(hlog::create).transpose()?;
+    let (begun, begun_wall, ended) = (now(), hlog::date(), AtomicBool::new(false));
     let own = std::thread::scope(|scope| {
         if let Some((listener, _)) = &metrics {
             let (shared, ended) = (&shared, &ended);
@@ -102,7 +102,11 @@ pub fn serve(
         served
     })?;
     let (total, cpu_s) = own;
-    Ok(summary(config, &shared.all(), &total, s(now() - begun), &cpu_s))
+    let lasted = Duration::from_nanos(now() - begun);
+    if let (Some(path), Some(file)) = (&config.histogram, histogram) {
+        hlog::write(path, file, &total, begun_wall, lasted)?;
+    }
+    Ok(summary(config, &shared.all(), &total, lasted.as_secs_f64(), &cpu_s))
 }
 
 fn shared(config: &Config) -> Result<Shared<'_>, ServeError> {

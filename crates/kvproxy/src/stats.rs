@@ -2,12 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::bins::Bins;
 use crate::route::{Kind, KINDS};
-
-/// Width of a bin of the response times, ns.
-pub(crate) const BIN_NS: u64 = 100_000;
-/// Bins before the overflow bin: 1 s.
-pub(crate) const BINS: usize = 10_000;
 
 /// A number that only one thread changes: no locked instruction is needed.
 #[derive(Debug, Default)]
@@ -80,8 +76,8 @@ pub(crate) struct Stats {
     /// Awake, ns: for a thread that waits for events, all but its waiting.
     pub busy_ns: Count,
     pub servers: Box<[ServerStats]>,
-    /// Response times at 0.1 ms, the last bin all above.
-    pub bins: Box<[Count]>,
+    /// Response times.
+    pub bins: Bins,
 }
 
 impl Stats {
@@ -110,7 +106,7 @@ impl Stats {
             queue_seen: zero(),
             busy_ns: zero(),
             servers: (0..servers).map(|_| ServerStats::default()).collect(),
-            bins: (0..=BINS).map(|_| zero()).collect(),
+            bins: Bins::new(),
         }
     }
 
@@ -125,7 +121,7 @@ impl Stats {
     pub fn responded(&self, ns: u64) {
         self.responses.add(1);
         self.response_ns.add(ns);
-        self.bins[((ns / BIN_NS) as usize).min(BINS)].add(1);
+        self.bins.add(ns);
     }
 
     pub fn completions(&self) -> u64 {

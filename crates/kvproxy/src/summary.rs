@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
+use crate::bins::{steps, STEP_NS};
 use crate::clock::s;
 use crate::own::{Own, UNIT_NS};
 use crate::route::KINDS;
-use crate::stats::{Count, Stats, BINS, BIN_NS};
+use crate::stats::{Count, Stats};
 use crate::Config;
 
 /// A distribution of times, s.
@@ -140,10 +141,7 @@ pub(crate) fn summary(
         .enumerate()
         .map(|(kind, name)| (*name, all.iter().map(|stats| stats.done[kind].get()).sum()))
         .collect();
-    let mut bins: Vec<u64> =
-        (0..=BINS).map(|bin| all.iter().map(|stats| stats.bins[bin].get()).sum()).collect();
-    let overflow = bins.pop().unwrap_or(0);
-    bins.truncate(bins.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1));
+    let (bins, overflow) = steps(all);
     let (completions, arrivals) = (by_kind.values().sum(), sum(|s| &s.arrivals));
     Summary {
         design: config.design,
@@ -162,7 +160,7 @@ pub(crate) fn summary(
         response: times(&own.response, sum(|s| &s.response_ns)),
         queue: times(&own.queue, sum(|s| &s.queue_ns)),
         service: times(&own.service, sum(|s| &s.service_ns)),
-        bin_s: s(BIN_NS),
+        bin_s: s(STEP_NS),
         bins,
         overflow,
         servers: servers(config, all),

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use crate::bins::{steps, STEPS};
 use crate::clock::s;
 use crate::route::KINDS;
-use crate::stats::{Count, Stats, BINS};
+use crate::stats::{Count, Stats};
 use crate::summary::total;
 use crate::Config;
 
@@ -92,8 +93,8 @@ fn servers(config: &Config, all: &[&Stats], each: &mut dyn FnMut(usize, &str, f6
     }
 }
 
-/// Upper ends of the histogram's buckets, in bins of 0.1 ms.
-const BUCKETS: [usize; 14] = [1, 2, 3, 5, 7, 10, 20, 30, 50, 100, 200, 500, 1000, BINS];
+/// Upper ends of the histogram's buckets, in steps of 0.1 ms.
+const BUCKETS: [usize; 14] = [1, 2, 3, 5, 7, 10, 20, 30, 50, 100, 200, 500, 1000, STEPS];
 
 /// OpenMetrics 1.0 text.
 pub(crate) fn open_metrics(config: &Config, all: &[&Stats]) -> String {
@@ -122,15 +123,13 @@ pub(crate) fn open_metrics(config: &Config, all: &[&Stats]) -> String {
 
 fn histogram(all: &[&Stats], out: &mut String) {
     out.push_str("# TYPE kv_proxy_response_seconds histogram\n");
-    let bins = |from: usize, to: usize| -> u64 {
-        all.iter().flat_map(|stats| &stats.bins[from..to]).map(Count::get).sum()
-    };
-    let (mut sum, mut from) = (0, 0);
+    let (counts, overflow) = steps(all);
+    let below = |to: usize| -> u64 { counts.iter().take(to).sum() };
     for to in BUCKETS {
-        (sum, from) = (sum + bins(from, to), to);
+        let sum = below(to);
         let _ = writeln!(out, "kv_proxy_response_seconds_bucket{{le=\"{}\"}} {sum}", to as f64 / 1e4);
     }
-    let count = sum + bins(BINS, BINS + 1);
+    let count = below(STEPS) + overflow;
     let _ = writeln!(out, "kv_proxy_response_seconds_bucket{{le=\"+Inf\"}} {count}");
     let _ = writeln!(out, "kv_proxy_response_seconds_count {count}");
     let _ = writeln!(out, "kv_proxy_response_seconds_sum {}", s(total(all, |s| &s.response_ns)));

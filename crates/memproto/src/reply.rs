@@ -68,6 +68,9 @@ impl ReplyScan {
             let Some(end) = memchr::memchr(b'\n', rest) else {
                 return if rest.len() > LINE_BYTES { Err(ReplyError) } else { Ok(None) };
             };
+            if end > LINE_BYTES {
+                return Err(ReplyError);
+            }
             let line = rest[..end].strip_suffix(b"\r").ok_or(ReplyError)?;
             let after = self.at + end + 1;
             match (self.kind, line) {

@@ -66,7 +66,7 @@ pub enum Refusal {
     Chunk,
     /// A value above the limit.
     TooLarge,
-    /// A line above the limit; where it ends is not known, so the connection ends.
+    /// A line above the limit. Above that of all lines the connection ends, for where such a line ends may not be known.
     Line,
     /// `incr` by something that is no number.
     Delta,
@@ -121,9 +121,14 @@ pub fn parse<'a>(buffer: &'a [u8], limits: &Limits) -> Step<'a> {
     };
     let line = buffer[..end].strip_suffix(b"\r").unwrap_or(&buffer[..end]);
     let used = end + 1;
+    if line.len() > limits.line_bytes {
+        return Step::Refuse { refusal: Refusal::Line, skip: used, silent: false, close: true };
+    }
     let mut words = Words(line);
     let Some(command) = words.next() else { return Step::refuse(Refusal::Unknown, used) };
+    let long = line.len() > SHORT_LINE && !may_be_long(line);
     let done = |request: Result<Request<'a>, Refusal>| match request {
+        Ok(_) if long => Step::refuse(Refusal::Line, used),
         Ok(request) => Step::Done { request, used },
         Err(refusal) => Step::refuse(refusal, used),
     };
@@ -142,6 +147,16 @@ pub fn parse<'a>(buffer: &'a [u8], limits: &Limits) -> Step<'a> {
             None => done(admin::parse(command, words)),
         },
     }
+}
+
+/// memcached 1.6 ends a connection when more than this has come without the end of a line, which depends on how the
+/// bytes were cut (proto_text.c, `try_read_command_ascii`). Only the keys of a get may take more.
+pub(crate) const SHORT_LINE: usize = 2048;
+const LEADING_SPACES: usize = 100;
+
+fn may_be_long(line: &[u8]) -> bool {
+    let start = line.iter().position(|b| *b != b' ').unwrap_or(0);
+    start <= LEADING_SPACES && (line[start..].starts_with(b"get ") || line[start..].starts_with(b"gets "))
 }
 
 impl Request<'_> {

@@ -1,6 +1,6 @@
 //! `set|add|replace|append|prepend KEY FLAGS EXPTIME BYTES [noreply]`, `cas … BYTES UNIQUE [noreply]`, then a data block.
 
-use crate::request::{end, Limits, Refusal, Request, Step};
+use crate::request::{end, Limits, Refusal, Request, Step, SHORT_LINE};
 use crate::words::{noreply_or_end, push_number, signed, unsigned, valid_key, Words};
 
 /// How a value is stored.
@@ -75,6 +75,9 @@ pub fn parse<'a>(buffer: &'a [u8], line: usize, words: Words<'a>, verb: Verb, li
         return refuse(Refusal::Key);
     }
     let (Some(flags), Some(exptime_s)) = (head.flags, head.exptime_s) else { return refuse(Refusal::Format) };
+    if line > SHORT_LINE {
+        return refuse(Refusal::Line);
+    }
     if head.bytes > limits.value_bytes {
         return refuse(Refusal::TooLarge);
     }
@@ -91,7 +94,8 @@ pub fn parse<'a>(buffer: &'a [u8], line: usize, words: Words<'a>, verb: Verb, li
 
 /// A block without its end: what is left of that line belongs to it, and is passed over with it, once.
 fn refuse_chunk<'a>(buffer: &'a [u8], whole: usize, silent: bool, limits: &Limits) -> Step<'a> {
-    match memchr::memchr(b'\n', &buffer[whole - 2..]) {
+    let within = &buffer[whole - 2..buffer.len().min(whole + limits.line_bytes)];
+    match memchr::memchr(b'\n', within) {
         Some(at) => Step::Refuse { refusal: Refusal::Chunk, skip: whole - 2 + at + 1, silent, close: false },
         None if buffer.len() < whole + limits.line_bytes => Step::Need(buffer.len() + 1),
         None => Step::Refuse { refusal: Refusal::Chunk, skip: buffer.len(), silent, close: true },

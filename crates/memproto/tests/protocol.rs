@@ -245,6 +245,37 @@ fn a_line_without_end_closes_the_connection() {
 }
 
 #[test]
+fn a_line_that_a_server_may_not_take_is_refused_alone() {
+    let blanks = " ".repeat(3000);
+    let limits = Limits::default();
+    let refused = |text: &str, skip: usize| {
+        let due = Step::Refuse { refusal: Refusal::Line, skip, silent: false, close: false };
+        assert_eq!(parse(text.as_bytes(), &limits), due, "{}", text.trim());
+    };
+    for line in
+        [format!("delete k{blanks}"), format!("gat 0{} k", " k".repeat(1500)), format!("{blanks}get k")]
+    {
+        refused(&format!("{line}\r\n"), line.len() + 2);
+    }
+    let store = format!("set k 0 0 5{blanks}\r\nhello\r\n");
+    refused(&store, store.len());
+    let many = format!("get{}\r\n", " k".repeat(30_000));
+    assert!(matches!(parse(many.as_bytes(), &limits), Step::Done { .. }));
+}
+
+#[test]
+fn limits_are_the_same_however_the_bytes_come() {
+    let over = |line: &str| matches!(first(line), Step::Refuse { refusal: Refusal::Line, close: true, .. });
+    let longest = format!("get {}", "k ".repeat(1022));
+    assert!(!over(&format!("{longest}\r\n")) && over(&format!("{longest}k\n")), "2048 and 2049 bytes");
+    let tail = "x".repeat(LIMITS.line_bytes);
+    let chunk = format!("set k 0 0 1\r\n{tail}xxx\r\n");
+    assert!(matches!(first(&chunk), Step::Refuse { refusal: Refusal::Chunk, close: true, .. }));
+    let answer = format!("SERVER_ERROR {}\r\n", "x".repeat(9000));
+    assert!(ReplyScan::new(ReplyKind::Line, 1 << 20).scan(answer.as_bytes()).is_err());
+}
+
+#[test]
 fn one_line_answers_say_what_they_say() {
     let said = |text: &str| ReplyScan::new(ReplyKind::Line, 1000).scan(text.as_bytes());
     assert_eq!(said("STORED\r\nSTORED\r\n"), Ok(Some((Reply::Stored, 8))));

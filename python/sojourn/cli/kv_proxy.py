@@ -38,7 +38,9 @@ def kv_proxy(
     timeout: Annotated[float, typer.Option(help="s that a server has for an answer")] = 1.0,
     connect_timeout: Annotated[float, typer.Option(help="s to connect to a server")] = 1.0,
     log: Annotated[Path | None, typer.Option(help="record log: a row for each thread and period")] = None,
-    period: Annotated[float, typer.Option(help="of the log, s")] = 1.0,
+    bins: Annotated[Path | None, typer.Option(help="record log: response times in bins, by period")] = None,
+    period: Annotated[float, typer.Option(help="of both logs, s")] = 1.0,
+    histogram: Annotated[Path | None, typer.Option(help="HdrHistogram log of the whole run, at its end")] = None,
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
@@ -50,7 +52,7 @@ def kv_proxy(
             listen=listen, servers=tuple(server), design=design, workers=workers, threads=threads, sharded=sharded,
             queue=queue, connections=connections, value_bytes=value_bytes, key_bytes=key_bytes,
             memory_bytes=memory_bytes, idle_s=idle, timeout_s=timeout, connect_timeout_s=connect_timeout, log=log,
-            period_s=period, metrics=metrics,
+            bins=bins, period_s=period, histogram=histogram, metrics=metrics,
         )  # fmt: skip
     except ValidationError as error:
         first = error.errors()[0]

@@ -4,9 +4,11 @@ factors              Factor, read from `name=level,level`         runs        th
 make.factorial       all combinations of levels, 2^k r            analyse.factorial   effects, intervals, allocation of variation
 make.fractional      2^(k-p) with its alias table                 analyse.levels      ANOVA and linear model for any levels
 make.sampled         Latin hypercube, Sobol                       analyse.residuals   residuals, normal quantiles, transformation
-make.order           randomised and blocked order                 make.size   how many repetitions for a wanted interval
+make.order           randomised and blocked order                 analyse.additivity  do effects add, or on another scale
+make.size            repetitions for a wanted interval
 """
 
+from sojourn.design.analyse.additivity import Additivity, additivity
 from sojourn.design.analyse.factorial import Effects, factorial_effects
 from sojourn.design.analyse.levels import Anova, anova
 from sojourn.design.analyse.residuals import Residuals, residuals
@@ -18,10 +20,12 @@ from sojourn.design.make.size import repetitions
 from sojourn.design.runs import read_runs, write_runs
 
 __all__ = [
+    "Additivity",
     "Anova",
     "Effects",
     "Factor",
     "Residuals",
+    "additivity",
     "alias_table",
     "anova",
     "factorial_effects",

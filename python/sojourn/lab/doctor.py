@@ -10,6 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sojourn.lab.groups import CoreShare
+from sojourn.lab.namespaces import make_namespace
+from sojourn.lab.network import Network
+from sojourn.lab.quiet import make_idle_group
+from sojourn.lab.registry import Book
 from sojourn.lab.topology import cores
 
 
@@ -41,7 +46,7 @@ def all_checks() -> list[Check]:
     """Everything worth knowing; tries what can be tried, and removes what it made."""
     checks = quick_checks()
     able = all(check.good for check in checks)
-    return [*checks, *([_namespace(), _interrupt_work(), _idle_group()] if able else []), _real_time(), *_facts()]
+    return [*checks, *([*_made(), _interrupt_work()] if able else []), _real_time(), *_facts()]
 
 
 def _tried(name: str, attempt: Callable[[], str], needed_for: str, remedy: str) -> Check:
@@ -51,21 +56,32 @@ def _tried(name: str, attempt: Callable[[], str], needed_for: str, remedy: str) 
         return Check(name, False, str(error)[:200], needed_for, remedy)
 
 
-def _namespace() -> Check:
-    def attempt() -> str:
-        from sojourn.lab.hosts import ip
-        from sojourn.lab.registry import Book
+def _made() -> list[Check]:
+    return [
+        _making("network namespaces", lambda book, token: make_namespace(book, f"sojourn-{token}-client"),
+                "hosts of their own", "use a kernel with CONFIG_NET_NS, as root"),
+        _making("idle control group", make_idle_group,
+                "unbiased soft-interrupt shares", "kernel >= 5.15, cpu controller, root"),
+        _making("rate of a NIC", lambda book, token: Network(book, token, ["server1"]).limit("server1", 1e8),
+                "hosts on a slow network", "use a kernel with CONFIG_BRIDGE and CONFIG_NET_SCH_TBF, as root"),
+        _making("share of the cores", lambda book, token: CoreShare.make(book, f"sojourn-{token}-server1", 0.5),
+                "servers with less than a core", "use a kernel with CONFIG_CFS_BANDWIDTH, as root"),
+    ]  # fmt: skip
 
+
+def _making(name: str, make: Callable[[Book, str], object], needed_for: str, remedy: str) -> Check:
+    """Makes something that a book removes again."""
+
+    def attempt() -> str:
         token = secrets.token_hex(3)
         book = Book(token)
         try:
-            book.add(namespace=f"sojourn-{token}-client")
-            ip("netns", "add", f"sojourn-{token}-client", what="network namespace")
+            make(book, token)
         finally:
             book.close()
         return "made one and removed it"
 
-    return _tried("network namespaces", attempt, "hosts of their own", "use a kernel with CONFIG_NET_NS, as root")
+    return _tried(name, attempt, needed_for, remedy)
 
 
 def _interrupt_work() -> Check:
@@ -77,23 +93,6 @@ def _interrupt_work() -> Check:
         return "attached to loopback for a moment"
 
     return _tried("interrupt work", attempt, "a known soft-interrupt demand", "use a kernel >= 5.9 with BPF, as root")
-
-
-def _idle_group() -> Check:
-    def attempt() -> str:
-        from sojourn.lab.quiet import make_idle_group
-        from sojourn.lab.registry import Book
-
-        token = secrets.token_hex(3)
-        book = Book(token)
-        try:
-            return make_idle_group(book, token)
-        finally:
-            book.close()
-
-    return _tried(
-        "idle control group", attempt, "unbiased soft-interrupt shares", "kernel >= 5.15, cpu controller, root"
-    )
 
 
 def _real_time() -> Check:

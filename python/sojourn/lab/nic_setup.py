@@ -1,7 +1,7 @@
 """Sets up NICs from inside a namespace: offloads off, receive steering. Standard library only.
 
 Run by `hosts.py` as `ip netns exec NAME python nic_setup.py`, which mounts the namespace's own /sys; reads
-{"nics": {"nic0": "1"}} (name → hexadecimal core mask) from standard input, prints what was refused.
+{"nics": {"nic0": "1"}} (name → hexadecimal core mask, null: no steering) from standard input, prints what was refused.
 """
 
 import array
@@ -53,7 +53,7 @@ def main() -> None:
     refused: dict[str, list[str]] = {"offloads": [], "steering": []}
     for nic, mask in nics.items():
         refused["offloads"] += switch_off(nic)
-        refused["steering"] += steer(nic, mask)
+        refused["steering"] += steer(nic, mask) if mask else []
     json.dump(refused, sys.stdout)
 
 

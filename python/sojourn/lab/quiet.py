@@ -9,11 +9,11 @@ be under 1 %.
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from sojourn import _native
 from sojourn.errors import LabError
+from sojourn.lab.groups import make_group, write
 from sojourn.lab.process import Worker
 from sojourn.lab.registry import Book
 
@@ -29,33 +29,7 @@ def make_idle_group(book: Book, token: str) -> str:
     Raises:
         LabError: no control group with `cpu.idle` can be made here.
     """
-    for parent in group_parents(Path("/proc/self/cgroup").read_text()):
-        if not parent.is_dir():
-            continue
-        group = parent / f"sojourn-{token}"
-        book.add(cgroup=str(group))
-        try:
-            group.mkdir(exist_ok=True)
-            (group / "cpu.idle").write_text("1")
-        except OSError:
-            with suppress(OSError):
-                group.rmdir()
-            continue
-        return str(group)
-    raise LabError(
-        "no control group with cpu.idle", "/sys/fs/cgroup", "use a kernel >= 5.15 with the cpu controller, as root"
-    )
-
-
-def group_parents(listed: str) -> list[Path]:
-    """Where a group may be made, best first: this process's own group (`listed`: /proc/self/cgroup), then the roots."""
-    roots = {"v1": Path("/sys/fs/cgroup/cpu"), "v2": Path("/sys/fs/cgroup")}
-    own = []
-    for line in listed.splitlines():
-        _, controllers, path = line.split(":", 2)
-        if "cpu" in controllers.split(",") or not controllers:
-            own.append(roots["v1" if controllers else "v2"] / path.strip("/"))
-    return list(dict.fromkeys([*own, *roots.values()]))
+    return str(make_group(book, f"sojourn-{token}", lambda group: write(group / "cpu.idle", "1"), "cpu.idle (>= 5.15)"))
 
 
 class Spinners:

@@ -23,8 +23,9 @@ from typing import IO
 
 from sojourn.errors import Busy, LabError
 
-NAMESPACE = re.compile(r"sojourn-[0-9a-f]{6}-(client|server)")
-CGROUP = re.compile(r"/sys/fs/cgroup/(?:(?!\.\./)[^/]+/)*sojourn-[0-9a-f]{6}")
+HOST = r"(server|proxy)[1-9][0-9]?"
+NAMESPACE = re.compile(rf"sojourn-[0-9a-f]{{6}}-(client|server|switch|{HOST})")
+CGROUP = re.compile(rf"/sys/fs/cgroup/(?:(?!\.\./)[^/]+/)*sojourn-[0-9a-f]{{6}}(-{HOST})?")
 # An abstract address: every user sees it, and it is gone with the process that holds it.
 MACHINE = "\0sojourn-measurement"
 

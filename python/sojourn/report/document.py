@@ -15,10 +15,10 @@ from typing import Literal, TypeAlias
 from sojourn.errors import ReportError
 
 Status: TypeAlias = Literal["ok", "warn", "invalid"]
-Style: TypeAlias = Literal["line", "points", "dashed", "band"]
+Style: TypeAlias = Literal["line", "points", "dashed", "band", "bars"]
 Cell: TypeAlias = str | float | None
 STATUSES = ("ok", "warn", "invalid")
-STYLES = ("line", "points", "dashed", "band")
+STYLES = ("line", "points", "dashed", "band", "bars")
 
 
 def _numbers(values: Iterable[float | None]) -> tuple[float | None, ...]:
@@ -31,8 +31,9 @@ class Series:
     """One curve or cloud of a figure.
 
     x, y, low, high: sequences of one length (numpy arrays are fine); None, NaN and infinity are gaps.
-    low and high, both or neither: an interval, drawn as error bars (`points`) or as shading (other styles).
-    style: `points` for what was measured, `line` or `dashed` for a model, `band` for shading alone (y may be empty).
+    low and high, both or neither: an interval, drawn as error bars (`points`, `bars`) or as shading (other styles).
+    style: `points` for what was measured, `line` or `dashed` for a model, `band` for shading alone (y may be empty),
+    `bars` from 0 to y at places 1, 2, … of x; several such series stand side by side.
     group: series of one group share colour and marker, e.g. a measurement and its model; default: the name.
     """
 
@@ -69,6 +70,7 @@ class Figure:
 
     id: names the anchor and the image file. vlines: (x, label) marks, e.g. where a model saturates.
     y_limits: (low, high) of the y axis, None where the data decide; for curves that grow without bound.
+    x_names: of the places 1, 2, … of x, instead of numbers; short, since they stand side by side.
     A logarithmic axis leaves out what is not positive.
     """
 
@@ -82,6 +84,7 @@ class Figure:
     y_log: bool = False
     vlines: tuple[tuple[float, str], ...] = ()
     y_limits: tuple[float | None, float | None] = (None, None)
+    x_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         low, high = self.y_limits

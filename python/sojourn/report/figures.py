@@ -95,6 +95,8 @@ def _draw(axes: Axes, figure: Figure) -> None:
     axes.set_yscale("log" if y.log else "linear")
     axes.set_xlim(x.low, x.high)
     axes.set_ylim(y.low, y.high)
+    if figure.x_names:
+        axes.set_xticks(*zip(*plot.x_ticks(figure, x), strict=True))
     for series, slot in zip(figure.series, plot.slots(figure), strict=True):
         _draw_series(axes, figure, series, slot)
     for row, (at, label) in enumerate(v for v in figure.vlines if plot.shown(v[0], x.log)):
@@ -119,13 +121,8 @@ def _draw_series(axes: Axes, figure: Figure, series: Series, slot: int) -> None:
     colour = plot.LIGHT[slot % len(plot.LIGHT)]
     label: str | None = series.name
     interval = series.low is not None and series.high is not None
-    if series.style == "points":
-        mark = _MARKS[plot.MARKERS[slot % len(plot.MARKERS)]]
-        points = [p for run in plot.runs(figure, series.x, series.y) for p in run]
-        axes.plot([p[0] for p in points], [p[1] for p in points], mark, color=colour, markersize=4.5, label=label)
-        bars = [p for run in plot.runs(figure, series.x, *_ends(series)) for p in run]
-        xs, lows, spans = [b[0] for b in bars], [b[1] for b in bars], [b[2] - b[1] for b in bars]
-        axes.errorbar(xs, lows, [[0.0] * len(bars), spans], fmt="none", ecolor=colour, capsize=2.5, elinewidth=1)
+    if series.style in ("points", "bars"):
+        _draw_places(axes, figure, series, slot)
         return
     if interval:
         for number, run in enumerate(plot.runs(figure, series.x, *_ends(series))):
@@ -139,6 +136,24 @@ def _draw_series(axes: Axes, figure: Figure, series: Series, slot: int) -> None:
             alone = "." if len(run) == 1 else ""
             axes.plot(*columns, style + alone, color=colour, linewidth=1.5, label=label)
             label = None
+
+
+def _draw_places(axes: Axes, figure: Figure, series: Series, slot: int) -> None:
+    """Points or bars, with their intervals."""
+    colour, shift = plot.LIGHT[slot % len(plot.LIGHT)], 0.0
+    points = [p for run in plot.runs(figure, series.x, series.y) for p in run]
+    xs, ys = [p[0] for p in points], [p[1] for p in points]
+    if series.style == "bars":
+        left, right = plot.bar(figure, series)
+        shift = (left + right) / 2
+        axes.bar([x + shift for x in xs], ys, right - left, color=colour, label=series.name)
+    else:
+        mark = _MARKS[plot.MARKERS[slot % len(plot.MARKERS)]]
+        axes.plot(xs, ys, mark, color=colour, markersize=4.5, label=series.name)
+    bars = [p for run in plot.runs(figure, series.x, *_ends(series)) for p in run]
+    at, lows, spans = [b[0] + shift for b in bars], [b[1] for b in bars], [b[2] - b[1] for b in bars]
+    ink = "#1b1f24" if series.style == "bars" else colour
+    axes.errorbar(at, lows, [[0.0] * len(bars), spans], fmt="none", ecolor=ink, capsize=2.5, elinewidth=1)
 
 
 def _ends(series: Series) -> tuple[Sequence[float | None], Sequence[float | None]]:

@@ -92,12 +92,14 @@ def _figure_data(figure: Figure) -> dict[str, Any]:
         "x_log": figure.x_log,
         "y_log": figure.y_log,
         "y_limits": figure.y_limits,
+        "x_names": figure.x_names,
+        "places": plot.places(figure),
         "vlines": figure.vlines,
-        "series": [_series_data(s, slot) for s, slot in zip(figure.series, slots, strict=True)],
+        "series": [_series_data(s, slot, figure) for s, slot in zip(figure.series, slots, strict=True)],
     }
 
 
-def _series_data(series: Series, slot: int) -> dict[str, Any]:
+def _series_data(series: Series, slot: int, figure: Figure) -> dict[str, Any]:
     return {
         "name": series.name,
         "style": series.style,
@@ -107,6 +109,7 @@ def _series_data(series: Series, slot: int) -> dict[str, Any]:
         "y": series.y,
         "low": series.low,
         "high": series.high,
+        "bar": plot.bar(figure, series) if series.style == "bars" else None,
     }
 
 

@@ -45,6 +45,28 @@ def shown(value: float | None, log: bool) -> bool:
     return value is not None and (value > 0 or not log)
 
 
+def places(figure: Figure) -> list[float]:
+    """Both ends of an x axis that has names instead of numbers, or that bars stand on; else nothing."""
+    named = len(figure.x_names)
+    bars = [x for s in figure.series if s.style == "bars" for x in s.x if x is not None]
+    return [0.5, max([named, *bars]) + 0.5] if named or bars else []
+
+
+def bar(figure: Figure, series: Series) -> tuple[float, float]:
+    """Left and right end of a bar of `series`, relative to its place: all bars of a place share 0.8 of it."""
+    bars = [s for s in figure.series if s.style == "bars"]
+    width = 0.8 / len(bars)
+    at = next(k for k, s in enumerate(bars) if s is series)
+    return -0.4 + width * at, -0.4 + width * (at + 1)
+
+
+def x_ticks(figure: Figure, axis: Axis, about: int = 8) -> list[tuple[float, str]]:
+    """Values of x and what stands below them."""
+    if figure.x_names:
+        return [(float(k), name) for k, name in enumerate(figure.x_names, start=1)]
+    return [(v, tick_text(v)) for v in ticks(axis, about)]
+
+
 def y_values(series: Series) -> Iterable[float | None]:
     """All that a series draws along y: its values and both ends of its intervals."""
     return (*series.y, *(series.low or ()), *(series.high or ()))
@@ -62,6 +84,7 @@ def has_data(figure: Figure) -> bool:
 def x_axis(figure: Figure) -> Axis:
     """Limits of x: all data and marks, with a margin."""
     values = [v for s in figure.series for v in s.x] + [x for x, _ in figure.vlines]
+    values += places(figure)
     return _axis([v for v in values if v is not None and shown(v, figure.x_log)], figure.x_log)
 
 

@@ -80,8 +80,9 @@ class _Drawing:
                 f'<svg x="{_LEFT:g}" y="{_TOP:g}" width="{self.right - _LEFT:g}" height="{self.bottom - _TOP:g}" '
                 f'viewBox="{_LEFT:g} {_TOP:g} {self.right - _LEFT:g} {self.bottom - _TOP:g}">'
             )
-            parts += [self.band(s, i) for s, i in pairs if s.style != "points"]
+            parts += [self.band(s, i) for s, i in pairs if s.style not in ("points", "bars")]
             parts += [self.line(s, i) for s, i in pairs if s.style in ("line", "dashed")]
+            parts += [self.bars(s, i) for s, i in pairs if s.style == "bars"]
             parts += [self.points(s, i) for s, i in pairs if s.style == "points"]
             parts.append("</svg>")
         else:
@@ -102,9 +103,9 @@ class _Drawing:
         for v in plot.ticks(self.y):
             out.append(self.rule(_LEFT, self.py(v), self.right, self.py(v), theme.grid))
             out.append(self.text(_LEFT - 8, self.py(v) + 4, plot.tick_text(v), muted, "end"))
-        for v in plot.ticks(self.x, about=8):
+        for v, name in plot.x_ticks(self.figure, self.x):
             out.append(self.rule(self.px(v), self.bottom, self.px(v), self.bottom + 5, theme.muted))
-            out.append(self.text(self.px(v), self.bottom + 19, plot.tick_text(v), muted, "middle"))
+            out.append(self.text(self.px(v), self.bottom + 19, name, muted, "middle"))
         out.append(self.rule(_LEFT, self.bottom, self.right, self.bottom, theme.muted))
         out.append(self.text((_LEFT + self.right) / 2, self.bottom + 37, self.figure.x_label, muted, "middle"))
         return out
@@ -145,17 +146,28 @@ class _Drawing:
         style = f"stroke:{self.colour(slot)};stroke-width:2;stroke-linejoin:round;fill:none;{dash}"
         return f'<path d="{d}" style="{style}"/>{dots}'
 
-    def points(self, series: Series, slot: int) -> str:
-        out, colour = [], self.colour(slot)
-        if series.low is not None and series.high is not None:
-            for x, low, high in (p for run in plot.runs(self.figure, series.x, series.low, series.high) for p in run):
-                out.append(self.rule(self.px(x), self.py(low), self.px(x), self.py(high), colour, "stroke-width:1.5"))
-                for end in (low, high):
-                    cap = (self.px(x) - 4, self.py(end), self.px(x) + 4, self.py(end))
-                    out.append(self.rule(*cap, colour, "stroke-width:1.5"))
+    def bars(self, series: Series, slot: int) -> str:
+        left, right = plot.bar(self.figure, series)
+        zero = self.py(max(self.y.low, min(0.0, self.y.high)))
+        out = []
         for x, y in (p for run in plot.runs(self.figure, series.x, series.y) for p in run):
-            out.append(self.marker(slot, x, y, colour))
+            d = f"M{self.px(x + left):.1f} {zero:.1f}V{self.py(y):.1f}H{self.px(x + right):.1f}V{zero:.1f}Z"
+            out.append(f'<path d="{d}" style="fill:{self.colour(slot)};stroke:none"/>')
+        return "".join(out) + self.intervals(series, self.theme.ink, (left + right) / 2)
+
+    def intervals(self, series: Series, colour: str, shift: float = 0.0) -> str:
+        out = []
+        low, high = series.low or (None,) * len(series.x), series.high or (None,) * len(series.x)
+        for x, *ends in (p for run in plot.runs(self.figure, series.x, low, high) for p in run):
+            at, (bottom, top) = self.px(x + shift), map(self.py, ends)
+            out.append(self.rule(at, bottom, at, top, colour, "stroke-width:1.5"))
+            out += [self.rule(at - 4, end, at + 4, end, colour, "stroke-width:1.5") for end in (bottom, top)]
         return "".join(out)
+
+    def points(self, series: Series, slot: int) -> str:
+        colour = self.colour(slot)
+        there = (p for run in plot.runs(self.figure, series.x, series.y) for p in run)
+        return self.intervals(series, colour) + "".join(self.marker(slot, x, y, colour) for x, y in there)
 
     def marker(self, slot: int, x: float, y: float, colour: str, radius: float = 4) -> str:
         return _marker(slot, self.px(x), self.py(y), colour, radius)
@@ -166,8 +178,9 @@ class _Drawing:
         sample = self.rule(_LEFT, y, _LEFT + 26, y, colour, f"stroke-width:2;{dash}")
         if series.style == "points":
             sample = _marker(slot, _LEFT + 13, y, colour, 4)
-        elif series.style == "band":
-            sample = self.rule(_LEFT, y, _LEFT + 26, y, colour, "stroke-width:10;stroke-opacity:.25")
+        elif series.style in ("band", "bars"):
+            opacity = ";stroke-opacity:.25" * (series.style == "band")
+            sample = self.rule(_LEFT, y, _LEFT + 26, y, colour, f"stroke-width:10{opacity}")
         return sample + self.text(_LEFT + 34, y + 4, series.name)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -43,10 +43,11 @@ class Held(Generic[P]):
 
 @dataclass(frozen=True)
 class Judgement(Generic[P]):
-    """A model on all held-out points."""
+    """A model on all held-out points; `fits`: what was fitted, by configuration, where each is fitted by itself."""
 
     model: str
     points: tuple[Held[P], ...]
+    fits: tuple[tuple[str, Any], ...] = ()
 
     def median_error(self, what: str = "throughput_error") -> tuple[float, float, float]:
         """Median of |relative error| with its 95 % interval (bootstrap over points); NaN without points."""

@@ -32,7 +32,9 @@ class ProxyOptions(BaseModel):
     timeout_s: float = Field(default=1.0, ge=0.001, le=3600)
     connect_timeout_s: float = Field(default=1.0, ge=0.001, le=3600)
     log: Path | None = None
+    bins: Path | None = None
     period_s: float = Field(default=1.0, ge=0.01, le=3600)
+    histogram: Path | None = None
     metrics: str | None = None
 
 

@@ -55,28 +55,17 @@ class Memcached:
                              "values of 1 KiB to half of that")  # fmt: skip
         _, files = resource.getrlimit(resource.RLIMIT_NOFILE)  # it may not be raised by whom memcached runs as
         connections = min(connections, max(files - OWN_FILES, 1))
-        # The port is free when it is chosen, and may be taken before memcached has it: then another one.
+        self._command = [program, "-l", address, "-U", "0", "-m", str(memory_bytes >> 20), "-I", str(value_bytes),
+                         "-t", str(threads), "-c", str(connections)]  # fmt: skip
+        self._host, self._network, self._cgroup, self._core = address, network, cgroup, core
+        self._claim(port)
+
+    def _claim(self, port: int | None) -> None:
+        """Starts it at `port`; without one at a free port, which may be taken before memcached has it: then another."""
         for claim in range(CLAIMS):
-            self.port = port or free_port(address)
-            self.address = f"{address}:{self.port}"
-            arguments = [program, "-l", address, "-p", str(self.port), "-U", "0", "-m", str(memory_bytes >> 20),
-                         "-I", str(value_bytes), "-t", str(threads), "-c", str(connections)]  # fmt: skip
-            # It ends with this process, however that ends; a change of user afterwards would undo that.
-            nobody = ["--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
-            arguments = ["setpriv", *nobody, "--pdeathsig=TERM", *arguments]
-            if core is not None:  # before its threads are made: they inherit it
-                arguments = ["taskset", "--cpu-list", str(core), *arguments]
-            if network:
-                arguments = ["nsenter", f"--net={network}", *arguments]
-            self.process = subprocess.Popen(
-                arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                start_new_session=True,
-            )  # fmt: skip
+            self.port = port or free_port(self._host)
             try:
-                if cgroup:
-                    Path(cgroup, "cgroup.procs").write_text(str(self.process.pid))
-                self._await(network)
-                return
+                return self._begin()
             except ServiceError:
                 self.close()
                 if port or claim == CLAIMS - 1:
@@ -84,6 +73,56 @@ class Memcached:
             except BaseException:
                 self.close()
                 raise
+
+    def _begin(self) -> None:
+        # It ends with this process, however that ends; a change of user afterwards would undo that.
+        nobody = ["--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
+        arguments = ["setpriv", *nobody, "--pdeathsig=TERM", *self._command, "-p", str(self.port)]
+        if self._core is not None:  # before its threads are made: they inherit it
+            arguments = ["taskset", "--cpu-list", str(self._core), *arguments]
+        if self._network:
+            arguments = ["nsenter", f"--net={self._network}", *arguments]
+        self.process = subprocess.Popen(
+            arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            start_new_session=True,
+        )  # fmt: skip
+        if self._cgroup:
+            Path(self._cgroup, "cgroup.procs").write_text(str(self.process.pid))
+        self._await(self._network)
+
+    def start(self) -> None:
+        """Starts it again, empty, at the port that it had. It ends with the thread that calls this.
+
+        Raises:
+            ServiceError: it runs, or does not start: the port may have been taken meanwhile.
+        """
+        if self.process.poll() is None:
+            raise ServiceError(f"memcached at {self.address} runs", "lab", "stop it first")
+        self._claim(self.port)
+
+    def freeze(self) -> None:
+        """Stops all its threads (SIGSTOP), so that its kernel still accepts connections and it says nothing; returns
+        when they have stopped.
+
+        Raises:
+            ServiceError: it has ended, or goes on.
+        """
+        self.process.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + ENDED_S
+        while not self._is_frozen():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise ServiceError(f"memcached at {self.address} cannot be frozen", "lab", "see whether it runs")
+            time.sleep(0.001)
+
+    def _is_frozen(self) -> bool:
+        with suppress(OSError):
+            tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+            return all("\nState:\tT" in (task / "status").read_text() for task in tasks)
+        return False
+
+    def thaw(self) -> None:
+        """Lets it go on; nothing where it was not frozen, or has ended."""
+        self.process.send_signal(signal.SIGCONT)
 
     def _await(self, network: str | None) -> None:
         """Waits until it answers; in another namespace until it has listened for a moment without an error."""
@@ -114,6 +153,10 @@ class Memcached:
         return f"STAT pid {self.process.pid}\r\n".encode() in said
 
     @property
+    def address(self) -> str:
+        return f"{self._host}:{self.port}"
+
+    @property
     def url(self) -> str:
         return f"memcached://{self.address}"
 
@@ -122,9 +165,10 @@ class Memcached:
         return {f"memcached {self.port}": self.process.pid}
 
     def stop(self) -> dict[str, Any]:
-        """Ends it; says what it was."""
+        """Ends it, frozen or not; says what it was."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
+            self.thaw()
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(ENDED_S)
         self.close()

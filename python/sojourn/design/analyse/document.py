@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.design.analyse.additivity import Additivity, additivity
+from sojourn.design.analyse.blocks import residual_figures, variation_figure
 from sojourn.design.analyse.factorial import MEAN, Effects, factorial_effects
 from sojourn.design.analyse.levels import Anova, anova
-from sojourn.design.analyse.residuals import Residuals, residuals
+from sojourn.design.analyse.residuals import Residuals, of_effects, residuals
 from sojourn.design.factors import Factor
 from sojourn.design.runs import factors_of, filled
 from sojourn.errors import DesignError
@@ -28,6 +30,7 @@ class Analysis:
     effects: Effects | None
     anova: Anova | None
     check: Residuals
+    scale: Additivity | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For `--json`."""
@@ -45,7 +48,7 @@ class Analysis:
         if self.anova:
             found |= {"anova": self.anova.table.to_dicts(), "coefficients": self.anova.coefficients.to_dicts()}
         check = {k: v for k, v in asdict(self.check).items() if k in ("straightness", "growth", "suggestion")}
-        return found | {"residuals": check}
+        return found | {"residuals": check, "additivity": asdict(self.scale) if self.scale else None}
 
 
 def analysis(runs: pl.DataFrame, response: str, factors: list[str] | None = None, level: float = 0.9) -> Analysis:
@@ -64,15 +67,13 @@ def analysis(runs: pl.DataFrame, response: str, factors: list[str] | None = None
         reasons.append(error)
     if effects is None and variance is None:
         raise reasons[-1]
-    check = residuals(np.array(variance.fitted), np.array(variance.residual)) if variance else _of_rows(effects)
-    return Analysis(response, level, len(filled(runs, response)), found, effects, variance, check)
-
-
-def _of_rows(effects: Effects | None) -> Residuals:
-    assert effects is not None
-    columns = [c for c in effects.rows.columns if c.startswith("residual_")]
-    errors = effects.rows.select(columns).to_numpy()
-    return residuals(np.repeat(effects.rows["mean"].to_numpy(), errors.shape[1]), -errors.ravel())
+    if variance is not None:
+        check = residuals(np.array(variance.fitted), np.array(variance.residual))
+    else:
+        assert effects is not None
+        check = of_effects(effects)
+    scale = additivity(runs, response, names) if effects and len(names) > 1 else None
+    return Analysis(response, level, len(filled(runs, response)), found, effects, variance, check, scale)
 
 
 def document(found: Analysis) -> Document:
@@ -81,6 +82,7 @@ def document(found: Analysis) -> Document:
     best = ", ".join(f"{name} {share:.1%}" for name, share in shares[:3])
     verdict = [f"{found.response}: of the variation, {best}" if shares else f"{found.response} does not vary"]
     verdict.append(f"transformation: {found.check.suggestion}")
+    verdict += [found.scale.suggestion] if found.scale else []
     sections = [
         *([_effects(found.effects)] if found.effects else []),
         *([_anova(found.anova)] if found.anova else []),
@@ -119,7 +121,7 @@ def _effects(e: Effects) -> Section:
               ("effect", "estimate", "low", "high", "of SST, with the error", "of SST - SSE"), (*rows, *error),
               note="the two columns are the two conventions; the error has a share in the first only",
               formats=("", ".5g", ".5g", ".5g", ".2%", ".2%")),
-        figure, Table("Sign table, means and errors (y - mean)", tuple(e.rows.columns), signs),
+        variation_figure(e), figure, Table("Sign table, means and errors (y - mean)", tuple(e.rows.columns), signs),
     ))  # fmt: skip
 
 
@@ -139,10 +141,4 @@ def _check(found: Analysis) -> Section:
         f"Normal quantiles: correlation {c.straightness:.3f} (1 for normal errors). Size of the errors against the fitted "
         f"value: rank correlation {c.growth:.2f}. Transformation: {c.suggestion}."
     )
-    fitted, normal = c.fitted.tolist(), c.normal.tolist()
-    errors, ordered = c.residual.tolist(), np.sort(c.residual).tolist()
-    return Section("Residuals", "", (
-        text,
-        Figure("residuals", "Residuals", f"fitted {found.response}", "residual", (Series("run", fitted, errors, style="points"),)),
-        Figure("normal", "Normal quantiles", "normal quantile", "residual", (Series("run", normal, ordered, style="points"),)),
-    ))  # fmt: skip
+    return Section("Residuals", "", (text, *residual_figures(c, response=found.response)))

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, spearmanr
 
+from sojourn.design.analyse.factorial import Effects
+
 MOST_RATIO = 10.0
 
 
@@ -37,6 +39,13 @@ def residuals(fitted: NDArray[np.float64], residual: NDArray[np.float64]) -> Res
     straight = float(np.corrcoef(np.sort(residual), normal)[0, 1]) if spread and n > 2 else 1.0
     growth = float(spearmanr(fitted, np.abs(residual)).statistic) if spread and fitted.std() > 0 else 0.0
     return Residuals(fitted, residual, normal, straight, growth, _suggestion(fitted, growth, n))
+
+
+def of_effects(effects: Effects) -> Residuals:
+    """Of the errors of a 2^k r experiment: y less the mean of its row."""
+    columns = [c for c in effects.rows.columns if c.startswith("residual_")]
+    errors = effects.rows.select(columns).to_numpy()
+    return residuals(np.repeat(effects.rows["mean"].to_numpy(), errors.shape[1]), errors.ravel())
 
 
 def _suggestion(fitted: NDArray[np.float64], growth: float, n: int) -> str:

@@ -84,7 +84,7 @@ const draw = (() => {
     ctx.beginPath();
     ctx.rect(left, top, width, height);
     ctx.clip();
-    each(s => s.style !== "points" && s.low, s => {
+    each(s => s.style !== "points" && s.style !== "bars" && s.low, s => {
       ctx.globalAlpha = 0.16;
       for (const run of runs(f, s, [s.low, s.high])) {
         ctx.beginPath();
@@ -106,15 +106,27 @@ const draw = (() => {
       }
       ctx.setLineDash([]);
     });
-    each(s => s.style === "points", s => {
+    const intervals = (s, shift) => {
       ctx.lineWidth = 1.5 * k;
       for (const i of s.low ? runs(f, s, [s.low, s.high]).flat() : []) {
-        const x = px(s.x[i]), lo = py(s.low[i]), hi = py(s.high[i]);
+        const x = px(s.x[i] + shift), lo = py(s.low[i]), hi = py(s.high[i]);
         ctx.beginPath();
         ctx.moveTo(x, lo); ctx.lineTo(x, hi);
         for (const end of [lo, hi]) { ctx.moveTo(x - 4 * k, end); ctx.lineTo(x + 4 * k, end); }
         ctx.stroke();
       }
+    };
+    each(s => s.style === "bars", s => {
+      const [from, to] = s.bar, zero = py(Math.max(u.scales.y.min, Math.min(0, u.scales.y.max)));
+      for (const i of runs(f, s, [s.y]).flat()) {
+        const x = px(s.x[i] + from), y = py(s.y[i]);
+        ctx.fillRect(x, Math.min(y, zero), px(s.x[i] + to) - x, Math.abs(zero - y));
+      }
+      ctx.strokeStyle = css("--ink");
+      intervals(s, (from + to) / 2);
+    });
+    each(s => s.style === "points", s => {
+      intervals(s, 0);
       for (const i of runs(f, s, [s.y]).flat()) marker(ctx, s.marker, px(s.x[i]), py(s.y[i]), 4 * k);
     });
     marks(u, f, px);
@@ -159,6 +171,10 @@ const draw = (() => {
       svg.append(corners
         ? make("polygon", { points: corners.map(([a, b]) => `${15 + 4 * a},${7 + 4 * b}`).join(" "), fill: "currentColor" })
         : make("circle", { cx: 15, cy: 7, r: 4, fill: "currentColor" }));
+      return svg;
+    }
+    if (s.style === "bars") {
+      svg.append(make("rect", { ...band, "fill-opacity": 1 }));
       return svg;
     }
     if (s.low) svg.append(make("rect", band));

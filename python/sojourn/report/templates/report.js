@@ -6,6 +6,7 @@
   const root = document.documentElement;
   const figures = JSON.parse(document.getElementById("report-data").textContent);
   const REACH_PX = 18; // a measured point nearer than this to the crosshair gives its value
+  const placed = s => s.style === "points" || s.style === "bars"; // no line: what is nearest counts
   const charts = [];
 
   // ---- one figure ------------------------------------------------------------------------------------------
@@ -22,7 +23,8 @@
       plot.append(node("p", "empty", "no data"));
       return;
     }
-    let view = limits(xs, f.x_log);
+    const whole = () => (f.places.length ? f.places : limits(xs, f.x_log));
+    let view = whole();
 
     function entry(s, i) {
       const button = node("button"), value = node("span", "value");
@@ -43,7 +45,7 @@
     }
     const xRange = (u, lo, hi) => {
       const zoomed = lo > xs[0] || hi < xs.at(-1);
-      return (view = zoomed && lo < hi ? [lo, hi] : limits(xs, f.x_log));
+      return (view = zoomed && lo < hi ? [lo, hi] : whole());
     };
     const yRange = () => {
       const seen = [];
@@ -55,6 +57,9 @@
       const [low, high] = [f.y_limits[0] ?? lo, f.y_limits[1] ?? hi];
       return low < high ? [low, high] : [lo, hi];
     };
+    const place = x => f.x_names[Math.round(x) - 1] ?? number(x);
+    const named = f.x_names.length
+      ? { splits: () => f.x_names.map((_, i) => i + 1), values: (u, at) => at.map(place) } : {};
     const size = () => {
       const width = Math.max(200, plot.clientWidth);
       return { width, height: Math.round(Math.min(400, Math.max(250, width * 0.5))) };
@@ -69,7 +74,7 @@
         y: { distr: f.y_log ? 3 : 1, range: yRange },
       },
       axes: [
-        axis(f.x_log, { size: 26, gap: 6, space: 56, grid: { show: false }, border: { show: true, width: 1, stroke: () => css("--muted") } }),
+        axis(f.x_log, { ...named, size: 26, gap: 6, space: 56, grid: { show: false }, border: { show: true, width: 1, stroke: () => css("--muted") } }),
         axis(f.y_log, {
           gap: 6, space: 38, grid: { stroke: () => css("--grid"), width: 1 },
           size: (u, labels) => 14 + 6.7 * Math.max(1, ...(labels ?? []).map(t => t.length)),
@@ -82,11 +87,11 @@
 
     /** What series s has at the crosshair: {x, y, low, high} or null. */
     function reading(s, x, left) {
-      if (s.style !== "points") {
+      if (!placed(s)) {
         const y = between(s, s.y, x), low = s.low && between(s, s.low, x), high = s.high && between(s, s.high, x);
         return y == null && low == null ? null : { x, y, low, high };
       }
-      let best = null, reach = REACH_PX;
+      let best = null, reach = s.style === "bars" ? Infinity : REACH_PX;
       for (const i of runs(f, s, [s.y]).flat()) {
         const away = Math.abs(u.valToPos(s.x[i], "x") - left);
         if (away < reach) [best, reach] = [i, away];
@@ -101,10 +106,10 @@
     function read(u) {
       const { left } = u.cursor, inside = left != null && left >= 0;
       const x = inside ? u.posToVal(left, "x") : null;
-      below.textContent = inside ? `${f.x_label} = ${number(x)}` : f.x_label;
+      below.textContent = inside ? `${f.x_label} = ${place(x)}` : f.x_label;
       f.series.forEach((s, i) => {
         const r = inside && shown[i] ? reading(s, x, left) : null, { value, dot } = entries[i];
-        value.textContent = r == null ? "" : (s.style === "points" ? `at ${number(r.x)}: ` : "") + words(r);
+        value.textContent = r == null ? "" : (placed(s) ? `at ${place(r.x)}: ` : "") + words(r);
         dot.hidden = r == null || !able(r.y, f.y_log);
         if (dot.hidden) return;
         dot.style.left = `${u.valToPos(r.x, "x")}px`;
@@ -118,7 +123,7 @@
       e.preventDefault();
       step = Math.max(e.key === "Escape" ? -1 : 0, Math.min(xs.length - 1, to));
       u.setCursor(step < 0 ? { left: -10, top: -10 } : { left: u.valToPos(xs[step], "x"), top: 0 });
-      said.textContent = step < 0 ? "" : [`${f.x_label} ${number(xs[step])}`,
+      said.textContent = step < 0 ? "" : [`${f.x_label} ${place(xs[step])}`,
         ...f.series.map((s, i) => entries[i].value.textContent && `${s.name}: ${entries[i].value.textContent}`)]
         .filter(Boolean).join("; ");
     });
@@ -144,8 +149,9 @@
       table.append(node("thead"), node("tbody"));
       table.tHead.append(head);
       for (const s of f.series) s.x.forEach((x, i) => {
-        const row = node("tr"), cells = [x, s.y[i], s.low?.[i], s.high?.[i]];
-        row.append(node("th", "", s.name), ...cells.map(v => node("td", "number", v == null ? "–" : number(v))));
+        const row = node("tr"), cells = [s.y[i], s.low?.[i], s.high?.[i]];
+        const texts = [f.x_names[x - 1] ?? (x == null ? "–" : number(x)), ...cells.map(v => (v == null ? "–" : number(v)))];
+        row.append(node("th", "", s.name), ...texts.map(text => node("td", "number", text)));
         table.tBodies[0].append(row);
       });
       box.append(table);

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.study.kv.affinity import assigned
 from sojourn.study.kv.seen import configurations, name_of
 
 TOLERANCE = 0.05
@@ -82,35 +83,83 @@ def knees(seen: pl.DataFrame) -> list[Knee]:
     return found
 
 
-def limited_by(row: dict[str, Any], cores: int) -> str:
-    """What limits a run, from its CPU times: the first of client, server, net thread that works 90 % of the time; the
-    machine where all cores are in use (by other processes too); workers where they are all held; else the round trip."""
+CORES, ONE_CORE = "the machine's cores", "a core that servers and middlewares share"
+TOO_SMALL = ("client", CORES, ONE_CORE)
+QUIET = 0.05  # of the cores may be used by others
+
+
+def disturbed(cores: int) -> pl.Expr:
+    """Whether other processes of the machine used more than 5 % of its cores during a run; False where it is unknown."""
+    return (pl.col("others_cores").fill_nan(0.0).fill_null(0.0) > QUIET * cores).alias("disturbed")
+
+
+def uses(row: dict[str, Any], cores: int) -> dict[str, float]:
+    """How much of each part of the system a run used, 0 to 1 (more by errors of measurement): the client's busiest
+    thread, a server's CPU of its share (a core where it has none), a net thread; the network of a server and of a
+    middleware where it has a rate; a core that several processes of the system were put on; all cores together (by other
+    processes too); workers that are held. A share that is used up in most of its periods is as much used as that: what
+    a server does not get, it cannot be seen to use."""
     x = row["throughput_per_s"]
 
-    def share(name: str, over: int = 1) -> float:
-        value = row[name]
-        return x * value / max(over, 1) if value is not None and np.isfinite(value) else 0.0
+    def known(name: str, otherwise: float = 0.0) -> float:
+        value = row.get(name)
+        return float(value) if value is not None and np.isfinite(value) else otherwise
 
-    net = share("net_cpu_s", row["proxies"])
-    each = {
-        "client": row["client_share"] or 0.0,
-        "server CPU": share("server_cpu_s", row["servers"]),
-        "net thread": net,
+    of_server = x * known("server_cpu_s") / row["servers"] / known("server_cores", 1.0)
+    per_operation = sum(known(name) for name in ("client_cpu_s", "server_cpu_s", "net_cpu_s", "worker_cpu_s"))
+    pool = row["workers"] * row["proxies"]
+    work = {name: known(f"{name}_cpu_s") for name in ("server", "net", "worker")}
+    return {
+        "client": known("client_share"),
+        "server CPU": max(of_server, known("server_throttled")),
+        "net thread": x * known("net_cpu_s") / max(row["proxies"], 1),
+        "network of a server": known("server_sent_bit_per_s") / known("server_rate_bit_per_s", np.inf),
+        "network of a middleware": known("proxy_sent_bit_per_s") / known("proxy_rate_bit_per_s", np.inf),
+        ONE_CORE: x * _shared_s(row, cores, work["server"], work["net"] + work["worker"]),
+        CORES: (x * per_operation + known("others_cores")) / cores,
+        "workers": x * known("service_s") / pool if pool else 0.0,
     }
-    if (busiest := max(each, key=lambda k: each[k])) and each[busiest] >= BUSY:
+
+
+def _shared_s(row: dict[str, Any], cores: int, servers_s: float, proxies_s: float) -> float:
+    """CPU time of an operation on the core that has most of it, of those with two processes of the system or more."""
+    if not row.get("pinned"):
+        return 0.0
+    who = assigned(range(cores), row["servers"], row["proxies"])
+    each = [(own, servers_s / row["servers"]) for own in who.servers]
+    each += [(own, proxies_s / row["proxies"]) for own in who.proxies]
+    places = [own for own, _ in each]
+    found = {own: sum(s for other, s in each if other == own) / len(own) for own in places if places.count(own) > 1}
+    return max(found.values(), default=0.0)
+
+
+def limited_by(row: dict[str, Any], cores: int) -> str:
+    """What limits a run: the most used of client, server CPU, net thread, networks and a shared core where that is 90 %; else the
+    machine where all cores are in use; else workers where they are all held; else the round trip."""
+    used = uses(row, cores)
+    machine, workers = used.pop(CORES), used.pop("workers")
+    busiest = max(used, key=lambda name: used[name])
+    if used[busiest] >= BUSY:
         return busiest
-    total = share("client_cpu_s") + share("server_cpu_s") + share("net_cpu_s") + share("worker_cpu_s")
-    others = row.get("others_cores")
-    total += others if others is not None and np.isfinite(others) else 0.0
-    if total >= BUSY * cores:
-        return "the machine's cores"
-    held = share("service_s", row["workers"] * row["proxies"]) if row["workers"] else 0.0
-    return "workers" if held >= BUSY else "round trip"
+    if machine >= BUSY:
+        return CORES
+    return "workers" if workers >= BUSY else "round trip"
 
 
 def too_small(row: dict[str, Any], cores: int) -> bool:
-    """The rule: the client's thread, or all cores together, are what limits, so the point says nothing of the middleware."""
-    return limited_by(row, cores) in ("client", "the machine's cores")
+    """The rule: the client's thread, a core that several must share, or all cores together are what limits, so the point
+    says nothing of the middleware alone."""
+    return limited_by(row, cores) in TOO_SMALL
 
 
-__all__ = ["Knee", "knee", "knees", "laws", "limited_by", "too_small"]
+def marked(seen: pl.DataFrame, cores: int) -> pl.DataFrame:
+    """The rows with what limited each (`limited_by`) and whether the machine was too small for it (`too_small`)."""
+    limits = [limited_by(row, cores) for row in seen.to_dicts()]
+    return seen.with_columns(
+        limited_by=pl.Series(limits, dtype=pl.String),
+        too_small=pl.Series([x in TOO_SMALL for x in limits], dtype=pl.Boolean),
+        disturbed=disturbed(cores),
+    )
+
+
+__all__ = ["Knee", "knee", "knees", "laws", "limited_by", "marked", "too_small", "uses"]

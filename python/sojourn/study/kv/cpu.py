@@ -1,11 +1,11 @@
-"""CPU time of processes while something runs, sampled with the clock that the records use."""
+"""Counters of processes and of the machine while something runs, sampled with the clock that the records use."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +13,23 @@ import numpy as np
 PERIOD_S = 0.1
 MACHINE = "machine"
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+PROC = Path("/proc")
+SCHEDULER_CLOCK = 2  # CPUCLOCK_SCHED: what the scheduler counts, in the identifier of a process's clock
+SENT_FIELD = 8  # of a line of net/dev, after the name: bytes sent
 
 
 def used_s(pid: int) -> float:
-    """CPU time of a process with all its threads, ended ones too; NaN when it is gone."""
+    """CPU time of a process with all its threads, ended ones too, to the nanosecond: its clock (clock_getcpuclockid(3)),
+    since /proc counts in ticks of 10 ms; NaN when it is gone, and waited for."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return time.clock_gettime(~pid << 3 | SCHEDULER_CLOCK)
     except OSError:
         return float("nan")
-    return (int(fields[11]) + int(fields[12])) * TICK_S
+
+
+def all_used_s(pids: Iterable[int]) -> float:
+    """CPU time of some processes together."""
+    return sum(used_s(pid) for pid in pids)
 
 
 def machine_s() -> float:
@@ -30,13 +38,27 @@ def machine_s() -> float:
     return (sum(fields) - fields[3] - fields[4]) * TICK_S
 
 
-class Sampler:
-    """Samples groups of processes, and the `machine`, every 0.1 s in a thread of its own, between `with` and its end."""
+def sent_bytes(pid: int, interface: str, proc: Path = PROC) -> float:
+    """Bytes sent by an interface of the network namespace that a process is in; NaN when there is none."""
+    try:
+        lines = (proc / str(pid) / "net/dev").read_text().splitlines()
+    except OSError:
+        return float("nan")
+    for line in lines:
+        name, _, fields = line.partition(":")
+        if name.strip() == interface:
+            return float(fields.split()[SENT_FIELD])
+    return float("nan")
 
-    def __init__(self, groups: Mapping[str, list[int]]) -> None:
-        self._groups = dict(groups)
+
+class Sampler:
+    """Samples counters, and the CPU time of the `machine`, every 0.1 s in a thread of its own, between `with` and its
+    end. A counter only grows, and is NaN while it is unknown."""
+
+    def __init__(self, meters: Mapping[str, Callable[[], float]]) -> None:
+        self._meters = {**meters, MACHINE: machine_s}
         self._at: list[float] = []
-        self._used: dict[str, list[float]] = {name: [] for name in (*groups, MACHINE)}
+        self._read: dict[str, list[float]] = {name: [] for name in self._meters}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -50,18 +72,19 @@ class Sampler:
 
     def _run(self) -> None:
         while True:
+            last = self._over.is_set()  # one more at the end: what happened since the last one counts
             self._at.append(time.monotonic())
-            for name, pids in self._groups.items():
-                self._used[name].append(sum(used_s(pid) for pid in pids))
-            self._used[MACHINE].append(machine_s())
-            if self._over.wait(PERIOD_S):
+            for name, meter in self._meters.items():
+                self._read[name].append(meter())
+            if last:
                 return
+            self._over.wait(PERIOD_S)
 
     def between(self, start_s: float, end_s: float) -> dict[str, float]:
-        """CPU seconds of each group between two times of CLOCK_MONOTONIC; straight between samples."""
+        """By how much each grew between two times of CLOCK_MONOTONIC; straight between samples."""
         found = {}
-        for name, used in self._used.items():
-            at, values = np.array(self._at), np.array(used)
+        for name, read in self._read.items():
+            at, values = np.array(self._at), np.array(read)
             known = np.isfinite(values)
             inside = np.interp((start_s, end_s), at[known], values[known]) if known.any() else (np.nan, np.nan)
             found[name] = float(inside[1] - inside[0])

@@ -1,4 +1,5 @@
-"""The study's system on this machine: memcached servers, proxies and the load, each a process of its own, on loopback."""
+"""The study's system on this machine: memcached servers, proxies and the load, each a process of its own; on loopback, or
+each on a host of its own (`place.py`)."""
 
 from __future__ import annotations
 
@@ -7,17 +8,23 @@ import shutil
 import socket
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sojourn.errors import ServiceError, SojournError
+from sojourn.lab.namespaces import inside
 from sojourn.lab.process import Worker
+from sojourn.lab.topology import cores
 from sojourn.measure.kv_load import kv_load
 from sojourn.measure.records import read_log
-from sojourn.study.kv.cpu import Sampler
+from sojourn.study.kv import histograms
+from sojourn.study.kv.affinity import assigned, pin
+from sojourn.study.kv.cpu import Sampler, all_used_s
+from sojourn.study.kv.place import CLIENT, Lab, Place, place
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.reading import Window, seen
 from sojourn.study.kv.seen import Seen
@@ -38,15 +45,18 @@ class LiveSystem:
     value_bytes: int = 1024
     warm_up_s: float = 0.5
     seed: int = 1
+    lab: Lab = field(default_factory=Lab)
+    proxies: int = 2
     kind: str = ""
+    place: Place = field(default_factory=Place)
     _servers: list[Any] = field(default_factory=list)
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> LiveSystem:
         with ExitStack() as stack:
-            for _ in range(self.servers):
-                self._servers.append(start_server(memory_bytes=max(64 << 20, 4 * self.keys * (self.value_bytes + 512))))
-                stack.callback(self._servers[-1].stop)
+            self.place = stack.enter_context(place(self.lab, self.servers, self.proxies))
+            for k in range(self.servers):
+                self._start(f"server{k + 1}", stack)
             self.kind = self._servers[0].kind
             self.populate()
             self._stack = stack.pop_all()
@@ -54,6 +64,13 @@ class LiveSystem:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def _start(self, host: str, stack: ExitStack) -> None:
+        memory_bytes = max(64 << 20, 4 * self.keys * (self.value_bytes + 512))
+        server = start_server(memory_bytes=memory_bytes, **self.place.server_options(host))
+        stack.callback(server.stop)
+        self._servers.append(server)
+        self.place.started(host, list(server.pids.values()))
 
     def populate(self) -> None:
         """Stores every key at every server."""
@@ -65,7 +82,10 @@ class LiveSystem:
             raise ServiceError(f"{misses} of {asked} keys are missing", "population of the servers", "give more memory")
 
     def ping(self) -> dict[str, float]:
-        """Round trip of `version` to the first server, s: median, smallest, largest of 200."""
+        """Round trip of `version` from the client to the first server, s: median, smallest, largest of 200."""
+        return inside(self.place.path(CLIENT), self._ping)
+
+    def _ping(self) -> dict[str, float]:
         host, port = self._servers[0].address.rsplit(":", 1)
         times = []
         with socket.create_connection((host, int(port)), timeout=2.0) as talk:
@@ -93,30 +113,58 @@ class LiveSystem:
             ready = [worker.ready(READY_S) for worker in proxies]
             urls = [f"memcached://{proxy['address']}" for proxy in ready] or [s.url for s in servers]
             config = self._load(urls, point.workload, point.clients, point.seconds + self.warm_up_s, self._seed(point))
-            pids = {
-                "client": [load.process.pid],
-                "servers": [pid for s in servers for pid in s.pids.values()],
-                "proxies": [worker.process.pid for worker in proxies],
-            }
-            with Sampler(pids) as sampler:
-                load.begin({"load": config, "out": str(out)})
+            self._pin(point, load, servers, proxies)
+            with Sampler(self._meters(load, servers, proxies)) as sampler:
+                load.begin({"network": self.place.path(CLIENT), "load": config, "out": str(out)})
                 summary = load.finish(config["duration_s"] + 60)["summary"]
             ends = [worker.result(END_S)["summary"] for worker in proxies]
-            start, end = summary["start_s"] + self.warm_up_s, summary["end_s"]
-            records, _ = read_log(out / "requests.rec")
-            logs = [read_log(out / f"app{k}.rec") for k in range(len(proxies))]
-            return seen(point, Window(start, end, records, summary, logs, ends, sampler.between(start, end)))
+            window = self._window(out, summary, ends, sampler)
+            histograms.keep(self.folder, point, window)
+            return seen(point, window)
+
+    def _pin(self, point: Point, load: Worker, servers: list[Any], proxies: list[Worker]) -> None:
+        """Keeps every process on its own cores, where the study says so."""
+        if not self.lab.pinned:
+            return
+        who = assigned([core.number for core in cores()], point.servers, point.proxies)
+        pin([load.process.pid], who.client)
+        for server, own in zip(servers, who.servers, strict=True):
+            pin(server.pids.values(), own)
+        for proxy, own in zip(proxies, who.proxies, strict=True):
+            pin([proxy.process.pid], own)
+
+    def _window(self, out: Path, summary: dict[str, Any], ends: list[dict[str, Any]], sampler: Sampler) -> Window:
+        """What was recorded from the end of the warm-up to the end of the load."""
+        start, end = summary["start_s"] + self.warm_up_s, summary["end_s"]
+        used = sampler.between(start, end)
+        return Window(
+            start, end, read_log(out / "requests.rec")[0], summary,
+            [read_log(out / f"app{k}.rec") for k in range(len(ends))], ends, used,
+            [read_log(out / f"bins{k}.rec")[0] for k in range(len(ends))], self.place.limits(used, end - start),
+        )  # fmt: skip
+
+    def _meters(self, load: Worker, servers: list[Any], proxies: list[Worker]) -> dict[str, Callable[[], float]]:
+        """CPU times of the three kinds of process, and what the place counts."""
+        pids = {
+            "client": [load.process.pid],
+            "servers": [pid for server in servers for pid in server.pids.values()],
+            "proxies": [worker.process.pid for worker in proxies],
+        }
+        firsts = {f"server{k + 1}": next(iter(server.pids.values())) for k, server in enumerate(servers)}
+        firsts |= {f"proxy{k + 1}": worker.process.pid for k, worker in enumerate(proxies)}
+        return {name: partial(all_used_s, group) for name, group in pids.items()} | self.place.meters(firsts)
 
     def _seed(self, point: Point) -> int:
         return int.from_bytes(hashlib.sha256(f"{self.seed}/{point.name}".encode()).digest()[:6], "big")
 
     def _proxy(self, point: Point, servers: list[Any], out: Path, k: int, stack: ExitStack) -> Worker:
+        host = f"proxy{k + 1}"
         config = {
-            "listen": "127.0.0.1:0", "servers": [s.address for s in servers], "design": point.design,
+            "listen": f"{self.place.address(host)}:0", "servers": [s.address for s in servers], "design": point.design,
             "workers": max(point.workers, 1), "sharded": point.sharded, "log": str(out / f"app{k}.rec"), "period_s": 0.05,
-            "timeout_s": 5.0,
+            "timeout_s": 5.0, "bins": str(out / f"bins{k}.rec"),
         }  # fmt: skip
-        worker = Worker("kv-proxy", {"kv-proxy": config}, log=out / f"proxy{k}.txt")
+        worker = Worker("kv-proxy", {"network": self.place.path(host), "kv-proxy": config}, log=out / f"proxy{k}.txt")
         stack.callback(worker.close)
         return worker
 
@@ -130,7 +178,8 @@ class LiveSystem:
         )  # fmt: skip
 
     def _run(self, config: dict[str, Any], out: Path) -> dict[str, Any]:
-        worker = Worker("load", {"load": config, "out": str(out)}, log=out / "log.txt")
+        told = {"network": self.place.path(CLIENT), "load": config, "out": str(out)}
+        worker = Worker("load", told, log=out / "log.txt")
         try:
             summary: dict[str, Any] = worker.finish(config["duration_s"] + 120)["summary"]
             return summary

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sojourn.errors import StudyError
 from sojourn.study.file import checked, read_data, study_file
+from sojourn.study.kv.place import Lab
 from sojourn.study.kv.points import Point, shuffled
 
 WORKLOAD = r"^(set|get|mixed|multi-[1-9][0-9]{0,2})$"
@@ -109,6 +110,7 @@ class Study(Part):
     title: str
     testbed: str = Field(pattern="^kv$")
     document: Document | None = None
+    lab: Lab = Lab()
     load: Load = Load()
     section: list[Section] = Field(min_length=1)
     quick: Quick = Quick()
@@ -126,6 +128,12 @@ class KvPlan:
 
     def sections(self) -> list[Section]:
         return [s for s in self.study.section if s.name in self.parts]
+
+    def hosts(self) -> tuple[int, int]:
+        """Most servers and most middlewares of any section that is to be run."""
+        sections = self.sections()
+        proxies = [max(s.proxies) for s in sections if set(s.design) != {"none"}]
+        return max(max(s.servers) for s in sections), max(proxies, default=0)
 
     def points(self, section: Section) -> list[Point]:
         """In the order in which they are to be run."""

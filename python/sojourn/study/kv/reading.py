@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,16 @@ import polars as pl
 
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.seen import NAN, Seen
+from sojourn.study.kv.startup import startup
 
 QUANTILES = {"p25_s": 0.25, "p50_s": 0.5, "p75_s": 0.75, "p90_s": 0.9, "p99_s": 0.99}
 
 
 @dataclass(frozen=True)
 class Window:
-    """Start and end on CLOCK_MONOTONIC, the client's records and summary, each proxy's log with its meta and summary, and
-    CPU seconds used between start and end by `client`, `servers`, `proxies`."""
+    """Start and end on CLOCK_MONOTONIC, the client's records and summary, each proxy's log with its meta and summary,
+    CPU seconds used between start and end by `client`, `servers`, `proxies`, and each proxy's log of response times.
+    `limits`: columns of `Seen` that the place of the hosts knows."""
 
     start_s: float
     end_s: float
@@ -26,6 +28,8 @@ class Window:
     logs: list[tuple[pl.DataFrame, dict[str, Any]]]
     ends: list[dict[str, Any]]
     cpu_s: dict[str, float]
+    bins: list[pl.DataFrame] = field(default_factory=list)
+    limits: dict[str, float] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
@@ -46,7 +50,7 @@ def seen(point: Point, w: Window) -> Seen:
         server_cpu_s=per(w.cpu_s["servers"]), client_cpu_s=per(w.cpu_s["client"]),
         client_share=max(lane["cpu_s"] / max(lane["wall_s"], 1e-9) for lane in w.summary["lanes"]),
         others_cores=max(w.cpu_s["machine"] - sum(w.cpu_s[k] for k in ("client", "servers", "proxies")), 0.0) / w.seconds,
-        server_shares=_balance(w.ends), **_inside(w),
+        server_shares=_balance(w.ends), **_inside(w), **w.limits,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -86,5 +90,5 @@ def _inside(w: Window) -> dict[str, Any]:
         "queue_s": total(log, "queue_s") / served, "service_s": total(log, "service_s") / served,
         "queue_length": float(lengths.mean()), "queue_length_error": float(np.std(lengths) / max(len(lengths) - 1, 1) ** 0.5),
         "net_s": total(net, "busy_s") / done, "net_cpu_s": total(net, "cpu_s") / done,
-        "worker_cpu_s": (total(log, "cpu_s") - total(net, "cpu_s")) / done,
+        "worker_cpu_s": (total(log, "cpu_s") - total(net, "cpu_s")) / done, **startup([log for log, _ in w.logs]),
     }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from sojourn.findings import Finding, findings, read_tables
 from sojourn.lab.registry import only_one
 from sojourn.lab.topology import cores
 from sojourn.study.folder import Say, open_study
+from sojourn.study.kv.analysis import marked
 from sojourn.study.kv.live import LiveSystem
 from sojourn.study.kv.modelled import judged
 from sojourn.study.kv.models import Judgement
@@ -45,6 +46,7 @@ class KvFindings:
     tables: int = 0
     models: list[Judgement] = field(default_factory=list)
     seconds: float = 0.0
+    lab: dict[str, Any] = field(default_factory=dict)
 
 
 def document(plan: KvPlan, found: KvFindings) -> None:
@@ -65,7 +67,7 @@ def run_sections(plan: KvPlan, system: System, found: KvFindings, say: Say) -> N
         rows += [_once(found.folder, point, system, say) for point in points]
     found.seen = frame(rows)
     if rows:
-        found.seen.write_csv(found.folder / "seen.csv")
+        marked(found.seen, found.cores).write_csv(found.folder / "seen.csv")
 
 
 def _once(folder: Path, point: Point, system: System, say: Say) -> Seen:
@@ -89,11 +91,11 @@ def measure(plan: KvPlan, folder: Path, say: Say, system: System | None = None) 
         run_sections(plan, system, found, say)
     elif plan.sections():
         load = plan.study.load
-        most = max(max(s.servers) for s in plan.sections())
+        servers, proxies = plan.hosts()
         with only_one(f"study {plan.study.name}"), LiveSystem(
-            folder, most, load.keys, load.value_bytes, load.warm_up_s, load.seed
+            folder, servers, load.keys, load.value_bytes, load.warm_up_s, load.seed, plan.study.lab, proxies
         ) as live:  # fmt: skip
-            found.server = live.kind
+            found.server, found.lab = live.kind, live.place.describe()
             run_sections(plan, live, found, say)
     if "models" in plan.parts:
         found.models = judged(found.seen, found.cores)

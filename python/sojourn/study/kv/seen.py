@@ -24,7 +24,12 @@ class Seen:
     mean of samples, queue_length_error its standard error), service_s (waiting for memcached), net_s (net thread or
     event loop awake). CPU time: net_cpu_s, worker_cpu_s, server_cpu_s (all servers), client_cpu_s. `server_shares`:
     busiest server's share of requests x servers (1: balanced). `client_share`: of a core, by the client's busiest
-    thread. `others_cores`: cores that other processes of the machine used meanwhile.
+    thread. `others_cores`: cores that other processes of the machine used meanwhile. `startup_s`: middleware up before its
+    first request; `mw_whole_per_s`: its throughput over its whole log, start-up and warm-up in it.
+    Where hosts have limits of their own: server_sent_bit_per_s (by the server that sent most, on its NIC) of
+    server_rate_bit_per_s, the same for proxies; `server_cores`: each server's share of the cores, `server_throttled`: in
+    which part of its periods the share was used up, of the server that waited most. `pinned`: each process kept to the
+    cores that `affinity.assigned` says.
     """
 
     section: str
@@ -60,6 +65,15 @@ class Seen:
     client_share: float = NAN
     queue_length_error: float = NAN
     others_cores: float = NAN
+    startup_s: float = NAN
+    mw_whole_per_s: float = NAN
+    server_sent_bit_per_s: float = NAN
+    server_rate_bit_per_s: float = NAN
+    proxy_sent_bit_per_s: float = NAN
+    proxy_rate_bit_per_s: float = NAN
+    server_cores: float = NAN
+    server_throttled: float = NAN
+    pinned: bool = False
 
 
 def frame(rows: Iterable[Seen]) -> pl.DataFrame:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sojourn.errors import SojournError
 from sojourn.lab.process import Worker
 from sojourn.measure.messages_load import messages_load
 from sojourn.measure.records import read_log
-from sojourn.study.kv.cpu import Sampler
+from sojourn.study.kv.cpu import Sampler, all_used_s
 from sojourn.study.messages.plan import Load
 from sojourn.study.messages.points import Point
 from sojourn.study.messages.reading import Window, seen
@@ -63,7 +64,7 @@ class LiveSystem:
             services = [self._service(point, out, k, stack) for k in range(point.middlewares)]
             urls = [f"messages://{service.ready(READY_S)['address']}" for service in services]
             config = self._config(point, urls)
-            with Sampler(self._groups(load, services)) as sampler:
+            with Sampler(self._meters(load, services)) as sampler:
                 load.begin({"load": config, "out": str(out)})
                 summary = load.finish(config["duration_s"] + 60)["summary"]
             ends = [service.result(END_S)["summary"] for service in services]
@@ -75,14 +76,15 @@ class LiveSystem:
             used = sampler.between(start, end)
             return seen(point, Window(start, end, records, summary, requests, levels, ends, used))
 
-    def _groups(self, load: Worker, services: list[Worker]) -> dict[str, list[int]]:
-        """What is in the cluster now stays for the run: the services have all their sessions, and vacuum is theirs to ask for."""
+    def _meters(self, load: Worker, services: list[Worker]) -> dict[str, Callable[[], float]]:
+        """What is in the cluster now stays for the run: the services have all their sessions, and ask for vacuum themselves."""
         assert self._postgres is not None
-        return {
+        groups = {
             "client": [load.process.pid],
             "service": [service.process.pid for service in services],
             "database": [pid for name, pid in self._postgres.pids.items() if "autovacuum worker" not in name],
         }
+        return {name: partial(all_used_s, pids) for name, pids in groups.items()}
 
     def _service(self, point: Point, out: Path, k: int, stack: ExitStack) -> Worker:
         assert self._postgres is not None

@@ -61,7 +61,7 @@ def closed_network(times: Times, shape: Shape, clients: int, server_s: float | N
 
     `server_s`: what of the service time all servers together work; default their CPU time, else all of it.
     """
-    service = times.light_service_s.value
+    service = times.light_service_s.value - times.light_waiting_s
     work = times.mean("server_cpu_s") if server_s is None else server_s
     each = work / shape.servers if shape.to_all else work
     each = min(each or service, service)

@@ -11,10 +11,10 @@ from sojourn.report import Section, Table
 from sojourn.report.document import Cell
 from sojourn.study.kv.modelled import shape_of
 from sojourn.study.kv.models import Judgement, fit_times, station_table
+from sojourn.study.kv.models.times import Estimate
 from sojourn.study.kv.run import KvFindings
+from sojourn.study.kv.sections.words import MS, three
 from sojourn.study.kv.seen import configurations, name_of
-
-MS = 1e3
 
 
 def models_section(found: KvFindings) -> Section:
@@ -23,9 +23,35 @@ def models_section(found: KvFindings) -> Section:
         "other counts are predicted. The network of queues has constant times; the second model stretches CPU times by "
         "the cores that client, net thread, workers and servers share."
     )
-    return Section(
-        "Models", lead, (_summary(found.models), *(_points(j) for j in found.models if j.points), *_stations(found))
+    tables = (_summary(found.models), _fitted(found.models), *(_points(j) for j in found.models if j.points))
+    return Section("Models", lead, (*tables, *_stations(found)))
+
+
+FITTED = ("network", "net thread", "worker, outside the servers", "servers (CPU)")
+
+
+def _fitted(models: list[Judgement]) -> Table:
+    """The times with their intervals, once for each configuration: all models have the same."""
+    fits = dict(fit for j in models for fit in j.fits)
+    cells = tuple(
+        (name, *three(t.network_s, MS), *_three(t.means.get("net_s")), *_three(t.held_s), *_three(t.means.get("server_cpu_s")))
+        for name, t in fits.items()
+    )  # fmt: skip
+    spaces = [" " * k for k in range(len(FITTED))]
+    columns = (
+        "configuration",
+        *(c for what, s in zip(FITTED, spaces, strict=True) for c in (what, f"low{s}", f"high{s}")),
     )
+    note = (
+        "ms an operation, 95 % intervals: network and worker over the runs at the fewest clients, less the waiting for a "
+        "server that the model has there; the others over all fitted runs, each client count a stratum. No interval where "
+        "there is one run."
+    )
+    return Table("Fitted times", columns, cells, note, ("", *[".4f"] * 12))
+
+
+def _three(e: Estimate | None) -> tuple[float | None, float | None, float | None]:
+    return three(e, MS) if e else (None, None, None)
 
 
 def _summary(models: list[Judgement]) -> Table:
