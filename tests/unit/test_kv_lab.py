@@ -12,7 +12,7 @@ import pytest
 
 from sojourn.errors import PermissionLacking, StudyError
 from sojourn.lab.groups import CoreShare
-from sojourn.report import Document, render_html
+from sojourn.report import Document, Table, render_html
 from sojourn.study.kv.analysis import limited_by, marked, too_small, uses
 from sojourn.study.kv.cpu import Sampler, sent_bytes, used_s
 from sojourn.study.kv.models import Limits, Prediction, Times, limits_of
@@ -215,6 +215,16 @@ def test_limits_are_fitted_from_bits_of_an_operation() -> None:
     rows = frame(row(x, 2, server_sent_bit_per_s=x * 9000 / 2, **sent) for x in (5000.0, 6000.0))
     assert limits_of(rows) == Limits(2, 1e8, pytest.approx(9000.0), 0.25)
     assert limits_of(frame([row(5000.0)])) == Limits(1)
+
+
+def test_what_others_took_is_not_held_against_the_machine() -> None:
+    """All cores are used in both: by the system itself, or by others."""
+    own = row(10_000, client_share=0.8, client_cpu_s=8e-5, server_cpu_s=8e-5, net_cpu_s=4e-5)  # two cores together
+    others = row(1000, others_cores=1.95)
+    for seen, small, disturbed in ((own, "16", "no"), (others, "no", "16")):
+        (table, _) = limits_section(frame([seen]), 2, {}).blocks
+        assert isinstance(table, Table)
+        assert table.rows[0][1:] == ("the machine's cores at 16", small, disturbed)
 
 
 def test_the_report_says_the_limits_and_what_is_not_shown() -> None:

@@ -19,6 +19,10 @@ LEAD = (
 )
 
 
+# what others took is no property of this machine
+TOO_SMALL = pl.col("too_small") & ~pl.col("disturbed")
+
+
 def limits_section(seen: pl.DataFrame, cores: int, lab: dict[str, Any]) -> Section:
     """From the rows of all runs and the description of the place where they ran (`Place.describe`)."""
     return Section("Limits", LEAD, (*_place(lab), _limits(marked(seen, cores)), _uses(seen, cores)))
@@ -47,13 +51,21 @@ def _limits(rows: pl.DataFrame) -> Table:
     cells: list[tuple[Cell, ...]] = []
     for configuration, own in configurations(rows):
         by = {
-            str(what): ", ".join(map(str, sorted(set(group["clients"]))))
+            str(what): _clients(group)
             for (what,), group in own.partition_by("limited_by", as_dict=True, maintain_order=True).items()
         }
-        small = own.filter(pl.col("too_small"))["clients"].unique().sort().to_list()
+        small, others = (_clients(own.filter(what)) for what in (TOO_SMALL, pl.col("disturbed")))
         text = "; ".join(f"{what} at {clients}" for what, clients in by.items())
-        cells.append((name_of(configuration), text, ", ".join(map(str, small)) or "no"))
-    return Table("Limits", ("configuration", "limited by, at clients", "machine too small, at clients"), tuple(cells))
+        cells.append((name_of(configuration), text, small, others))
+    columns = ("configuration", "limited by, at clients", "machine too small, at clients", "disturbed, at clients")
+    note = (
+        "Too small: the client or cores limit, undisturbed. Disturbed: other processes used more than 5 % of the cores."
+    )
+    return Table("Limits", columns, tuple(cells), note)
+
+
+def _clients(rows: pl.DataFrame) -> str:
+    return ", ".join(map(str, rows["clients"].unique().sort().to_list())) or "no"
 
 
 def _uses(seen: pl.DataFrame, cores: int) -> Table:
