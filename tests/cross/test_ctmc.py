@@ -104,6 +104,18 @@ def test_open_product_form(data: st.DataObject) -> None:
     assert found.queue_length == pytest.approx(exact.queue_length, rel=1e-5, abs=1e-9)
 
 
+@pytest.mark.parametrize("discipline", ["fcfs", "siro", "priority"])
+def test_who_returns_at_once_is_not_among_those_that_waited(discipline: str) -> None:
+    """One who returns at once (a) and one who thinks 0.5 s (b), services of 1 s. By hand: a alone 1/5, b waiting 2/5, a
+    waiting 2/5 of the time, since a free server takes the one that waits before a is back, whatever the discipline."""
+    customers = [sj.Closed("a", 1, priority=0), sj.Closed("b", 1, think_s=0.5, priority=1)]
+    model = sj.Model([sj.Queue("s", 1, discipline)], customers, demands_s={"s": {"a": 1.0, "b": 1.0}})
+    found = sj.solve(model, method="ctmc")
+    assert [found.value("throughput", cls=c) for c in "ab"] == pytest.approx([0.6, 0.4], rel=1e-12)
+    simulated = sj.simulate(model, completions=100_000, seed=1)
+    assert [simulated.value("throughput", cls=c) for c in "ab"] == pytest.approx([0.6, 0.4], rel=0.02)
+
+
 @QUICK
 @given(closed_model())
 def test_numbers_add_up(model: sj.Model) -> None:

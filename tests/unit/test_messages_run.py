@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -161,6 +161,24 @@ def test_measured_judged_and_reported_and_resumed(file: Path, tmp_path: Path) ->
     save_state(out, plan, finished=True)
     with pytest.raises(StudyError, match="another study"):
         open_study(out, read_messages_plan(file, seed=2), print)
+
+
+@dataclass
+class Disturbed(Simulated):
+    """Others use 1.5, 0.5, 0.05 cores in turn."""
+
+    def run(self, point: Point) -> Seen:
+        return replace(super().run(point), others_cores=(1.5, 0.5, 0.05)[(len(self.runs) - 1) % 3])
+
+
+@pytest.mark.parametrize(("tries", "kept", "runs"), [(1, 1.5, 3), (2, 0.5, 5), (3, 0.05, 9), (9, 0.05, 9)])
+def test_a_disturbed_run_is_repeated(file: Path, tmp_path: Path, tries: int, kept: float, runs: int) -> None:
+    file.write_text(SMALL.replace("[load]", f"[load]\ntries = {tries}").replace("repetitions = 2", "repetitions = 3"))
+    plan, system = read_messages_plan(file, only=("reference",)), Disturbed()
+    found = measure(plan, open_study(tmp_path / "out", plan, print), lambda _: None, system)
+    assert len(system.runs) == runs
+    assert set(found.seen["others_cores"]) >= {kept}
+    assert ("disturbed" in "\n".join(verdict_lines(found))) == (kept > 0.1)
 
 
 def test_sections_without_a_fit_are_reported(file: Path, tmp_path: Path) -> None:

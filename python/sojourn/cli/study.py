@@ -16,7 +16,7 @@ def study(
     quick: Annotated[bool, typer.Option("--quick", help="short runs: a first look in under three minutes")] = False,
     out: Annotated[Path | None, typer.Option(help="folder of the study; an interrupted one goes on there")] = None,
     only: Annotated[
-        str | None, typer.Option(help="parts of a key-value study, as document,ping,proxy,models; see its file")
+        str | None, typer.Option(help="parts of a key-value or message study, as proxy,models; see its file")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
 ) -> None:

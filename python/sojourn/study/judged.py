@@ -43,7 +43,7 @@ class Held(Generic[P]):
 
 @dataclass(frozen=True)
 class Judgement(Generic[P]):
-    """A model on all held-out points; `fits`: what was fitted, by configuration."""
+    """A model on all held-out points; `fits`: what was fitted, by configuration, where each is fitted by itself."""
 
     model: str
     points: tuple[Held[P], ...]

@@ -1,27 +1,39 @@
-"""How often intervals hold the truth over many simulated studies with known parameters: the check of every fit."""
+"""Is what was put in what comes out? How often intervals hold the known parameters of simulated studies.
+
+A 95 % interval must have the known value in 95 of 100 studies; how far a count may lie from that by chance, the binomial
+distribution says.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
+import polars as pl
 from scipy.stats import binom
 
 from sojourn.study.estimate import Estimate
 
-Found = Mapping[str, tuple[Estimate, float]]
+LEVEL = 0.95
 
 
-def hits(study: Callable[[int], Found], seeds: Iterable[int]) -> dict[str, int]:
-    """`study(seed)` gives by parameter its estimate and the truth; counts by parameter how often the interval has it."""
-    count: Counter[str] = Counter()
-    for seed in seeds:
-        for name, (estimate, truth) in study(seed).items():
-            count[name] += estimate.covers(truth)
-    return dict(count)
+def compared(seed: int, configuration: str, what: str, truth: float, e: Estimate) -> dict[str, Any]:
+    """A row of one study and one parameter (`time`: its name)."""
+    return {
+        "seed": seed, "configuration": configuration, "time": what, "truth": truth, "estimate": e.value, "low": e.low,
+        "high": e.high, "covered": e.covers(truth),
+    }  # fmt: skip
 
 
-def band(studies: int, level: float = 0.95, chance: float = 1e-3) -> tuple[int, int]:
-    """Fewest and most hits of `studies` intervals of `level` that are right, each end missed with half of `chance`."""
-    low, high = binom.ppf((chance / 2, 1 - chance / 2), studies, level)
-    return int(low), int(high)
+def coverage(rows: pl.DataFrame, sure: float = 0.99) -> pl.DataFrame:
+    """A row for each configuration and time: studies, how many covered it, the band [low, high] of such counts, whether
+    it lies inside, and the mean relative error of the estimates (bias). `sure`: of all rows together being inside when
+    each interval is right (Bonferroni)."""
+    found = rows.group_by("configuration", "time", maintain_order=True).agg(
+        studies=pl.len(), covered=pl.col("covered").sum(), bias=(pl.col("estimate") / pl.col("truth") - 1).mean()
+    )
+    tail = (1 - sure) / 2 / max(found.height, 1)
+    band = [binom.ppf((tail, 1 - tail), n, LEVEL) for n in found["studies"]]
+    low, high = (pl.Series([int(b[k]) for b in band]) for k in (0, 1))
+    return found.with_columns(low=low, high=high).with_columns(
+        inside=(pl.col("covered") >= pl.col("low")) & (pl.col("covered") <= pl.col("high"))
+    )

@@ -12,12 +12,13 @@ impl Walker<'_> {
     pub fn settle(&self, state: State, rate: f64, first: bool, emit: &mut Emit<'_>) {
         let mut stack: Stack = vec![(state, rate)];
         while let Some((mut state, rate)) = stack.pop() {
-            if let Some(step) = state.moving.pop() {
+            // A free server chooses among those who wait before anybody arrives: who returns at once is not among them.
+            if let Some(k) = self.idle(&state) {
+                self.begin(state, k, rate, &mut stack);
+            } else if let Some(step) = state.moving.pop() {
                 self.place(state, step, rate, &mut stack);
             } else if self.unblock(&mut state) || self.admit(&mut state) {
                 stack.push((state, rate));
-            } else if let Some(k) = self.idle(&state) {
-                self.begin(state, k, rate, &mut stack);
             } else {
                 emit(rate, &state);
             }

@@ -1,8 +1,7 @@
 """Is what was put in what comes out? The study on simulated systems with known times, many times over.
 
-Each seed is a whole study: plan, points in their order, rows, fit on its part of the points, judgement of the others. A 95 %
-interval must have the known time in 95 of 100 studies; how far a count may lie from that by chance, the binomial
-distribution says.
+Each seed is a whole study: plan, points in their order, rows, fit on its part of the points, judgement of the others.
+`sojourn.study.recovery.coverage` counts.
 """
 
 from __future__ import annotations
@@ -15,16 +14,15 @@ from typing import Any
 
 import polars as pl
 
+from sojourn.study import recovery
+from sojourn.study.estimate import Estimate
 from sojourn.study.kv.models import Times
-from sojourn.study.kv.models.times import Estimate
 from sojourn.study.kv.plan import KvPlan
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.run import measure
 from sojourn.study.kv.seen import Seen
 from sojourn.study.kv.simulated import Known, SimulatedSystem
-from sojourn.study.recovery import band
-
-LEVEL = 0.95
+from sojourn.study.recovery import coverage
 
 
 @dataclass
@@ -57,10 +55,7 @@ def _one(plan: KvPlan, known: Known, seed: int) -> Iterator[dict[str, Any]]:
         error = judgement.median_error()[0]
         for name, times in judgement.fits:
             for what, truth, e in compared(times, known):
-                yield {
-                    "seed": seed, "configuration": name, "time": what, "truth": truth, "estimate": e.value,
-                    "low": e.low, "high": e.high, "covered": e.covers(truth), "error": error,
-                }  # fmt: skip
+                yield recovery.compared(seed, name, what, truth, e) | {"error": error}
 
 
 def compared(times: Times, known: Known) -> Iterator[tuple[str, float, Estimate]]:
@@ -72,16 +67,4 @@ def compared(times: Times, known: Known) -> Iterator[tuple[str, float, Estimate]
         yield "held", known.held_s, times.held_s
 
 
-def coverage(rows: pl.DataFrame, sure: float = 0.99) -> pl.DataFrame:
-    """A row for each configuration and time: studies, how many covered it, the band [low, high] of such counts, whether
-    it lies inside, and the mean relative error of the estimates (bias). `sure`: of all rows together being inside when
-    each interval is right (Bonferroni)."""
-    found = rows.group_by("configuration", "time", maintain_order=True).agg(
-        studies=pl.len(), covered=pl.col("covered").sum(), bias=(pl.col("estimate") / pl.col("truth") - 1).mean()
-    )
-    tail = (1 - sure) / 2 / max(found.height, 1)
-    bands = [band(n, LEVEL, 2 * tail) for n in found["studies"]]
-    low, high = (pl.Series([b[k] for b in bands]) for k in (0, 1))
-    return found.with_columns(low=low, high=high).with_columns(
-        inside=(pl.col("covered") >= pl.col("low")) & (pl.col("covered") <= pl.col("high"))
-    )
+__all__ = ["compared", "coverage", "recovered"]

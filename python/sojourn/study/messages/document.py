@@ -12,9 +12,8 @@ from sojourn.study.messages.measured_section import laws_section, limits_section
 from sojourn.study.messages.model_section import best_section, database_section, models_section
 from sojourn.study.messages.models import REFERENCE
 from sojourn.study.messages.plan import MessagesPlan
-from sojourn.study.messages.run import MessagesFindings
+from sojourn.study.messages.run import QUIET_CORES, MessagesFindings
 
-QUIET = 0.05  # of the cores may be used by others
 WANTED = {"throughput": 0.10, "response time": 0.15}
 
 
@@ -73,9 +72,9 @@ def _runs(found: MessagesFindings) -> Iterator[str]:
         mean = {k: sum(shares(row)[k] for row in rows) / len(rows) for k in ("client", "service", "database")}
         parts = ", ".join(f"{k} {100 * v:.0f} %" for k, v in mean.items())
         yield f"{full} of them used all {found.cores} cores, which client, service and database share ({parts} of the CPU time)"
-    others = found.seen["others_cores"].fill_nan(None).median()
-    if isinstance(others, float) and others > QUIET * found.cores:
-        yield f"disturbed: other processes of this machine used {others:.2f} cores in the median run"
+    others = [row["others_cores"] for row in rows if row["others_cores"] > QUIET_CORES]
+    if others:
+        yield f"disturbed: in {len(others)} runs other processes of this machine used {min(others):.1f} to {max(others):.1f} cores"
 
 
 def messages_document(found: MessagesFindings, plan: MessagesPlan, verdict: list[str]) -> Document:

@@ -28,7 +28,8 @@ class Part(BaseModel):
 
 
 class Load(Part):
-    """`[load]`: what every run has in common. `put` and `take`: weights of the two; sizes in bytes."""
+    """`[load]`: what every run has in common. `put` and `take`: weights of the two; sizes in bytes. `tries`: how often a
+    run is made at most while other processes disturb it."""
 
     seconds: float = Field(default=10.0, gt=0.2, le=600)
     warm_up_s: float = Field(default=1.0, ge=0.2, le=60)
@@ -38,6 +39,7 @@ class Load(Part):
     take: float = Field(default=1.5, gt=0, le=1e6)
     message_bytes: int = Field(default=16, ge=16, le=65_536)
     queues: int = Field(default=1, ge=1, le=1000)
+    tries: int = Field(default=3, ge=1, le=20)
     durability: str = Field(default="full", pattern="^(full|off)$")
 
 
@@ -132,6 +134,7 @@ class Quick(Part):
     seconds: float = Field(default=0.8, gt=0.2, le=600)
     warm_up_s: float = Field(default=0.3, ge=0.2, le=60)
     repetitions: int = Field(default=1, ge=1, le=50)
+    tries: int = Field(default=2, ge=1, le=20)
     calibration: list[int] | None = None
 
 

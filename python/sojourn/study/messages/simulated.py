@@ -59,7 +59,7 @@ class SimulatedSystem:
         k = self.known
         nets = [Queue(f"dispatcher {j + 1}") for j in range(point.middlewares)]
         stations: list[Station] = [
-            Delay("network"), Delay("retry"), *nets, Delay("parse"), LoadDependent("database", k.rates_per_s),
+            Delay("network"), Delay("empty"), Delay("retry"), *nets, Delay("parse"), LoadDependent("database", k.rates_per_s),
             Delay("respond"), Pool("workers", point.workers * point.middlewares, HELD),
             Pool("connections", point.connections * point.middlewares, ("database",)),
         ]  # fmt: skip
@@ -68,15 +68,12 @@ class SimulatedSystem:
             **{n.name: {"parse": 1.0} for n in nets},
             "parse": {"database": 1.0},
             "database": {"respond": 1.0},
-            "respond": {"retry": k.empty_share, "network": 1 - k.empty_share},
+            "respond": {"empty": k.empty_share, "network": 1 - k.empty_share},
+            "empty": {"retry": 1.0},  # no time: who enters the delay is counted there, not who leaves it
             "retry": {"network": 1.0},
         }
-        times = {
-            "network": k.network_s,
-            "retry": max(point.retry_s, LEAST_S),
-            "parse": k.parse_s,
-            "respond": k.respond_s,
-        }
+        times = {"network": k.network_s, "empty": LEAST_S, "retry": max(point.retry_s, LEAST_S)}
+        times |= {"parse": k.parse_s, "respond": k.respond_s}
         times |= {n.name: k.dispatch_s for n in nets}
         return Model(
             stations, [Closed("c", point.clients, reference="network")],
@@ -98,7 +95,7 @@ def _seen(point: Point, m: Metrics) -> Seen:
     inside = sum(passing(s) for s in nets) + passing("workers")
     return Seen(
         **point.factors, seconds=point.seconds, throughput_per_s=x, response_s=passing("network") + inside,
-        empty_share=got["throughput", "retry"] / x, mw_response_s=inside,
+        empty_share=got["throughput", "empty"] / x, mw_response_s=inside,
         dispatch_s=sum(got["utilisation", s] for s in nets) / x, queue_s=passing("workers") - held,
         parse_s=passing("parse"), wait_s=passing("connections") - passing("database"), database_s=passing("database"),
         respond_s=passing("respond"), client_share=NAN,

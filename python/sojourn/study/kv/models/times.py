@@ -106,4 +106,4 @@ def _curve(rows: pl.DataFrame, name: str) -> tuple[tuple[float, ...], tuple[floa
     return tuple(-(known["clients"].to_numpy() ** -0.5)), tuple(known[name].to_list())
 
 
-__all__ = ["Estimate", "Times", "estimate", "fit_times"]
+__all__ = ["Estimate", "Times", "estimate", "fit_times", "stratified"]
