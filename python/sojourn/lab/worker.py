@@ -40,6 +40,11 @@ def _kv_proxy(config: Config) -> Any:
     return json.loads(_native.serve_kv_proxy(proxy, lambda text: emit("ready", **json.loads(text))))
 
 
+def _messages(config: Config) -> Any:
+    messages = json.dumps(config["messages"])
+    return json.loads(_native.serve_messages(messages, lambda text: emit("ready", **json.loads(text))))
+
+
 def _host(config: Config) -> Any:
     emit("ready")
     return json.loads(_native.collect_host(json.dumps(config["host"])))
@@ -65,6 +70,7 @@ KINDS: dict[str, Callable[[Config], Any]] = {
     "kv": _kv,
     "web": _web,
     "kv-proxy": _kv_proxy,
+    "messages": _messages,
     "host": _host,
     "spin": _spin,
     "irqwork": _irqwork,

@@ -5,13 +5,16 @@ use super::*;
 
 const MOST: usize = 100;
 
-/// Requests of a whole stream: (head, body) each, and how it ends.
-fn all(bytes: &[u8], most: usize) -> (Vec<(Vec<u8>, Vec<u8>)>, Option<Refusal>) {
+/// Head and body of each request, and how the stream ends.
+type Found = (Vec<(Vec<u8>, Vec<u8>)>, Option<Refusal>);
+
+/// A whole stream.
+fn all(bytes: &[u8], most: usize) -> Found {
     fed(&[bytes], most)
 }
 
 /// As the dispatcher does it: pieces come one after the other, what is not whole waits.
-fn fed(pieces: &[&[u8]], most: usize) -> (Vec<(Vec<u8>, Vec<u8>)>, Option<Refusal>) {
+fn fed(pieces: &[&[u8]], most: usize) -> Found {
     let (mut found, mut pending, mut need) = (Vec::new(), Vec::new(), 0);
     for piece in pieces {
         pending.extend_from_slice(piece);
