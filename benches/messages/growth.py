@@ -29,7 +29,7 @@ def measure() -> list[Row]:
             with serving(database, workers=CLIENTS, connections=CLIENTS, durability="off") as service:
                 fill(database, STORED)
                 for minute in range(1, MINUTES + 1):
-                    seen = loaded(service, CLIENTS, 60)
+                    seen = loaded(database, service, CLIENTS, 60)
                     total, table, live, dead = (int(value or 0) for value in database.run(SIZES)[0])
                     row: Row = {"minute": minute, "per_s": seen.operations / 60}
                     row |= {f"take_{key}_ms": value for key, value in seen.take_ms.items()}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import resource
 import statistics
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,12 +31,13 @@ Row = dict[str, float | str | int]
 
 @dataclass(frozen=True)
 class Seen:
-    """A run: puts and takes that were answered, their times, and CPU time of service and generator, s."""
+    """A run: puts and takes that were answered, their times, and CPU time of service, database and client, s."""
 
     operations: int
     p50_ms: float
     p99_ms: float
     service_s: float = 0.0
+    database_s: float = 0.0
     client_s: float = 0.0
     take_ms: dict[str, float] = field(default_factory=dict)
 
@@ -46,6 +50,25 @@ def statement(name: str, values: dict[str, str]) -> str:
     for parameter, value in values.items():
         text = text.replace(parameter, value)
     return text + ";\n"
+
+
+def database_s(database: Postgres) -> float:
+    """CPU time of all processes that the database has and had; of those that have ended to 10 ms."""
+    while True:
+        try:
+            present = sum(cpu_s(pid) for pid in database.pids.values())
+        except OSError:  # one has just ended: it is among the ended ones now
+            continue
+        stat = Path(f"/proc/{database.pid}/stat").read_text().rpartition(")")[2].split()
+        return present + sum(map(int, stat[13:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def settle(database: Postgres) -> None:
+    """Waits until no client has a session, so that all who had one are among the ended processes."""
+    deadline = time.monotonic() + 10
+    while any(name.startswith("postgres session") for name in database.pids):
+        assert time.monotonic() < deadline, database.pids
+        time.sleep(0.01)
 
 
 @contextmanager
@@ -72,16 +95,16 @@ def fill(database: Postgres, messages: int, queues: int = 1) -> None:
     database.run("CHECKPOINT")
 
 
-def loaded(service: Messages, clients: int, seconds: float, **options: Any) -> Seen:
+def loaded(database: Postgres, service: Messages, clients: int, seconds: float, **options: Any) -> Seen:
     """The service under puts and takes in equal parts, one after the other from each client."""
     asked = {"put_weight": 1.0, "take_weight": 1.0, "retry_delay_s": 0.0, "message_bytes": BODY_BYTES, "verify": False}
     config = messages_load([service.url], clients=clients, duration_s=seconds, **{**asked, **options})
-    before = cpu_s(service.pid)
+    before, database_before = cpu_s(service.pid), database_s(database)
     with tempfile.TemporaryDirectory() as out:
         worker = Worker("load", {"load": config, "out": out})
         summary = worker.finish(seconds + 60)["summary"]
         worker.close()
-    used = cpu_s(service.pid) - before
+    used, database_used = cpu_s(service.pid) - before, database_s(database) - database_before
     found = summary["messages"]
     assert summary["failures"] == {} and found["empty"] < 0.01 * (found["put"] + found["taken"] + 1), summary
     latency = summary["latency"]["from_sent"]["to_received"]
@@ -91,6 +114,7 @@ def loaded(service: Messages, clients: int, seconds: float, **options: Any) -> S
         p50_ms=1e3 * latency["p50_s"],
         p99_ms=1e3 * latency["p99_s"],
         service_s=used,
+        database_s=database_used,
         client_s=sum(lane["cpu_s"] for lane in summary["lanes"]),
         take_ms=takes,
     )
@@ -112,13 +136,18 @@ def pgbench(database: Postgres, clients: int, seconds: float, durability: str) -
             "-h", str(database.place), "-U", "sojourn", "-D", f"body={'x' * BODY_BYTES}", "-f", f"{folder}/put.sql@1",
             "-f", f"{folder}/take.sql@1", "-l", f"--log-prefix={folder}/log", "--sampling-rate=0.2", "sojourn",
         ]  # fmt: skip
+        settle(database)
+        before, database_before = resource.getrusage(resource.RUSAGE_CHILDREN), database_s(database)
         done = subprocess.run(
             command, capture_output=True, text=True, cwd=folder, check=False,
             env={"PGOPTIONS": f"-c synchronous_commit={commit}", "LC_ALL": "C"},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
+        settle(database)
+        after, database_used = resource.getrusage(resource.RUSAGE_CHILDREN), database_s(database) - database_before
+        client = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         found = re.search(r"transactions actually processed: (\d+)", done.stdout)
         assert found, done.stdout
         times_ms = [int(line.split()[2]) / 1e3 for log in Path(folder).glob("log*") for line in log.open()]
     cuts = statistics.quantiles(times_ms, n=100)
-    return Seen(int(found[1]), statistics.median(times_ms), cuts[98])
+    return Seen(int(found[1]), statistics.median(times_ms), cuts[98], database_s=database_used, client_s=client)

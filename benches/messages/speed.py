@@ -21,7 +21,7 @@ ROUNDS, SECONDS, STORED = 5, 4, 5000
 DURABILITY = ("full", "off")
 CLIENTS = (1, 10, 30)
 CELLS = [(tool, clients) for clients in CLIENTS for tool in ("pgbench", "service")] + [("service, batch", 30)]
-FIGURES = ("per_s", "p50_ms", "p99_ms", "service_us", "generator_us")
+FIGURES = ("per_s", "p50_ms", "p99_ms", "service_us", "database_us", "client_us")
 
 
 def run(database: Postgres, tool: str, clients: int, durability: str) -> Seen:
@@ -30,7 +30,7 @@ def run(database: Postgres, tool: str, clients: int, durability: str) -> Seen:
         return pgbench(database, clients, SECONDS, durability)
     batch = tool.endswith("batch")
     with serving(database, workers=clients, connections=clients, durability=durability, batch=batch) as service:
-        return loaded(service, clients, SECONDS)
+        return loaded(database, service, clients, SECONDS)
 
 
 def measure() -> list[Row]:
@@ -46,8 +46,9 @@ def measure() -> list[Row]:
                         seen = run(database, tool, clients, durability)
                         row: Row = {"round": round_, "durability": durability, "tool": tool, "clients": clients}
                         row |= {"per_s": seen.operations / SECONDS, "p50_ms": seen.p50_ms, "p99_ms": seen.p99_ms}
-                        row |= {"service_us": 1e6 * seen.service_s / seen.operations}
-                        rows.append(row | {"generator_us": 1e6 * seen.client_s / seen.operations})
+                        for part in ("service", "database", "client"):
+                            row[f"{part}_us"] = 1e6 * getattr(seen, f"{part}_s") / seen.operations
+                        rows.append(row)
                         print(rows[-1], file=sys.stderr, flush=True)
         finally:
             database.stop()
@@ -72,17 +73,17 @@ def summary(rows: list[Row]) -> str:
         f"Medians of {ROUNDS} rounds of {SECONDS} s, alternated. One queue, {BODY_BYTES} bytes, puts and takes in equal "
         "parts; `per_s` counts both, so a message put and taken is two. pgbench: prepared, the service's own statements, "
         "one thread, the same socket; its time is that of a statement, the service's from a request's sending to its "
-        "answer's arrival. `service_us`: CPU time of the service's process an operation, PostgreSQL and the generator "
-        "(`generator_us`, its thread) not counted. raw.csv has each round.", "",
-        "| durability | clients | tool | per_s | ratio | p50_ms | p99_ms | service_us | generator_us |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "answer's arrival. `service_us`, `database_us`, `client_us`: CPU time an operation of the service's process, of all "
+        "of PostgreSQL's, and of pgbench or the generator's thread, which share the cores. raw.csv has each round.", "",
+        "| durability | clients | tool | per_s | ratio | p50_ms | p99_ms | service_us | database_us | client_us |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip
     found = medians(rows)
     for (durability, tool, clients), of in found.items():
         ratio = of["per_s"] / found[durability, "pgbench", clients]["per_s"]
         lines.append(
             f"| {durability} | {clients} | {tool} | {of['per_s']:.0f} | {ratio:.2f} | {of['p50_ms']:.3f} | "
-            f"{of['p99_ms']:.3f} | {of['service_us']:.1f} | {of['generator_us']:.1f} |"
+            f"{of['p99_ms']:.3f} | {of['service_us']:.1f} | {of['database_us']:.1f} | {of['client_us']:.1f} |"
         )
     loads = os.getloadavg()
     return "\n".join([*lines, "", f"Load average at the end: {loads[0]:.1f} ({os.cpu_count()} cores).", ""])

@@ -16,6 +16,7 @@ from contextlib import ExitStack
 
 from service import BODY_BYTES, Row, fill, loaded, serving
 
+from sojourn.testbed.messages import Messages
 from sojourn.testbed.postgres import Postgres
 
 ROUNDS, SECONDS, QUEUES = 5, 4, 1000
@@ -27,19 +28,20 @@ FIGURES = ("per_s", "take_mean_ms", "take_p50_ms", "take_p99_ms")
 def measure() -> list[Row]:
     rows: list[Row] = []
     with ExitStack() as stack:
-        services = {}
+        services: dict[str, tuple[Postgres, Messages]] = {}
         for name, messages in STORED.items():
-            database = Postgres(stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))
+            folder = stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp"))
+            database = Postgres(folder, settings={"max_wal_size": "8GB"})  # to fill it without many checkpoints
             stack.callback(database.stop)
             with serving(database):  # which makes the tables
                 pass
             began = time.monotonic()
             fill(database, messages, QUEUES)
             print(f"{name}: filled in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-            services[name] = stack.enter_context(serving(database, workers=1, connections=1))
+            services[name] = database, stack.enter_context(serving(database, workers=1, connections=1))
         for round_ in range(ROUNDS + 1):
-            for name, service in services.items():
-                seen = loaded(service, 1, SECONDS, queues=QUEUES)
+            for name, (database, service) in services.items():
+                seen = loaded(database, service, 1, SECONDS, queues=QUEUES)
                 if round_ == 0:
                     continue  # pages come into memory
                 row: Row = {"round": round_, "stored": name, "per_s": seen.operations / SECONDS}
