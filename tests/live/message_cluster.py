@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import socket
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -38,10 +39,11 @@ class Client:
         self.connection = http.client.HTTPConnection(address, timeout=timeout_s)
 
     def call(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
-        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        """Underscores in names of headers are hyphens; their values go and come as UTF-8."""
+        names = {name.replace("_", "-"): value.encode() for name, value in headers.items()}
         self.connection.request(method, path, body, names)
         answer = self.connection.getresponse()
-        found = {name.lower(): value for name, value in answer.getheaders()}
+        found = {name.lower(): value.encode("latin-1").decode() for name, value in answer.getheaders()}
         return Answer(answer.status, found, answer.read())
 
     def create(self, queue: str) -> Answer:
@@ -51,7 +53,7 @@ class Client:
         return self.call("DELETE", f"/queues/{quote(queue, safe='')}")
 
     def put(self, queue: str, body: bytes, sender: str | None = None) -> Answer:
-        headers = {"X-Sender": sender} if sender else {}
+        headers = {"X_Sender": sender} if sender else {}
         return self.call("POST", f"/queues/{quote(queue, safe='')}/messages", body, **headers)
 
     def take(self, queue: str, sender: str | None = None) -> Answer:
@@ -80,13 +82,20 @@ class Client:
 
 
 class Service:
-    """A service in a process of its own."""
+    """A service in a process of its own; it is waited for when its address is first asked for."""
 
-    def __init__(self, postgres: Postgres, log: Path | None = None, **settings: Any) -> None:
+    def __init__(self, postgres: Postgres, complaints: Path | None = None, **settings: Any) -> None:
         config = {"listen": "127.0.0.1:0", "database": postgres.url, "workers": 8, "connections": 8, **settings}
-        self.worker = Worker("messages", {"network": None, "messages": config}, log=log)
-        self.ready = self.worker.ready()
-        self.address: str = self.ready["address"]
+        self.worker = Worker("messages", {"network": None, "messages": config}, log=complaints)
+
+    @cached_property
+    def ready(self) -> dict[str, Any]:
+        return self.worker.ready()
+
+    @property
+    def address(self) -> str:
+        address: str = self.ready["address"]
+        return address
 
     def client(self, timeout_s: float = 20.0) -> Client:
         return Client(self.address, timeout_s)

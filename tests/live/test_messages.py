@@ -91,8 +91,7 @@ def test_a_dropped_queue_is_gone_with_its_messages(start: Start, postgres: Postg
 @pytest.mark.parametrize("batch", [False, True])
 def test_every_message_goes_to_one_taker(start: Start, batch: bool) -> None:
     """Two services on one database, started at the same time; 16 clients that put and take at the same time."""
-    with ThreadPoolExecutor(2) as pool:
-        services = list(pool.map(lambda _: start(batch=batch), range(2)))
+    services = [start(batch=batch), start(batch=batch)]
     with services[0].client() as client:
         client.create("a")
         client.create("b")
@@ -165,7 +164,7 @@ FIELDS = ["'; DROP TABLE sojourn.message; --", "$1", "%s", "a\\'b", '"a"', "1 OR
 def test_no_field_is_ever_sql(start: Start, postgres: Postgres, batch: bool, redelivery_s: float | None) -> None:
     with start(batch=batch, redelivery_s=redelivery_s).client() as client:
         for text in FIELDS:
-            sender = text if text.isascii() else None
+            sender = text
             assert client.create(text).status == 201
             assert client.put(text, text.encode(), sender=sender).status == 201
             assert client.peek(text, sender).body == text.encode()
