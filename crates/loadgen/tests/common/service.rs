@@ -109,7 +109,11 @@ fn answer(state: &mut State, line: &str, body: Vec<u8>, fault: Fault) -> (u16, S
         ["POST", "", "queues", name, "take", ..] => take(state, name, fault),
         ["DELETE", "", "queues", _, "messages", _, receipt, ..] => {
             let receipt = receipt.strip_prefix("receipt=").unwrap();
-            nothing(if state.waiting.remove(receipt).is_some_and(|id| !id.is_multiple_of(7)) { 204 } else { 404 })
+            nothing(if state.waiting.remove(receipt).is_some_and(|id| !id.is_multiple_of(7)) {
+                204
+            } else {
+                404
+            })
         }
         _ => nothing(400),
     }
