@@ -1,22 +1,21 @@
-"""Where results go, and what is said of the machine."""
+"""Where results of these benches go, and what is said of the machine."""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import time
+import sys
 from pathlib import Path
 
 from sojourn.testbed.memcached import version
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))  # for record.py
+
+import record as recorder  # noqa: E402
+
+PEERS = {"memcached": version}
+record = recorder.record
 
 
 def new_folder(bench: str, suffix: str = "") -> Path:
     """benches/kv/BENCH/DATE with what the machine is."""
-    folder = HERE / bench / (time.strftime("%Y-%m-%d") + suffix)
-    folder.mkdir(parents=True, exist_ok=True)
-    machine = {"kernel": platform.release(), "cores": os.cpu_count(), "memcached": version()}
-    (folder / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
-    return folder
+    return recorder.new_folder(HERE, bench, PEERS, suffix)

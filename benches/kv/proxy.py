@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from record import cpu_s
+
 from sojourn.lab.process import Worker
 from sojourn.measure.kv_load import kv_load
 from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
@@ -41,13 +43,6 @@ CELLS = [
     ("staged", 1, "get"),
     ("staged", 3, "set"),
 ]
-
-
-def cpu_s(pid: int) -> float:
-    """CPU time of all threads that a process has now."""
-    return (
-        sum(int(Path(task, "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir()) / 1e9
-    )
 
 
 @contextmanager

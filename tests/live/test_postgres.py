@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import signal
 import socket
 import subprocess
@@ -206,3 +207,20 @@ def test_a_signal_ends_it_in_good_order(cluster: Postgres) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert recoveries(cluster, cluster.restart) == 0
+
+
+@pytest.mark.lab
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="needs root and iproute2")
+def test_it_runs_in_the_network_that_it_is_given(tmp_path: Path) -> None:
+    name = f"sojourn-{os.getpid() & 0xFFFFFF:06x}-server"
+    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode:
+        pytest.skip("no network namespaces here")
+    try:
+        cluster = Postgres(tmp_path, durable=False, network=f"/run/netns/{name}")
+        try:
+            assert Path(f"/proc/{cluster.pid}/ns/net").stat().st_ino == Path(f"/run/netns/{name}").stat().st_ino
+            assert cluster.run("SELECT 1") == [("1",)], "its socket is a file: it is reached from any network"
+        finally:
+            cluster.stop()
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], check=True)

@@ -48,7 +48,9 @@ class Postgres:
         connections: int = 200,
         settings: dict[str, str] | None = None,
     ) -> None:
-        """Makes the cluster in `folder` if there is none, and starts it; it ends with the process that started it.
+        """Makes the cluster in `folder` if there is none, and starts it.
+
+        It ends with the process that started it, and with the thread: start it from one that lives as long.
 
         Args:
             durable: a commit waits until the disk has it. Without, the whole cluster may be lost with the machine.

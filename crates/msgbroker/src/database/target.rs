@@ -98,7 +98,8 @@ impl Target {
     }
 }
 
-/// The indexes are right for every statement whatever the tables hold, and no plan is made twice.
+/// The indexes are right for every statement whatever the tables hold, and no plan is made twice. Without the joins being
+/// off, a plan that knows no number of takers expects thousands and reads the whole table of messages for each batch.
 fn settings(config: &Config) -> String {
     let commit = match config.durability {
         Durability::Full => "on",
@@ -106,7 +107,8 @@ fn settings(config: &Config) -> String {
     };
     format!(
         "-c synchronous_commit={commit} -c default_transaction_isolation=read\\ committed \
-         -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off"
+         -c plan_cache_mode=force_generic_plan -c enable_seqscan=off \
+         -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off"
     )
 }
 

@@ -1,0 +1,153 @@
+"""What the benches of the message service have in common: a database, the service's own statements, a run of each."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from record import cpu_s
+
+from sojourn.lab.process import Worker
+from sojourn.measure.messages_load import messages_load
+from sojourn.testbed.messages import Messages, MessagesOptions
+from sojourn.testbed.postgres import Postgres
+from sojourn.testbed.postgres_programs import programs
+
+STATEMENTS = Path(__file__).resolve().parents[2] / "crates/msgbroker/src/database/statements.rs"
+BODY_BYTES = 200
+QUEUE = "load-0"
+Row = dict[str, float | str | int]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A run: puts and takes that were answered, their times, and CPU time of service, database and client, s."""
+
+    operations: int
+    p50_ms: float
+    p99_ms: float
+    service_s: float = 0.0
+    database_s: float = 0.0
+    client_s: float = 0.0
+    take_ms: dict[str, float] = field(default_factory=dict)
+
+
+def statement(name: str, values: dict[str, str]) -> str:
+    """One of the service's statements, in one line as pgbench wants it, with its parameters replaced."""
+    found = re.search(rf'const {name}: &str =\s*"(.*?)";', STATEMENTS.read_text(), re.DOTALL)
+    assert found, f"{STATEMENTS} has no {name}"
+    text = " ".join(found[1].split())
+    for parameter, value in values.items():
+        text = text.replace(parameter, value)
+    return text + ";\n"
+
+
+def database_s(database: Postgres) -> float:
+    """CPU time of all processes that the database has and had; of those that have ended to 10 ms."""
+    while True:
+        try:
+            present = sum(cpu_s(pid) for pid in database.pids.values())
+        except OSError:  # one has just ended: it is among the ended ones now
+            continue
+        stat = Path(f"/proc/{database.pid}/stat").read_text().rpartition(")")[2].split()
+        return present + sum(map(int, stat[13:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def settle(database: Postgres) -> None:
+    """Waits until no client has a session, so that all who had one are among the ended processes."""
+    deadline = time.monotonic() + 10
+    while any(name.startswith("postgres session") for name in database.pids):
+        assert time.monotonic() < deadline, database.pids
+        time.sleep(0.01)
+
+
+@contextmanager
+def serving(database: Postgres, **options: Any) -> Iterator[Messages]:
+    service = Messages(MessagesOptions(listen="127.0.0.1:0", database=database.url, **options))
+    try:
+        yield service
+        service.stop()
+    finally:
+        service.close()
+
+
+def fill(database: Postgres, messages: int, queues: int = 1) -> None:
+    """`messages` in all, over `queues` queues, and no dead row before the run begins."""
+    database.run("TRUNCATE sojourn.message")
+    names = f"SELECT 'load-' || k FROM generate_series(0, {queues - 1}) k"
+    database.run(f"INSERT INTO sojourn.queue (name) {names} ON CONFLICT (name) DO NOTHING")
+    database.run(
+        "INSERT INTO sojourn.message (queue, body) SELECT q.id, convert_to(repeat('x', "
+        f"{BODY_BYTES}), 'UTF8') FROM generate_series(0, {messages - 1}) k JOIN sojourn.queue q ON q.name = 'load-' || "
+        f"(k % {queues})"
+    )
+    database.run("VACUUM ANALYZE sojourn.message")
+    database.run("CHECKPOINT")
+
+
+def loaded(database: Postgres, service: Messages, clients: int, seconds: float, **options: Any) -> Seen:
+    """The service under puts and takes in equal parts, one after the other from each client."""
+    asked = {"put_weight": 1.0, "take_weight": 1.0, "retry_delay_s": 0.0, "message_bytes": BODY_BYTES, "verify": False}
+    config = messages_load([service.url], clients=clients, duration_s=seconds, **{**asked, **options})
+    before, database_before = cpu_s(service.pid), database_s(database)
+    with tempfile.TemporaryDirectory() as out:
+        worker = Worker("load", {"load": config, "out": out})
+        summary = worker.finish(seconds + 60)["summary"]
+        worker.close()
+    used, database_used = cpu_s(service.pid) - before, database_s(database) - database_before
+    found = summary["messages"]
+    assert summary["failures"] == {} and found["empty"] < 0.01 * (found["put"] + found["taken"] + 1), summary
+    latency = summary["latency"]["from_sent"]["to_received"]
+    takes = {key: 1e3 * found["classes"]["take"]["latency"][f"{key}_s"] for key in ("mean", "p50", "p99")}
+    return Seen(
+        operations=found["put"] + found["taken"],
+        p50_ms=1e3 * latency["p50_s"],
+        p99_ms=1e3 * latency["p99_s"],
+        service_s=used,
+        database_s=database_used,
+        client_s=sum(lane["cpu_s"] for lane in summary["lanes"]),
+        take_ms=takes,
+    )
+
+
+def pgbench(database: Postgres, clients: int, seconds: float, durability: str) -> Seen:
+    """The same statements in the same parts by pgbench, prepared, over the same socket."""
+    with tempfile.TemporaryDirectory() as folder:
+        name = f"'{QUEUE}'::text"
+        scripts = {
+            "put": statement("PUT", {"$1": name, "$2": "NULL::text", "$3": ":body::bytea"}),
+            "take": statement("TAKE", {"$1": name}),
+        }
+        for script, text in scripts.items():
+            Path(folder, f"{script}.sql").write_text(text)
+        commit = "on" if durability == "full" else "off"
+        command = [
+            programs() / "pgbench", "--no-vacuum", "-M", "prepared", "-c", str(clients), "-j", "1", "-T", str(seconds),
+            "-h", str(database.place), "-U", "sojourn", "-D", f"body={'x' * BODY_BYTES}", "-f", f"{folder}/put.sql@1",
+            "-f", f"{folder}/take.sql@1", "-l", f"--log-prefix={folder}/log", "--sampling-rate=0.2", "sojourn",
+        ]  # fmt: skip
+        settle(database)
+        before, database_before = resource.getrusage(resource.RUSAGE_CHILDREN), database_s(database)
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=folder, check=False,
+            env={"PGOPTIONS": f"-c synchronous_commit={commit}", "LC_ALL": "C"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        settle(database)
+        after, database_used = resource.getrusage(resource.RUSAGE_CHILDREN), database_s(database) - database_before
+        client = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        found = re.search(r"transactions actually processed: (\d+)", done.stdout)
+        assert found, done.stdout
+        times_ms = [int(line.split()[2]) / 1e3 for log in Path(folder).glob("log*") for line in log.open()]
+    cuts = statistics.quantiles(times_ms, n=100)
+    return Seen(int(found[1]), statistics.median(times_ms), cuts[98], database_s=database_used, client_s=client)

@@ -1,0 +1,63 @@
+"""Runs benches and records them: FOLDER/NAME/DATE gets machine.json, raw.csv and summary.md.
+
+A bench is a file NAME.py beside the script that calls `record`, with `measure() -> rows` and `summary(rows) -> text`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from sojourn.lab.registry import only_one
+
+
+Peers = dict[str, Callable[[], str | None]]
+
+
+def record(here: Path, names: tuple[str, ...], peers: Peers, usual: int | None = None) -> None:
+    """Runs the benches named on the command line; without a word the first `usual` of `names`, all where None.
+
+    `peers`: a program → what says its version, for machine.json.
+    """
+    with only_one("bench"):
+        for name in sys.argv[1:] or names[:usual]:
+            if name not in names:
+                sys.exit(f"benches: {name}: no such bench; use {' or '.join(names)}")
+            _one(here, name, peers)
+
+
+def _one(here: Path, name: str, peers: Peers) -> None:
+    bench = import_module(name)
+    rows = bench.measure()
+    folder = new_folder(here, name, peers)
+    with open(folder / "raw.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    text = bench.summary(rows)
+    (folder / "summary.md").write_text(text)
+    print(text)
+
+
+def new_folder(here: Path, bench: str, peers: Peers, suffix: str = "") -> Path:
+    """HERE/BENCH/DATE with what the machine is."""
+    folder = here / bench / (time.strftime("%Y-%m-%d") + suffix)
+    folder.mkdir(parents=True, exist_ok=True)
+    versions = {peer: version() for peer, version in peers.items()}
+    machine = {"kernel": platform.release(), "cores": os.cpu_count(), **versions}
+    (folder / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
+    return folder
+
+
+def cpu_s(pid: int) -> float:
+    """CPU time of all threads that a process has now."""
+    return (
+        sum(int(Path(task, "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir()) / 1e9
+    )
