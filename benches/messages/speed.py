@@ -17,7 +17,7 @@ from service import BODY_BYTES, Row, Seen, fill, loaded, pgbench, serving
 
 from sojourn.testbed.postgres import Postgres
 
-ROUNDS, SECONDS, STORED = 5, 4, 5000
+ROUNDS, SECONDS, STORED = 5, 3, 5000
 DURABILITY = ("full", "off")
 CLIENTS = (1, 10, 30)
 CELLS = [(tool, clients) for clients in CLIENTS for tool in ("pgbench", "service")] + [("service, batch", 30)]
