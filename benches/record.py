@@ -17,7 +17,6 @@ from pathlib import Path
 
 from sojourn.lab.registry import only_one
 
-
 Peers = dict[str, Callable[[], str | None]]
 
 

@@ -16,5 +16,4 @@ sys.path.insert(0, str(HERE.parent))  # for record.py
 from record import record  # noqa: E402
 
 if __name__ == "__main__":
-    sys.argv[1:] = sys.argv[1:] or ["speed"]
-    record(HERE, ("speed", "stored", "growth"), {"postgres": lambda: version(programs())})
+    record(HERE, ("speed", "stored", "growth"), {"postgres": lambda: version(programs())}, usual=1)
