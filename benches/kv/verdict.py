@@ -25,7 +25,13 @@ def judgements(raw: Json, tallies: list[Tally], faults: Faults, memory: Memory) 
     stuck = {name: failures[name] for name in ("timeout", "reset", "refused", "connect_timeout", "protocol")}
     checked, quiet = sum(tally.batches for tally in tallies), sum(tally.undisturbed for tally in tallies)
     hits = sum(load["kv"]["hits"] for load in loads)
+    unsent = failures["unsent"]
     return [
+        (
+            "the load was sent to its end: else a busy machine made it fall behind, and what was under way was cut off",
+            unsent == 0,
+            f"{unsent} requests never sent",
+        ),
         (
             "the faults were carried out",
             not faults.failed and bool(faults.faults),
