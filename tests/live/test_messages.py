@@ -156,7 +156,18 @@ def test_pipelined_requests_take_effect_and_are_answered_in_order(start: Start) 
     assert bodies == [b"%03d" % i for i in range(300)]
 
 
-FIELDS = ["'; DROP TABLE sojourn.message; --", "$1", "%s", "a\\'b", '"a"', "1 OR 1=1", "E'\\x00'", "{a,NULL}", "é 😀", "a/b?c#d"]
+FIELDS = [
+    "'; DROP TABLE sojourn.message; --",
+    "$1",
+    "%s",
+    "a\\'b",
+    '"a"',
+    "1 OR 1=1",
+    "E'\\x00'",
+    "{a,NULL}",
+    "é 😀",
+    "a/b?c#d",
+]
 
 
 @pytest.mark.parametrize("batch", [False, True])
@@ -170,7 +181,10 @@ def test_no_field_is_ever_sql(start: Start, postgres: Postgres, batch: bool, red
             assert client.peek(text, sender).body == text.encode()
             answer = client.take(text, sender)
             assert (answer.status, answer.body, answer.headers.get("x-sender")) == (200, text.encode(), sender)
-            for place in (f"/queues/q/messages/{quoted(text)}?receipt=1", f"/queues/q/messages/1?receipt={quoted(text)}"):
+            for place in (
+                f"/queues/q/messages/{quoted(text)}?receipt=1",
+                f"/queues/q/messages/1?receipt={quoted(text)}",
+            ):
                 assert client.call("DELETE", place).status == 400
             assert client.call("GET", f"/queues?after={quoted(text)}").status == 200
         assert client.queues() == dict.fromkeys(FIELDS, 0)
