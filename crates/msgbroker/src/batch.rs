@@ -1,11 +1,11 @@
-//! `batch`: requests that wait together share a statement and a commit, one for puts and one for takes.
+//! `batch`: requests that wait together share statements, one for puts and one for takes, and a commit.
 
 use std::sync::atomic::Ordering;
 
 use crate::answer::Answer;
 use crate::book::Stamps;
 use crate::clock::now;
-use crate::database::{group, operate, put_many, take_many, Fault, Group, Lease};
+use crate::database::{group, operate, together, Fault, Group, Lease};
 use crate::line::Waiting;
 use crate::refusal::Refusal;
 use crate::request::{Operation, Request};
@@ -52,40 +52,58 @@ impl Worker<'_> {
         }
         let Some(mut lease) = self.shared.pool.lease(self.patience()) else { return answers };
         stamps.connected = now();
-        for kind in [Group::Put, Group::Take, Group::Alone] {
-            let of_kind = |index: &usize| group(operations[*index]) == kind;
-            let indexes: Vec<usize> = (0..operations.len()).filter(of_kind).collect();
-            let of_kind: Vec<_> = indexes.iter().map(|index| operations[*index]).collect();
-            for (index, answer) in indexes.into_iter().zip(self.ask_group(&mut lease, kind, &of_kind)) {
-                answers[index] = answer;
-            }
+        let of = |kind| {
+            let of_kind = move |index: &usize| group(operations[*index]) == kind;
+            (0..operations.len()).filter(of_kind).collect::<Vec<usize>>()
+        };
+        let (puts, takes, alone) = (of(Group::Put), of(Group::Take), of(Group::Alone));
+        self.ask_together(&mut lease, operations, (&puts, &takes), &mut answers);
+        for index in alone {
+            answers[index] = self.ask_alone(&mut lease, operations[index]);
         }
         stamps.answered = now();
         answers.iter().for_each(|answer| self.note(answer));
         answers
     }
 
-    fn ask_group(&self, lease: &mut Lease<'_>, kind: Group, all: &[&Operation<'_>]) -> Vec<Answer> {
-        let redelivery_s = self.shared.config.redelivery_s;
-        let shared = match kind {
-            _ if all.len() < 2 => None,
-            Group::Put => Some(put_many(lease, all)),
-            Group::Take => Some(take_many(lease, all, redelivery_s)),
-            Group::Alone => None,
-        };
-        let refused =
-            |fault: &Fault, one: &Operation<'_>| Answer::Refused(self.shared.as_refusal(fault, one));
-        match shared {
-            Some(Ok(answers)) => answers,
-            // What one of them cannot have, the others must not miss: nothing was done, so each is tried alone.
-            None | Some(Err(Fault::Refused(_))) => {
-                let mut ask = |one: &&Operation<'_>| {
-                    operate(lease, one, redelivery_s).unwrap_or_else(|fault| refused(&fault, one))
-                };
-                all.iter().map(&mut ask).collect()
+    /// Puts and takes with one commit.
+    fn ask_together(
+        &self,
+        lease: &mut Lease<'_>,
+        operations: &[&Operation<'_>],
+        (puts, takes): (&[usize], &[usize]),
+        answers: &mut [Answer],
+    ) {
+        let all = || puts.iter().chain(takes);
+        let pick = |indexes: &[usize]| indexes.iter().map(|index| operations[*index]).collect::<Vec<_>>();
+        let alone = |lease: &mut Lease<'_>, answers: &mut [Answer]| {
+            for index in all() {
+                answers[*index] = self.ask_alone(lease, operations[*index]);
             }
-            Some(Err(fault)) => all.iter().map(|one| refused(&fault, one)).collect(),
+        };
+        if all().count() < 2 {
+            return alone(lease, answers);
         }
+        match together(lease, &pick(puts), &pick(takes), self.shared.config.redelivery_s) {
+            Ok((stored, taken)) => {
+                for (index, answer) in all().zip(stored.into_iter().chain(taken)) {
+                    answers[*index] = answer;
+                }
+            }
+            // What one of them cannot have, the others must not miss: nothing was done, so each is tried alone.
+            Err(Fault::Refused(_)) => alone(lease, answers),
+            Err(fault) => {
+                for index in all() {
+                    let refusal = self.shared.as_refusal(&fault, operations[*index]);
+                    answers[*index] = Answer::Refused(refusal);
+                }
+            }
+        }
+    }
+
+    fn ask_alone(&self, lease: &mut Lease<'_>, operation: &Operation<'_>) -> Answer {
+        operate(lease, operation, self.shared.config.redelivery_s)
+            .unwrap_or_else(|fault| Answer::Refused(self.shared.as_refusal(&fault, operation)))
     }
 }
 

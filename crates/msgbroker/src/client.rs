@@ -159,25 +159,32 @@ impl Client {
         if side.busy {
             return Vec::new();
         }
-        self.advance(&mut side, desk)
+        self.advance(&mut side, true, desk)
     }
 
-    /// Hands over the answer to the request that was served, and goes on to the next.
-    pub fn served(self: &Arc<Self>, job: Job, bytes: &[u8], last: bool, desk: &Desk) -> Served {
+    /// Hands over the answer to the request that was served, and goes on to the next, for which a worker is woken
+    /// with `wake`; without, the caller comes back for it.
+    pub fn served(self: &Arc<Self>, job: Job, bytes: &[u8], last: bool, wake: bool, desk: &Desk) -> Served {
+        let (gone, owes) = {
+            let side = self.side();
+            (side.gone, side.owes() > 0)
+        };
+        // Nobody else writes while it is busy; the dispatcher, which has its next request at once, is not kept waiting.
+        let sent = if gone || owes { 0 } else { some(&self.stream, bytes).unwrap_or(bytes.len()) };
         let mut side = self.side();
         side.busy = false;
         side.held -= job.bytes.len();
         desk.memory.give(job.bytes.len());
-        let gone = side.gone;
-        if !gone {
-            self.write(&mut side, bytes);
+        if sent < bytes.len() && !gone {
+            // Once more: that there is room was perhaps said before it was known that there is a rest.
+            self.write(&mut side, &bytes[sent..]);
         }
         side.last |= last;
         let mut refused = Vec::new();
         if last {
             side.forget(desk);
         } else {
-            refused = self.advance(&mut side, desk);
+            refused = self.advance(&mut side, wake, desk);
         }
         if side.wakes(desk) {
             desk.wake(self.seat);
@@ -186,12 +193,12 @@ impl Client {
     }
 
     /// Answers what needs no worker, and puts the next request into the queue.
-    fn advance(self: &Arc<Self>, side: &mut Side, desk: &Desk) -> Vec<Refusal> {
+    fn advance(self: &Arc<Self>, side: &mut Side, wake: bool, desk: &Desk) -> Vec<Refusal> {
         let mut refused = Vec::new();
         while let Some(entry) = side.backlog.pop_front() {
             let refusal = match entry {
                 Entry::Refused(refusal) => refusal,
-                Entry::Job(job) => match desk.line.put(self, job) {
+                Entry::Job(job) => match desk.line.put(self, job, wake) {
                     Ok(()) => {
                         side.busy = true;
                         break;

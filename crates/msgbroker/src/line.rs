@@ -44,14 +44,15 @@ impl Line {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a request at the end, or gives it back where the queue is full.
-    pub fn put(&self, client: &Arc<Client>, job: Job) -> Result<(), Job> {
+    /// Puts a request at the end, or gives it back where the queue is full. Without `wake` the caller is a worker that
+    /// takes one next itself.
+    pub fn put(&self, client: &Arc<Client>, job: Job, wake: bool) -> Result<(), Job> {
         let mut state = self.lock();
         if state.jobs.len() >= self.most {
             return Err(job);
         }
         state.jobs.push_back((Arc::clone(client), job));
-        let wake = state.asleep > 0 && state.batches < self.lanes;
+        let wake = wake && state.asleep > 0 && state.batches < self.lanes;
         drop(state);
         if wake {
             self.some.notify_one();

@@ -124,7 +124,7 @@ impl<'a> Worker<'a> {
         let Outcome { answer, kind, bytes, close } = outcome;
         self.bytes.clear();
         answer.compose(close, &mut self.bytes);
-        let served = client.served(job, &self.bytes, close, &self.shared.desk);
+        let served = client.served(job, &self.bytes, close, batch > 1, &self.shared.desk);
         self.shared.refused(&served.refused);
         self.bytes.shrink_to(KEPT);
         stamps.done = now();

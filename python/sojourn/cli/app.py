@@ -15,6 +15,7 @@ from sojourn.cli import (
     predict,
     report,
     serve,
+    serve_messages,
     simulate,
     solve,
     study,
@@ -40,11 +41,12 @@ app.command("report")(report.report)
 app.command("study")(study.study)
 services = typer.Typer(
     cls=kv_proxy.Services,
-    help="Starts a service on loopback: kv-proxy, or a testbed by its name (sojourn serve web --help).",
+    help="Starts a service on loopback: kv-proxy, messages, or a testbed by its name (sojourn serve web --help).",
     no_args_is_help=True,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 services.command("kv-proxy")(kv_proxy.kv_proxy)
+services.command("messages")(serve_messages.messages)
 services.command("testbed", hidden=True)(serve.serve)
 app.add_typer(services, name="serve")
 app.add_typer(design.app, name="design")

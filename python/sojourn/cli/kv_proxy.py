@@ -15,7 +15,7 @@ from sojourn.errors import InputError
 
 
 class Services(TyperGroup):
-    """`kv-proxy` has options of its own; every other word is the name of a testbed."""
+    """`kv-proxy` and `messages` have options of their own; every other word is the name of a testbed."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         known = bool(args) and args[0] in self.commands

@@ -41,6 +41,13 @@ pub(crate) type Statement = &'static str;
 /// The parameters of a statement in the database's binary formats.
 pub(crate) type Params<'a> = &'a [Option<&'a [u8]>];
 
+/// A statement with what it needs and who hears its rows.
+pub(crate) struct Ask<'a> {
+    pub statement: Statement,
+    pub params: Params<'a>,
+    pub each: &'a mut dyn FnMut(Row),
+}
+
 /// One row, its columns in binary (of a prepared statement) or as text (of `query`).
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -110,48 +117,60 @@ impl Link {
         params: Params<'_>,
         each: &mut dyn FnMut(Row),
     ) -> Result<(), Fault> {
-        let place = self.prepared.iter().position(|known| *known == statement);
-        let index = place.unwrap_or(self.prepared.len());
+        self.run_all(&mut [Ask { statement, params, each }])
+    }
+
+    /// Carries out statements one after the other with one commit: all of them or none.
+    pub fn run_all(&mut self, asks: &mut [Ask<'_>]) -> Result<(), Fault> {
         self.out.clear();
-        self.write(statement, index, place.is_none(), params)
-            .map_err(|error| Fault::Refused(error.to_string()))?;
-        self.exchange(each)?;
-        if place.is_none() {
-            self.prepared.push(statement);
+        let mut new = Vec::new();
+        for ask in asks.iter() {
+            let known = |one: &Statement| *one == ask.statement;
+            let place = self.prepared.iter().position(known);
+            let index = place.unwrap_or_else(|| self.prepared.len() + new.len());
+            self.write(ask, index, place.is_none()).map_err(|error| Fault::Refused(error.to_string()))?;
+            new.extend(place.is_none().then_some(ask.statement));
         }
+        frontend::sync(&mut self.out);
+        let mut at = 0;
+        self.exchange(&mut |answer| match answer {
+            Some(row) if at < asks.len() => (asks[at].each)(row),
+            Some(_) => {}
+            None => at += 1,
+        })?;
+        self.prepared.append(&mut new);
         Ok(())
     }
 
-    fn write(&mut self, text: &str, index: usize, is_new: bool, params: Params<'_>) -> io::Result<()> {
+    fn write(&mut self, ask: &Ask<'_>, index: usize, is_new: bool) -> io::Result<()> {
         let mut digits = [0; 8];
         let name = short_name(index, &mut digits);
         let out = &mut self.out;
         if is_new {
             // A parse that failed in between has left no statement, one that was not heard of might have.
             frontend::close(b'S', name, out)?;
-            frontend::parse(name, text, [], out)?;
+            frontend::parse(name, ask.statement, [], out)?;
         }
         let one = |value: &Option<&[u8]>, out: &mut BytesMut| {
             let Some(value) = value else { return Ok(IsNull::Yes) };
             out.extend_from_slice(value);
             Ok(IsNull::No)
         };
-        let bound = frontend::bind("", name, [1], params, one, [1], out);
+        let bound = frontend::bind("", name, [1], ask.params, one, [1], out);
         bound.map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
-        frontend::execute("", 0, out)?;
-        frontend::sync(out);
-        Ok(())
+        frontend::execute("", 0, out)
     }
 
     /// Statements as text, without parameters; rows come as text.
     pub fn query(&mut self, text: &str, each: &mut dyn FnMut(Row)) -> Result<(), Fault> {
         self.out.clear();
         frontend::query(text, &mut self.out).map_err(|error| Fault::Refused(error.to_string()))?;
-        self.exchange(each)
+        self.exchange(&mut |answer| answer.into_iter().for_each(&mut *each))
     }
 
-    /// Sends `out`, and hears until the database is ready for more: only then is it done.
-    fn exchange(&mut self, each: &mut dyn FnMut(Row)) -> Result<(), Fault> {
+    /// Sends `out`, and hears until the database is ready for more: only then is it done. `each` gets the rows, and
+    /// `None` at the end of those of one statement.
+    fn exchange(&mut self, each: &mut dyn FnMut(Option<Row>)) -> Result<(), Fault> {
         let unknown = |error: io::Error| Fault::Unknown(error.to_string());
         self.stream.write_all(&self.out).map_err(unknown)?;
         if self.out.capacity() > KEPT {
@@ -170,8 +189,9 @@ impl Link {
                 }
                 Message::DataRow(body) => {
                     let columns = body.ranges().collect().map_err(unknown)?;
-                    each(Row { bytes: body.buffer_bytes().clone(), columns });
+                    each(Some(Row { bytes: body.buffer_bytes().clone(), columns }));
                 }
+                Message::CommandComplete(_) => each(None),
                 _ => {}
             }
         }

@@ -1,13 +1,13 @@
-//! Operations that wait together as one statement: one for puts, one for takes.
+//! Operations that wait together: one statement for puts, one for takes, one commit for both.
 
 use postgres_protocol::types::{array_to_sql, ArrayDimension};
 use postgres_protocol::IsNull;
 
-use super::link::{Fault, Row};
+use super::link::{Ask, Fault, Row};
 use super::operate::{as_message, text};
 use super::pool::Lease;
 use super::statements as sql;
-use crate::answer::Answer;
+use crate::answer::{Answer, Message};
 use crate::refusal::Refusal;
 use crate::request::Operation;
 
@@ -32,71 +32,62 @@ pub(crate) fn group(operation: &Operation<'_>) -> Group {
     }
 }
 
-/// Stores all or none; an answer for each.
-pub(crate) fn put_many(lease: &mut Lease<'_>, puts: &[&Operation<'_>]) -> Result<Vec<Answer>, Fault> {
-    let fields = puts.iter().filter_map(|put| match put {
-        Operation::Put { queue, sender, body } => {
-            Some((text(queue), sender.as_deref().map(str::as_bytes), Some(*body)))
-        }
-        _ => None,
-    });
-    let (mut names, mut senders, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
-    for (name, sender, body) in fields {
-        names.push(name);
-        senders.push(sender);
-        bodies.push(body);
-    }
-    let arrays = [array(TEXT, &names)?, array(TEXT, &senders)?, array(BYTEA, &bodies)?];
-    let mut answers = vec![Answer::Refused(Refusal::NoQueue); puts.len()];
-    lease.run(sql::PUT_MANY, &arrays.each_ref().map(|bytes| Some(&bytes[..])), &mut |row| {
-        let place = row.int(0).and_then(|n| answers.get_mut(n as usize - 1));
+/// All puts and all takes with one commit: done all or none. Where there are fewer messages than takers, the last of
+/// them get none. An answer for each.
+pub(crate) fn together(
+    lease: &mut Lease<'_>,
+    puts: &[&Operation<'_>],
+    takes: &[&Operation<'_>],
+    redelivery_s: Option<f64>,
+) -> Result<(Vec<Answer>, Vec<Answer>), Fault> {
+    let stored = put_arrays(puts)?;
+    let mut queues = takers(takes);
+    let (names, counts) = take_arrays(&queues)?;
+    let time = redelivery_s.unwrap_or(0.0).to_be_bytes();
+    let mut put_answers = vec![Answer::Refused(Refusal::NoQueue); puts.len()];
+    let mut take_answers = vec![Answer::Refused(Refusal::NoQueue); takes.len()];
+    let mut each_put = |row: Row| {
+        let place = row.int(0).and_then(|n| put_answers.get_mut(n as usize - 1));
         if let (Some(answer), Some(id)) = (place, row.int(1)) {
             *answer = Answer::Stored(id);
         }
-    })?;
-    Ok(answers)
-}
-
-/// Takes for all; where there are fewer messages than takers, the last of them get none.
-pub(crate) fn take_many(
-    lease: &mut Lease<'_>,
-    takes: &[&Operation<'_>],
-    redelivery_s: Option<f64>,
-) -> Result<Vec<Answer>, Fault> {
-    let mut queues: Vec<Takers<'_>> = Vec::new();
-    for (index, take) in takes.iter().enumerate() {
-        let Operation::Take { queue, .. } = take else { continue };
-        match queues.iter_mut().find(|known| known.queue == queue) {
-            Some(known) => known.indexes.push(index),
-            None => queues.push(Takers { queue, indexes: vec![index], served: 0, exists: false }),
-        }
-    }
-    let names: Vec<_> = queues.iter().map(|takers| text(takers.queue)).collect();
-    let counts: Vec<_> = queues.iter().map(|takers| (takers.indexes.len() as i64).to_be_bytes()).collect();
-    let counts: Vec<_> = counts.iter().map(|bytes| Some(&bytes[..])).collect();
-    let (names, counts) = (array(TEXT, &names)?, array(INT8, &counts)?);
-    let time = redelivery_s.unwrap_or(0.0).to_be_bytes();
-    let params = [Some(&names[..]), Some(&counts), Some(&time)];
-    let mut answers = vec![Answer::Refused(Refusal::NoQueue); takes.len()];
-    let mut each = |row: Row| {
-        let Some(takers) = row.int(0).and_then(|n| queues.get_mut(n as usize - 1)) else { return };
-        takers.exists = true;
-        let next = takers.indexes.get(takers.served);
-        if let (Some(message), Some(index)) = (as_message(&row, 1), next) {
-            answers[*index] = Answer::Message(message);
-            takers.served += 1;
+    };
+    let mut each_take = |row: Row| {
+        if let Some(takers) = row.int(0).and_then(|n| queues.get_mut(n as usize - 1)) {
+            takers.give(as_message(&row, 1), &mut take_answers);
         }
     };
-    match redelivery_s {
-        None => lease.run(sql::TAKE_MANY, &params[..2], &mut each)?,
-        Some(_) => lease.run(sql::LEND_MANY, &params, &mut each)?,
+    let stored = stored.each_ref().map(|bytes| Some(&bytes[..]));
+    let lent = [Some(&names[..]), Some(&counts), Some(&time)];
+    let (statement, taken) =
+        if redelivery_s.is_some() { (sql::LEND_MANY, &lent[..]) } else { (sql::TAKE_MANY, &lent[..2]) };
+    let mut asks = Vec::with_capacity(2);
+    if !puts.is_empty() {
+        asks.push(Ask { statement: sql::PUT_MANY, params: &stored, each: &mut each_put });
     }
+    if !takes.is_empty() {
+        asks.push(Ask { statement, params: taken, each: &mut each_take });
+    }
+    lease.run_all(&mut asks)?;
     for takers in queues.iter().filter(|takers| takers.exists) {
         for index in &takers.indexes[takers.served..] {
-            answers[*index] = Answer::Nothing;
+            take_answers[*index] = Answer::Nothing;
         }
     }
-    Ok(answers)
+    Ok((put_answers, take_answers))
+}
+
+/// Queues, senders and bodies.
+fn put_arrays(puts: &[&Operation<'_>]) -> Result<[Vec<u8>; 3], Fault> {
+    let (mut names, mut senders, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
+    for put in puts {
+        if let Operation::Put { queue, sender, body } = put {
+            names.push(text(queue));
+            senders.push(sender.as_deref().map(str::as_bytes));
+            bodies.push(Some(*body));
+        }
+    }
+    Ok([array(TEXT, &names)?, array(TEXT, &senders)?, array(BYTEA, &bodies)?])
 }
 
 /// Who takes from one queue, first come first served.
@@ -105,6 +96,37 @@ struct Takers<'a> {
     indexes: Vec<usize>,
     served: usize,
     exists: bool,
+}
+
+impl Takers<'_> {
+    /// A row of this queue: its next message, or that it has none.
+    fn give(&mut self, message: Option<Message>, answers: &mut [Answer]) {
+        self.exists = true;
+        if let (Some(message), Some(index)) = (message, self.indexes.get(self.served)) {
+            answers[*index] = Answer::Message(message);
+            self.served += 1;
+        }
+    }
+}
+
+fn takers<'a>(takes: &[&'a Operation<'_>]) -> Vec<Takers<'a>> {
+    let mut queues: Vec<Takers<'a>> = Vec::new();
+    for (index, take) in takes.iter().enumerate() {
+        let Operation::Take { queue, .. } = take else { continue };
+        match queues.iter_mut().find(|known| known.queue == queue) {
+            Some(known) => known.indexes.push(index),
+            None => queues.push(Takers { queue, indexes: vec![index], served: 0, exists: false }),
+        }
+    }
+    queues
+}
+
+/// Queues, and how many are wanted of each.
+fn take_arrays(queues: &[Takers<'_>]) -> Result<(Vec<u8>, Vec<u8>), Fault> {
+    let names: Vec<_> = queues.iter().map(|takers| text(takers.queue)).collect();
+    let counts: Vec<_> = queues.iter().map(|takers| (takers.indexes.len() as i64).to_be_bytes()).collect();
+    let counts: Vec<_> = counts.iter().map(|bytes| Some(&bytes[..])).collect();
+    Ok((array(TEXT, &names)?, array(INT8, &counts)?))
 }
 
 /// A one-dimensional array in the database's binary format.

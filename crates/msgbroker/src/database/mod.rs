@@ -25,7 +25,7 @@ mod target;
 
 pub(crate) use keeper::Keeper;
 pub(crate) use link::Fault;
-pub(crate) use many::{group, put_many, take_many, Group};
+pub(crate) use many::{group, together, Group};
 pub(crate) use operate::operate;
 pub(crate) use pool::{Lease, Pool};
 pub(crate) use schema::prepare;

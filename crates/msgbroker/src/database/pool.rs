@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::link::{Fault, Link, Params, Row, Statement};
+use super::link::{Ask, Fault, Link, Params, Row, Statement};
 use super::target::Target;
 use crate::clock::now;
 
@@ -146,7 +146,12 @@ impl Lease<'_> {
         params: Params<'_>,
         each: &mut dyn FnMut(Row),
     ) -> Result<(), Fault> {
-        let answer = self.link()?.run(statement, params, each);
+        self.run_all(&mut [Ask { statement, params, each }])
+    }
+
+    /// As `Link::run_all`.
+    pub fn run_all(&mut self, asks: &mut [Ask<'_>]) -> Result<(), Fault> {
+        let answer = self.link()?.run_all(asks);
         self.slot.used = now();
         if let Err(Fault::Unknown(_)) = &answer {
             // Others may be as dead; a late answer must reach nobody.

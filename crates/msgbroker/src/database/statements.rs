@@ -2,6 +2,9 @@
 //!
 //! A statement finds the queue by its name itself, so that a queue that another service has dropped takes no message.
 //! `q` is empty where there is no such queue, and then so is the answer; a row of NULLs is an empty queue.
+//!
+//! Rows are deleted by their place (`ctid`), which cannot change: they are locked, and no statement updates a message.
+//! A join by key would leave it to the planner whether to walk through the whole table.
 
 /// name → id, where it is new.
 pub(crate) const CREATE: &str =
@@ -24,8 +27,8 @@ SELECT id, $2, $3 FROM sojourn.queue WHERE name = $1 RETURNING id";
 pub(crate) const TAKE: &str = "
 WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
 m AS (
-    DELETE FROM sojourn.message WHERE queue = (SELECT id FROM q) AND id = (
-        SELECT id FROM sojourn.message WHERE queue = (SELECT id FROM q)
+    DELETE FROM sojourn.message WHERE ctid = (
+        SELECT ctid FROM sojourn.message WHERE queue = (SELECT id FROM q)
         ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING id, sender, body)
 SELECT m.id, m.sender, m.body FROM q LEFT JOIN m ON true";
@@ -34,8 +37,8 @@ SELECT m.id, m.sender, m.body FROM q LEFT JOIN m ON true";
 pub(crate) const TAKE_FROM: &str = "
 WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
 m AS (
-    DELETE FROM sojourn.message WHERE queue = (SELECT id FROM q) AND id = (
-        SELECT id FROM sojourn.message WHERE queue = (SELECT id FROM q) AND sender = $2
+    DELETE FROM sojourn.message WHERE ctid = (
+        SELECT ctid FROM sojourn.message WHERE queue = (SELECT id FROM q) AND sender = $2
         ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING id, sender, body)
 SELECT m.id, m.sender, m.body FROM q LEFT JOIN m ON true";
@@ -44,8 +47,8 @@ SELECT m.id, m.sender, m.body FROM q LEFT JOIN m ON true";
 pub(crate) const LEND: &str = "
 WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
 m AS (
-    DELETE FROM sojourn.message WHERE queue = (SELECT id FROM q) AND id = (
-        SELECT id FROM sojourn.message WHERE queue = (SELECT id FROM q)
+    DELETE FROM sojourn.message WHERE ctid = (
+        SELECT ctid FROM sojourn.message WHERE queue = (SELECT id FROM q)
         ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING queue, id, sender, body),
 t AS (
@@ -58,8 +61,8 @@ SELECT t.id, t.sender, t.body, t.receipt FROM q LEFT JOIN t ON true";
 pub(crate) const LEND_FROM: &str = "
 WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
 m AS (
-    DELETE FROM sojourn.message WHERE queue = (SELECT id FROM q) AND id = (
-        SELECT id FROM sojourn.message WHERE queue = (SELECT id FROM q) AND sender = $3
+    DELETE FROM sojourn.message WHERE ctid = (
+        SELECT ctid FROM sojourn.message WHERE queue = (SELECT id FROM q) AND sender = $3
         ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING queue, id, sender, body),
 t AS (
@@ -103,14 +106,13 @@ WITH w AS MATERIALIZED (
     SELECT u.n, q.id AS queue, u.most
     FROM unnest($1::text[], $2::int8[]) WITH ORDINALITY AS u (name, most, n)
     JOIN sojourn.queue q ON q.name = u.name),
-x AS MATERIALIZED (
-    SELECT w.n, y.queue, y.id FROM w CROSS JOIN LATERAL (
-        SELECT queue, id FROM sojourn.message WHERE queue = w.queue
-        ORDER BY id LIMIT w.most FOR UPDATE SKIP LOCKED) y),
 m AS (
-    DELETE FROM sojourn.message d USING x WHERE d.queue = x.queue AND d.id = x.id
-    RETURNING x.n, d.id, d.sender, d.body)
-SELECT w.n, m.id, m.sender, m.body FROM w LEFT JOIN m ON m.n = w.n ORDER BY w.n, m.id";
+    DELETE FROM sojourn.message WHERE ctid = ANY (ARRAY(
+        SELECT x.ctid FROM w CROSS JOIN LATERAL (
+            SELECT ctid FROM sojourn.message WHERE queue = w.queue
+            ORDER BY id LIMIT w.most FOR UPDATE SKIP LOCKED) x))
+    RETURNING queue, id, sender, body)
+SELECT w.n, m.id, m.sender, m.body FROM w LEFT JOIN m ON m.queue = w.queue ORDER BY w.n, m.id";
 
 /// names, numbers of takers, time s → place in these arrays, id, sender, body, receipt.
 pub(crate) const LEND_MANY: &str = "
@@ -118,13 +120,12 @@ WITH w AS MATERIALIZED (
     SELECT u.n, q.id AS queue, u.most
     FROM unnest($1::text[], $2::int8[]) WITH ORDINALITY AS u (name, most, n)
     JOIN sojourn.queue q ON q.name = u.name),
-x AS MATERIALIZED (
-    SELECT w.n, y.queue, y.id FROM w CROSS JOIN LATERAL (
-        SELECT queue, id FROM sojourn.message WHERE queue = w.queue
-        ORDER BY id LIMIT w.most FOR UPDATE SKIP LOCKED) y),
 m AS (
-    DELETE FROM sojourn.message d USING x WHERE d.queue = x.queue AND d.id = x.id
-    RETURNING d.queue, d.id, d.sender, d.body),
+    DELETE FROM sojourn.message WHERE ctid = ANY (ARRAY(
+        SELECT x.ctid FROM w CROSS JOIN LATERAL (
+            SELECT ctid FROM sojourn.message WHERE queue = w.queue
+            ORDER BY id LIMIT w.most FOR UPDATE SKIP LOCKED) x))
+    RETURNING queue, id, sender, body),
 t AS (
     INSERT INTO sojourn.taken (queue, id, until, sender, body)
     SELECT queue, id, clock_timestamp() + $3 * interval '1 second', sender, body FROM m
@@ -134,9 +135,9 @@ SELECT w.n, t.id, t.sender, t.body, t.receipt FROM w LEFT JOIN t ON t.queue = w.
 /// Gives back up to 1000 messages whose time is over, a row for each.
 pub(crate) const GIVE_BACK: &str = "
 WITH b AS (
-    DELETE FROM sojourn.taken WHERE (queue, id) IN (
-        SELECT queue, id FROM sojourn.taken WHERE until <= clock_timestamp()
-        ORDER BY until LIMIT 1000 FOR UPDATE SKIP LOCKED)
+    DELETE FROM sojourn.taken WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM sojourn.taken WHERE until <= now()
+        ORDER BY until LIMIT 1000 FOR UPDATE SKIP LOCKED))
     RETURNING queue, id, sender, body)
 INSERT INTO sojourn.message (queue, id, sender, body)
 SELECT queue, id, sender, body FROM b WHERE EXISTS (SELECT FROM sojourn.queue q WHERE q.id = b.queue)
@@ -154,8 +155,8 @@ WHERE queue IS NOT NULL AND NOT EXISTS (SELECT FROM sojourn.queue q WHERE q.id =
 
 /// queue's id → deletes up to 10 000 of its messages, a row for each.
 pub(crate) const DELETE_SOME: &str = "
-DELETE FROM sojourn.message WHERE (queue, id) IN (
-    SELECT queue, id FROM sojourn.message WHERE queue = $1 ORDER BY id LIMIT 10000) RETURNING 1";
+DELETE FROM sojourn.message WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM sojourn.message WHERE queue = $1 ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED)) RETURNING 1";
 
 /// Another service that does the same is not waited for.
 pub(crate) const VACUUM: &str =

@@ -1,0 +1,98 @@
+"""`sojourn serve messages`: the message service on PostgreSQL, until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from sojourn.errors import InputError
+
+
+def messages(
+    database: Annotated[str, typer.Option(help="postgresql://…, or auto: a cluster of its own")] = "auto",
+    folder: Annotated[Path | None, typer.Option(help="auto: keep the cluster here; else it is removed")] = None,
+    listen: Annotated[str, typer.Option(help="ip:port; port 0 takes a free one")] = "127.0.0.1:7400",
+    workers: Annotated[int, typer.Option(help="worker threads")] = 20,
+    connections: Annotated[int, typer.Option(help="to the database; any worker uses any")] = 20,
+    queue: Annotated[int, typer.Option(help="requests that may wait for a worker; further ones are refused")] = 10_000,
+    clients: Annotated[int, typer.Option(help="connections of clients")] = 12_000,
+    message_bytes: Annotated[int, typer.Option(help="longest message")] = 65_536,
+    idle: Annotated[float, typer.Option(help="s after which a silent client is disconnected")] = 600.0,
+    timeout: Annotated[float, typer.Option(help="s that a statement, or the wait for a connection, may take")] = 5.0,
+    durability: Annotated[str, typer.Option(help="full; off: a crash loses up to the last 0.6 s of puts")] = "full",
+    redelivery: Annotated[float | None, typer.Option(help="s to acknowledge a take in; without, it is final")] = None,
+    batch: Annotated[bool, typer.Option("--batch", help="requests that wait share a statement and a commit")] = False,
+    token: Annotated[str | None, typer.Option(envvar="SOJOURN_TOKEN", help="that clients have to send")] = None,
+    log: Annotated[Path | None, typer.Option(help="record log: a row for each request")] = None,
+    period: Annotated[float, typer.Option(help="of queue lengths and occupancy beside the log, s")] = 0.1,
+    metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
+) -> None:
+    """Serves named queues over HTTP, kept in PostgreSQL. docs/reference/messages.md"""
+    from sojourn.testbed.messages import Messages, MessagesOptions
+
+    with a_database(database, folder) as url:
+        try:
+            options = MessagesOptions(
+                listen=listen, database=url, workers=workers, connections=connections, queue=queue, clients=clients,
+                message_bytes=message_bytes, idle_s=idle, timeout_s=timeout, durability=durability,
+                redelivery_s=redelivery, batch=batch, token=token, log=log, period_s=period, metrics=metrics,
+            )  # fmt: skip
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise InputError(f"{first['loc'][0]} = {first['input']!r}", "serve messages", first["msg"]) from None
+        service = Messages(options)
+        try:
+            typer.echo(greeting(service.ready, service.url), err=as_json)
+            while service.worker.process.poll() is None:
+                time.sleep(0.1)
+        except KeyboardInterrupt:
+            pass
+        summary = service.stop()
+    typer.echo(json.dumps(summary) if as_json else told(summary))
+
+
+@contextmanager
+def a_database(database: str, folder: Path | None) -> Iterator[str]:
+    """The URL of the database; `auto` is a private cluster that ends with the service."""
+    if database != "auto":
+        yield database
+        return
+    from sojourn.testbed.postgres import Postgres
+
+    with tempfile.TemporaryDirectory(prefix="sojourn-messages-") as temporary:
+        cluster = Postgres(folder or Path(temporary))
+        try:
+            yield cluster.url
+        finally:
+            cluster.stop()
+
+
+def greeting(ready: dict[str, Any], url: str) -> str:
+    """Where it listens, and what an acknowledged put is worth there."""
+    database = ready["database"]
+    also = f", metrics at http://{ready['metrics']}/metrics" if ready["metrics"] else ""
+    unsafe = "" if database["fsync"] == "on" else "; fsync is off: a crash of the machine loses messages"
+    return f"{url} (http://{ready['address']}/queues) on PostgreSQL {database['version']}{also}{unsafe}; Ctrl-C ends it"
+
+
+def told(summary: dict[str, Any]) -> str:
+    """The summary in a few lines."""
+    kinds = ", ".join(f"{kind} {count}" for kind, count in summary["by_kind"].items() if count) or "none"
+    lines = [
+        f"{summary['completions']} requests in {summary['seconds']:.1f} s ({summary['throughput']:.0f}/s): {kinds}",
+        f"CPU {summary['cpu_s'] * 1e6 / max(summary['completions'], 1):.1f} us a request; "
+        f"{summary['sessions_lost']} sessions with the database lost",
+    ]
+    for name, times in summary["phases"].items():
+        at = " ".join(f"p{q} {times['percentiles_s'][q] * 1e3:.3f}" for q in ("50", "90", "99"))
+        lines.append(f"{name:8} ms: mean {times['mean_s'] * 1e3:.3f} {at} max {times['max_s'] * 1e3:.3f}")
+    return "\n".join(lines)
