@@ -43,7 +43,8 @@ class Fault:
 
 def schedule(seed: int, seconds: float) -> list[Fault]:
     """One after the other for about so long, starts of programs not counted; at least one."""
-    draw, found, at_s = random.Random(f"faults {seed}"), [], LEAD_S
+    draw, at_s = random.Random(f"faults {seed}"), LEAD_S
+    found: list[Fault] = []
     while not found or at_s < seconds:
         kind = draw.choices(list(KINDS), list(KINDS.values()))[0]
         found.append(Fault(draw.uniform(*GAP_S), kind, draw.uniform(*HELD_S)))
