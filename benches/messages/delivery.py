@@ -28,7 +28,7 @@ from sojourn.testbed.postgres_programs import programs, version
 from sojourn.validate.delivery import Operation, Verdict, judge
 
 HERE = Path(__file__).resolve().parent
-CLIENTS, REDELIVERY_S, TIMEOUT_S, REST_S = 6, 0.4, 0.3, 0.6
+CLIENTS, REDELIVERY_S, TIMEOUT_S, REST_S = 6, 0.4, 0.3, 0.4
 MODES: dict[str, dict[str, object]] = {
     "once": {},
     "again": {"redelivery_s": REDELIVERY_S},
@@ -141,12 +141,11 @@ def main() -> int:
                     rows.append(row(seed, mode, run))
                     if not run.verdict.holds:
                         keep(asked.out / f"{mode}-{seed}.json", run)
-                    print(
-                        seed, mode, run.history[-1].end_s - run.history[0].start_s, run.verdict.faults[:2], flush=True
-                    )
+                    took_s = run.history[-1].end_s - run.history[0].start_s
+                    print(f"seed {seed} {mode}: {took_s:.1f} s; {run.verdict.faults[:2] or 'kept'}", flush=True)
+                write(asked.out, rows)
         finally:
             database.close()
-    write(asked.out, rows)
     text = summary(rows, modes, asked, time.monotonic() - begun)
     (asked.out / "summary.md").write_text(text)
     print(text)

@@ -66,7 +66,7 @@ class Pair:
         self.options = MessagesOptions.model_validate(
             {"listen": f"127.0.0.1:{free_port()}", "database": database.url, "workers": 8, "connections": 4, **options}
         )
-        self.service = Messages(self.options)
+        self.start()
 
     def signal(self, what: signal.Signals) -> None:
         os.kill(self.service.pid, what)
