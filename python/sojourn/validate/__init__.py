@@ -3,6 +3,7 @@
 validate   relative errors per rate, configuration, overall        observed   observations → measured Metrics
 table3     the layout of the document's Table 3                    laws       Little, utilisation, flow balance,
 interactive
+delivery   a message service's promise, judged from its clients' logs
 """
 
 from sojourn.validate.laws import Finding, broken, check_laws

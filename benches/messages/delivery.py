@@ -1,0 +1,171 @@
+"""Delivery under faults: service and database killed, stopped, resumed, client connections cut, by seeds.
+
+    python benches/messages/delivery.py --seeds 100 [--first 1] [--seconds 2] [--modes once,again,once-batch,again-batch]
+
+Every mode has so many seeds. Fails (exit code 1) where the judge (sojourn.validate.delivery) finds a fault in the
+clients' logs, whose history is then kept. Results go to benches/messages/delivery/DATE: machine.json, raw.csv, summary.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from delivery_clients import Client, drain
+from delivery_faults import KINDS, Faults, Pair, schedule
+
+from sojourn.testbed.postgres import Postgres
+from sojourn.testbed.postgres_programs import programs, version
+from sojourn.validate.delivery import Operation, Verdict, judge
+
+HERE = Path(__file__).resolve().parent
+CLIENTS, REDELIVERY_S, TIMEOUT_S, REST_S = 6, 0.4, 0.3, 0.4
+MODES: dict[str, dict[str, object]] = {
+    "once": {},
+    "again": {"redelivery_s": REDELIVERY_S},
+    "once-batch": {"batch": True},
+    "again-batch": {"batch": True, "redelivery_s": REDELIVERY_S},
+}
+
+
+@dataclass
+class Run:
+    """What one seed came to."""
+
+    verdict: Verdict
+    history: list[Operation]
+    faults: Counter[str]
+    cuts: Counter[str]
+
+
+def deliver(database: Postgres, seed: int, mode: str, seconds: float) -> Run:
+    """One schedule: clients and faults for some seconds, then a drain when all is well; judged."""
+    redelivery_s = REDELIVERY_S if "redelivery_s" in MODES[mode] else None
+    database.run("DROP SCHEMA IF EXISTS sojourn CASCADE")
+    pair = Pair(database, timeout_s=TIMEOUT_S, **MODES[mode])
+    try:
+        address, queue = pair.service.address, f"seed-{seed}"
+        clients = [Client(f"c{k}", address, queue, seed, redelivery_s) for k in range(CLIENTS)]
+        last = Client("drain", address, queue, seed, redelivery_s)
+        last.talk.draw = None
+        if not last.talk.connect() or (made := last.talk.call("PUT", f"/queues/{queue}")) is None or made.status != 201:
+            raise AssertionError("no queue to begin with")
+        last.talk.close()
+        faults = Faults(pair, schedule(seed, seconds))
+        for thread in (*clients, faults):
+            thread.start()
+        faults.join()
+        for client in clients:
+            client.halt.set()
+        for client in clients:
+            client.join(30.0)
+        pair.again()
+        drain(last, 0.0 if redelivery_s is None else redelivery_s + REST_S)
+    finally:
+        pair.close()
+    history = [one for client in (*clients, last) for one in client.log]
+    verdict = judge(history, redelivery_s=redelivery_s)
+    verdict.faults += [who.failed for who in (*clients, faults) if who.failed]
+    verdict.faults += [f"{client.name} did not end" for client in clients if client.is_alive()]
+    cuts = sum((client.talk.cuts for client in clients), Counter[str]())
+    return Run(verdict, history, Counter(fault.kind for fault in faults.faults[: faults.done]), cuts)
+
+
+def table(rows: list[dict[str, str | int]], modes: list[str]) -> list[str]:
+    """Sums over the seeds of each mode."""
+    names = [name for name in rows[0] if name not in ("mode", "seed", *KINDS)]
+    sums = {
+        mode: {name: sum(int(row[name]) for row in rows if row["mode"] == mode) for name in names} for mode in modes
+    }
+    return [
+        f"| | {' | '.join(modes)} |", "|---|" + "---|" * len(modes),
+        f"| seeds | {' | '.join(str(sum(row['mode'] == mode for row in rows)) for mode in modes)} |",
+        *(f"| {name} | {' | '.join(str(sums[mode][name]) for mode in modes)} |" for name in names),
+    ]  # fmt: skip
+
+
+def summary(rows: list[dict[str, str | int]], modes: list[str], asked: argparse.Namespace, took_s: float) -> str:
+    """What was done and what was found."""
+    kinds = ", ".join(f"{sum(int(row[kind]) for row in rows)} {kind}" for kind in KINDS)
+    return "\n".join([
+        f"# Delivery of messages under faults, {version(programs())}", "",
+        f"Seeds {asked.first} to {asked.first + asked.seeds - 1} in each mode, {CLIENTS} clients, about {asked.seconds:g} s of faults "
+        f"each, {took_s:.0f} s in all. `again` is --redelivery {REDELIVERY_S:g}; --timeout {TIMEOUT_S:g}, full durability.", "",
+        f"Faults: {kinds}. Connections that clients cut: {sum(int(row['cut, whole']) for row in rows)} behind a whole request, "
+        f"{sum(int(row['cut, part']) for row in rows)} within one.", "",
+        *table(rows, modes), "",
+        "`broken promises` is the verdict of sojourn.validate.delivery on the clients' own logs. Without redelivery `in a take "
+        "without an answer` messages are gone, and never more than `take unknown`.", "",
+    ])  # fmt: skip
+
+
+COUNTS = (
+    "put done", "put unknown", "put refused", "take done", "take empty", "take unknown", "take refused",
+    "acknowledge done", "acknowledge unknown", "acknowledge gone", "acknowledge refused", "taken again",
+    "in a take without an answer",
+)  # fmt: skip
+
+
+def row(seed: int, mode: str, run: Run) -> dict[str, str | int]:
+    counts = {name: run.verdict.counts[name] for name in COUNTS}
+    cuts = {f"cut, {name}": run.cuts[name] for name in ("whole", "part")}
+    kinds = {kind: run.faults[kind] for kind in KINDS}
+    return {"mode": mode, "seed": seed, **kinds, **cuts, **counts, "broken promises": len(run.verdict.faults)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="delivery")
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--modes", default="once,again,once-batch,again-batch")
+    parser.add_argument("--out", type=Path, default=HERE / "delivery" / time.strftime("%Y-%m-%d"))
+    asked = parser.parse_args()
+    modes, begun, rows = asked.modes.split(","), time.monotonic(), []
+    asked.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        database = Postgres(folder)
+        try:
+            for seed in range(asked.first, asked.first + asked.seeds):
+                for mode in modes:
+                    run = deliver(database, seed, mode, asked.seconds)
+                    rows.append(row(seed, mode, run))
+                    if not run.verdict.holds:
+                        keep(asked.out / f"{mode}-{seed}.json", run)
+                    took_s = run.history[-1].end_s - run.history[0].start_s
+                    print(f"seed {seed} {mode}: {took_s:.1f} s; {run.verdict.faults[:2] or 'kept'}", flush=True)
+                write(asked.out, rows)
+        finally:
+            database.close()
+    text = summary(rows, modes, asked, time.monotonic() - begun)
+    (asked.out / "summary.md").write_text(text)
+    print(text)
+    return int(any(one["broken promises"] for one in rows))
+
+
+def keep(path: Path, run: Run) -> None:
+    """A history that breaks a promise, in the order of starts."""
+    history = [asdict(one) for one in sorted(run.history, key=lambda one: one.start_s)]
+    path.write_text(json.dumps({"faults": run.verdict.faults, "history": history}, indent=1) + "\n")
+
+
+def write(folder: Path, rows: list[dict[str, str | int]]) -> None:
+    machine = {"kernel": platform.release(), "cores": os.cpu_count(), "postgres": version(programs())}
+    (folder / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
+    with open(folder / "raw.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

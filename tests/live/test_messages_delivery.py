@@ -1,0 +1,50 @@
+"""Killed, stopped and cut off, by three seeds in each mode: no promise is broken (benches/messages/delivery.py has more)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import LabError
+from sojourn.testbed.postgres import Postgres
+from sojourn.validate.delivery import judge
+
+sys.path.append(str(Path(__file__).parents[2] / "benches/messages"))
+from delivery import MODES, REDELIVERY_S, deliver
+from delivery_faults import schedule
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    try:
+        cluster = Postgres(tmp_path_factory.mktemp("postgres"))
+    except LabError as error:
+        pytest.skip(str(error))
+    yield cluster
+    cluster.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("seed", [1001, 1002, 1003])
+def test_no_promise_is_broken(postgres: Postgres, mode: str, seed: int) -> None:
+    run = deliver(postgres, seed, mode, 1.0)
+    redelivery_s = REDELIVERY_S if mode.startswith("again") else None
+    assert run.verdict.faults == []
+    assert run.verdict.counts["put done"] > 20 and run.verdict.counts["take done"] > 20
+    assert run.verdict.counts["take unknown"] + run.verdict.counts["put unknown"] > 0
+    # The judge is awake: the same history with a message taken twice, and with one that never came.
+    taken = [one for one in run.history if one.kind == "take" and one.outcome == "done"]
+    shortest = min(taken, key=lambda one: one.end_s - one.start_s)
+    assert not judge([*run.history, shortest], redelivery_s=redelivery_s).holds
+    lost = {one.content for one in taken[: 1 + run.verdict.counts["take unknown"]]}
+    without = [one for one in run.history if one.kind != "take" or one.content not in lost]
+    assert not judge(without, redelivery_s=redelivery_s).holds
+
+
+def test_a_seed_is_a_schedule() -> None:
+    assert schedule(1, 5.0) == schedule(1, 5.0) != schedule(2, 5.0)
