@@ -89,10 +89,10 @@ def told(summary: dict[str, Any]) -> str:
     kinds = ", ".join(f"{kind} {count}" for kind, count in summary["by_kind"].items() if count) or "none"
     lines = [
         f"{summary['completions']} requests in {summary['seconds']:.1f} s ({summary['throughput']:.0f}/s): {kinds}",
-        f"CPU {summary['cpu_s'] * 1e6 / max(summary['completions'], 1):.1f} us a request; "
-        f"{summary['sessions_lost']} sessions with the database lost",
+        f"CPU {summary['cpu_s']:.2f} s; {summary['sessions_lost']} sessions with the database lost",
     ]
-    for name, times in summary["phases"].items():
+    for name in ("response", "dispatch", "parse", "wait", "database", "respond"):
+        times = summary["phases"][name]
         at = " ".join(f"p{q} {times['percentiles_s'][q] * 1e3:.3f}" for q in ("50", "90", "99"))
         lines.append(f"{name:8} ms: mean {times['mean_s'] * 1e3:.3f} {at} max {times['max_s'] * 1e3:.3f}")
     return "\n".join(lines)
