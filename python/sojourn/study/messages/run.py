@@ -26,7 +26,7 @@ from sojourn.study.messages.points import Point
 from sojourn.study.messages.seen import Seen, frame
 from sojourn.study.points import kept
 
-QUIET_CORES = 0.1
+QUIET_CORES = 0.2  # who samples the processes is among the others, with a tenth of a core
 
 
 class System(Protocol):
@@ -120,7 +120,7 @@ def _choose(plan: MessagesPlan, found: MessagesFindings, say: Say) -> None:
     r, most = plan.study.reference, plan.study.best
     for name, database in found.fitted.parallelisms.items():
         choice = best(
-            found.fitted.demands, database, plan.best_clients, r.retry_s, most.workers_most, most.connections_most
+            found.fitted.demands_of(name), database, plan.best_clients, r.retry_s, most.workers_most, most.connections_most
         )  # fmt: skip
         found.choices.append(choice)
         say(f"  best by {name}: {choice.shape.workers} workers, {choice.shape.connections} connections")
