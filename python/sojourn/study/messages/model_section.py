@@ -94,7 +94,8 @@ def models_section(found: MessagesFindings) -> Section:
     lead = (
         "Parameters are those of the reference run and the calibration; every other configuration is predicted. `document`: "
         "the document's network and its rule of parallelism. `measured` and `usl`: a request holds a worker while it is in "
-        "the database or waits for a connection; the database has its measured curve, or the law fitted to it."
+        "the database or waits for a connection; the database has its measured curve, or the law fitted to it. With N clients "
+        "that wait Z in the mean, R = N/X - Z: an error of the throughput is one of the response time 1 + Z/R times as large."
     )
     return Section("Models", lead, (_summary(found.models), *(_points(j) for j in found.models if j.points)))
 
