@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sojourn.study.kv.models import closed_network, fit_times, judge, shared_cores, split, station_table
-from sojourn.study.kv.models.network import Demands, Shape, inner_rates, solve
+from sojourn.study.kv.models.network import Demands, Shape, solve
 from sojourn.study.kv.models.times import Estimate, Times, estimate
 from sojourn.study.kv.points import Point, shuffled
 from sojourn.study.kv.seen import configurations, frame, name_of
@@ -62,13 +62,18 @@ def test_one_queue_and_a_delay_is_the_closed_form(clients: int) -> None:
     assert found.throughput_per_s == pytest.approx((1 - 1 / terms.sum()) / net, rel=1e-4)
 
 
-def test_workers_and_servers_bound_the_inner_rates() -> None:
-    rates = inner_rates(Demands(0, 0, 0, 1e-3, 4e-4), Shape(servers=2), 12)
-    assert rates[0] == pytest.approx(1 / 1.4e-3, rel=1e-6)
-    assert rates == sorted(rates)
-    assert rates[-1] < 1 / 2e-4
-    all_of_them = inner_rates(Demands(0, 0, 0, 1e-3, 4e-4), Shape(servers=2, to_all=True), 1)
-    assert all_of_them[0] == pytest.approx(1 / 1.2e-3, rel=1e-6)
+def rates(d: Demands, shape: Shape, most: int) -> list[float]:
+    return [solve(d, shape, n).throughput_per_s for n in range(1, most + 1)]
+
+
+def test_servers_and_workers_bound_the_throughput() -> None:
+    free = rates(Demands(0, 0, 0, 1e-3, 4e-4), Shape(servers=2), 12)
+    assert rates(Demands(0, 0, 0, 1e-3, 4e-4), Shape(2, 1, 3), 12)[2:] == pytest.approx([free[2]] * 10, rel=1e-5)
+    assert free[0] == pytest.approx(1 / 1.4e-3, rel=1e-5)
+    assert free == sorted(free)
+    assert free[-1] < 1 / 2e-4
+    (all_of_them,) = rates(Demands(0, 0, 0, 1e-3, 4e-4), Shape(servers=2, to_all=True), 1)
+    assert all_of_them == pytest.approx(1 / 1.2e-3, rel=1e-5)
 
 
 CPU = {"client_cpu_s": 8e-6, "net_cpu_s": 9e-6, "worker_cpu_s": 10e-6, "server_cpu_s": 8e-6}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import sojourn as sj
 from sojourn.errors import FitError, StudyError
 from sojourn.fit.usl import usl
+from sojourn.study.estimate import Estimate
 from sojourn.study.messages.models import (
     Best,
     CurvePoint,
@@ -140,9 +142,11 @@ def test_the_simulated_service_is_as_predicted(
     assert seen.wait_s > -1e-9
 
 
-def rows(seed: int, seconds: float, sizes: tuple[int, ...] = SIZES, repetitions: int = 3) -> pl.DataFrame:
+def rows(
+    seed: int, seconds: float, sizes: tuple[int, ...] = SIZES, repetitions: int = 3, clients: int = 90
+) -> pl.DataFrame:
     system = SimulatedSystem(KNOWN, seed)
-    points = [point("reference", 20, 20, 90, 0.1, seconds)]
+    points = [point("reference", 20, 20, clients, 0.1, seconds)]
     points += [point("calibration", 2 * c + 16, c, 2 * c + 16, 0.0, seconds) for c in sizes]
     return frame(system.run(p) for p in shuffled(points, repetitions, seed))
 
@@ -177,6 +181,22 @@ def test_no_throughput_of_the_reference_enters() -> None:
     assert a == b
 
 
+def test_what_the_reference_has_beyond_the_model_is_a_delay() -> None:
+    """Half a millisecond more at the client needs a delay that gives it at the reference; at saturation none is found."""
+    plain = fit(rows(1, 4.0, repetitions=1, clients=30))
+    assert (
+        abs(plain.unexplained_s["measured"]) < 0.1 * plain.response_s.value
+    )  # the simulated system is as the model says
+    value = plain.response_s.value + 5e-4
+    later = replace(plain, response_s=Estimate(value, value, value))
+    more = later.unexplained_s["measured"] - plain.unexplained_s["measured"]
+    assert more > 5e-4  # a longer cycle takes load from the queues, so it must be longer still
+    at = predict(later.demands_of("measured"), later.measured, later.shape, later.clients, later.retry_s)
+    assert at.response_s == pytest.approx(value, rel=1e-3)
+    full = replace(plain, clients=900, response_s=Estimate(1.0, 1.0, 1.0))
+    assert full.unexplained_s["measured"] == 0.0
+
+
 def test_the_fit_needs_its_runs() -> None:
     with pytest.raises(StudyError, match="no runs of reference"):
         fit(frame([]))
@@ -204,10 +224,8 @@ def test_regret_is_the_share_lost() -> None:
 
 def test_points_of_one_size_are_one_point_of_the_curve() -> None:
     """Where clients are too few to fill more connections, two calibrations have one size."""
-    from sojourn.study.estimate import Estimate
-
     at = lambda v: Estimate(v, v, v)  # noqa: E731
     curve = (CurvePoint(1, at(1.0), at(100.0)), CurvePoint(8, at(6.0), at(400.0)), CurvePoint(16, at(6.05), at(410.0)))
-    found = Fitted(9, {"database_s": at(1.0)}, curve, ())
+    found = Fitted(Shape(1, 1), 9, 0.0, at(1.0), {"database_s": at(1.0)}, curve, ())
     assert found.measured == ServiceCurve((1.0, 6.0), (100.0, 400.0))
     assert list(found.parallelisms) == ["document", "measured"]

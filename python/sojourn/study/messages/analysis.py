@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.study.messages.seen import CONFIGURATION
+
 TOLERANCE = 0.05
 BUSY = 0.9
+QUIET_CORES = 0.2  # who samples the processes is among the others, with a tenth of a core
 
 
 def laws(seen: pl.DataFrame) -> pl.DataFrame:
@@ -26,6 +29,12 @@ def laws(seen: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(
         interactive=_verdict("interactive_error", pl.lit(TOLERANCE)), little=_verdict("little_error", allowed)
     )
+
+
+def undisturbed(seen: pl.DataFrame) -> pl.DataFrame:
+    """Without the runs that other processes of this machine disturbed, where there is another run of the same point."""
+    quiet = ~(pl.col("others_cores").fill_nan(None) > QUIET_CORES).fill_null(False)
+    return seen.filter(quiet | ~quiet.any().over("section", *CONFIGURATION))
 
 
 def _verdict(column: str, allowed: pl.Expr) -> pl.Expr:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import polars as pl
 
 from sojourn.report import Document, Section
-from sojourn.study.messages.analysis import BUSY, busy, laws, shares
+from sojourn.study.messages.analysis import BUSY, QUIET_CORES, busy, laws, shares
 from sojourn.study.messages.measured_section import laws_section, limits_section, measured_section
 from sojourn.study.messages.model_section import best_section, database_section, models_section
 from sojourn.study.messages.models import REFERENCE
 from sojourn.study.messages.plan import MessagesPlan
-from sojourn.study.messages.run import QUIET_CORES, MessagesFindings
+from sojourn.study.messages.run import MessagesFindings
 
 WANTED = {"throughput": 0.10, "response time": 0.15}
 

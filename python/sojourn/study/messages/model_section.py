@@ -39,7 +39,28 @@ def database_section(found: MessagesFindings) -> Section:
         "The calibration keeps a number of connections always busy, so that its throughput is what the database completes "
         "with that many requests in it. The document's rule has the time in the database at the reference run."
     )
-    return Section("Database", lead, (_curve(found.fitted), _parameters(found.fitted)))
+    return Section("Database", lead, (_curve(found.fitted), _parameters(found.fitted), _checked(found.fitted)))
+
+
+def _checked(fitted: Fitted) -> Table:
+    """What the models suppose, against the reference run."""
+    cells: list[tuple[Cell, ...]] = [
+        (
+            name,
+            MS * fitted.response_s.value,
+            MS * (fitted.response_s.value - extra),
+            MS * extra,
+            extra / fitted.response_s.value,
+        )
+        for name, extra in fitted.unexplained_s.items()
+        if name != "document"
+    ]
+    columns = ("model", "client saw, ms", "of it explained", "left", "share")
+    note = (
+        "The models suppose that the database's rate depends on the number in it alone, and that sleeping threads wake at "
+        "once. What the reference run needs beyond that is taken as a delay beside the network."
+    )
+    return Table("Response time of the reference run", columns, tuple(cells), note, ("", ".3f", ".3f", "+.3f", "+.0%"))
 
 
 def _curve(fitted: Fitted) -> Figure:
@@ -73,7 +94,8 @@ def models_section(found: MessagesFindings) -> Section:
     lead = (
         "Parameters are those of the reference run and the calibration; every other configuration is predicted. `document`: "
         "the document's network and its rule of parallelism. `measured` and `usl`: a request holds a worker while it is in "
-        "the database or waits for a connection; the database has its measured curve, or the law fitted to it."
+        "the database or waits for a connection; the database has its measured curve, or the law fitted to it. With N clients "
+        "that wait Z in the mean, R = N/X - Z: an error of the throughput is one of the response time 1 + Z/R times as large."
     )
     return Section("Models", lead, (_summary(found.models), *(_points(j) for j in found.models if j.points)))
 

@@ -45,7 +45,7 @@ def models(fitted: Fitted) -> dict[str, Solve]:
 def _ours(name: str) -> Solve:
     def solve(fitted: Fitted, c: dict[str, float]) -> tuple[float, float, str]:
         shape = Shape(int(c["workers"]), int(c["connections"]), int(c["middlewares"]))
-        found = predict(fitted.demands, fitted.parallelisms[name], shape, int(c["clients"]), c["retry_s"])
+        found = predict(fitted.demands_of(name), fitted.parallelisms[name], shape, int(c["clients"]), c["retry_s"])
         return found.throughput_per_s, found.response_s, found.bottleneck
 
     return solve
@@ -94,7 +94,7 @@ def drawings(fitted: Fitted, draws: int, seed: int = 1) -> Iterator[Fitted]:
             p.connections: q.rate_per_s.value / p.rate_per_s.value for p, q in zip(fitted.curve, curve, strict=True)
         }
         runs = tuple((size, rate * moved[_nearest(fitted.curve, size)]) for size, rate in fitted.runs)
-        yield replace(fitted, times=times, curve=curve, runs=runs)
+        yield replace(fitted, response_s=draw(fitted.response_s), times=times, curve=curve, runs=runs)
 
 
 def _nearest(curve: tuple[CurvePoint, ...], size: float) -> int:

@@ -170,7 +170,8 @@ class MessagesPlan:
         own = [s.reference.point(REFERENCE, load.seconds)]
         curve = [self.busy(c) for c in s.calibration.connections]
         again = s.reference.repetitions or load.repetitions, s.calibration.repetitions or load.repetitions
-        return shuffled(own, again[0], load.seed) + shuffled(curve, again[1], load.seed)
+        found = shuffled(own, again[0], load.seed) + shuffled(curve, again[1], load.seed)
+        return sorted(found, key=lambda point: point.repetition)  # side by side, not one before the other
 
     def busy(self, connections: int) -> Point:
         """A point of the calibration: more workers and clients than connections, and nobody waits to take again."""

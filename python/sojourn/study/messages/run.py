@@ -19,14 +19,13 @@ from sojourn.lab.registry import only_one
 from sojourn.lab.topology import cores
 from sojourn.study.folder import Say, open_study
 from sojourn.study.judged import Judgement
+from sojourn.study.messages.analysis import QUIET_CORES, undisturbed
 from sojourn.study.messages.modelled import Outcome, Outcomes, judged, predicted
 from sojourn.study.messages.models import CALIBRATION, REFERENCE, Best, Fitted, Regret, best, fit, regret
 from sojourn.study.messages.plan import BEST, MODELS, MessagesPlan, read_messages_plan
 from sojourn.study.messages.points import Point
 from sojourn.study.messages.seen import Seen, frame
 from sojourn.study.points import kept
-
-QUIET_CORES = 0.1
 
 
 class System(Protocol):
@@ -83,7 +82,7 @@ def _runs(plan: MessagesPlan, system: System, found: MessagesFindings, say: Say)
     if first := [p for p in plan.first() if p.section in plan.parts]:
         run("reference and calibration", first)
     if {REFERENCE, CALIBRATION} <= set(plan.parts):
-        found.fitted = fit(found.seen)
+        found.fitted = fit(undisturbed(found.seen))
         if BEST in plan.parts:
             _choose(plan, found, say)
     for shape in dict.fromkeys(choice.shape for choice in found.choices):
@@ -120,7 +119,7 @@ def _choose(plan: MessagesPlan, found: MessagesFindings, say: Say) -> None:
     r, most = plan.study.reference, plan.study.best
     for name, database in found.fitted.parallelisms.items():
         choice = best(
-            found.fitted.demands, database, plan.best_clients, r.retry_s, most.workers_most, most.connections_most
+            found.fitted.demands_of(name), database, plan.best_clients, r.retry_s, most.workers_most, most.connections_most
         )  # fmt: skip
         found.choices.append(choice)
         say(f"  best by {name}: {choice.shape.workers} workers, {choice.shape.connections} connections")
@@ -131,11 +130,12 @@ def _choose(plan: MessagesPlan, found: MessagesFindings, say: Say) -> None:
 def _models(plan: MessagesPlan, found: MessagesFindings) -> None:
     if found.fitted is None or MODELS not in plan.parts:
         return
-    found.outcomes = predicted(found.seen, found.fitted)
-    found.models = judged(found.seen, found.outcomes)
+    seen = undisturbed(found.seen)
+    found.outcomes = predicted(seen, found.fitted)
+    found.models = judged(seen, found.outcomes)
     same = (pl.col("middlewares") == 1) & (pl.col("section") != CALIBRATION)
     same &= (pl.col("clients") == plan.best_clients) & (pl.col("retry_s") == plan.study.reference.retry_s)
-    grid = found.seen.filter(same)
+    grid = seen.filter(same)
     found.regrets = [regret(choice, grid) for choice in found.choices]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import sojourn as sj
-from sojourn.model import Closed, Delay, LoadDependent, Model, Queue
+from sojourn.model import Closed, Delay, Model, Pool, Queue
 from sojourn.model.nouns import Station
 from sojourn.study.kv.models.times import Times
 
@@ -73,41 +73,30 @@ def closed_network(times: Times, shape: Shape, clients: int, server_s: float | N
 
 def solve(d: Demands, shape: Shape, clients: int) -> Prediction:
     """The network for one number of clients."""
-    inside = min(shape.workers * shape.proxies or clients, clients)
-    rates = inner_rates(d, shape, inside)
-    stations: list[Station] = [Delay("network"), LoadDependent("workers", tuple(rates))]
-    demands = {"network": max(d.delay_s, LEAST_S)}
-    for name, total, count in (("client", d.client_s, 1), ("net", d.net_s, shape.proxies)):
-        for k in range(count if total > 0 else 0):
-            stations.append(Queue(_numbered(name, k, count)))
-            demands[_numbered(name, k, count)] = total / count
-    found = sj.solve(
-        Model(
-            stations,
-            [Closed("c", clients)],
-            demands_s={n: {"c": v} for n, v in demands.items()} | {"workers": {}},
-            visits={"workers": {"c": 1.0}},
-        )
-    )
+    demands = {
+        "network": max(d.delay_s, LEAST_S),
+        **_each("client", d.client_s, 1),
+        **_each("net", d.net_s, shape.proxies),
+    }
+    used = {name: s for name, s in demands.items() if name != "network"}
+    servers = {
+        f"server {k + 1}": max(d.server_s / shape.servers, LEAST_S) for k in range(1 if shape.to_all else shape.servers)
+    }
+    inside = {"rest": max(d.held_s, LEAST_S), **servers}
+    stations: list[Station] = [
+        Delay("network"), *map(Queue, used), Delay("rest"), *map(Queue, servers),
+        Pool("workers", shape.workers * shape.proxies or clients, tuple(inside)),
+    ]  # fmt: skip
+    times = {name: {"c": s} for name, s in (demands | inside).items()}
+    found = sj.solve(Model(stations, [Closed("c", clients)], demands_s=times), "layered")
     x = found.value("throughput", cls="c")
-    used = {n: x * v for n, v in demands.items() if n != "network"}
-    used["servers"] = x * d.server_s / shape.servers
+    used = {name: x * s for name, s in used.items()} | {"servers": x * d.server_s / shape.servers}
     if shape.workers:
-        used["workers"] = min(1.0, found.value("queue_length", "workers") / (shape.workers * shape.proxies))
+        used["workers"] = found.value("utilisation", "workers")
     return Prediction(clients, x, clients / x - d.client_s, used)
 
 
-def _numbered(name: str, k: int, count: int) -> str:
-    return name if count == 1 else f"{name} {k + 1}"
-
-
-def inner_rates(d: Demands, shape: Shape, most: int) -> list[float]:
-    """Throughput of servers and the rest of the service with 1 … `most` customers."""
-    queues = 1 if shape.to_all else shape.servers
-    stations: list[Station] = [Delay("rest"), *(Queue(f"server {k + 1}") for k in range(queues))]
-    each = max(d.server_s / shape.servers, LEAST_S)
-    demands = {"rest": {"c": max(d.held_s, LEAST_S)}} | {f"server {k + 1}": {"c": each} for k in range(queues)}
-    model = Model(stations, [Closed("c", 1)], demands_s=demands)
-    found = sj.sweep(model, "classes.c.population", range(1, most + 1))
-    rates = found.where(metric="throughput", station="", **{"class": "c"}).frame["value"].to_list()
-    return [float(rate) for rate in rates]
+def _each(name: str, total_s: float, count: int) -> dict[str, float]:
+    """The time by queue, where there is one."""
+    names = [name] if count == 1 else [f"{name} {k + 1}" for k in range(count)]
+    return dict.fromkeys(names, total_s / count) if total_s > 0 else {}

@@ -10,19 +10,21 @@ predicted later.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import polars as pl
+from scipy.optimize import brentq
 
 from sojourn.errors import StudyError
 from sojourn.study.estimate import Estimate, estimate
-from sojourn.study.messages.models.network import Demands
+from sojourn.study.messages.models.network import Demands, Shape, predict
 from sojourn.study.messages.models.parallelism import DocumentRule, Parallelism, ScalabilityLaw, ServiceCurve
 
 CALIBRATION, REFERENCE = "calibration", "reference"
 TIMES = ("network_s", "dispatch_s", "parse_s", "respond_s", "empty_share", "database_s")
+LEAST_SLOPE = 0.5  # of the response time by a delay: less, and the system is saturated
 APART = 1.02  # sizes nearer to each other than this factor are one point of the curve
 
 
@@ -37,9 +39,13 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Fitted:
-    """`times`: those of `TIMES` at `clients`; `curve` by connections; `runs`: (size, rate) of each calibration run."""
+    """`times`: those of `TIMES` at the reference (`shape`, `clients`, `retry_s`), where the client saw `response_s`; `curve` by
+    connections; `runs`: (size, rate) of each calibration run."""
 
+    shape: Shape
     clients: int
+    retry_s: float
+    response_s: Estimate
     times: dict[str, Estimate]
     curve: tuple[CurvePoint, ...]
     runs: tuple[tuple[float, float], ...]
@@ -48,6 +54,33 @@ class Fitted:
     def demands(self) -> Demands:
         t = {name: max(e.value, 0.0) for name, e in self.times.items()}
         return Demands(t["network_s"], t["dispatch_s"], t["parse_s"], t["respond_s"], t["empty_share"])
+
+    @cached_property
+    def unexplained_s(self) -> dict[str, float]:
+        """By model: what the client saw at the reference longer (or shorter) than the model explains, s: threads that
+        sleep and must be woken, a database that is slower for requests that come one by one than when it is kept busy.
+        A delay, since it is not there at saturation; 0 where the reference is saturated, and says nothing of it. The
+        document's model is left as it is."""
+        own = {name: p for name, p in self.parallelisms.items() if name != DocumentRule.name}
+        return {DocumentRule.name: 0.0} | {name: self._unexplained(database) for name, database in own.items()}
+
+    def _unexplained(self, database: Parallelism) -> float:
+        d, seen_s = self.demands, self.response_s.value
+
+        def response(network_s: float) -> float:
+            return predict(replace(d, network_s=network_s), database, self.shape, self.clients, self.retry_s).response_s
+
+        at, low, high = response(d.network_s), 0.0, max(seen_s, d.network_s)
+        if response(d.network_s + 0.1 * at) - at < LEAST_SLOPE * 0.1 * at:
+            return 0.0
+        wrong = lambda s: response(s) - seen_s  # noqa: E731
+        if wrong(low) >= 0 or wrong(high) <= 0:
+            return (low if wrong(low) >= 0 else high) - d.network_s
+        return float(brentq(wrong, low, high, xtol=1e-4 * seen_s)) - d.network_s
+
+    def demands_of(self, name: str) -> Demands:
+        """For a model of parallelism: with what it does not explain as a delay beside the network."""
+        return replace(self.demands, network_s=self.demands.network_s + self.unexplained_s[name])
 
     @property
     def measured(self) -> ServiceCurve:
@@ -90,4 +123,7 @@ def fit(seen: pl.DataFrame, level: float = 0.95) -> Fitted:
         size, rate = (estimate(own[c].to_numpy(), level) for c in ("size", "throughput_per_s"))
         curve.append(CurvePoint(connections, size, rate))
     runs = tuple(sized.select("size", "throughput_per_s").iter_rows())
-    return Fitted(int(reference["clients"][0]), times, tuple(curve), runs)
+    first = reference.row(0, named=True)
+    shape = Shape(first["workers"], first["connections"], first["middlewares"])
+    response_s = estimate(reference["response_s"].to_numpy(), level)
+    return Fitted(shape, first["clients"], first["retry_s"], response_s, times, tuple(curve), runs)
