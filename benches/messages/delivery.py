@@ -74,7 +74,7 @@ def deliver(database: Postgres, seed: int, mode: str, seconds: float) -> Run:
         pair.close()
     history = [one for client in (*clients, last) for one in client.log]
     verdict = judge(history, redelivery_s=redelivery_s)
-    verdict.faults += [who.failed for who in (*clients, faults) if who.failed]
+    verdict.faults += [failed for failed in (faults.failed, *(client.failed for client in clients)) if failed]
     verdict.faults += [f"{client.name} did not end" for client in clients if client.is_alive()]
     cuts = sum((client.talk.cuts for client in clients), Counter[str]())
     return Run(verdict, history, Counter(fault.kind for fault in faults.faults[: faults.done]), cuts)

@@ -83,7 +83,9 @@ class Pair:
     def again(self) -> None:
         """Both new: nothing that was under way goes on."""
         self.service.kill()
-        self.database.restart()
+        # Not in good order: a server that is just recovering by itself may take a minute to hear of that.
+        self.database.kill()
+        self.database.start()
         self.start()
 
     def carry_out(self, fault: Fault) -> None:

@@ -60,7 +60,7 @@ def start(postgres: Postgres) -> Iterator[Start]:
     services: list[Service] = []
 
     def begin(**settings: object) -> Service:
-        services.append(Service(postgres, **settings))
+        services.append(Service(postgres, None, **settings))
         with services[-1].client() as client:
             client.create("hostile")
         return services[-1]
@@ -157,8 +157,8 @@ def test_no_way_in_without_the_token(start: Start) -> None:
                 answer = client.call(method, path, b"", **given)
                 assert answer.status == 401 and "Bearer" in answer.headers["www-authenticate"], (method, path, given)
         right = {"Authorization": "Bearer open-sesame"}
-        assert client.call("PUT", "/queues/x", **right).status == 201
-        assert client.call("POST", "/queues/x/take", **right).status == 204
+        assert client.call("PUT", "/queues/x", None, **right).status == 201
+        assert client.call("POST", "/queues/x/take", None, **right).status == 204
 
 
 def test_it_listens_on_loopback_unless_told(start: Start) -> None:
