@@ -7,7 +7,7 @@ probability X s_j D_j/threads_j (its share of one customer less: (N-1)/N, as in 
 the network with the stretched times; a fixed point, solved by damped substitution.
 Source of the parts: Jacobson and Lazowska, Analyzing queueing networks with simultaneous resource possession, CACM 25(2),
 1982 (surrogate delays); Lazowska et al. (1984), chapter 11. CPU times per operation are the instrumented ones, between
-fitted client counts straight in ln N. C may be a fraction: what other
+fitted client counts straight in 1/N. C may be a fraction: what other
 processes left, measured. Limits: all cores equal, threads not pinned, one machine.
 """
 

@@ -4,7 +4,7 @@ A rate and a share of the cores are token buckets, no queues with a service time
 above them no more gets through. So a model's throughput is cut at rate × servers / bits of an operation, and at
 share × servers / CPU time of an operation. Source: the utilisation law (Lazowska et al. 1984, section 3.3) with U = 1; what
 is in the way is then where the clients wait, N/X in all by Little's law. Bits and CPU times are those of the fitted runs,
-the latter between client counts straight in ln N; both count what all servers do. Limits: load spread evenly over servers.
+the latter between client counts straight in 1/N; both count what all servers do. Limits: load spread evenly over servers.
 """
 
 from __future__ import annotations

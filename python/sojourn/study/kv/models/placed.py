@@ -5,7 +5,7 @@ processes on it, by processor sharing, and everything else is a delay. Exact by 
 chapters 6 and 10: a processor shared by several activities of a transaction is one centre with the sum of their demands).
 
 CPU times per operation are the instrumented ones. They fall with the number of clients, because more is done at each
-waking; between fitted client counts they are taken straight in 1/sqrt(N). The delay is what the response time at the
+waking; between fitted client counts they are taken straight in 1/N. The delay is what the response time at the
 fewest clients has more than its CPU times. Workers bound the throughput: not more than the servers and the workers' own
 time let through with all workers held. Limits: one class; interrupts are charged to whom they interrupt; a process is not
 limited to one core by its threads where it was given several, but for those that have a single thread.

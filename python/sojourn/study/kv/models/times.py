@@ -39,12 +39,10 @@ class Times:
     light_response_s: float = 0.0
 
     def at(self, name: str, clients: int) -> float:
-        """An instrumented time at `clients`, between fitted points straight in 1/sqrt(clients); 0 where it is unknown.
-
-        Of three laws this came nearest on held-out points of all designs (docs/explain/kv-study.md).
-        """
+        """An instrumented time at `clients`, between fitted points straight in 1/clients; 0 where it is unknown: what a
+        waking costs is shared by as many operations as come at once, which are more with more clients."""
         points, values = self.curves.get(name, ((), ()))
-        return float(np.interp(-(clients**-0.5), points, values)) if points else 0.0
+        return float(np.interp(-1 / clients, points, values)) if points else 0.0
 
     def mean(self, name: str) -> float:
         """0 where this system has no such part."""
@@ -103,7 +101,7 @@ def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> Estimate:
 
 def _curve(rows: pl.DataFrame, name: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     known = rows.filter(pl.col(name).is_finite()).group_by("clients").agg(pl.col(name).mean()).sort("clients")
-    return tuple(-(known["clients"].to_numpy() ** -0.5)), tuple(known[name].to_list())
+    return tuple(-1 / known["clients"].to_numpy()), tuple(known[name].to_list())
 
 
 __all__ = ["Estimate", "Times", "estimate", "fit_times", "stratified"]
