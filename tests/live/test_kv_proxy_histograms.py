@@ -91,7 +91,8 @@ def test_bins_and_histograms_have_every_response(design: str, servers: list[Memc
     for tag, name in (("", "response"), ("Tag=queue", "queue"), ("Tag=service", "service")):
         most, encoded = found[tag]
         assert counts_of(encoded) == (COUNT, 3)
-        assert most == pytest.approx(1e3 * summary[name]["max_s"], rel=2e-3, abs=2e-4)
+        # the log prints milliseconds with three digits
+        assert most == pytest.approx(1e3 * summary[name]["max_s"], rel=2e-3, abs=6e-4)
 
 
 def test_a_histogram_that_cannot_be_written_is_an_error_at_the_start(servers: list[Memcached], tmp_path: Path) -> None:
