@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.errors import LabError
+from sojourn.testbed.postgres import Postgres
+
 
 class _Failing(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -47,3 +50,14 @@ def open_folder() -> Iterator[Path]:
     path.chmod(0o755)
     yield path
     shutil.rmtree(path)
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    """A private PostgreSQL cluster for the tests of one file; without its programs they are skipped."""
+    try:
+        cluster = Postgres(tmp_path_factory.mktemp("postgres"))
+    except LabError as error:
+        pytest.skip(str(error))
+    yield cluster
+    cluster.close()

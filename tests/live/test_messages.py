@@ -12,23 +12,12 @@ from pathlib import Path
 import pytest
 from message_cluster import Client, Service
 
-from sojourn.errors import LabError
 from sojourn.measure.records import read_log
 from sojourn.testbed.postgres import Postgres
 
 pytestmark = pytest.mark.live
 
 Start = Callable[..., Service]
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
-    try:
-        cluster = Postgres(tmp_path_factory.mktemp("postgres"))
-    except LabError as error:
-        pytest.skip(str(error))
-    yield cluster
-    cluster.close()
 
 
 @pytest.fixture

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sojourn.errors import LabError
 from sojourn.testbed.postgres import Postgres
 from sojourn.validate.delivery import judge
 
@@ -17,16 +15,6 @@ from delivery import MODES, REDELIVERY_S, deliver
 from delivery_faults import schedule
 
 pytestmark = pytest.mark.live
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
-    try:
-        cluster = Postgres(tmp_path_factory.mktemp("postgres"))
-    except LabError as error:
-        pytest.skip(str(error))
-    yield cluster
-    cluster.close()
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -12,7 +12,6 @@ from urllib.parse import quote
 import pytest
 from message_cluster import Service
 
-from sojourn.errors import LabError
 from sojourn.testbed.messages import MessagesOptions
 from sojourn.testbed.postgres import Postgres
 
@@ -41,16 +40,6 @@ INJECTIONS = (
     "canar_",
     "%",
 )
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
-    try:
-        cluster = Postgres(tmp_path_factory.mktemp("postgres"))
-    except LabError as error:
-        pytest.skip(str(error))
-    yield cluster
-    cluster.close()
 
 
 @pytest.fixture

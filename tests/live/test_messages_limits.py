@@ -11,23 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from message_cluster import Service, everything
 
-from sojourn.errors import LabError
 from sojourn.testbed.postgres import Postgres
 
 pytestmark = pytest.mark.live
 
 Start = Callable[..., Service]
 TAKE = b"POST /queues/q/take HTTP/1.1\r\n\r\n"
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
-    try:
-        cluster = Postgres(tmp_path_factory.mktemp("postgres"))
-    except LabError as error:
-        pytest.skip(str(error))
-    yield cluster
-    cluster.close()
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use sojourn_record::{Column, Kind, Value, Writer};
 
-use crate::clock::s;
 use crate::stats::{Count, Stats};
 use crate::ServeError;
+use sojourn_record::clock::s;
 
 /// Width of a step, ns: what summaries and OpenMetrics have.
 pub(crate) const STEP_NS: u64 = 100_000;

@@ -8,11 +8,10 @@
 //! arrived), `memory` (a limit over all connections), `stats` (counters with one writer each), `bins` (response times, and their log), `own` (histograms of one
 //! thread), `summary`, `log`, `hlog` (HdrHistogram log), `tell` (the `stats` command), `metrics` (OpenMetrics over HTTP), `serve` (opens, watches
 //! the clock, closes).
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod bins;
 mod buffer;
-mod clock;
 mod config;
 mod direct;
 mod door;

@@ -5,10 +5,10 @@ use std::path::Path;
 use sojourn_record::{Column, Kind, Value, Writer};
 
 use crate::bins::BinLog;
-use crate::clock::s;
 use crate::route::KINDS;
 use crate::stats::{Count, Stats};
 use crate::{Config, ServeError};
+use sojourn_record::clock::s;
 
 /// Columns before the kinds and the servers; counts and sums are of the period, `queue_length` is at its end.
 const COLUMNS: [(&str, Kind); 17] = [

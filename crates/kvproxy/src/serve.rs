@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::clock::{now, ns};
 use crate::direct::{Lane, Post};
 use crate::door::Door;
 use crate::error::system;
@@ -19,6 +18,7 @@ use crate::own::Own;
 use crate::stats::Stats;
 use crate::summary::{summary, Summary};
 use crate::{hlog, metrics, staged, Config, Design, ServeError};
+use sojourn_record::clock::{now, ns};
 
 /// The proxy accepts clients.
 #[derive(Clone, Debug, Serialize)]

@@ -134,7 +134,7 @@ impl Stats {
             0 => run_ns(&format!("/proc/self/task/{}/schedstat", self.thread.get()))?,
             total => total,
         };
-        Some(crate::clock::s(total.saturating_sub(self.cpu_before_ns.get())))
+        Some(sojourn_record::clock::s(total.saturating_sub(self.cpu_before_ns.get())))
     }
 
     /// To be called by the thread itself when it starts.

@@ -6,11 +6,11 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::bins::{steps, STEP_NS};
-use crate::clock::s;
 use crate::own::{Own, UNIT_NS};
 use crate::route::KINDS;
 use crate::stats::{Count, Stats};
 use crate::Config;
+use sojourn_record::clock::s;
 
 /// A distribution of times, s.
 #[derive(Clone, Debug, Default, Serialize)]

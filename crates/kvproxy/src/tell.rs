@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use crate::bins::{steps, STEPS};
-use crate::clock::s;
 use crate::route::KINDS;
 use crate::stats::{Count, Stats};
 use crate::summary::total;
 use crate::Config;
+use sojourn_record::clock::s;
 
 /// Names, what they say, values; `counter` where they only grow.
 struct Figure {

@@ -4,12 +4,12 @@ use std::sync::atomic::Ordering;
 
 use crate::answer::Answer;
 use crate::book::Stamps;
-use crate::clock::now;
 use crate::database::{group, operate, together, Fault, Group, Lease};
 use crate::line::Waiting;
 use crate::refusal::Refusal;
 use crate::request::{Operation, Request};
 use crate::worker::{Outcome, Worker};
+use sojourn_record::clock::now;
 
 impl Worker<'_> {
     /// Serves until the queue is closed and empty.

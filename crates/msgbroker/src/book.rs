@@ -152,5 +152,5 @@ pub(crate) fn process_cpu_s() -> f64 {
 /// The first number of a schedstat file: time on a CPU.
 fn run_s(path: &str) -> Option<f64> {
     let ns: u64 = std::fs::read_to_string(path).ok()?.split(' ').next()?.parse().ok()?;
-    Some(crate::clock::s(ns))
+    Some(sojourn_record::clock::s(ns))
 }

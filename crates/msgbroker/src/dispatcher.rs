@@ -10,11 +10,11 @@ use mio::{Events, Interest, Poll, Token};
 
 use crate::answer::Answer;
 use crate::client::Client;
-use crate::clock::{now, ns};
 use crate::error::system;
 use crate::refusal::Refusal;
 use crate::shared::{Shared, TICK};
 use crate::ServeError;
+use sojourn_record::clock::{now, ns};
 
 const EVENTS: usize = 1024;
 const DOOR: Token = Token(usize::MAX);

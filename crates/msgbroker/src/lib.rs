@@ -10,13 +10,12 @@
 //!
 //! Beside it: `memory` (a limit over all clients), `book` (what was done, and how long it took), `log`, `metrics`
 //! (OpenMetrics over HTTP), `summary`, `shared` (what all threads see), `serve` (opens, watches the clock, closes).
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod answer;
 mod batch;
 mod book;
 mod client;
-mod clock;
 mod config;
 mod database;
 mod dispatcher;

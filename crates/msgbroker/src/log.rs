@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use sojourn_record::{Column, Kind, Value, Writer};
 
 use crate::book::Done;
-use crate::clock::s;
 use crate::database::About;
 use crate::request::KINDS;
 use crate::shared::Shared;
 use crate::ServeError;
+use sojourn_record::clock::s;
 
 /// Rows of requests before only some are kept.
 const LIMIT: u64 = 2_000_000;

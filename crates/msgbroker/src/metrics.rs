@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::book::{process_cpu_s, PHASES, UNIT_NS};
-use crate::clock::s;
 use crate::request::KINDS;
 use crate::shared::Shared;
+use sojourn_record::clock::s;
 
 /// How often it looks for a connection; and how long one client may keep others waiting.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -3,11 +3,11 @@
 use std::io::{ErrorKind, Read};
 
 use crate::client::Entry;
-use crate::clock::now;
 use crate::dispatcher::{Dispatcher, Seat};
 use crate::frame::{frame, Step};
 use crate::line::Job;
 use crate::refusal::Refusal;
+use sojourn_record::clock::now;
 
 /// Up to so many bytes of an unfinished request are a client's without asking.
 const FREE: usize = 4096;

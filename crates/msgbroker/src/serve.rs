@@ -8,7 +8,6 @@ use mio::{Poll, Waker};
 use serde::Serialize;
 
 use crate::client::{Desk, Limits};
-use crate::clock::{now, ns, s};
 use crate::database::{prepare, About, Pool, Target};
 use crate::dispatcher::{Dispatcher, WAKE};
 use crate::error::system;
@@ -20,6 +19,7 @@ use crate::shared::{Shared, TICK};
 use crate::summary::{summary, Summary};
 use crate::worker::Worker;
 use crate::{metrics, Config, ServeError};
+use sojourn_record::clock::{now, ns, s};
 
 /// Requests that one client may have waiting.
 const PIPELINE: usize = 64;

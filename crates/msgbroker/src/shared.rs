@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use crate::book::Book;
 use crate::client::Desk;
-use crate::clock::{now, ns};
 use crate::database::{Fault, Keeper, Pool};
 use crate::refusal::Refusal;
 use crate::request::Operation;
 use crate::Config;
+use sojourn_record::clock::{now, ns};
 
 /// How often the stop flag is looked at.
 pub(crate) const TICK: Duration = Duration::from_millis(20);

@@ -7,10 +7,10 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::book::{Page, PHASES, UNIT_NS};
-use crate::clock::s;
 use crate::database::About;
 use crate::request::KINDS;
 use crate::shared::Shared;
+use sojourn_record::clock::s;
 
 /// A distribution of times, s.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use crate::answer::Answer;
 use crate::book::{Done, Stamps};
-use crate::clock::now;
 use crate::database::operate;
 use crate::line::Waiting;
 use crate::refusal::Refusal;
 use crate::request::{parse, Kind, Operation, Request};
 use crate::shared::Shared;
+use sojourn_record::clock::now;
 
 /// A buffer above this is given back.
 const KEPT: usize = 256 * 1024;

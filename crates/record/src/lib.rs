@@ -8,12 +8,14 @@
 //! row row row …
 //! ```
 //!
+//! - [`clock`]: the clock that all records of a run share
 //! - `column`: column kinds, their two-letter codes, values
 //! - `write`: [`Writer`], buffered
 //! - `read`: [`read()`], which tolerates a cut-off last row
 //! - `error`: [`WriteError`], [`ReadError`]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+pub mod clock;
 mod column;
 mod error;
 mod read;

@@ -6,11 +6,11 @@ use super::client::Slot;
 use super::lane::Lane;
 use super::server::{Pending, Server};
 use crate::buffer::{Fill, Inbox};
-use crate::clock::now;
 use crate::gather::Gather;
 use crate::memory::FREE_BYTES;
 use crate::route::{as_set, route, shard, upstream, Route, Way};
 use crate::rules::{refusal, NO_MEMORY, QUEUE_FULL, REFUSED};
+use sojourn_record::clock::now;
 
 impl Lane<'_> {
     /// Reads and takes up all that a client has sent, as far as it may have under way.

@@ -5,13 +5,13 @@ use sojourn_memproto::{Reply, ReplyKind};
 use super::client::{Client, Slot};
 use super::lane::Lane;
 use super::server::{Pending, Server};
-use crate::clock::now;
 use crate::gather::{rank, ERROR};
 use crate::memory::FREE_BYTES;
 use crate::own::{record, Own};
 use crate::route::Way;
 use crate::rules::{NO_MEMORY, ONLY_FIRST};
 use crate::stats::Stats;
+use sojourn_record::clock::now;
 
 impl Lane<'_> {
     /// All whole answers in a server's inbox.

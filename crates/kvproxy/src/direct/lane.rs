@@ -13,13 +13,13 @@ use super::client::{Client, Clients};
 use super::post::{Post, WAKE};
 use super::server::Server;
 use crate::buffer::Fill;
-use crate::clock::{now, ns};
 use crate::error::system;
 use crate::own::Own;
 use crate::rules::most_reply_bytes;
 use crate::serve::Shared;
 use crate::stats::Stats;
 use crate::ServeError;
+use sojourn_record::clock::{now, ns};
 
 const EVENTS: usize = 1024;
 

@@ -6,10 +6,10 @@ use super::line::Job;
 use super::net::{Net, Seat};
 use super::patron::{Entry, Scribe};
 use crate::buffer::Fill;
-use crate::clock::now;
 use crate::memory::FREE_BYTES;
 use crate::route::{as_set, route, upstream, Route, Way};
 use crate::rules::{NO_MEMORY, OUT_BYTES, PIPELINE, REFUSED};
+use sojourn_record::clock::now;
 
 impl Net<'_> {
     /// Reads and takes up all that a client has sent, as far as it may have waiting; whether its connection is good.

@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::clock::now;
 use crate::serve::{Shared, TICK};
+use sojourn_record::clock::now;
 
 const FIRST_PAUSE: u64 = 1_000_000;
 const LONGEST_PAUSE: u64 = 2_000_000_000;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
 
 use crate::buffer::{Fill, Inbox};
-use crate::clock::now;
+use sojourn_record::clock::now;
 
 #[derive(Debug)]
 pub(super) struct Link {

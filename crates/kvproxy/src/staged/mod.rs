@@ -29,10 +29,10 @@ use line::Line;
 use net::Net;
 use worker::Worker;
 
-use crate::clock::now;
 use crate::log::Log;
 use crate::serve::{connect, join, spawn, watch, Shared, Total, TICK};
 use crate::ServeError;
+use sojourn_record::clock::now;
 
 /// Serves until `stop` is set and all that was taken up is answered.
 pub(crate) fn serve<'scope>(

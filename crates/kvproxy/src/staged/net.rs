@@ -12,13 +12,13 @@ use sojourn_memproto::Limits;
 use super::line::Line;
 use super::patron::Patron;
 use crate::buffer::Inbox;
-use crate::clock::{now, ns};
 use crate::door::accept;
 use crate::error::system;
 use crate::own::Own;
 use crate::serve::{Shared, TICK};
 use crate::stats::Stats;
 use crate::ServeError;
+use sojourn_record::clock::{now, ns};
 
 const EVENTS: usize = 1024;
 const DOOR: Token = Token(usize::MAX);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::link::{Fault, Link};
 use super::statements as sql;
 use super::target::{Stream, Target};
-use crate::clock::now;
+use sojourn_record::clock::now;
 
 /// How often overdue takes are looked for.
 const TURN: Duration = Duration::from_millis(50);

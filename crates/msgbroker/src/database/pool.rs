@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::link::{Ask, Fault, Link, Params, Row, Statement};
 use super::target::Target;
-use crate::clock::now;
+use sojourn_record::clock::now;
 
 /// Before a database that is away is tried again, ns: at first, at last.
 const FIRST_PAUSE: u64 = 10_000_000;

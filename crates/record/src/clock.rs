@@ -3,7 +3,8 @@
 
 /// Now, ns.
 #[inline]
-pub(crate) fn now() -> u64 {
+#[must_use]
+pub fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a live timespec.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
@@ -11,11 +12,13 @@ pub(crate) fn now() -> u64 {
 }
 
 /// Seconds as ns.
-pub(crate) fn ns(seconds: f64) -> u64 {
+#[must_use]
+pub fn ns(seconds: f64) -> u64 {
     (seconds * 1e9) as u64
 }
 
 /// ns as s.
-pub(crate) fn s(ns: u64) -> f64 {
+#[must_use]
+pub fn s(ns: u64) -> f64 {
     ns as f64 * 1e-9
 }
