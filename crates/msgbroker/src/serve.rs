@@ -126,13 +126,18 @@ impl<'scope> Threads<'scope> {
         let mut workers = Vec::new();
         for me in 0..shared.config.workers {
             let worker = Worker::new(shared, me);
-            workers.push(spawn(scope, format!("msg-worker-{me}"), move || worker.run())?);
+            let run = move || {
+                sojourn_spin::wait_for_a_turn();
+                worker.run();
+            };
+            workers.push(spawn(scope, format!("msg-worker-{me}"), run)?);
         }
         spawn(scope, "msg-keeper".into(), move || {
             shared.keeper.run(target, &shared.halt);
             shared.book.thread_ends("msg-keeper".into());
         })?;
         let dispatcher = spawn(scope, "msg-dispatcher".into(), move || {
+            sojourn_spin::wait_for_a_turn();
             let ended = dispatcher.run();
             shared.book.thread_ends("msg-dispatcher".into());
             ended

@@ -1,6 +1,6 @@
 //! What a worker process of the lab asks of the kernel.
 //!
-//! - `place`    pin a thread, enter a network namespace, die with the parent
+//! - `place`    pin a thread, set it back behind who wakes it, enter a network namespace, die with the parent
 //! - `spinner`  one busy loop a core at `SCHED_IDLE`: an idle core stops its tick, and the interrupt that wakes it
 //!   is then missing from `/proc/stat`; with a spinner the tick never stops
 //!
@@ -9,5 +9,5 @@
 mod place;
 mod spinner;
 
-pub use place::{die_with_parent, enter_network, pin, share_taken, PlaceError};
+pub use place::{die_with_parent, enter_network, pin, share_taken, wait_for_a_turn, PlaceError};
 pub use spinner::spin;

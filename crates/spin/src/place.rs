@@ -83,6 +83,16 @@ pub fn die_with_parent() {
     }
 }
 
+/// Whoever wakes the calling thread is not interrupted by it (`SCHED_BATCH`): for threads of a service that hand a
+/// request on to each other, where each interruption is two switches more. A refusal leaves the default.
+pub fn wait_for_a_turn() {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: a valid pointer for the length of the call; 0 means this thread.
+    unsafe {
+        libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters);
+    }
+}
+
 /// A thread new to a core has run more than its share after its first slice (EEVDF, from kernel 6.6), and even an idle
 /// group then gets one or two ticks, once: as long as that takes, nothing is counted.
 const ARRIVAL: Duration = Duration::from_millis(30);
