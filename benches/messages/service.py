@@ -24,6 +24,8 @@ from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_programs import programs
 
 STATEMENTS = Path(__file__).resolve().parents[2] / "crates/msgbroker/src/database/statements.rs"
+# The service's for its sessions (crates/msgbroker/src/database/target.rs).
+SETTINGS = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
 BODY_BYTES = 200
 QUEUE = "load-0"
 Row = dict[str, float | str | int]
@@ -140,7 +142,7 @@ def pgbench(database: Postgres, clients: int, seconds: float, durability: str) -
         before, database_before = resource.getrusage(resource.RUSAGE_CHILDREN), database_s(database)
         done = subprocess.run(
             command, capture_output=True, text=True, cwd=folder, check=False,
-            env={"PGOPTIONS": f"-c synchronous_commit={commit}", "LC_ALL": "C"},
+            env={"PGOPTIONS": f"{SETTINGS} -c synchronous_commit={commit}", "LC_ALL": "C"},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         settle(database)

@@ -3,7 +3,8 @@
     python benches/messages/run.py speed
 
 One queue, messages of 200 bytes, puts and takes in equal parts, and enough messages before each run that no take finds
-nothing. The service has as many workers and connections as pgbench has clients, and as many clients.
+nothing. The service has as many workers and connections as pgbench has; its clients are as many, and once twice as many:
+a connection of pgbench always has its next statement at hand, one of the service waits until a client has had its answer.
 """
 
 from __future__ import annotations
@@ -19,17 +20,20 @@ from sojourn.testbed.postgres import Postgres
 
 ROUNDS, SECONDS, STORED = 5, 3, 5000
 DURABILITY = ("full", "off")
-CLIENTS = (1, 10, 30)
-CELLS = [(tool, clients) for clients in CLIENTS for tool in ("pgbench", "service")] + [("service, batch", 30)]
+# connections, tool, clients
+CELLS = (
+    (1, "pgbench", 1), (1, "service", 1), (1, "service", 2), (10, "pgbench", 10), (10, "service", 10),
+    (10, "service", 20), (30, "pgbench", 30), (30, "service", 30), (30, "service", 60), (30, "service, batch", 30),
+)  # fmt: skip
 FIGURES = ("per_s", "p50_ms", "p99_ms", "service_us", "database_us", "client_us")
 
 
-def run(database: Postgres, tool: str, clients: int, durability: str) -> Seen:
+def run(database: Postgres, connections: int, tool: str, clients: int, durability: str) -> Seen:
     fill(database, STORED)
     if tool == "pgbench":
-        return pgbench(database, clients, SECONDS, durability)
+        return pgbench(database, connections, SECONDS, durability)
     batch = tool.endswith("batch")
-    with serving(database, workers=clients, connections=clients, durability=durability, batch=batch) as service:
+    with serving(database, workers=connections, connections=connections, durability=durability, batch=batch) as service:
         return loaded(database, service, clients, SECONDS)
 
 
@@ -42,9 +46,10 @@ def measure() -> list[Row]:
                 pass
             for round_ in range(ROUNDS):
                 for durability in DURABILITY:
-                    for tool, clients in CELLS:
-                        seen = run(database, tool, clients, durability)
-                        row: Row = {"round": round_, "durability": durability, "tool": tool, "clients": clients}
+                    for connections, tool, clients in CELLS:
+                        seen = run(database, connections, tool, clients, durability)
+                        row: Row = {"round": round_, "durability": durability, "connections": connections}
+                        row |= {"tool": tool, "clients": clients}
                         row |= {"per_s": seen.operations / SECONDS, "p50_ms": seen.p50_ms, "p99_ms": seen.p99_ms}
                         for part in ("service", "database", "client"):
                             row[f"{part}_us"] = 1e6 * getattr(seen, f"{part}_s") / seen.operations
@@ -55,11 +60,12 @@ def measure() -> list[Row]:
     return rows
 
 
-def medians(rows: list[Row]) -> dict[tuple[str, str, int], dict[str, float]]:
-    """By durability, tool, clients."""
-    cells: dict[tuple[str, str, int], list[Row]] = {}
+def medians(rows: list[Row]) -> dict[tuple[str, int, str, int], dict[str, float]]:
+    """By durability, connections, tool, clients."""
+    cells: dict[tuple[str, int, str, int], list[Row]] = {}
     for row in rows:
-        cells.setdefault((str(row["durability"]), str(row["tool"]), int(row["clients"])), []).append(row)
+        cell = (str(row["durability"]), int(row["connections"]), str(row["tool"]), int(row["clients"]))
+        cells.setdefault(cell, []).append(row)
     return {
         cell: {figure: statistics.median(float(row[figure]) for row in of) for figure in FIGURES}
         for cell, of in cells.items()
@@ -71,18 +77,18 @@ def summary(rows: list[Row]) -> str:
     lines = [
         "# The message service beside pgbench", "",
         f"Medians of {ROUNDS} rounds of {SECONDS} s, alternated. One queue, {BODY_BYTES} bytes, puts and takes in equal "
-        "parts; `per_s` counts both, so a message put and taken is two. pgbench: prepared, the service's own statements, "
-        "one thread, the same socket; its time is that of a statement, the service's from a request's sending to its "
+        "parts; `per_s` counts both, so a message put and taken is two. pgbench: prepared, the service's own statements and "
+        "session settings, one thread, the same socket; its time is that of a statement, the service's from a request's sending to its "
         "answer's arrival. `service_us`, `database_us`, `client_us`: CPU time an operation of the service's process, of all "
         "of PostgreSQL's, and of pgbench or the generator's thread, which share the cores. raw.csv has each round.", "",
-        "| durability | clients | tool | per_s | ratio | p50_ms | p99_ms | service_us | database_us | client_us |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| durability | connections | tool | clients | per_s | ratio | p50_ms | p99_ms | service_us | database_us | client_us |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip
     found = medians(rows)
-    for (durability, tool, clients), of in found.items():
-        ratio = of["per_s"] / found[durability, "pgbench", clients]["per_s"]
+    for (durability, connections, tool, clients), of in found.items():
+        ratio = of["per_s"] / found[durability, connections, "pgbench", connections]["per_s"]
         lines.append(
-            f"| {durability} | {clients} | {tool} | {of['per_s']:.0f} | {ratio:.2f} | {of['p50_ms']:.3f} | "
+            f"| {durability} | {connections} | {tool} | {clients} | {of['per_s']:.0f} | {ratio:.2f} | {of['p50_ms']:.3f} | "
             f"{of['p99_ms']:.3f} | {of['service_us']:.1f} | {of['database_us']:.1f} | {of['client_us']:.1f} |"
         )
     loads = os.getloadavg()
