@@ -72,7 +72,7 @@ impl Default for Config {
             redelivery_s: None,
             batch: false,
             batch_most: 256,
-            batch_lanes: 2,
+            batch_lanes: 4,
             token: None,
             log: None,
             period_s: 0.1,

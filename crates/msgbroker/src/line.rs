@@ -15,6 +15,10 @@ pub(crate) struct Job {
     pub head: usize,
 }
 
+/// Requests that are worth another batch at the same time. With 30 clients on 2 cores two batches at a time cost the
+/// database 23 µs of CPU time a request, one 15; with 300 clients 7 and 6.
+const BESIDE: usize = 100;
+
 pub(crate) type Waiting = (Arc<Client>, Job);
 
 #[derive(Debug, Default)]
@@ -36,6 +40,12 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// Whether a worker that takes requests now does right: a statement for few costs as much as one for many, so that
+    /// a second batch beside the first has to be large.
+    fn may_begin(&self, state: &State) -> bool {
+        state.batches == 0 || (state.batches < self.lanes && state.jobs.len() >= BESIDE)
+    }
+
     pub fn new(most: usize, lanes: usize) -> Self {
         Self { state: Mutex::default(), some: Condvar::new(), most, lanes }
     }
@@ -52,7 +62,7 @@ impl Line {
             return Err(job);
         }
         state.jobs.push_back((Arc::clone(client), job));
-        let wake = wake && state.asleep > 0 && state.batches < self.lanes;
+        let wake = wake && state.asleep > 0 && self.may_begin(&state);
         drop(state);
         if wake {
             self.some.notify_one();
@@ -74,12 +84,12 @@ impl Line {
         }
     }
 
-    /// Up to `most` requests at once, into `batch`; while as many others as there are lanes have not said `done`,
-    /// requests stay and wait, so that they become a batch. False when the queue is closed and empty.
+    /// Up to `most` requests at once, into `batch`; while others have not said `done`, requests stay and wait, so that
+    /// they become a batch. False when the queue is closed and empty.
     pub fn take_batch(&self, most: usize, batch: &mut Vec<Waiting>) -> bool {
         let mut state = self.lock();
         loop {
-            if !state.jobs.is_empty() && state.batches < self.lanes {
+            if !state.jobs.is_empty() && self.may_begin(&state) {
                 state.batches += 1;
                 let count = state.jobs.len().min(most);
                 batch.extend(state.jobs.drain(..count));
@@ -96,7 +106,8 @@ impl Line {
     pub fn done(&self) {
         let mut state = self.lock();
         state.batches -= 1;
-        let wake = state.asleep > 0 && (!state.jobs.is_empty() || state.closed);
+        let some = !state.jobs.is_empty() && self.may_begin(&state);
+        let wake = state.asleep > 0 && (some || state.closed);
         drop(state);
         if wake {
             self.some.notify_one();
