@@ -13,6 +13,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import polars as pl
 
 from sojourn.design.make.order import ordered
@@ -29,6 +30,21 @@ def shuffled(points: Iterable[Point], repetitions: int, seed: int) -> list[Point
         return []
     order = ordered([{"at": k} for k in range(len(found))], repetitions, seed)
     return [replace(found[row["at"]], repetition=row["repetition"]) for row in order.to_dicts()]
+
+
+def spread(points: Iterable[Point], seed: int) -> list[Point]:
+    """All points in one order, at random, with the repetitions of each spread over the whole time: of n, the k-th falls
+    into the k-th n-th of it. What drifts meanwhile then falls on all alike, whatever they are there for."""
+    found, random = list(points), np.random.default_rng(seed)
+    same = [replace(point, repetition=0) for point in found]
+    of_each = {own: sorted(p.repetition for p, s in zip(found, same, strict=True) if s == own) for own in set(same)}
+
+    def place(k: int) -> float:
+        own = of_each[same[k]]
+        return (own.index(found[k].repetition) + float(random.random())) / len(own)
+
+    places = [place(k) for k in range(len(found))]
+    return [found[k] for k in sorted(range(len(found)), key=places.__getitem__)]
 
 
 def frame(kind: type[Any], rows: Iterable[Any]) -> pl.DataFrame:

@@ -1,7 +1,9 @@
 """Runs the message study part by part into one folder; a run that is there is not run again.
 
-First the reference and the calibration, then the fit; the best configuration by each model is written down before it is
-run, and before any other section.
+First the reference and the calibration once, then a fit; the best configuration by each model is written down before it
+is run, and before any other section. Then everything else in one order at random, the other repetitions of reference and
+calibration among it: a machine is not as fast in one minute as in the next, and so all the fit knows is of the same
+minutes as what it is judged by.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from sojourn.study.messages.models import CALIBRATION, REFERENCE, Best, Fitted, 
 from sojourn.study.messages.plan import BEST, MODELS, MessagesPlan, read_messages_plan
 from sojourn.study.messages.points import Point
 from sojourn.study.messages.seen import Seen, frame
-from sojourn.study.points import kept
+from sojourn.study.points import kept, spread
 
 
 class System(Protocol):
@@ -79,16 +81,20 @@ def _runs(plan: MessagesPlan, system: System, found: MessagesFindings, say: Say)
         rows.extend(_once(found.folder, point, system, plan.study.load.tries, say) for point in points)
         found.seen = frame(rows)
 
-    if first := [p for p in plan.first() if p.section in plan.parts]:
-        run("reference and calibration", first)
-    if {REFERENCE, CALIBRATION} <= set(plan.parts):
+    first = [p for p in plan.first() if p.section in plan.parts]
+    fits = {REFERENCE, CALIBRATION} <= set(plan.parts)
+    if early := [p for p in first if p.repetition == 1]:
+        run("reference and calibration", early)
+    if fits and BEST in plan.parts:
+        _choose(plan, fit(undisturbed(found.seen)), found, say)
+    shapes = dict.fromkeys(choice.shape for choice in found.choices)
+    rest = [p for p in first if p.repetition > 1]
+    rest += [p for shape in shapes for p in plan.best(shape.workers, shape.connections)]
+    rest += [p for section in plan.sections() for p in plan.points(section)]
+    if rest:
+        run("all others, in one order at random", spread(rest, plan.study.load.seed))
+    if fits:
         found.fitted = fit(undisturbed(found.seen))
-        if BEST in plan.parts:
-            _choose(plan, found, say)
-    for shape in dict.fromkeys(choice.shape for choice in found.choices):
-        run(BEST, plan.best(shape.workers, shape.connections))
-    for section in plan.sections():
-        run(section.name, plan.points(section))
 
 
 def _once(folder: Path, point: Point, system: System, tries: int, say: Say) -> Seen:
@@ -113,13 +119,12 @@ def disturbed(row: Seen) -> bool:
     return row.others_cores > QUIET_CORES
 
 
-def _choose(plan: MessagesPlan, found: MessagesFindings, say: Say) -> None:
+def _choose(plan: MessagesPlan, fitted: Fitted, found: MessagesFindings, say: Say) -> None:
     """The best by each of our models, written down before it is run."""
-    assert found.fitted is not None
     r, most = plan.study.reference, plan.study.best
-    for name, database in found.fitted.parallelisms.items():
+    for name, database in fitted.parallelisms.items():
         choice = best(
-            found.fitted.demands_of(name), database, plan.best_clients, r.retry_s, most.workers_most, most.connections_most
+            fitted.demands_of(name), database, plan.best_clients, r.retry_s, most.workers_most, most.connections_most
         )  # fmt: skip
         found.choices.append(choice)
         say(f"  best by {name}: {choice.shape.workers} workers, {choice.shape.connections} connections")
