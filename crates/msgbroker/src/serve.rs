@@ -100,7 +100,7 @@ fn listen(address: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
         let address = listener.local_addr()?;
         Ok((listener, address))
     });
-    bound.map_err(|source| ServeError::Address { address: address.into(), source })
+    bound.map_err(|source| sojourn_serving::Error::Address { address: address.into(), source }.into())
 }
 
 fn spawn<'scope, T: Send + 'scope>(
