@@ -1,7 +1,6 @@
 //! What can go wrong before and while serving.
 
 use std::fmt;
-use std::io;
 
 use sojourn_record::WriteError;
 use sojourn_serving::Error;
@@ -51,8 +50,4 @@ impl From<WriteError> for ServeError {
     fn from(source: WriteError) -> Self {
         Self::Service(source.into())
     }
-}
-
-pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> ServeError {
-    move |source| sojourn_serving::system(what)(source).into()
 }

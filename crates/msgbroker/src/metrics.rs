@@ -1,7 +1,7 @@
 //! What the OpenMetrics endpoint tells.
 
 use std::net::TcpListener;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::book::{process_cpu_s, Page, PHASES};
 use crate::request::KINDS;
@@ -14,9 +14,9 @@ use sojourn_serving::Text;
 const BUCKETS: [f64; 14] =
     [1e-4, 2e-4, 3e-4, 5e-4, 7e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2, 2e-2, 5e-2, 1e-1, 1.0];
 
-/// Answers until `halt` is set.
-pub(crate) fn answer(listener: &TcpListener, shared: &Shared<'_>, halt: &AtomicBool) {
-    sojourn_serving::answer(listener, halt, &|| text(shared));
+/// Answers until the service halts.
+pub(crate) fn answer(listener: &TcpListener, shared: &Shared<'_>) {
+    sojourn_serving::answer(listener, shared.halt.flag(), &|| text(shared));
 }
 
 /// OpenMetrics 1.0 text.
