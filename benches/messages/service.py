@@ -17,15 +17,15 @@ from typing import Any
 
 from record import cpu_s
 
+from sojourn._native import message_statements
 from sojourn.lab.process import Worker
 from sojourn.measure.messages_load import messages_load
 from sojourn.testbed.messages import Messages, MessagesOptions
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_programs import programs
 
-STATEMENTS = Path(__file__).resolve().parents[2] / "crates/msgbroker/src/database/statements.rs"
 # The service's for its sessions (crates/msgbroker/src/database/target.rs).
-SETTINGS = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
+SETTINGS = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off"
 BODY_BYTES = 200
 QUEUE = "load-0"
 Row = dict[str, float | str | int]
@@ -46,9 +46,7 @@ class Seen:
 
 def statement(name: str, values: dict[str, str]) -> str:
     """One of the service's statements, in one line as pgbench wants it, with its parameters replaced."""
-    found = re.search(rf'const {name}: &str =\s*"(.*?)";', STATEMENTS.read_text(), re.DOTALL)
-    assert found, f"{STATEMENTS} has no {name}"
-    text = " ".join(found[1].split())
+    text = " ".join(message_statements()[name].split())
     for parameter, value in values.items():
         text = text.replace(parameter, value)
     return text + ";\n"

@@ -6,6 +6,7 @@ import socket
 from typing import Any
 
 import pytest
+from served import Served
 
 from sojourn.lab.process import Worker
 from sojourn.testbed.memcached import Memcached, free_port, version
@@ -74,7 +75,7 @@ class Talk:
         self.close()
 
 
-class Proxy:
+class Proxy(Served):
     """A proxy in a process of its own."""
 
     def __init__(self, servers: list[Memcached], **settings: Any) -> None:
@@ -85,13 +86,3 @@ class Proxy:
 
     def talk(self, timeout_s: float = 5.0) -> Talk:
         return Talk(self.address, timeout_s)
-
-    def stop(self) -> dict[str, Any]:
-        """SIGTERM; the summary."""
-        done = self.worker.stop()
-        assert done is not None and done["event"] == "done", done
-        summary: dict[str, Any] = done["summary"]
-        return summary
-
-    def close(self) -> None:
-        self.worker.close()

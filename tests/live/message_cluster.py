@@ -6,13 +6,30 @@ import http.client
 import json
 import re
 import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+import pytest
+from served import Served
+
+from sojourn.errors import LabError
 from sojourn.lab.process import Worker
 from sojourn.testbed.postgres import Postgres
+from sojourn.testbed.postgres_programs import programs
+
+
+def _installed() -> bool:
+    try:
+        return bool(programs())
+    except LabError:
+        return False
+
+
+needs_postgres = pytest.mark.skipif(not _installed(), reason="PostgreSQL is not installed")
 
 
 class Answer(NamedTuple):
@@ -81,7 +98,7 @@ class Client:
         self.close()
 
 
-class Service:
+class Service(Served):
     """A service in a process of its own; it is waited for when its address is first asked for."""
 
     def __init__(self, postgres: Postgres, complaints: Path | None = None, **settings: Any) -> None:
@@ -111,15 +128,23 @@ class Service:
             talk.shutdown(socket.SHUT_WR)
             return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+)", everything(talk))]
 
-    def stop(self) -> dict[str, Any]:
-        """SIGTERM; the summary."""
-        done = self.worker.stop()
-        assert done is not None and done["event"] == "done", done
-        summary: dict[str, Any] = done["summary"]
-        return summary
 
-    def close(self) -> None:
-        self.worker.close()
+@contextmanager
+def starting(
+    postgres: Postgres, then: Callable[[Service], object] = lambda _: None
+) -> Iterator[Callable[..., Service]]:
+    """Starts services on a database without queues, and does `then` with each; they are ended at the end."""
+    postgres.run("DROP SCHEMA IF EXISTS sojourn CASCADE")
+    services: list[Service] = []
+
+    def begin(**settings: object) -> Service:
+        services.append(Service(postgres, **settings))
+        then(services[-1])
+        return services[-1]
+
+    yield begin
+    for service in services:
+        service.close()
 
 
 def everything(talk: socket.socket) -> bytes:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from message_cluster import Client, Service
+from message_cluster import Client, Service, starting
 
 from sojourn.measure.records import read_log
 from sojourn.testbed.postgres import Postgres
@@ -23,16 +23,8 @@ Start = Callable[..., Service]
 @pytest.fixture
 def start(postgres: Postgres) -> Iterator[Start]:
     """Starts a service on a database without queues; ended after the test."""
-    postgres.run("DROP SCHEMA IF EXISTS sojourn CASCADE")
-    services: list[Service] = []
-
-    def begin(**settings: object) -> Service:
-        services.append(Service(postgres, **settings))
-        return services[-1]
-
-    yield begin
-    for service in services:
-        service.close()
+    with starting(postgres) as begin:
+        yield begin
 
 
 def test_messages_come_in_their_order_and_once(start: Start) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from message_cluster import Service, everything
+from message_cluster import Service, everything, starting
 
 from sojourn.testbed.postgres import Postgres
 
@@ -22,18 +22,13 @@ TAKE = b"POST /queues/q/take HTTP/1.1\r\n\r\n"
 @pytest.fixture
 def start(postgres: Postgres) -> Iterator[Start]:
     """Starts a service whose only queue is `q`; ended after the test."""
-    postgres.run("DROP SCHEMA IF EXISTS sojourn CASCADE")
-    services: list[Service] = []
 
-    def begin(**settings: object) -> Service:
-        services.append(Service(postgres, **settings))
-        with services[-1].client() as client:
+    def with_q(service: Service) -> None:
+        with service.client() as client:
             client.call("PUT", "/queues/q", Authorization="Bearer secret")
-        return services[-1]
 
-    yield begin
-    for service in services:
-        service.close()
+    with starting(postgres, with_q) as begin:
+        yield begin
 
 
 def put(body: bytes, *headers: bytes) -> bytes:

@@ -9,23 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from message_cluster import needs_postgres
 
-from sojourn.errors import LabError
 from sojourn.measure import run
 from sojourn.measure.messages_load import messages_load
 from sojourn.testbed.messages import Messages, MessagesOptions
 from sojourn.testbed.postgres import Postgres
-from sojourn.testbed.postgres_programs import programs
 
-
-def installed() -> bool:
-    try:
-        return bool(programs())
-    except LabError:
-        return False
-
-
-pytestmark = [pytest.mark.live, pytest.mark.skipif(not installed(), reason="PostgreSQL is not installed")]
+pytestmark = [pytest.mark.live, needs_postgres]
 
 
 @pytest.fixture(scope="module")

@@ -6,25 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
+from message_cluster import needs_postgres
 
-from sojourn.errors import LabError
 from sojourn.study import run_study
 from sojourn.study.messages.analysis import laws
 from sojourn.study.messages.live import LiveSystem
 from sojourn.study.messages.plan import Load
 from sojourn.study.messages.points import Point
 from sojourn.study.messages.seen import frame
-from sojourn.testbed.postgres_programs import programs
 
-
-def installed() -> bool:
-    try:
-        return bool(programs())
-    except LabError:
-        return False
-
-
-pytestmark = [pytest.mark.live, pytest.mark.skipif(not installed(), reason="PostgreSQL is not installed")]
+pytestmark = [pytest.mark.live, needs_postgres]
 
 SMALL = """
 name = "small"

@@ -15,24 +15,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from message_cluster import needs_postgres
 
 from sojourn.errors import LabError, ServiceError
 from sojourn.testbed.memcached import free_port
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_place import PREFIX
 from sojourn.testbed.postgres_processes import alive
-from sojourn.testbed.postgres_programs import programs, reaches
+from sojourn.testbed.postgres_programs import reaches
 from sojourn.testbed.postgres_talk import Session
 
-
-def installed() -> bool:
-    try:
-        return bool(programs())
-    except LabError:
-        return False
-
-
-pytestmark = [pytest.mark.live, pytest.mark.skipif(not installed(), reason="PostgreSQL is not installed")]
+pytestmark = [pytest.mark.live, needs_postgres]
 
 
 @pytest.fixture(scope="module")

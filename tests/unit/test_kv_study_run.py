@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from small_study import Counting, mistaken, refuses_another, resumed, written
 
 from sojourn.errors import StudyError
 from sojourn.report import render_html
 from sojourn.study import run_study
-from sojourn.study.folder import open_study, save_state
+from sojourn.study.folder import open_study
 from sojourn.study.kv.analysis import disturbed, knee, laws, limited_by, too_small
 from sojourn.study.kv.document import kv_document, verdict_lines
 from sojourn.study.kv.modelled import judged
@@ -47,15 +48,8 @@ factors = ["servers", "workers"]
 """
 
 
-@dataclass
-class Simulated:
-    """The simulated system where a machine is expected; counts its runs."""
-
-    kind: str = "simulated"
-    runs: list[str] = field(default_factory=list)
-
-    def run(self, point: Point) -> Seen:
-        self.runs.append(point.name)
+class Simulated(Counting):
+    def seen(self, point: Point) -> Seen:
         return replace(SimulatedSystem().run(point), client_share=0.1)
 
     def ping(self) -> dict[str, float]:
@@ -64,9 +58,7 @@ class Simulated:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "study.toml"
-    path.write_text(SMALL)
-    return path
+    return written(tmp_path, SMALL)
 
 
 def test_the_study_of_the_tree_is_sound() -> None:
@@ -101,10 +93,7 @@ def test_points_lack_what_their_design_lacks() -> None:
     ],
 )
 def test_mistakes_are_named(file: Path, change: tuple[str, str], message: str) -> None:
-    file.write_text(SMALL.replace(*change, 1))
-    with pytest.raises(StudyError) as found:
-        read_kv_plan(file)
-    assert message in str(found.value)
+    assert message in mistaken(file, SMALL.replace(*change, 1), read_kv_plan)
 
 
 def test_only_known_parts(file: Path) -> None:
@@ -129,15 +118,9 @@ def test_measured_judged_and_reported_and_resumed(file: Path, tmp_path: Path) ->
     for heading in ("Laws", "Limits", "Models", "Maximum throughput and knee", "get: throughput, 1/s"):
         assert heading in page
 
-    (out / "points" / f"{system.runs[3]}.json").unlink()  # as if it had been interrupted
-    again = Simulated()
-    resumed = measure(plan, open_study(out, plan, print), lambda _: None, again)
-    assert again.runs == [system.runs[3]]
-    assert resumed.seen.drop("seconds").equals(found.seen.drop("seconds"), null_equal=True)
-
-    save_state(out, plan, finished=True)
-    with pytest.raises(StudyError, match="another study"):
-        open_study(out, read_kv_plan(file, seed=2), print)
+    rows = resumed(out, plan, system, measure)
+    assert rows.drop("seconds").equals(found.seen.drop("seconds"), null_equal=True)
+    refuses_another(out, plan, read_kv_plan(file, seed=2))
 
 
 def test_the_document_alone_needs_no_machine(tmp_path: Path) -> None:

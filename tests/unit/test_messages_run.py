@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from small_study import Counting, mistaken, refuses_another, resumed, written
 
 from sojourn.errors import StudyError
 from sojourn.report import render_html
 from sojourn.study import run_study
-from sojourn.study.folder import open_study, save_state
+from sojourn.study.folder import open_study
 from sojourn.study.messages.analysis import busy, laws, shares, undisturbed
 from sojourn.study.messages.document import messages_document, verdict_lines
 from sojourn.study.messages.plan import read_messages_plan
@@ -56,23 +57,14 @@ middlewares = [1, 2]
 """
 
 
-@dataclass
-class Simulated:
-    """The simulated system where a machine is expected; counts its runs."""
-
-    kind: str = "simulated"
-    runs: list[str] = field(default_factory=list)
-
-    def run(self, point: Point) -> Seen:
-        self.runs.append(point.name)
+class Simulated(Counting):
+    def seen(self, point: Point) -> Seen:
         return SimulatedSystem().run(point)
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "study.toml"
-    path.write_text(SMALL)
-    return path
+    return written(tmp_path, SMALL)
 
 
 def test_the_study_of_the_tree_is_sound() -> None:
@@ -112,10 +104,7 @@ def test_sections_take_what_they_do_not_say_from_the_reference(file: Path) -> No
     ],
 )
 def test_mistakes_are_named(file: Path, change: tuple[str, str], message: str) -> None:
-    file.write_text(SMALL.replace(*change, 1))
-    with pytest.raises(StudyError) as found:
-        read_messages_plan(file)
-    assert message in str(found.value)
+    assert message in mistaken(file, SMALL.replace(*change, 1), read_messages_plan)
 
 
 def test_only_known_parts(file: Path) -> None:
@@ -153,22 +142,15 @@ def test_measured_judged_and_reported_and_resumed(file: Path, tmp_path: Path) ->
     ):
         assert heading in page
 
-    (out / "points" / f"{system.runs[3]}.json").unlink()  # as if it had been interrupted
-    again = Simulated()
-    resumed = measure(plan, open_study(out, plan, print), lambda _: None, again)
-    assert again.runs == [system.runs[3]]
-    assert resumed.seen.equals(found.seen, null_equal=True)
-    save_state(out, plan, finished=True)
-    with pytest.raises(StudyError, match="another study"):
-        open_study(out, read_messages_plan(file, seed=2), print)
+    assert resumed(out, plan, system, measure).equals(found.seen, null_equal=True)
+    refuses_another(out, plan, read_messages_plan(file, seed=2))
 
 
-@dataclass
 class Disturbed(Simulated):
     """Others use 1.5, 0.5, 0.05 cores in turn."""
 
-    def run(self, point: Point) -> Seen:
-        return replace(super().run(point), others_cores=(1.5, 0.5, 0.05)[(len(self.runs) - 1) % 3])
+    def seen(self, point: Point) -> Seen:
+        return replace(super().seen(point), others_cores=(1.5, 0.5, 0.05)[(len(self.runs) - 1) % 3])
 
 
 @pytest.mark.parametrize(("tries", "kept", "runs"), [(1, 1.5, 3), (2, 0.5, 5), (3, 0.05, 9), (9, 0.05, 9)])

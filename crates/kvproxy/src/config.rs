@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use crate::ServeError;
+use sojourn_serving::{within, Error};
 
 /// Which of the two designs runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +81,7 @@ impl Default for Config {
 
 impl Config {
     /// # Errors
-    /// `ServeError::Value` for the first value that is out of its range.
+    /// `Error::Value` for the first value that is out of its range.
     pub fn check(&self) -> Result<(), ServeError> {
         within("servers", self.servers.len() as f64, 1.0, 64.0)?;
         within("workers", self.workers as f64, 1.0, 1024.0)?;
@@ -93,7 +94,7 @@ impl Config {
         within("idle_s", self.idle_s, 0.01, 1e6)?;
         within("timeout_s", self.timeout_s, 0.001, 3600.0)?;
         within("connect_timeout_s", self.connect_timeout_s, 0.001, 3600.0)?;
-        within("period_s", self.period_s, 0.01, 3600.0)
+        Ok(within("period_s", self.period_s, 0.01, 3600.0)?)
     }
 
     /// The addresses of the servers.
@@ -110,16 +111,9 @@ impl Config {
     }
 }
 
-fn within(name: &'static str, value: f64, least: f64, most: f64) -> Result<(), ServeError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(ServeError::Value { name, value, least, most })
-}
-
 fn resolve(name: &str) -> Result<SocketAddr, ServeError> {
     let none = || std::io::Error::new(std::io::ErrorKind::NotFound, "no address");
     name.to_socket_addrs()
         .and_then(|mut found| found.next().ok_or_else(none))
-        .map_err(|source| ServeError::Address { address: name.into(), source })
+        .map_err(|source| Error::Address { address: name.into(), source }.into())
 }

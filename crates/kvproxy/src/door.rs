@@ -8,9 +8,9 @@ use std::time::Duration;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 
-use crate::error::system;
 use crate::serve::Shared;
 use crate::ServeError;
+use sojourn_serving::system;
 
 const TOO_MANY: &[u8] = b"ERROR Too many open connections\r\n";
 

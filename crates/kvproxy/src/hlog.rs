@@ -9,8 +9,9 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::Histogram;
 use sojourn_record::WriteError;
+use sojourn_serving::times::UNIT_NS;
 
-use crate::own::{Own, UNIT_NS};
+use crate::own::Own;
 use crate::ServeError;
 
 const HEADER: &str = "Times in ns over the whole run: untagged from received to answered, Tag=queue from received to sent to a \
@@ -68,7 +69,7 @@ fn in_ns(units: &Histogram<u64>) -> Result<Histogram<u64>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::own::record;
+    use sojourn_serving::times::record;
 
     #[test]
     fn nothing_is_lost_on_the_way_to_ns() {

@@ -5,9 +5,9 @@
 //! - `staged`: one network thread that parses and queues, N workers that each serve one request at a time
 //!
 //! Shared by both: `route` (which servers a request goes to), `rules` (what is refused), `gather` (many answers to one), `buffer` (bytes that
-//! arrived), `memory` (a limit over all connections), `stats` (counters with one writer each), `bins` (response times, and their log), `own` (histograms of one
-//! thread), `summary`, `log`, `hlog` (HdrHistogram log), `tell` (the `stats` command), `metrics` (OpenMetrics over HTTP), `serve` (opens, watches
-//! the clock, closes).
+//! arrived), `stats` (counters with one writer each), `bins` (response times, and their log), `own` (histograms of one
+//! thread), `summary`, `log`, `hlog` (HdrHistogram log), `tell` (the `stats` command and OpenMetrics), `serve` (opens,
+//! watches the clock, closes). What it has in common with other services is in `sojourn_serving`.
 #![forbid(unsafe_code)]
 
 mod bins;
@@ -19,8 +19,6 @@ mod error;
 mod gather;
 mod hlog;
 mod log;
-mod memory;
-mod metrics;
 mod own;
 mod route;
 mod rules;

@@ -1,21 +1,14 @@
 //! Histograms that one thread owns alone; merged when it ends.
 
 use hdrhistogram::Histogram;
+use sojourn_serving::times::histogram;
 
-/// Unit of the histograms, ns.
-pub(crate) const UNIT_NS: u64 = 100;
-
-/// Response, queue and service times of one thread, to 3 digits.
+/// Response, queue and service times of one thread.
 #[derive(Debug)]
 pub(crate) struct Own {
     pub response: Histogram<u64>,
     pub queue: Histogram<u64>,
     pub service: Histogram<u64>,
-}
-
-fn histogram() -> Histogram<u64> {
-    // 0.1 µs to a minute: bounds that the library takes.
-    Histogram::new_with_bounds(1, 600_000_000, 3).unwrap_or_else(|e| unreachable!("{e}"))
 }
 
 impl Own {
@@ -33,10 +26,4 @@ impl Own {
             let _ = all.add(one);
         }
     }
-}
-
-/// Adds a time.
-#[inline]
-pub(crate) fn record(histogram: &mut Histogram<u64>, ns: u64) {
-    histogram.saturating_record(ns / UNIT_NS);
 }

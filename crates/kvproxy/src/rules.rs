@@ -14,6 +14,8 @@ pub(crate) const ONLY_FIRST: &[u8] = b"SERVER_ERROR only the first server stored
 
 /// Requests of one client that may be under way; further ones stay unread.
 pub(crate) const PIPELINE: usize = 1024;
+/// Up to so many bytes a connection has its buffers without asking.
+pub(crate) const FREE_BYTES: usize = 64 * 1024;
 /// Answers that a client has not taken, bytes; above, its requests stay unread.
 pub(crate) const OUT_BYTES: usize = 1 << 20;
 

@@ -2,23 +2,24 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::direct::{Lane, Post};
 use crate::door::Door;
-use crate::error::system;
 use crate::log::Log;
-use crate::memory::Memory;
 use crate::own::Own;
+use crate::rules::FREE_BYTES;
 use crate::stats::Stats;
 use crate::summary::{summary, Summary};
-use crate::{hlog, metrics, staged, Config, Design, ServeError};
+use crate::tell::open_metrics;
+use crate::{hlog, staged, Config, Design, ServeError};
 use sojourn_record::clock::{now, ns};
+use sojourn_serving::{answer, listen, spawn, system, Halt, Memory, TICK};
 
 /// The proxy accepts clients.
 #[derive(Clone, Debug, Serialize)]
@@ -28,11 +29,6 @@ pub struct Ready {
     pub pid: u32,
 }
 
-/// How often the stop flag is looked at.
-pub(crate) const TICK: Duration = Duration::from_millis(20);
-/// How long clients may take their last answers after the servers have given theirs.
-const GRACE_NS: u64 = 500_000_000;
-
 /// What all threads of a proxy see.
 #[derive(Debug)]
 pub(crate) struct Shared<'a> {
@@ -41,8 +37,7 @@ pub(crate) struct Shared<'a> {
     pub stats: Vec<Stats>,
     pub memory: Memory,
     /// No further request is taken up.
-    pub halt: AtomicBool,
-    deadline: AtomicU64,
+    pub halt: Halt,
     /// Connections of clients.
     pub open: AtomicUsize,
     /// Where the next read goes, for designs whose threads take turns together.
@@ -50,18 +45,12 @@ pub(crate) struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// Whether it halts and has had the time to answer what was under way.
-    pub fn is_overdue(&self, now: u64) -> bool {
-        self.halt.load(Ordering::Relaxed) && now > self.deadline.load(Ordering::Relaxed)
-    }
-
     pub fn all(&self) -> Vec<&Stats> {
         self.stats.iter().collect()
     }
 
     pub fn stop(&self) {
-        self.deadline.store(now() + ns(self.config.timeout_s) + GRACE_NS, Ordering::Relaxed);
-        self.halt.store(true, Ordering::Relaxed);
+        self.halt.set(self.config.timeout_s);
     }
 }
 
@@ -90,7 +79,7 @@ pub fn serve(
         if let Some((listener, _)) = &metrics {
             let (shared, ended) = (&shared, &ended);
             spawn(scope, "kv-metrics".into(), move || {
-                metrics::answer(listener, shared.config, &shared.all(), ended);
+                answer(listener, ended, &|| open_metrics(shared.config, &shared.all()));
             })?;
         }
         let served = match config.design {
@@ -120,21 +109,11 @@ fn shared(config: &Config) -> Result<Shared<'_>, ServeError> {
         config,
         addresses: config.addresses()?,
         stats: names.map(|name| Stats::new(name, servers)).collect(),
-        memory: Memory::new(config.memory_bytes),
-        halt: AtomicBool::new(false),
-        deadline: AtomicU64::new(u64::MAX),
+        memory: Memory::new(config.memory_bytes, FREE_BYTES),
+        halt: Halt::default(),
         open: AtomicUsize::new(0),
         turn: AtomicUsize::new(0),
     })
-}
-
-fn listen(address: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
-    let bound = TcpListener::bind(address).and_then(|listener| {
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
-        Ok((listener, address))
-    });
-    bound.map_err(|source| ServeError::Address { address: address.into(), source })
 }
 
 /// A connection to each server, blocking.
@@ -148,14 +127,6 @@ pub(crate) fn connect(shared: &Shared<'_>) -> Result<Vec<TcpStream>, ServeError>
         opened.map_err(|source| ServeError::Server { address: name.clone(), source })
     };
     shared.config.servers.iter().zip(&shared.addresses).map(one).collect()
-}
-
-pub(crate) fn spawn<'scope, T: Send + 'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    name: String,
-    run: impl FnOnce() -> T + Send + 'scope,
-) -> Result<ScopedJoinHandle<'scope, T>, ServeError> {
-    Builder::new().name(name).spawn_scoped(scope, run).map_err(system("a thread"))
 }
 
 pub(crate) fn join(shared: &Shared<'_>, handles: Vec<Handle<'_>>) -> Result<Total, ServeError> {

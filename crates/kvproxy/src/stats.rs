@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::bins::Bins;
 use crate::route::{Kind, KINDS};
+use sojourn_serving::cpu;
 
 /// A number that only one thread changes: no locked instruction is needed.
 #[derive(Debug, Default)]
@@ -131,7 +132,7 @@ impl Stats {
     /// CPU time of the thread since it began, s; `None` where /proc does not say.
     pub fn cpu_s(&self) -> Option<f64> {
         let total = match self.cpu_ns.get() {
-            0 => run_ns(&format!("/proc/self/task/{}/schedstat", self.thread.get()))?,
+            0 => cpu::of_thread_ns(self.thread.get())?,
             total => total,
         };
         Some(sojourn_record::clock::s(total.saturating_sub(self.cpu_before_ns.get())))
@@ -139,21 +140,12 @@ impl Stats {
 
     /// To be called by the thread itself when it starts.
     pub fn begin(&self) {
-        let link = std::fs::read_link("/proc/thread-self").unwrap_or_default();
-        let number = link.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
-        self.thread.set(number.unwrap_or(0));
-        self.cpu_before_ns.set(run_ns(OWN).unwrap_or(0));
+        self.thread.set(cpu::own_number());
+        self.cpu_before_ns.set(cpu::own_ns().unwrap_or(0));
     }
 
     /// To be called by the thread itself before it ends: afterwards /proc knows it no more.
     pub fn end(&self) {
-        self.cpu_ns.set(run_ns(OWN).unwrap_or(0));
+        self.cpu_ns.set(cpu::own_ns().unwrap_or(0));
     }
-}
-
-const OWN: &str = "/proc/thread-self/schedstat";
-
-/// The first number of a schedstat file: time on a CPU, ns.
-fn run_ns(path: &str) -> Option<u64> {
-    std::fs::read_to_string(path).ok()?.split(' ').next()?.parse().ok()
 }

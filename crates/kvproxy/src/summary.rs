@@ -6,21 +6,12 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::bins::{steps, STEP_NS};
-use crate::own::{Own, UNIT_NS};
+use crate::own::Own;
 use crate::route::KINDS;
 use crate::stats::{Count, Stats};
 use crate::Config;
 use sojourn_record::clock::s;
-
-/// A distribution of times, s.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Times {
-    pub count: u64,
-    pub mean_s: f64,
-    pub max_s: f64,
-    /// By percentage: "50", "99.9", …
-    pub percentiles_s: BTreeMap<String, f64>,
-}
+use sojourn_serving::times::{self, Times};
 
 /// What a proxy saw of one server.
 #[derive(Clone, Debug, Serialize)]
@@ -74,26 +65,10 @@ pub struct Summary {
     pub threads: Vec<ThreadSummary>,
 }
 
-const PERCENTILES: [(&str, f64); 9] = [
-    ("25", 25.0),
-    ("50", 50.0),
-    ("75", 75.0),
-    ("90", 90.0),
-    ("95", 95.0),
-    ("99", 99.0),
-    ("99.9", 99.9),
-    ("99.99", 99.99),
-    ("100", 100.0),
-];
+const PERCENTAGES: [f64; 9] = [25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0];
 
-/// `histogram` for the percentiles, the exact sum for the mean.
 fn times(histogram: &Histogram<u64>, sum_ns: u64) -> Times {
-    let at = |units: u64| s(units * UNIT_NS);
-    let count = histogram.len();
-    let percentiles =
-        PERCENTILES.map(|(name, q)| (name.to_string(), at(histogram.value_at_percentile(q)))).into();
-    let mean_s = if count == 0 { 0.0 } else { s(sum_ns) / count as f64 };
-    Times { count, mean_s, max_s: at(histogram.max()), percentiles_s: percentiles }
+    times::times(histogram, sum_ns, &PERCENTAGES)
 }
 
 pub(crate) fn total(all: &[&Stats], of: impl Fn(&Stats) -> &Count) -> u64 {

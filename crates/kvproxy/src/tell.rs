@@ -8,6 +8,7 @@ use crate::stats::{Count, Stats};
 use crate::summary::total;
 use crate::Config;
 use sojourn_record::clock::s;
+use sojourn_serving::Text;
 
 /// Names, what they say, values; `counter` where they only grow.
 struct Figure {
@@ -98,39 +99,33 @@ const BUCKETS: [usize; 14] = [1, 2, 3, 5, 7, 10, 20, 30, 50, 100, 200, 500, 1000
 
 /// OpenMetrics 1.0 text.
 pub(crate) fn open_metrics(config: &Config, all: &[&Stats]) -> String {
-    let mut out = String::new();
+    let mut text = Text::new("kv_proxy");
     for Figure { name, counter, value } in figures(all) {
-        let (kind, suffix) = if counter { ("counter", "_total") } else { ("gauge", "") };
-        let _ = write!(out, "# TYPE kv_proxy_{name} {kind}\nkv_proxy_{name}{suffix} {value}\n");
+        if counter {
+            text.counter(name, value);
+        } else {
+            text.gauge(name, value);
+        }
     }
-    out.push_str("# TYPE kv_proxy_completions counter\n");
-    for (kind, count) in completions(all) {
-        let _ = writeln!(out, "kv_proxy_completions_total{{kind=\"{kind}\"}} {count}");
-    }
+    text.counters("completions", "kind", completions(all));
     for name in ["requests", "replies", "errors", "reconnects", "service_seconds"] {
-        let _ = writeln!(out, "# TYPE kv_proxy_server_{name} counter");
+        let mut values = Vec::new();
         servers(config, all, &mut |index, found, value| {
             if found == name {
-                let address = &config.servers[index];
-                let _ = writeln!(out, "kv_proxy_server_{name}_total{{server=\"{address}\"}} {value}");
+                values.push((&config.servers[index], value));
             }
         });
+        text.counters(&format!("server_{name}"), "server", values);
     }
-    histogram(all, &mut out);
-    out.push_str("# EOF\n");
-    out
+    histogram(all, &mut text);
+    text.end()
 }
 
-fn histogram(all: &[&Stats], out: &mut String) {
-    out.push_str("# TYPE kv_proxy_response_seconds histogram\n");
+fn histogram(all: &[&Stats], text: &mut Text) {
     let (counts, overflow) = steps(all);
     let below = |to: usize| -> u64 { counts.iter().take(to).sum() };
-    for to in BUCKETS {
-        let sum = below(to);
-        let _ = writeln!(out, "kv_proxy_response_seconds_bucket{{le=\"{}\"}} {sum}", to as f64 / 1e4);
-    }
-    let count = below(STEPS) + overflow;
-    let _ = writeln!(out, "kv_proxy_response_seconds_bucket{{le=\"+Inf\"}} {count}");
-    let _ = writeln!(out, "kv_proxy_response_seconds_count {count}");
-    let _ = writeln!(out, "kv_proxy_response_seconds_sum {}", s(total(all, |s| &s.response_ns)));
+    let ends = BUCKETS.map(|to| (to as f64 / 1e4, below(to)));
+    text.histograms("response_seconds");
+    let sum = s(total(all, |s| &s.response_ns));
+    text.histogram("response_seconds", None, ends, below(STEPS) + overflow, sum);
 }

@@ -6,9 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hdrhistogram::Histogram;
 
 use crate::request::{Kind, KINDS};
+use sojourn_record::clock::s;
+use sojourn_serving::cpu;
+use sojourn_serving::times::{histogram, record};
 
-/// Unit of the histograms, ns.
-pub(crate) const UNIT_NS: u64 = 100;
 /// Times of a request, in their order, and the whole.
 pub(crate) const PHASES: [&str; 6] = ["dispatch", "parse", "wait", "database", "respond", "response"];
 
@@ -71,9 +72,6 @@ pub(crate) struct Book(Mutex<Page>);
 
 impl Book {
     pub fn new(keeps_rows: bool) -> Self {
-        // 0.1 µs to a minute at 3 digits: bounds that the library takes.
-        let histogram =
-            || Histogram::new_with_bounds(1, 600_000_000, 3).unwrap_or_else(|e| unreachable!("{e}"));
         Self(Mutex::new(Page {
             kinds: [0; KINDS.len()],
             statuses: BTreeMap::new(),
@@ -106,7 +104,7 @@ impl Book {
 
     /// To be called by a thread before it ends: afterwards /proc knows it no more.
     pub fn thread_ends(&self, name: String) {
-        let cpu_s = run_s("/proc/thread-self/schedstat").unwrap_or(0.0);
+        let cpu_s = cpu::own_ns().map_or(0.0, s);
         self.lock().cpu_s.insert(name, cpu_s);
     }
 
@@ -135,7 +133,7 @@ impl Page {
         *self.statuses.entry(done.status).or_default() += 1;
         for (phase, ns) in done.stamps.phases().into_iter().enumerate() {
             self.sums_ns[phase] += ns;
-            self.histograms[phase].saturating_record(ns / UNIT_NS);
+            record(&mut self.histograms[phase], ns);
         }
         if self.keeps_rows {
             self.rows.push(*done);
@@ -145,12 +143,5 @@ impl Page {
 
 /// CPU time of all threads of this process that live, s.
 pub(crate) fn process_cpu_s() -> f64 {
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    tasks.filter_map(|task| run_s(task.path().join("schedstat").to_str()?)).sum()
-}
-
-/// The first number of a schedstat file: time on a CPU.
-fn run_s(path: &str) -> Option<f64> {
-    let ns: u64 = std::fs::read_to_string(path).ok()?.split(' ').next()?.parse().ok()?;
-    Some(sojourn_record::clock::s(ns))
+    s(cpu::of_all_ns())
 }

@@ -9,8 +9,8 @@ use mio::Waker;
 
 use crate::answer::Answer;
 use crate::line::{Job, Line};
-use crate::memory::Memory;
 use crate::refusal::Refusal;
+use sojourn_serving::Memory;
 
 /// A buffer above this is given back when it is empty.
 const KEPT: usize = 64 * 1024;

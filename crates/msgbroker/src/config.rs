@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ServeError;
+use sojourn_serving::within;
 
 /// What an acknowledged put is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +84,7 @@ impl Default for Config {
 
 impl Config {
     /// # Errors
-    /// `ServeError::Value` for the first value that is out of its range, `ServeError::Token` for one that no header can
+    /// `Error::Value` of any service for the first value that is out of its range, `ServeError::Token` for one that no header can
     /// carry.
     pub fn check(&self) -> Result<(), ServeError> {
         within("workers", self.workers as f64, 1.0, 1024.0)?;
@@ -104,11 +105,4 @@ impl Config {
         }
         Ok(())
     }
-}
-
-fn within(name: &'static str, value: f64, least: f64, most: f64) -> Result<(), ServeError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(ServeError::Value { name, value, least, most })
 }

@@ -10,11 +10,11 @@ use mio::{Events, Interest, Poll, Token};
 
 use crate::answer::Answer;
 use crate::client::Client;
-use crate::error::system;
 use crate::refusal::Refusal;
-use crate::shared::{Shared, TICK};
+use crate::shared::Shared;
 use crate::ServeError;
 use sojourn_record::clock::{now, ns};
+use sojourn_serving::{system, TICK};
 
 const EVENTS: usize = 1024;
 const DOOR: Token = Token(usize::MAX);
@@ -85,17 +85,17 @@ impl<'a> Dispatcher<'a> {
         let mut swept = 0;
         loop {
             match self.poll.poll(&mut events, Some(TICK)) {
-                Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(system("epoll")(e)),
+                Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(system("epoll")(e).into()),
                 _ => self.now = now(),
             }
             for event in &events {
                 self.on_event(event);
             }
-            let halt = self.shared.halt.load(Ordering::Relaxed);
+            let halt = self.shared.halt.is_set();
             if halt || self.now - swept >= SWEEP {
                 swept = self.now;
                 self.sweep(halt);
-                if halt && (self.open == 0 || self.shared.is_overdue(self.now)) {
+                if halt && (self.open == 0 || self.shared.halt.is_overdue(self.now)) {
                     return Ok(());
                 }
             }
@@ -151,7 +151,7 @@ impl<'a> Dispatcher<'a> {
     fn admit(&mut self) {
         // Out of files, or a client that is gone already: the next look is soon.
         while let Ok((stream, _)) = self.listener.accept() {
-            if self.open >= self.shared.config.clients || self.shared.halt.load(Ordering::Relaxed) {
+            if self.open >= self.shared.config.clients || self.shared.halt.is_set() {
                 self.shared.gate.turned_away.fetch_add(1, Ordering::Relaxed);
                 turn_away(&stream);
             } else if self.seat(stream).is_ok() {

@@ -8,8 +8,9 @@
 //! - `database`   the pool of connections, statements, tables, what has to be done beside
 //! - `answer`     the response; `client` its way back, in the order of the requests
 //!
-//! Beside it: `memory` (a limit over all clients), `book` (what was done, and how long it took), `log`, `metrics`
-//! (OpenMetrics over HTTP), `summary`, `shared` (what all threads see), `serve` (opens, watches the clock, closes).
+//! Beside it: `book` (what was done, and how long it took), `log`, `metrics` (OpenMetrics), `summary`, `shared` (what all
+//! threads see), `serve` (opens, watches the clock, closes). What it has in common with other services is in
+//! `sojourn_serving`.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -23,7 +24,6 @@ mod error;
 mod frame;
 mod line;
 mod log;
-mod memory;
 mod metrics;
 mod reading;
 mod refusal;
@@ -35,7 +35,7 @@ mod text;
 mod worker;
 
 pub use config::{Config, Durability};
-pub use database::About;
+pub use database::{About, PUT, TAKE};
 pub use error::ServeError;
 pub use serve::{serve, Ready};
 pub use summary::Summary;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use sojourn_record::{Column, Kind, Value, Writer};
+use sojourn_record::{Column, Kind, Sampling, Value, Writer};
 
 use crate::book::Done;
 use crate::database::About;
@@ -42,32 +42,6 @@ const LEVELS: [Column; 9] = [
     Column { name: "cpu_s", kind: Kind::F64 },
 ];
 
-/// All rows up to the limit, then one in 2, 4, 8, … each time half a limit more was written.
-#[derive(Debug)]
-struct Sampling {
-    weight: u32,
-    until_next: u32,
-    written: u64,
-    sparser_at: u64,
-}
-
-impl Sampling {
-    /// For how many requests the next row stands, if there is one.
-    fn next(&mut self) -> Option<u32> {
-        if self.until_next > 0 {
-            self.until_next -= 1;
-            return None;
-        }
-        if self.written >= self.sparser_at {
-            self.weight = self.weight.saturating_mul(2);
-            self.sparser_at += LIMIT / 2;
-        }
-        self.until_next = self.weight - 1;
-        self.written += 1;
-        Some(self.weight)
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Log {
     requests: Writer,
@@ -93,14 +67,14 @@ impl Log {
         Ok(Self {
             requests: Writer::create(path, &REQUESTS, &meta)?,
             levels: Writer::create(&beside(path), &LEVELS, &meta)?,
-            sampling: Sampling { weight: 1, until_next: 0, written: 0, sparser_at: LIMIT },
+            sampling: Sampling::new(LIMIT),
         })
     }
 
     /// What happened since the last period, and how things stand; what is written reaches the disk.
     pub fn period(&mut self, shared: &Shared<'_>, now: u64) -> Result<(), ServeError> {
         for done in shared.book.take_rows() {
-            if let Some(weight) = self.sampling.next() {
+            if let Some(weight) = self.sampling.next_weight() {
                 self.requests.row(&request(&done, weight))?;
             }
         }
@@ -148,10 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_become_sparse_and_their_weights_say_so() {
-        let mut sampling = Sampling { weight: 1, until_next: 0, written: 0, sparser_at: 4 };
-        let weights: Vec<u32> = (0..8).filter_map(|_| sampling.next()).collect();
-        assert_eq!(weights, [1, 1, 1, 1, 2, 2]);
+    fn the_second_log_lies_beside_the_first() {
         assert_eq!(beside(Path::new("a/app.rec")), Path::new("a/app-levels.rec"));
     }
 }

@@ -1,54 +1,28 @@
-//! The OpenMetrics endpoint: one small HTTP answer a connection, from a thread of its own.
+//! What the OpenMetrics endpoint tells.
 
-use std::fmt::Write as _;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::book::{process_cpu_s, PHASES, UNIT_NS};
+use crate::book::{process_cpu_s, Page, PHASES};
 use crate::request::KINDS;
 use crate::shared::Shared;
 use sojourn_record::clock::s;
+use sojourn_serving::times::UNIT_NS;
+use sojourn_serving::Text;
 
-/// How often it looks for a connection; and how long one client may keep others waiting.
-const PAUSE: Duration = Duration::from_millis(50);
-const PATIENCE: Duration = Duration::from_millis(500);
 /// Upper ends of the histogram's buckets, s.
 const BUCKETS: [f64; 14] =
     [1e-4, 2e-4, 3e-4, 5e-4, 7e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2, 2e-2, 5e-2, 1e-1, 1.0];
 
-/// Answers until `halt` is set; the listener does not block.
-pub(crate) fn answer(listener: &TcpListener, shared: &Shared<'_>, halt: &AtomicBool) {
-    while !halt.load(Ordering::Relaxed) {
-        match listener.accept() {
-            // A client that fails is its own affair.
-            Ok((stream, _)) => drop(one(stream, shared)),
-            Err(_) => std::thread::sleep(PAUSE),
-        }
-    }
+/// Answers until the service halts.
+pub(crate) fn answer(listener: &TcpListener, shared: &Shared<'_>) {
+    sojourn_serving::answer(listener, shared.halt.flag(), &|| text(shared));
 }
 
-fn one(mut stream: TcpStream, shared: &Shared<'_>) -> std::io::Result<()> {
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let mut head = [0; 2048];
-    let count = stream.read(&mut head)?;
-    let found = head[..count].starts_with(b"GET /metrics") || head[..count].starts_with(b"GET / ");
-    let (status, body) = if found { ("200 OK", text(shared)) } else { ("404 Not Found", String::new()) };
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    write!(
-        stream,
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    )
-}
-
-/// OpenMetrics 1.0 text. Writing to a string cannot fail.
+/// OpenMetrics 1.0 text.
 fn text(shared: &Shared<'_>) -> String {
-    let (mut out, page) = (String::new(), shared.book.page());
-    let load = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed) as f64;
+    let (mut text, page) = (Text::new("messages"), shared.book.page());
+    let load = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
     let (gate, pool, keeper) = (&shared.gate, &shared.pool, &shared.keeper);
     let (in_use, waiting) = pool.occupancy();
     let cpu_s = process_cpu_s() + page.cpu_s.values().sum::<f64>();
@@ -63,7 +37,7 @@ fn text(shared: &Shared<'_>) -> String {
         ("vacuums", load(&keeper.vacuums)),
         ("cpu_seconds", cpu_s),
     ] {
-        let _ = writeln!(out, "# TYPE messages_{name} counter\nmessages_{name}_total {value}");
+        text.counter(name, value);
     }
     for (name, value) in [
         ("clients", gate.clients.load(Ordering::Relaxed)),
@@ -74,32 +48,20 @@ fn text(shared: &Shared<'_>) -> String {
         ("waiting_for_connection", waiting),
         ("database_up", usize::from(pool.is_up())),
     ] {
-        let _ = writeln!(out, "# TYPE messages_{name} gauge\nmessages_{name} {value}");
+        text.gauge(name, value);
     }
-    out.push_str("# TYPE messages_completions counter\n");
-    for (kind, count) in KINDS.iter().zip(page.kinds) {
-        let _ = writeln!(out, "messages_completions_total{{kind=\"{kind}\"}} {count}");
-    }
-    out.push_str("# TYPE messages_answers counter\n");
-    for (status, count) in &page.statuses {
-        let _ = writeln!(out, "messages_answers_total{{status=\"{status}\"}} {count}");
-    }
-    histograms(&page, &mut out);
-    out.push_str("# EOF\n");
-    out
+    text.counters("completions", "kind", KINDS.iter().zip(page.kinds));
+    text.counters("answers", "status", &page.statuses);
+    histograms(&page, &mut text);
+    text.end()
 }
 
-fn histograms(page: &crate::book::Page, out: &mut String) {
-    out.push_str("# TYPE messages_phase_seconds histogram\n");
+fn histograms(page: &Page, text: &mut Text) {
+    text.histograms("phase_seconds");
     for (index, name) in PHASES.iter().enumerate() {
         let histogram = &page.histograms[index];
-        for end in BUCKETS {
-            let count = histogram.count_between(0, (end * 1e9) as u64 / UNIT_NS);
-            let _ = writeln!(out, "messages_phase_seconds_bucket{{phase=\"{name}\",le=\"{end}\"}} {count}");
-        }
-        let (count, sum) = (histogram.len(), s(page.sums_ns[index]));
-        let _ = writeln!(out, "messages_phase_seconds_bucket{{phase=\"{name}\",le=\"+Inf\"}} {count}");
-        let _ = writeln!(out, "messages_phase_seconds_count{{phase=\"{name}\"}} {count}");
-        let _ = writeln!(out, "messages_phase_seconds_sum{{phase=\"{name}\"}} {sum}");
+        let below = |end: f64| histogram.count_between(0, (end * 1e9) as u64 / UNIT_NS);
+        let (ends, sum) = (BUCKETS.map(|end| (end, below(end))), s(page.sums_ns[index]));
+        text.histogram("phase_seconds", Some(&format!("phase=\"{name}\"")), ends, histogram.len(), sum);
     }
 }

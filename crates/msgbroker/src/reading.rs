@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use sojourn_record::clock::now;
 
 /// Up to so many bytes of an unfinished request are a client's without asking.
-const FREE: usize = 4096;
+pub(crate) const FREE: usize = 4096;
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 impl Dispatcher<'_> {
@@ -136,18 +136,12 @@ impl Dispatcher<'_> {
 
     /// Memory for what is not whole; whether it may be kept.
     fn grant(&mut self, seat: &mut Seat) -> bool {
-        let wants = if seat.pending.capacity() <= FREE { 0 } else { seat.pending.capacity() };
         let memory = &self.shared.desk.memory;
-        if wants <= seat.held {
-            memory.give(seat.held - wants);
-        } else if !memory.take(wants - seat.held) {
+        if !memory.change(&mut seat.held, seat.pending.capacity()) {
             seat.pending = Vec::new();
-            memory.give(seat.held);
-            seat.held = 0;
+            memory.change(&mut seat.held, 0);
             self.refuse(seat, Refusal::Memory);
-            return true;
         }
-        seat.held = wants;
         true
     }
 }

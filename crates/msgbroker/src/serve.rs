@@ -1,8 +1,7 @@
 //! Opens a service, watches the clock while it serves, and closes it.
 
-use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::thread::{Scope, ScopedJoinHandle};
 
 use mio::{Poll, Waker};
 use serde::Serialize;
@@ -10,16 +9,16 @@ use serde::Serialize;
 use crate::client::{Desk, Limits};
 use crate::database::{prepare, About, Pool, Target};
 use crate::dispatcher::{Dispatcher, WAKE};
-use crate::error::system;
 use crate::frame::HEAD_BYTES;
 use crate::line::Line;
 use crate::log::Log;
-use crate::memory::Memory;
-use crate::shared::{Shared, TICK};
+use crate::reading::FREE;
+use crate::shared::Shared;
 use crate::summary::{summary, Summary};
 use crate::worker::Worker;
 use crate::{metrics, Config, ServeError};
 use sojourn_record::clock::{now, ns, s};
+use sojourn_serving::{listen, spawn, system, Memory, TICK};
 
 /// Requests that one client may have waiting.
 const PIPELINE: usize = 64;
@@ -65,7 +64,7 @@ pub fn serve(
         let served = threads.and_then(|threads| {
             if let Some((listener, _)) = &metrics {
                 let shared = &shared;
-                spawn(scope, "msg-metrics".into(), move || metrics::answer(listener, shared, &shared.halt))?;
+                spawn(scope, "msg-metrics".into(), move || metrics::answer(listener, shared))?;
             }
             ready(&told);
             let watched = watch(&shared, stop, &threads.dispatcher, log);
@@ -90,25 +89,8 @@ fn shared<'a>(config: &'a Config, target: &Target, poll: &Poll) -> Result<Shared
     let line = Line::new(config.queue, lanes);
     // Two whole requests, so that one can be read while the other is served.
     let limits = Limits { requests: PIPELINE, bytes: 2 * (HEAD_BYTES + config.message_bytes) };
-    let desk = Desk::new(line, Memory::new(config.memory_bytes), limits, waker);
+    let desk = Desk::new(line, Memory::new(config.memory_bytes, FREE), limits, waker);
     Ok(Shared::new(config, desk, pool))
-}
-
-fn listen(address: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
-    let bound = TcpListener::bind(address).and_then(|listener| {
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
-        Ok((listener, address))
-    });
-    bound.map_err(|source| ServeError::Address { address: address.into(), source })
-}
-
-fn spawn<'scope, T: Send + 'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    name: String,
-    run: impl FnOnce() -> T + Send + 'scope,
-) -> Result<ScopedJoinHandle<'scope, T>, ServeError> {
-    Builder::new().name(name).spawn_scoped(scope, run).map_err(system("a thread"))
 }
 
 struct Threads<'scope> {
@@ -133,7 +115,7 @@ impl<'scope> Threads<'scope> {
             workers.push(spawn(scope, format!("msg-worker-{me}"), run)?);
         }
         spawn(scope, "msg-keeper".into(), move || {
-            shared.keeper.run(target, &shared.halt);
+            shared.keeper.run(target, shared.halt.flag());
             shared.book.thread_ends("msg-keeper".into());
         })?;
         let dispatcher = spawn(scope, "msg-dispatcher".into(), move || {

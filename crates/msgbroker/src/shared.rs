@@ -1,7 +1,6 @@
 //! What all threads of a service see.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::book::Book;
 use crate::client::Desk;
@@ -9,12 +8,9 @@ use crate::database::{Fault, Keeper, Pool};
 use crate::refusal::Refusal;
 use crate::request::Operation;
 use crate::Config;
-use sojourn_record::clock::{now, ns};
+use sojourn_record::clock::now;
+use sojourn_serving::Halt;
 
-/// How often the stop flag is looked at.
-pub(crate) const TICK: Duration = Duration::from_millis(20);
-/// How long clients may take their last answers after the database has given its.
-const GRACE_NS: u64 = 500_000_000;
 /// Complaints about the database, at most one in this time, ns.
 const COMPLAINT_NS: u64 = 1_000_000_000;
 
@@ -44,8 +40,7 @@ pub(crate) struct Shared<'a> {
     /// Workers that serve a request.
     pub busy: AtomicUsize,
     /// No further request is taken up.
-    pub halt: AtomicBool,
-    deadline: AtomicU64,
+    pub halt: Halt,
     complained: AtomicU64,
 }
 
@@ -59,20 +54,13 @@ impl<'a> Shared<'a> {
             keeper: Keeper::default(),
             book: Book::new(config.log.is_some()),
             busy: AtomicUsize::new(0),
-            halt: AtomicBool::new(false),
-            deadline: AtomicU64::new(u64::MAX),
+            halt: Halt::default(),
             complained: AtomicU64::new(0),
         }
     }
 
-    /// Whether it halts and has had the time to answer what was under way.
-    pub fn is_overdue(&self, now: u64) -> bool {
-        self.halt.load(Ordering::Relaxed) && now > self.deadline.load(Ordering::Relaxed)
-    }
-
     pub fn stop(&self) {
-        self.deadline.store(now() + ns(self.config.timeout_s) + GRACE_NS, Ordering::Relaxed);
-        self.halt.store(true, Ordering::Relaxed);
+        self.halt.set(self.config.timeout_s);
     }
 
     /// Requests that no worker was needed for.

@@ -3,24 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use crate::book::{Page, PHASES, UNIT_NS};
+use crate::book::{Page, PHASES};
 use crate::database::About;
 use crate::request::KINDS;
 use crate::shared::Shared;
-use sojourn_record::clock::s;
-
-/// A distribution of times, s.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Times {
-    pub count: u64,
-    pub mean_s: f64,
-    pub max_s: f64,
-    /// By percentage: "50", "99.9", …
-    pub percentiles_s: BTreeMap<String, f64>,
-}
+use sojourn_serving::times::{times, Times};
 
 /// Totals over all threads.
 #[derive(Clone, Debug, Serialize)]
@@ -51,29 +40,11 @@ pub struct Summary {
     pub database: About,
 }
 
-const PERCENTILES: [(&str, f64); 8] = [
-    ("25", 25.0),
-    ("50", 50.0),
-    ("75", 75.0),
-    ("90", 90.0),
-    ("95", 95.0),
-    ("99", 99.0),
-    ("99.9", 99.9),
-    ("100", 100.0),
-];
-
-/// `histogram` for the percentiles, the exact sum for the mean.
-fn times(histogram: &Histogram<u64>, sum_ns: u64) -> Times {
-    let at = |units: u64| s(units * UNIT_NS);
-    let count = histogram.len();
-    let percentile = |(name, q): (&str, f64)| (name.to_string(), at(histogram.value_at_percentile(q)));
-    let mean_s = if count == 0 { 0.0 } else { s(sum_ns) / count as f64 };
-    Times { count, mean_s, max_s: at(histogram.max()), percentiles_s: PERCENTILES.map(percentile).into() }
-}
+const PERCENTAGES: [f64; 8] = [25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0];
 
 pub(crate) fn summary(shared: &Shared<'_>, seconds: f64, database: About) -> Summary {
     let page: Page = shared.book.page();
-    let phase = |index: usize| times(&page.histograms[index], page.sums_ns[index]);
+    let phase = |index: usize| times(&page.histograms[index], page.sums_ns[index], &PERCENTAGES);
     let completions = page.kinds.iter().sum();
     let load = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
     Summary {

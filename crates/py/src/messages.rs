@@ -1,5 +1,7 @@
 //! The message-passing service.
 
+use std::collections::BTreeMap;
+
 use crate::place::{os_error, stop_flag};
 use crate::services::{json, parse, tell};
 use pyo3::prelude::*;
@@ -14,7 +16,14 @@ fn serve_messages(py: Python<'_>, config: &str, ready: Py<PyAny>) -> PyResult<St
     json(&summary)
 }
 
+/// The SQL of a put and of a take, for who wants to measure the database alone.
+#[pyfunction]
+fn message_statements() -> BTreeMap<&'static str, &'static str> {
+    BTreeMap::from([("PUT", sojourn_msgbroker::PUT), ("TAKE", sojourn_msgbroker::TAKE)])
+}
+
 /// Adds this file's functions to the native module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(serve_messages, module)?)
+    module.add_function(wrap_pyfunction!(serve_messages, module)?)?;
+    module.add_function(wrap_pyfunction!(message_statements, module)?)
 }

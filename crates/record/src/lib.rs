@@ -12,6 +12,7 @@
 //! - `column`: column kinds, their two-letter codes, values
 //! - `write`: [`Writer`], buffered
 //! - `read`: [`read()`], which tolerates a cut-off last row
+//! - `sampling`: [`Sampling`]: which rows are kept where all would be too many
 //! - `error`: [`WriteError`], [`ReadError`]
 #![deny(unsafe_code)]
 
@@ -19,11 +20,13 @@ pub mod clock;
 mod column;
 mod error;
 mod read;
+mod sampling;
 mod write;
 
 pub use column::{Column, Kind, Value};
 pub use error::{ReadError, WriteError};
 pub use read::{read, Log};
+pub use sampling::Sampling;
 pub use write::Writer;
 
 /// The `format` of a header line.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 from typer.core import TyperGroup
 
-from sojourn.errors import InputError
+from sojourn.cli.served import done, options, times, until_stopped
 
 
 class Services(TyperGroup):
@@ -47,39 +45,25 @@ def kv_proxy(
     """Puts a proxy in front of memcached: writes to all servers, reads from one. docs/reference/kv-proxy.md"""
     from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
 
-    try:
-        options = ProxyOptions(
-            listen=listen, servers=tuple(server), design=design, workers=workers, threads=threads, sharded=sharded,
-            queue=queue, connections=connections, value_bytes=value_bytes, key_bytes=key_bytes,
-            memory_bytes=memory_bytes, idle_s=idle, timeout_s=timeout, connect_timeout_s=connect_timeout, log=log,
-            bins=bins, period_s=period, histogram=histogram, metrics=metrics,
-        )  # fmt: skip
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{first['loc'][0]} = {first['input']!r}", "serve kv-proxy", first["msg"]) from None
-    proxy = KvProxy(options)
-    try:
-        also = f", metrics at http://{proxy.metrics}/metrics" if proxy.metrics else ""
-        typer.echo(f"{proxy.url} -> {', '.join(server)} ({design}){also}; Ctrl-C ends it", err=as_json)
-        while proxy.worker.process.poll() is None:
-            time.sleep(0.1)
-    except KeyboardInterrupt:
-        pass
-    summary = proxy.stop()
+    chosen = options(
+        ProxyOptions, "serve kv-proxy", listen=listen, servers=tuple(server), design=design, workers=workers,
+        threads=threads, sharded=sharded, queue=queue, connections=connections, value_bytes=value_bytes,
+        key_bytes=key_bytes, memory_bytes=memory_bytes, idle_s=idle, timeout_s=timeout, connect_timeout_s=connect_timeout,
+        log=log, bins=bins, period_s=period, histogram=histogram, metrics=metrics,
+    )  # fmt: skip
+    proxy = KvProxy(chosen)
+    also = f", metrics at http://{proxy.metrics}/metrics" if proxy.metrics else ""
+    summary = until_stopped(proxy, f"{proxy.url} -> {', '.join(server)} ({design}){also}; Ctrl-C ends it", as_json)
     typer.echo(json.dumps(summary) if as_json else told(summary))
 
 
 def told(summary: dict[str, Any]) -> str:
     """The summary in a few lines."""
-    kinds = ", ".join(f"{kind} {count}" for kind, count in summary["by_kind"].items() if count) or "none"
     lines = [
-        f"{summary['completions']} requests in {summary['seconds']:.1f} s ({summary['throughput']:.0f}/s): {kinds}",
+        done(summary),
         f"{summary['errors']} errors, {summary['misses']} of {summary['misses'] + summary['hits']} keys missed",
+        *times(summary, ("response", "queue", "service")),
     ]
-    for name in ("response", "queue", "service"):
-        times = summary[name]
-        at = " ".join(f"p{q} {times['percentiles_s'][q] * 1e3:.3f}" for q in ("50", "90", "99"))
-        lines.append(f"{name:8} ms: mean {times['mean_s'] * 1e3:.3f} {at} max {times['max_s'] * 1e3:.3f}")
     lines += [
         f"{server['address']}: {server['requests']} requests, {server['errors']} errors, "
         f"{server['service_s'] * 1e3:.3f} ms each"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
-from sojourn.errors import InputError
+from sojourn.cli.served import done, options, times, until_stopped
 
 
 def messages(
@@ -40,23 +38,14 @@ def messages(
     from sojourn.testbed.messages import Messages, MessagesOptions
 
     with a_database(database, folder) as url:
-        try:
-            options = MessagesOptions(
-                listen=listen, database=url, workers=workers, connections=connections, queue=queue, clients=clients,
-                message_bytes=message_bytes, idle_s=idle, timeout_s=timeout, durability=durability,
-                redelivery_s=redelivery, batch=batch, token=token, log=log, period_s=period, metrics=metrics,
-            )  # fmt: skip
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise InputError(f"{first['loc'][0]} = {first['input']!r}", "serve messages", first["msg"]) from None
-        service = Messages(options)
-        try:
-            typer.echo(greeting(service.ready, service.url), err=as_json)
-            while service.worker.process.poll() is None:
-                time.sleep(0.1)
-        except KeyboardInterrupt:
-            pass
-        summary = service.stop()
+        chosen = options(
+            MessagesOptions, "serve messages", listen=listen, database=url, workers=workers, connections=connections,
+            queue=queue, clients=clients, message_bytes=message_bytes, idle_s=idle, timeout_s=timeout,
+            durability=durability, redelivery_s=redelivery, batch=batch, token=token, log=log, period_s=period,
+            metrics=metrics,
+        )  # fmt: skip
+        service = Messages(chosen)
+        summary = until_stopped(service, greeting(service.ready, service.url), as_json)
     typer.echo(json.dumps(summary) if as_json else told(summary))
 
 
@@ -86,13 +75,9 @@ def greeting(ready: dict[str, Any], url: str) -> str:
 
 def told(summary: dict[str, Any]) -> str:
     """The summary in a few lines."""
-    kinds = ", ".join(f"{kind} {count}" for kind, count in summary["by_kind"].items() if count) or "none"
     lines = [
-        f"{summary['completions']} requests in {summary['seconds']:.1f} s ({summary['throughput']:.0f}/s): {kinds}",
+        done(summary),
         f"CPU {summary['cpu_s']:.2f} s; {summary['sessions_lost']} sessions with the database lost",
+        *times(summary["phases"], ("response", "dispatch", "parse", "wait", "database", "respond")),
     ]
-    for name in ("response", "dispatch", "parse", "wait", "database", "respond"):
-        times = summary["phases"][name]
-        at = " ".join(f"p{q} {times['percentiles_s'][q] * 1e3:.3f}" for q in ("50", "90", "99"))
-        lines.append(f"{name:8} ms: mean {times['mean_s'] * 1e3:.3f} {at} max {times['max_s'] * 1e3:.3f}")
     return "\n".join(lines)

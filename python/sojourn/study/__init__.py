@@ -3,8 +3,8 @@
 Map: `file` a study file, read and checked · `folder` where it ends up, found again after an interruption · `plan`
 what the file says · `runner` single runs · `phases` what is done in which order · `verdict` the ten lines ·
 `document` the report. For every kind: `points` an order at random · `counters` CPU time while something runs ·
-`estimate`, `judged`, `recovery` intervals, errors where nothing was fitted, known times found again. Studies of a
-memcached middleware are in `kv`, of a message service in `messages`.
+`simulated` a system in simulated time · `estimate`, `judged`, `recovery` intervals, errors where nothing was fitted, known
+times found again. Studies of a memcached middleware are in `kv`, of a message service in `messages`.
 """
 
 from __future__ import annotations

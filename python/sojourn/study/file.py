@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sojourn.errors import StudyError
+
+Section = TypeVar("Section", bound=BaseModel)
 
 
 def study_file(path: Path) -> Path:
@@ -40,6 +44,29 @@ def read_data(file: Path, seed: int | None = None) -> dict[str, Any]:
     if seed is not None:
         data.setdefault("load", {})["seed"] = seed
     return data
+
+
+def parts(only: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """What is to be done: `only` these parts, or all that are `known`.
+
+    Raises:
+        StudyError: a part that is not known.
+    """
+    for name in only:
+        if name not in known:
+            raise StudyError(repr(name), "--only", f"use some of {', '.join(known)}")
+    return tuple(only) or tuple(known)
+
+
+def fingerprint(study: BaseModel, mark: str = "") -> str:
+    """The same for the same study only; `mark`: what else makes a difference."""
+    return hashlib.sha256((study.model_dump_json() + mark).encode()).hexdigest()[:16]
+
+
+def lessened(section: Section) -> Section:
+    """A section with what its `quick` takes instead; what is absent there stays."""
+    less = section.quick.model_dump().items()  # type: ignore[attr-defined]
+    return section.model_copy(update={k: v for k, v in less if v is not None and k != "repetitions"})
 
 
 def checked(kind: type[Any], data: dict[str, Any], file: Path, prefix: str = "") -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from sojourn.errors import StudyError
+from sojourn.errors import SojournError, StudyError
 
 Say = Callable[[str], None]
 
@@ -55,6 +57,17 @@ def save_state(out: Path, plan: AnyPlan, *, finished: bool, **more: Any) -> None
     temporary = out / "study.tmp"
     temporary.write_text(json.dumps(state | {"plan": plan.study.model_dump()}, indent=1) + "\n")
     temporary.replace(out / "study.json")
+
+
+@contextmanager
+def scratch(folder: Path, name: str) -> Iterator[Path]:
+    """A folder for the records of one run: read, then removed; kept where the run ended by an error."""
+    out = folder / "scratch" / name
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    yield out
+    with suppress(OSError, SojournError):
+        shutil.rmtree(out)
 
 
 def _state(path: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sojourn.simulate.host import Host
-from sojourn.study.file import checked, read_data, study_file
+from sojourn.study.file import checked, fingerprint, read_data, study_file
 from sojourn.testbed import TESTBEDS, VirtualTestbed
 
 
@@ -156,7 +155,7 @@ def read_plan(path: Path, *, quick: bool = False, seed: int | None = None) -> Pl
     demand = checked(bed.demand_type, study.demand, file, "demand.")
     for c in study.configuration:
         checked(bed.demand_type, {**study.demand, **c.demand}, file, f"{c.name}: demand.")
-    return Plan(study, options, demand, hashlib.sha256(study.model_dump_json().encode()).hexdigest()[:16])
+    return Plan(study, options, demand, fingerprint(study))
 
 
 def _quick(study: Study) -> Study:

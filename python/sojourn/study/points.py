@@ -1,14 +1,15 @@
 """The runs of a study that has points: how often each, in which order, kept as soon as known; for every kind of study.
 
-A point is a frozen dataclass with a `name` (its folder: all that makes it what it is) and a `repetition`; what a run
-says is a row, a dataclass of text, whole numbers, numbers (NaN: this system has no such part) and truths.
+A point is a frozen dataclass with a `name` (its folder: all that makes it what it is), a `repetition` and `seconds`; what
+a run says is a row, a dataclass of text, whole numbers, numbers (NaN: this system has no such part) and truths.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +22,22 @@ from sojourn.design.make.order import ordered
 KINDS = {"str": pl.String, "int": pl.Int64, "float": pl.Float64, "bool": pl.Boolean}
 Point = TypeVar("Point", bound=Any)
 Row = TypeVar("Row", bound=Any)
+
+
+class Factors:
+    """What points of every kind can say."""
+
+    @property
+    def factors(self) -> dict[str, Any]:
+        """All but how long it takes."""
+        found = asdict(self)  # type: ignore[call-overload]
+        found.pop("seconds")
+        return dict(found)
+
+
+def run_seed(seed: int, name: str) -> int:
+    """A seed of its own for each run, the same whenever the study is repeated."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:6], "big")
 
 
 def shuffled(points: Iterable[Point], repetitions: int, seed: int) -> list[Point]:
@@ -51,6 +68,14 @@ def frame(kind: type[Any], rows: Iterable[Any]) -> pl.DataFrame:
     """All rows with every column of `kind`, also where there is no row."""
     schema = {field.name: KINDS[str(field.type)] for field in fields(kind)}
     return pl.DataFrame([asdict(row) for row in rows], schema=schema)
+
+
+def by_configuration(
+    seen: pl.DataFrame, configuration: Sequence[str], then: Sequence[str] = ("repetition",)
+) -> list[tuple[dict[str, Any], pl.DataFrame]]:
+    """The rows of each configuration (all sections together), ordered, within it by `then`."""
+    found = seen.sort(*configuration, *then).partition_by(configuration, as_dict=True, maintain_order=True)
+    return [(dict(zip(configuration, key, strict=True)), rows) for key, rows in found.items()]
 
 
 def kept(path: Path, kind: type[Row], run: Callable[[], Row]) -> tuple[Row, bool]:

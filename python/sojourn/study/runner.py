@@ -6,7 +6,6 @@ stopped: a run whose folder is complete is not run again.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import time
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from sojourn.measure.rest import at_rest
 from sojourn.measure.run import Surroundings, execute
 from sojourn.study.folder import Say
 from sojourn.study.plan import Configuration, Plan
+from sojourn.study.points import run_seed
 from sojourn.testbed import SERVICES, VirtualTestbed
 
 AGAIN = 2
@@ -225,8 +225,3 @@ class _Staged:
             for file in self._staging.iterdir():
                 file.replace(self._path / file.name)
         return self._summary
-
-
-def run_seed(seed: int, name: str) -> int:
-    """A seed of its own for each run, the same whenever the study is repeated."""
-    return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:6], "big")

@@ -17,7 +17,7 @@ from sojourn.fit.forward import Spec
 from sojourn.measure.stationary import batch_interval
 from sojourn.report import Section, Table
 from sojourn.simulate.host import Host, HostRun, simulate_host
-from sojourn.study.runner import run_seed
+from sojourn.study.points import run_seed
 from sojourn.testbed import VirtualTestbed
 from sojourn.units import percent
 

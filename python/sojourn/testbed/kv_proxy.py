@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab.process import Worker
-
-Summary = dict[str, Any]
+from sojourn.testbed.served import Served
 
 
 class ProxyOptions(BaseModel):
@@ -38,8 +35,10 @@ class ProxyOptions(BaseModel):
     metrics: str | None = None
 
 
-class KvProxy:
+class KvProxy(Served):
     """A running proxy: where it listens, which process it is, how to stop it."""
+
+    scheme = "memcached"
 
     def __init__(self, options: ProxyOptions, *, network: str | None = None, log: Path | None = None) -> None:
         """Starts it in the network namespace at the path `network`, complaints to `log`, and waits until it accepts.
@@ -47,29 +46,5 @@ class KvProxy:
         Raises:
             ServiceError: an address is taken, a server cannot be reached.
         """
-        config = options.model_dump(mode="json")
-        self.worker = Worker("kv-proxy", {"network": network, "kv-proxy": config}, log=log)
-        self.ready = self.worker.ready(timeout_s=20.0 + options.connect_timeout_s * len(options.servers))
-        self.address: str = self.ready["address"]
-        self.metrics: str | None = self.ready["metrics"]
-
-    @property
-    def url(self) -> str:
-        return f"memcached://{self.address}"
-
-    @property
-    def pid(self) -> int:
-        return self.worker.process.pid
-
-    def stop(self) -> Summary:
-        """Ends it in good order; what it did.
-
-        Raises:
-            SojournError: it had ended by an error before.
-        """
-        summary: Summary = self.worker.result()["summary"]
-        return summary
-
-    def close(self) -> None:
-        """Makes sure that the process is gone."""
-        self.worker.close()
+        ready_s = 20.0 + options.connect_timeout_s * len(options.servers)
+        super().__init__("kv-proxy", options, ready_s, network=network, log=log)

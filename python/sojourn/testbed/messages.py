@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab.process import Worker
-
-Summary = dict[str, Any]
+from sojourn.testbed.served import Served
 
 
 class MessagesOptions(BaseModel):
@@ -35,8 +32,10 @@ class MessagesOptions(BaseModel):
     metrics: str | None = None
 
 
-class Messages:
+class Messages(Served):
     """A running service: where it listens, which process it is, how to stop it."""
+
+    scheme = "messages"
 
     def __init__(
         self,
@@ -52,38 +51,13 @@ class Messages:
         Raises:
             ServiceError: an address is taken, the database cannot be reached.
         """
-        config = options.model_dump(mode="json")
-        self.worker = Worker("messages", {"network": network, "messages": config}, log=log, cgroup=cgroup)
-        self.ready = self.worker.ready(timeout_s=20.0 + options.timeout_s)
-        self.address: str = self.ready["address"]
-        self.metrics: str | None = self.ready["metrics"]
-
-    @property
-    def url(self) -> str:
-        return f"messages://{self.address}"
-
-    @property
-    def pid(self) -> int:
-        return self.worker.process.pid
+        super().__init__("messages", options, 20.0 + options.timeout_s, network=network, log=log, cgroup=cgroup)
 
     @property
     def pids(self) -> dict[str, int]:
         return {f"messages {self.address}": self.pid}
 
-    def stop(self) -> Summary:
-        """Ends it in good order; what it did.
-
-        Raises:
-            SojournError: it had ended by an error before.
-        """
-        summary: Summary = self.worker.result()["summary"]
-        return summary
-
     def kill(self) -> None:
         """A crash: the process is killed at once."""
         self.worker.process.kill()
-        self.worker.close()
-
-    def close(self) -> None:
-        """Makes sure that the process is gone."""
         self.worker.close()

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sojourn_record::{Column, Kind, Value, Writer};
+use sojourn_record::{Column, Kind, Sampling, Value, Writer};
 
 use crate::ServeError;
 
@@ -41,42 +41,11 @@ const COLUMNS: [Column; 13] = [
     Column { name: "weight", kind: Kind::U32 },
 ];
 
-/// Writes rows: all up to the limit, then one in 2, 4, 8, … each time half a limit more was written. A row
-/// stands for `weight` requests.
+/// Writes rows; beyond a limit some of them, which stand for `weight` requests.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     writer: Option<Writer>,
     sampling: Sampling,
-}
-
-#[derive(Debug)]
-struct Sampling {
-    limit: u64,
-    weight: u32,
-    until_next: u32,
-    written: u64,
-    sparser_at: u64,
-}
-
-impl Sampling {
-    fn new(limit: u64) -> Self {
-        Self { limit, weight: 1, until_next: 0, written: 0, sparser_at: limit }
-    }
-
-    /// The weight of the next request's row, if it gets one.
-    fn next(&mut self) -> Option<u32> {
-        if self.until_next > 0 {
-            self.until_next -= 1;
-            return None;
-        }
-        if self.written >= self.sparser_at {
-            self.weight = self.weight.saturating_mul(2);
-            self.sparser_at += (self.limit / 2).max(1);
-        }
-        self.until_next = self.weight - 1;
-        self.written += 1;
-        Some(self.weight)
-    }
 }
 
 impl Recorder {
@@ -97,7 +66,7 @@ impl Recorder {
     pub(crate) fn write(&mut self, rows: &[Row]) -> Result<(), ServeError> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         for row in rows {
-            if let Some(weight) = self.sampling.next() {
+            if let Some(weight) = self.sampling.next_weight() {
                 writer.row(&row.values(weight))?;
             }
         }
@@ -130,19 +99,5 @@ impl Row {
             Value::U8(self.page),
             Value::U32(weight),
         ]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn beyond_the_limit_rows_get_rarer_and_heavier_and_stand_for_all() {
-        let mut sampling = Sampling::new(10);
-        let weights: Vec<u32> = (0..10 + 5 * 2 + 5 * 4).filter_map(|_| sampling.next()).collect();
-        assert_eq!(weights[..10], [1; 10]);
-        assert_eq!(weights[10..15], [2; 5]);
-        assert_eq!(weights[15..], [4; 5]);
     }
 }

@@ -7,9 +7,8 @@ use super::lane::Lane;
 use super::server::{Pending, Server};
 use crate::buffer::{Fill, Inbox};
 use crate::gather::Gather;
-use crate::memory::FREE_BYTES;
 use crate::route::{as_set, route, shard, upstream, Route, Way};
-use crate::rules::{refusal, NO_MEMORY, QUEUE_FULL, REFUSED};
+use crate::rules::{refusal, FREE_BYTES, NO_MEMORY, QUEUE_FULL, REFUSED};
 use sojourn_record::clock::now;
 
 impl Lane<'_> {

@@ -6,12 +6,12 @@ use super::client::{Client, Slot};
 use super::lane::Lane;
 use super::server::{Pending, Server};
 use crate::gather::{rank, ERROR};
-use crate::memory::FREE_BYTES;
-use crate::own::{record, Own};
+use crate::own::Own;
 use crate::route::Way;
-use crate::rules::{NO_MEMORY, ONLY_FIRST};
+use crate::rules::{FREE_BYTES, NO_MEMORY, ONLY_FIRST};
 use crate::stats::Stats;
 use sojourn_record::clock::now;
+use sojourn_serving::times::record;
 
 impl Lane<'_> {
     /// All whole answers in a server's inbox.

@@ -13,13 +13,14 @@ use super::client::{Client, Clients};
 use super::post::{Post, WAKE};
 use super::server::Server;
 use crate::buffer::Fill;
-use crate::error::system;
 use crate::own::Own;
 use crate::rules::most_reply_bytes;
 use crate::serve::Shared;
 use crate::stats::Stats;
 use crate::ServeError;
 use sojourn_record::clock::{now, ns};
+use sojourn_serving::system;
+use sojourn_serving::times::record;
 
 const EVENTS: usize = 1024;
 
@@ -101,7 +102,7 @@ impl<'a> Lane<'a> {
                 std::thread::yield_now();
             }
             match self.poll.poll(&mut events, Some(tick)) {
-                Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(system("epoll")(e)),
+                Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(system("epoll")(e).into()),
                 _ => slept = now(),
             }
             self.now = slept;
@@ -198,7 +199,7 @@ impl<'a> Lane<'a> {
         let now = now();
         for received in client.leaving.drain(..) {
             self.stats.responded(now - received);
-            crate::own::record(&mut self.own.response, now - received);
+            record(&mut self.own.response, now - received);
         }
         let written = client.out.flush(&mut client.stream);
         if client.out.len() < before {
@@ -255,7 +256,7 @@ impl<'a> Lane<'a> {
                 Err(_) => self.fail(index, "cannot be reached"),
             }
         }
-        self.stopping |= self.shared.halt.load(Ordering::Relaxed);
+        self.stopping |= self.shared.halt.is_set();
         for index in 0..self.clients.len() {
             let Some(client) = self.clients.get(index) else { continue };
             client.closing |= self.stopping;
@@ -265,7 +266,7 @@ impl<'a> Lane<'a> {
             }
         }
         self.flush();
-        self.stopping && (self.stats.connections.get() == 0 || self.shared.is_overdue(now))
+        self.stopping && (self.stats.connections.get() == 0 || self.shared.halt.is_overdue(now))
     }
 
     pub(super) fn close(&mut self, index: u32) {

@@ -6,9 +6,8 @@ use super::line::Job;
 use super::net::{Net, Seat};
 use super::patron::{Entry, Scribe};
 use crate::buffer::Fill;
-use crate::memory::FREE_BYTES;
 use crate::route::{as_set, route, upstream, Route, Way};
-use crate::rules::{NO_MEMORY, OUT_BYTES, PIPELINE, REFUSED};
+use crate::rules::{FREE_BYTES, NO_MEMORY, OUT_BYTES, PIPELINE, REFUSED};
 use sojourn_record::clock::now;
 
 impl Net<'_> {

@@ -5,8 +5,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::serve::{Shared, TICK};
+use crate::serve::Shared;
 use sojourn_record::clock::now;
+use sojourn_serving::TICK;
 
 const FIRST_PAUSE: u64 = 1_000_000;
 const LONGEST_PAUSE: u64 = 2_000_000_000;
@@ -56,7 +57,7 @@ impl Health {
         let config = shared.config;
         let (connect, answer) = (patience(config.connect_timeout_s), patience(config.timeout_s));
         let mut watched: Vec<Watched> = self.0.iter().map(|_| Watched::default()).collect();
-        while !shared.halt.load(Ordering::Relaxed) {
+        while !shared.halt.is_set() {
             std::thread::sleep(TICK);
             for (server, one) in watched.iter_mut().enumerate() {
                 if self.is_up(server) && one.has_ended() {

@@ -30,9 +30,10 @@ use net::Net;
 use worker::Worker;
 
 use crate::log::Log;
-use crate::serve::{connect, join, spawn, watch, Shared, Total, TICK};
+use crate::serve::{connect, join, watch, Shared, Total};
 use crate::ServeError;
 use sojourn_record::clock::now;
+use sojourn_serving::{spawn, TICK};
 
 /// Serves until `stop` is set and all that was taken up is answered.
 pub(crate) fn serve<'scope>(

@@ -13,12 +13,12 @@ use super::line::Line;
 use super::patron::Patron;
 use crate::buffer::Inbox;
 use crate::door::accept;
-use crate::error::system;
 use crate::own::Own;
-use crate::serve::{Shared, TICK};
+use crate::serve::Shared;
 use crate::stats::Stats;
 use crate::ServeError;
 use sojourn_record::clock::{now, ns};
+use sojourn_serving::{system, TICK};
 
 const EVENTS: usize = 1024;
 const DOOR: Token = Token(usize::MAX);
@@ -76,7 +76,7 @@ impl<'a> Net<'a> {
             match self.poll.poll(&mut events, Some(TICK)) {
                 Err(e) if e.kind() != io::ErrorKind::Interrupted => {
                     self.line.close();
-                    return Err(system("epoll")(e));
+                    return Err(system("epoll")(e).into());
                 }
                 _ => awake = now(),
             }
@@ -121,7 +121,7 @@ impl<'a> Net<'a> {
 
     fn admit(&mut self) {
         while let Some(stream) = accept(&self.listener, self.shared) {
-            if self.shared.halt.load(Ordering::Relaxed) || self.seat(stream).is_err() {
+            if self.shared.halt.is_set() || self.seat(stream).is_err() {
                 self.shared.open.fetch_sub(1, Ordering::Relaxed);
             }
         }
@@ -167,7 +167,7 @@ impl<'a> Net<'a> {
     /// What is due by the clock; whether the thread is over.
     fn sweep(&mut self) -> bool {
         self.admit();
-        let halt = self.shared.halt.load(Ordering::Relaxed);
+        let halt = self.shared.halt.is_set();
         let idle = ns(self.shared.config.idle_s);
         for index in 0..self.seats.len() {
             let Some(mut seat) = self.seats[index].take() else { continue };
@@ -187,7 +187,7 @@ impl<'a> Net<'a> {
             }
         }
         self.stats.queue.set(self.line.len() as u64);
-        halt && (self.stats.connections.get() == 0 || self.shared.is_overdue(self.now))
+        halt && (self.stats.connections.get() == 0 || self.shared.halt.is_overdue(self.now))
     }
 
     fn close(&mut self, index: usize) {

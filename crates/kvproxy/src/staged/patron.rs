@@ -9,12 +9,13 @@ use mio::net::TcpStream;
 use super::line::{Job, Line};
 use crate::buffer::Outbox;
 use crate::gather::ERROR;
-use crate::memory::Memory;
-use crate::own::{record, Own};
+use crate::own::Own;
 use crate::route::Route;
 use crate::rules::{NO_MEMORY, QUEUE_FULL};
 use crate::stats::Stats;
 use sojourn_record::clock::now;
+use sojourn_serving::times::record;
+use sojourn_serving::Memory;
 
 /// What a client is owed, in the order of its requests.
 #[derive(Debug)]

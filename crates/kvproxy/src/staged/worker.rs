@@ -13,12 +13,13 @@ use super::line::{Job, Line};
 use super::link::Link;
 use super::patron::Scribe;
 use crate::gather::{rank, Gather, ERROR};
-use crate::own::{record, Own};
+use crate::own::Own;
 use crate::route::{shard, Way};
 use crate::rules::{most_reply_bytes, refusal, ONLY_FIRST};
 use crate::serve::Shared;
 use crate::stats::Stats;
 use sojourn_record::clock::{now, ns};
+use sojourn_serving::times::record;
 
 pub(super) struct Worker<'a> {
     shared: &'a Shared<'a>,

@@ -30,4 +30,5 @@ pub(crate) use operate::operate;
 pub(crate) use pool::{Lease, Pool};
 pub(crate) use schema::prepare;
 pub use schema::About;
+pub use statements::{PUT, TAKE};
 pub(crate) use target::Target;

@@ -19,69 +19,91 @@ SELECT name, (SELECT count(*) FROM sojourn.message m WHERE m.queue = q.id) AS me
 FROM sojourn.queue q WHERE name > $1 ORDER BY name LIMIT $2";
 
 /// name, sender, body → id.
-pub(crate) const PUT: &str = "
+pub const PUT: &str = "
 INSERT INTO sojourn.message (queue, sender, body)
 SELECT id, $2, $3 FROM sojourn.queue WHERE name = $1 RETURNING id";
 
-/// name → id, sender, body.
-pub(crate) const TAKE: &str = "
+/// The oldest message of a queue that nobody else is at, out of it; `whose` narrows to a sender.
+macro_rules! oldest {
+    ($whose:literal, $columns:literal) => {
+        concat! { "
 WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
 m AS (
     DELETE FROM sojourn.message WHERE ctid = (
-        SELECT ctid FROM sojourn.message WHERE queue = (SELECT id FROM q)
+        SELECT ctid FROM sojourn.message WHERE queue = (SELECT id FROM q)", $whose, "
         ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING id, sender, body)
-SELECT m.id, m.sender, m.body FROM q LEFT JOIN m ON true";
+    RETURNING ", $columns, ")" }
+    };
+}
+
+/// As `oldest`, for each queue as many as there are takers.
+macro_rules! oldest_of_each {
+    () => {
+        "
+WITH w AS MATERIALIZED (
+    SELECT u.n, q.id AS queue, u.most
+    FROM unnest($1::text[], $2::int8[]) WITH ORDINALITY AS u (name, most, n)
+    JOIN sojourn.queue q ON q.name = u.name),
+m AS (
+    DELETE FROM sojourn.message WHERE ctid = ANY (ARRAY(
+        SELECT x.ctid FROM w CROSS JOIN LATERAL (
+            SELECT ctid FROM sojourn.message WHERE queue = w.queue
+            ORDER BY id LIMIT w.most FOR UPDATE SKIP LOCKED) x))
+    RETURNING queue, id, sender, body)"
+    };
+}
+
+/// What came out (`m`) into the table of what may come back, after `time` s.
+macro_rules! lent {
+    ($time:literal, $columns:literal) => {
+        concat! { ",
+t AS (
+    INSERT INTO sojourn.taken (queue, id, until, sender, body)
+    SELECT queue, id, clock_timestamp() + ", $time, " * interval '1 second', sender, body FROM m
+    RETURNING ", $columns, ", receipt)" }
+    };
+}
+
+macro_rules! take {
+    ($whose:literal) => {
+        concat! { oldest!($whose, "id, sender, body"), "
+SELECT m.id, m.sender, m.body FROM q LEFT JOIN m ON true" }
+    };
+}
+
+macro_rules! lend {
+    ($whose:literal) => {
+        concat! { oldest!($whose, "queue, id, sender, body"), lent!("$2", "id, sender, body"), "
+SELECT t.id, t.sender, t.body, t.receipt FROM q LEFT JOIN t ON true" }
+    };
+}
+
+macro_rules! peek {
+    ($whose:literal) => {
+        concat! { "
+SELECT m.id, m.sender, m.body FROM sojourn.queue q LEFT JOIN LATERAL (
+    SELECT id, sender, body FROM sojourn.message WHERE queue = q.id", $whose, " ORDER BY id LIMIT 1) m ON true
+WHERE q.name = $1" }
+    };
+}
+
+/// name → id, sender, body.
+pub const TAKE: &str = take!("");
 
 /// name, sender → id, sender, body.
-pub(crate) const TAKE_FROM: &str = "
-WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
-m AS (
-    DELETE FROM sojourn.message WHERE ctid = (
-        SELECT ctid FROM sojourn.message WHERE queue = (SELECT id FROM q) AND sender = $2
-        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING id, sender, body)
-SELECT m.id, m.sender, m.body FROM q LEFT JOIN m ON true";
+pub(crate) const TAKE_FROM: &str = take!(" AND sender = $2");
 
 /// name, time s → id, sender, body, receipt.
-pub(crate) const LEND: &str = "
-WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
-m AS (
-    DELETE FROM sojourn.message WHERE ctid = (
-        SELECT ctid FROM sojourn.message WHERE queue = (SELECT id FROM q)
-        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING queue, id, sender, body),
-t AS (
-    INSERT INTO sojourn.taken (queue, id, until, sender, body)
-    SELECT queue, id, clock_timestamp() + $2 * interval '1 second', sender, body FROM m
-    RETURNING id, sender, body, receipt)
-SELECT t.id, t.sender, t.body, t.receipt FROM q LEFT JOIN t ON true";
+pub(crate) const LEND: &str = lend!("");
 
 /// name, time s, sender → id, sender, body, receipt.
-pub(crate) const LEND_FROM: &str = "
-WITH q AS MATERIALIZED (SELECT id FROM sojourn.queue WHERE name = $1),
-m AS (
-    DELETE FROM sojourn.message WHERE ctid = (
-        SELECT ctid FROM sojourn.message WHERE queue = (SELECT id FROM q) AND sender = $3
-        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING queue, id, sender, body),
-t AS (
-    INSERT INTO sojourn.taken (queue, id, until, sender, body)
-    SELECT queue, id, clock_timestamp() + $2 * interval '1 second', sender, body FROM m
-    RETURNING id, sender, body, receipt)
-SELECT t.id, t.sender, t.body, t.receipt FROM q LEFT JOIN t ON true";
+pub(crate) const LEND_FROM: &str = lend!(" AND sender = $3");
 
 /// name → id, sender, body.
-pub(crate) const PEEK: &str = "
-SELECT m.id, m.sender, m.body FROM sojourn.queue q LEFT JOIN LATERAL (
-    SELECT id, sender, body FROM sojourn.message WHERE queue = q.id ORDER BY id LIMIT 1) m ON true
-WHERE q.name = $1";
+pub(crate) const PEEK: &str = peek!("");
 
 /// name, sender → id, sender, body.
-pub(crate) const PEEK_FROM: &str = "
-SELECT m.id, m.sender, m.body FROM sojourn.queue q LEFT JOIN LATERAL (
-    SELECT id, sender, body FROM sojourn.message WHERE queue = q.id AND sender = $2 ORDER BY id LIMIT 1) m ON true
-WHERE q.name = $1";
+pub(crate) const PEEK_FROM: &str = peek!(" AND sender = $2");
 
 /// name, id, receipt → whether there is such a queue, whether there was such a message.
 pub(crate) const ACKNOWLEDGE: &str = "
@@ -101,36 +123,12 @@ i AS (INSERT INTO sojourn.message (queue, id, sender, body) SELECT queue, id, se
 SELECT n, id FROM p";
 
 /// names, numbers of takers → place in these arrays, id, sender, body; one row of NULLs for an empty queue.
-pub(crate) const TAKE_MANY: &str = "
-WITH w AS MATERIALIZED (
-    SELECT u.n, q.id AS queue, u.most
-    FROM unnest($1::text[], $2::int8[]) WITH ORDINALITY AS u (name, most, n)
-    JOIN sojourn.queue q ON q.name = u.name),
-m AS (
-    DELETE FROM sojourn.message WHERE ctid = ANY (ARRAY(
-        SELECT x.ctid FROM w CROSS JOIN LATERAL (
-            SELECT ctid FROM sojourn.message WHERE queue = w.queue
-            ORDER BY id LIMIT w.most FOR UPDATE SKIP LOCKED) x))
-    RETURNING queue, id, sender, body)
-SELECT w.n, m.id, m.sender, m.body FROM w LEFT JOIN m ON m.queue = w.queue ORDER BY w.n, m.id";
+pub(crate) const TAKE_MANY: &str = concat! { oldest_of_each!(), "
+SELECT w.n, m.id, m.sender, m.body FROM w LEFT JOIN m ON m.queue = w.queue ORDER BY w.n, m.id" };
 
 /// names, numbers of takers, time s → place in these arrays, id, sender, body, receipt.
-pub(crate) const LEND_MANY: &str = "
-WITH w AS MATERIALIZED (
-    SELECT u.n, q.id AS queue, u.most
-    FROM unnest($1::text[], $2::int8[]) WITH ORDINALITY AS u (name, most, n)
-    JOIN sojourn.queue q ON q.name = u.name),
-m AS (
-    DELETE FROM sojourn.message WHERE ctid = ANY (ARRAY(
-        SELECT x.ctid FROM w CROSS JOIN LATERAL (
-            SELECT ctid FROM sojourn.message WHERE queue = w.queue
-            ORDER BY id LIMIT w.most FOR UPDATE SKIP LOCKED) x))
-    RETURNING queue, id, sender, body),
-t AS (
-    INSERT INTO sojourn.taken (queue, id, until, sender, body)
-    SELECT queue, id, clock_timestamp() + $3 * interval '1 second', sender, body FROM m
-    RETURNING queue, id, sender, body, receipt)
-SELECT w.n, t.id, t.sender, t.body, t.receipt FROM w LEFT JOIN t ON t.queue = w.queue ORDER BY w.n, t.id";
+pub(crate) const LEND_MANY: &str = concat! { oldest_of_each!(), lent!("$3", "queue, id, sender, body"), "
+SELECT w.n, t.id, t.sender, t.body, t.receipt FROM w LEFT JOIN t ON t.queue = w.queue ORDER BY w.n, t.id" };
 
 /// Gives back up to 1000 messages whose time is over, a row for each.
 pub(crate) const GIVE_BACK: &str = "

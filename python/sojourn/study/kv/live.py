@@ -3,31 +3,31 @@ each on a host of its own (`place.py`)."""
 
 from __future__ import annotations
 
-import hashlib
-import shutil
 import socket
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import ServiceError, SojournError
+from sojourn.errors import ServiceError
 from sojourn.lab.namespaces import inside
 from sojourn.lab.process import Worker
 from sojourn.lab.topology import cores
 from sojourn.measure.kv_load import kv_load
 from sojourn.measure.records import read_log
 from sojourn.study.counters import Sampler, all_used_s
+from sojourn.study.folder import scratch
 from sojourn.study.kv import histograms
 from sojourn.study.kv.affinity import assigned, pin
 from sojourn.study.kv.place import CLIENT, Lab, Place, place
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.reading import Window, seen
 from sojourn.study.kv.seen import Seen
+from sojourn.study.points import run_seed
 from sojourn.testbed.memcached import start_server
 
 READY_S, END_S = 20.0, 10.0
@@ -75,7 +75,7 @@ class LiveSystem:
     def populate(self) -> None:
         """Stores every key at every server."""
         config = self._load([s.url for s in self._servers], "get", len(self._servers), 0.05, 1)
-        with self._scratch("populate") as out:
+        with scratch(self.folder, "populate") as out:
             summary = self._run(config | {"kv": config["kv"] | {"populate": True}}, out)
         asked, misses = summary["kv"]["keys_asked"], summary["kv"]["misses"]
         if misses or not asked:
@@ -106,13 +106,14 @@ class LiveSystem:
         servers = self._servers[: point.servers]
         # a target has one connection at least
         point = replace(point, clients=max(point.clients, point.proxies or point.servers))
-        with self._scratch(point.name) as out, ExitStack() as stack:
+        with scratch(self.folder, point.name) as out, ExitStack() as stack:
             load = Worker("load", log=out / "log.txt")  # processes start side by side
             stack.callback(load.close)
             proxies = [self._proxy(point, servers, out, k, stack) for k in range(point.proxies)]
             ready = [worker.ready(READY_S) for worker in proxies]
             urls = [f"memcached://{proxy['address']}" for proxy in ready] or [s.url for s in servers]
-            config = self._load(urls, point.workload, point.clients, point.seconds + self.warm_up_s, self._seed(point))
+            seed = run_seed(self.seed, point.name)
+            config = self._load(urls, point.workload, point.clients, point.seconds + self.warm_up_s, seed)
             self._pin(point, load, servers, proxies)
             with Sampler(self._meters(load, servers, proxies)) as sampler:
                 load.begin({"network": self.place.path(CLIENT), "load": config, "out": str(out)})
@@ -154,9 +155,6 @@ class LiveSystem:
         firsts |= {f"proxy{k + 1}": worker.process.pid for k, worker in enumerate(proxies)}
         return {name: partial(all_used_s, group) for name, group in pids.items()} | self.place.meters(firsts)
 
-    def _seed(self, point: Point) -> int:
-        return int.from_bytes(hashlib.sha256(f"{self.seed}/{point.name}".encode()).digest()[:6], "big")
-
     def _proxy(self, point: Point, servers: list[Any], out: Path, k: int, stack: ExitStack) -> Worker:
         host = f"proxy{k + 1}"
         config = {
@@ -185,13 +183,3 @@ class LiveSystem:
             return summary
         finally:
             worker.close()
-
-    @contextmanager
-    def _scratch(self, name: str) -> Iterator[Path]:
-        """A folder for the records of one run: read, then removed; kept where the run ended by an error."""
-        out = self.folder / "scratch" / name
-        shutil.rmtree(out, ignore_errors=True)
-        out.mkdir(parents=True)
-        yield out
-        with suppress(OSError, SojournError):
-            shutil.rmtree(out)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -11,8 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sojourn.errors import StudyError
-from sojourn.study.file import checked, read_data, study_file
+from sojourn.study.file import checked, fingerprint, lessened, parts, read_data, study_file, testbed_of
 from sojourn.study.kv.place import Lab
 from sojourn.study.kv.points import Point, shuffled
 
@@ -144,10 +141,7 @@ class KvPlan:
 
 def is_kv(path: Path) -> bool:
     """Whether the study at `path` is of this kind; False also for what cannot be read."""
-    try:
-        return bool(tomllib.loads(study_file(path).read_text()).get("testbed") == "kv")
-    except (OSError, ValueError):
-        return False
+    return testbed_of(path) == "kv"
 
 
 def read_kv_plan(path: Path, *, quick: bool = False, only: Sequence[str] = (), seed: int | None = None) -> KvPlan:
@@ -160,17 +154,10 @@ def read_kv_plan(path: Path, *, quick: bool = False, only: Sequence[str] = (), s
     study = checked(Study, read_data(file, seed), file)
     study = _quick(study) if quick else study
     known = (*ALONE, *(s.name for s in study.section))
-    for name in only:
-        if name not in known:
-            raise StudyError(repr(name), "--only", f"use some of {', '.join(known)}")
-    marked = study.model_dump_json() + str(quick)
-    return KvPlan(study, tuple(only) or known, file.parent, quick, hashlib.sha256(marked.encode()).hexdigest()[:16])
+    return KvPlan(study, parts(only, known), file.parent, quick, fingerprint(study, str(quick)))
 
 
 def _quick(study: Study) -> Study:
     load = study.load.model_copy(update=study.quick.model_dump())
-    sections = [
-        s.model_copy(update={k: v for k, v in s.quick.model_dump().items() if v is not None and k != "repetitions"})
-        for s in study.section
-    ]
+    sections = [lessened(section) for section in study.section]
     return study.model_copy(update={"load": load, "section": sections})

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from sojourn.study.points import shuffled
+from sojourn.study.points import Factors, shuffled
 
 
 @dataclass(frozen=True)
-class Point:
+class Point(Factors):
     """One run. `clients` are connections over all proxies (or servers, where there is no proxy)."""
 
     section: str
@@ -22,12 +21,6 @@ class Point:
     clients: int
     repetition: int = 1
     seconds: float = 1.0
-
-    @property
-    def factors(self) -> dict[str, Any]:
-        found = asdict(self)
-        found.pop("seconds")
-        return found
 
     @property
     def name(self) -> str:

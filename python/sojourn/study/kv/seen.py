@@ -83,10 +83,7 @@ def frame(rows: Iterable[Seen]) -> pl.DataFrame:
 
 def configurations(seen: pl.DataFrame) -> list[tuple[dict[str, object], pl.DataFrame]]:
     """The rows of each configuration, ordered by clients."""
-    found = seen.sort(*CONFIGURATION, "clients", "repetition").partition_by(
-        CONFIGURATION, as_dict=True, maintain_order=True
-    )
-    return [(dict(zip(CONFIGURATION, key, strict=True)), rows) for key, rows in found.items()]
+    return points.by_configuration(seen, CONFIGURATION, ("clients", "repetition"))
 
 
 def name_of(configuration: dict[str, object]) -> str:

@@ -6,15 +6,13 @@ time and for one server's. All times exponential. Instrumented times are taken w
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
-import sojourn as sj
-from sojourn.model import Closed, Delay, Model, Pool, Queue
+from sojourn.model import Delay, Model, Pool, Queue
 from sojourn.model.nouns import Station
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.seen import Seen
-from sojourn.table import Metrics
+from sojourn.study.simulated import Answers, closed
 
 SERVERS, NET = "server", "net "
 
@@ -38,10 +36,7 @@ class SimulatedSystem:
 
     def run(self, point: Point) -> Seen:
         """One run of `point.seconds` simulated seconds. Sets are as gets: one server each."""
-        digest = hashlib.sha256(f"{self.seed}/{point.name}".encode()).digest()
-        seed = int.from_bytes(digest[:6], "big")
-        m = sj.simulate(self.model(point), until_s=point.seconds, seed=seed, quantiles=())
-        return _seen(point, m)
+        return _seen(point, Answers(self.model(point), point, self.seed))
 
     def model(self, point: Point) -> Model:
         servers = [Queue(f"{SERVERS} {k + 1}") for k in range(point.servers)]
@@ -60,28 +55,18 @@ class SimulatedSystem:
         k = self.known
         times = {"network": k.network_s, "held": k.held_s}
         times |= {n.name: k.net_s for n in nets} | {s.name: k.server_s for s in servers}
-        return Model(
-            stations, [Closed("c", point.clients, reference="network")],
-            service_s={name: {"c": value} for name, value in times.items()}, routing={"c": routing},
-        )  # fmt: skip
+        return closed(stations, point.clients, times, routing)
 
 
-def _seen(point: Point, m: Metrics) -> Seen:
-    x = m.value("throughput", cls="c")
-    rows = m.frame.filter(m.frame["class"] == "").to_dicts()
-    got = {(row["metric"], row["station"]): row["value"] for row in rows if row["q"] is None}
-    busy = {
-        name: sum(v for (what, s), v in got.items() if what == "utilisation" and s.startswith(name))
-        for name in (NET, SERVERS)
-    }
+def _seen(point: Point, got: Answers) -> Seen:
+    x = got.throughput_per_s
+    busy = {name: sum(got["utilisation", s] for s in got.stations("utilisation", name)) for name in (NET, SERVERS)}
 
-    def passing(station: str) -> float:  # by Little's law, of one pass
-        return float(got["queue_length", station]) / x
+    def passing(prefix: str) -> float:
+        return sum(got.passing_s(s) for s in got.stations("queue_length", prefix))
 
-    stations = {s for what, s in got if what == "queue_length" and s}
-    service = passing("held") + sum(passing(s) for s in stations if s.startswith(SERVERS))
-    nets = sum(passing(s) for s in stations if s.startswith(NET))
-    inside = nets + passing("workers")  # the pool's number has those that hold a worker in it
+    service = passing("held") + passing(SERVERS)
+    inside = passing(NET) + passing("workers")  # the pool's number has those that hold a worker in it
     return Seen(
         **point.factors, seconds=point.seconds, throughput_per_s=x, response_s=passing("network") + inside, mw_throughput_per_s=x,
         mw_response_s=inside, queue_s=passing("workers") - service,

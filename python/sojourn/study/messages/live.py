@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import SojournError
 from sojourn.lab.process import Worker
 from sojourn.measure.messages_load import messages_load
 from sojourn.measure.records import read_log
 from sojourn.study.counters import Sampler, all_used_s
+from sojourn.study.folder import scratch
 from sojourn.study.messages.plan import Load
 from sojourn.study.messages.points import Point
 from sojourn.study.messages.reading import Window, seen
 from sojourn.study.messages.seen import Seen
+from sojourn.study.points import run_seed
 from sojourn.testbed.postgres import Postgres
 
 READY_S, END_S = 30.0, 15.0
@@ -60,7 +59,7 @@ class LiveSystem:
         Raises:
             ServiceError: a process ended, or does not answer.
         """
-        with self._scratch(point.name) as out, ExitStack() as stack:
+        with scratch(self.folder, point.name) as out, ExitStack() as stack:
             load = Worker("load", log=out / "log.txt")  # processes start side by side
             stack.callback(load.close)
             services = [self._service(point, out, k, stack) for k in range(point.middlewares)]
@@ -101,20 +100,9 @@ class LiveSystem:
         return worker
 
     def _config(self, point: Point, urls: list[str]) -> dict[str, Any]:
-        digest = hashlib.sha256(f"{self.load.seed}/{point.name}".encode()).digest()
         return messages_load(
             urls, clients=max(point.clients, len(urls)), retry_delay_s=point.retry_s,
             duration_s=point.seconds + self.load.warm_up_s, put_weight=self.load.put, take_weight=self.load.take,
             queues=self.load.queues, prefix=PREFIX, fresh=True, message_bytes=self.load.message_bytes,
-            seed=int.from_bytes(digest[:6], "big"), timeout_s=30.0, record_limit=RECORDS,
+            seed=run_seed(self.load.seed, point.name), timeout_s=30.0, record_limit=RECORDS,
         )  # fmt: skip
-
-    @contextmanager
-    def _scratch(self, name: str) -> Iterator[Path]:
-        """A folder for the records of one run: read, then removed; kept where the run ended by an error."""
-        out = self.folder / "scratch" / name
-        shutil.rmtree(out, ignore_errors=True)
-        out.mkdir(parents=True)
-        yield out
-        with suppress(OSError, SojournError):
-            shutil.rmtree(out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -11,8 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sojourn.errors import StudyError
-from sojourn.study.file import checked, read_data, study_file
+from sojourn.study.file import checked, fingerprint, lessened, parts, read_data, study_file
 from sojourn.study.messages.models.fit import CALIBRATION, REFERENCE
 from sojourn.study.messages.points import Point
 from sojourn.study.points import shuffled
@@ -208,19 +206,12 @@ def read_messages_plan(
     study = checked(Study, read_data(file, seed), file)
     study = _quick(study) if quick else study
     known = (*FIRST, *(s.name for s in study.section), BEST, MODELS)
-    for name in only:
-        if name not in known:
-            raise StudyError(repr(name), "--only", f"use some of {', '.join(known)}")
-    marked = study.model_dump_json() + str(quick)
-    return MessagesPlan(study, tuple(only) or known, quick, hashlib.sha256(marked.encode()).hexdigest()[:16])
+    return MessagesPlan(study, parts(only, known), quick, fingerprint(study, str(quick)))
 
 
 def _quick(study: Study) -> Study:
     q = study.quick
     load = study.load.model_copy(update=q.model_dump(exclude={"calibration"}))
-    sections = [
-        s.model_copy(update={k: v for k, v in s.quick.model_dump().items() if v is not None and k != "repetitions"})
-        for s in study.section
-    ]
+    sections = [lessened(section) for section in study.section]
     curve = study.calibration.model_copy(update={"connections": q.calibration or study.calibration.connections})
     return study.model_copy(update={"load": load, "section": sections, "calibration": curve})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from sojourn.study.points import Factors
 
 
 @dataclass(frozen=True)
-class Point:
+class Point(Factors):
     """One run. `workers` and `connections` of each of `middlewares`; `clients` over all of them; `retry_s` after an
     empty take."""
 
@@ -19,12 +20,6 @@ class Point:
     middlewares: int = 1
     repetition: int = 1
     seconds: float = 1.0
-
-    @property
-    def factors(self) -> dict[str, Any]:
-        found = asdict(self)
-        found.pop("seconds")
-        return found
 
     @property
     def name(self) -> str:

@@ -70,8 +70,7 @@ def frame(rows: Iterable[Seen]) -> pl.DataFrame:
 
 def configurations(seen: pl.DataFrame) -> list[tuple[dict[str, float], pl.DataFrame]]:
     """The rows of each configuration (all sections together), ordered."""
-    found = seen.sort(*CONFIGURATION, "repetition").partition_by(CONFIGURATION, as_dict=True, maintain_order=True)
-    return [(dict(zip(CONFIGURATION, key, strict=True)), rows) for key, rows in found.items()]
+    return points.by_configuration(seen, CONFIGURATION)
 
 
 def name_of(configuration: dict[str, float], only: Iterable[str] = CONFIGURATION) -> str:

@@ -8,17 +8,15 @@ the service takes them.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 
-import sojourn as sj
 from sojourn.fit.usl import usl
-from sojourn.model import Closed, Delay, LoadDependent, Model, Pool, Queue
+from sojourn.model import Delay, LoadDependent, Model, Pool, Queue
 from sojourn.model.nouns import Station
 from sojourn.study.messages.models.network import HELD, LEAST_S
 from sojourn.study.messages.points import Point
 from sojourn.study.messages.seen import NAN, Seen
-from sojourn.table import Metrics
+from sojourn.study.simulated import Answers, closed
 
 MOST = 256
 
@@ -50,10 +48,7 @@ class SimulatedSystem:
 
     def run(self, point: Point) -> Seen:
         """One run of `point.seconds` simulated seconds."""
-        digest = hashlib.sha256(f"{self.seed}/{point.name}".encode()).digest()
-        seed = int.from_bytes(digest[:6], "big")
-        m = sj.simulate(self.model(point), until_s=point.seconds, seed=seed, quantiles=())
-        return _seen(point, m)
+        return _seen(point, Answers(self.model(point), point, self.seed))
 
     def model(self, point: Point) -> Model:
         k = self.known
@@ -75,21 +70,12 @@ class SimulatedSystem:
         times = {"network": k.network_s, "empty": LEAST_S, "retry": max(point.retry_s, LEAST_S)}
         times |= {"parse": k.parse_s, "respond": k.respond_s}
         times |= {n.name: k.dispatch_s for n in nets}
-        return Model(
-            stations, [Closed("c", point.clients, reference="network")],
-            service_s={name: {"c": value} for name, value in times.items()}, routing={"c": routing},
-        )  # fmt: skip
+        return closed(stations, point.clients, times, routing)
 
 
-def _seen(point: Point, m: Metrics) -> Seen:
-    x = m.value("throughput", cls="c")
-    rows = m.frame.filter(m.frame["class"] == "").to_dicts()
-    got = {(row["metric"], row["station"]): row["value"] for row in rows if row["q"] is None}
-
-    def passing(station: str) -> float:  # by Little's law, of one request
-        return float(got["queue_length", station]) / x
-
-    nets = [s for what, s in got if what == "utilisation" and s.startswith("dispatcher")]
+def _seen(point: Point, got: Answers) -> Seen:
+    x, passing = got.throughput_per_s, got.passing_s
+    nets = got.stations("utilisation", "dispatcher")
     # a pool's number has those that hold one of it in it
     held = sum(passing(s) for s in HELD) + passing("connections") - passing("database")
     inside = sum(passing(s) for s in nets) + passing("workers")

@@ -1,0 +1,57 @@
+"""What `sojourn serve` does with every service: options checked, waited for, its summary in lines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+from pydantic import BaseModel, ValidationError
+
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.testbed.served import Served
+
+Options = TypeVar("Options", bound=BaseModel)
+
+
+def options(kind: type[Options], place: str, **given: Any) -> Options:
+    """`kind(**given)`.
+
+    Raises:
+        InputError: the first value that is wrong, named at `place`.
+    """
+    try:
+        return kind(**given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{first['loc'][0]} = {first['input']!r}", place, first["msg"]) from None
+
+
+def until_stopped(service: Served, greeting: str, as_json: bool) -> dict[str, Any]:
+    """Says where it listens, waits for Ctrl-C or its own end; what it did."""
+    try:
+        typer.echo(greeting, err=as_json)
+        while service.worker.process.poll() is None:
+            time.sleep(0.1)
+    except KeyboardInterrupt:
+        pass
+    return service.stop()
+
+
+def done(summary: Mapping[str, Any]) -> str:
+    """How many requests, how fast, of which kinds."""
+    kinds = ", ".join(f"{kind} {count}" for kind, count in summary["by_kind"].items() if count) or "none"
+    return f"{summary['completions']} requests in {summary['seconds']:.1f} s ({summary['throughput']:.0f}/s): {kinds}"
+
+
+def times(found: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """A line for each distribution of times."""
+    lines = []
+    for name in names:
+        at = " ".join(f"p{q} {found[name]['percentiles_s'][q] * 1e3:.3f}" for q in ("50", "90", "99"))
+        mean, most = found[name]["mean_s"], found[name]["max_s"]
+        lines.append(f"{name:8} ms: mean {mean * 1e3:.3f} {at} max {most * 1e3:.3f}")
+    return lines
