@@ -9,8 +9,10 @@ import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+
+from slow_clients import SlowTalk, all_at_once, each_its_own
 
 QUEUE = "hostile"
 PATIENCE_S = 10.0
@@ -30,11 +32,11 @@ PIECES = (b"\r\n", b"\r\n\r\n", b"\0", b"\x80\xff", b" ", b":", b"%", b"%00", b"
           b"Transfer-Encoding: chunked\r\n", b"99999999999999999999", b"-1", b"HTTP/1.1", b"x" * 20_000)  # fmt: skip
 
 
-def mutated(draw: random.Random) -> bytes:
+def mutated(draw: random.Random, requests: Sequence[bytes] = REQUESTS, pieces: Sequence[bytes] = PIECES) -> bytes:
     """One to three requests with some bytes changed, removed, doubled, put in, cut off; or nothing but random bytes."""
     if draw.random() < 0.1:
         return draw.randbytes(draw.randint(1, 400)) + draw.choice((b"", b"\r\n\r\n"))
-    text = b"".join(draw.choices(REQUESTS, k=draw.randint(1, 3)))
+    text = b"".join(draw.choices(requests, k=draw.randint(1, 3)))
     for _ in range(draw.randint(1, 5)):
         at = draw.randrange(len(text) + 1)
         to = min(len(text), at + draw.randint(1, 12))
@@ -42,7 +44,7 @@ def mutated(draw: random.Random) -> bytes:
             "change": bytes(byte ^ 1 << draw.randrange(8) for byte in text[at:to]),
             "remove": b"",
             "double": text[at:to] * 2,
-            "put in": draw.choice(PIECES) + text[at:to],
+            "put in": draw.choice(pieces) + text[at:to],
         }[draw.choice(("change", "remove", "double", "put in"))]
         text = text[:at] + piece + text[to:]
     return text if draw.random() < 0.8 else text[: draw.randrange(len(text) + 1)]
@@ -94,6 +96,9 @@ class Hostile(threading.Thread):
         except TimeoutError:
             if wanted is not None:
                 self.faults.append(f"{self.kind}: not answered: {sent[:300]!r}")
+        self._judge(heard, sent)
+
+    def _judge(self, heard: bytes, sent: bytes) -> None:
         found = [int(status) for status in STATUS.findall(heard)]
         self.answers.update(found)
         if heard and not heard.startswith(b"HTTP/1.1 "):
@@ -130,15 +135,23 @@ class Hostile(threading.Thread):
             whole.join(PATIENCE_S)
 
     def _slow(self) -> None:
-        """A byte at a time on each of its connections, then all answers."""
+        """A byte at a time on each of its connections, each at its own byte, at its own pace."""
+        talks = [SlowTalk(connect(self.address), REQUESTS[2], self.draw) for _ in range(self.count)]
+        self.at_work.set()
+        each_its_own(talks, self.halt, self._judge)
+
+    def _together(self) -> None:
+        """A byte at a time, all connections at the same byte, so that all their requests are whole at one instant."""
+        self._crowd(slowly=True)
+
+    def _burst(self) -> None:
+        """What `together` asks for, at the same instants, from clients that send each request in one piece."""
+        self._crowd(slowly=False)
+
+    def _crowd(self, slowly: bool) -> None:
         talks = [connect(self.address) for _ in range(self.count)]
-        for byte in REQUESTS[2]:
-            for talk in talks:
-                talk.sendall(bytes([byte]))
-            self.at_work.set()
-            if self.halt.wait(0.005):
-                break
-        else:
+        self.at_work.set()
+        if all_at_once(talks, REQUESTS[2], slowly, self.halt):
             for talk in talks:
                 self._heard(talk, REQUESTS[2], 1)
         for talk in talks:
@@ -181,28 +194,40 @@ class Hostile(threading.Thread):
 
 
 class Normal(threading.Thread):
-    """Puts and takes in a queue of its own; each take must give what was just put."""
+    """Puts and takes in a queue of its own; each take must give what was just put, and is acknowledged if need be."""
 
     def __init__(self, address: str, seed: int = 0) -> None:
         super().__init__(daemon=True)
         self.address, self.draw, self.halt = address, random.Random(f"normal {seed}"), threading.Event()
         self.rounds, self.faults = 0, list[str]()
+        self.answers: Counter[int] = Counter()
 
     def run(self) -> None:
         try:
             with connect(self.address) as talk:
                 self._ask(talk, b"PUT /queues/normal HTTP/1.1\r\n\r\n", b"")
                 while not self.halt.is_set() and not self.faults:
-                    body = b"%d " % self.rounds + self.draw.randbytes(self.draw.choice((10, 1000, 20_000)))
-                    head = b"POST /queues/normal/messages HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body)
-                    self._ask(talk, head + body, b"")
-                    self._ask(talk, b"POST /queues/normal/take HTTP/1.1\r\n\r\n", body)
+                    self._round(talk)
                     self.rounds += 1
-                    time.sleep(0.001)
+                    self.pause()
         except OSError as error:
             self.faults.append(f"normal client, round {self.rounds}: {error!r}")
 
-    def _ask(self, talk: socket.socket, request: bytes, wanted: bytes) -> None:
+    def pause(self) -> None:
+        time.sleep(0.001)
+
+    def _round(self, talk: socket.socket) -> None:
+        body = b"%d " % self.rounds + self.draw.randbytes(self.draw.choice((10, 1000, 20_000)))
+        self._ask(
+            talk, b"POST /queues/normal/messages HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body), b""
+        )
+        head = self._ask(talk, b"POST /queues/normal/take HTTP/1.1\r\n\r\n", body)
+        if receipt := re.search(rb"X-Message-Id: (\d+)\r\nX-Receipt: (\d+)", head):
+            line = b"DELETE /queues/normal/messages/%s?receipt=%s HTTP/1.1\r\n\r\n" % receipt.groups()
+            self._ask(talk, line, b"")
+
+    def _ask(self, talk: socket.socket, request: bytes, wanted: bytes) -> bytes:
+        """The head of the answer, whose body must be the one `wanted`."""
         talk.sendall(request)
         heard = b""
         while b"\r\n\r\n" not in heard:
@@ -211,8 +236,11 @@ class Normal(threading.Thread):
         length = re.search(rb"(?i)content-length: (\d+)", head)
         while len(body) < int(length[1] if length else 0):
             body += self._more(talk)
-        if body != wanted or not re.match(rb"HTTP/1\.1 20[01] ", head):
-            self.faults.append(f"normal client, round {self.rounds}: {head!r}, {len(body)} bytes")
+        status = re.match(rb"HTTP/1\.1 (20[014]) ", head)
+        if body != wanted or not status:
+            self.faults.append(f"normal client, round {self.rounds}: {head!r}, {len(body)} bytes to {request[:100]!r}")
+        self.answers[int(status[1]) if status else 0] += 1
+        return head
 
     @staticmethod
     def _more(talk: socket.socket) -> bytes:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from inspect import signature
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from message_cluster import Service
+from message_cluster import Service, everything
 
+from sojourn.cli.serve_messages import messages as serve_messages
 from sojourn.testbed.messages import MessagesOptions
 from sojourn.testbed.postgres import Postgres
 
@@ -39,6 +44,10 @@ INJECTIONS = (
     "pg_sleep(10)",
     "canar_",
     "%",
+    "NULL",
+    '{"a",NULL}',
+    '","',
+    "\\",
 )
 
 
@@ -68,6 +77,7 @@ def start(postgres: Postgres) -> Iterator[Start]:
         ("oversize", 1, 1),
         ("pipelined", 300, 1),
         ("slow", 50, 1),
+        ("together", 50, 1),
         ("half_open", 300, 1),
         ("deaf", 1, 1),
         ("vanishing", 1, 1),
@@ -90,8 +100,9 @@ def test_others_are_served_rightly_meanwhile(start: Start, kind: str, count: int
     assert service.stop()["by_status"].get("503", 0) == 0
 
 
-def test_every_word_is_a_name_and_none_is_sql(start: Start, postgres: Postgres) -> None:
-    service = start(redelivery_s=60.0)
+@pytest.mark.parametrize("batch", [False, True])
+def test_every_word_is_a_name_and_none_is_sql(start: Start, postgres: Postgres, batch: bool) -> None:
+    service = start(redelivery_s=60.0, batch=batch)
     tables = postgres.run(LIST)
     with service.client() as client:
         client.create("canary")
@@ -105,6 +116,10 @@ def test_every_word_is_a_name_and_none_is_sql(start: Start, postgres: Postgres) 
             assert seen.body == taken.body == word.encode() and taken.headers["x-sender"] == word
             assert client.take(word).body == b"\0" + word.encode() + b"\xff'"
         found = client.queues()
+        for word in INJECTIONS:
+            listed = json.loads(client.call("GET", f"/queues?after={quote(word, safe='')}").body)
+            # In the order of their bytes.
+            assert [one["name"] for one in listed] == sorted((n for n in found if n > word), key=str.encode)
         assert {name for name in found if name not in ("canary", "hostile")} == set(INJECTIONS)
         assert found["canary"] == 1
         for word in INJECTIONS:
@@ -150,8 +165,52 @@ def test_no_way_in_without_the_token(start: Start) -> None:
         assert client.call("POST", "/queues/x/take", None, **right).status == 204
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\r\n"])
+def test_no_header_that_some_readers_see_and_others_do_not(start: Start, end: bytes) -> None:
+    """A lone LF may end a line (RFC 9112, 2.2): a proxy that has it so would see another request here."""
+    service = start()
+    within = b"POST /queues/hostile/messages HTTP/1.1\r\n\r\n"
+    for line in (b"POST /queues/hostile/messages HTTP/1.1", b"POST /queues/hostile/messages HTTP/1.1\r\nX: y"):
+        text = b"%s%sContent-Length: %d\r\n\r\n%s" % (line, end, len(within), within)
+        assert service.say(text) == [400]
+    with service.client() as client:
+        assert client.take("hostile").status == 204
+
+
+@pytest.mark.parametrize("line", [b"GET /nowhere", b"PUT /queues/%00", b"POST /queues", b"GET /queues/none/peek"])
+@pytest.mark.parametrize("batch", [False, True])
+def test_a_refusal_ends_the_connection_where_the_client_asked_for_it(start: Start, line: bytes, batch: bool) -> None:
+    """RFC 9112, 9.6: after the answer to a request with `close` the server must close, whatever that answer is."""
+    service = start(batch=batch)
+    for asks in (b" HTTP/1.1\r\nConnection: close\r\n\r\n", b" HTTP/1.0\r\n\r\n"):
+        with service.socket() as talk:
+            talk.sendall(line + asks)
+            # Ends without a timeout.
+            head = everything(talk).partition(b"\r\n\r\n")[0].lower()
+            assert head.startswith(b"http/1.1 4") and b"\r\nconnection: close" in head
+
+
+@pytest.mark.parametrize("last", [b" HTTP/1.1\r\nConnection: close\r\n\r\n", b" HTTP/1.1\r\nno(name: x\r\n\r\n"])
+def test_behind_the_last_answer_nothing_is_done(start: Start, last: bytes) -> None:
+    """RFC 9112, 9.6: no request behind `close` is processed, also where it comes just when that answer goes."""
+    service = start()
+    put = b"POST /queues/hostile/messages HTTP/1.1\r\nContent-Length: 1\r\n\r\nx"
+    for k in range(300):
+        with service.socket() as talk:
+            talk.sendall(b"GET /queues" + last)
+            for _ in range(20):
+                time.sleep(k % 20 * 2e-5)
+                with suppress(ConnectionResetError, BrokenPipeError):
+                    talk.sendall(put)
+            with suppress(ConnectionResetError):
+                assert len(re.findall(rb"HTTP/1\.1 \d", everything(talk))) == 1
+    with service.client() as client:
+        assert client.queues() == {"hostile": 0}
+
+
 def test_it_listens_on_loopback_unless_told(start: Start) -> None:
     assert MessagesOptions(database="host=x").listen.startswith("127.0.0.1:")
+    assert signature(serve_messages).parameters["listen"].default.startswith("127.0.0.1:")
     host, port = start().address.rsplit(":", 1)
     assert host == "127.0.0.1"
     # All of 127.0.0.0/8 is this machine: what listens everywhere would answer there.

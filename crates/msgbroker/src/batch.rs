@@ -7,7 +7,7 @@ use crate::book::Stamps;
 use crate::database::{group, operate, together, Fault, Group, Lease};
 use crate::line::Waiting;
 use crate::refusal::Refusal;
-use crate::request::{Operation, Request};
+use crate::request::{Denied, Operation, Request};
 use crate::worker::{Outcome, Worker};
 use sojourn_record::clock::now;
 
@@ -108,12 +108,12 @@ impl Worker<'_> {
 }
 
 /// The answers with their requests, and the refusals of what was none.
-fn outcomes(requests: &[Result<Request<'_>, Refusal>], answers: Vec<Answer>) -> Vec<Outcome> {
+fn outcomes(requests: &[Result<Request<'_>, Denied>], answers: Vec<Answer>) -> Vec<Outcome> {
     let mut answers = answers.into_iter();
-    let one = |request: &Result<Request<'_>, Refusal>| match request {
+    let one = |request: &Result<Request<'_>, Denied>| match request {
         // As many answers as requests.
         Ok(request) => Outcome::new(answers.next().unwrap_or(Answer::Refused(Refusal::Refused)), request),
-        Err(refusal) => Outcome::refused(*refusal),
+        Err(denied) => Outcome::refused(*denied),
     };
     requests.iter().map(one).collect()
 }

@@ -156,6 +156,11 @@ impl Client {
             side.held += job.bytes.len();
         }
         side.backlog.push_back(entry);
+        if side.last {
+            // RFC 9112, 9.6: behind the answer that ends the connection no request is processed.
+            side.forget(desk);
+            return Vec::new();
+        }
         if side.busy {
             return Vec::new();
         }
@@ -265,3 +270,6 @@ fn some(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     }
     Ok(sent)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! Where a request ends: the dispatcher's only look at the bytes. What they say, the worker reads.
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr2, memmem};
 
 use crate::refusal::Refusal;
 
@@ -64,10 +64,10 @@ struct Headers {
 fn headers(head: &[u8]) -> Result<Headers, Refusal> {
     let mut length = None;
     let mut expects = false;
-    // The request line is the worker's affair.
-    let mut rest = next_line(head).1;
+    // What the request line says is the worker's affair.
+    let mut rest = next_line(head)?.1;
     while !rest.is_empty() {
-        let (line, after) = next_line(rest);
+        let (line, after) = next_line(rest)?;
         rest = after;
         let name = &line[..memchr(b':', line).ok_or(Refusal::Malformed)?];
         let value = line[name.len() + 1..].trim_ascii();
@@ -88,10 +88,15 @@ fn headers(head: &[u8]) -> Result<Headers, Refusal> {
     Ok(Headers { length: length.unwrap_or(0), expects })
 }
 
-fn next_line(bytes: &[u8]) -> (&[u8], &[u8]) {
-    match memmem::find(bytes, b"\r\n") {
+/// A lone CR or LF ends a line for some readers and not for others, which would see other headers.
+fn next_line(bytes: &[u8]) -> Result<(&[u8], &[u8]), Refusal> {
+    let (line, rest) = match memmem::find(bytes, b"\r\n") {
         Some(end) => (&bytes[..end], &bytes[end + 2..]),
-        None => (bytes, &[]),
+        None => (bytes, &[][..]),
+    };
+    match memchr2(b'\r', b'\n', line) {
+        Some(_) => Err(Refusal::Malformed),
+        None => Ok((line, rest)),
     }
 }
 

@@ -15,6 +15,19 @@ pub(crate) struct Request<'a> {
     pub close: bool,
 }
 
+/// Why a request is not carried out, and whether the connection ends after the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Denied {
+    pub refusal: Refusal,
+    pub close: bool,
+}
+
+impl From<Refusal> for Denied {
+    fn from(refusal: Refusal) -> Self {
+        Self { refusal, close: refusal.closes() }
+    }
+}
+
 /// One thing that the service does.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operation<'a> {
@@ -66,24 +79,40 @@ impl Operation<'_> {
 }
 
 /// Reads a head that `frame` has found, with its body. `token` is what a client must know.
-pub(crate) fn parse<'a>(head: &'a [u8], body: &'a [u8], token: Option<&str>) -> Result<Request<'a>, Refusal> {
+pub(crate) fn parse<'a>(head: &'a [u8], body: &'a [u8], token: Option<&str>) -> Result<Request<'a>, Denied> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut found = httparse::Request::new(&mut headers);
     match found.parse(head) {
         // A head that ends earlier than the frame has line ends that are read in different ways.
         Ok(httparse::Status::Complete(length)) if length == head.len() => {}
-        Err(httparse::Error::TooManyHeaders) => return Err(Refusal::Head),
-        _ => return Err(Refusal::Malformed),
+        Err(httparse::Error::TooManyHeaders) => return Err(Refusal::Head.into()),
+        _ => return Err(Refusal::Malformed.into()),
     }
     let (Some(method), Some(target), Some(minor)) = (found.method, found.path, found.version) else {
-        return Err(Refusal::Malformed);
+        return Err(Refusal::Malformed.into());
     };
-    let told = told(found.headers)?;
+    let headers = &*found.headers;
+    let close = connection(headers, b"close") || (minor == 0 && !connection(headers, b"keep-alive"));
+    match allowed(headers, token).and_then(|told| operation(method, target, &told, body)) {
+        Ok(operation) => Ok(Request { operation, close }),
+        Err(refusal) => Err(Denied { refusal, close: close || refusal.closes() }),
+    }
+}
+
+/// What the headers say of the request, if they have the token.
+fn allowed<'a>(headers: &[httparse::Header<'a>], token: Option<&str>) -> Result<Told<'a>, Refusal> {
+    let told = told(headers)?;
     if token.is_some_and(|token| !told.authorization.is_some_and(|given| is_bearer(given, token))) {
         return Err(Refusal::Token);
     }
-    let close = if minor == 0 { !told.keep_alive } else { told.close };
-    Ok(Request { operation: operation(method, target, &told, body)?, close })
+    Ok(told)
+}
+
+/// Whether a word is among those that the client says of the connection.
+fn connection(headers: &[httparse::Header<'_>], word: &[u8]) -> bool {
+    let says =
+        |value: &[u8]| value.split(|b| *b == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(word));
+    headers.iter().any(|header| header.name.eq_ignore_ascii_case("connection") && says(header.value))
 }
 
 /// What headers say.
@@ -92,8 +121,6 @@ struct Told<'a> {
     sender: Option<&'a str>,
     authorization: Option<&'a [u8]>,
     has_length: bool,
-    close: bool,
-    keep_alive: bool,
 }
 
 fn told<'a>(headers: &[httparse::Header<'a>]) -> Result<Told<'a>, Refusal> {
@@ -109,12 +136,6 @@ fn told<'a>(headers: &[httparse::Header<'a>]) -> Result<Told<'a>, Refusal> {
             }
         } else if header.name.eq_ignore_ascii_case("authorization") {
             told.authorization = Some(value);
-        } else if header.name.eq_ignore_ascii_case("connection") {
-            let says = |word: &[u8]| {
-                value.split(|b| *b == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(word))
-            };
-            told.close |= says(b"close");
-            told.keep_alive |= says(b"keep-alive");
         }
     }
     Ok(told)

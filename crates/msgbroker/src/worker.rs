@@ -8,7 +8,7 @@ use crate::book::{Done, Stamps};
 use crate::database::operate;
 use crate::line::Waiting;
 use crate::refusal::Refusal;
-use crate::request::{parse, Kind, Operation, Request};
+use crate::request::{parse, Denied, Kind, Operation, Request};
 use crate::shared::Shared;
 use sojourn_record::clock::now;
 
@@ -32,8 +32,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    pub fn refused(refusal: Refusal) -> Self {
-        let close = refusal.closes();
+    pub fn refused(Denied { refusal, close }: Denied) -> Self {
         Self { answer: Answer::Refused(refusal), kind: Kind::Refused, bytes: 0, close }
     }
 
@@ -74,13 +73,13 @@ impl<'a> Worker<'a> {
         (stamps.connected, stamps.answered) = (stamps.parsed, stamps.parsed);
         let outcome = match parsed {
             Ok(request) => Outcome::new(self.ask(&request.operation, &mut stamps), &request),
-            Err(refusal) => Outcome::refused(refusal),
+            Err(denied) => Outcome::refused(denied),
         };
         let done = self.tell(waiting, outcome, stamps, 1);
         self.shared.book.done(&[done]);
     }
 
-    pub(super) fn parse<'b>(&self, (_, job): &'b Waiting) -> Result<Request<'b>, Refusal> {
+    pub(super) fn parse<'b>(&self, (_, job): &'b Waiting) -> Result<Request<'b>, Denied> {
         let (head, body) = job.bytes.split_at(job.head);
         parse(head, body, self.shared.config.token.as_deref())
     }

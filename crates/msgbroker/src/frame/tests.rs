@@ -63,9 +63,13 @@ fn what_could_be_read_in_two_ways_is_refused() {
         "Content-Length: 9999999999999999",
         "no colon",
         ": empty",
+        "A: b\nContent-Length: 5",
+        "A: b\rContent-Length: 5",
+        "A: b\r\r\nContent-Length: 5",
     ] {
         assert_eq!(refused(&head(lines)), Some(Refusal::Malformed), "{lines:?}");
     }
+    assert_eq!(refused("POST / HTTP/1.1\nContent-Length: 5\r\n\r\n"), Some(Refusal::Malformed));
     assert_eq!(refused(&head("Transfer-Encoding: chunked")), Some(Refusal::Length));
     assert_eq!(refused(&head("Content-Length: 101")), Some(Refusal::Body));
     assert_eq!(refused(&"a".repeat(HEAD_BYTES)), Some(Refusal::Head));
@@ -95,18 +99,109 @@ fn request() -> impl Strategy<Value = (String, Vec<u8>)> {
         })
 }
 
+/// Requests that are nearly right.
+const REQUESTS: [&[u8]; 6] = [
+    b"PUT /queues/a HTTP/1.1\r\n\r\n",
+    b"\r\nGET /queues?after=a HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\n\r\n",
+    b"POST /queues/a/messages HTTP/1.1\r\nX-Sender: ann\r\nContent-Length: 5\r\n\r\nhello",
+    b"POST /queues/a/messages HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 27\r\n\r\nPUT /queues/b HTTP/1.1\r\n\r\n.",
+    b"POST /queues/a/take HTTP/1.1\r\nConnection: close\r\n\r\n",
+    b"DELETE /queues/a/messages/17?receipt=18 HTTP/1.1\r\nAuthorization: Bearer x\r\n\r\n",
+];
+const PIECES: [&[u8]; 18] = [
+    b"\r\n",
+    b"\r\n\r\n",
+    b"\r",
+    b"\n",
+    b"\0",
+    b" ",
+    b"\t",
+    b":",
+    b",",
+    b"/",
+    b"?",
+    b"%00",
+    b"\x80\xff",
+    b"-1",
+    b"\r\nContent-Length: 7",
+    b"\r\nTransfer-Encoding: chunked",
+    b"99999999999999999999",
+    b"HTTP/1.0\r\n",
+];
+
+/// One change: where, how many bytes go, what comes.
+fn change() -> impl Strategy<Value = (usize, usize, Vec<u8>)> {
+    let comes = prop_oneof![
+        prop::sample::select(&PIECES[..]).prop_map(<[u8]>::to_vec),
+        vec(any::<u8>(), 0..3),
+        prop::sample::select(&REQUESTS[..]).prop_map(|request| request[..request.len() / 2].to_vec()),
+    ];
+    (any::<usize>(), 0..6_usize, comes)
+}
+
+/// Some requests one after the other, with some changes.
+fn mutated() -> impl Strategy<Value = Vec<u8>> {
+    (vec(prop::sample::select(&REQUESTS[..]), 1..4), vec(change(), 0..6)).prop_map(|(requests, changes)| {
+        let mut bytes = requests.concat();
+        for (at, goes, comes) in changes {
+            let at = at % (bytes.len() + 1);
+            let to = bytes.len().min(at + goes);
+            bytes.splice(at..to, comes);
+        }
+        bytes
+    })
+}
+
+fn pieces<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
+    let mut ends: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
+    ends.extend([0, bytes.len()]);
+    ends.sort_unstable();
+    ends.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
+}
+
+/// What another reader, which takes a lone LF for the end of a line, says of a framed request: the length of its body.
+fn read_otherwise(head: &[u8]) -> Option<usize> {
+    let mut headers = [httparse::EMPTY_HEADER; 128];
+    let mut found = httparse::Request::new(&mut headers);
+    let Ok(httparse::Status::Complete(whole)) = found.parse(head) else { return None };
+    assert_eq!(whole, head.len(), "its head ends elsewhere");
+    let length = |name: &str| {
+        let of_name = |header: &&httparse::Header<'_>| header.name.eq_ignore_ascii_case(name);
+        found.headers.iter().filter(of_name).map(|header| header.value.to_vec()).collect::<Vec<_>>()
+    };
+    assert!(length("transfer-encoding").is_empty(), "it is chunked");
+    match &length("content-length")[..] {
+        [] => Some(0),
+        [one] => std::str::from_utf8(one).ok()?.trim().parse().ok(),
+        more => panic!("{} lengths", more.len()),
+    }
+}
+
 proptest! {
+    #[test]
+    fn mutated_requests_end_the_same_however_they_are_split(
+        bytes in mutated(),
+        cuts in vec(any::<usize>(), 0..20),
+    ) {
+        prop_assert_eq!(fed(&pieces(&bytes, &cuts), MOST), all(&bytes, MOST));
+    }
+
+    #[test]
+    fn other_readers_see_the_same_requests(bytes in mutated()) {
+        for (head, body) in all(&bytes, MOST).0 {
+            if let Some(length) = read_otherwise(&head) {
+                prop_assert_eq!(length, body.len());
+            }
+        }
+    }
+
     #[test]
     fn any_split_gives_the_same_requests(requests in vec(request(), 1..6), cuts in vec(any::<usize>(), 0..20)) {
         let expected: Vec<_> =
             requests.iter().map(|(head, body)| (head.clone().into_bytes(), body.clone())).collect();
         let bytes: Vec<u8> =
             requests.iter().flat_map(|(head, body)| [head.as_bytes(), body].concat()).collect();
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
-        cuts.extend([0, bytes.len()]);
-        cuts.sort_unstable();
-        let pieces: Vec<&[u8]> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
-        prop_assert_eq!(fed(&pieces, MOST), (expected, None));
+        prop_assert_eq!(fed(&pieces(&bytes, &cuts), MOST), (expected, None));
     }
 
     #[test]

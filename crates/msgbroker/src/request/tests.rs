@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn read(text: &str) -> Result<Operation<'_>, Refusal> {
-    parse(text.as_bytes(), b"body", None).map(|request| request.operation)
+    parse(text.as_bytes(), b"body", None).map(|request| request.operation).map_err(|denied| denied.refusal)
 }
 
 fn line(line: &str) -> Result<String, Refusal> {
@@ -75,7 +75,9 @@ fn what_is_no_operation_has_a_refusal() {
 fn a_token_is_the_whole_token() {
     let with = |header: &str| {
         let text = format!("GET /queues HTTP/1.1\r\n{header}\r\n");
-        parse(text.as_bytes(), b"", Some("secret")).map(|request| request.operation.kind())
+        parse(text.as_bytes(), b"", Some("secret"))
+            .map(|request| request.operation.kind())
+            .map_err(|denied| denied.refusal)
     };
     assert_eq!(with("Authorization: Bearer secret\r\n"), Ok(Kind::List));
     for bad in [
@@ -95,6 +97,23 @@ fn the_version_decides_about_the_connection() {
     assert_eq!(close("GET /queues HTTP/1.1\r\nConnection: x, Close\r\n\r\n"), Ok(true));
     assert_eq!(close("GET /queues HTTP/1.0\r\n\r\n"), Ok(true));
     assert_eq!(close("GET /queues HTTP/1.0\r\nconnection: keep-alive\r\n\r\n"), Ok(false));
+    assert_eq!(
+        close("GET /queues HTTP/1.0\r\nconnection: keep-alive\r\nConnection: close\r\n\r\n"),
+        Ok(true)
+    );
+}
+
+#[test]
+fn who_asks_for_the_end_of_the_connection_has_it_with_a_refusal_too() {
+    let close = |text: &str| parse(text.as_bytes(), b"", None).err().map(|denied| denied.close);
+    for line in ["GET /nothing", "PUT /queues/%00", "POST /queues"] {
+        assert_eq!(close(&format!("{line} HTTP/1.1\r\n\r\n")), Some(false), "{line}");
+        assert_eq!(close(&format!("{line} HTTP/1.1\r\nConnection: close\r\n\r\n")), Some(true), "{line}");
+        assert_eq!(close(&format!("{line} HTTP/1.0\r\n\r\n")), Some(true), "{line}");
+    }
+    let after = "GET /queues HTTP/1.1\r\nX-Sender: \u{80}\r\nConnection: close\r\n\r\n";
+    assert_eq!(close(after), Some(true));
+    assert_eq!(close("POST /queues/a/messages HTTP/1.1\r\nAuthorization: Bearer t\r\n\r\n"), Some(true));
 }
 
 /// Percent-encodes all that is not a letter or a digit.
