@@ -170,7 +170,9 @@ def summary(asked: argparse.Namespace, results: dict[str, Json]) -> str:
         f"Memory of the service: {RULE}.", "", "| part | good | counts |", "|---|---|---|",
     ]  # fmt: skip
     for name, found in results.items():
-        counts = {key: value for key, value in found.items() if key not in ("fault", "service_by_status", "service_by_kind")}
+        counts = {
+            key: value for key, value in found.items() if key not in ("fault", "service_by_status", "service_by_kind")
+        }
         told = "; ".join(f"{key} {value}" for key, value in counts.items())
         lines.append(f"| {name} | {'yes' if is_good(found) else 'NO'} | {told} |")
     faults = [f"{name}:\n\n    {found['fault']}" for name, found in results.items() if found["fault"]]
