@@ -9,7 +9,7 @@ use super::*;
 fn seated(poll: &Poll) -> (Desk, Arc<Client>, Other) {
     let waker = Waker::new(poll.registry(), Token(0)).unwrap();
     let limits = Limits { requests: 9, bytes: 100 };
-    let desk = Desk::new(Line::new(10, 1), Memory::new(100), limits, waker);
+    let desk = Desk::new(Line::new(10, 1), Memory::new(100, 0), limits, waker);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let other = Other::connect(listener.local_addr().unwrap()).unwrap();
     let stream = listener.accept().unwrap().0;
