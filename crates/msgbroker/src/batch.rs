@@ -8,102 +8,145 @@ use crate::database::{group, operate, together, Fault, Group, Lease};
 use crate::line::Waiting;
 use crate::refusal::Refusal;
 use crate::request::{Denied, Operation, Request};
-use crate::worker::{Outcome, Worker};
+use crate::shared::Shared;
+use crate::worker::{parsed, Outcome, Worker};
 use sojourn_record::clock::now;
+
+/// A request that was carried out, and what its client has still to be told.
+type Untold = Vec<(Waiting, Outcome, Stamps)>;
 
 impl Worker<'_> {
     /// Serves until the queue is closed and empty.
     pub(super) fn serve_batches(&mut self) {
-        let (line, config) = (&self.shared.desk.line, self.shared.config);
+        let (line, most) = (&self.shared.desk.line, self.shared.config.batch_most);
         let mut batch = Vec::new();
-        while line.take_batch(config.batch_most, &mut batch) {
+        while line.take_batch(most, &mut batch) {
             self.shared.busy.fetch_add(1, Ordering::Relaxed);
-            self.serve_batch(std::mem::take(&mut batch));
+            self.serve_in_turn(&mut batch);
             self.shared.busy.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    fn serve_batch(&mut self, batch: Vec<Waiting>) {
+    /// A batch, and those that gather meanwhile: over one connection, and each is told while the database has the next.
+    fn serve_in_turn(&mut self, batch: &mut Vec<Waiting>) {
+        let (line, most) = (&self.shared.desk.line, self.shared.config.batch_most);
+        let mut lease = self.shared.pool.lease(self.patience());
+        let mut untold = Vec::new();
+        loop {
+            untold = self.serve_batch(lease.as_mut(), std::mem::take(batch), untold);
+            if !line.next_batch(most, batch) {
+                drop(lease);
+                return self.tell_all(untold);
+            }
+        }
+    }
+
+    /// Carries out a batch; `untold` is what the one before came to.
+    fn serve_batch(&mut self, lease: Option<&mut Lease<'_>>, batch: Vec<Waiting>, untold: Untold) -> Untold {
         let mut stamps = Stamps { taken: now(), ..Stamps::default() };
         let outcomes = {
-            let requests: Vec<_> = batch.iter().map(|waiting| self.parse(waiting)).collect();
+            let shared = self.shared;
+            let requests: Vec<_> = batch.iter().map(|waiting| parsed(shared, waiting)).collect();
             stamps.parsed = now();
             let operations: Vec<_> = requests.iter().flatten().map(|request| &request.operation).collect();
-            let answers = self.ask_all(&operations, &mut stamps);
+            let mut untold = Some(untold);
+            let answers = {
+                let mut meanwhile = || self.tell_all(untold.take().unwrap_or_default());
+                let answers = ask_all(shared, lease, &operations, &mut stamps, &mut meanwhile);
+                meanwhile();
+                answers
+            };
             outcomes(&requests, answers)
         };
-        // The next batch has gathered meanwhile.
-        self.shared.desk.line.done();
-        let size = batch.len();
-        let mut all = Vec::with_capacity(size);
-        for (waiting, outcome) in batch.into_iter().zip(outcomes) {
+        let stamped = |(waiting, outcome): (Waiting, Outcome)| {
             let stamps = Stamps { received: waiting.1.received, ..stamps };
+            (waiting, outcome, stamps)
+        };
+        batch.into_iter().zip(outcomes).map(stamped).collect()
+    }
+
+    fn tell_all(&mut self, untold: Untold) {
+        if untold.is_empty() {
+            return;
+        }
+        let size = untold.len();
+        let mut all = Vec::with_capacity(size);
+        for (waiting, outcome, stamps) in untold {
             all.push(self.tell(waiting, outcome, stamps, size));
         }
         self.shared.book.done(&all);
     }
+}
 
-    /// An answer for each, all over one connection.
-    fn ask_all(&self, operations: &[&Operation<'_>], stamps: &mut Stamps) -> Vec<Answer> {
-        (stamps.connected, stamps.answered) = (stamps.parsed, stamps.parsed);
-        let mut answers = vec![Answer::Refused(Refusal::Busy); operations.len()];
-        if operations.is_empty() {
-            return answers;
-        }
-        let Some(mut lease) = self.shared.pool.lease(self.patience()) else { return answers };
-        stamps.connected = now();
+/// An answer for each, all over one connection. `meanwhile` is called at most once, while the database has something to do
+/// or before anything has to be waited for.
+fn ask_all(
+    shared: &Shared<'_>,
+    lease: Option<&mut Lease<'_>>,
+    operations: &[&Operation<'_>],
+    stamps: &mut Stamps,
+    meanwhile: &mut dyn FnMut(),
+) -> Vec<Answer> {
+    stamps.connected = now();
+    let mut answers = vec![Answer::Refused(Refusal::Busy); operations.len()];
+    if let Some(lease) = lease {
         let of = |kind| {
             let of_kind = move |index: &usize| group(operations[*index]) == kind;
             (0..operations.len()).filter(of_kind).collect::<Vec<usize>>()
         };
         let (puts, takes, alone) = (of(Group::Put), of(Group::Take), of(Group::Alone));
-        self.ask_together(&mut lease, operations, (&puts, &takes), &mut answers);
-        for index in alone {
-            answers[index] = self.ask_alone(&mut lease, operations[index]);
-        }
-        stamps.answered = now();
-        answers.iter().for_each(|answer| self.note(answer));
-        answers
+        ask_together(shared, lease, operations, (&puts, &takes), &mut answers, meanwhile);
+        ask_each(shared, lease, operations, &alone, &mut answers, meanwhile);
     }
+    stamps.answered = now();
+    answers.iter().for_each(|answer| shared.note(answer));
+    answers
+}
 
-    /// Puts and takes with one commit.
-    fn ask_together(
-        &self,
-        lease: &mut Lease<'_>,
-        operations: &[&Operation<'_>],
-        (puts, takes): (&[usize], &[usize]),
-        answers: &mut [Answer],
-    ) {
-        let all = || puts.iter().chain(takes);
-        let pick = |indexes: &[usize]| indexes.iter().map(|index| operations[*index]).collect::<Vec<_>>();
-        let alone = |lease: &mut Lease<'_>, answers: &mut [Answer]| {
-            for index in all() {
-                answers[*index] = self.ask_alone(lease, operations[*index]);
+/// Puts and takes with one commit.
+fn ask_together(
+    shared: &Shared<'_>,
+    lease: &mut Lease<'_>,
+    operations: &[&Operation<'_>],
+    (puts, takes): (&[usize], &[usize]),
+    answers: &mut [Answer],
+    meanwhile: &mut dyn FnMut(),
+) {
+    let all: Vec<usize> = puts.iter().chain(takes).copied().collect();
+    if all.len() < 2 {
+        return ask_each(shared, lease, operations, &all, answers, meanwhile);
+    }
+    let pick = |indexes: &[usize]| indexes.iter().map(|index| operations[*index]).collect::<Vec<_>>();
+    match together(lease, &pick(puts), &pick(takes), shared.config.redelivery_s, meanwhile) {
+        Ok((stored, taken)) => {
+            for (index, answer) in all.into_iter().zip(stored.into_iter().chain(taken)) {
+                answers[index] = answer;
             }
-        };
-        if all().count() < 2 {
-            return alone(lease, answers);
         }
-        match together(lease, &pick(puts), &pick(takes), self.shared.config.redelivery_s) {
-            Ok((stored, taken)) => {
-                for (index, answer) in all().zip(stored.into_iter().chain(taken)) {
-                    answers[*index] = answer;
-                }
-            }
-            // What one of them cannot have, the others must not miss: nothing was done, so each is tried alone.
-            Err(Fault::Refused(_)) => alone(lease, answers),
-            Err(fault) => {
-                for index in all() {
-                    let refusal = self.shared.as_refusal(&fault, operations[*index]);
-                    answers[*index] = Answer::Refused(refusal);
-                }
+        // What one of them cannot have, the others must not miss: nothing was done, so each is tried alone.
+        Err(Fault::Refused(_)) => ask_each(shared, lease, operations, &all, answers, meanwhile),
+        Err(fault) => {
+            for index in all {
+                answers[index] = Answer::Refused(shared.as_refusal(&fault, operations[index]));
             }
         }
     }
+}
 
-    fn ask_alone(&self, lease: &mut Lease<'_>, operation: &Operation<'_>) -> Answer {
-        operate(lease, operation, self.shared.config.redelivery_s)
-            .unwrap_or_else(|fault| Answer::Refused(self.shared.as_refusal(&fault, operation)))
+/// One after the other, each with a commit of its own.
+fn ask_each(
+    shared: &Shared<'_>,
+    lease: &mut Lease<'_>,
+    operations: &[&Operation<'_>],
+    indexes: &[usize],
+    answers: &mut [Answer],
+    meanwhile: &mut dyn FnMut(),
+) {
+    for index in indexes {
+        meanwhile();
+        let answer = operate(lease, operations[*index], shared.config.redelivery_s);
+        answers[*index] =
+            answer.unwrap_or_else(|fault| Answer::Refused(shared.as_refusal(&fault, operations[*index])));
     }
 }
 

@@ -102,16 +102,19 @@ impl Line {
         }
     }
 
-    /// A batch is carried out.
-    pub fn done(&self) {
+    /// A batch is carried out: up to `most` requests that have come meanwhile become the next at once, in `batch`; where
+    /// there is none, false, and the lane is free.
+    pub fn next_batch(&self, most: usize, batch: &mut Vec<Waiting>) -> bool {
         let mut state = self.lock();
-        state.batches -= 1;
-        let some = !state.jobs.is_empty() && self.may_begin(&state);
-        let wake = state.asleep > 0 && (some || state.closed);
-        drop(state);
-        if wake {
-            self.some.notify_one();
+        let count = state.jobs.len().min(most);
+        batch.extend(state.jobs.drain(..count));
+        if count == 0 {
+            state.batches -= 1;
+            if state.closed {
+                self.some.notify_all();
+            }
         }
+        count > 0
     }
 
     fn sleep<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {

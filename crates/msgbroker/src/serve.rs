@@ -85,7 +85,7 @@ fn shared<'a>(config: &'a Config, target: &Target, poll: &Poll) -> Result<Shared
     let waker = Waker::new(poll.registry(), WAKE).map_err(system("epoll"))?;
     let pool = Pool::new(target.clone(), config.connections);
     pool.fill().map_err(|fault| ServeError::Database { what: fault.text().into() })?;
-    let lanes = if config.batch { config.batch_lanes } else { usize::MAX };
+    let lanes = if config.batch { config.batch_lanes.min(config.connections) } else { usize::MAX };
     let line = Line::new(config.queue, lanes);
     // Two whole requests, so that one can be read while the other is served.
     let limits = Limits { requests: PIPELINE, bytes: 2 * (HEAD_BYTES + config.message_bytes) };

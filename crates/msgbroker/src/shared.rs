@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::answer::Answer;
 use crate::book::Book;
 use crate::client::Desk;
 use crate::database::{Fault, Keeper, Pool};
@@ -67,6 +68,15 @@ impl<'a> Shared<'a> {
     pub fn refused(&self, refused: &[Refusal]) {
         for refusal in refused {
             self.book.refused(refusal.status());
+        }
+    }
+
+    /// Tells the keeper what it has to know.
+    pub fn note(&self, answer: &Answer) {
+        match answer {
+            Answer::Message(_) | Answer::Acknowledged => self.keeper.deleted(1),
+            Answer::Dropped => self.keeper.dropped(),
+            _ => {}
         }
     }
 

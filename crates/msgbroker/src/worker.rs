@@ -68,20 +68,15 @@ impl<'a> Worker<'a> {
     fn serve(&mut self, waiting: Waiting) {
         let (_, job) = &waiting;
         let mut stamps = Stamps { received: job.received, taken: now(), ..Stamps::default() };
-        let parsed = self.parse(&waiting);
+        let request = parsed(self.shared, &waiting);
         stamps.parsed = now();
         (stamps.connected, stamps.answered) = (stamps.parsed, stamps.parsed);
-        let outcome = match parsed {
+        let outcome = match request {
             Ok(request) => Outcome::new(self.ask(&request.operation, &mut stamps), &request),
             Err(denied) => Outcome::refused(denied),
         };
         let done = self.tell(waiting, outcome, stamps, 1);
         self.shared.book.done(&[done]);
-    }
-
-    pub(super) fn parse<'b>(&self, (_, job): &'b Waiting) -> Result<Request<'b>, Denied> {
-        let (head, body) = job.bytes.split_at(job.head);
-        parse(head, body, self.shared.config.token.as_deref())
     }
 
     fn ask(&self, operation: &Operation<'_>, stamps: &mut Stamps) -> Answer {
@@ -94,21 +89,12 @@ impl<'a> Worker<'a> {
         stamps.answered = now();
         let answer =
             answer.unwrap_or_else(|fault| Answer::Refused(self.shared.as_refusal(&fault, operation)));
-        self.note(&answer);
+        self.shared.note(&answer);
         answer
     }
 
     pub(super) fn patience(&self) -> Duration {
         Duration::from_secs_f64(self.shared.config.timeout_s)
-    }
-
-    /// Tells the keeper what it has to know.
-    pub(super) fn note(&self, answer: &Answer) {
-        match answer {
-            Answer::Message(_) | Answer::Acknowledged => self.shared.keeper.deleted(1),
-            Answer::Dropped => self.shared.keeper.dropped(),
-            _ => {}
-        }
     }
 
     /// Answers a client.
@@ -138,4 +124,10 @@ impl<'a> Worker<'a> {
             gone: served.gone,
         }
     }
+}
+
+/// What was received as a request.
+pub(super) fn parsed<'b>(shared: &Shared<'_>, (_, job): &'b Waiting) -> Result<Request<'b>, Denied> {
+    let (head, body) = job.bytes.split_at(job.head);
+    parse(head, body, shared.config.token.as_deref())
 }

@@ -117,11 +117,12 @@ impl Link {
         params: Params<'_>,
         each: &mut dyn FnMut(Row),
     ) -> Result<(), Fault> {
-        self.run_all(&mut [Ask { statement, params, each }])
+        self.run_all(&mut [Ask { statement, params, each }], &mut || ())
     }
 
-    /// Carries out statements one after the other with one commit: all of them or none.
-    pub fn run_all(&mut self, asks: &mut [Ask<'_>]) -> Result<(), Fault> {
+    /// Carries out statements one after the other with one commit: all of them or none. `meanwhile` is called when they
+    /// are sent, before their answer is waited for.
+    pub fn run_all(&mut self, asks: &mut [Ask<'_>], meanwhile: &mut dyn FnMut()) -> Result<(), Fault> {
         self.out.clear();
         let mut new = Vec::new();
         for ask in asks.iter() {
@@ -133,11 +134,12 @@ impl Link {
         }
         frontend::sync(&mut self.out);
         let mut at = 0;
-        self.exchange(&mut |answer| match answer {
+        let mut each = |answer| match answer {
             Some(row) if at < asks.len() => (asks[at].each)(row),
             Some(_) => {}
             None => at += 1,
-        })?;
+        };
+        self.exchange(&mut each, meanwhile)?;
         self.prepared.append(&mut new);
         Ok(())
     }
@@ -165,14 +167,19 @@ impl Link {
     pub fn query(&mut self, text: &str, each: &mut dyn FnMut(Row)) -> Result<(), Fault> {
         self.out.clear();
         frontend::query(text, &mut self.out).map_err(|error| Fault::Refused(error.to_string()))?;
-        self.exchange(&mut |answer| answer.into_iter().for_each(&mut *each))
+        self.exchange(&mut |answer| answer.into_iter().for_each(&mut *each), &mut || ())
     }
 
     /// Sends `out`, and hears until the database is ready for more: only then is it done. `each` gets the rows, and
     /// `None` at the end of those of one statement.
-    fn exchange(&mut self, each: &mut dyn FnMut(Option<Row>)) -> Result<(), Fault> {
+    fn exchange(
+        &mut self,
+        each: &mut dyn FnMut(Option<Row>),
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<(), Fault> {
         let unknown = |error: io::Error| Fault::Unknown(error.to_string());
         self.stream.write_all(&self.out).map_err(unknown)?;
+        meanwhile();
         if self.out.capacity() > KEPT {
             self.out = BytesMut::new();
         }

@@ -33,12 +33,13 @@ pub(crate) fn group(operation: &Operation<'_>) -> Group {
 }
 
 /// All puts and all takes with one commit: done all or none. Where there are fewer messages than takers, the last of
-/// them get none. An answer for each.
+/// them get none. An answer for each. `meanwhile` as for `Link::run_all`.
 pub(crate) fn together(
     lease: &mut Lease<'_>,
     puts: &[&Operation<'_>],
     takes: &[&Operation<'_>],
     redelivery_s: Option<f64>,
+    meanwhile: &mut dyn FnMut(),
 ) -> Result<(Vec<Answer>, Vec<Answer>), Fault> {
     let stored = put_arrays(puts)?;
     let mut queues = takers(takes);
@@ -68,7 +69,7 @@ pub(crate) fn together(
     if !takes.is_empty() {
         asks.push(Ask { statement, params: taken, each: &mut each_take });
     }
-    lease.run_all(&mut asks)?;
+    lease.run_all(&mut asks, meanwhile)?;
     for takers in queues.iter().filter(|takers| takers.exists) {
         for index in &takers.indexes[takers.served..] {
             take_answers[*index] = Answer::Nothing;

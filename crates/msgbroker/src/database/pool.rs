@@ -146,12 +146,16 @@ impl Lease<'_> {
         params: Params<'_>,
         each: &mut dyn FnMut(Row),
     ) -> Result<(), Fault> {
-        self.run_all(&mut [Ask { statement, params, each }])
+        self.run_all(&mut [Ask { statement, params, each }], &mut || ())
     }
 
-    /// As `Link::run_all`.
-    pub fn run_all(&mut self, asks: &mut [Ask<'_>]) -> Result<(), Fault> {
-        let answer = self.link()?.run_all(asks);
+    /// As `Link::run_all`; `meanwhile` before a session has to be opened.
+    pub fn run_all(&mut self, asks: &mut [Ask<'_>], meanwhile: &mut dyn FnMut()) -> Result<(), Fault> {
+        self.forget_dead();
+        if self.slot.link.is_none() {
+            meanwhile();
+        }
+        let answer = self.link()?.run_all(asks, meanwhile);
         self.slot.used = now();
         if let Err(Fault::Unknown(_)) = &answer {
             // Others may be as dead; a late answer must reach nobody.
@@ -164,7 +168,8 @@ impl Lease<'_> {
         answer
     }
 
-    fn link(&mut self) -> Result<&mut Link, Fault> {
+    /// Drops a session that has ended meanwhile.
+    fn forget_dead(&mut self) {
         let slot = &mut self.slot;
         let epoch = self.pool.epoch.load(Ordering::Relaxed);
         let old = slot.epoch != epoch || now().saturating_sub(slot.used) > FRESH;
@@ -172,6 +177,10 @@ impl Lease<'_> {
             slot.link = None;
         }
         slot.epoch = epoch;
+    }
+
+    fn link(&mut self) -> Result<&mut Link, Fault> {
+        let slot = &mut self.slot;
         let link = match slot.link.take() {
             Some(link) => link,
             None => self.pool.open()?,
