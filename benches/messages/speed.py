@@ -16,6 +16,7 @@ import tempfile
 
 from service import BODY_BYTES, Row, Seen, fill, loaded, pgbench, serving
 
+from sojourn.testbed.flush import flush_s
 from sojourn.testbed.postgres import Postgres
 
 ROUNDS, SECONDS, STORED = 5, 3, 5000
@@ -44,6 +45,7 @@ def measure() -> list[Row]:
         try:
             with serving(database):  # which makes the tables
                 pass
+            flush_us = 1e6 * flush_s(database.data)
             for round_ in range(ROUNDS):
                 for durability in DURABILITY:
                     for connections, tool, clients in CELLS:
@@ -51,6 +53,7 @@ def measure() -> list[Row]:
                         row: Row = {"round": round_, "durability": durability, "connections": connections}
                         row |= {"tool": tool, "clients": clients}
                         row |= {"per_s": seen.operations / SECONDS, "p50_ms": seen.p50_ms, "p99_ms": seen.p99_ms}
+                        row["flush_us"] = flush_us
                         for part in ("service", "database", "client"):
                             row[f"{part}_us"] = 1e6 * getattr(seen, f"{part}_s") / seen.operations
                         rows.append(row)
@@ -92,4 +95,5 @@ def summary(rows: list[Row]) -> str:
             f"{of['p99_ms']:.3f} | {of['service_us']:.1f} | {of['database_us']:.1f} | {of['client_us']:.1f} |"
         )
     loads = os.getloadavg()
+    lines += ["", f"A page of 8 KiB is on disk {float(rows[0]['flush_us']):.0f} µs after it was written (median)."]
     return "\n".join([*lines, "", f"Load average at the end: {loads[0]:.1f} ({os.cpu_count()} cores).", ""])

@@ -81,6 +81,16 @@ def test_the_study_of_the_tree_is_sound() -> None:
     )
 
 
+@pytest.mark.parametrize("repetitions", [1, 3])
+def test_models_are_fitted_to_runs_among_those_they_are_judged_by(file: Path, repetitions: int) -> None:
+    file.write_text(SMALL.replace("repetitions = 2", f"repetitions = {repetitions}"))
+    plan = read_messages_plan(file)
+    found = measure(plan, open_study(file.parent / "out", plan, print), print, Simulated())
+    assert found.fitted is not None
+    # Each size once a repetition, but for the first, which came before all other runs.
+    assert len(found.fitted.runs) == 5 * max(repetitions - 1, 1)
+
+
 def test_sections_take_what_they_do_not_say_from_the_reference(file: Path) -> None:
     plan = read_messages_plan(file)
     pools, clients, middlewares = plan.sections()

@@ -66,6 +66,7 @@ def _runs(found: MessagesFindings) -> Iterator[str]:
     held = float((laws(found.seen)["interactive"] == "holds").mean() or 0.0)  # type: ignore[arg-type]
     law = f"the interactive law holds within 5 % in {100 * held:.0f} % of them"
     yield f"{found.seen.height} runs: {errors} errors, {wrong} wrong messages; {law}"
+    yield f"on {found.system}"
     rows = found.seen.to_dicts()
     full = sum(busy(row, found.cores).cores >= BUSY for row in rows)
     if full:

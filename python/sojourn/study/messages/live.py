@@ -20,6 +20,7 @@ from sojourn.study.messages.points import Point
 from sojourn.study.messages.reading import Window, seen
 from sojourn.study.messages.seen import Seen
 from sojourn.study.points import run_seed
+from sojourn.testbed.flush import flush_s
 from sojourn.testbed.postgres import Postgres
 
 READY_S, END_S = 30.0, 15.0
@@ -45,7 +46,8 @@ class LiveSystem:
             place = stack.enter_context(tempfile.TemporaryDirectory(prefix="sojourn-messages-"))
             self._postgres = Postgres(Path(place), connections=SESSIONS)
             stack.callback(self._postgres.close)
-            self.kind = "PostgreSQL " + str(self._postgres.run("SHOW server_version")[0][0]).split()[0]
+            version = str(self._postgres.run("SHOW server_version")[0][0]).split()[0]
+            self.kind = f"PostgreSQL {version}, a flush to disk takes {1e3 * flush_s(self._postgres.data):.2f} ms"
             self.run(WARM)  # what a cluster does for the first time is slower
             self._stack = stack.pop_all()
         return self

@@ -2,8 +2,8 @@
 
 First the reference and the calibration once, then a fit; the best configuration by each model is written down before it
 is run, and before any other section. Then everything else in one order at random, the other repetitions of reference and
-calibration among it: a machine is not as fast in one minute as in the next, and so all the fit knows is of the same
-minutes as what it is judged by.
+calibration among it. From these the models are fitted that are judged: a machine is not as fast in one minute as in the
+next, and so all that the fit knows is of the same minutes as what it is judged by.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sojourn.study.messages.modelled import Outcome, Outcomes, judged, predicted
 from sojourn.study.messages.models import CALIBRATION, REFERENCE, Best, Fitted, Regret, best, fit, regret
 from sojourn.study.messages.plan import BEST, MODELS, MessagesPlan, read_messages_plan
 from sojourn.study.messages.points import Point
-from sojourn.study.messages.seen import Seen, frame
+from sojourn.study.messages.seen import CONFIGURATION, Seen, frame
 from sojourn.study.points import kept, spread
 
 
@@ -94,7 +94,15 @@ def _runs(plan: MessagesPlan, system: System, found: MessagesFindings, say: Say)
     if rest:
         run("all others, in one order at random", spread(rest, plan.study.load.seed))
     if fits:
-        found.fitted = fit(undisturbed(found.seen))
+        found.fitted = fit(undisturbed(_meanwhile(found.seen)))
+
+
+def _meanwhile(seen: pl.DataFrame) -> pl.DataFrame:
+    """Without the first repetitions of what is fitted, which were run before all others, if each of their points has
+    another."""
+    fitted = pl.col("section").is_in([REFERENCE, CALIBRATION])
+    repeated = seen.filter(fitted).group_by("section", *CONFIGURATION).agg(pl.col("repetition").max() > 1)
+    return seen.filter(~fitted | (pl.col("repetition") > 1)) if repeated["repetition"].all() else seen
 
 
 def _once(folder: Path, point: Point, system: System, tries: int, say: Say) -> Seen:
