@@ -17,15 +17,13 @@ from typing import Any
 
 from record import cpu_s
 
-from sojourn._native import message_statements
+from sojourn._native import message_settings, message_statements
 from sojourn.lab.process import Worker
 from sojourn.measure.messages_load import messages_load
 from sojourn.testbed.messages import Messages, MessagesOptions
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_programs import programs
 
-# The service's for its sessions (crates/msgbroker/src/database/target.rs).
-SETTINGS = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off"
 BODY_BYTES = 200
 QUEUE = "load-0"
 Row = dict[str, float | str | int]
@@ -140,7 +138,7 @@ def pgbench(database: Postgres, clients: int, seconds: float, durability: str) -
         before, database_before = resource.getrusage(resource.RUSAGE_CHILDREN), database_s(database)
         done = subprocess.run(
             command, capture_output=True, text=True, cwd=folder, check=False,
-            env={"PGOPTIONS": f"{SETTINGS} -c synchronous_commit={commit}", "LC_ALL": "C"},
+            env={"PGOPTIONS": f"{message_settings()} -c synchronous_commit={commit}", "LC_ALL": "C"},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         settle(database)

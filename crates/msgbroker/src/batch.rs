@@ -4,12 +4,12 @@ use std::sync::atomic::Ordering;
 
 use crate::answer::Answer;
 use crate::book::Stamps;
-use crate::database::{group, operate, together, Fault, Group, Lease};
+use crate::database::{group, together, Fault, Group, Lease};
 use crate::line::Waiting;
 use crate::refusal::Refusal;
 use crate::request::{Denied, Operation, Request};
 use crate::shared::Shared;
-use crate::worker::{parsed, Outcome, Worker};
+use crate::worker::{answer, parsed, Outcome, Worker};
 use sojourn_record::clock::now;
 
 /// A request that was carried out, and what its client has still to be told.
@@ -78,8 +78,8 @@ impl Worker<'_> {
     }
 }
 
-/// An answer for each, all over one connection. `meanwhile` is called at most once, while the database has something to do
-/// or before anything has to be waited for.
+/// An answer for each, all over one connection. `meanwhile` is called while the database has something to do, or before
+/// anything has to be waited for; perhaps more than once.
 fn ask_all(
     shared: &Shared<'_>,
     lease: Option<&mut Lease<'_>>,
@@ -142,11 +142,9 @@ fn ask_each(
     answers: &mut [Answer],
     meanwhile: &mut dyn FnMut(),
 ) {
+    meanwhile();
     for index in indexes {
-        meanwhile();
-        let answer = operate(lease, operations[*index], shared.config.redelivery_s);
-        answers[*index] =
-            answer.unwrap_or_else(|fault| Answer::Refused(shared.as_refusal(&fault, operations[*index])));
+        answers[*index] = answer(shared, lease, operations[*index]);
     }
 }
 

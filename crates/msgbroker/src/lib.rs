@@ -35,7 +35,7 @@ mod text;
 mod worker;
 
 pub use config::{Config, Durability};
-pub use database::{About, PUT, TAKE};
+pub use database::{About, PUT, SETTINGS, TAKE};
 pub use error::ServeError;
 pub use serve::{serve, Ready};
 pub use summary::Summary;

@@ -40,18 +40,18 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Whether a worker that takes requests now does right: a statement for few costs as much as one for many, so that
-    /// a second batch beside the first has to be large.
-    fn may_begin(&self, state: &State) -> bool {
-        state.batches == 0 || (state.batches < self.lanes && state.jobs.len() >= BESIDE)
-    }
-
     pub fn new(most: usize, lanes: usize) -> Self {
         Self { state: Mutex::default(), some: Condvar::new(), most, lanes }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a worker that takes requests now does right: a statement for few costs as much as one for many, so that
+    /// a second batch beside the first has to be large.
+    fn may_begin(&self, state: &State) -> bool {
+        state.batches == 0 || (state.batches < self.lanes && state.jobs.len() >= BESIDE)
     }
 
     /// Puts a request at the end, or gives it back where the queue is full. Without `wake` the caller is a worker that
@@ -84,8 +84,8 @@ impl Line {
         }
     }
 
-    /// Up to `most` requests at once, into `batch`; while others have not said `done`, requests stay and wait, so that
-    /// they become a batch. False when the queue is closed and empty.
+    /// Up to `most` requests at once, into `batch`; while others carry out theirs, requests stay and wait, so that they
+    /// become a batch. False when the queue is closed and empty.
     pub fn take_batch(&self, most: usize, batch: &mut Vec<Waiting>) -> bool {
         let mut state = self.lock();
         loop {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::answer::Answer;
 use crate::book::{Done, Stamps};
-use crate::database::operate;
+use crate::database::{operate, Lease};
 use crate::line::Waiting;
 use crate::refusal::Refusal;
 use crate::request::{parse, Denied, Kind, Operation, Request};
@@ -84,11 +84,9 @@ impl<'a> Worker<'a> {
             return Answer::Refused(Refusal::Busy);
         };
         stamps.connected = now();
-        let answer = operate(&mut lease, operation, self.shared.config.redelivery_s);
+        let answer = answer(self.shared, &mut lease, operation);
         drop(lease);
         stamps.answered = now();
-        let answer =
-            answer.unwrap_or_else(|fault| Answer::Refused(self.shared.as_refusal(&fault, operation)));
         self.shared.note(&answer);
         answer
     }
@@ -130,4 +128,10 @@ impl<'a> Worker<'a> {
 pub(super) fn parsed<'b>(shared: &Shared<'_>, (_, job): &'b Waiting) -> Result<Request<'b>, Denied> {
     let (head, body) = job.bytes.split_at(job.head);
     parse(head, body, shared.config.token.as_deref())
+}
+
+/// Carries out one operation by itself.
+pub(super) fn answer(shared: &Shared<'_>, lease: &mut Lease<'_>, operation: &Operation<'_>) -> Answer {
+    operate(lease, operation, shared.config.redelivery_s)
+        .unwrap_or_else(|fault| Answer::Refused(shared.as_refusal(&fault, operation)))
 }

@@ -22,8 +22,15 @@ fn message_statements() -> BTreeMap<&'static str, &'static str> {
     BTreeMap::from([("PUT", sojourn_msgbroker::PUT), ("TAKE", sojourn_msgbroker::TAKE)])
 }
 
+/// The settings of a session, but for its durability, as PGOPTIONS has them.
+#[pyfunction]
+fn message_settings() -> &'static str {
+    sojourn_msgbroker::SETTINGS
+}
+
 /// Adds this file's functions to the native module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(serve_messages, module)?)?;
-    module.add_function(wrap_pyfunction!(message_statements, module)?)
+    module.add_function(wrap_pyfunction!(message_statements, module)?)?;
+    module.add_function(wrap_pyfunction!(message_settings, module)?)
 }

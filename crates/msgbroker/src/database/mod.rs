@@ -32,3 +32,4 @@ pub(crate) use schema::prepare;
 pub use schema::About;
 pub use statements::{PUT, TAKE};
 pub(crate) use target::Target;
+pub use target::SETTINGS;
