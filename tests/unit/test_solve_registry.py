@@ -68,7 +68,10 @@ def test_an_approximation_where_exact_is_too_dear(only: Callable[..., sj.Model])
     assert "no exact method answers within 1 s" in r.message and "simulate to know" in r.message
     assert set(r.frame["status"]) == {"approximate", "ok"}
     assert sj.solve(m, budget_s=10.0).method == "slow"
-    assert sj.solve(only(method("slow", cost_s=5.0))).method == "slow"  # nothing else applies
+    slow = only(method("slow", cost_s=5.0))  # nothing else applies
+    with pytest.raises(MethodRefused, match=r"method slow takes about 5 s and 1 s are allowed; ask for it by name"):
+        sj.solve(slow)
+    assert sj.solve(slow, method="slow").method == sj.solve(slow, budget_s=6.0).method == "slow"
     big = method("huge", memory_bytes=lambda n: 1e12)
     assert sj.solve(only(big, method("rough", exact=False))).method == "rough"
 

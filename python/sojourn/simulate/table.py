@@ -113,8 +113,10 @@ def _waits(c: Columns, level: float) -> Iterator[Row]:
         squares = c.of("waiting_s2", line)
         yield from c.rows("waiting_time_variance", line, variance_of(squares, wait, done, level), level)
     if shared := c.keys([k for k in queues if n.discipline[k] not in LINE]):
-        wait = c.of("response_s", shared) - c.of("busy", shared)
+        wait = c.of("response_s", shared) - c.of("busy", shared) - c.of("blocked", shared)
         yield from c.rows("waiting_time", shared, ratio(wait, c.of("completions", shared), level), level)
+    if held := c.keys(n.blockable):
+        yield from c.rows("blocked_time", held, ratio(c.of("blocked", held), c.of("completions", held), level), level)
 
 
 def _losses(c: Columns, level: float) -> Iterator[Row]:

@@ -22,11 +22,12 @@ PERVASIVE = ("approximate", "not_converged", "bounds")  # what is true of every 
 GIVEN = ("service_time", "arrival_rate")  # rows that repeat the model
 FIELDS = {
     "throughput": "visit_rate", "utilisation": "utilisation", "queue_length": "queue_length",
-    "residence_time": "residence_s", "response_time": "", "waiting_time": "waiting_s", "service_time": "",
+    "residence_time": "residence_s", "response_time": "", "waiting_time": "waiting_s", "blocked_time": "blocked_s",
+    "service_time": "",
     "loss_probability": "loss",
 }  # fmt: skip
 SUMMED = ("throughput", "utilisation", "queue_length")
-AVERAGED = ("response_time", "waiting_time", "service_time", "loss_probability")
+AVERAGED = ("response_time", "waiting_time", "blocked_time", "service_time", "loss_probability")
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ def _tables(networks: Sequence[Network], s: Solution) -> dict[str, Array | None]
         "residence_time": residence,
         "response_time": response,
         "waiting_time": np.where(single[None, :, None], waiting, np.nan),
+        "blocked_time": s.blocked_s,
         "service_time": np.broadcast_to(service, residence.shape),
         "loss_probability": s.loss,
     }
@@ -121,7 +123,10 @@ def _mean(metric: str, tables: Mapping[str, Array | None], k: int, own: np.ndarr
 
 def _absent(line: Line, n: Network, sound: bool) -> bool:
     """No number at any point, of a metric that such a station does not have, or that the method does not tell."""
-    if line.metric not in ("utilisation", "waiting_time", "loss_probability") or not np.isnan(line.value).all():
+    if (
+        line.metric not in ("utilisation", "waiting_time", "blocked_time", "loss_probability")
+        or not np.isnan(line.value).all()
+    ):
         return False
     kind = n.kind[n.stations.index(line.station)]
     told = kind == "queue" or (kind == "load_dependent" and line.metric == "utilisation")

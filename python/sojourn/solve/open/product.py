@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.model.network import Array, Network
+from sojourn.model.network import Array, Network, stacked
 from sojourn.solve.method import Method, Wanted
-from sojourn.solve.open.levels import Levels, poisson, response_quantile, waiting_quantile
+from sojourn.solve.open.levels import Levels, poisson
 from sojourn.solve.open.traffic import Traffic, only_open, speeds
 from sojourn.solve.productform import product_form
+from sojourn.solve.single.mmm import response_quantile, waiting_quantile
 from sojourn.solve.solution import Solution
 
 
@@ -69,14 +70,16 @@ def _station(
 ) -> None:
     own = traffic.load[points, k]
     load = own.sum(axis=1)
+    assert solution.waiting_s is not None, "Traffic.unstable makes it"
     if speed is None:
-        solution.queue_length[points, k] = own
+        solution.queue_length[points, k], solution.waiting_s[points, k] = own, 0.0
         spread, numbers = load, poisson(load, -1 if wanted.probabilities is None else wanted.probabilities)
     else:
         levels = Levels.of(load, speed)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(load[:, None] > 0, own / load[:, None], 0.0)
         solution.queue_length[points, k] = share * levels.mean[:, None]
+        solution.waiting_s[points, k] = service_of(traffic, points)[:, k] * levels.stretch[:, None]
         dependent = traffic.networks[0].kind[k] == "load_dependent"
         busy = levels.busy if dependent else load / len(speed)
         solution.utilisation[points, k] = share * busy[:, None]
@@ -89,18 +92,29 @@ def _station(
         _put(traffic, solution, k, points, "queue_length_probability", column, n=n)
 
 
+def service_of(traffic: Traffic, points: np.ndarray) -> Array:
+    """P x K x C, mean service times."""
+    return stacked([traffic.networks[p] for p in points], "service_s")
+
+
 def _times(traffic: Traffic, solution: Solution, k: int, points: np.ndarray, levels: Levels, wanted: Wanted) -> None:
     """First come first served: a visit waits as in M/M/m, whatever the rest of the network."""
     network = traffic.networks[0]
     if network.discipline[k] not in ("fcfs", "siro"):
         return
     _put(traffic, solution, k, points, "waiting_probability", levels.beyond)
-    service = np.array([traffic.networks[p].service_s[k].max() for p in points])
+    service = service_of(traffic, points)[:, k].max(axis=1)
     if network.discipline[k] != "fcfs":
         return
+    with np.errstate(divide="ignore"):
+        drain = (levels.speed[-1] - levels.load) / service
     for q in wanted.quantiles:
-        _put(traffic, solution, k, points, "waiting_time_quantile", waiting_quantile(levels, service, q), q=q)
-        _put(traffic, solution, k, points, "response_time_quantile", response_quantile(levels, service, q), q=q)
+        waits, responses = (
+            waiting_quantile(levels.beyond, drain, q),
+            response_quantile(levels.beyond, drain, service, q),
+        )
+        _put(traffic, solution, k, points, "waiting_time_quantile", waits, q=q)
+        _put(traffic, solution, k, points, "response_time_quantile", responses, q=q)
 
 
 def _put(

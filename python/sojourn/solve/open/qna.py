@@ -66,10 +66,12 @@ def interval_scv(process: object) -> float:
 def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     traffic = Traffic.of(networks)
     solution = traffic.unstable()
+    assert solution.waiting_s is not None, "unstable makes it"
     for p in np.flatnonzero(traffic.stable).tolist():
         nodes = _nodes(networks[p], traffic.rate[p], traffic.load[p])
         wait = nodes.waiting_s()
         solution.throughput[p] = traffic.passes[p]
+        solution.waiting_s[p] = wait[:, None]
         solution.queue_length[p] = traffic.load[p] + traffic.rate[p] * wait[:, None]
         solution.utilisation[p] = traffic.load[p] / np.where(np.isinf(nodes.servers), np.nan, nodes.servers)[:, None]
         solution.status[p] = "approximate"

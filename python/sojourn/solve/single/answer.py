@@ -77,15 +77,17 @@ class Open:
         with np.errstate(invalid="ignore"):
             return np.where(mask, values, np.nan)
 
-    def solution(self, response_s: Array) -> Solution:
-        """`response_s`: P x C, means; NaN where there is none."""
+    def solution(self, waiting_s: Array) -> Solution:
+        """`waiting_s`: P x C, means (response less service, never made as that difference); NaN where there is none."""
         read = self.read
+        response_s = waiting_s + read.service_s
         with np.errstate(invalid="ignore"):
             number = np.where(read.rate > 0, read.rate * response_s, np.where(np.isnan(response_s), np.nan, 0.0))
         busy = self.served * read.service_s / read.servers[:, None]
         return Solution(
             self.served, number[:, None, :], busy[:, None, :], _quiet(self.status),
-            residence_s=response_s[:, None, :], more=self.rows.made, message=self.message(),
+            residence_s=response_s[:, None, :], waiting_s=waiting_s[:, None, :], more=self.rows.made,
+            message=self.message(),
         )  # fmt: skip
 
     def message(self) -> str:

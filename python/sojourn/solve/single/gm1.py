@@ -69,7 +69,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         rows.put("response_time_quantile", each(-response * np.log1p(-q), read), q=q)
     if wanted.probabilities is not None:
         probabilities(rows, _law(load, free, wanted.probabilities))
-    return answer.solution(each(response, read))
+    return answer.solution(each(waits * response, read))
 
 
 def _law(load: Array, free: Array, most: int) -> Array:

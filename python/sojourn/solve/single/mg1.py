@@ -134,7 +134,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
             for r, share, row, stable in zip(read.total, read.share, read.services, answer.stable, strict=True)
         ]  # fmt: skip
         probabilities(rows, np.array(table))
-    return answer.solution(response)
+    return answer.solution(each(q.waiting_s, read))
 
 
 def each(values: Array, read: Reading) -> Array:

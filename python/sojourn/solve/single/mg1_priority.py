@@ -66,7 +66,7 @@ def priorities(
             b, spread = service_s[:, c], second[:, c] - service_s[:, c] ** 2
             if preemptive:
                 response, total = (work + b) / free, (work2 - work**2 + spread) / free**2 + (work + b) * longer
-                values = (response - b, total + spread - 2 * spread / free, response, total)
+                values = ((work + b * high) / free, total + spread - 2 * spread / free, response, total)
             else:
                 values = (waiting, variance, waiting + b, variance + spread)
             for table, value in zip(found, values, strict=True):
@@ -101,7 +101,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     answer.rows.put("queue_length_variance", read.rate * q.response_s + read.rate**2 * q.response_variance)
     answer.rows.put("waiting_time_variance", q.waiting_variance)
     answer.rows.put("response_time_variance", q.response_variance)
-    return answer.solution(q.response_s)
+    return answer.solution(q.waiting_s)
 
 
 METHOD = Method(

@@ -94,12 +94,11 @@ class MMm:
 
     def waiting_quantile(self, q: float) -> Array:
         """s; 0 where at least the share `q` does not wait."""
-        with np.errstate(divide="ignore"):
-            return np.maximum(np.log(self.waits) - np.log1p(-q), 0.0) / self.drain_per_s
+        return waiting_quantile(self.waits, self.drain_per_s, q)
 
     def response_quantile(self, q: float) -> Array:
         """s."""
-        return quantile(response_tail, q, self.response_s, self.waits, self.drain_per_s, 1 / self.service_s)
+        return response_quantile(self.waits, self.drain_per_s, self.service_s, q)
 
     def probabilities(self, most: int) -> Array:
         """P(N = 0 … most), points x (most + 1)."""
@@ -115,6 +114,19 @@ class MMm:
         with np.errstate(invalid="ignore"):
             found = (self.waits * (1 - self.load))[:, None] * np.where(n <= edge[:, None], below, above)
         return np.where(self.offered[:, None] > 0, found, np.where(n == 0, 1.0, 0.0))
+
+
+def waiting_quantile(waits: Array, drain_per_s: Array, q: float) -> Array:
+    """s, under FCFS: P(wait > t) = waits·exp(-drain t)."""
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log(waits) - np.log1p(-q), 0.0) / drain_per_s
+
+
+def response_quantile(waits: Array, drain_per_s: Array, service_s: Array, q: float) -> Array:
+    """s, under FCFS; `waits` P(an arrival waits), `drain_per_s` m mu (1 - rho); 0 where a service takes no time."""
+    timed = np.where(service_s > 0, service_s, np.nan)
+    found = quantile(response_tail, q, timed + waits / drain_per_s, waits, drain_per_s, 1 / timed)
+    return np.where(service_s == 0, 0.0, found)
 
 
 def response_tail(t: Array, waits: Array, drain: Array, mu: Array) -> Array:
@@ -136,7 +148,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         times(answer.rows, q, wanted)
     if wanted.probabilities is not None:
         probabilities(answer.rows, q.probabilities(wanted.probabilities))
-    return answer.solution(np.repeat(q.response_s[:, None], read.rate.shape[1], axis=1))
+    return answer.solution(np.repeat(q.waiting_s[:, None], read.rate.shape[1], axis=1))
 
 
 def thinned(rows: Rows, read: Reading, number: Array, variance: Array) -> None:

@@ -70,6 +70,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     loss = np.repeat(lost[:, None], read.rate.shape[1], axis=1)
     return Solution(
         through, (through * response)[:, None, :], busy[:, None, :], residence_s=response[:, None, :],
+        waiting_s=np.repeat(wait[:, None, None], read.rate.shape[1], axis=2),
         loss=loss[:, None, :], more=made.made,
     )  # fmt: skip
 
