@@ -64,7 +64,7 @@ def _tables(networks: Sequence[Network], s: Solution) -> dict[str, Array | None]
     rate = s.throughput @ n.same_chain
     with np.errstate(divide="ignore", invalid="ignore"):
         residence = s.queue_length / rate[:, None, :] if s.residence_s is None else s.residence_s
-        response = residence / visits
+        response = residence / visits if s.visit_rate is None else s.queue_length / s.visit_rate
         waiting = _clean(response - service, response) if s.waiting_s is None else s.waiting_s
     single = np.array([kind in ("queue", "delay") for kind in n.kind])
     return {
@@ -224,12 +224,13 @@ def _status(lines: Sequence[Line], value: Array, points: int, status: Sequence[s
     missing = ~np.isfinite(value)
     if not status and not missing.any():
         return pl.lit("ok").alias("status")
-    names = ["ok", "idle", *dict.fromkeys(name for name in status if name != "ok")]
+    names = ["ok", "idle", "no_moment", *dict.fromkeys(name for name in status if name not in ("ok", "no_moment"))]
     code = np.array([names.index(name) for name in status] or [0] * points)
     always = np.array([name in PERVASIVE for name in status] or [False] * points)
     of, at = np.divmod(np.arange(len(value)), points)
     given = np.array([line.metric in GIVEN for line in lines])[of]
-    why = np.where(code[at] == 0, 1, code[at])
+    endless = np.where(value == np.inf, names.index("no_moment"), 1)
+    why = np.where(code[at] == 0, endless, code[at])
     return pl.Series("status", names).gather(np.where(missing, why, np.where(always[at] & ~given, code[at], 0)))
 
 

@@ -64,7 +64,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     points, stations, classes = len(networks), len(c.delay), c.population.shape[1]
     most = 0 if wanted.probabilities is None else wanted.probabilities + 1
     x, busy = np.zeros((points, classes)), np.zeros((points, stations, classes))
-    queue, second, spread = busy.copy(), np.zeros((points, stations)), np.zeros((points, stations))
+    queue, line, second, spread = busy.copy(), busy.copy(), np.zeros((points, stations)), np.zeros((points, stations))
     exactly_n = np.zeros((points, stations, most))
     exactly_n[:, :, :1] = 1.0
     for group in _groups(networks, c):
@@ -82,10 +82,10 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         x[np.ix_(group, used)] = found[0]
         queue[np.ix_(group, at, used)], busy[np.ix_(group, at, used)] = found[1], found[2]
         second[np.ix_(group, at)], spread[np.ix_(group, at)] = found[3], found[4]
-        exactly_n[np.ix_(group, at)] = found[5]
-    s = chains.solution(c, x, queue, _open_queue(c, spread))
+        exactly_n[np.ix_(group, at)], line[np.ix_(group, at, used)] = found[5], found[6]
+    s = chains.solution(c, x, queue, _open_queue(c, spread) if c.open_rate.any() else None, line)
     _busy(networks, c, s, busy)
-    s.more = _rows(c, queue, second, exactly_n, x)
+    s.more += _rows(c, queue, second, exactly_n, x)
     return s
 
 
@@ -144,7 +144,10 @@ def _open_queue(c: chains.Chains, spread: Array) -> Array:
 
 
 def _busy(networks: Sequence[Network], c: chains.Chains, s: Solution, busy: Array) -> None:
-    """A load-dependent station's utilisation is the share of time that somebody is there, split by those present."""
+    """A load-dependent station's utilisation is the share of time that somebody is there, split by those present.
+
+    With open classes too, the split is known where the station has one speed: by throughput. Else only the sum is told.
+    """
     shares = chains.by_classes(c, busy)
     for k in c.network.rates:
         own = shares[:, k]
@@ -152,8 +155,12 @@ def _busy(networks: Sequence[Network], c: chains.Chains, s: Solution, busy: Arra
             load = c.open_load[p, k]
             if load.any() and not c.unstable[p]:
                 here = busy[p, k].sum()
-                empty = (1 - here) * np.exp(-log_weights(n.speed(k, len(n.rates[k])), float(load.sum()))[0])
-                own[p] += load / load.sum() * (1 - empty - here)
+                own[p] = (s.throughput[p] @ n.same_chain) * n.demands_s[k]
+                if len(set(n.rates[k].tolist())) > 1:
+                    first = log_weights(n.speed(k, len(n.rates[k])), float(load.sum()))[0]
+                    own[p], whole = np.nan, here - (1 - here) * np.expm1(-first)
+                    row = {"point": p, "station": n.stations[k], "class": "", "metric": "utilisation", "value": whole}
+                    s.more.append(row)
         s.utilisation[:, k] = np.where(c.unstable[:, None], np.nan, own)
 
 

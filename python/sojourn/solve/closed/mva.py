@@ -46,8 +46,8 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         think = np.where(c.population > 0, think, 1.0)
     demand = np.ascontiguousarray(np.nan_to_num(demand[:, :, 0]) if c.unstable.any() else demand[:, :, 0], dtype=float)
     think, population = np.ascontiguousarray(think[:, 0]), np.ascontiguousarray(c.population[:, 0])
-    x, q = _native.closed_single(demand, think, population)
-    return chains.solution(c, x[:, None], q[:, :, None])
+    x, q, line = _native.closed_single(demand, think, population)
+    return chains.solution(c, x[:, None], q[:, :, None], line=line[:, :, None])
 
 
 def cost_s(network: Network) -> float:

@@ -54,8 +54,9 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     if c.unstable.any():
         demand = np.nan_to_num(demand)
     if len(networks) == 1 and c.population.all():
-        return chains.solution(c, *_solve(demand[0], think[0], c.population))
-    x, q = np.zeros(c.population.shape), np.zeros(demand.shape)
+        x, q, line = _solve(demand[0], think[0], c.population)
+        return chains.solution(c, x, q, line=line)
+    x, q, line = np.zeros(c.population.shape), np.zeros(demand.shape), np.zeros(demand.shape)
     for points in groups(demand, think, c.population):
         used = c.population[points].any(axis=0)
         if used.any():
@@ -63,28 +64,30 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
             found = _solve(demand[p][:, used], think[p, used], c.population[np.ix_(points, used)])
             own = np.flatnonzero(used)
             x[np.ix_(points, own)] = found[0]
-            here = q[points]
-            here[:, :, own] = found[1]
-            q[points] = here
-    return chains.solution(c, x, q)
+            for table, values in ((q, found[1]), (line, found[2])):
+                here = table[points]
+                here[:, :, own] = values
+                table[points] = here
+    return chains.solution(c, x, q, line=line)
 
 
-def _solve(demand: Array, think: Array, population: NDArray[np.int64]) -> tuple[Array, Array]:
+def _solve(demand: Array, think: Array, population: NDArray[np.int64]) -> tuple[Array, Array, Array]:
     size = np.prod(population.max(axis=0) + 1.0)
     kernel = _native.closed_multi if size <= KEPT_STATES or len(think) == 1 else _native.closed_diagonal
     if kernel is _native.closed_multi or population.all():
         return kernel(np.ascontiguousarray(demand), think.copy(), np.ascontiguousarray(population))
     rows = [_one(demand, think, row) for row in population]
-    return np.stack([x for x, _ in rows]), np.stack([q for _, q in rows])
+    x, q, line = (np.stack(tables) for tables in zip(*rows, strict=True))
+    return x, q, line
 
 
-def _one(demand: Array, think: Array, population: NDArray[np.int64]) -> tuple[Array, Array]:
+def _one(demand: Array, think: Array, population: NDArray[np.int64]) -> tuple[Array, Array, Array]:
     """A point at which some classes are empty."""
-    x, q, used = np.zeros(len(think)), np.zeros(demand.shape), population > 0
+    x, q, line, used = np.zeros(len(think)), np.zeros(demand.shape), np.zeros(demand.shape), population > 0
     if used.any():
         found = _solve(demand[:, used], think[used], population[None, used])
-        x[used], q[:, used] = found[0][0], found[1][0]
-    return x, q
+        x[used], q[:, used], line[:, used] = found[0][0], found[1][0], found[2][0]
+    return x, q, line
 
 
 def groups(demand: Array, think: Array, population: NDArray[np.int64]) -> list[NDArray[np.intp]]:

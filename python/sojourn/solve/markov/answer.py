@@ -97,15 +97,13 @@ def answer(networks: Sequence[Network], found: Sequence[Measured], wanted: Wante
         through[i] = _passes(network, np.array(point.measures["exit"]))
         outside[i] = np.array(point.measures["waiting"]).reshape(-1, shape[2]).sum(axis=0)
         more += _more(network, point.measures, i, wanted)
-    visits = np.stack([x.visits for x in networks])
     with np.errstate(divide="ignore", invalid="ignore"):
-        residence = np.where(visits > 0, queue / rate * visits, 0.0)
-        waiting = np.where(visits > 0, line / rate, 0.0)
+        waiting, stuck = line / rate, blocked / rate
     lossy = any(np.isfinite(x.capacity).any() for x in networks)
     status = [point.status for point in found]
     return Solution(
-        through, queue, busy, status if set(status) != {"ok"} else [], residence_s=residence, waiting_s=waiting,
-        blocked_s=blocked / rate if held else None, visit_rate=rate, loss=loss if lossy else None,
+        through, queue, busy, status if set(status) != {"ok"} else [], waiting_s=waiting,
+        blocked_s=stuck if held else None, visit_rate=rate, loss=loss if lossy else None,
         outside=outside if any(x.limits for x in networks) else None, more=more,
         message="; ".join(dict.fromkeys(point.text for point in (found if points < 4 else found[-1:]))),
     )  # fmt: skip

@@ -12,6 +12,7 @@ from sojourn.solve.markov.most_open import LEAST, MOST_CUSTOMERS, wanted_bound
 from sojourn.solve.markov.phases import arrivals, phases
 from sojourn.solve.markov.spec import rule
 from sojourn.solve.markov.stability import load, unstable
+from sojourn.solve.productform import served_for_ever
 
 POLICIES = ("random", "jsq")
 
@@ -45,6 +46,8 @@ def _size(network: Network) -> str | None:
 
 
 def _stations(network: Network) -> str | None:
+    if reason := served_for_ever(network):
+        return reason
     for k, name in enumerate(network.stations):
         station = network.model.station(name)
         if network.kind[k] == "multicore":

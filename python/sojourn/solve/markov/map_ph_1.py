@@ -24,8 +24,9 @@ import numpy as np
 from scipy.linalg import expm
 
 from sojourn.model.network import Array
+from sojourn.model.processes import stationary
 from sojourn.solve.markov.matrix_geometric import Geometric, solve
-from sojourn.solve.markov.phases import Arrivals, Phases, stationary
+from sojourn.solve.markov.phases import Arrivals, Phases
 
 LARGEST = 400
 

@@ -29,7 +29,7 @@ from sojourn.solve.markov.estimate import states
 from sojourn.solve.open.traffic import full_speed
 
 MOST_STATES = 6_000  # of the saturated network: some ten milliseconds
-SAME = 1e-9
+SAME, ROUNDING = 1e-9, 1e-13
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def unstable(network: Network) -> str:
         return ""
     total = float(network.rate_per_s.sum())
     for k, load in enumerate(station_loads(network)):
-        if load >= 1:
+        if load >= 1 - ROUNDING:
             name = network.stations[k]
             return f"station {name} is offered {load:.6g} of what it can do; unstable from {total / load:.6g}/s on"
     found = saturation(network)

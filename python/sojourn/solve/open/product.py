@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from sojourn.model.network import Array, Network, stacked
+from sojourn.solve.levels import Levels, poisson
 from sojourn.solve.method import Method, Wanted
-from sojourn.solve.open.levels import Levels, poisson
 from sojourn.solve.open.traffic import Traffic, only_open, speeds
 from sojourn.solve.productform import product_form
 from sojourn.solve.single.mmm import response_quantile, waiting_quantile
@@ -50,9 +50,20 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     for k in range(len(networks[0].stations)):
         for points, speed in _groups(networks, good, k):
             _station(traffic, solution, k, points, speed, wanted)
+    solution.residence_s = _residence(traffic, solution)
     if len(good) == len(networks):
         solution.status = []
     return solution
+
+
+def _residence(traffic: Traffic, solution: Solution) -> Array:
+    """P x K x C, by Little's law; of a class that never comes what one that came would find, as Poisson arrivals do."""
+    rate = traffic.passes @ traffic.networks[0].same_chain
+    service, visits = stacked(traffic.networks, "service_s"), stacked(traffic.networks, "visits")
+    alone = np.array([kind != "load_dependent" for kind in traffic.networks[0].kind])[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        would = np.where(alone, visits * (service + solution.waiting_s), np.nan)
+        return np.where(rate[:, None, :] > 0, solution.queue_length / rate[:, None, :], would)
 
 
 def _groups(networks: Sequence[Network], points: np.ndarray, k: int) -> list[tuple[np.ndarray, Array | None]]:

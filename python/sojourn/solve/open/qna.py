@@ -26,9 +26,9 @@ import numpy as np
 
 from sojourn.model.distributions import MAP, Distribution
 from sojourn.model.network import Array, Network
-from sojourn.solve.markov.phases import stationary
+from sojourn.model.processes import stationary
+from sojourn.solve.levels import Levels
 from sojourn.solve.method import Method, Wanted
-from sojourn.solve.open.levels import Levels
 from sojourn.solve.open.traffic import Traffic, only_open
 from sojourn.solve.productform import structure
 from sojourn.solve.solution import Solution

@@ -56,8 +56,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     through, number = np.array(x), np.array([p.law.mean() for p in points])
     busy = through * np.array([n.service_s[0, 0] / n.servers[0] for n in networks])
     with np.errstate(divide="ignore", invalid="ignore"):
-        response = np.where(through > 0, number / through, [n.service_s[0, 0] for n in networks])
-        wait = np.where(through > 0, np.array(line) / through, 0.0)
+        response, wait = number / through, np.array(line) / through
     return Solution(
         through[:, None], number[:, None, None], busy[:, None, None], residence_s=response[:, None, None],
         waiting_s=wait[:, None, None],

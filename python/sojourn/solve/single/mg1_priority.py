@@ -46,19 +46,26 @@ def priorities(
     rate: Array, service_s: Array, second: Array, third: Array, level: Levels, preemptive: bool
 ) -> Priorities:
     """`level`: C, 0 is served first. NaN for classes of levels that are not stable."""
+    with np.errstate(invalid="ignore"):  # what has no moment becomes NaN, and a row that says so
+        return _priorities(rate, service_s, second, third, level, preemptive)
+
+
+def _priorities(
+    rate: Array, service_s: Array, second: Array, third: Array, level: Levels, preemptive: bool
+) -> Priorities:
     found = [np.full(rate.shape, np.nan) for _ in range(4)]
     served = served_rates(rate, service_s, level)
     for k in np.unique(level):
         own, above, below = level == k, level < k, level > k
         high = (rate[:, above] * service_s[:, above]).sum(axis=1)
-        high2 = (rate[:, above] * second[:, above]).sum(axis=1)
+        high2 = _sum(rate[:, above], second[:, above])
         upto = high + (rate[:, own] * service_s[:, own]).sum(axis=1)
         free, left = np.where(high < 1, 1 - high, np.nan), np.where(upto < 1, 1 - upto, np.nan)
         ahead = rate * (level <= k) if preemptive else rate * (level <= k) + served * below
-        work = (ahead * second).sum(axis=1) / 2 / left
+        work = _sum(ahead, second) / 2 / left
         # E[V^2] of a queue whose server, when no level up to k is there, may be busy with a lower one
-        among = (rate * (level <= k) * second).sum(axis=1) / 2 / left
-        work2 = (ahead * third).sum(axis=1) / 3 / left + 2 * work * among
+        among = _sum(rate * (level <= k), second) / 2 / left
+        work2 = _sum(ahead, third) / 3 / left + 2 * work * among
         longer = high2 / free**3
         waiting = work / free
         variance = (work2 - work**2) / free**2 + work * longer
@@ -72,6 +79,11 @@ def priorities(
             for table, value in zip(found, values, strict=True):
                 table[:, c] = value
     return Priorities(*found)
+
+
+def _sum(rate: Array, moment: Array) -> Array:
+    """Of rate x moment over classes; a moment that is infinite does not count where nobody comes."""
+    return np.asarray(np.where(rate > 0, rate * np.where(rate > 0, moment, 0.0), 0.0).sum(axis=1))
 
 
 def served_rates(rate: Array, service_s: Array, level: Levels) -> Array:

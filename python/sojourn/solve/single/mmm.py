@@ -10,7 +10,7 @@ Source: Kleinrock, Queueing Systems vol. 1 (1975), pp. 94-105; Jain, The Art of 
     E[n], E[nq]     number, in_line
     E[r], E[w]      response_s, waiting_s
 
-Stable: C as in `erlang`; p(n) goes up and down from p(m) = C(1 - rho) by products; the response tail is written so that
+Stable: C as in `erlang`; p(n) in logarithms (`levels`); the response tail is written so that
 its two rates may be equal. Limits: rate < m mu; variances and quantiles of times need FCFS.
 """
 
@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from scipy.special import exprel
 
 from sojourn.model.network import Array, Network
+from sojourn.solve.levels import Levels
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.single.answer import Open, Rows, probabilities
 from sojourn.solve.single.erlang import erlang_c
@@ -102,18 +103,11 @@ class MMm:
 
     def probabilities(self, most: int) -> Array:
         """P(N = 0 … most), points x (most + 1)."""
-        n = np.arange(most + 1)
-        edge = np.minimum(self.servers, 1e9).astype(int)
-        top = max(most, int(edge.max()))
-        k = np.arange(1, top + 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            down = np.where(k[None, :] <= edge[:, None], k / self.offered[:, None], 1.0)
-        below = np.cumprod(down[:, ::-1], axis=1)[:, ::-1]
-        below = np.concatenate([below, np.ones((len(edge), 1))], axis=1)[:, : most + 1]
-        above = self.load[:, None] ** np.maximum(n - edge[:, None], 0)
-        with np.errstate(invalid="ignore"):
-            found = (self.waits * (1 - self.load))[:, None] * np.where(n <= edge[:, None], below, above)
-        return np.where(self.offered[:, None] > 0, found, np.where(n == 0, 1.0, 0.0))
+        found = np.full((len(self.load), most + 1), np.nan)
+        for m in np.unique(self.servers[~np.isnan(self.load)]):
+            own = np.flatnonzero((self.servers == m) & ~np.isnan(self.load))
+            found[own] = Levels.of(self.offered[own], np.arange(1.0, m + 1)).probabilities(most)
+        return found
 
 
 def waiting_quantile(waits: Array, drain_per_s: Array, q: float) -> Array:
