@@ -24,6 +24,7 @@ import numpy as np
 
 from sojourn.model.network import Array, Network, stacked
 from sojourn.solve.method import Method, Wanted
+from sojourn.solve.open import overtake_free
 from sojourn.solve.open.levels import Levels, poisson
 from sojourn.solve.open.traffic import Traffic, only_open, speeds
 from sojourn.solve.productform import product_form
@@ -50,6 +51,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     for k in range(len(networks[0].stations)):
         for points, speed in _groups(networks, good, k):
             _station(traffic, solution, k, points, speed, wanted)
+    overtake_free.tell(traffic, solution, good, wanted)
     if len(good) == len(networks):
         solution.status = []
     return solution
