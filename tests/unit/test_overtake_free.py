@@ -112,6 +112,8 @@ def test_one_station_is_the_system() -> None:
         assert m.value("response_time_quantile", cls="job", q=q) == m.value("response_time_quantile", "s0", "job", q=q)
         assert m.value("response_time_quantile", q=q) == pytest.approx(-math.log1p(-q), rel=1e-12)
     assert m.value("response_time_variance") == pytest.approx(1.0, rel=1e-12)
+    chain = sj.solve(row(0.5), "qbd")
+    assert chain.value("response_time_quantile", cls="job", q=0.9) == pytest.approx(math.log(10), rel=1e-9)
     two = sj.Model([sj.Queue("q")], [sj.Open("a", 0.2), sj.Open("b", 0.3)], demands_s={"q": {"a": 1.0, "b": 1.0}})
     found = sj.solve(two, "mmm")
     assert found.value("response_time_quantile", cls="b", q=0.9) == pytest.approx(2 * math.log(10), rel=1e-12)
