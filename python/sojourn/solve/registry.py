@@ -161,14 +161,12 @@ def _among(position: int, count: int) -> str:
 
 
 def nothing_applies(network: Network) -> MethodRefused:
-    """The refusal of `auto`: each method's reason, the common ones said once."""
-    reasons: dict[str, list[str]] = {}
-    for method in all_methods().values():
-        if not method.special or (reason := refusal(method, network)) is None:
-            reason = refusal(method, network)
-            reasons.setdefault(reason or "it is never chosen by itself", []).append(method.name)
-    words = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
-    return MethodRefused(words or "there are no methods", "no analytic method applies by itself", _remedy(network))
+    """The refusal of `auto`: the nearest two methods, what would make them apply, and where all reasons are."""
+    from sojourn.solve.nearest import nearest
+
+    words = nearest(network) or "there are no methods"
+    remedy = f"{_remedy(network)}; `sojourn methods model.toml` has the reasons of all methods"
+    return MethodRefused(words, "no analytic method applies by itself", remedy)
 
 
 def _remedy(network: Network) -> str:

@@ -11,6 +11,7 @@ Algorithm 7.4, p. 149.
     Q_k     queue_length                   1
 
 R_ck(n) = D_ck (1 + Q_k(n - e_c)), X_c(n) = n_c/(Z_c + sum R_ck(n)), Q_k(n) = sum_c X_c R_ck. All terms are positive.
+p(n) and the variance of the number at each station, where p(n) is asked for, are those of the convolution.
 Limits: time and memory grow with the product of the populations. Up to a million states the lattice is kept, and one
 answers all points of a sweep; above, two diagonals of it are kept and worked on in parallel (1e8 states of four
 classes: some 30 MB). What would take more than a few gigabytes or minutes is refused before it starts.
@@ -26,7 +27,8 @@ from numpy.typing import NDArray
 from sojourn import _native
 from sojourn.model.network import Array, Network
 from sojourn.solve.closed import chains
-from sojourn.solve.closed.applies import customers, single_servers
+from sojourn.solve.closed.applies import customers, single_servers, states
+from sojourn.solve.closed.convolution import numbers_told
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
 
@@ -49,6 +51,10 @@ def refuses(network: Network) -> str | None:
 
 
 def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+    return numbers_told(networks, wanted, _means(networks))
+
+
+def _means(networks: Sequence[Network]) -> Solution:
     c = chains.of(networks)
     demand, think = chains.slowed(c)
     if c.unstable.any():
@@ -103,10 +109,6 @@ def groups(demand: Array, think: Array, population: NDArray[np.int64]) -> list[N
         apart = np.prod(population[own] + 1.0, axis=1).sum()
         found += [np.array(own)] if together <= min(apart, KEPT_STATES) else [np.array([p]) for p in own]
     return found
-
-
-def states(network: Network) -> float:
-    return float(np.prod([n + 1.0 for n in customers(network)])) if customers(network) else 1.0
 
 
 def memory_bytes(network: Network) -> float:

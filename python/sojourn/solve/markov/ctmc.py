@@ -35,6 +35,7 @@ from sojourn.solve.markov.estimate import MOST_STATES, states
 from sojourn.solve.markov.most_open import MOST_CUSTOMERS, wanted_bound
 from sojourn.solve.markov.spec import UNLIMITED, spec
 from sojourn.solve.markov.stability import saturation, unstable
+from sojourn.solve.markov.stuck import deadlock, no_room
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
 
@@ -44,8 +45,6 @@ FEW_STATES = 60_000  # to which it is aimed at
 
 REFUSALS = {
     "too_many": ("more states than the method takes", "reduce the population, or simulate"),
-    "deadlock": ("customers can block each other for ever", "give one of the stations more room, or on_full = 'lose'"),
-    "no_room": ("the closed customers do not fit into the stations", "raise a capacity, or give a think time"),
     "too_wide": ("too many stations and classes for the coding of states", "simulate"),
 }
 
@@ -60,7 +59,8 @@ def network_chain(network: Network, most_open: int = UNLIMITED, most_states: int
     try:
         return NetworkChain(spec(network, most_open), most_states)
     except ValueError as error:
-        value, remedy = REFUSALS.get(str(error), (str(error), "report this model to us"))
+        stuck = {"deadlock": deadlock, "no_room": no_room}.get(str(error))
+        value, remedy = stuck(network) if stuck else REFUSALS.get(str(error), (str(error), "report this model to us"))
         raise MethodRefused(value, "method ctmc", remedy) from None
 
 

@@ -17,6 +17,7 @@ from sojourn.solve.markov.map_ph_1 import LARGEST, MapPh1
 from sojourn.solve.markov.phases import arrivals, phases
 from sojourn.solve.markov.stability import unstable
 from sojourn.solve.method import Method, Wanted
+from sojourn.solve.single.answer import WHOLE
 from sojourn.solve.solution import Solution
 
 
@@ -65,6 +66,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
 
 def _more(network: Network, q: MapPh1, point: int, wanted: Wanted) -> list[dict[str, Any]]:
     rows = _class_rows({"station": network.stations[0], "class": network.classes[0], "point": point}, q, wanted)
+    rows += [row | {"station": ""} for row in rows if row["metric"] in WHOLE]
     return rows + [row | {"class": ""} for row in rows]
 
 

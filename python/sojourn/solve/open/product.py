@@ -25,6 +25,7 @@ import numpy as np
 from sojourn.model.network import Array, Network, stacked
 from sojourn.solve.levels import Levels, poisson
 from sojourn.solve.method import Method, Wanted
+from sojourn.solve.open import overtake_free
 from sojourn.solve.open.traffic import Traffic, only_open, speeds
 from sojourn.solve.productform import product_form
 from sojourn.solve.single.mmm import response_quantile, waiting_quantile
@@ -51,6 +52,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         for points, speed in _groups(networks, good, k):
             _station(traffic, solution, k, points, speed, wanted)
     solution.residence_s = _residence(traffic, solution)
+    overtake_free.tell(traffic, solution, good, wanted)
     if len(good) == len(networks):
         solution.status = []
     return solution
@@ -60,6 +62,7 @@ def _residence(traffic: Traffic, solution: Solution) -> Array:
     """P x K x C, by Little's law; of a class that never comes what one that came would find, as Poisson arrivals do."""
     rate = traffic.passes @ traffic.networks[0].same_chain
     service, visits = stacked(traffic.networks, "service_s"), stacked(traffic.networks, "visits")
+    assert solution.waiting_s is not None, "Traffic.unstable makes it"
     alone = np.array([kind != "load_dependent" for kind in traffic.networks[0].kind])[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         would = np.where(alone, visits * (service + solution.waiting_s), np.nan)

@@ -11,6 +11,8 @@ from sojourn.model.network import Array, Network
 from sojourn.solve.single.reading import Reading
 from sojourn.solve.solution import Solution
 
+WHOLE = ("response_time_variance", "response_time_quantile")  # of the system too, which is the station
+
 
 class Rows:
     """Rows beyond the means; what is not finite at a point becomes a row without a number, with the point's status."""
@@ -42,6 +44,8 @@ class Rows:
         self._add(cls, metric, np.asarray(values, float), {}, station="")
 
     def _add(self, cls: str, metric: str, values: Array, key: dict[str, float], station: str | None = None) -> None:
+        if station is None and metric in WHOLE and (cls or len(self.classes) == 1):
+            self._add(cls, metric, values, key, station="")
         place = self.station if station is None else station
         for point, value in enumerate(values.tolist()):
             fine = np.isfinite(value)
