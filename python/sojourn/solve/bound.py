@@ -84,7 +84,7 @@ def _population(
         )
         if own.sum() == 1 and not n.choices:
             least = think[:, c] + demand[:, c]
-            most = wanted / np.maximum(least, np.finfo(float).tiny)
+            most = np.divide(wanted, least, out=np.full_like(least, np.inf), where=least > 0)
             _hold(x[:, c] <= most * (1 + slack), x[:, c], most, method, "passes a second", "X <= N/(Z + D)")
 
 

@@ -82,14 +82,16 @@ def structure(network: Network) -> str | None:
 
 
 def served_for_ever(network: Network) -> str | None:
-    """Closed classes that never leave one last-come station: who is served first is always the last to come, so that the
-    answer depends on the beginning."""
-    for k in (k for k, d in enumerate(network.discipline) if d == "lcfs_pr" and network.kind[k] == "queue"):
+    """Closed customers that never leave one last-come station: who is served first is always the last to come, so that
+    the answer depends on the beginning."""
+    for k in (k for k, d in enumerate(network.discipline) if d == "lcfs_pr"):
         only = (network.visits > 0).sum(axis=0) == (network.visits[k] > 0)
         stay = network.closed & (network.population > 0) & (network.visits[k] > 0) & only & (network.think_s == 0)
-        if stay.sum() > network.servers[k] and not network.switches:
+        if network.population[stay].sum() > network.servers[k] and not network.switches:
             names = " and ".join(np.array(network.classes)[stay])
-            return f"{names} never leave {network.stations[k]}, where the last to come is served first: one is served for ever"
+            return (
+                f"customers of {names} never leave {network.stations[k]}, whose last to come is served: some never are"
+            )
     return None
 
 

@@ -54,6 +54,7 @@ def _answer(
         return metrics(networks, _run(chosen, networks, wanted), chosen.name, factors)
     tried: list[str] = []
     refused: MethodRefused | None = None
+    last: Metrics | None = None
     asked = representatives(networks)
     for chosen, why in preferred(networks, budget_s):
         if len(asked) > 1 and any(refusal(chosen, n) for n in asked):
@@ -68,7 +69,13 @@ def _answer(
             tried.append(f"{chosen.name} was not taken: {error.value}")
             continue
         solution.message = "\n".join(filter(None, (why, *tried, solution.message)))
-        return metrics(networks, solution, chosen.name, factors)
+        found = metrics(networks, solution, chosen.name, factors)
+        if "not_converged" not in solution.status:
+            return found
+        last = last or found
+        tried.append(f"{chosen.name} was not taken: it did not converge")
+    if last:
+        return last
     if refused:
         raise refused
     if tried:

@@ -45,7 +45,7 @@ class Traffic:
     @property
     def saturation(self) -> Array:
         """P, all arrivals together in 1/s at which the first station has no time left, classes in proportion."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.passes.sum(axis=1) / self.share.max(axis=1))
 
     def message(self) -> str:
