@@ -84,9 +84,8 @@ def structure(network: Network) -> str | None:
 def served_for_ever(network: Network) -> str | None:
     """Closed customers that never leave one last-come station: who is served first is always the last to come, so that
     the answer depends on the beginning."""
-    for k in (k for k, d in enumerate(network.discipline) if d == "lcfs_pr"):
-        only = (network.visits > 0).sum(axis=0) == (network.visits[k] > 0)
-        stay = network.closed & (network.population > 0) & (network.visits[k] > 0) & only & (network.think_s == 0)
+    for k in _last_come(network):
+        stay = _staying(network, k)
         if network.population[stay].sum() > network.servers[k] and not network.switches:
             names = " and ".join(np.array(network.classes)[stay])
             return (
@@ -95,10 +94,30 @@ def served_for_ever(network: Network) -> str | None:
     return None
 
 
+def _last_come(network: Network) -> list[int]:
+    return [k for k, d in enumerate(network.discipline) if d == "lcfs_pr" and network.kind[k] != "delay"]
+
+
+def _staying(network: Network, k: int) -> np.ndarray:
+    """C, closed classes with customers that spend time nowhere but at station k."""
+    elsewhere = np.delete(network.demands_s, k, axis=0).sum(axis=0) + network.think_s
+    return network.closed & (network.population > 0) & (network.visits[k] > 0) & (elsewhere == 0)
+
+
+def _at_once(network: Network) -> str | None:
+    """Who returns at once to the top of the stack that it left goes on being served, which no product form says."""
+    for k in _last_come(network):
+        stay = _staying(network, k)
+        if stay.any() and ((network.visits[k] > 0) & ~stay).any():
+            name = network.classes[int(np.argmax(stay))]
+            return f"class {name} spends time at {network.stations[k]} only, whose last to come is served first: it returns at once"
+    return None
+
+
 @_once
 def product_form(network: Network) -> str | None:
     """None where the network is of BCMP's kind, so that exact methods apply; else the first reason why not."""
-    reason = structure(network) or arrivals(network)
+    reason = structure(network) or arrivals(network) or _at_once(network)
     if reason:
         return reason
     return next(filter(None, (station(network, k) for k in range(len(network.stations)))), None)

@@ -8,7 +8,7 @@ with ten stations is 150 000 rows, made in a few milliseconds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class Line:
     value: Array
     low: Array | None = None
     high: Array | None = None
+    why: str = "idle"  # the status of a number that is missing at a point that is ok
 
 
 def frame(networks: Sequence[Network], s: Solution, factors: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
@@ -118,6 +119,9 @@ def _mean(metric: str, tables: Mapping[str, Array | None], k: int, own: np.ndarr
         if metric == "loss_probability":
             weight = weight / (1 - values)
         idle = weight == 0
+        number = tables["queue_length"]
+        if number is not None:
+            idle = idle & ~(number[:, k, own] > 0)  # somebody is there who is never served: no mean over all
         return np.where(idle, 0.0, values * weight).sum(axis=1) / weight.sum(axis=1)
 
 
@@ -143,21 +147,24 @@ def _class_lines(
         number = number + s.outside
         with np.errstate(divide="ignore", invalid="ignore"):
             spent = spent + s.outside / (s.throughput @ n.same_chain)
+    whole = np.full_like(spent, np.nan) if s.lost_late else spent
+    why = "lost_on_the_way" if s.lost_late else "idle"
     for c, name in enumerate(n.classes):
         yield _bounded("", name, "throughput", s.throughput[:, c], s, "throughput", c)
         yield Line("", name, "queue_length", number[:, c])
         if (n.chain == n.chain[c]).sum() == 1:
-            yield _bounded("", name, "response_time", spent[:, c], s, "response_s", c)
+            yield replace(_bounded("", name, "response_time", whole[:, c], s, "response_s", c), why=why)
         else:
             yield Line("", name, "residence_time", spent[:, c])
             if n.passes[c] == 1:  # all passes begin as this class: the whole pass is its response
-                yield Line("", name, "response_time", spent[:, n.chain == n.chain[c]].sum(axis=1))
+                yield Line("", name, "response_time", whole[:, n.chain == n.chain[c]].sum(axis=1), why=why)
     yield from _open_lines(networks, s, rate)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = number.sum(axis=1) / s.throughput.sum(axis=1)
+        mean = number.sum(axis=1) / np.where(s.lost_late, np.nan, s.throughput.sum(axis=1))
     alone = len(n.classes) == 1
     yield _bounded("", "", "throughput", s.throughput.sum(axis=1), s, "throughput", 0 if alone else None)
-    yield _bounded("", "", "response_time", spent[:, 0] if alone else mean, s, "response_s", 0 if alone else None)
+    mean = whole[:, 0] if alone else mean
+    yield replace(_bounded("", "", "response_time", mean, s, "response_s", 0 if alone else None), why=why)
     yield Line("", "", "queue_length", number.sum(axis=1))
 
 
@@ -224,12 +231,13 @@ def _status(lines: Sequence[Line], value: Array, points: int, status: Sequence[s
     missing = ~np.isfinite(value)
     if not status and not missing.any():
         return pl.lit("ok").alias("status")
-    names = ["ok", "idle", "no_moment", *dict.fromkeys(name for name in status if name not in ("ok", "no_moment"))]
+    names = list(dict.fromkeys(["ok", "no_moment", *(line.why for line in lines), *status]))
     code = np.array([names.index(name) for name in status] or [0] * points)
     always = np.array([name in PERVASIVE for name in status] or [False] * points)
     of, at = np.divmod(np.arange(len(value)), points)
     given = np.array([line.metric in GIVEN for line in lines])[of]
-    endless = np.where(value == np.inf, names.index("no_moment"), 1)
+    reason = np.array([names.index(line.why) for line in lines])[of]
+    endless = np.where(value == np.inf, names.index("no_moment"), reason)
     why = np.where(code[at] == 0, endless, code[at])
     return pl.Series("status", names).gather(np.where(missing, why, np.where(always[at] & ~given, code[at], 0)))
 

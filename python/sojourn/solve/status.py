@@ -21,6 +21,10 @@ TEXT = {
     "approximate": "an approximation: the method's page says how far off it can be; simulate to know",
     "bounds": "no single value: low and high enclose it",
     "not_converged": "the iteration did not reach its tolerance: the values are its last; simulate to know",
+    "lost_on_the_way": (
+        "some passes are lost after they took time: the residence times are known, and how long a pass takes that is not "
+        "lost only to the simulator"
+    ),
     "above_one": (
         "the paper's chain serves both classes at full rate at once, so the work of one core sums to more than one; "
         "use variant shared or priority for utilisations"

@@ -16,6 +16,7 @@ struct Level {
     group: Vec<u32>,
     place: Vec<u32>,
     coarse: Chain,
+    visits: usize,
 }
 
 /// The levels below a chain; made once, the rates of coarse chains anew in each cycle.
@@ -29,6 +30,7 @@ const INNER: u32 = u32::MAX;
 impl Hierarchy {
     pub fn new(chain: &Chain) -> Self {
         let mut levels: Vec<Level> = Vec::new();
+        let (whole, mut times) = (chain.rate.len(), 1);
         loop {
             let fine = levels.last().map_or(chain, |l| &l.coarse);
             if fine.len() <= SMALL {
@@ -39,27 +41,31 @@ impl Hierarchy {
             if level.coarse.len() as f64 > 0.95 * fine.len() as f64 {
                 return Self { levels };
             }
-            levels.push(level);
+            // two visits at every second level, as long as a level costs no more than the chain itself
+            let twice = levels.len() % 2 == 1 && 2 * times * level.coarse.rate.len() <= whole;
+            let visits = if twice { 2 } else { 1 };
+            times *= visits;
+            levels.push(Level { visits, ..level });
         }
     }
 
     /// One cycle: `x` comes nearer to the stationary distribution; it sums to 1.
     pub fn cycle(&mut self, chain: &Chain, x: &mut [f64]) {
-        descend(&mut self.levels, chain, x, 0);
+        descend(&mut self.levels, chain, x);
         x.iter_mut().for_each(|v| *v = v.max(LEAST));
         normalise(x);
     }
 }
 
-fn descend(levels: &mut [Level], chain: &Chain, x: &mut [f64], depth: usize) {
+fn descend(levels: &mut [Level], chain: &Chain, x: &mut [f64]) {
     let Some((level, below)) = levels.split_first_mut() else { return bottom(chain, x) };
     for _ in 0..SMOOTH {
         sweep(chain, x);
     }
     let mut sums = level.aggregate(chain, x);
     let before = sums.clone();
-    for _ in 0..if depth % 2 == 1 { 2 } else { 1 } {
-        descend(below, &level.coarse, &mut sums, depth + 1);
+    for _ in 0..level.visits {
+        descend(below, &level.coarse, &mut sums);
     }
     for (i, v) in x.iter_mut().enumerate() {
         let g = level.group[i] as usize;
@@ -117,7 +123,7 @@ impl Level {
             coarse.start[g + 1] += coarse.start[g];
         }
         coarse.rate = vec![0.0; coarse.from.len()];
-        let mut level = Self { group, place, coarse };
+        let mut level = Self { group, place, coarse, visits: 1 };
         level.aggregate(fine, &vec![1.0; fine.len()]);
         level
     }
@@ -141,7 +147,8 @@ impl Level {
     }
 }
 
-/// Each state with the free neighbour that it is joined to most strongly; the group of each, and how many there are.
+/// Each state with the free neighbour that it is joined to most strongly, or where none is free in the group of the one
+/// that it is joined to most; the group of each, and how many there are.
 fn pair(chain: &Chain) -> (Vec<u32>, usize) {
     let mut group = vec![INNER; chain.len()];
     let mut count = 0;
@@ -149,11 +156,15 @@ fn pair(chain: &Chain) -> (Vec<u32>, usize) {
         if group[j] != INNER {
             continue;
         }
-        let span = chain.start[j]..chain.start[j + 1];
-        let free = span.filter(|&e| group[chain.from[e] as usize] == INNER && chain.from[e] as usize != j);
-        let best = free.max_by(|&a, &b| chain.rate[a].total_cmp(&chain.rate[b]));
+        let others = || (chain.start[j]..chain.start[j + 1]).filter(|&e| chain.from[e] as usize != j);
+        let strongest = |a: &usize, b: &usize| chain.rate[*a].total_cmp(&chain.rate[*b]);
+        let free = others().filter(|&e| group[chain.from[e] as usize] == INNER).max_by(strongest);
+        if let (None, Some(e)) = (free, others().max_by(strongest)) {
+            group[j] = group[chain.from[e] as usize];
+            continue;
+        }
         group[j] = count;
-        if let Some(e) = best {
+        if let Some(e) = free {
             group[chain.from[e] as usize] = count;
         }
         count += 1;

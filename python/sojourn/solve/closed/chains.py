@@ -175,8 +175,9 @@ def open_queues(c: Chains, closed: Array) -> Array:
 def _unstable(c: Chains, s: Solution) -> Solution:
     if not c.unstable.any():
         return s
-    for table in (s.throughput, s.queue_length, s.utilisation):
-        table[c.unstable] = np.nan
+    for table in (s.throughput, s.queue_length, s.utilisation, s.waiting_s):
+        if table is not None:
+            table[c.unstable] = np.nan
     s.status = ["unstable" if bad else "ok" for bad in c.unstable]
     p = int(np.flatnonzero(c.unstable)[0])
     with np.errstate(divide="ignore"):

@@ -130,7 +130,7 @@ def _speeds(n: Network, c: chains.Chains, p: int, k: int, most: int) -> Array:
     if load == 0:
         return n.speed(k, max(min(full, most), 1))
     e = log_weights(n.speed(k, full), load)
-    return np.exp(e[:-1] - e[1:])[: max(most, 1)]
+    return np.exp(e[:-1] - e[1:])[: most + 1]  # one more than can be there: what an open arrival would find
 
 
 def _solve(

@@ -103,10 +103,22 @@ def answer(networks: Sequence[Network], found: Sequence[Measured], wanted: Wante
     status = [point.status for point in found]
     return Solution(
         through, queue, busy, status if set(status) != {"ok"} else [], waiting_s=waiting,
-        blocked_s=stuck if held else None, visit_rate=rate, loss=loss if lossy else None,
+        blocked_s=stuck if held else None, visit_rate=rate, lost_late=any(map(lost_late, networks)), loss=loss if lossy else None,
         outside=outside if any(x.limits for x in networks) else None, more=more,
         message="; ".join(dict.fromkeys(point.text for point in (found if points < 4 else found[-1:]))),
     )  # fmt: skip
+
+
+def lost_late(network: Network) -> bool:
+    """Whether a pass may be lost after it has been at a station."""
+    classes, stations = len(network.classes), len(network.stations)
+    inside = network.route[: stations * classes]
+    for k in range(stations):
+        behind = any(limit.on_full == "lose" and k in limit.stations for limit in network.limits)
+        full = np.isfinite(network.capacity[k]) and network.on_full[k] == "lose"
+        if (behind or full) and inside[:, k * classes : (k + 1) * classes].any():
+            return True
+    return False
 
 
 def _servers(network: Network) -> Array:

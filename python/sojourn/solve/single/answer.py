@@ -96,6 +96,8 @@ class Open:
         """`waiting_s`: P x C, means (response less service, never made as that difference); NaN where there is none."""
         read = self.read
         response_s = waiting_s + read.service_s
+        for p in np.flatnonzero(self.stable & np.isnan(waiting_s).any(axis=1)):
+            self.status[p], self.stable[p] = "unstable", False  # at a load of 1, to rounding
         with np.errstate(invalid="ignore"):
             number = np.where(read.rate > 0, read.rate * response_s, self.null(np.zeros_like(response_s)))
         busy = self.served * read.service_s / read.servers[:, None]
