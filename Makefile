@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check test live bench bench-solve bench-simulate bench-coverage bench-kv bench-messages demo clean
+.PHONY: help setup build check test live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages demo clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -55,6 +55,9 @@ bench-simulate: build ## the engine against a bare event loop, SimPy, Ciw and sa
 
 bench-coverage: build ## how often the simulator's intervals hold the truth, over 400 seeds
 	$(PY) benches/coverage/run.py
+
+bench-agreement: build ## 10 000 random models, each judged by other methods, the simulator and laws
+	$(PY) benches/agreement/run.py
 
 bench-kv: build ## the memcached middleware beside nutcracker, and the load on memcached
 	bash tools/system-packages nutcracker

@@ -48,11 +48,16 @@ def _one(here: Path, name: str, peers: Peers) -> None:
 def new_folder(here: Path, bench: str, peers: Peers, suffix: str = "") -> Path:
     """HERE/BENCH/DATE with what the machine is."""
     folder = here / bench / (time.strftime("%Y-%m-%d") + suffix)
+    describe(folder, peers)
+    return folder
+
+
+def describe(folder: Path, peers: Peers) -> None:
+    """The folder, with what the machine is in machine.json."""
     folder.mkdir(parents=True, exist_ok=True)
     versions = {peer: version() for peer, version in peers.items()}
     machine = {"kernel": platform.release(), "cores": os.cpu_count(), **versions}
     (folder / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
-    return folder
 
 
 def cpu_s(pid: int) -> float:

@@ -97,11 +97,11 @@ def _station_lines(n: Network, s: Solution, tables: Mapping[str, Array | None]) 
             for c in own:
                 yield Line(station, n.classes[c], metric, table[:, k, c], _at(low, k, c), _at(high, k, c))
             if len(own) and metric in SUMMED:
-                ends = (None if x is None else x[:, k, own].sum(axis=1) for x in (low, high))
-                yield Line(station, "", metric, table[:, k, own].sum(axis=1), *ends)
+                least, most = (None if x is None else x[:, k, own].sum(axis=1) for x in (low, high))
+                yield Line(station, "", metric, table[:, k, own].sum(axis=1), least, most)
             elif len(own) and metric in AVERAGED:
-                alone = (_at(x, k, own[0]) if len(own) == 1 else None for x in (low, high))
-                yield Line(station, "", metric, _mean(metric, tables, k, own), *alone)
+                least, most = (_at(x, k, own[0]) if len(own) == 1 else None for x in (low, high))
+                yield Line(station, "", metric, _mean(metric, tables, k, own), least, most)
 
 
 def _at(table: Array | None, k: int, c: Any) -> Array | None:
@@ -169,8 +169,8 @@ def _class_lines(
 
 
 def _bounded(station: str, cls: str, metric: str, value: Array, s: Solution, name: str, c: int | None) -> Line:
-    ends = (None if c is None or name not in x else x[name][:, c] for x in (s.low, s.high))
-    return Line(station, cls, metric, value, *ends)
+    low, high = (None if c is None or name not in x else x[name][:, c] for x in (s.low, s.high))
+    return Line(station, cls, metric, value, low, high)
 
 
 def _open_lines(networks: Sequence[Network], s: Solution, rate: Array) -> Iterator[Line]:

@@ -98,9 +98,10 @@ def run_bounds(networks: Sequence[Network], wanted: Wanted) -> Solution:
     read = Reading(networks)
     answer = Open(read)
     low, high = kingman(MMm(read.total, read.mean_s, read.servers), *scvs(read))
+    stable = answer.stable.copy()
     found = answer.solution(np.full_like(read.service_s, np.nan))
     found.waiting_s = np.full_like(found.queue_length, np.nan)
-    found.status = ["bounds" if stable else "unstable" for stable in answer.stable]
+    found.status = ["bounds" if s else "unstable" for s in stable]
     for side, wait in ((found.low, low), (found.high, high)):
         response = wait[:, None] + read.service_s
         side |= {  # type: ignore[operator]

@@ -1,0 +1,1 @@
+"""Random models on which the methods of `sojourn.solve` must agree: see README.md."""
