@@ -146,9 +146,16 @@ impl NetworkChain {
         self.explored.keys.len()
     }
 
-    /// (p, residual, cycles).
-    fn steady<'py>(&self, py: Python<'py>, tolerance: f64, most: usize) -> (Vector<'py>, f64, usize) {
-        let s = py.detach(|| steady::steady(&self.explored.chain, tolerance, most));
+    /// (p, residual, cycles); `skewed`: from another first distribution.
+    #[pyo3(signature = (tolerance, most, skewed = false))]
+    fn steady<'py>(
+        &self,
+        py: Python<'py>,
+        tolerance: f64,
+        most: usize,
+        skewed: bool,
+    ) -> (Vector<'py>, f64, usize) {
+        let s = py.detach(|| steady::steady(&self.explored.chain, tolerance, most, skewed));
         (s.p.into_pyarray(py), s.residual, s.cycles)
     }
 
@@ -230,7 +237,7 @@ fn chain_steady<'py>(
     most: usize,
 ) -> PyResult<(Vector<'py>, f64, usize)> {
     let (start, to, rate) = (start.as_slice()?, to.as_slice()?, rate.as_slice()?);
-    let s = py.detach(|| steady::steady(&chain(start, to, rate), tolerance, most));
+    let s = py.detach(|| steady::steady(&chain(start, to, rate), tolerance, most, false));
     Ok((s.p.into_pyarray(py), s.residual, s.cycles))
 }
 

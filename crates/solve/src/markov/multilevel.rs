@@ -42,7 +42,7 @@ impl Hierarchy {
                 return Self { levels };
             }
             // two visits at every second level, as long as a level costs no more than the chain itself
-            let twice = levels.len() % 2 == 1 && 2 * times * level.coarse.rate.len() <= whole;
+            let twice = 2 * times * level.coarse.rate.len() <= 2 * whole;
             let visits = if twice { 2 } else { 1 };
             times *= visits;
             levels.push(Level { visits, ..level });

@@ -31,11 +31,15 @@ class Measured:
         return Measured("unstable", text, {})
 
     @staticmethod
-    def of(measures: dict[str, Any], states: int, most_open: int, residual: float, converged: bool) -> Measured:
+    def of(
+        measures: dict[str, Any], states: int, most_open: int, residual: float, converged: bool, apart: float = 0.0
+    ) -> Measured:
         levels = np.array(measures["open"])
         ratio = falling(levels) if len(levels) > most_open else 0.0
         beyond = truncation(levels, ratio, measures)
         text = f"{states} states, residual {residual:.1e}"
+        if apart > 0:
+            text += f"; from two beginnings numbers differ by {apart:.1e}"
         if beyond > 0:
             text += (
                 f"; more than {most_open} open customers at once would change no number by more than {beyond:.1e} of it"

@@ -41,6 +41,7 @@ from sojourn.solve.solution import Solution
 
 TOLERANCE, CYCLES, GOOD = 1e-15, 200, 1e-9
 AIM, GOOD_CUT = 1e-10, 1e-7  # cut off of any number that is told, relative: aimed at, and at most
+SLOW = 30  # cycles, from which on a small residual does not say enough
 FEW_STATES = 60_000  # to which it is aimed at
 
 REFUSALS = {
@@ -107,8 +108,17 @@ def _enough(found: Measured, most: int) -> int:
 
 def _solved(network: Network, most_open: int) -> Measured:
     chain = network_chain(network, most_open)
-    p, residual, _ = chain.steady(TOLERANCE, CYCLES)
-    return Measured.of(chain.measure(p), len(p), most_open, residual, residual <= GOOD)
+    p, residual, cycles = chain.steady(TOLERANCE, CYCLES)
+    measures = chain.measure(p)
+    apart = _apart(measures, chain.measure(chain.steady(TOLERANCE, CYCLES, True)[0])) if cycles > SLOW else 0.0
+    return Measured.of(measures, len(p), most_open, residual, residual <= GOOD and apart <= GOOD_CUT, apart)
+
+
+def _apart(one: dict[str, Any], other: dict[str, Any]) -> float:
+    """The largest relative difference of mean numbers: where a chain is nearly in parts, about how wrong they are."""
+    a, b = np.array(one["present"]), np.array(other["present"])
+    there = a > 0
+    return float(np.abs(b[there] / a[there] - 1).max(initial=0.0))
 
 
 def _fitting(network: Network, most: int) -> int:

@@ -71,7 +71,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         nodes = _nodes(networks[p], traffic.rate[p], traffic.load[p])
         wait = nodes.waiting_s()
         solution.throughput[p] = traffic.passes[p]
-        solution.waiting_s[p] = wait[:, None]
+        solution.waiting_s[p] = np.where(traffic.rate[p] > 0, wait[:, None], np.nan)
         solution.queue_length[p] = traffic.load[p] + traffic.rate[p] * wait[:, None]
         solution.utilisation[p] = traffic.load[p] / np.where(np.isinf(nodes.servers), np.nan, nodes.servers)[:, None]
         solution.status[p] = "approximate"
