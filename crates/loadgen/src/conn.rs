@@ -5,6 +5,7 @@ use std::net::TcpStream;
 
 use crate::http::{Broken, Ending, Response};
 use crate::outcome::{Answer, Failure, Request};
+use crate::plan::Target;
 use crate::protocol::{Exchange, Traffic};
 use crate::sys;
 
@@ -39,8 +40,12 @@ pub struct Conn {
     pub exchange: Option<Box<Exchange>>,
     /// It has carried an answer.
     pub served: bool,
-    /// Bytes of the request that are written.
+    /// The request, where it was drawn from a template.
+    own: Vec<u8>,
+    drawn: bool,
+    /// Bytes of the request that are written, and whether that is all of it.
     written: usize,
+    whole: bool,
     /// The kernel's stamp on the last bytes read.
     stamp_ns: Option<i64>,
 }
@@ -49,20 +54,45 @@ impl Conn {
     pub fn new(stream: TcpStream, id: u32, pool: usize, phase: Phase, exchange: Option<Exchange>) -> Conn {
         let response = exchange.as_ref().map_or_else(Response::new, Exchange::response);
         let exchange = exchange.map(Box::new);
-        Conn { stream, id, pool, phase, response, exchange, served: false, written: 0, stamp_ns: None }
+        Conn {
+            stream,
+            id,
+            pool,
+            phase,
+            response,
+            exchange,
+            served: false,
+            own: Vec::new(),
+            drawn: false,
+            written: 0,
+            whole: true,
+            stamp_ns: None,
+        }
     }
 
-    /// Begins a request; false where the connection is broken.
-    pub fn begin(&mut self, request: Request, bytes: &[u8]) -> bool {
+    /// Begins a request of `target`, whose next one is made when this one is on its way; false where the connection
+    /// is broken.
+    pub fn begin(&mut self, request: Request, target: &mut Target) -> bool {
         self.phase = Phase::Busy(request);
-        self.response.reset();
-        self.written = 0;
-        self.write(bytes)
+        self.response.reset(target.head_only);
+        (self.written, self.whole, self.drawn) = (0, false, target.template.is_some());
+        let Some(template) = &mut target.template else {
+            return self.write(&target.request);
+        };
+        std::mem::swap(&mut self.own, &mut target.request);
+        let unbroken = self.write(&[]);
+        template.next(&mut target.request);
+        unbroken
     }
 
-    /// Writes what is left of the request, which an exchange has in itself; false where the connection is broken.
+    /// Writes what is left of the request, which a template or an exchange has put into the connection; false where
+    /// that is broken.
     pub fn write(&mut self, bytes: &[u8]) -> bool {
-        let bytes = self.exchange.as_ref().map_or(bytes, |exchange| exchange.out());
+        let bytes = match &self.exchange {
+            Some(exchange) => exchange.out(),
+            None if self.drawn => &self.own,
+            None => bytes,
+        };
         while self.written < bytes.len() {
             match self.stream.write(&bytes[self.written..]) {
                 Ok(count) => self.written += count,
@@ -71,6 +101,7 @@ impl Conn {
                 Err(_) => return false,
             }
         }
+        self.whole = true;
         true
     }
 
@@ -94,7 +125,8 @@ impl Conn {
             match fed {
                 Ok(Some(used)) if used < count => return Read::Failed(Failure::Protocol),
                 Ok(Some(_)) => {
-                    let reusable = self.response.keep_alive && !closing;
+                    // An answer may come before the request is written to its end.
+                    let reusable = self.response.keep_alive && !closing && self.whole;
                     return Read::Complete { stamp_ns, reusable };
                 }
                 Ok(None) => {}

@@ -3,7 +3,8 @@
 //!
 //! The way of a request, as a list of files:
 //!
-//! 1. `config`: what the user wants; `url`, `plan`: names resolved, connections opened before the start
+//! 1. `config`: what the user wants; `url`, `plan`: names resolved, connections opened before the start; `ask`, `template`:
+//!    the bytes of a request
 //! 2. `source`: when the next request is due, from a schedule (open) or from users (closed)
 //! 3. `lane`: one thread and one event loop; takes due requests, waits with ns precision
 //! 4. `pool`: which connection carries it, or the queue in which it waits (its intended time stays)
@@ -16,6 +17,7 @@
 
 #![deny(unsafe_code)]
 
+mod ask;
 mod check;
 mod classes;
 mod clock;
@@ -37,11 +39,13 @@ mod source;
 mod stats;
 mod summary;
 mod sys;
+mod template;
 mod url;
 
 pub use clock::now_s;
 pub use config::{
-    Closed, Config, Expect, KeyPattern, KvConfig, LaneConfig, MessagesConfig, Mix, Sizes, TargetConfig,
+    BodyConfig, Closed, Config, Credential, Expect, HeaderConfig, KeyPattern, KvConfig, LaneConfig,
+    MessagesConfig, Mix, Sizes, Statuses, TargetConfig,
 };
 pub use error::{ConfigError, LoadError};
 pub use kv::KvSummary;

@@ -4,17 +4,23 @@ use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use crate::config::{Config, LaneConfig};
+use crate::ask::Asked;
+use crate::config::{Config, Expect, LaneConfig, TargetConfig};
 use crate::error::{ConfigError, LoadError};
 use crate::protocol;
 use crate::sys;
+use crate::template::Template;
 use crate::url::{Scheme, Url};
 
 /// A URL of a lane, ready to be sent.
 #[derive(Debug)]
 pub struct Target {
-    /// As `Url::request` says.
+    /// Its bytes; of a template those of the next one. Of the message service as `Url::message_head` says.
     pub request: Vec<u8>,
+    pub template: Option<Template>,
+    /// The answer to a HEAD has no body, whatever it says.
+    pub head_only: bool,
+    pub expect: Expect,
     pub pool: usize,
     pub class: u16,
     /// The sum of the weights up to and with this one, as a share of all.
@@ -42,9 +48,8 @@ impl Plan {
     pub fn new(config: &Config) -> Result<Plan, LoadError> {
         let classes = protocol::classes(config.scheme()).iter().map(ToString::to_string).collect();
         let mut plan = Plan { lanes: Vec::new(), classes };
-        let timeout = Duration::from_secs_f64(config.timeout_s);
         for (index, lane) in config.lanes.iter().enumerate() {
-            let lane = plan.lane(index, lane, timeout)?;
+            let lane = plan.lane(config, index, lane)?;
             plan.lanes.push(lane);
         }
         if plan.classes.len() > usize::from(u16::MAX) {
@@ -54,13 +59,19 @@ impl Plan {
         Ok(plan)
     }
 
-    fn lane(&mut self, index: usize, lane: &LaneConfig, timeout: Duration) -> Result<LanePlan, LoadError> {
+    fn lane(&mut self, config: &Config, index: usize, lane: &LaneConfig) -> Result<LanePlan, LoadError> {
+        let timeout = Duration::from_secs_f64(config.timeout_s);
         let total: f64 = lane.targets.iter().map(|t| t.weight).sum();
         let mut planned = LanePlan { index, targets: Vec::new(), addresses: Vec::new(), streams: Vec::new() };
         let mut hosts: Vec<(String, u16)> = Vec::new();
         let mut weight = 0.0;
-        for target in &lane.targets {
+        for (number, target) in lane.targets.iter().enumerate() {
             let url = Url::parse(&target.url, &format!("lanes[{index}].targets.url"))?;
+            let name = format!("lane {index} target {number}");
+            let Asked { bytes, template } = match url.scheme {
+                Scheme::Http => Asked::new(target, &url, config.seed, &name)?,
+                _ => Asked { bytes: url.message_head(), template: None },
+            };
             let host = (url.host.clone(), url.port);
             let pool = match hosts.iter().position(|known| *known == host) {
                 Some(pool) => pool,
@@ -75,7 +86,15 @@ impl Plan {
             };
             weight += target.weight;
             let class = if url.scheme == Scheme::Http { self.class(&target.class) } else { 0 };
-            planned.targets.push(Target { request: url.request(), pool, class, up_to: weight / total });
+            planned.targets.push(Target {
+                request: bytes,
+                template,
+                head_only: target.method == "HEAD",
+                expect: expect(&config.expect, target),
+                pool,
+                class,
+                up_to: weight / total,
+            });
         }
         Ok(planned)
     }
@@ -87,6 +106,11 @@ impl Plan {
         });
         u16::try_from(index).unwrap_or(u16::MAX)
     }
+}
+
+/// What a good answer of this target is.
+fn expect(all: &Expect, target: &TargetConfig) -> Expect {
+    Expect { status: target.status.clone().or_else(|| all.status.clone()), ..all.clone() }
 }
 
 /// The first address of the host that accepts, and `count` connections to it.

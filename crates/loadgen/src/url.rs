@@ -83,24 +83,30 @@ impl Url {
         let rest = rest.split('#').next().unwrap_or(rest);
         let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         if authority.contains('@') {
-            return Err(wrong("a user name in the URL is not supported: remove it"));
+            // A password may stand there: the URL is not told.
+            let (place, value) = (place.to_string(), "a URL with a user name or password".to_string());
+            let remedy = "remove them and give --basic-env NAME: a variable with user:password";
+            return Err(ConfigError::Value { place, value, remedy });
         }
         let (host, port) = split_port(authority, scheme.port()).ok_or_else(|| wrong(remedy))?;
         let path = if path.starts_with('/') { path.to_string() } else { format!("/{path}") };
         Ok(Url { scheme, host: host.to_string(), port, authority: authority.to_string(), path })
     }
 
-    /// The bytes of the GET request; of the message service what stands between each path and its own headers;
-    /// nothing of memcached.
-    pub fn request(&self) -> Vec<u8> {
-        let (path, authority) = (&self.path, &self.authority);
+    /// With the query.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// For the Host header.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// What stands between each path and its own headers in requests to the message service.
+    pub fn message_head(&self) -> Vec<u8> {
         let agent = concat!("sojourn/", env!("CARGO_PKG_VERSION"));
-        let head = format!(" HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: {agent}\r\n");
-        match self.scheme {
-            Scheme::Http => format!("GET {path}{head}Accept: */*\r\n\r\n").into_bytes(),
-            Scheme::Memcached => Vec::new(),
-            Scheme::Messages => head.into_bytes(),
-        }
+        format!(" HTTP/1.1\r\nHost: {}\r\nUser-Agent: {agent}\r\n", self.authority).into_bytes()
     }
 }
 
@@ -153,6 +159,7 @@ mod tests {
             assert!(message.contains(text) && message.contains("lanes[0]"), "{message}");
         }
         assert!(Url::parse("http://a/ b", "url").unwrap_err().to_string().contains("percent-encode"));
-        assert!(Url::parse("http://u:p@a/", "url").unwrap_err().to_string().contains("user name"));
+        let told = Url::parse("http://u:hush@a/", "url").unwrap_err().to_string();
+        assert!(told.contains("--basic-env") && !told.contains("hush"), "{told}");
     }
 }

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from sojourn.cli import http_options as http
 from sojourn.cli.live import live
 from sojourn.cli.output import console
 from sojourn.errors import InputError
@@ -19,8 +20,8 @@ from sojourn.units import duration_s, interval, levels, percent
 
 
 def measure(
-    url: Annotated[list[str], typer.Argument(help="http://host:port/path")],
     rate: Annotated[str, typer.Option(help="requests per second: 50..350:50, 50,100 or one number")],
+    url: Annotated[list[str] | None, typer.Argument(help="http://host:port/path; or --requests with URLs")] = None,
     length: Annotated[str, typer.Option("--for", help="length of each run, e.g. 8s")] = "8s",
     arrivals: Annotated[str, typer.Option(help="poisson or constant")] = "poisson",
     connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
@@ -31,6 +32,14 @@ def measure(
     ] = "",
     every: Annotated[str, typer.Option(help="between two host samples, 10ms to 10s")] = "100ms",
     timeout: Annotated[str, typer.Option(help="after which a request has failed")] = "10s",
+    method: http.Method = None,
+    header: http.Header = None,
+    body: http.Body = None,
+    template: http.Template = None,
+    requests: http.Requests = None,
+    status: http.Status = None,
+    bearer_env: http.BearerEnv = None,
+    basic_env: http.BasicEnv = None,
     out: Annotated[Path | None, typer.Option(help="folder for the run folders; default runs/measure-TIME")] = None,
 ) -> None:
     """Measures a service at several rates: requests, host metrics, verdict and Metrics of each in a run folder."""
@@ -43,11 +52,14 @@ def measure(
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
     place = own_placement(service_cores, interrupt_cores)
     what, count = {"placement": place}, {"cores": len(place["server"]), "nics": len(place["interrupts"])}
+    options = http.http_given(method=method, header=header, body=body, template=template, requests=requests,
+                              status=status, bearer_env=bearer_env, basic_env=basic_env)  # fmt: skip
     configs = [
-        http_load(url, rate_per_s=r, arrivals=arrivals, duration_s=length_s, connections=connections, seed=seed + k,
-                  timeout_s=duration_s(timeout, "--timeout"))
+        http_load(url or [], rate_per_s=r, arrivals=arrivals, duration_s=length_s, connections=connections, seed=seed + k,
+                  timeout_s=duration_s(timeout, "--timeout"), **options)
         for k, r in enumerate(rates)
     ]  # fmt: skip
+    http.warn_of_hidden(configs[0])
     out_console = console()
     folders: list[RunFolder] = []
     with only_one("measure"):

@@ -2,6 +2,7 @@
 
 use sojourn_dist::{Arrivals, DistError};
 
+use super::http;
 use super::{Closed, Config, KvConfig, LaneConfig, MessagesConfig, TargetConfig};
 use crate::error::ConfigError;
 use crate::url::{Scheme, Url};
@@ -36,8 +37,7 @@ impl Config {
         let expect = &self.expect;
         let (least, most) = (expect.min_bytes.unwrap_or(0), expect.max_bytes.unwrap_or(u64::MAX));
         check(least <= most, "expect.min_bytes", least, "give at most expect.max_bytes")?;
-        let status_ok = expect.status.is_none_or(|s| (100..600).contains(&s));
-        check(status_ok, "expect.status", expect.status.unwrap_or(0), "give 100 to 599")?;
+        expect.status.as_ref().map_or(Ok(()), |status| status.validate("expect.status"))?;
         let lanes = self.lanes.len();
         check((1..=LANES_MAX).contains(&lanes), "lanes", format!("{lanes} lanes"), "give 1 to 255")?;
         self.lanes.iter().enumerate().try_for_each(|(i, lane)| lane.validate(&format!("lanes[{i}]")))?;
@@ -106,7 +106,19 @@ impl TargetConfig {
         let weight = self.weight;
         let allowed = weight > 0.0 && weight.is_finite();
         check(allowed, &format!("{place}.weight"), weight, "give a finite number above 0")?;
-        Url::parse(&self.url, &format!("{place}.url")).map(|_| ())
+        let url = Url::parse(&self.url, &format!("{place}.url"))?;
+        if url.scheme != Scheme::Http {
+            let plain = self.method == "GET" && self.headers.is_empty() && self.body.is_none();
+            return check(
+                plain && !self.template,
+                place,
+                "asked as HTTP",
+                "give an http:// URL, or the URL alone",
+            );
+        }
+        http::validate_method(&self.method, &format!("{place}.method"))?;
+        self.headers.iter().try_for_each(|header| header.validate(&format!("{place}.headers")))?;
+        self.status.as_ref().map_or(Ok(()), |status| status.validate(&format!("{place}.status")))
     }
 }
 
