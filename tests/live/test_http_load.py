@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -143,3 +144,49 @@ def test_requests_that_cannot_be_sent(
 ) -> None:
     one_message(Command(tmp_path, "load", shop.url, *LOAD, *options, "--out", "a/run"), 2, *parts)
     assert not (tmp_path / "a").exists() and shop.heard == []
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("certificates")
+    subprocess.run([Path(__file__).parents[1] / "make-certificates", folder], check=True)
+    return folder
+
+
+def test_https_and_what_can_be_wrong_with_it(tmp_path: Path, certificates: Path) -> None:
+    ca, run = certificates / "ca.pem", ("--out", "run")
+    with recording((certificates / "good.pem", certificates / "good.key")) as service:
+        for host in ("127.0.0.1", "localhost"):
+            url = service.url.replace("127.0.0.1", host)
+            ran(Command(tmp_path, "load", url, *LOAD, "--ca", ca, "--json"))
+        ran(Command(tmp_path, "load", service.url, *LOAD, "--insecure", "--json"))
+        assert len(service.heard) > 120
+        before = len(service.heard)
+        for verb, length in (("load", "--duration"), ("measure", "--for")):
+            command = Command(tmp_path, verb, service.url, "--rate", "10", length, "1s", *run)
+            one_message(command, 5, service.url, "authority that is not trusted here", "--ca FILE")
+        command = Command(tmp_path, "load", service.url.replace("https", "http"), *LOAD, "--ca", ca, *run)
+        one_message(command, 2, "tls is given without an https:// target", "remove it")
+        assert len(service.heard) == before and not (tmp_path / "run").exists()
+    with recording((certificates / "other.pem", certificates / "other.key")) as service:
+        command = Command(tmp_path, "load", service.url, *LOAD, "--ca", ca, *run)
+        one_message(command, 5, "its certificate is not for 127.0.0.1", "use a name")
+        one_message(
+            Command(tmp_path, "load", service.url, *LOAD, "--ca", "none.pem", *run), 2, "--ca none.pem", "a file"
+        )
+    with recording() as service:
+        url = service.url.replace("http", "https")
+        one_message(Command(tmp_path, "load", url, *LOAD, "--insecure", *run), 5, "does not speak TLS", "give http://")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_unix_socket(open_folder: Path, tmp_path: Path) -> None:
+    socket = open_folder / "s"
+    command = Command(tmp_path, "load", "http://shop.test/a", *LOAD, "--unix-socket", socket, "--out", "run")
+    one_message(command, 5, f"there is no socket {socket}", "start the service")
+    assert not (tmp_path / "run").exists()
+    with recording(unix=socket) as service:
+        command = Command(tmp_path, "measure", "http://shop.test/a", "--rate", "80", "--for", "1s", "--unix-socket", socket,
+                          "--out", "run")  # fmt: skip
+        ran(command)
+        assert {(path, headers["Host"]) for _, path, headers, _ in service.heard} == {("/a", "shop.test")}

@@ -4,7 +4,10 @@ mod http;
 mod kv;
 mod messages;
 mod sizes;
+mod tls;
 mod validate;
+
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use sojourn_dist::{Arrivals, Distribution};
@@ -14,6 +17,7 @@ pub use http::{BodyConfig, Credential, HeaderConfig, Statuses};
 pub use kv::{KeyPattern, KvConfig, Mix, KEY_BYTES_MAX};
 pub use messages::{MessagesConfig, HEADER_BYTES};
 pub use sizes::Sizes;
+pub use tls::TlsConfig;
 
 /// A load: one or more lanes that run side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +44,12 @@ pub struct Config {
     /// What is asked of messages:// targets; without it the defaults.
     #[serde(default)]
     pub messages: Option<MessagesConfig>,
+    /// Of https:// targets; without it the authorities that this machine trusts.
+    #[serde(default)]
+    pub tls: Option<TlsConfig>,
+    /// HTTP goes to this socket, whatever the URLs' hosts are.
+    #[serde(default)]
+    pub unix_socket: Option<PathBuf>,
     /// Start at this CLOCK_MONOTONIC time; otherwise as soon as everything is open.
     #[serde(default)]
     pub start_at_s: Option<f64>,

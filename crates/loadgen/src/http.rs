@@ -133,6 +133,11 @@ impl Response {
         Ok(complete.then_some(used + taken))
     }
 
+    /// Some of it has come.
+    pub fn has_begun(&self) -> bool {
+        self.state != State::Head || !self.head.is_empty()
+    }
+
     /// The peer has closed.
     pub fn end(&self) -> Ending {
         match self.state {

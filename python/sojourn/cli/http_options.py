@@ -23,6 +23,9 @@ Requests = Annotated[Path | None, typer.Option(help="a weighted list of requests
 Status = Annotated[str | None, typer.Option(help="statuses of a good answer: 200 or 200,201 [200]", **HTTP)]
 BearerEnv = Annotated[str | None, typer.Option(help="environment variable with a bearer token", metavar="NAME", **HTTP)]
 BasicEnv = Annotated[str | None, typer.Option(help="environment variable with user:password", metavar="NAME", **HTTP)]
+Ca = Annotated[Path | None, typer.Option("--ca", help="https: PEM file of the authorities to trust", **HTTP)]
+Insecure = Annotated[bool | None, typer.Option("--insecure", help="https: take any certificate", **HTTP)]
+UnixSocket = Annotated[Path | None, typer.Option(help="a Unix socket instead of the URL's host", **HTTP)]
 
 
 def pairs(headers: list[str] | None) -> list[tuple[str, str]]:
@@ -62,6 +65,9 @@ def http_given(
     status: str | None,
     bearer_env: str | None,
     basic_env: str | None,
+    ca: Path | None,
+    insecure: bool | None,
+    unix_socket: Path | None,
 ) -> dict[str, Any]:
     """These options as arguments of `http_load`."""
     from sojourn.measure.credentials import authorization
@@ -74,6 +80,9 @@ def http_given(
         "template": bool(template),
         "requests": read_requests(requests) if requests else None,
         "status": status_list(status),
+        "ca": ca,
+        "insecure": bool(insecure),
+        "unix_socket": unix_socket,
     }
 
 

@@ -39,6 +39,9 @@ def load(
     status: http.Status = None,
     bearer_env: http.BearerEnv = None,
     basic_env: http.BasicEnv = None,
+    ca: http.Ca = None,
+    insecure: http.Insecure = None,
+    unix_socket: http.UnixSocket = None,
     threads: Annotated[int | None, typer.Option(help="threads of the generator; not for http [1]")] = None,
     set_: Annotated[float | None, typer.Option("--set", help="memcached: weight of sets [1]", **KV)] = None,
     get: Annotated[float | None, typer.Option(help="memcached: weight of gets [10]", **KV)] = None,
@@ -107,6 +110,9 @@ def load(
         "status": status,
         "bearer_env": bearer_env,
         "basic_env": basic_env,
+        "ca": ca,
+        "insecure": insecure,
+        "unix_socket": unix_socket,
     }
     both = {"threads": threads, "verify": verify}
     of_kv: dict[str, Any] = {

@@ -40,6 +40,9 @@ def measure(
     status: http.Status = None,
     bearer_env: http.BearerEnv = None,
     basic_env: http.BasicEnv = None,
+    ca: http.Ca = None,
+    insecure: http.Insecure = None,
+    unix_socket: http.UnixSocket = None,
     out: Annotated[Path | None, typer.Option(help="folder for the run folders; default runs/measure-TIME")] = None,
 ) -> None:
     """Measures a service at several rates: requests, host metrics, verdict and Metrics of each in a run folder."""
@@ -53,7 +56,8 @@ def measure(
     place = own_placement(service_cores, interrupt_cores)
     what, count = {"placement": place}, {"cores": len(place["server"]), "nics": len(place["interrupts"])}
     options = http.http_given(method=method, header=header, body=body, template=template, requests=requests,
-                              status=status, bearer_env=bearer_env, basic_env=basic_env)  # fmt: skip
+                              status=status, bearer_env=bearer_env, basic_env=basic_env, ca=ca, insecure=insecure,
+                              unix_socket=unix_socket)  # fmt: skip
     configs = [
         http_load(url or [], rate_per_s=r, arrivals=arrivals, duration_s=length_s, connections=connections, seed=seed + k,
                   timeout_s=duration_s(timeout, "--timeout"), **options)

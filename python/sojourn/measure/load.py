@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
@@ -31,12 +32,16 @@ def http_load(
     body: str | None = None,
     template: bool = False,
     requests: Sequence[HttpRequest] | None = None,
+    ca: Path | str | None = None,
+    insecure: bool = False,
+    unix_socket: Path | str | None = None,
 ) -> dict[str, Any]:
     """One lane over `urls` (equal weights): open loop at `rate_per_s` in (0, 1e7], or closed loop with `users`.
 
     Each request has `method`, `headers` (values as `credentials.header` says) and `body` (text, or `@FILE`); with
     `template` placeholders in them are drawn. `requests` instead: a weighted list, with `headers` where it has none.
-    `status`: those that a good answer may have.
+    `status`: those that a good answer may have. https:// is trusted by the authorities of this machine, by those in the
+    PEM file `ca`, or (`insecure`) whatever certificate it shows. `unix_socket`: where all of it goes.
 
     Raises:
         InputError: both or neither of rate and users, or one of them out of range; the generator checks the rest.
@@ -63,7 +68,7 @@ def http_load(
     else:
         kind = "exponential" if think_s > 0 else "deterministic"
         lane["closed"] = {"users": users, "think": {"kind": kind, "mean": think_s}}
-    return {
+    config: dict[str, Any] = {
         "lanes": [lane],
         "duration_s": duration_s,
         "seed": seed,
@@ -71,6 +76,11 @@ def http_load(
         "expect": {"status": status if isinstance(status, int) else statuses(status)},
         "realtime": False,
     }
+    if ca is not None or insecure:
+        config["tls"] = {"ca": None if ca is None else str(ca), "insecure": insecure}
+    if unix_socket is not None:
+        config["unix_socket"] = str(unix_socket)
+    return config
 
 
 def client_lanes(

@@ -57,6 +57,22 @@ impl Config {
         check(!unused, "kv", "given with other targets", "remove it, or give memcached://HOST:PORT")?;
         let unused = self.messages.is_some() && self.scheme() != Scheme::Messages;
         check(!unused, "messages", "given with other targets", "remove it, or give messages://HOST:PORT")?;
+        let https = targets().any(|target| target.url.starts_with("https://"));
+        check(
+            https || self.tls.is_none(),
+            "tls",
+            "given without an https:// target",
+            "remove it, or give https://",
+        )?;
+        let longest = self.unix_socket.as_ref().map_or(0, |path| path.as_os_str().len());
+        check(
+            longest <= 107,
+            "unix_socket",
+            format!("{longest} bytes long"),
+            "give a path of at most 107 bytes",
+        )?;
+        let unused = self.unix_socket.is_some() && self.scheme() != Scheme::Http;
+        check(!unused, "unix_socket", "given with other targets", "remove it, or give http:// targets")?;
         self.kv.as_ref().map_or(Ok(()), KvConfig::validate)?;
         self.messages.as_ref().map_or(Ok(()), MessagesConfig::validate)
     }
