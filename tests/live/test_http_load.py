@@ -190,3 +190,29 @@ def test_a_unix_socket(open_folder: Path, tmp_path: Path) -> None:
                           "--out", "run")  # fmt: skip
         ran(command)
         assert {(path, headers["Host"]) for _, path, headers, _ in service.heard} == {("/a", "shop.test")}
+
+
+def test_objectives_and_their_exit_codes(tmp_path: Path, shop: Recording) -> None:
+    load = Command(tmp_path, "load", shop.url, *LOAD, "--objective", "p99 < 5s", "--objective", "rate > 1/s", "--json")
+    ran(load)
+    assert [one["met"] for one in json.loads(load.answered())["objectives"]] == [True, True]
+    missed = Command(tmp_path, "load", shop.url, *LOAD, "--objective", "mean < 1ns")
+    assert missed.end() in (3, 7) and "mean < 1ns: " in missed.answered() and "MISSED" in missed.answered()
+    measured = Command(
+        tmp_path, "measure", shop.url, "--rate", "80", "--for", "1s", "--objective", "p95 < 1ns", "--out", "m"
+    )
+    assert measured.end() in (3, 7) and "rate-80: p95 < 1ns: " in measured.answered()
+    assert json.loads((tmp_path / "m/rate-80/manifest.json").read_text())["objectives"][0]["met"] is False
+    heard = len(shop.heard)
+    bad = Command(tmp_path, "load", shop.url, *LOAD, "--objective", "p99 = 5ms")
+    one_message(bad, 2, "--objective: 'p99 = 5ms'", "write mean, p50")
+    assert len(shop.heard) == heard
+
+
+def test_without_a_terminal_only_results_are_said(tmp_path: Path, shop: Recording) -> None:
+    command = Command(tmp_path, "load", shop.url, "--rate", "50", "--duration", "2s", "--csv")
+    ran(command)
+    assert all(line.startswith("sojourn: load: not valid") for line in command.said().splitlines()), command.said()
+    header, *rows = command.answered().splitlines()
+    assert header.startswith("station,class,metric,q,n,value,low,high,level,unit,source,status")
+    assert any(row.startswith('"","",response_time,') for row in rows)

@@ -26,6 +26,12 @@ BasicEnv = Annotated[str | None, typer.Option(help="environment variable with us
 Ca = Annotated[Path | None, typer.Option("--ca", help="https: PEM file of the authorities to trust", **HTTP)]
 Insecure = Annotated[bool | None, typer.Option("--insecure", help="https: take any certificate", **HTTP)]
 UnixSocket = Annotated[Path | None, typer.Option(help="a Unix socket instead of the URL's host", **HTTP)]
+Objectives = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--objective", help="'p99 < 50ms', 'errors < 1%', 'rate > 190/s' …; several times", show_default=False
+    ),
+]
 
 
 def pairs(headers: list[str] | None) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.load_run import perform
+from sojourn.cli.load_run import Form, perform
 from sojourn.errors import InputError
 from sojourn.units import duration_s, number
 
@@ -82,13 +82,16 @@ def load(
         str | None, typer.Option(help="messages: bytes, 16 or more: 200, 16-4096, 64:9,2000:1 [200]", **MESSAGES)
     ] = None,
     token: Annotated[str | None, typer.Option(help="messages: that the service wants to see", **MESSAGES)] = None,
+    objective: http.Objectives = None,
     out: Annotated[Path | None, typer.Option(help="keep the run folder here")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
 ) -> None:
     """Puts a known load on a service and says how long answers took, from when they were due and from when sent."""
     from sojourn.measure.kv_load import kv_load
     from sojourn.measure.load import http_load
     from sojourn.measure.messages_load import messages_load
+    from sojourn.measure.objectives import read_objective
 
     common: dict[str, Any] = {
         "rate_per_s": None if rate is None else number(rate, "--rate"),
@@ -98,6 +101,7 @@ def load(
         "seed": seed,
         "timeout_s": number(duration_s(timeout, "--timeout"), "--timeout"),
     }
+    objectives = [read_objective(text) for text in objective or ()]
     urls = url or []
     if not urls and requests is None:
         raise InputError("no URL", "load", "give http://HOST:PORT/PATH, or --requests with URLs in it")
@@ -155,7 +159,7 @@ def load(
         number_ = 64 if connections is None else connections
         config = http_load(urls, users=users, connections=number_, **http.http_given(**of_http), **common)
         http.warn_of_hidden(config)
-    perform(config, out, as_json)
+    perform(config, out, Form(as_json, as_csv), objectives)
 
 
 def connections_of(connections: int | None, users: int | None, rate_per_s: float | None) -> int:

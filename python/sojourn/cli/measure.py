@@ -12,9 +12,11 @@ from rich.table import Table
 
 from sojourn.cli import http_options as http
 from sojourn.cli.live import live
+from sojourn.cli.load_run import end
 from sojourn.cli.output import console
 from sojourn.errors import InputError
 from sojourn.measure.folder import RunFolder
+from sojourn.measure.objectives import demand_met, judge, lines, read_objective
 from sojourn.table import Metrics
 from sojourn.units import duration_s, interval, levels, percent
 
@@ -43,6 +45,7 @@ def measure(
     ca: http.Ca = None,
     insecure: http.Insecure = None,
     unix_socket: http.UnixSocket = None,
+    objective: http.Objectives = None,
     out: Annotated[Path | None, typer.Option(help="folder for the run folders; default runs/measure-TIME")] = None,
 ) -> None:
     """Measures a service at several rates: requests, host metrics, verdict and Metrics of each in a run folder."""
@@ -50,6 +53,7 @@ def measure(
     from sojourn.measure.load import http_load
     from sojourn.measure.run import execute
 
+    objectives = [read_objective(text) for text in objective or ()]
     rates = levels(rate, "--rate")
     length_s, every_s = duration_s(length, "--for"), duration_s(every, "--every")
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -79,6 +83,27 @@ def measure(
     if costs:
         out_console.print(f"recording the host took {percent(max(costs), 2)} of a core at most")
     out_console.print(f"run folders in {where}", soft_wrap=True)
+    found = [(folder, judge(folder, objectives, whole=False)) for folder in folders]
+    for folder, judged in found:
+        for line in lines(judged):
+            out_console.print(f"{folder.path.name}: {line}", highlight=False, markup=False)
+    finish([(folder.path.name, folder.manifest["reasons"], judged) for folder, judged in found])
+
+
+def finish(runs: list[tuple[str, list[str], list[dict[str, Any]]]]) -> None:
+    """The exit code of several runs, each a name, why it is not valid, and what came of the objectives.
+
+    Raises:
+        LoadError, ServiceError: one is not valid. ObjectiveMissed: all are, and one missed an objective.
+    """
+    invalid = [(name, reasons) for name, reasons, _ in runs if reasons]
+    if invalid:
+        name, reasons = invalid[0]
+        count = f"{len(invalid)} of {len(runs)} runs are not valid: " if len(runs) > 1 else ""
+        end([f"{count}{name}: {reason}" for reason in reasons], "measure")
+    demand_met(
+        [{**one, "objective": f"{name}: {one['objective']}"} for name, _, judged in runs for one in judged], "measure"
+    )
 
 
 def own_placement(service: str, interrupts: str) -> dict[str, Any]:
