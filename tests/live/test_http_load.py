@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -216,3 +217,51 @@ def test_without_a_terminal_only_results_are_said(tmp_path: Path, shop: Recordin
     header, *rows = command.answered().splitlines()
     assert header.startswith("station,class,metric,q,n,value,low,high,level,unit,source,status")
     assert any(row.startswith('"","",response_time,') for row in rows)
+
+
+def test_a_series_is_gone_on_with_and_never_mixed(tmp_path: Path, shop: Recording) -> None:
+    def measure(*options: str) -> Command:
+        return Command(tmp_path, "measure", shop.url, *options, "--for", "1s", "--out", "series", "--json")
+
+    ran(measure("--rate", "60"))
+    first = (tmp_path / "series/rate-60/manifest.json").read_text()
+    heard = len(shop.heard)
+    both = measure("--rate", "60,90", "--pids", str(os.getpid()))
+    ran(both)
+    answer = json.loads(both.answered())
+    assert [one["name"] for one in answer["runs"]] == ["rate-60", "rate-90"] and answer["method"] == "measured"
+    assert {row["run"] for row in answer["rows"]} == {"rate-60", "rate-90"}
+    assert (tmp_path / "series/rate-60/manifest.json").read_text() == first and len(shop.heard) - heard < 150
+    # This process serves: some time of it is spent on each request, and no more than there is.
+    demand = answer["runs"][1]["demands_s"][f"process {os.getpid()}"]
+    assert 0 < demand < 1 / 60
+    heard = len(shop.heard)
+    mixed = measure("--rate", "60", "--method", "HEAD")
+    one_message(mixed, 2, "series/rate-60", 'method is not said there and "HEAD" here', "choose another --out")
+    mixed = measure("--users", "2")
+    one_message(mixed, 2, "a run under other conditions", "closed")
+    assert len(shop.heard) == heard
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.tex").write_text("")
+    other = Command(tmp_path, "measure", shop.url, "--rate", "50", "--for", "1s", "--out", "mine")
+    one_message(other, 2, "mine", "something else than runs", "choose another --out")
+
+
+def test_a_series_by_users_as_csv(tmp_path: Path, shop: Recording) -> None:
+    arguments = ("--users", "1,2", "--think", "10ms", "--for", "1s", "--out", "closed", "--csv")
+    command = Command(tmp_path, "measure", shop.url, *arguments)
+    ran(command)
+    header, *rows = command.answered().splitlines()
+    assert "users" in header.split(",") and {row.split(",")[header.split(",").index("users")] for row in rows} == {
+        "1",
+        "2",
+    }
+    assert [path.name for path in sorted((tmp_path / "closed").iterdir())] == ["users-1", "users-2"]
+    for options, parts in (
+        (("--rate", "5", "--users", "1"), ("rate = 5, users = 1", "either --rate or --users")),
+        (("--users", "1.5"), ("--users: '1.5'", "whole numbers")),
+        (("--rate", "5", "--pids", "99999999"), ("--pids: no process 99999999",)),
+        (("--rate", "5", "--json", "--csv"), ("choose one",)),
+    ):
+        one_message(Command(tmp_path, "measure", shop.url, *options, "--out", "bad"), 2, *parts)
+    assert not (tmp_path / "bad").exists()

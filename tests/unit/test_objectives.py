@@ -12,7 +12,7 @@ import pytest
 
 from sojourn.cli.load_run import end, expectation
 from sojourn.cli.load_table import by_chance
-from sojourn.cli.measure import finish
+from sojourn.cli.measure_table import finish
 from sojourn.errors import InputError, LoadError, ObjectiveMissed, ServiceError
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.objectives import demand_met, judge, lines, read_objective
