@@ -28,7 +28,14 @@ def tell(judged: Judged, form: Form, where: Path) -> None:
     if form.as_csv:
         typer.echo(Metrics.concat(metrics).frame.write_csv(), nl=False)
     elif form.as_json:
-        typer.echo(json.dumps({**json.loads(Metrics.concat(metrics).to_json()), "runs": [run(*one) for one in judged]}))
+        invalid = [
+            f"{folder.path.name}: {'; '.join(reasons)}"
+            for folder, _ in judged
+            if (reasons := folder.manifest["reasons"])
+        ]
+        verdict = {"method": "measured", "status": "not_valid" if invalid else "ok", "message": "\n".join(invalid)}
+        rows = json.loads(Metrics.concat(metrics).to_json())["rows"]
+        typer.echo(json.dumps({**verdict, "rows": rows, "runs": [run(*one) for one in judged]}))
     else:
         show(judged, where)
 

@@ -29,7 +29,7 @@ def header(name: str, value: str) -> dict[str, Any]:
         credential = {"credential": match[1]} if match[1] else {}
         return {"name": name, "env": set_variable(match[2], f"header {name}"), **credential}
     if SECRET.search(name) and value.strip():
-        return {"name": name, "env": _hide(name, value)}
+        return {"name": name, "env": hide(name, value)}
     return {"name": name, "value": value}
 
 
@@ -63,7 +63,12 @@ def set_variable(name: str, place: str) -> str:
     return name
 
 
-def _hide(name: str, value: str) -> str:
+def hide(name: str, value: str) -> str:
+    """Puts a credential into a variable of this process's environment, named after what it is for; its name.
+
+    Raises:
+        InputError: a value that no environment can hold.
+    """
     if "\0" in value:
         raise InputError("a value with a zero byte", f"header {name}", "give it in one line")
     first = variable = OWN + re.sub(r"\W", "_", name).upper()

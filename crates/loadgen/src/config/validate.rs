@@ -90,7 +90,9 @@ impl Config {
 
     /// What is asked of the message service; `None` for the others.
     pub(crate) fn messages(&self) -> Option<MessagesConfig> {
-        (self.scheme() == Scheme::Messages).then(|| self.messages.clone().unwrap_or_default())
+        let wanted = self.messages.clone().unwrap_or_default();
+        let token = wanted.token();
+        (self.scheme() == Scheme::Messages).then_some(MessagesConfig { token, ..wanted })
     }
 }
 
