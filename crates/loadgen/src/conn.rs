@@ -45,6 +45,8 @@ pub struct Conn {
     pub tls: Option<Box<Session>>,
     /// The peer has said, over TLS, that nothing more will come.
     closed: bool,
+    /// Sealed bytes since the last that were part of an answer.
+    barren: usize,
     /// Unique in its lane, also over slots that are used again.
     pub id: u32,
     pub pool: usize,
@@ -72,6 +74,7 @@ impl Conn {
             socket: link.socket,
             tls: link.tls,
             closed: false,
+            barren: 0,
             id,
             pool,
             phase,

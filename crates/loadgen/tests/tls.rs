@@ -39,6 +39,11 @@ struct Secure {
 impl Secure {
     /// Serves with the certificate of this name; TLS 1.2 only where that is asked.
     fn start(name: &str, old: bool) -> Secure {
+        Secure::start_with(name, old, 2)
+    }
+
+    /// With so many tickets in each session.
+    fn start_with(name: &str, old: bool, tickets: usize) -> Secure {
         let folder = certificates();
         let chain = CertificateDer::pem_file_iter(folder.join(format!("{name}.pem"))).unwrap();
         let key = PrivateKeyDer::from_pem_file(folder.join(format!("{name}.key"))).unwrap();
@@ -50,7 +55,9 @@ impl Secure {
         };
         let config = ServerConfig::builder_with_provider(provider).with_protocol_versions(versions).unwrap();
         let config = config.with_no_client_auth().with_single_cert(chain.map(Result::unwrap).collect(), key);
-        let config = Arc::new(config.unwrap());
+        let mut config = config.unwrap();
+        config.send_tls13_tickets = tickets;
+        let config = Arc::new(config);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let opened = Arc::new(AtomicUsize::new(0));
@@ -220,6 +227,58 @@ fn a_service_that_stops_speaking_tls_is_one_kind_of_failure() {
     config["tls"] = json!({"insecure": true});
     let (summary, _, _out) = load("tls-gone", &config);
     assert!(summary.failures["tls"] > 5 && summary.ok <= 4, "{:?}", summary.failures);
+}
+
+/// Passes on what `to` says, but changes one byte of every 4000 after the first `clean` bytes.
+fn garble(mut from: TcpStream, mut to: TcpStream, clean: usize) {
+    let (mut part, mut passed) = ([0; 1000], 0);
+    while let Ok(count @ 1..) = from.read(&mut part) {
+        for byte in &mut part[..count] {
+            passed += 1;
+            if passed > clean && passed % 4000 == 0 {
+                *byte ^= 0x55;
+            }
+        }
+        if to.write_all(&part[..count]).is_err() {
+            return;
+        }
+    }
+    let _ = to.shutdown(std::net::Shutdown::Both);
+}
+
+#[test]
+fn sealed_bytes_that_were_changed_are_a_failure_and_no_answer() {
+    let (listener, good) = (TcpListener::bind("127.0.0.1:0").unwrap(), Secure::start("good", false));
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for (number, stream) in listener.incoming().flatten().enumerate() {
+            let to = TcpStream::connect(("127.0.0.1", good.port)).unwrap();
+            let (from, back) = (stream.try_clone().unwrap(), to.try_clone().unwrap());
+            std::thread::spawn(move || garble(from, to, usize::MAX));
+            // The handshakes of the start go well; of later ones some are broken, too.
+            std::thread::spawn(move || {
+                garble(back, stream, if number < 4 { 8000 } else { number * 97 % 3000 })
+            });
+        }
+    });
+    let mut config = poisson(&format!("https://localhost:{port}/large"), 100.0, 1.0);
+    config["tls"] = json!({"insecure": true});
+    let (summary, log, _out) = load("tls-garbled", &config);
+    assert_eq!((summary.ok, summary.failed), (0, summary.requested), "{:?}", summary.failures);
+    assert!(summary.failures["tls"] > summary.requested / 2, "{:?}", summary.failures);
+    assert!(log.column("bytes").unwrap().iter().all(|bytes| *bytes < 300_000.0));
+}
+
+#[test]
+fn a_peer_that_hands_out_tickets_without_end_does_not_hold_up_the_lane() {
+    let server = Secure::start_with("good", false, 3_000);
+    let mut config = server.load("/");
+    config["timeout_s"] = json!(2.0);
+    let (summary, _, _out) = load("tls-tickets", &config);
+    // Making them takes the server long: some requests get no answer in time.
+    let ended = summary.failures.get("timeout").unwrap_or(&0) + summary.failures["tls"];
+    assert_eq!((summary.ok, ended), (0, summary.requested), "{:?}", summary.failures);
+    assert!(summary.lanes[0].connections_opened <= summary.requested + 8, "{:?}", summary.lanes);
 }
 
 #[test]

@@ -8,6 +8,9 @@ use crate::outcome::Failure;
 use crate::sys;
 use crate::tls::{broken, flush};
 
+/// Tickets are some hundred bytes. A peer that sends more of what is no answer would hold up the lane.
+const BARREN_MAX_BYTES: usize = 256 * 1024;
+
 impl Conn {
     /// Goes on with the handshake; true at its end. `WouldBlock` is no error here.
     pub fn shake(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
@@ -64,6 +67,10 @@ impl Conn {
             return Err(Failure::Protocol);
         };
         let mut complete = false;
+        self.barren += sealed.len();
+        if self.barren > BARREN_MAX_BYTES {
+            return Err(Failure::Tls);
+        }
         while !sealed.is_empty() && !self.closed {
             match session.read_tls(&mut sealed) {
                 Ok(1..) => {}
@@ -80,6 +87,7 @@ impl Conn {
                     Err(_) => return Err(Failure::Reset),
                 };
                 let length = piece.len();
+                self.barren = 0;
                 if complete {
                     return Err(Failure::Protocol);
                 }
