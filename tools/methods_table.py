@@ -23,7 +23,7 @@ COMMAND = "python tools/methods_table.py"
 # the order of the tables: from one station to what has no formula
 EXAMPLES = (
     "counter", "desk", "lines", "constant", "uneven", "regular", "bursts", "spread", "urgent", "hospital", "shared", "stack", "wire",
-    "repair", "fork",
+    "repair", "subscribers", "fork",
     "batch", "shop", "twelve", "offices", "uneven-classes", "mixed", "site", "tiers", "switching",
     "threads", "blocking", "multicore", "shortest", "shifts",
 )  # fmt: skip

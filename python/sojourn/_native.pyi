@@ -32,13 +32,13 @@ def toml_lines(text: str) -> dict[str, int]: ...
 # closed networks
 def closed_single(
     demands_s: NDArray[np.float64], think_s: NDArray[np.float64], population: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 def closed_multi(
     demands_s: NDArray[np.float64], think_s: NDArray[np.float64], points: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 def closed_diagonal(
     demands_s: NDArray[np.float64], think_s: NDArray[np.float64], points: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 def closed_convolution(
     demands_s: NDArray[np.float64],
     speeds: Sequence[Sequence[float]],
@@ -46,6 +46,7 @@ def closed_convolution(
     points: NDArray[np.int64],
     most: int,
 ) -> tuple[
+    NDArray[np.float64],
     NDArray[np.float64],
     NDArray[np.float64],
     NDArray[np.float64],

@@ -27,6 +27,7 @@ UNITS = {
     "softirq_utilisation": "1",
     "queue_length": "1",
     "waiting_time": "s",
+    "blocked_time": "s",
     "service_time": "s",
     "residence_time": "s",
     "response_time": "s",

@@ -156,3 +156,43 @@ def test_common_random_numbers_narrow_a_difference() -> None:
     found = sj.compare_simulated(model(0.8), model(0.7), level=LEVEL, replications=12, until_s=20_000.0, seed=SEED)
     encloses(found, 1 / 0.3 - 1 / 0.2, "response_time")
     assert float(found.message.rsplit(" times narrower", 1)[0].rsplit(" ", 1)[1]) > 1.2
+
+
+@pytest.mark.parametrize(
+    ("room", "service", "think"),
+    [(3, 1.0, 2.0), (5, 1.0, 2.0), (3, sj.Lognormal(1.0, 2.0), sj.Erlang(2.0, 3)), (3, sj.Deterministic(1.0), 2.0)],
+)
+def test_engset_and_a_place_to_wait(room: int, service: Any, think: Any) -> None:
+    """The solver and the simulator mean the same by losses, throughput and times of a closed class."""
+    stations = [sj.Queue("lines", 3, capacity=room)]
+    model = sj.Model(stations, [sj.Closed("user", 6, think)], service_s={"lines": {"user": service}})
+    found, exact = simulated(model, precision=0.02), sj.solve(model)
+    assert exact.method == "engset"
+    for metric in ("throughput", "queue_length", "utilisation", "response_time", "loss_probability", "waiting_time"):
+        encloses(found, exact.value(metric, "lines", "user"), metric, "lines", "user")
+    for metric in ("throughput", "response_time", "loss_probability"):
+        encloses(found, exact.value(metric, cls="user"), metric, "", "user")
+    for q in () if isinstance(service, sj.Deterministic) else (0.5, 0.9, 0.99):
+        encloses(
+            found, exact.value("response_time_quantile", cls="user", q=q), "response_time_quantile", "", "user", q=q
+        )
+
+
+@pytest.mark.parametrize("name", ["servers first and last", "tree with delays"])
+def test_time_of_a_whole_pass(name: str) -> None:
+    """Where nobody is overtaken the times along a path are independent: quantiles and variance of the whole pass."""
+    job = [sj.Open("job", 1.0)]
+    row = {"a": 2.4, "b": 0.7, "c": 1.5}
+    tree = {"a": 0.6, "b": 0.7, "c": 1.5, "d": sj.Deterministic(2.0), "e": sj.Erlang(2.0, 2)}
+    if name == "tree with delays":
+        stations = [sj.Queue("a"), sj.Delay("d"), sj.Queue("b"), sj.Queue("c", servers=2), sj.Delay("e")]
+        routing = {"source": {"a": 0.6, "c": 0.4}, "a": {"d": 0.5, "exit": 0.5}, "d": {"b": 0.5, "c": 0.5},
+                   "b": {"e": 0.9, "exit": 0.1}, "c": {"exit": 1.0}, "e": {"exit": 1.0}}  # fmt: skip
+        model = sj.Model(stations, job, service_s={k: {"job": s} for k, s in tree.items()}, routing={"job": routing})
+    else:
+        stations = [sj.Queue("a", servers=3), sj.Queue("b"), sj.Queue("c", servers=2)]
+        model = sj.Model(stations, job, service_s={k: {"job": s} for k, s in row.items()})
+    found, exact = simulated(model, precision=0.02), sj.solve(model, "jackson")
+    encloses(found, exact.value("response_time_variance", cls="job"), "response_time_variance", "", "job")
+    for q in (0.5, 0.9, 0.95, 0.99):
+        encloses(found, exact.value("response_time_quantile", cls="job", q=q), "response_time_quantile", "", "job", q=q)

@@ -105,7 +105,9 @@ def routes(draw: st.DrawFn, labels: list[str], closed: bool) -> dict[str, Any]:
     outside = "think" if closed else "exit"
     to = (*labels[1:], outside)
     share = draw(st.floats(0.01, 0.99))
-    by_chance: Any = {to[0]: share, to[-1]: 1 - share} if len(to) > 1 else {outside: 1.0}
+    by_chance: Any = (
+        {**dict.fromkeys(to[1:-1], 0.0), to[0]: share, to[-1]: 1 - share} if len(to) > 1 else {outside: 1.0}
+    )
     choice = st.builds(sj.Choice, st.sampled_from(("round_robin", "jsq", "random", "power")), st.just(to), counts)
     start = {"think" if closed else "source": {labels[0]: 1.0}}
     return {**start, labels[0]: draw(st.just(by_chance) | choice), **{s: {outside: 1.0} for s in labels[1:]}}

@@ -54,6 +54,7 @@ class Lindley:
         found = dict(zip(names, own, strict=True))
         found["arrivals"] = np.histogram(self.arrived, edges)[0]
         found["losses"] = np.zeros(count)
+        found["blocked"] = np.zeros(count)
         found["present"] = np.diff(_area(self.arrived, edges) - _area(self.left, edges))
         found["busy"] = np.diff(_area(self.begun, edges) - _area(self.left, edges))
         shaped = {name: np.broadcast_to(v[:, None, None], (count, 2, 1)).astype(float) for name, v in found.items()}

@@ -71,7 +71,10 @@ def test_visits_solve_the_traffic_equations(data: st.DataObject) -> None:
     )
     p = np.array(weights, float)
     p = 0.95 * p / np.maximum(p.sum(axis=1, keepdims=True), 1)
-    rows: dict[str, Any] = {a: {b: p[i, j] for j, b in enumerate(names) if p[i, j]} for i, a in enumerate(names)}
+    come = np.linalg.matrix_power(np.eye(count) + p, count)[0] > 0  # who is never come to is refused
+    rows: dict[str, Any] = {
+        a: {b: p[i, j] for j, b in enumerate(names) if p[i, j]} for i, a in enumerate(names) if come[i]
+    }
     model = sj.Model(
         [sj.Queue(name) for name in names], [sj.Open("c", 1.0)], service_s={name: {"c": 0.1} for name in names},
         routing={"c": {"source": {names[0]: 1.0}, **rows}},
@@ -93,10 +96,22 @@ def test_class_switching_makes_one_chain() -> None:
 
 
 def test_a_row_that_nobody_enters_does_no_harm() -> None:
-    rows = {"think": {"cpu": 1}, "cpu": {"think": 1}, "disk": {"disk": 1}}  # a loop that nobody comes to
+    """A route of probability 0 leads to it, as at one end of a sweep."""
+    rows = {"think": {"cpu": 1}, "cpu": {"think": 1, "disk": 0}, "disk": {"disk": 1}}
     network = sj.Model(QUEUES[:2], USER, service_s={"cpu": {"user": 0.1}}, routing={"user": rows}).network
     assert network.visits[:, 0].tolist() == [1.0, 0.0]
     assert network.route[1].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_part_that_nobody_can_come_to_is_refused() -> None:
+    """Issue 10: two loops that are not connected had been solved as one, and the second had no rows."""
+    stations = [sj.Queue(name) for name in "abcd"]
+    rows = {"a": {"b": 1.0}, "b": {"a": 1.0}, "c": {"d": 1.0}, "d": {"c": 1.0}}
+    with pytest.raises(
+        ModelError,
+        match=r"routing\.user\.c: class user never comes to c, d; add a route to c \(class user comes to a, b\)",
+    ):
+        sj.Model(stations, USER, service_s={name: {"user": 1.0} for name in "abcd"}, routing={"user": rows})
 
 
 def test_a_demand_over_several_visits_is_of_one_kind() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import sojourn as sj
-from sojourn.errors import MethodRefused, ModelError
+from sojourn.errors import MethodRefused
 from sojourn.solve.markov.over_time import over_time
 from sojourn.solve.method import Wanted
 from sojourn.solve.registry import choose
@@ -117,16 +119,27 @@ def test_a_queue_that_loses() -> None:
     assert r.value("utilisation", "b") == pytest.approx(r.value("throughput", "b") * 0.9, rel=1e-12)
 
 
+def blocking(rooms: dict[str, int | None], classes: list[Any], **more: Any) -> sj.Model:
+    queues = [sj.Queue(n, capacity=room, on_full="block" if room else "lose") for n, room in rooms.items()]
+    return sj.Model(queues, classes, service_s={n: {c.name: 1.0 for c in classes} for n in rooms}, **more)
+
+
 def test_blocking_for_ever_is_refused() -> None:
-    queues = [sj.Queue(n, capacity=1, on_full="block") for n in "ab"]
-    with pytest.raises(MethodRefused, match="block each other"):
-        sj.solve(sj.Model(queues, [sj.Closed("u", 2)], demands_s={"a": {"u": 1.0}, "b": {"u": 1.0}}), "ctmc")
+    """The stations are those of a cycle in which all block; c blocks nobody who is ahead of it."""
+    words = r"customers at a and b can block each other for ever: all are full \(room for 3\).*population of 3.*\(now a 1, b 2\)"
+    with pytest.raises(MethodRefused, match=words):
+        sj.solve(blocking({"a": 1, "b": 2}, [sj.Closed("u", 3)]), "ctmc")
+    back = {"u": {"source": {"c": 1.0}, "c": {"a": 1.0}, "a": {"b": 1.0}, "b": {"a": 0.3, "exit": 0.7}}}
+    with pytest.raises(
+        MethodRefused, match=r"at a and b can block.*room for 3.*without a limit \(now a 1, b 2\), or on_full"
+    ):
+        sj.solve(blocking({"a": 1, "b": 2, "c": 4}, [sj.Open("u", 0.1)], routing=back), "ctmc")
 
 
 def test_more_customers_than_room_is_refused() -> None:
-    queues = [sj.Queue(n, capacity=1, on_full="block") for n in "ab"]
-    with pytest.raises((MethodRefused, ModelError), match="fit|room|full"):
-        sj.solve(sj.Model(queues, [sj.Closed("u", 3)], demands_s={"a": {"u": 1.0}, "b": {"u": 1.0}}), "ctmc")
+    words = r"the 5 closed customers of u do not fit into the stations, which have room for 4 \(a 1, b 3\); raise a capacity"
+    with pytest.raises(MethodRefused, match=words):
+        sj.solve(blocking({"a": 1, "b": 3}, [sj.Closed("u", 5)]), "ctmc")
 
 
 def test_nobody() -> None:

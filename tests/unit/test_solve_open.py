@@ -8,7 +8,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import MethodRefused
-from sojourn.solve.open.levels import Levels
+from sojourn.solve.levels import Levels
 
 
 @pytest.mark.parametrize(("servers", "share"), [(1, 0.9999), (25, 0.805), (1000, 0.5), (1000, 0.9999)])

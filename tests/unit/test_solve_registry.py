@@ -68,7 +68,10 @@ def test_an_approximation_where_exact_is_too_dear(only: Callable[..., sj.Model])
     assert "no exact method answers within 1 s" in r.message and "simulate to know" in r.message
     assert set(r.frame["status"]) == {"approximate", "ok"}
     assert sj.solve(m, budget_s=10.0).method == "slow"
-    assert sj.solve(only(method("slow", cost_s=5.0))).method == "slow"  # nothing else applies
+    slow = only(method("slow", cost_s=5.0))  # nothing else applies
+    with pytest.raises(MethodRefused, match=r"method slow takes about 5 s and 1 s are allowed; ask for it by name"):
+        sj.solve(slow)
+    assert sj.solve(slow, method="slow").method == sj.solve(slow, budget_s=6.0).method == "slow"
     big = method("huge", memory_bytes=lambda n: 1e12)
     assert sj.solve(only(big, method("rough", exact=False))).method == "rough"
 
@@ -89,7 +92,10 @@ def test_refusals_name_what_applies(only: Callable[..., sj.Model]) -> None:
         sj.solve(m, method="never")
     with pytest.raises(InputError, match=r"did you mean fine\?"):
         sj.solve(m, method="fin")
-    with pytest.raises(MethodRefused, match=r"never: it is Monday; use sj\.simulate"):
+    with pytest.raises(
+        MethodRefused,
+        match=r"never: it is Monday; use sj\.simulate.*; `sojourn methods model\.toml`",
+    ):
         sj.solve(only(method("never", refuses=lambda n: "it is Monday")))
     assert [(x.name, why) for x, why in sj.methods(only(method("a"), method("b", refuses=lambda n: "no")))] == [
         ("a", None), ("b", "no"),
@@ -199,3 +205,48 @@ def test_no_more_than_the_servers_can_do() -> None:
     with pytest.raises(SolverError, match="X <= m/D at station cpu"):
         verify([m.network], solution(30.0, 50.0, np.nan), "test")
     verify([m.network], solution(15.0, 3.0, 0.75), "test")
+
+
+Q, PH = sj.Queue, sj.Erlang(1.0, 2)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (sj.Model([Q("desk", 2, schedule=((0.0, 2), (5.0, 1)))], [sj.Open("call", 0.5)], {"desk": {"call": 1.0}}),
+         "would apply with a fixed number of servers at desk (station desk has a schedule, which only a simulation reads)"),
+        (sj.Model([Q("a", capacity=4), Q("b")], [sj.Closed("u", 500, 1.0)], {"a": {"u": 1.0}, "b": {"u": 1.0}}),
+         "mva would apply with room without a limit at a (station a has room for 4 only); ctmc would apply with a smaller "
+         "population of u (500) (closed customers may find station a full and be lost)"),
+        (sj.Model([Q("q", 2, capacity=3)], [sj.Closed("u", 9, 1.0)], {"q": {"u": PH}}),
+         "engset would apply with exponential service at q (station q has places to wait"),
+        (sj.Model([Q("q", capacity=3)], [sj.Open("o", arrivals=sj.Lognormal(2.0, 2.0))], {"q": {"o": 1.0}}),
+         "mmmk would apply with Poisson arrivals of o (arrivals are not Poisson)"),
+        (sj.Model([Q("q", 2, discipline="priority")], [sj.Open("o", 0.2), sj.Open("p", 0.2, priority=1)],
+                  {"q": {"o": sj.Lognormal(1.0, 2.0), "p": 1.0}}), "exponential service at q"),
+    ],
+)  # fmt: skip
+def test_where_nothing_applies_the_nearest_methods_say_what_to_change(model: sj.Model, words: str) -> None:
+    with pytest.raises(MethodRefused) as caught:
+        sj.solve(model)
+    text = str(caught.value)
+    assert words in text and "sj.simulate" in text and "`sojourn methods model.toml` has the reasons of all" in text
+    assert text.count("would apply") in (1, 2) and len(text) < 600
+
+
+def test_what_is_said_to_help_helps() -> None:
+    """The changes are made and tried: here all three that are named, one after the other, lead to a method."""
+    stations = [Q("a", 2, capacity=5, breakdowns=sj.Breakdowns(sj.Exponential(9.0), sj.Exponential(1.0))), Q("b")]
+    model = sj.Model(stations, [sj.Closed("u", 50, 1.0)], {"a": {"u": 1.0}, "b": {"u": sj.Lognormal(1.0, 2.0)}})
+    with pytest.raises(MethodRefused, match="no breakdowns at a and room without a limit at a"):
+        sj.solve(model)
+    assert sj.solve(sj.Model([Q("a", 2), Q("b")], model.classes, model.demands_s)).method == "amva-fcfs"
+
+
+def test_a_sweep_is_refused_for_its_own_numbers() -> None:
+    """A population of 20 has a chain; one of 20 million has not, and is what the message names the reason for."""
+    stations = [Q("a", capacity=20, on_full="block"), Q("b"), Q("c")]
+    model = sj.Model(stations, [sj.Closed("u", 20, 1.0)], {s: {"u": 1.0} for s in "abc"})
+    assert sj.solve(model).method == "ctmc"
+    with pytest.raises(MethodRefused, match="room without a limit at a"):
+        sj.sweep(model, "classes.u.population", [20_000_000])

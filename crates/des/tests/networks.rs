@@ -254,6 +254,26 @@ fn histograms_hold_every_response_time() {
 }
 
 #[test]
+fn a_pass_through_no_station_is_a_response_time_of_none() {
+    let routes = json!([{"node": 1, "class": 0, "to": [[0, 0, 0.8], [1, 0, 0.2]]},
+                        {"node": 0, "class": 0, "to": [[1, 0, 1.0]]}]);
+    let config = with(open(&queues(1), &[0.8], json!([[exponential(1.0)]])), "routes", routes);
+    for engine in ["events", "auto"] {
+        let config = with(with(config.clone(), "histograms", json!(["/a"])), "engine", json!(engine));
+        let mut simulation = make(&config);
+        simulation.run(Some(100_000.0), None, None);
+        let (edges, rows, group_s) = simulation.histogram("/a").unwrap();
+        let count = |i: usize| rows.iter().map(|r| r[i]).sum::<u64>() as f64 / (group_s * rows.len() as f64);
+        let all: f64 = (0..edges.len() - 1).map(count).sum();
+        assert!(
+            (count(0) - 0.16).abs() < 0.01 && (all - 0.8).abs() < 0.02,
+            "{engine}: {} of {all}",
+            count(0)
+        );
+    }
+}
+
+#[test]
 fn mistakes_are_refused_with_place_and_remedy() {
     let good = open(&queues(1), &[0.8], json!([[exponential(1.0)]]));
     let refused = |config: &Value| {

@@ -14,9 +14,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(closed_convolution, module)?)
 }
 
-type Means<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+type Means<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
-/// Exact mean value analysis of one class: demands P x K, think P, population P → throughput P, mean numbers P x K.
+/// Exact mean value analysis of one class: demands P x K, think P, population P → throughput P, mean numbers present and
+/// waiting P x K.
 #[pyfunction]
 fn closed_single<'py>(
     py: Python<'py>,
@@ -30,6 +31,7 @@ fn closed_single<'py>(
         return Err(PyValueError::new_err("shapes do not agree"));
     }
     let (mut x, mut q) = (vec![0.0; count], Array2::zeros((count, stations)));
+    let mut line = q.clone();
     let points: Vec<single::Point> = (0..count)
         .map(|p| single::Point {
             demands_s: &demands[p * stations..(p + 1) * stations],
@@ -37,8 +39,9 @@ fn closed_single<'py>(
             population: number[p].max(0) as u64,
         })
         .collect();
-    py.detach(|| single::run(&points, &mut x, q.as_slice_mut().unwrap_or(&mut [])));
-    Ok((x.into_pyarray(py), q.into_pyarray(py)))
+    let (numbers, waiting) = (q.as_slice_mut().unwrap_or(&mut []), line.as_slice_mut().unwrap_or(&mut []));
+    py.detach(|| single::run(&points, &mut x, numbers, waiting));
+    Ok((x.into_pyarray(py), q.into_pyarray(py), line.into_pyarray(py)))
 }
 
 /// Populations P x R as vectors.
@@ -61,9 +64,10 @@ fn classes(demands: &[Vec<f64>], think: &[f64], points: &[Vec<usize>]) -> PyResu
     Ok(())
 }
 
-type Several<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray3<f64>>);
+type Several<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>);
 
-/// Exact mean value analysis: demands K x R, think R, points P x R → throughput P x R, mean numbers P x K x R.
+/// Exact mean value analysis: demands K x R, think R, points P x R → throughput P x R, mean numbers present and waiting
+/// P x K x R.
 #[pyfunction]
 fn closed_multi<'py>(
     py: Python<'py>,
@@ -106,9 +110,10 @@ fn several<'py>(
     let model = multi::Demands::new(&by_class, &think);
     let found = py.detach(|| run(&model, &wanted));
     let x = Array2::from_shape_fn((wanted.len(), think.len()), |(p, r)| found[p].throughput[r]);
-    let q =
-        Array3::from_shape_fn((wanted.len(), stations.len(), think.len()), |(p, k, r)| found[p].queue[r][k]);
-    Ok((x.into_pyarray(py), q.into_pyarray(py)))
+    let shape = (wanted.len(), stations.len(), think.len());
+    let q = Array3::from_shape_fn(shape, |(p, k, r)| found[p].queue[r][k]);
+    let line = Array3::from_shape_fn(shape, |(p, k, r)| found[p].line[r][k]);
+    Ok((x.into_pyarray(py), q.into_pyarray(py), line.into_pyarray(py)))
 }
 
 type Sums<'py> = (
@@ -118,6 +123,7 @@ type Sums<'py> = (
     Bound<'py, PyArray2<f64>>, // second moment of the number P x K
     Bound<'py, PyArray2<f64>>, // mean of (n + 1)/speed(n + 1)
     Bound<'py, PyArray3<f64>>, // p(0) … p(most - 1), P x K x most
+    Bound<'py, PyArray3<f64>>, // mean numbers beyond the servers, P x K x R
 );
 
 /// Convolution: demands K x R, relative speeds of each station with 1, 2, … present, think R, points P x R.
@@ -150,5 +156,6 @@ fn closed_convolution<'py>(
         Array2::from_shape_fn((p, k), |(i, k)| at(i, &|a| a.second[k])).into_pyarray(py),
         Array2::from_shape_fn((p, k), |(i, k)| at(i, &|a| a.spread[k])).into_pyarray(py),
         Array3::from_shape_fn((p, k, most), |(i, k, n)| at(i, &|a| a.exactly[k][n])).into_pyarray(py),
+        Array3::from_shape_fn((p, k, r), |(i, k, r)| at(i, &|a| a.line[k][r])).into_pyarray(py),
     ))
 }

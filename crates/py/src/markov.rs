@@ -190,6 +190,9 @@ impl NetworkChain {
             ("present", m.present),
             ("square", m.square),
             ("busy", m.busy),
+            ("line", m.line),
+            ("blocked", m.blocked),
+            ("open", m.open),
             ("held", m.held),
             ("waiting", m.waiting),
         ] {

@@ -11,20 +11,29 @@ fn close(a: f64, b: f64, relative: f64) -> bool {
 #[test]
 fn balanced_network() {
     let demands = [0.3; 5];
-    let (mut x, mut q) = ([0.0], [0.0; 5]);
-    single::run(&[single::Point { demands_s: &demands, think_s: 0.0, population: 7 }], &mut x, &mut q);
+    let (mut x, mut q, mut line) = ([0.0], [0.0; 5], [0.0; 5]);
+    single::run(
+        &[single::Point { demands_s: &demands, think_s: 0.0, population: 7 }],
+        &mut x,
+        &mut q,
+        &mut line,
+    );
     assert!(close(x[0], 7.0 / (0.3 * 11.0), 1e-14));
     assert!(q.iter().all(|&n| close(n, 7.0 / 5.0, 1e-14)));
+    // who comes finds 6/5 there
+    assert!(line.iter().all(|&n| close(n, x[0] * 0.3 * 6.0 / 5.0, 1e-14)));
 }
 
 #[test]
 fn one_recursion_answers_ascending_populations() {
     let demands = [0.2, 0.5];
     let point = |population| single::Point { demands_s: &demands, think_s: 1.0, population };
-    let (mut x, mut q) = ([0.0; 4], [0.0; 8]);
-    single::run(&[point(0), point(3), point(3), point(1)], &mut x, &mut q);
+    let (mut x, mut q, mut line) = ([0.0; 4], [0.0; 8], [0.0; 8]);
+    single::run(&[point(0), point(3), point(3), point(1)], &mut x, &mut q, &mut line);
     assert_eq!(x[0], 0.0);
     assert_eq!(x[1], x[2]);
+    assert_eq!(line[2..4], line[4..6]);
+    assert_eq!(line[6..], [0.0, 0.0]);
     assert!(close(x[3], 1.0 / 1.7, 1e-15));
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import ModelError
-from sojourn.model.check_routes import check_routes
+from sojourn.model.check_routes import check_reached, check_routes
 from sojourn.model.check_stations import check_class, check_region, check_station
 from sojourn.model.check_times import check_time
 from sojourn.model.nouns import Closed, LoadDependent, Pool
@@ -45,6 +45,7 @@ def check(model: Model) -> None:
     _together(model, stations)
     if model.routing:
         check_routes(model, stations)
+    check_reached(model, stations)
     _visited(model, stations)
 
 

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import ModelError
-from sojourn.model.nouns import POLICIES, Choice, Closed
+from sojourn.model.nouns import POLICIES, Choice, Closed, LoadDependent
 from sojourn.model.values import CLOSE, list_of, meant, number, one_of, whole
 
 if TYPE_CHECKING:
     from sojourn.model.model import Model
+
+State = tuple[str, str]  # class, station
 
 
 def check_routes(model: Model, stations: list[str]) -> None:
@@ -30,6 +32,49 @@ def check_routes(model: Model, stations: list[str]) -> None:
                 _row(row, f"routing.{cls}.{start}", stations, kinds, cls)
             else:
                 raise ModelError(repr(row), f"routing.{cls}.{start}", "give probabilities by station, or a Choice")
+
+
+def check_reached(model: Model, stations: list[str]) -> None:
+    """Every row is come to; routes of probability 0 count, because a sweep may begin there."""
+    found = _reached(model, stations)
+    for cls, rows in model.routing.items():
+        lost = [s for s in rows if s in stations and (cls, s) not in found]
+        if lost:
+            begin = ", ".join(sorted({s for c, s in found if c == cls}, key=stations.index)) or "nowhere"
+            remedy = f"add a route to {lost[0]} (class {cls} comes to {begin}), or make a class of its own of it"
+            raise ModelError(f"class {cls} never comes to {', '.join(lost)}", f"routing.{cls}.{lost[0]}", remedy)
+
+
+def _reached(model: Model, stations: list[str]) -> set[State]:
+    """What the classes can come to from where their passes begin, as it is written."""
+    edge: list[State] = []
+    for c in model.classes:
+        rows = model.routing.get(c.name)
+        outside = "think" if isinstance(c, Closed) else "source"
+        if not rows:
+            tables = (model.demands_s, model.service_s, model.visits)
+            edge += [(c.name, s) for s in stations if any(c.name in t.get(s, {}) for t in tables) or _untimed(model, s)]
+        elif outside in rows:
+            edge += _ends(c.name, rows[outside])
+        else:
+            edge.append((c.name, getattr(c, "reference", "") or next((s for s in rows if s in stations), stations[0])))
+    found: set[State] = set()
+    while edge:
+        state = edge.pop()
+        if state[1] in stations and state not in found:
+            found.add(state)
+            edge += _ends(state[0], model.routing.get(state[0], {}).get(state[1], {}))
+    return found
+
+
+def _untimed(model: Model, station: str) -> bool:
+    """A load-dependent station takes no times: all come who have no routes."""
+    return isinstance(model.station(station), LoadDependent) and station not in model.visits
+
+
+def _ends(cls: str, row: Mapping[str, Any] | Choice) -> list[State]:
+    ends = row.to if isinstance(row, Choice) else row
+    return [(other or cls, place) for place, _, other in (end.partition("/") for end in ends)]
 
 
 def _row(row: Mapping[str, Any], place: str, stations: list[str], kinds: dict[str, bool], cls: str) -> None:

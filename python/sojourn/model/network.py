@@ -83,6 +83,16 @@ class Network:
         timed = any(getattr(s, "schedule", ()) or getattr(s, "breakdowns", None) for s in self.model.stations)
         return bool(self.limits or self.choices or "multicore" in self.kind or timed)
 
+    @property
+    def blockable(self) -> list[int]:
+        """Stations whose servers may be held because the next station is full and blocks."""
+        classes, found = len(self.classes), np.zeros(len(self.stations), bool)
+        for k in np.flatnonzero(np.isfinite(self.capacity)):
+            if self.on_full[k] == "block":
+                into = self.route[:, k * classes : (k + 1) * classes].reshape(len(self.stations) + 1, -1)
+                found |= into[:-1].any(axis=1) & (np.arange(len(found)) != k)
+        return np.flatnonzero(found).tolist()
+
     def altered(self, **fields: Any) -> Network:
         """A copy with these fields, nothing checked or recomputed: for sweeps, which make thousands in milliseconds."""
         made = object.__new__(Network)

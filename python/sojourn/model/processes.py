@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sojourn.model.times import freeze
 
 
@@ -25,11 +28,12 @@ class MAP:
 
     @property
     def rate_per_s(self) -> float:
-        import numpy as np
-
-        d0, d1 = np.array(self.D0), np.array(self.D1)
-        full = np.vstack([(d0 + d1).T, np.ones(len(d0))])
-        phase = np.linalg.lstsq(full, np.r_[np.zeros(len(d0)), 1.0], rcond=None)[0]
+        d0, d1 = np.array(self.D0, float), np.array(self.D1, float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            phase = stationary(d0 + d1)
+        if not np.isfinite(phase).all():  # reducible: which of several, the elimination cannot say
+            full = np.vstack([(d0 + d1).T, np.ones(len(d0))])
+            phase = np.linalg.lstsq(full, np.r_[np.zeros(len(d0)), 1.0], rcond=None)[0]
         return float(phase @ d1.sum(axis=1))
 
     def table(self) -> dict[str, Any]:
@@ -73,3 +77,17 @@ class Trace:
 
     def table(self) -> dict[str, Any]:
         return {"kind": "trace", "run": self.run} if self.run else {"kind": "trace", "times_s": self.times_s}
+
+
+def stationary(generator: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Stationary distribution of a small generator, by elimination without subtractions (Grassmann et al. 1985)."""
+    q = np.array(generator, float)
+    np.fill_diagonal(q, 0.0)
+    n = len(q)
+    for k in range(n - 1, 0, -1):
+        q[:k, k] /= q[k, :k].sum()
+        q[:k, :k] += np.outer(q[:k, k], q[k, :k])
+    p = np.ones(n)
+    for k in range(1, n):
+        p[k] = p[:k] @ q[:k, k]
+    return p / p.sum()

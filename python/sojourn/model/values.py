@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.errors import ModelError
+from sojourn.errors import InputError, ModelError
 
 RESERVED = ("source", "exit", "think")
 CLOSE = 1e-9
@@ -37,6 +37,13 @@ def whole(value: Any, place: str, least: int = 0, most: int | None = None) -> No
     if not size.is_integer() or size < least or (most is not None and size > most):
         upto = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ModelError(_shown(value), place, f"give a whole number {upto}")
+
+
+def quantile_levels(values: Iterable[Any]) -> None:
+    """Shares strictly between 0 and 1."""
+    for value in values:
+        if not 0 < _size(value) < 1:
+            raise InputError(_shown(value), "quantiles", "give shares between 0 and 1, such as 0.99")
 
 
 def one_of(value: Any, place: str, known: Iterable[str]) -> None:

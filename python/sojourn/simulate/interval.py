@@ -129,6 +129,8 @@ def quantile(edges: Array, counts: Array, q: float, level: float) -> tuple[float
     levels = q + reach * np.linspace(-1, 1, GRID)
     levels = levels[(levels > LEAST_BEYOND / total) & (levels < 1 - LEAST_BEYOND / total)]
     times = _inverse(edges, share, levels)
+    if not times.size:  # too few for an interval
+        return float(value[0]), np.nan, np.nan
     found = ratio(_at(edges, counts, times), np.broadcast_to(number, (*number.shape[:2], times.size)), level)
     return float(value[0]), _crossing(times, found.high, q), _crossing(times, found.low, q)
 

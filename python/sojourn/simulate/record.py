@@ -22,6 +22,7 @@ TABLES = (
     "waited",
     "present",
     "busy",
+    "blocked",
     "arrivals",
     "losses",
 )

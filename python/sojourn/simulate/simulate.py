@@ -12,6 +12,7 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.model import Model, Network
+from sojourn.model.values import quantile_levels
 from sojourn.simulate import stopping
 from sojourn.simulate.config import BATCHES, configuration, first_batch_s
 from sojourn.simulate.engine import Engine, Run, Runs, Tick, native
@@ -165,8 +166,8 @@ def check(length: Length, seed: Any, replications: int | None, quantiles: Sequen
         (length.until_s is not None and not 0 < length.until_s < math.inf, length.until_s, "until_s", "give seconds above 0"),
         (length.completions is not None and length.completions < 1, length.completions, "completions", "give 1 or more"),
         (not length.max_seconds > 0, length.max_seconds, "max_seconds", "give seconds above 0"),
-        (not all(0 < q < 1 for q in quantiles), tuple(quantiles), "quantiles", "give shares between 0 and 1"),
     ]  # fmt: skip
+    quantile_levels(quantiles)
     for is_wrong, value, place, remedy in wrong:
         if is_wrong:
             raise InputError(repr(value), place, remedy)

@@ -74,13 +74,25 @@ def _rates(c: Columns, level: float) -> Iterator[Row]:
     n = c.network
     every = c.keys(range(len(c.names)))
     yield from c.rows("throughput", every, ratio(c.of("completions", every), c.time(every), level), level)
-    yield from c.rows("queue_length", every, ratio(c.of("present", every), c.time(every), level), level)
+    yield from c.rows("queue_length", every, ratio(_present(c, every), c.time(every), level), level)
     if served := c.keys([k for k, kind in enumerate(n.kind) if kind in ("queue", "load_dependent")]):
         servers = [mean_servers(n, k) for k, _ in served]
         yield from c.rows("utilisation", served, ratio(c.of("busy", served), c.time(served, servers), level), level)
     system = len(n.stations)
     if coming := [(k, j) for k, j in c.keys([system], whole=False) if j is not None and not n.closed[j]]:
         yield from c.rows("arrival_rate", coming, ratio(c.of("arrivals", coming), c.time(coming), level), level)
+
+
+def _present(c: Columns, keys: Sequence[tuple[int, int | None]]) -> Array:
+    """Numbers present; of the system by the class that they are now, where the engine counts the class that they came as."""
+    found = c.of("present", keys)
+    if c.network.switches:
+        inside, limits = c.record.tables["present"][:, :, :-1].sum(axis=2), c.record.limits
+        outside = (limits["limit_present"] - limits["limit_busy"]).sum(axis=2) if c.network.limits else 0.0
+        for i, (k, j) in enumerate(keys):
+            if k == len(c.network.stations) and j is not None:
+                found[:, :, i] = (inside + outside)[:, :, j]
+    return found
 
 
 def _times(c: Columns, level: float) -> Iterator[Row]:
@@ -113,8 +125,10 @@ def _waits(c: Columns, level: float) -> Iterator[Row]:
         squares = c.of("waiting_s2", line)
         yield from c.rows("waiting_time_variance", line, variance_of(squares, wait, done, level), level)
     if shared := c.keys([k for k in queues if n.discipline[k] not in LINE]):
-        wait = c.of("response_s", shared) - c.of("busy", shared)
+        wait = c.of("response_s", shared) - c.of("busy", shared) - c.of("blocked", shared)
         yield from c.rows("waiting_time", shared, ratio(wait, c.of("completions", shared), level), level)
+    if held := c.keys(n.blockable):
+        yield from c.rows("blocked_time", held, ratio(c.of("blocked", held), c.of("completions", held), level), level)
 
 
 def _losses(c: Columns, level: float) -> Iterator[Row]:

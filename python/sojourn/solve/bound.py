@@ -40,18 +40,28 @@ def verify(networks: Sequence[Network], solution: Solution, method: str) -> None
     if not (np.isfinite(x).all() and (x >= 0).all() and (q >= -CLOSE).all()):
         raise _broken(method, f"throughput from {x.min():.9g}, queue lengths from {q.min():.9g}", "none is negative")
     held_back = np.zeros_like(solution.throughput) if solution.outside is None else solution.outside
-    _population(seen, x, q.sum(axis=1) + (held_back if whole else held_back[look]), slack, method)
-    _capacity(seen, x, slack, method)
-    _utilisation(seen, x, busy, slack, method)
+    loss = solution.loss if solution.loss is None or whole else solution.loss[look]
+    _population(seen, x, q.sum(axis=1) + (held_back if whole else held_back[look]), slack, method, loss)
+    rate = None if solution.visit_rate is None else solution.visit_rate if whole else solution.visit_rate[look]
+    if rate is None and not networks[0].choices:
+        _capacity(seen, x, slack, method)
+    _utilisation(seen, x, busy, rate, slack, method)
 
 
 def _point(s: Solution, i: int) -> Solution:
     at = slice(i, i + 1)
-    return Solution(s.throughput[at], s.queue_length[at], s.utilisation[at], s.status[at])
+    rate, loss, outside = (None if table is None else table[at] for table in (s.visit_rate, s.loss, s.outside))
+    found = s.throughput[at], s.queue_length[at], s.utilisation[at], s.status[at]
+    return Solution(*found, visit_rate=rate, loss=loss, outside=outside)
 
 
-def _population(networks: list[Network], x: Array, number: Array, slack: Array, method: str) -> None:
-    """Numbers present and thinking add up to the population of each closed chain, and X <= N/(Z + D)."""
+def _population(
+    networks: list[Network], x: Array, number: Array, slack: Array, method: str, loss: Array | None
+) -> None:
+    """Numbers present and thinking add up to the population of each closed chain, and X <= N/(Z + D).
+
+    Those whose passes end by a loss think more often than X says: of such a chain no more than its population is there.
+    """
     n = networks[0]
     if not n.closed.any():
         return
@@ -62,17 +72,19 @@ def _population(networks: list[Network], x: Array, number: Array, slack: Array, 
         own = n.chain == n.chain[c]
         wanted = population[:, own].sum(axis=1)
         there = (number + x * think)[:, own].sum(axis=1)
+        lossy = loss is not None and bool((loss[:, :, own] > 0).any())
+        gap = there - wanted if lossy else np.abs(there - wanted)
         _hold(
-            np.abs(there - wanted) <= slack * np.maximum(wanted, 1),
+            gap <= slack * np.maximum(wanted, 1),
             there,
             wanted,
             method,
             "customers",
             "all are somewhere",
         )
-        if own.sum() == 1:
+        if own.sum() == 1 and not n.choices:
             least = think[:, c] + demand[:, c]
-            most = wanted / np.maximum(least, np.finfo(float).tiny)
+            most = np.divide(wanted, least, out=np.full_like(least, np.inf), where=least > 0)
             _hold(x[:, c] <= most * (1 + slack), x[:, c], most, method, "passes a second", "X <= N/(Z + D)")
 
 
@@ -126,16 +138,20 @@ def _capacity(networks: list[Network], x: Array, slack: Array, method: str) -> N
     _hold(busy[:, worst] <= 1 + slack, work[:, worst], most[:, worst], method, "servers busy", law)
 
 
-def _utilisation(networks: list[Network], x: Array, busy: Array, slack: Array, method: str) -> None:
-    """X D / m, where each visit is served by one of m servers and none is lost."""
+def _utilisation(networks: list[Network], x: Array, busy: Array, rate: Array | None, slack: Array, method: str) -> None:
+    """X D / m, where each visit is served by one of m servers; `rate` visits served where they are told, as where some
+    are lost or choose their way."""
     n = networks[0]
     plain = _parts(n).plain
-    if not plain.any() or not _parts(n).lossless or n.limits:
+    if not plain.any() or (rate is None and (n.limits or n.choices or not _parts(n).lossless)):
         return
     told = busy[:, plain].sum(axis=2)
-    chain = x @ n.same_chain
+    if rate is None:
+        work = stacked(networks, "demands_s") * (x @ n.same_chain)[:, None, :]
+    else:
+        work = np.where(stacked(networks, "visits") > 0, rate * stacked(networks, "service_s"), 0.0)
     servers = stacked(networks, "servers")[:, plain]
-    right = (stacked(networks, "demands_s")[:, plain] * chain[:, None, :]).sum(axis=2) / servers
+    right = work[:, plain].sum(axis=2) / servers
     good = np.isnan(told) | (np.abs(told - right) <= slack[:, None] * np.maximum(right, 1e-3))
     worst = int(np.argmin(good.all(axis=0)))
     law = f"U = X D / m at station {np.array(n.stations)[plain][worst]}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sojourn.model.network import Network
+from sojourn.model.values import quantile_levels, whole
 from sojourn.solve.solution import Solution
 
 MILLISECOND = 1e-3
@@ -13,10 +15,20 @@ MILLISECOND = 1e-3
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to tell besides means, where a method knows it: quantiles of waiting and response time, p(0) … p(n)."""
+    """What to tell besides means, where a method knows it: quantiles of waiting and response time, p(0) … p(n).
+
+    `quantiles` in (0, 1), `probabilities` 0 or more: InputError else. `budget_s`: what a method may take that finds out on
+    the way how long it will; `solve` sets it for auto.
+    """
 
     quantiles: tuple[float, ...] = (0.5, 0.9, 0.95, 0.99)
     probabilities: int | None = None
+    budget_s: float = math.inf
+
+    def __post_init__(self) -> None:
+        quantile_levels(self.quantiles)
+        if self.probabilities is not None:
+            whole(self.probabilities, "probabilities")
 
 
 @dataclass(frozen=True)

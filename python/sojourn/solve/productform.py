@@ -23,6 +23,9 @@ SHARED = ("ps", "lcfs_pr")
 KEPT = 256
 PARTS = (
     "kind",
+    "servers",
+    "population",
+    "think_s",
     "discipline",
     "capacity",
     "limits",
@@ -67,12 +70,28 @@ def structure(network: Network) -> str | None:
             return f"the number of servers of station {station.name} follows a schedule"
         if getattr(station, "breakdowns", None) is not None:
             return f"station {station.name} breaks down"
+    if reason := served_for_ever(network):
+        return reason
     if network.limits:
         return f"{network.limits[0].name} limits how many are inside {_names(network, network.limits[0].stations)}"
     for (node, c), choice in network.choices.items():
         if choice.policy != "random":
             place = network.stations[node] if node < len(network.stations) else "outside"
             return f"class {network.classes[c]} chooses its route after {place} by {choice.policy}"
+    return None
+
+
+def served_for_ever(network: Network) -> str | None:
+    """Closed customers that never leave one last-come station: who is served first is always the last to come, so that
+    the answer depends on the beginning."""
+    for k in (k for k, d in enumerate(network.discipline) if d == "lcfs_pr"):
+        only = (network.visits > 0).sum(axis=0) == (network.visits[k] > 0)
+        stay = network.closed & (network.population > 0) & (network.visits[k] > 0) & only & (network.think_s == 0)
+        if network.population[stay].sum() > network.servers[k] and not network.switches:
+            names = " and ".join(np.array(network.classes)[stay])
+            return (
+                f"customers of {names} never leave {network.stations[k]}, whose last to come is served: some never are"
+            )
     return None
 
 
@@ -97,7 +116,10 @@ def arrivals(network: Network) -> str | None:
 def station(network: Network, k: int) -> str | None:
     """Why station k is none of the four types: delay; fcfs or siro, exponential, one mean; ps; lcfs_pr."""
     name, kind, discipline = network.stations[k], network.kind[k], network.discipline[k]
-    if kind in ("delay", "load_dependent") or discipline in SHARED:
+    one = (
+        discipline == "lcfs_pr" and network.servers[k] == 1
+    )  # with more servers only where all times are exponential, of one mean
+    if kind in ("delay", "load_dependent") or discipline == "ps" or one:
         return None
     there = [c for c, visits in enumerate(network.visits[k].tolist()) if visits > 0]
     if discipline.startswith("priority") and len({int(network.priority[c]) for c in there}) > 1:

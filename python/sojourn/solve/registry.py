@@ -92,8 +92,8 @@ def choose(network: Network, points: int = 1, budget_s: float = BUDGET_S) -> tup
 
 
 def preferred(networks: Sequence[Network], budget_s: float = BUDGET_S) -> Iterator[tuple[Method, str]]:
-    """What `auto` takes, best first: exact ones within the budget, the cheapest first; then approximations by rank; then
-    exact ones beyond the budget but within memory. Nothing where no method applies to the last point.
+    """What `auto` takes, best first: exact ones within the budget, the cheapest first; then approximations by rank; then,
+    for a sweep, exact ones that keep to the budget at each point. Nothing where no method applies to the last point.
 
     Counting states takes longer than solving a small model, so chains are asked only where nothing else is quick.
     """
@@ -138,9 +138,20 @@ def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, 
     why = f"no exact method answers within {budget_s:g} s" if exact else "no exact method does"
     rough = sorted((m for m in fit if not m.exact), key=lambda m: m.rank)
     found += [Candidate(m, cost[m.name], f"the best approximation that applies, because {why}") for m in rough]
-    dear = [m for m in holds if m not in cheap]
-    about = "exact, and the only kind that applies; about {:.3g} s"
+    dear = [m for m in holds if m not in cheap and cost[m.name] <= len(networks) * budget_s]
+    about = "exact, and the only kind that applies; about {:.3g} s in all"
     return found + [Candidate(m, cost[m.name], about.format(cost[m.name])) for m in dear]
+
+
+def too_dear(networks: Sequence[Network], budget_s: float) -> MethodRefused | None:
+    """The refusal of `auto` where an exact method applies but takes longer than it may take without being asked for."""
+    asked = [m for m in all_methods().values() if not m.special and m.exact]
+    fit = [m for m in asked if all(refusal(m, n) is None for n in networks)]
+    if not fit:
+        return None
+    cost_s, first = min((max(map(m.cost_s, networks)), m.name) for m in fit)
+    value = f"method {first} takes about {cost_s:.2g} s and {budget_s:g} s are allowed"
+    return MethodRefused(value, "method auto", f"ask for it by name, give a budget_s above {cost_s:.2g}, or {SIMULATE}")
 
 
 def _among(position: int, count: int) -> str:
@@ -150,14 +161,12 @@ def _among(position: int, count: int) -> str:
 
 
 def nothing_applies(network: Network) -> MethodRefused:
-    """The refusal of `auto`: each method's reason, the common ones said once."""
-    reasons: dict[str, list[str]] = {}
-    for method in all_methods().values():
-        if not method.special or (reason := refusal(method, network)) is None:
-            reason = refusal(method, network)
-            reasons.setdefault(reason or "it is never chosen by itself", []).append(method.name)
-    words = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
-    return MethodRefused(words or "there are no methods", "no analytic method applies by itself", _remedy(network))
+    """The refusal of `auto`: the nearest two methods, what would make them apply, and where all reasons are."""
+    from sojourn.solve.nearest import nearest
+
+    words = nearest(network) or "there are no methods"
+    remedy = f"{_remedy(network)}; `sojourn methods model.toml` has the reasons of all methods"
+    return MethodRefused(words, "no analytic method applies by itself", remedy)
 
 
 def _remedy(network: Network) -> str:

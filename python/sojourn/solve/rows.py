@@ -22,11 +22,12 @@ PERVASIVE = ("approximate", "not_converged", "bounds")  # what is true of every 
 GIVEN = ("service_time", "arrival_rate")  # rows that repeat the model
 FIELDS = {
     "throughput": "visit_rate", "utilisation": "utilisation", "queue_length": "queue_length",
-    "residence_time": "residence_s", "response_time": "", "waiting_time": "waiting_s", "service_time": "",
+    "residence_time": "residence_s", "response_time": "", "waiting_time": "waiting_s", "blocked_time": "blocked_s",
+    "service_time": "",
     "loss_probability": "loss",
 }  # fmt: skip
 SUMMED = ("throughput", "utilisation", "queue_length")
-AVERAGED = ("response_time", "waiting_time", "service_time", "loss_probability")
+AVERAGED = ("response_time", "waiting_time", "blocked_time", "service_time", "loss_probability")
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def _tables(networks: Sequence[Network], s: Solution) -> dict[str, Array | None]
     rate = s.throughput @ n.same_chain
     with np.errstate(divide="ignore", invalid="ignore"):
         residence = s.queue_length / rate[:, None, :] if s.residence_s is None else s.residence_s
-        response = residence / visits
+        response = residence / visits if s.visit_rate is None else s.queue_length / s.visit_rate
         waiting = _clean(response - service, response) if s.waiting_s is None else s.waiting_s
     single = np.array([kind in ("queue", "delay") for kind in n.kind])
     return {
@@ -73,6 +74,7 @@ def _tables(networks: Sequence[Network], s: Solution) -> dict[str, Array | None]
         "residence_time": residence,
         "response_time": response,
         "waiting_time": np.where(single[None, :, None], waiting, np.nan),
+        "blocked_time": s.blocked_s,
         "service_time": np.broadcast_to(service, residence.shape),
         "loss_probability": s.loss,
     }
@@ -121,7 +123,10 @@ def _mean(metric: str, tables: Mapping[str, Array | None], k: int, own: np.ndarr
 
 def _absent(line: Line, n: Network, sound: bool) -> bool:
     """No number at any point, of a metric that such a station does not have, or that the method does not tell."""
-    if line.metric not in ("utilisation", "waiting_time", "loss_probability") or not np.isnan(line.value).all():
+    if (
+        line.metric not in ("utilisation", "waiting_time", "blocked_time", "loss_probability")
+        or not np.isnan(line.value).all()
+    ):
         return False
     kind = n.kind[n.stations.index(line.station)]
     told = kind == "queue" or (kind == "load_dependent" and line.metric == "utilisation")
@@ -219,12 +224,13 @@ def _status(lines: Sequence[Line], value: Array, points: int, status: Sequence[s
     missing = ~np.isfinite(value)
     if not status and not missing.any():
         return pl.lit("ok").alias("status")
-    names = ["ok", "idle", *dict.fromkeys(name for name in status if name != "ok")]
+    names = ["ok", "idle", "no_moment", *dict.fromkeys(name for name in status if name not in ("ok", "no_moment"))]
     code = np.array([names.index(name) for name in status] or [0] * points)
     always = np.array([name in PERVASIVE for name in status] or [False] * points)
     of, at = np.divmod(np.arange(len(value)), points)
     given = np.array([line.metric in GIVEN for line in lines])[of]
-    why = np.where(code[at] == 0, 1, code[at])
+    endless = np.where(value == np.inf, names.index("no_moment"), 1)
+    why = np.where(code[at] == 0, endless, code[at])
     return pl.Series("status", names).gather(np.where(missing, why, np.where(always[at] & ~given, code[at], 0)))
 
 

@@ -22,8 +22,9 @@ class Solution:
     utilisation: Array  # P x K x C, NaN for delays
     status: list[str] = field(default_factory=list)  # P names of `status.TEXT`; empty: all ok
     residence_s: Array | None = None  # P x K x C; default: Little's law
-    # P x K x C per visit; default: residence/visits - service where servers serve one each
+    # P x K x C per visit; default: residence/visits - service - blocked where servers serve one each
     waiting_s: Array | None = None
+    blocked_s: Array | None = None  # P x K x C per visit: served, but the server is held; NaN where that cannot happen
     visit_rate: Array | None = None  # P x K x C, visits/s that are served; default: throughput of the chain · visits
     loss: Array | None = None  # P x K x C, share of the visits that are lost
     outside: Array | None = None  # P x C, mean number that wait outside the stations, for a pool or a region

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sojourn.errors import InputError, SolverError
+from sojourn.errors import InputError, MethodRefused, SolverError
 from sojourn.model import Model, Network
 from sojourn.solve import registry
 from sojourn.solve.bound import verify
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.points import representatives
-from sojourn.solve.registry import BUDGET_S, named, nothing_applies, preferred, refusal
+from sojourn.solve.registry import BUDGET_S, named, nothing_applies, preferred, refusal, too_dear
 from sojourn.solve.solution import Solution, metrics
 from sojourn.solve.vary import varied
 from sojourn.table import Metrics
@@ -52,22 +53,36 @@ def _answer(
         chosen = named(method, representatives(networks))
         return metrics(networks, _run(chosen, networks, wanted), chosen.name, factors)
     tried: list[str] = []
+    refused: MethodRefused | None = None
+    last: Metrics | None = None
     asked = representatives(networks)
     for chosen, why in preferred(networks, budget_s):
         if len(asked) > 1 and any(refusal(chosen, n) for n in asked):
             continue
         try:
-            solution = _run(chosen, networks, wanted)
+            solution = _run(chosen, networks, replace(wanted, budget_s=budget_s))
         except SolverError as error:
             tried.append(f"{chosen.name} was not taken: its answer was caught ({error.value})")
             continue
+        except MethodRefused as error:
+            refused = error
+            tried.append(f"{chosen.name} was not taken: {error.value}")
+            continue
         solution.message = "\n".join(filter(None, (why, *tried, solution.message)))
-        return metrics(networks, solution, chosen.name, factors)
+        found = metrics(networks, solution, chosen.name, factors)
+        if "not_converged" not in solution.status:
+            return found
+        last = last or found
+        tried.append(f"{chosen.name} was not taken: it did not converge")
+    if last:
+        return last
+    if refused:
+        raise refused
     if tried:
         raise SolverError("; ".join(tried), "every method that applies", "simulate, and report this model to us")
     if len(networks) > 1:
         return _apart(networks, wanted, budget_s, factors)
-    raise nothing_applies(networks[-1])
+    raise too_dear(networks, budget_s) or nothing_applies(networks[-1])
 
 
 def _run(method: Method, networks: Sequence[Network], wanted: Wanted) -> Solution:

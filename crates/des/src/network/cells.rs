@@ -4,7 +4,7 @@
 //! leaving times, less the sum of coming times, plus the number still there times the length of the batch.
 
 /// The columns of a batch, in the order of [`Cell::row`].
-pub const COLUMNS: [&str; 10] = [
+pub const COLUMNS: [&str; 11] = [
     "arrivals",
     "completions",
     "losses",
@@ -15,6 +15,7 @@ pub const COLUMNS: [&str; 10] = [
     "waited",
     "present",
     "busy",
+    "blocked",
 ];
 pub const WIDTH: usize = COLUMNS.len();
 
@@ -31,8 +32,10 @@ pub struct Cell {
     pub waited: f64,
     present: f64,
     busy: f64,
+    blocked: f64,
     number: f64,
     serving: f64,
+    stuck: f64,
 }
 
 /// Many who leave: kept in registers while they are added up.
@@ -129,6 +132,19 @@ impl Cell {
         self.serving -= 1.0;
     }
 
+    /// Served, but the next station is full: the server is held.
+    #[inline]
+    pub fn block(&mut self, since: f64) {
+        self.blocked -= since;
+        self.stuck += 1.0;
+    }
+
+    #[inline]
+    pub fn unblock(&mut self, since: f64) {
+        self.blocked += since;
+        self.stuck -= 1.0;
+    }
+
     /// A place of a limit is taken: the wait for it ends.
     #[inline]
     pub fn taken(&mut self, since: f64, waiting_s: f64) {
@@ -165,8 +181,9 @@ impl Cell {
             self.waited,
             self.present + self.number * length,
             self.busy + self.serving * clock,
+            self.blocked + self.stuck * length,
         ];
-        *self = Cell { number: self.number, serving: self.serving, ..Cell::default() };
+        *self = Cell { number: self.number, serving: self.serving, stuck: self.stuck, ..Cell::default() };
         row
     }
 }

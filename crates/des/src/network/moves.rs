@@ -150,6 +150,8 @@ impl Events {
         if way.seated {
             self.stations[way.from].clock.advance(self.now_s);
             self.stations[way.from].held += 1;
+            let cell = self.cell(way.from, way.id);
+            self.statistics.cells[cell].block(self.since);
             self.refill(way.from);
         }
     }
@@ -226,6 +228,8 @@ impl Events {
             if way.seated {
                 self.stations[way.from].clock.advance(self.now_s);
                 self.stations[way.from].held -= 1;
+                let cell = self.cell(way.from, way.id);
+                self.statistics.cells[cell].unblock(self.since);
             }
             self.part(way);
             self.customers[way.id].class = way.class as u32;

@@ -135,7 +135,7 @@ impl Recursion {
         for class in 0..self.classes {
             arrived += self.source(class, end_s);
         }
-        self.inside += arrived as u64;
+        self.inside = self.inside.wrapping_add(arrived as u64); // whom `source` already let out were taken off
         self.events += arrived as u64;
         for i in 0..self.order.len() {
             self.station(self.order[i], end_s);
@@ -161,16 +161,20 @@ impl Recursion {
         if let Some((node, to)) = self.routes.only(outside, class).filter(|(node, _)| *node < outside) {
             self.lines[node].guests.extend(times_s.iter().map(|t| guest(to, *t)));
         } else {
+            let mut through_none = 0;
             for time_s in &times_s {
                 let (node, to) = self.routes.next(outside, class, |_| 0);
                 if let Some(line) = self.lines.get_mut(node) {
                     line.guests.push(guest(to, *time_s));
                 } else {
                     cell.leave(time_s - start_s, 0.0, 0.0);
-                    self.completions += 1;
-                    self.inside = self.inside.wrapping_sub(1);
+                    through_none += 1;
                 }
             }
+            self.completions += through_none;
+            self.inside = self.inside.wrapping_sub(through_none);
+            let cell = outside * self.classes + class;
+            self.statistics.record_many(cell, (0..through_none).map(|_| 0.0));
         }
         let arrived = times_s.len();
         times_s.clear();

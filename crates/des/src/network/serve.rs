@@ -7,7 +7,7 @@ use super::station::{Order, Way};
 
 impl Events {
     #[inline]
-    fn cell(&self, k: usize, id: u32) -> usize {
+    pub fn cell(&self, k: usize, id: u32) -> usize {
         k * self.classes + self.customers[id].class as usize
     }
 

@@ -18,6 +18,8 @@ pub struct Answer {
     pub busy: Vec<Vec<f64>>,
     pub second: Vec<f64>,
     pub spread: Vec<f64>,
+    /// `line[k][r]`: mean number beyond the servers.
+    pub line: Vec<Vec<f64>>,
     pub exactly: Vec<Vec<f64>>,
 }
 
@@ -137,10 +139,11 @@ impl Work {
             let term =
                 |r: usize, grid: &[f64]| if n[r] > 0 { tail[r] * grid[at - lattice.stride[r]] } else { 0.0 };
             let busy: Vec<f64> = (0..n.len()).map(|r| term(r, all)).collect();
-            let mean_r = (0..n.len()).map(|r| busy[r] + term(r, &mean)).collect();
+            let line: Vec<f64> = (0..n.len()).map(|r| term(r, &mean)).collect();
             Sums {
-                mean: mean_r,
+                mean: busy.iter().zip(&line).map(|(busy, line)| busy + line).collect(),
                 busy,
+                line,
                 second: second[at],
                 spread: (mean[at] + all[at]) / speed,
                 exactly: Vec::new(),
@@ -168,6 +171,7 @@ impl Work {
             throughput: (0..n.len()).map(rate).collect(),
             queue: each(&|s| over(&s.mean)),
             busy: each(&|s| over(&s.busy)),
+            line: each(&|s| over(&s.line)),
             second: sums.iter().map(|s| over(&[s[i].second])[0]).collect(),
             spread: sums.iter().map(|s| over(&[s[i].spread])[0]).collect(),
             exactly: each(&|s| over(&s.exactly)),

@@ -25,6 +25,7 @@ pub struct Sums {
     pub mean: Vec<f64>,    // by class
     pub busy: Vec<f64>,    // by class: probability that somebody is there, by shares of those present
     pub second: f64,       // of the total number
+    pub line: Vec<f64>,    // by class: number beyond the servers, where speeds are those of servers
     pub spread: f64,       // mean of (n + 1)/speed(n + 1): what an arrival from outside would bring
     pub exactly: Vec<f64>, // probabilities of 0, 1, …
 }
@@ -77,7 +78,8 @@ impl Station {
         most: usize,
     ) -> Vec<Sums> {
         let classes = self.share.len();
-        let empty = Sums { mean: vec![0.0; classes], busy: vec![0.0; classes], ..Sums::default() };
+        let none = vec![0.0; classes];
+        let empty = Sums { mean: none.clone(), busy: none.clone(), line: none, ..Sums::default() };
         let mut found = vec![empty; points.len()];
         let (mut c, mut next) = (others.to_vec(), vec![0.0; lattice.size]);
         let last = self.last();
@@ -123,18 +125,20 @@ impl Station {
         }
     }
 
-    /// Sums over all j >= last: of 1, j and j^2, as recurrences over n.
+    /// Sums over all j >= last: of 1, j and j^2, as recurrences over n. Who comes
+    /// to j finds j - last beyond `last + 1` servers, itself counted: a recurrence of its own, and no difference.
     fn beyond(&self, lattice: &Lattice, c: &[f64], points: &[(usize, &[usize])], found: &mut [Sums]) {
         let (tail, last) = (self.tail(), self.last() as f64);
         let first = self.number.probability[self.last()];
         let mut zeroth: Vec<f64> = c.iter().map(|x| first * x).collect();
-        let mut mean: Vec<f64> = zeroth.iter().map(|x| last * x).collect();
+        let mut over = vec![0.0; lattice.size];
         let mut second: Vec<f64> = zeroth.iter().map(|x| last * last * x).collect();
         repeat(lattice, &tail, &mut zeroth);
         for (r, &factor) in tail.iter().enumerate() {
-            shift_add(lattice, r, factor, &zeroth, &mut mean);
+            shift_add(lattice, r, factor, &zeroth, &mut over);
         }
-        repeat(lattice, &tail, &mut mean);
+        repeat(lattice, &tail, &mut over);
+        let mean: Vec<f64> = over.iter().zip(&zeroth).map(|(over, all)| over + last * all).collect();
         for (r, &factor) in tail.iter().enumerate() {
             shift_add(lattice, r, factor, &zeroth, &mut second);
             shift_add(lattice, r, 2.0 * factor, &mean, &mut second);
@@ -148,6 +152,7 @@ impl Station {
                 if n[r] > 0 {
                     let from = at - lattice.stride[r];
                     sums.busy[r] += tail[r] * zeroth[from];
+                    sums.line[r] += tail[r] * over[from];
                     sums.mean[r] += tail[r] * (mean[from] + zeroth[from]);
                 }
             }

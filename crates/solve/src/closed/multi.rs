@@ -43,7 +43,8 @@ impl Demands {
     /// An answer with nobody in it, and the numbers of one class as the stations have them.
     pub fn empty(&self) -> Answer {
         let classes = self.think_s.len();
-        Answer { throughput: vec![0.0; classes], queue: vec![vec![0.0; self.stations]; classes] }
+        let none = vec![vec![0.0; self.stations]; classes];
+        Answer { throughput: vec![0.0; classes], queue: none.clone(), line: none }
     }
 
     /// Fills in class r, `count` of whom find `before`.
@@ -51,6 +52,10 @@ impl Demands {
         let mut sum = vec![[0.0; LANES]; self.width];
         answer.throughput[r] = self.add(r, count, before, &mut sum);
         answer.queue[r].copy_from_slice(&sum.as_flattened()[..self.stations]);
+        let (demands, found) = (self.demands_s[r].as_flattened(), before.as_flattened());
+        for (line, (d, q)) in answer.line[r].iter_mut().zip(demands.iter().zip(found)) {
+            *line = answer.throughput[r] * d * q;
+        }
     }
 }
 
@@ -92,10 +97,11 @@ fn long(demands: &[Lane], think: f64, count: f64, before: &[Lane], sum: &mut [La
     x
 }
 
-/// Throughput (1/s) and mean numbers `queue[class][station]` at one vector of populations.
+/// Throughput (1/s) and mean numbers `queue[class][station]`, waiting ones in `line`, at one vector of populations.
 pub struct Answer {
     pub throughput: Vec<f64>,
     pub queue: Vec<Vec<f64>>,
+    pub line: Vec<Vec<f64>>,
 }
 
 /// The answers at `points`, from one lattice that reaches to the largest of each class.

@@ -15,26 +15,27 @@ pub struct Point<'a> {
     pub population: u64,
 }
 
-/// Throughput (1/s) of each point, and the mean numbers, a row of stations a point.
+/// Throughput (1/s) of each point, and the mean numbers present and waiting, a row of stations a point.
 ///
 /// Neighbours that differ in their population only, upwards, share one recursion.
-pub fn run(points: &[Point], throughput: &mut [f64], queue: &mut [f64]) {
+pub fn run(points: &[Point], throughput: &mut [f64], queue: &mut [f64], line: &mut [f64]) {
     let stations = points.first().map_or(0, |p| p.demands_s.len());
     let mut jobs = Vec::new();
-    let (mut x, mut q) = (throughput, queue);
+    let (mut x, mut q, mut l) = (throughput, queue, line);
     let mut rest = points;
     while !rest.is_empty() {
         let count = 1 + rest.windows(2).take_while(|w| continues(&w[0], &w[1])).count();
         let (mine, others) = rest.split_at(count);
         let (x_mine, x_rest) = std::mem::take(&mut x).split_at_mut(count);
         let (q_mine, q_rest) = std::mem::take(&mut q).split_at_mut(count * stations);
-        jobs.push((mine, x_mine, q_mine));
-        (rest, x, q) = (others, x_rest, q_rest);
+        let (l_mine, l_rest) = std::mem::take(&mut l).split_at_mut(count * stations);
+        jobs.push((mine, x_mine, q_mine, l_mine));
+        (rest, x, q, l) = (others, x_rest, q_rest, l_rest);
     }
     if jobs.len() > 1 && points.iter().map(|p| p.population).sum::<u64>() > 20_000 {
-        jobs.into_par_iter().for_each(|(p, x, q)| recursion(p, x, q));
+        jobs.into_par_iter().for_each(|(p, x, q, l)| recursion(p, x, q, l));
     } else {
-        jobs.into_iter().for_each(|(p, x, q)| recursion(p, x, q));
+        jobs.into_iter().for_each(|(p, x, q, l)| recursion(p, x, q, l));
     }
 }
 
@@ -43,19 +44,25 @@ fn continues(a: &Point, b: &Point) -> bool {
 }
 
 /// Points of one model with ascending populations.
-fn recursion(points: &[Point], throughput: &mut [f64], queue: &mut [f64]) {
+fn recursion(points: &[Point], throughput: &mut [f64], queue: &mut [f64], line: &mut [f64]) {
     let stations = points[0].demands_s.len();
     let (mut demands, mut numbers) = (lanes(points[0].demands_s), lanes(&vec![0.0; stations]));
-    let think = points[0].think_s;
+    let (think, mut before) = (points[0].think_s, numbers.clone());
     let (mut x, mut n) = (0.0, 0);
     for (i, point) in points.iter().enumerate() {
         while n < point.population {
             n += 1;
+            if n == point.population {
+                before.copy_from_slice(&numbers);
+            }
             x = step(&mut demands, &mut numbers, think, n as f64);
         }
         throughput[i] = if n == 0 { 0.0 } else { x };
         for (k, value) in queue[i * stations..(i + 1) * stations].iter_mut().enumerate() {
             *value = numbers[k / LANES][k % LANES];
+        }
+        for (k, value) in line[i * stations..(i + 1) * stations].iter_mut().enumerate() {
+            *value = x * demands[k / LANES][k % LANES] * before[k / LANES][k % LANES];
         }
     }
 }

@@ -13,6 +13,12 @@ pub struct Measures {
     pub square: Vec<f64>,
     /// Mean number of servers at work (a load-dependent station counts as one).
     pub busy: Vec<f64>,
+    /// Mean number that waits for a server, by state and not as a difference; shared servers: the share not served.
+    pub line: Vec<f64>,
+    /// Mean number served, whose server they hold because the next station is full.
+    pub blocked: Vec<f64>,
+    /// Probability of 0, 1, … open customers in the whole network, those that wait outside for a limit included.
+    pub open: Vec<f64>,
     /// Probability of 0, 1, … present, by node.
     pub numbers: Vec<Vec<f64>>,
     /// Mean tokens held, by limit, and customers that wait for one, by class.
@@ -31,6 +37,9 @@ pub fn measure(spec: &Spec, explored: &Explored, p: &[f64]) -> Measures {
         present: vec![0.0; nodes * c],
         square: vec![0.0; nodes * c],
         busy: vec![0.0; nodes * c],
+        line: vec![0.0; nodes * c],
+        blocked: vec![0.0; nodes * c],
+        open: Vec::new(),
         numbers: vec![Vec::new(); nodes],
         held: vec![0.0; limits],
         waiting: vec![0.0; limits * c],
@@ -54,8 +63,15 @@ impl Measures {
         for k in 0..walker.spec.stations.len() {
             present(walker, state, k, &mut there[k * c..(k + 1) * c]);
             busy(walker, state, k, weight, &mut self.busy[k * c..(k + 1) * c]);
+            line(walker, state, k, weight, &mut self.line[k * c..(k + 1) * c]);
         }
-        stuck(walker, state, there);
+        stuck(walker, state, |at| {
+            there[at] += 1.0;
+            self.blocked[at] += weight;
+        });
+        let open = usize::from(state.fixed[walker.at.open]);
+        self.open.resize(self.open.len().max(open + 1), 0.0);
+        self.open[open] += weight;
         for (i, &n) in there.iter().enumerate() {
             self.present[i] += weight * n;
             self.square[i] += weight * n * n;
@@ -89,13 +105,37 @@ fn present(walker: &Walker<'_>, state: &State, k: usize, there: &mut [f64]) {
     }
 }
 
-/// Adds those stuck, at the stations whose servers they hold, as the class that they were served as.
-fn stuck(walker: &Walker<'_>, state: &State, there: &mut [f64]) {
+/// Tells of those stuck, at the stations whose servers they hold, as the class that they were served as.
+fn stuck(walker: &Walker<'_>, state: &State, mut tell: impl FnMut(usize)) {
     for line in &state.lines[walker.at.blocked..walker.at.queues] {
         for &code in line {
             let (from, before, _) = walker.at.uncode(code);
-            there[from * walker.spec.classes + before] += 1.0;
+            tell(from * walker.spec.classes + before);
         }
+    }
+}
+
+/// Adds `weight` times those that wait at `k`, by class.
+fn line(walker: &Walker<'_>, state: &State, k: usize, weight: f64, line: &mut [f64]) {
+    let station = &walker.spec.stations[k];
+    match station.rule {
+        Rule::Ordered | Rule::Random => {
+            state.lines[k].iter().for_each(|&class| line[usize::from(class)] += weight);
+        }
+        Rule::Last | Rule::Preemptive => {
+            let served = walker.served(state, k);
+            for (_, &phase) in state.lines[k].iter().enumerate().filter(|(i, _)| !served.contains(i)) {
+                line[station.phases[usize::from(phase)].class] += weight;
+            }
+        }
+        Rule::Shared => {
+            let all = walker.counts(state, k).iter().map(|&n| usize::from(n)).sum::<usize>();
+            let over = all.saturating_sub(station.servers) as f64 / all.max(1) as f64;
+            for (phase, &n) in station.phases.iter().zip(walker.counts(state, k)) {
+                line[phase.class] += weight * over * f64::from(n);
+            }
+        }
+        Rule::Delay | Rule::ForkJoin => {}
     }
 }
 

@@ -59,10 +59,13 @@ def solution(b: Closed, low: Array, high: Array) -> Solution:
     none = np.full(shape, np.nan)
     s = Solution(np.full((len(low), shape[2]), np.nan), none, none.copy(), ["bounds"] * len(low))
     think = c.think_s[:, 0]
+    served = np.array(
+        [kind == "queue" for kind in n.kind]
+    )  # of a load-dependent station it is 1 - p(0), which X D does not bound
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = {"low": (low, b.population / high - think), "high": (high, b.population / low - think)}
     for name, (rate, response) in ends.items():
-        busy = np.where(c.delay[:, None], np.nan, rate[:, None, None] * c.by_class / c.servers[:, :, None])
+        busy = np.where(~served[:, None], np.nan, rate[:, None, None] * c.by_class / c.servers[:, :, None])
         table = {"throughput": rate[:, None] * c.passes, "utilisation": np.minimum(busy, 1.0)}
         if len(n.classes) == 1:
             table["response_s"] = response[:, None]

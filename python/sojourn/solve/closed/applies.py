@@ -76,3 +76,8 @@ def customers(network: Network) -> list[int]:
     """Population of each closed chain that has customers."""
     numbers = [int(network.population[network.chain == c].sum()) for c in set(network.chain[network.closed].tolist())]
     return sorted((n for n in numbers if n > 0), reverse=True)
+
+
+def states(network: Network) -> float:
+    """How many vectors of populations there are from 0 to that of the network."""
+    return float(np.prod([n + 1.0 for n in customers(network)])) if customers(network) else 1.0

@@ -30,6 +30,7 @@ class Chains:
     think_s: Array  # P x R
     population: NDArray[np.int64]  # P x R
     by_class: Array  # P x K x C, demands of classes, s per pass of their chain
+    visits: Array  # P x K x C
     passes: Array  # P x C, share of a chain's passes that begin as the class
     member: Array  # C x R, 1 where a class belongs to a closed chain
     open_load: Array  # P x K x C, work that open classes bring, busy servers; 0 for closed classes
@@ -55,7 +56,22 @@ def of(networks: Sequence[Network]) -> Chains:
     _timed(n, member, demands, think, population)
     servers = _servers(networks, delay)
     unstable = (load.sum(axis=2) >= servers).any(axis=1) if rate.any() else np.zeros(len(networks), bool)
-    return Chains(n, plain, demands, think, population, by_class, passes, member, load, rate, servers, delay, unstable)
+    return Chains(
+        n,
+        plain,
+        demands,
+        think,
+        population,
+        by_class,
+        stacked(networks, "visits"),
+        passes,
+        member,
+        load,
+        rate,
+        servers,
+        delay,
+        unstable,
+    )
 
 
 def _member(n: Network) -> Array:
@@ -99,24 +115,44 @@ def slowed(c: Chains) -> tuple[Array, Array]:
     return inside, outside
 
 
-def solution(c: Chains, throughput: Array, queue: Array, open_queue: Array | None = None) -> Solution:
+def solution(
+    c: Chains, throughput: Array, queue: Array, open_queue: Array | None = None, line: Array | None = None
+) -> Solution:
     """Chain results (P x R, P x K x R; delays are filled in here) as a Solution of classes.
 
-    `open_queue` P x K x C; default: stations of one speed.
+    `open_queue` P x K x C; default: stations of one speed. `line` P x K x R, mean numbers waiting, where the method knows
+    them as such: then waits are no differences.
     """
     if c.delay.any():
         queue = np.where(c.delay[:, None], throughput[:, None, :] * c.demands_s, queue)
     if c.plain:
         busy = throughput[:, None, :] * c.by_class / c.servers[:, :, None]
         busy[:, c.delay] = np.nan
-        return Solution(throughput, queue, busy)
+        return Solution(throughput, queue, busy, waiting_s=_waiting(c, throughput, line))
     each = by_classes(c, queue)
     if c.open_rate.any():
         each = each + (open_queues(c, queue) if open_queue is None else open_queue)
     rate = throughput @ c.member.T
     busy = (rate[:, None, :] * c.by_class + c.open_load) / c.servers[:, :, None]
     busy[:, c.delay] = np.nan
-    return _unstable(c, Solution(rate * c.passes + c.open_rate, each, busy))
+    waiting = None if open_queue is not None else _waiting(c, rate, line, queue)
+    return _unstable(c, Solution(rate * c.passes + c.open_rate, each, busy, waiting_s=waiting))
+
+
+def _waiting(c: Chains, rate: Array, line: Array | None, queue: Array | None = None) -> Array | None:
+    """P x K x C, s a visit; `rate` P x C passes of closed chains. Open load rho at a single server makes closed customers
+    wait X D rho/(1 - rho) longer, and its own wait for Q + rho others."""
+    if line is None:
+        return None
+    found = by_classes(c, line)
+    if queue is not None and c.open_rate.any():
+        load = np.where(c.delay, 0.0, c.open_load.sum(axis=2))[:, :, None]
+        found = found + np.where(c.delay[:, None], 0.0, rate[:, None, :] * c.by_class) * load / (1 - load)
+        there = np.where(c.delay[:, None], 0.0, queue.sum(axis=2, keepdims=True) + load) / (1 - load)
+        found = found + c.open_load * there
+        rate = rate + c.open_rate @ c.network.same_chain
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(found / (rate[:, None, :] * c.visits))
 
 
 def by_classes(c: Chains, table: Array) -> Array:

@@ -36,9 +36,8 @@ from numpy.typing import NDArray
 from sojourn import _native
 from sojourn.errors import SolverError
 from sojourn.model.network import Array, Network
-from sojourn.solve.closed import chains
-from sojourn.solve.closed.applies import customers, exactly
-from sojourn.solve.closed.mva_multi import states
+from sojourn.solve.closed import chains, numbers
+from sojourn.solve.closed.applies import customers, exactly, states
 from sojourn.solve.closed.opened import log_weights
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
@@ -62,16 +61,17 @@ def refuses(network: Network) -> str | None:
 def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     c = chains.of(networks)
     points, stations, classes = len(networks), len(c.delay), c.population.shape[1]
-    most = 0 if wanted.probabilities is None else wanted.probabilities + 1
+    most, delays, message = numbers.asked(networks, wanted)
+    inside = ~c.delay | (delays & (c.open_load.sum(axis=(0, 2)) == 0))
     x, busy = np.zeros((points, classes)), np.zeros((points, stations, classes))
-    queue, second, spread = busy.copy(), np.zeros((points, stations)), np.zeros((points, stations))
+    queue, line, second, spread = busy.copy(), busy.copy(), np.zeros((points, stations)), np.zeros((points, stations))
     exactly_n = np.zeros((points, stations, most))
     exactly_n[:, :, :1] = 1.0
     for group in _groups(networks, c):
         used = np.flatnonzero(c.population[group].any(axis=0))
         if c.unstable[group[0]]:
             continue
-        at = np.flatnonzero(~c.delay)
+        at = np.flatnonzero(inside)
         speeds = [
             _speeds(networks[group[0]], c, int(group[0]), int(k), c.population[group].sum(axis=1).max()) for k in at
         ]
@@ -82,11 +82,29 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         x[np.ix_(group, used)] = found[0]
         queue[np.ix_(group, at, used)], busy[np.ix_(group, at, used)] = found[1], found[2]
         second[np.ix_(group, at)], spread[np.ix_(group, at)] = found[3], found[4]
-        exactly_n[np.ix_(group, at)] = found[5]
-    s = chains.solution(c, x, queue, _open_queue(c, spread))
+        exactly_n[np.ix_(group, at)], line[np.ix_(group, at, used)] = found[5], found[6]
+    s = chains.solution(c, x, queue, _open_queue(c, spread) if c.open_rate.any() else None, line)
     _busy(networks, c, s, busy)
-    s.more = _rows(c, queue, second, exactly_n, x)
+    s.more += numbers.rows(c, inside, queue, second, exactly_n, (wanted.probabilities or 0) + 1)
+    s.message = "\n".join(filter(None, (s.message, message)))
     return s
+
+
+def numbers_told(networks: Sequence[Network], wanted: Wanted, means: Solution) -> Solution:
+    """Adds rows of p(n) and of the variance of the numbers to the answer of a method that knows means only, where p(n) is
+    asked for; what would be too dear is a sentence of the message."""
+    if wanted.probabilities is None:
+        return means
+    _, _, message = numbers.asked(networks, wanted)
+    if reason := next(filter(None, map(refuses, networks)), None):
+        message = f"p(n) is not told, it comes from the convolution: {reason}"
+    elif not message or "delays" in message:
+        try:
+            means.more += run(networks, wanted).more
+        except SolverError as error:
+            message = f"p(n) is not told: {error.value}"
+    means.message = "\n".join(filter(None, (means.message, message)))
+    return means
 
 
 def _groups(networks: Sequence[Network], c: chains.Chains) -> list[NDArray[np.intp]]:
@@ -107,7 +125,7 @@ def _groups(networks: Sequence[Network], c: chains.Chains) -> list[NDArray[np.in
 
 def _speeds(n: Network, c: chains.Chains, p: int, k: int, most: int) -> Array:
     """Relative speed with 1, 2, … closed customers present, up to where it stays the same."""
-    full = len(n.rates[k]) if k in n.rates else int(n.servers[k])
+    full = most if n.kind[k] == "delay" else len(n.rates[k]) if k in n.rates else int(n.servers[k])
     load = float(c.open_load[p, k].sum())
     if load == 0:
         return n.speed(k, max(min(full, most), 1))
@@ -124,7 +142,7 @@ def _solve(
     most: int,
 ) -> tuple[Array, ...]:
     p = group[0]
-    think = c.think_s[p] + c.demands_s[p, c.delay].sum(axis=0)
+    think = c.think_s[p] + c.demands_s[p, np.setdiff1d(np.arange(len(c.delay)), at)].sum(axis=0)
     demands = c.demands_s[p][np.ix_(at, used)]
     lists = [s.tolist() for s in speeds]
     found = _native.closed_convolution(demands, lists, think[used], c.population[np.ix_(group, used)], most)
@@ -144,7 +162,10 @@ def _open_queue(c: chains.Chains, spread: Array) -> Array:
 
 
 def _busy(networks: Sequence[Network], c: chains.Chains, s: Solution, busy: Array) -> None:
-    """A load-dependent station's utilisation is the share of time that somebody is there, split by those present."""
+    """A load-dependent station's utilisation is the share of time that somebody is there, split by those present.
+
+    With open classes too, the split is known where the station has one speed: by throughput. Else only the sum is told.
+    """
     shares = chains.by_classes(c, busy)
     for k in c.network.rates:
         own = shares[:, k]
@@ -152,23 +173,13 @@ def _busy(networks: Sequence[Network], c: chains.Chains, s: Solution, busy: Arra
             load = c.open_load[p, k]
             if load.any() and not c.unstable[p]:
                 here = busy[p, k].sum()
-                empty = (1 - here) * np.exp(-log_weights(n.speed(k, len(n.rates[k])), float(load.sum()))[0])
-                own[p] += load / load.sum() * (1 - empty - here)
+                own[p] = (s.throughput[p] @ n.same_chain) * n.demands_s[k]
+                if len(set(n.rates[k].tolist())) > 1:
+                    first = log_weights(n.speed(k, len(n.rates[k])), float(load.sum()))[0]
+                    own[p], whole = np.nan, here - (1 - here) * np.expm1(-first)
+                    row = {"point": p, "station": n.stations[k], "class": "", "metric": "utilisation", "value": whole}
+                    s.more.append(row)
         s.utilisation[:, k] = np.where(c.unstable[:, None], np.nan, own)
-
-
-def _rows(c: chains.Chains, queue: Array, second: Array, exactly_n: Array, x: Array) -> list[dict[str, Any]]:
-    """Variance and distribution of the numbers at stations, where no open customers are among them."""
-    rows: list[dict[str, Any]] = []
-    for p, k in np.argwhere(c.open_load.sum(axis=2) == 0):
-        if c.unstable[p] or c.delay[k]:
-            continue
-        mean = queue[p, k].sum()
-        station = {"point": int(p), "station": c.network.stations[k], "class": ""}
-        rows.append({**station, "metric": "queue_length_variance", "value": max(second[p, k] - mean * mean, 0.0)})
-        for n, value in enumerate(exactly_n[p, k]):
-            rows.append({**station, "metric": "queue_length_probability", "n": n, "value": float(value)})
-    return rows
 
 
 def memory_bytes(network: Network) -> float:

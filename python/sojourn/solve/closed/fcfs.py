@@ -16,6 +16,7 @@ with Q_c and rho_c less an N_r-th of its own chain; at ps and lcfs_pr R_r = s_r 
 behind m is divided by m, and of the own service an m-th is at the server (Seidmann). Exact for one customer, and equal
 to Schweitzer-Bard where the network has a product form. Against the chain of all orders, seven customers at one busy
 station with means 1 : 5: throughput up to 11 % low, most of it Schweitzer's own error; larger with larger c2.
+Where a station would be more than busy, throughput is what it can do (`_within`).
 """
 
 from __future__ import annotations
@@ -38,12 +39,25 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     ordered = np.array([k == "queue" and d not in SHARED for k, d in zip(n.kind, n.discipline, strict=True)])
     times = _Times(c, networks, ordered)
     state, settled = amva.iterate(times.step, times.start())
-    residence, x = times.residence(state)
+    residence, x = _within(c, *times.residence(state))
     solved = chains.solution(c, x, np.zeros_like(c.demands_s))
     queue = (x @ c.member.T)[:, None, :] * residence
     solved.queue_length = np.where(c.delay[:, None], solved.queue_length, queue)
     solved.status = np.where(settled, "approximate", "not_converged").tolist()
     return solved
+
+
+def _within(c: chains.Chains, residence: Array, x: Array) -> tuple[Array, Array]:
+    """No station works more than it can: chains are slowed to what the busiest lets pass, and wait there."""
+    busy = (x[:, None, :] * c.demands_s).sum(axis=2) / np.where(c.delay, np.inf, c.servers)
+    for p in np.flatnonzero(busy.max(axis=1) > 1):
+        for k in np.argsort(-busy[p])[: int((busy[p] > 1).sum())]:
+            over = (x[p] * c.demands_s[p, k]).sum() / c.servers[p, k]
+            slowed = (c.demands_s[p, k] > 0) & (over > 1)
+            longer = np.where(slowed, c.population[p] / np.where(x[p] > 0, x[p], 1.0) * (over - 1), 0.0)
+            x[p] = np.where(slowed, x[p] / over, x[p])
+            residence[p, k] += chains.by_classes(c, np.broadcast_to(longer, c.demands_s.shape))[p, k]
+    return residence, x
 
 
 class _Times:

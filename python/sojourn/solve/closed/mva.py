@@ -11,7 +11,8 @@ pp. 313-322; Lazowska et al., Quantitative System Performance (1984), Algorithm 
 
 R_k(n) = D_k (1 + Q_k(n-1)), X(n) = n/(Z + sum R_k(n)), Q_k(n) = X(n) R_k(n). All terms are positive, so each step adds
 a few roundings and none is magnified: any population. Limits: time grows with population times stations (10 million
-customers at 10 stations take about 0.2 s). One recursion answers a whole sweep over the population.
+customers at 10 stations take about 0.2 s). One recursion answers a whole sweep over the population. p(n) and the variance of
+the number at each station, where p(n) is asked for, are those of the convolution.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from sojourn import _native
 from sojourn.model.network import Network
 from sojourn.solve.closed import chains
 from sojourn.solve.closed.applies import closed_chains, single_servers
+from sojourn.solve.closed.convolution import numbers_told
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
 
@@ -46,8 +48,8 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         think = np.where(c.population > 0, think, 1.0)
     demand = np.ascontiguousarray(np.nan_to_num(demand[:, :, 0]) if c.unstable.any() else demand[:, :, 0], dtype=float)
     think, population = np.ascontiguousarray(think[:, 0]), np.ascontiguousarray(c.population[:, 0])
-    x, q = _native.closed_single(demand, think, population)
-    return chains.solution(c, x[:, None], q[:, :, None])
+    x, q, line = _native.closed_single(demand, think, population)
+    return numbers_told(networks, wanted, chains.solution(c, x[:, None], q[:, :, None], line=line[:, :, None]))
 
 
 def cost_s(network: Network) -> float:

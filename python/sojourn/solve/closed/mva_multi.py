@@ -11,6 +11,7 @@ Algorithm 7.4, p. 149.
     Q_k     queue_length                   1
 
 R_ck(n) = D_ck (1 + Q_k(n - e_c)), X_c(n) = n_c/(Z_c + sum R_ck(n)), Q_k(n) = sum_c X_c R_ck. All terms are positive.
+p(n) and the variance of the number at each station, where p(n) is asked for, are those of the convolution.
 Limits: time and memory grow with the product of the populations. Up to a million states the lattice is kept, and one
 answers all points of a sweep; above, two diagonals of it are kept and worked on in parallel (1e8 states of four
 classes: some 30 MB). What would take more than a few gigabytes or minutes is refused before it starts.
@@ -26,7 +27,8 @@ from numpy.typing import NDArray
 from sojourn import _native
 from sojourn.model.network import Array, Network
 from sojourn.solve.closed import chains
-from sojourn.solve.closed.applies import customers, single_servers
+from sojourn.solve.closed.applies import customers, single_servers, states
+from sojourn.solve.closed.convolution import numbers_told
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
 
@@ -49,13 +51,18 @@ def refuses(network: Network) -> str | None:
 
 
 def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+    return numbers_told(networks, wanted, _means(networks))
+
+
+def _means(networks: Sequence[Network]) -> Solution:
     c = chains.of(networks)
     demand, think = chains.slowed(c)
     if c.unstable.any():
         demand = np.nan_to_num(demand)
     if len(networks) == 1 and c.population.all():
-        return chains.solution(c, *_solve(demand[0], think[0], c.population))
-    x, q = np.zeros(c.population.shape), np.zeros(demand.shape)
+        x, q, line = _solve(demand[0], think[0], c.population)
+        return chains.solution(c, x, q, line=line)
+    x, q, line = np.zeros(c.population.shape), np.zeros(demand.shape), np.zeros(demand.shape)
     for points in groups(demand, think, c.population):
         used = c.population[points].any(axis=0)
         if used.any():
@@ -63,28 +70,30 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
             found = _solve(demand[p][:, used], think[p, used], c.population[np.ix_(points, used)])
             own = np.flatnonzero(used)
             x[np.ix_(points, own)] = found[0]
-            here = q[points]
-            here[:, :, own] = found[1]
-            q[points] = here
-    return chains.solution(c, x, q)
+            for table, values in ((q, found[1]), (line, found[2])):
+                here = table[points]
+                here[:, :, own] = values
+                table[points] = here
+    return chains.solution(c, x, q, line=line)
 
 
-def _solve(demand: Array, think: Array, population: NDArray[np.int64]) -> tuple[Array, Array]:
+def _solve(demand: Array, think: Array, population: NDArray[np.int64]) -> tuple[Array, Array, Array]:
     size = np.prod(population.max(axis=0) + 1.0)
     kernel = _native.closed_multi if size <= KEPT_STATES or len(think) == 1 else _native.closed_diagonal
     if kernel is _native.closed_multi or population.all():
         return kernel(np.ascontiguousarray(demand), think.copy(), np.ascontiguousarray(population))
     rows = [_one(demand, think, row) for row in population]
-    return np.stack([x for x, _ in rows]), np.stack([q for _, q in rows])
+    x, q, line = (np.stack(tables) for tables in zip(*rows, strict=True))
+    return x, q, line
 
 
-def _one(demand: Array, think: Array, population: NDArray[np.int64]) -> tuple[Array, Array]:
+def _one(demand: Array, think: Array, population: NDArray[np.int64]) -> tuple[Array, Array, Array]:
     """A point at which some classes are empty."""
-    x, q, used = np.zeros(len(think)), np.zeros(demand.shape), population > 0
+    x, q, line, used = np.zeros(len(think)), np.zeros(demand.shape), np.zeros(demand.shape), population > 0
     if used.any():
         found = _solve(demand[:, used], think[used], population[None, used])
-        x[used], q[:, used] = found[0][0], found[1][0]
-    return x, q
+        x[used], q[:, used], line[:, used] = found[0][0], found[1][0], found[2][0]
+    return x, q, line
 
 
 def groups(demand: Array, think: Array, population: NDArray[np.int64]) -> list[NDArray[np.intp]]:
@@ -100,10 +109,6 @@ def groups(demand: Array, think: Array, population: NDArray[np.int64]) -> list[N
         apart = np.prod(population[own] + 1.0, axis=1).sum()
         found += [np.array(own)] if together <= min(apart, KEPT_STATES) else [np.array([p]) for p in own]
     return found
-
-
-def states(network: Network) -> float:
-    return float(np.prod([n + 1.0 for n in customers(network)])) if customers(network) else 1.0
 
 
 def memory_bytes(network: Network) -> float:

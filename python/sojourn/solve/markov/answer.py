@@ -12,7 +12,7 @@ from sojourn.model.network import Array, Network
 from sojourn.solve.method import Wanted
 from sojourn.solve.solution import Solution
 
-LOST = 1e-9
+LITTLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -22,28 +22,64 @@ class Measured:
     status: str
     text: str
     measures: dict[str, Any]
-    cut: float = 0.0  # share of open arrivals that the bound on their number cut off
+    truncation: float = 0.0  # share of a number that lies beyond the bound on the open customers, at most
+    ratio: float = 0.0  # by which the probability falls from one number of open customers to the next, far out
+    piled_up: bool = False
 
     @staticmethod
-    def unstable(network: Network, text: str) -> Measured:
+    def unstable(text: str) -> Measured:
         return Measured("unstable", text, {})
 
     @staticmethod
-    def of(network: Network, measures: dict[str, Any], states: int, residual: float, converged: bool) -> Measured:
-        cut = float(measures["cut"].sum())
-        share = cut / float(network.rate_per_s.sum()) if cut else 0.0
+    def of(measures: dict[str, Any], states: int, most_open: int, residual: float, converged: bool) -> Measured:
+        levels = np.array(measures["open"])
+        ratio = falling(levels) if len(levels) > most_open else 0.0
+        beyond = truncation(levels, ratio, measures)
         text = f"{states} states, residual {residual:.1e}"
-        if share > 0:
-            text += f", {share:.1e} of the open arrivals cut off"
-        status = "not_converged" if not converged else "approximate" if share > LOST else "ok"
-        return Measured(status, text, measures, share)
+        if beyond > 0:
+            text += (
+                f"; more than {most_open} open customers at once would change no number by more than {beyond:.1e} of it"
+            )
+        piled_up = bool(levels[3 * len(levels) // 4 :].sum() > 0.9)
+        return Measured("ok" if converged else "not_converged", text, measures, beyond, ratio, piled_up)
+
+
+def falling(levels: Array) -> float:
+    """p(n + 1)/p(n) over the last quarter of `levels`, p(0) … p(N): of a stable network the tail is geometric."""
+    most = len(levels) - 1
+    quarter = max(3 * most // 4, 1)
+    if levels[-1] == 0:
+        return 0.0
+    ratio = (
+        float((levels[-1] / levels[quarter]) ** (1 / (most - quarter))) if levels[quarter] > 0 < most - quarter else 1.0
+    )
+    # rounding: so little in the last quarter does not stay as it is beyond
+    return min(ratio, 1 - 1 / most) if levels[quarter:].sum() < LITTLE else ratio
+
+
+def truncation(levels: Array, ratio: float, measures: dict[str, Any]) -> float:
+    """What is beyond the last of `levels`, as a share of the smallest number that is told of it: present or waiting at a
+    station (a wait below 1e-9 of a response counts as that), second moments, losses; infinite for ratio >= 1."""
+    if ratio == 0 or ratio >= 1:
+        return 0.0 if ratio == 0 else np.inf
+    n = np.arange(len(levels))
+    rest, mean = levels[-1] * ratio / (1 - ratio), n[-1] + 1 / (1 - ratio)
+    second = mean**2 + ratio / (1 - ratio) ** 2
+    present, line, lost = (np.array(measures[name]) for name in ("present", "line", "lost"))
+    numbers = np.concatenate([present, np.where(line > 0, np.maximum(line, LITTLE * present), 0.0)])
+    done = float(np.array(measures["done"]).sum())
+    return float(max(
+        rest * mean / numbers[numbers > 0].min(initial=np.inf), rest * second / (levels @ n**2),
+        rest * done / lost[lost > 0].min(initial=np.inf), rest,
+    ))  # fmt: skip
 
 
 def answer(networks: Sequence[Network], found: Sequence[Measured], wanted: Wanted) -> Solution:
     """All points as one solution."""
     n, points = networks[0], len(networks)
     shape = (points, len(n.stations), len(n.classes))
-    queue, busy, rate, loss = (np.full(shape, np.nan) for _ in range(4))
+    queue, busy, rate, loss, line, blocked = (np.full(shape, np.nan) for _ in range(6))
+    held = networks[0].blockable
     through, outside = np.full((points, shape[2]), np.nan), np.zeros((points, shape[2]))
     more: list[dict[str, Any]] = []
     for i, (network, point) in enumerate(zip(networks, found, strict=True)):
@@ -51,23 +87,24 @@ def answer(networks: Sequence[Network], found: Sequence[Measured], wanted: Wante
             continue
         m = {
             name: np.array(point.measures[name]).reshape(-1, shape[2])
-            for name in ("present", "square", "busy", "done", "lost")
+            for name in ("present", "square", "busy", "line", "blocked", "done", "lost")
         }
-        queue[i], rate[i] = m["present"][:-1], m["done"][:-1]
+        queue[i], rate[i], line[i] = m["present"][:-1], m["done"][:-1], m["line"][:-1]
+        blocked[i, held] = m["blocked"][held]
         busy[i] = m["busy"][:-1] / _servers(network)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             loss[i] = m["lost"][:-1] / (m["lost"] + m["done"])[:-1]
         through[i] = _passes(network, np.array(point.measures["exit"]))
         outside[i] = np.array(point.measures["waiting"]).reshape(-1, shape[2]).sum(axis=0)
         more += _more(network, point.measures, i, wanted)
-    visits = np.stack([x.visits for x in networks])
     with np.errstate(divide="ignore", invalid="ignore"):
-        residence = np.where(visits > 0, queue / rate * visits, 0.0)
+        waiting, stuck = line / rate, blocked / rate
     lossy = any(np.isfinite(x.capacity).any() for x in networks)
     status = [point.status for point in found]
     return Solution(
-        through, queue, busy, status if set(status) != {"ok"} else [], residence_s=residence, visit_rate=rate,
-        loss=loss if lossy else None, outside=outside if any(x.limits for x in networks) else None, more=more,
+        through, queue, busy, status if set(status) != {"ok"} else [], waiting_s=waiting,
+        blocked_s=stuck if held else None, visit_rate=rate, loss=loss if lossy else None,
+        outside=outside if any(x.limits for x in networks) else None, more=more,
         message="; ".join(dict.fromkeys(point.text for point in (found if points < 4 else found[-1:]))),
     )  # fmt: skip
 

@@ -8,11 +8,13 @@ import numpy as np
 
 from sojourn.model.network import Network
 from sojourn.solve.markov.estimate import MOST_STATES, fewest, states
+from sojourn.solve.markov.most_open import LEAST, MOST_CUSTOMERS, wanted_bound
 from sojourn.solve.markov.phases import arrivals, phases
 from sojourn.solve.markov.spec import rule
+from sojourn.solve.markov.stability import load, unstable
+from sojourn.solve.productform import served_for_ever
 
 POLICIES = ("random", "jsq")
-MOST_CUSTOMERS = 60_000  # a state counts in 16 bits
 
 
 @lru_cache(maxsize=64)
@@ -25,13 +27,27 @@ def refuses(network: Network) -> str | None:
     found = _stations(network) or _times(network) or _routes(network) or _room(network)
     if found:
         return found
-    least = states(network, 4) if (~network.closed).any() else states(network)
-    if least > MOST_STATES:
+    return _size(network)
+
+
+def _size(network: Network) -> str | None:
+    """Whether all states that count fit; quick answers first, because a bound on open customers may need small chains."""
+    some_open = bool((~network.closed).any())
+    if (least := states(network, 4 if some_open else 0)) > MOST_STATES:
         return f"it has about {least:.2g} states, and at most {MOST_STATES} are taken"
+    if not some_open or unstable(network):
+        return None
+    most = wanted_bound(network, LEAST)
+    if most > MOST_CUSTOMERS:
+        return f"up to {most:.3g} open customers count, at a load of {load(network):.9g}, and at most {MOST_CUSTOMERS} are taken"
+    if (least := states(network, most)) > MOST_STATES:
+        return f"with up to {most} open customers it has about {least:.2g} states, and at most {MOST_STATES} are taken"
     return None
 
 
 def _stations(network: Network) -> str | None:
+    if reason := served_for_ever(network):
+        return reason
     for k, name in enumerate(network.stations):
         station = network.model.station(name)
         if network.kind[k] == "multicore":
@@ -93,18 +109,3 @@ def _room(network: Network) -> str | None:
         if limit.on_full == "lose" and inside.any():
             return f"closed customers may find {limit.name} full and be lost"
     return None
-
-
-def offered(network: Network) -> str:
-    """Where the open load is too much for a station without a bound, in words that give the rate; else empty."""
-    chain = network.chain[:, None] == network.chain[None, :]
-    rate = (network.rate_per_s * ~network.closed) @ chain
-    busy = (network.demands_s * rate).sum(axis=1)
-    for k, name in enumerate(network.stations):
-        if network.kind[k] == "delay" or np.isfinite(network.capacity[k]):
-            continue
-        most = max(int(network.servers[k]), len(network.rates.get(k, ())))
-        if busy[k] >= (full := network.speed(k, most)[-1]):
-            total = float(network.rate_per_s.sum())
-            return f"station {name} is offered {busy[k] / full:.6g} of what it can do; unstable from {total * full / busy[k]:.6g}/s on"
-    return ""

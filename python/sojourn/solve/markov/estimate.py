@@ -18,6 +18,7 @@ from sojourn.solve.markov.spec import rule
 
 MOST_STATES = 2_000_000
 _MOST_LATTICE = 200_000
+LONG = 2000  # from here on a transform is quicker
 
 
 def fewest(network: Network) -> float:
@@ -37,7 +38,7 @@ def fewest(network: Network) -> float:
 
 @lru_cache(maxsize=64)
 def states(network: Network, most_open: int = 0) -> float:
-    """About how many states, with at most `most_open` open customers in each open chain."""
+    """About how many states, with at most `most_open` open customers at once."""
     chains = sorted(set(network.chain.tolist()))
     shape = tuple(_most(network, chain, most_open) + 1 for chain in chains)
     lattice = math.prod(shape)
@@ -55,7 +56,12 @@ def states(network: Network, most_open: int = 0) -> float:
         total = _join(total, within + (0.0 if limit.on_full == "lose" else _join(full, words)))
     total = _joined([total, *stations.values()], grid)
     sources = [arrivals(a) for a in network.arrivals if a is not None]
-    return float(total[tuple(s - 1 for s in shape)]) * math.prod(len(s.silent) for s in sources if s is not None)
+    closed = [i for i, chain in enumerate(chains) if network.closed[network.chain == chain].all()]
+    free = [i for i in range(len(chains)) if i not in closed]
+    kept = grid[free].sum(axis=0) <= most_open
+    for i in closed:
+        kept &= grid[i] == shape[i] - 1
+    return float(total[kept].sum()) * math.prod(len(s.silent) for s in sources if s is not None)
 
 
 def _most(network: Network, chain: int, most_open: int) -> int:
@@ -96,11 +102,12 @@ def _station(network: Network, k: int, chains: list[int], grid: Array) -> Array:
 
 
 def _outside(network: Network, chains: list[int], grid: Array) -> Array:
-    """Closed chains think there; of an open one it is where the rest of `most_open` are."""
+    """Closed chains think there; nobody of an open one is there."""
     found = np.ones(grid.shape[1:])
     for i, chain in enumerate(chains):
         own = np.flatnonzero(network.chain == chain)
         if not network.closed[own[0]]:
+            found = found * (grid[i] == 0)
             continue
         laws = [phases(network.think[c]) for c in own if network.think_s[c] > 0]
         types = np.zeros(len(chains), int)
@@ -142,8 +149,10 @@ def _joined(parts: list[Array], grid: Array) -> Array:
 def _join(a: Array, b: Array) -> Array:
     """Convolution, cut to the lattice; capped, so that a hopeless model says so instead of overflowing."""
     a, b = np.minimum(a, 1e100), np.minimum(b, 1e100)
-    if a.ndim == 1:
+    if a.ndim == 1 and a.size < LONG:
         whole = np.convolve(a, b)
+    elif a.ndim == 1:
+        whole = np.fft.irfft(np.fft.rfft(a, 2 * a.size) * np.fft.rfft(b, 2 * a.size), 2 * a.size)
     else:
         from scipy.signal import convolve  # a second to import, for models of several classes only
 

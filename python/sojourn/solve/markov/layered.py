@@ -31,9 +31,9 @@ from sojourn.model import Closed, LoadDependent, Model, Open
 from sojourn.model.network import Array, Limit, Network
 from sojourn.model.nouns import Pool, Station
 from sojourn.solve.closed import convolution
+from sojourn.solve.levels import Levels
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.open import product
-from sojourn.solve.open.levels import Levels
 from sojourn.solve.productform import product_form
 from sojourn.solve.solution import Solution
 

@@ -21,13 +21,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import expm
+from scipy.linalg import expm, lu_factor, lu_solve
 
 from sojourn.model.network import Array
+from sojourn.model.processes import stationary
 from sojourn.solve.markov.matrix_geometric import Geometric, solve
-from sojourn.solve.markov.phases import Arrivals, Phases, stationary
+from sojourn.solve.markov.phases import Arrivals, Phases
 
 LARGEST = 400
+MOST_BITS, MOST_TERMS = 200, 200
 
 
 @dataclass(frozen=True)
@@ -39,27 +41,60 @@ class Law:
     column: Array
 
     def beyond(self, t: float) -> float:
-        return float(self.row @ expm(self.matrix * t) @ self.column)
+        """P(time > t), t of the order of a move: a series of products with a vector."""
+        x, found, k = self.column, float(self.row @ self.column), 0
+        while np.abs(x).max() > 1e-18 * np.abs(self.column).max() and k < MOST_TERMS:
+            k += 1
+            x = self.matrix @ x * (t / k)
+            found += float(self.row @ x)
+        return found
 
     def moment(self, k: int) -> float:
         """k-th raw moment, s^k; k = 1 or 2."""
-        x = self.column
-        for _ in range(k):
-            x = np.asarray(np.linalg.solve(-self.matrix, x), float)
-        return float(k * self.row @ x)
+        return float(k * self.row @ self._solved[k - 1])
+
+    @cached_property
+    def _solved(self) -> tuple[Array, Array]:
+        """(-matrix)^-1 · column, and that once more."""
+        factors = lu_factor(-self.matrix)
+        first = lu_solve(factors, self.column)
+        return first, lu_solve(factors, first)
+
+    @cached_property
+    def _unit_s(self) -> float:
+        """A time in which hardly more than one move happens: a power of 2 of it is a product of matrices."""
+        return 1 / float(np.abs(np.diag(self.matrix)).max())
+
+    def _power(self, k: int) -> Array:
+        """exp(matrix unit 2^k), each the square of the last."""
+        while len(self._powers) <= k:
+            last = self._powers[-1] if self._powers else None
+            self._powers.append(np.asarray(expm(self.matrix * self._unit_s)) if last is None else last @ last)
+        return self._powers[k]
+
+    @cached_property
+    def _powers(self) -> list[Array]:
+        return []
 
     def quantile(self, q: float) -> float:
-        """The time that is not exceeded with probability q, s; q in [0, 1)."""
+        """The time that is not exceeded with probability q, s; q in [0, 1). Whole units by bits, the rest by bisection."""
         from scipy.optimize import brentq
 
-        if self.beyond(0.0) <= 1 - q:
+        row, units, level = self.row, 0, 1 - q
+        if row @ self.column <= level:
             return 0.0
-        high = max(self.moment(1), 1e-300)
-        while self.beyond(high) > 1 - q:
-            high *= 2
-        return float(
-            brentq(lambda t: np.log(max(self.beyond(t), 1e-300) / (1 - q)), 0.0, high, xtol=1e-300, rtol=1e-13)
+        most = 0
+        while row @ self._power(most) @ self.column > level and most < MOST_BITS:
+            most += 1
+        for k in range(most - 1, -1, -1):
+            further = row @ self._power(k)
+            if further @ self.column > level:
+                row, units = further, units + 2**k
+        rest = Law(row, self.matrix, self.column)
+        last = brentq(
+            lambda t: np.log(max(rest.beyond(t), 1e-300) / level), 0.0, 1.001 * self._unit_s, xtol=1e-300, rtol=1e-13
         )
+        return units * self._unit_s + float(last)
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from scipy import sparse
 from sojourn.errors import InputError, MethodRefused
 from sojourn.model import Model
 from sojourn.model.network import Network
-from sojourn.solve.markov.applies import MOST_CUSTOMERS, refuses
+from sojourn.solve.markov.applies import refuses
 from sojourn.solve.markov.chain import transient
-from sojourn.solve.markov.ctmc import first_bound, network_chain
+from sojourn.solve.markov.ctmc import network_chain
+from sojourn.solve.markov.most_open import MOST_CUSTOMERS, wanted_bound
 from sojourn.solve.markov.spec import UNLIMITED
 from sojourn.table import Metrics
 
@@ -33,7 +34,7 @@ def over_time(model: Model, times_s: Sequence[float], most_open: int | None = No
         raise MethodRefused(reason, "over_time", "use sj.simulate(model, until_s=…)")
     if most_open is not None and not 1 <= most_open <= MOST_CUSTOMERS:
         raise InputError(most_open, "most_open", f"give a number from 1 to {MOST_CUSTOMERS}")
-    bound = UNLIMITED if network.closed.all() else most_open or first_bound(network)
+    bound = UNLIMITED if network.closed.all() else most_open or wanted_bound(network)
     chain = network_chain(network, bound)
     start = np.zeros(len(chain))
     start[0] = 1.0  # the first state found is the one that it begins in

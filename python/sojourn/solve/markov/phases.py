@@ -49,17 +49,3 @@ def arrivals(process: object) -> Arrivals | None:
         return Arrivals(np.array(process.D0, float), np.array(process.D1, float))
     law = phases(process)
     return None if law is None else Arrivals(law.rates, np.outer(law.end, law.start))
-
-
-def stationary(generator: Array) -> Array:
-    """Stationary distribution of a small generator, by elimination without subtractions (Grassmann et al. 1985)."""
-    q = np.array(generator, float)
-    np.fill_diagonal(q, 0.0)
-    n = len(q)
-    for k in range(n - 1, 0, -1):
-        q[:k, k] /= q[k, :k].sum()
-        q[:k, :k] += np.outer(q[:k, k], q[k, :k])
-    p = np.ones(n)
-    for k in range(1, n):
-        p[k] = p[:k] @ q[:k, k]
-    return p / p.sum()

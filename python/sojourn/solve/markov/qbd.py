@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from sojourn.model.network import Network
-from sojourn.solve.markov.applies import offered
 from sojourn.solve.markov.map_ph_1 import LARGEST, MapPh1
 from sojourn.solve.markov.phases import arrivals, phases
+from sojourn.solve.markov.stability import unstable
 from sojourn.solve.method import Method, Wanted
+from sojourn.solve.single.answer import WHOLE
 from sojourn.solve.solution import Solution
 
 
@@ -49,7 +50,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     rate, status, texts = np.full(len(networks), np.nan), ["ok"] * len(networks), []
     more: list[dict[str, Any]] = []
     for i, network in enumerate(networks):
-        if text := offered(network):
+        if text := unstable(network):
             status[i] = "unstable"
             texts.append(text)
             continue
@@ -65,6 +66,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
 
 def _more(network: Network, q: MapPh1, point: int, wanted: Wanted) -> list[dict[str, Any]]:
     rows = _class_rows({"station": network.stations[0], "class": network.classes[0], "point": point}, q, wanted)
+    rows += [row | {"station": ""} for row in rows if row["metric"] in WHOLE]
     return rows + [row | {"class": ""} for row in rows]
 
 

@@ -22,11 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.model.network import Array, Network
+from sojourn.model.network import Array, Network, stacked
+from sojourn.solve.levels import Levels, poisson
 from sojourn.solve.method import Method, Wanted
-from sojourn.solve.open.levels import Levels, poisson, response_quantile, waiting_quantile
+from sojourn.solve.open import overtake_free
 from sojourn.solve.open.traffic import Traffic, only_open, speeds
 from sojourn.solve.productform import product_form
+from sojourn.solve.single.mmm import response_quantile, waiting_quantile
 from sojourn.solve.solution import Solution
 
 
@@ -49,9 +51,22 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     for k in range(len(networks[0].stations)):
         for points, speed in _groups(networks, good, k):
             _station(traffic, solution, k, points, speed, wanted)
+    solution.residence_s = _residence(traffic, solution)
+    overtake_free.tell(traffic, solution, good, wanted)
     if len(good) == len(networks):
         solution.status = []
     return solution
+
+
+def _residence(traffic: Traffic, solution: Solution) -> Array:
+    """P x K x C, by Little's law; of a class that never comes what one that came would find, as Poisson arrivals do."""
+    rate = traffic.passes @ traffic.networks[0].same_chain
+    service, visits = stacked(traffic.networks, "service_s"), stacked(traffic.networks, "visits")
+    assert solution.waiting_s is not None, "Traffic.unstable makes it"
+    alone = np.array([kind != "load_dependent" for kind in traffic.networks[0].kind])[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        would = np.where(alone, visits * (service + solution.waiting_s), np.nan)
+        return np.where(rate[:, None, :] > 0, solution.queue_length / rate[:, None, :], would)
 
 
 def _groups(networks: Sequence[Network], points: np.ndarray, k: int) -> list[tuple[np.ndarray, Array | None]]:
@@ -69,14 +84,16 @@ def _station(
 ) -> None:
     own = traffic.load[points, k]
     load = own.sum(axis=1)
+    assert solution.waiting_s is not None, "Traffic.unstable makes it"
     if speed is None:
-        solution.queue_length[points, k] = own
+        solution.queue_length[points, k], solution.waiting_s[points, k] = own, 0.0
         spread, numbers = load, poisson(load, -1 if wanted.probabilities is None else wanted.probabilities)
     else:
         levels = Levels.of(load, speed)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(load[:, None] > 0, own / load[:, None], 0.0)
         solution.queue_length[points, k] = share * levels.mean[:, None]
+        solution.waiting_s[points, k] = service_of(traffic, points)[:, k] * levels.stretch[:, None]
         dependent = traffic.networks[0].kind[k] == "load_dependent"
         busy = levels.busy if dependent else load / len(speed)
         solution.utilisation[points, k] = share * busy[:, None]
@@ -89,18 +106,29 @@ def _station(
         _put(traffic, solution, k, points, "queue_length_probability", column, n=n)
 
 
+def service_of(traffic: Traffic, points: np.ndarray) -> Array:
+    """P x K x C, mean service times."""
+    return stacked([traffic.networks[p] for p in points], "service_s")
+
+
 def _times(traffic: Traffic, solution: Solution, k: int, points: np.ndarray, levels: Levels, wanted: Wanted) -> None:
     """First come first served: a visit waits as in M/M/m, whatever the rest of the network."""
     network = traffic.networks[0]
     if network.discipline[k] not in ("fcfs", "siro"):
         return
     _put(traffic, solution, k, points, "waiting_probability", levels.beyond)
-    service = np.array([traffic.networks[p].service_s[k].max() for p in points])
+    service = service_of(traffic, points)[:, k].max(axis=1)
     if network.discipline[k] != "fcfs":
         return
+    with np.errstate(divide="ignore"):
+        drain = (levels.speed[-1] - levels.load) / service
     for q in wanted.quantiles:
-        _put(traffic, solution, k, points, "waiting_time_quantile", waiting_quantile(levels, service, q), q=q)
-        _put(traffic, solution, k, points, "response_time_quantile", response_quantile(levels, service, q), q=q)
+        waits, responses = (
+            waiting_quantile(levels.beyond, drain, q),
+            response_quantile(levels.beyond, drain, service, q),
+        )
+        _put(traffic, solution, k, points, "waiting_time_quantile", waits, q=q)
+        _put(traffic, solution, k, points, "response_time_quantile", responses, q=q)
 
 
 def _put(

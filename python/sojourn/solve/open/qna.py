@@ -26,9 +26,9 @@ import numpy as np
 
 from sojourn.model.distributions import MAP, Distribution
 from sojourn.model.network import Array, Network
-from sojourn.solve.markov.phases import stationary
+from sojourn.model.processes import stationary
+from sojourn.solve.levels import Levels
 from sojourn.solve.method import Method, Wanted
-from sojourn.solve.open.levels import Levels
 from sojourn.solve.open.traffic import Traffic, only_open
 from sojourn.solve.productform import structure
 from sojourn.solve.solution import Solution
@@ -66,10 +66,12 @@ def interval_scv(process: object) -> float:
 def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     traffic = Traffic.of(networks)
     solution = traffic.unstable()
+    assert solution.waiting_s is not None, "unstable makes it"
     for p in np.flatnonzero(traffic.stable).tolist():
         nodes = _nodes(networks[p], traffic.rate[p], traffic.load[p])
         wait = nodes.waiting_s()
         solution.throughput[p] = traffic.passes[p]
+        solution.waiting_s[p] = wait[:, None]
         solution.queue_length[p] = traffic.load[p] + traffic.rate[p] * wait[:, None]
         solution.utilisation[p] = traffic.load[p] / np.where(np.isinf(nodes.servers), np.nan, nodes.servers)[:, None]
         solution.status[p] = "approximate"

@@ -45,7 +45,7 @@ class Traffic:
     @property
     def saturation(self) -> Array:
         """P, all arrivals together in 1/s at which the first station has no time left, classes in proportion."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.passes.sum(axis=1) / self.share.max(axis=1))
 
     def message(self) -> str:
@@ -65,7 +65,7 @@ class Traffic:
         shape = self.rate.shape
         return Solution(
             np.full(self.passes.shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan),
-            ["ok" if s else "unstable" for s in self.stable], message=self.message(),
+            ["ok" if s else "unstable" for s in self.stable], waiting_s=np.full(shape, np.nan), message=self.message(),
             more=[{"point": p, "station": "", "class": "", "metric": "saturation_rate", "value": float(v)}
                   for p, v in enumerate(self.saturation) if np.isfinite(v)],
         )  # fmt: skip

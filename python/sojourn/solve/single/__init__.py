@@ -1,12 +1,13 @@
 """One station: exact queues and named approximations.
 
-mmm (M/M/1, M/M/m), mmm_priority, mm_inf, mmmk (M/M/m/K, Erlang B), machine_repair; erlang, birth_death: their numerics
+mmm (M/M/1, M/M/m), mmm_priority, mm_inf, mmmk (M/M/m/K, Erlang B), machine_repair, engset; erlang, birth_death: their numerics
 md1, mg1, mg1_waiting, mg1_priority, sharing (PS, LCFS-PR), gm1; service: what they need of distributions
 ggm (Allen-Cunneen, Whitt, Kingman), fork_join, transient; reading, answer, finite: from networks and back
 """
 
 from sojourn.solve.method import Method
 from sojourn.solve.single import (
+    engset,
     fork_join,
     ggm,
     gm1,
@@ -27,6 +28,7 @@ METHODS: tuple[Method, ...] = (
     mm_inf.METHOD,
     mmmk.METHOD,
     machine_repair.METHOD,
+    engset.METHOD,
     md1.METHOD,
     mg1.METHOD,
     mg1_priority.METHOD,

@@ -11,6 +11,8 @@ from sojourn.model.network import Array, Network
 from sojourn.solve.single.reading import Reading
 from sojourn.solve.solution import Solution
 
+WHOLE = ("response_time_variance", "response_time_quantile")  # of the system too, which is the station
+
 
 class Rows:
     """Rows beyond the means; what is not finite at a point becomes a row without a number, with the point's status."""
@@ -20,15 +22,18 @@ class Rows:
         self.station = networks[0].stations[0]
         self.classes = networks[0].classes
         self.status = status
+        self.idle = _idle(networks)
 
     def put(self, metric: str, values: Array, **key: float) -> None:
         """`values`: P of the station, or P x C by class (then also of the station where there is one class)."""
         values = np.asarray(values, float)
+        of_customers = metric.startswith(("waiting", "response"))
         if values.ndim == 1:
             self._add("", metric, values, key)
             if len(self.classes) == 1:
                 self._add(self.classes[0], metric, values, key)
             return
+        values = np.where(self.idle, np.nan, values) if of_customers else values
         for c, name in enumerate(self.classes):
             self._add(name, metric, values[:, c], key)
         if len(self.classes) == 1:
@@ -39,16 +44,26 @@ class Rows:
         self._add(cls, metric, np.asarray(values, float), {}, station="")
 
     def _add(self, cls: str, metric: str, values: Array, key: dict[str, float], station: str | None = None) -> None:
+        if station is None and metric in WHOLE and (cls or len(self.classes) == 1):
+            self._add(cls, metric, values, key, station="")
         place = self.station if station is None else station
         for point, value in enumerate(values.tolist()):
             fine = np.isfinite(value)
             self.made.append(
                 {"point": point, "station": place, "class": cls, "metric": metric, "value": value if fine else None,
-                 "status": "ok" if fine else self._why(point), **key}
+                 "status": "ok" if fine else self._why(point, cls), **key}
             )  # fmt: skip
 
-    def _why(self, point: int) -> str:
-        return self.status[point] if self.status[point] != "ok" else "no_moment"
+    def _why(self, point: int, cls: str) -> str:
+        if self.status[point] not in ("ok", "approximate"):
+            return self.status[point]
+        idle = self.idle[point, self.classes.index(cls)] if cls else self.idle[point].all()
+        return "idle" if idle else "no_moment"
+
+
+def _idle(networks: Sequence[Network]) -> np.ndarray:
+    """P x C, closed classes without customers: they have no times. An open class of rate 0 has those of one who came."""
+    return np.array([n.closed & (n.population == 0) for n in networks])
 
 
 def probabilities(rows: Rows, table: Array) -> None:
@@ -77,15 +92,17 @@ class Open:
         with np.errstate(invalid="ignore"):
             return np.where(mask, values, np.nan)
 
-    def solution(self, response_s: Array) -> Solution:
-        """`response_s`: P x C, means; NaN where there is none."""
+    def solution(self, waiting_s: Array) -> Solution:
+        """`waiting_s`: P x C, means (response less service, never made as that difference); NaN where there is none."""
         read = self.read
+        response_s = waiting_s + read.service_s
         with np.errstate(invalid="ignore"):
-            number = np.where(read.rate > 0, read.rate * response_s, np.where(np.isnan(response_s), np.nan, 0.0))
+            number = np.where(read.rate > 0, read.rate * response_s, self.null(np.zeros_like(response_s)))
         busy = self.served * read.service_s / read.servers[:, None]
         return Solution(
             self.served, number[:, None, :], busy[:, None, :], _quiet(self.status),
-            residence_s=response_s[:, None, :], more=self.rows.made, message=self.message(),
+            residence_s=response_s[:, None, :], waiting_s=waiting_s[:, None, :], more=self.rows.made,
+            message=self.message(),
         )  # fmt: skip
 
     def message(self) -> str:

@@ -58,7 +58,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     branches = np.array([_branches(n) for n in networks])
     found = response_s(read.total, read.mean_s, branches)
     answer = Open(read, exact=int(branches.max()) <= 2)
-    return answer.solution(np.repeat(found[:, None], read.rate.shape[1], axis=1))
+    return answer.solution(found[:, None] - read.service_s)
 
 
 EXACT = Method(

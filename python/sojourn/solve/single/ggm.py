@@ -85,7 +85,7 @@ def _with(wait: Callable[[MMm, ArrayLike, ArrayLike], Array]) -> Callable[[Seque
     def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         read = Reading(networks)
         q = MMm(read.total, read.mean_s, read.servers)
-        return Open(read, exact=False).solution(wait(q, *scvs(read))[:, None] + read.service_s)
+        return Open(read, exact=False).solution(np.repeat(wait(q, *scvs(read))[:, None], read.rate.shape[1], axis=1))
 
     return run
 

@@ -28,18 +28,18 @@ from sojourn.solve.single.service import transform_tail
 from sojourn.solve.solution import Solution
 
 
-def spare(gaps: Distribution, service_s: float) -> float:
-    """1 - sigma in (0, 1); NaN where the mean gap is not above the mean service time."""
+def spare(gaps: Distribution, service_s: float, load: float) -> float:
+    """1 - sigma in (0, 1); NaN for a `load` of 1 or more."""
     from scipy.optimize import brentq
 
-    if not gaps.first > service_s:
+    if not load < 1:
         return math.nan
-    low = 1e-3 * (1 - service_s / gaps.first)
+    low = 1e-3 * (1 - load)
 
     def balance(free: float) -> float:
         return 1 - transform_tail(gaps, free / service_s) / service_s
 
-    while balance(low) > 0:
+    while balance(low) > 0 and low > 1e-300:
         low /= 1e3
     return float(brentq(balance, low, 1.0, xtol=1e-300, rtol=1e-14)) if balance(1.0) > 0 else 1.0
 
@@ -55,7 +55,8 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     read = Reading(networks)
     answer, s = Open(read), read.mean_s
     gaps = [n.arrivals[0] for n in networks]
-    free = np.array([spare(g, m) for g, m in zip(gaps, s, strict=True) if isinstance(g, Distribution)])
+    given = zip(gaps, s, read.load, strict=True)
+    free = np.array([spare(g, m, load) for g, m, load in given if isinstance(g, Distribution)])
     waits, response, load = 1 - free, s / free, answer.null(read.load)
     rows = answer.rows
     # N has P(n) = rho (1 - sigma) sigma^(n-1)
@@ -69,7 +70,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         rows.put("response_time_quantile", each(-response * np.log1p(-q), read), q=q)
     if wanted.probabilities is not None:
         probabilities(rows, _law(load, free, wanted.probabilities))
-    return answer.solution(each(response, read))
+    return answer.solution(each(waits * response, read))
 
 
 def _law(load: Array, free: Array, most: int) -> Array:

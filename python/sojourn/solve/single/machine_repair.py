@@ -44,20 +44,22 @@ def refuses(n: Network) -> str | None:
 
 
 def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    points, x = [], []
+    points, x, line = [], [], []
     for n in networks:
         size, m, think, mean = int(n.population[0]), int(n.servers[0]), float(n.think_s[0]), float(n.service_s[0, 0])
         found = law(size, think, mean, m)
         seen = law(max(size - 1, 0), think, mean, m)
         points.append(Point(found, Wait(seen, m, mean) if n.discipline[0] == "fcfs" else None))
+        line.append(found.mean(lambda k, m=m: np.maximum(k - m, 0)))  # type: ignore[misc]
         x.append(found.mean(lambda k, m=m: np.minimum(k, m)) / mean)  # type: ignore[misc]
     made = rows(networks, points, wanted)
     through, number = np.array(x), np.array([p.law.mean() for p in points])
     busy = through * np.array([n.service_s[0, 0] / n.servers[0] for n in networks])
     with np.errstate(divide="ignore", invalid="ignore"):
-        response = np.where(through > 0, number / through, [n.service_s[0, 0] for n in networks])
+        response, wait = number / through, np.array(line) / through
     return Solution(
         through[:, None], number[:, None, None], busy[:, None, None], residence_s=response[:, None, None],
+        waiting_s=wait[:, None, None],
         more=made.made,
     )  # fmt: skip
 

@@ -118,7 +118,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         rows.put("response_time_quantile", each(waits + s, read), q=level)
     if wanted.probabilities is not None:
         probabilities(rows, np.stack([_law(x, wanted.probabilities) for x in read.load]))
-    return answer.solution(response)
+    return answer.solution(each(q.waiting_s, read))
 
 
 def _law(load: float, most: int) -> Array:

@@ -12,7 +12,7 @@ pp. 223-227 (number of a class present = its arrivals during a response time); V
 
 Stable: means and variances are sums of positive terms; p(n) by a cut between n - 1 and n. Quantiles: exact where service
 is of phase type with at most 24 phases (`mg1_waiting.PhaseWait`), else on a grid of 2^16 cells, error of the order of
-(cell/scale)^2, measured below 1e-4 (`mg1_waiting.GridWait`). Limits: one server, FCFS, Poisson arrivals.
+(cell/scale)^2, measured below 1e-4, at loads above 0.999 below 5e-4 (`mg1_waiting.GridWait`). Limits: one server, FCFS, Poisson arrivals.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
             for r, share, row, stable in zip(read.total, read.share, read.services, answer.stable, strict=True)
         ]  # fmt: skip
         probabilities(rows, np.array(table))
-    return answer.solution(response)
+    return answer.solution(each(q.waiting_s, read))
 
 
 def each(values: Array, read: Reading) -> Array:

@@ -46,19 +46,26 @@ def priorities(
     rate: Array, service_s: Array, second: Array, third: Array, level: Levels, preemptive: bool
 ) -> Priorities:
     """`level`: C, 0 is served first. NaN for classes of levels that are not stable."""
+    with np.errstate(invalid="ignore"):  # what has no moment becomes NaN, and a row that says so
+        return _priorities(rate, service_s, second, third, level, preemptive)
+
+
+def _priorities(
+    rate: Array, service_s: Array, second: Array, third: Array, level: Levels, preemptive: bool
+) -> Priorities:
     found = [np.full(rate.shape, np.nan) for _ in range(4)]
     served = served_rates(rate, service_s, level)
     for k in np.unique(level):
         own, above, below = level == k, level < k, level > k
         high = (rate[:, above] * service_s[:, above]).sum(axis=1)
-        high2 = (rate[:, above] * second[:, above]).sum(axis=1)
+        high2 = _sum(rate[:, above], second[:, above])
         upto = high + (rate[:, own] * service_s[:, own]).sum(axis=1)
         free, left = np.where(high < 1, 1 - high, np.nan), np.where(upto < 1, 1 - upto, np.nan)
         ahead = rate * (level <= k) if preemptive else rate * (level <= k) + served * below
-        work = (ahead * second).sum(axis=1) / 2 / left
+        work = _sum(ahead, second) / 2 / left
         # E[V^2] of a queue whose server, when no level up to k is there, may be busy with a lower one
-        among = (rate * (level <= k) * second).sum(axis=1) / 2 / left
-        work2 = (ahead * third).sum(axis=1) / 3 / left + 2 * work * among
+        among = _sum(rate * (level <= k), second) / 2 / left
+        work2 = _sum(ahead, third) / 3 / left + 2 * work * among
         longer = high2 / free**3
         waiting = work / free
         variance = (work2 - work**2) / free**2 + work * longer
@@ -66,12 +73,17 @@ def priorities(
             b, spread = service_s[:, c], second[:, c] - service_s[:, c] ** 2
             if preemptive:
                 response, total = (work + b) / free, (work2 - work**2 + spread) / free**2 + (work + b) * longer
-                values = (response - b, total + spread - 2 * spread / free, response, total)
+                values = ((work + b * high) / free, total + spread - 2 * spread / free, response, total)
             else:
                 values = (waiting, variance, waiting + b, variance + spread)
             for table, value in zip(found, values, strict=True):
                 table[:, c] = value
     return Priorities(*found)
+
+
+def _sum(rate: Array, moment: Array) -> Array:
+    """Of rate x moment over classes; a moment that is infinite does not count where nobody comes."""
+    return np.asarray(np.where(rate > 0, rate * np.where(rate > 0, moment, 0.0), 0.0).sum(axis=1))
 
 
 def served_rates(rate: Array, service_s: Array, level: Levels) -> Array:
@@ -101,7 +113,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     answer.rows.put("queue_length_variance", read.rate * q.response_s + read.rate**2 * q.response_variance)
     answer.rows.put("waiting_time_variance", q.waiting_variance)
     answer.rows.put("response_time_variance", q.response_variance)
-    return answer.solution(q.response_s)
+    return answer.solution(q.waiting_s)
 
 
 METHOD = Method(

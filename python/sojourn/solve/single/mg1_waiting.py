@@ -26,6 +26,11 @@ Mixture = Sequence[tuple[float, Distribution]]
 PHASES = 24  # more are slower than the grid
 CELLS = 2**16
 TILT = 20.0
+FIRST, OCTAVES, PARTS = (
+    64,
+    48,
+    8,
+)  # cells done with care; the first by panels that halve so often, in so many steps each
 
 
 class PhaseWait:
@@ -103,8 +108,10 @@ class GridWait:
         key = (cell, own)
         if key not in kept:
             decay = np.exp(-TILT * np.arange(CELLS) / CELLS)
-            residual = sum(share * d.first / self.mean_s * _residual(d, cell) for share, d in self.mixture)
-            wave = (1 - self.load) / (1 - self.load * np.fft.rfft(residual * decay))
+            beyond = np.sum([share * d.first / self.mean_s * _residual(d, cell) for share, d in self.mixture], axis=0)
+            # 1 - load·E[exp(-z R)] from what lies beyond the first cell: near saturation the difference would lose all
+            missing = beyond[0] - np.fft.rfft(np.r_[0.0, -np.diff(beyond)] * decay)
+            wave = (1 - self.load) / (1 - self.load + self.load * missing)
             if own is not None:
                 wave = wave * np.fft.rfft(_whole(own, cell) * decay)
             mass = np.maximum(np.fft.irfft(wave, CELLS) / decay, 0.0)
@@ -119,11 +126,23 @@ class GridWait:
 
 
 def _residual(d: Distribution, cell: float) -> Array:
-    """Residual service time on the grid: P(R > x) = E[(S - x)+]/mean."""
+    """P(R > x) of the residual service time, averaged over each cell of the grid: E[(S - x)+]/mean."""
+    over = np.empty(CELLS)
+    over[0] = _average(d, cell * np.r_[0.0, 2.0 ** np.arange(-OCTAVES, 1 / PARTS, 1 / PARTS)])
+    for k in range(1, FIRST):  # services may end within these: a corner there would be missed by few points
+        over[k] = _average(d, cell * np.linspace(k, k + 1, 4 * PARTS))
     z, w = roots_legendre(4)
-    x = cell * (np.arange(CELLS, dtype=np.float64)[:, None] + (1 + z) / 2)
-    over = (service.excess(d, x) @ w) / 2 / d.first
-    return np.concatenate([[1 - over[0]], over[:-1] - over[1:]])
+    x = cell * (np.arange(FIRST, CELLS, dtype=np.float64)[:, None] + (1 + z) / 2)
+    over[FIRST:] = (service.excess(d, x) @ w) / 2
+    return over / d.first
+
+
+def _average(d: Distribution, edges: Array) -> float:
+    """Of E[(S - x)+] between the first and the last of `edges`, panel by panel."""
+    z, w = roots_legendre(4)
+    half = np.diff(edges)[:, None] / 2
+    values = service.excess(d, edges[:-1, None] + half * (1 + z)) * half
+    return float((values @ w).sum() / (edges[-1] - edges[0]))
 
 
 def _whole(d: Distribution, cell: float) -> Array:

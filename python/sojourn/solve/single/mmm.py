@@ -10,7 +10,7 @@ Source: Kleinrock, Queueing Systems vol. 1 (1975), pp. 94-105; Jain, The Art of 
     E[n], E[nq]     number, in_line
     E[r], E[w]      response_s, waiting_s
 
-Stable: C as in `erlang`; p(n) goes up and down from p(m) = C(1 - rho) by products; the response tail is written so that
+Stable: C as in `erlang`; p(n) in logarithms (`levels`); the response tail is written so that
 its two rates may be equal. Limits: rate < m mu; variances and quantiles of times need FCFS.
 """
 
@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from scipy.special import exprel
 
 from sojourn.model.network import Array, Network
+from sojourn.solve.levels import Levels
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.single.answer import Open, Rows, probabilities
 from sojourn.solve.single.erlang import erlang_c
@@ -94,27 +95,32 @@ class MMm:
 
     def waiting_quantile(self, q: float) -> Array:
         """s; 0 where at least the share `q` does not wait."""
-        with np.errstate(divide="ignore"):
-            return np.maximum(np.log(self.waits) - np.log1p(-q), 0.0) / self.drain_per_s
+        return waiting_quantile(self.waits, self.drain_per_s, q)
 
     def response_quantile(self, q: float) -> Array:
         """s."""
-        return quantile(response_tail, q, self.response_s, self.waits, self.drain_per_s, 1 / self.service_s)
+        return response_quantile(self.waits, self.drain_per_s, self.service_s, q)
 
     def probabilities(self, most: int) -> Array:
         """P(N = 0 … most), points x (most + 1)."""
-        n = np.arange(most + 1)
-        edge = np.minimum(self.servers, 1e9).astype(int)
-        top = max(most, int(edge.max()))
-        k = np.arange(1, top + 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            down = np.where(k[None, :] <= edge[:, None], k / self.offered[:, None], 1.0)
-        below = np.cumprod(down[:, ::-1], axis=1)[:, ::-1]
-        below = np.concatenate([below, np.ones((len(edge), 1))], axis=1)[:, : most + 1]
-        above = self.load[:, None] ** np.maximum(n - edge[:, None], 0)
-        with np.errstate(invalid="ignore"):
-            found = (self.waits * (1 - self.load))[:, None] * np.where(n <= edge[:, None], below, above)
-        return np.where(self.offered[:, None] > 0, found, np.where(n == 0, 1.0, 0.0))
+        found = np.full((len(self.load), most + 1), np.nan)
+        for m in np.unique(self.servers[~np.isnan(self.load)]):
+            own = np.flatnonzero((self.servers == m) & ~np.isnan(self.load))
+            found[own] = Levels.of(self.offered[own], np.arange(1.0, m + 1)).probabilities(most)
+        return found
+
+
+def waiting_quantile(waits: Array, drain_per_s: Array, q: float) -> Array:
+    """s, under FCFS: P(wait > t) = waits·exp(-drain t)."""
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log(waits) - np.log1p(-q), 0.0) / drain_per_s
+
+
+def response_quantile(waits: Array, drain_per_s: Array, service_s: Array, q: float) -> Array:
+    """s, under FCFS; `waits` P(an arrival waits), `drain_per_s` m mu (1 - rho); 0 where a service takes no time."""
+    timed = np.where(service_s > 0, service_s, np.nan)
+    found = quantile(response_tail, q, timed + waits / drain_per_s, waits, drain_per_s, 1 / timed)
+    return np.where(service_s == 0, 0.0, found)
 
 
 def response_tail(t: Array, waits: Array, drain: Array, mu: Array) -> Array:
@@ -136,7 +142,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         times(answer.rows, q, wanted)
     if wanted.probabilities is not None:
         probabilities(answer.rows, q.probabilities(wanted.probabilities))
-    return answer.solution(np.repeat(q.response_s[:, None], read.rate.shape[1], axis=1))
+    return answer.solution(np.repeat(q.waiting_s[:, None], read.rate.shape[1], axis=1))
 
 
 def thinned(rows: Rows, read: Reading, number: Array, variance: Array) -> None:

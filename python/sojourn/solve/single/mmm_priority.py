@@ -59,7 +59,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     preemptive = networks[0].discipline[0] == "priority_preemptive"
     answer.served = served_rates(read.rate, read.service_s / read.servers[:, None], level)
     wait = waiting_s(read.rate, read.mean_s, read.servers, level, preemptive)
-    return answer.solution(wait + read.service_s)
+    return answer.solution(wait)
 
 
 METHOD = Method(

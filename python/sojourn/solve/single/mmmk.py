@@ -59,17 +59,16 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         points.append(Point(found, Wait(entering(found, capacity), m, mean) if timed else None))
     made = rows(networks, points, wanted)
     lost = np.array([float(x.law.at(k)) for x, k in zip(points, room, strict=True)])
-    for name in networks[0].classes:
-        made.system(name, "loss_probability", lost)
     through = read.rate * (1 - lost)[:, None]
     in_line = np.array([_in_line(x.law, m) for x, m in zip(points, read.servers, strict=True)])
     with np.errstate(divide="ignore", invalid="ignore"):
-        wait = np.where(read.total > 0, in_line / through.sum(axis=1), 0.0)
-    response = wait[:, None] + read.service_s
+        wait = np.where(read.total > 0, in_line / through.sum(axis=1), 0.0)[:, None]
+    response = wait + read.service_s
     busy = through * read.service_s / read.servers[:, None]
     loss = np.repeat(lost[:, None], read.rate.shape[1], axis=1)
     return Solution(
         through, (through * response)[:, None, :], busy[:, None, :], residence_s=response[:, None, :],
+        waiting_s=np.repeat(wait[:, None, :], read.rate.shape[1], axis=2),
         loss=loss[:, None, :], more=made.made,
     )  # fmt: skip
 

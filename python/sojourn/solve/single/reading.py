@@ -126,8 +126,9 @@ class Reading:
 
     @cached_property
     def load(self) -> Array:
-        """P, utilisation of one server if all could be served."""
-        return (self.rate * self.service_s).sum(axis=1) / self.servers
+        """P, utilisation of one server if all could be served; in the same order of operations as the formulas have it, so
+        that all agree on which side of 1 it is."""
+        return self.total * self.mean_s / self.servers
 
     @property
     def fcfs(self) -> bool:

@@ -106,6 +106,9 @@ def transform_tail(d: Distribution, s: float) -> float:
     if form:
         start, rates = form
         return float(start @ np.linalg.solve(s * np.eye(len(start)) - rates, np.ones(len(start))))
+    if isinstance(d, Uniform) and (wide := s * (d.high - d.low)) > 1:  # few nodes would not see where exp(-s x) lives
+        missing = -math.expm1(-s * d.low) + math.exp(-s * d.low) * (1 - float(exprel(-wide)))
+        return missing / s
     x, w = nodes(d)
     return float((w * x * exprel(-s * x)).sum())
 

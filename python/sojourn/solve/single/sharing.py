@@ -44,12 +44,12 @@ def _run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     read = Reading(networks)
     answer, q = Open(read), MMm(read.total, read.mean_s, read.servers)
     with np.errstate(invalid="ignore", divide="ignore"):
-        stretch = q.response_s / read.mean_s
+        longer = q.waiting_s / read.mean_s
     thinned(answer.rows, read, q.number, q.number_variance)
     _variance(answer, read, q)
     if wanted.probabilities is not None:
         probabilities(answer.rows, q.probabilities(wanted.probabilities))
-    return answer.solution(read.service_s * stretch[:, None])
+    return answer.solution(read.service_s * longer[:, None])
 
 
 def _variance(answer: Open, read: Reading, q: MMm) -> None:

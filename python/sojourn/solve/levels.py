@@ -60,6 +60,11 @@ class Levels:
         return np.asarray(np.exp(self.log_weight[:, -1]) / (1 - self.ratio))
 
     @property
+    def stretch(self) -> Array:
+        """P, mean wait by mean service at a station of m servers: beyond/(m - load)."""
+        return np.asarray(self.beyond / (self.speed[-1] - self.load))
+
+    @property
     def busy(self) -> Array:
         """P, probability that somebody is present."""
         return np.asarray(-np.expm1(self.log_weight[:, 0]))
@@ -77,30 +82,3 @@ def poisson(load: Array, most: int) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(n == 0, 0.0, n * np.log(load)[:, None])
     return np.asarray(np.exp(logs - load[:, None] - gammaln(n + 1)))
-
-
-def waiting_quantile(levels: Levels, service_s: Array, q: float) -> Array:
-    """P, s: M/M/m first come first served, P(W > t) = P(m or more) exp(-(m - a) t/S)."""
-    free = (levels.speed[-1] - levels.load) / service_s
-    return np.maximum(np.log(levels.beyond) - np.log1p(-q), 0.0) / free
-
-
-def response_quantile(levels: Levels, service_s: Array, q: float) -> Array:
-    """P, s: the q-quantile of W + S by bisection of its tail, which falls with time."""
-    wait, free = levels.beyond, levels.speed[-1] - levels.load
-    low, high = np.zeros_like(wait), np.full_like(wait, 1.0)
-    while (late := _beyond(high, wait, free) > 1 - q).any():
-        high = np.where(late, 2 * high, high)
-    for _ in range(200):
-        middle = (low + high) / 2
-        late = _beyond(middle, wait, free) > 1 - q
-        low, high = np.where(late, middle, low), np.where(late, high, middle)
-    return np.asarray(high * service_s)
-
-
-def _beyond(t: Array, wait: Array, free: Array) -> Array:
-    """P(W + S > t), t in services: e^-t + wait·(e^(-f t) - e^-t)/(1 - f) with f = `free`; at f = 1 the limit t e^-t."""
-    gap = (1 - free) * t
-    with np.errstate(divide="ignore", invalid="ignore"):
-        middle = np.where(np.abs(gap) < 1e-8, t * (1 + gap / 2), np.expm1(gap) / np.where(free == 1, 1.0, 1 - free))
-    return np.asarray(np.exp(-t) * (1 + wait * middle))
