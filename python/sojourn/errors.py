@@ -10,12 +10,13 @@
     │   ├── DesignError          2    an experiment design or its run list has no sense
     │   ├── StudyError           2    a study file has an unknown key, a wrong type, no sense
     │   └── ReportError          2    a report cannot be written as asked
-    ├── LoadError                3    the run is invalid: the generator was the bottleneck
+    ├── LoadError                3    a run is not valid: the generator was the bottleneck, it was disturbed, not steady …
     ├── LabError                 4    this machine lacks something
     │   ├── PermissionLacking    4    … a right
     │   └── Busy                 4    … because another study or process holds it
     ├── SolverError              6    a method broke a law: our error, never the user's
     ├── ServiceError             5    the service under test failed or refused
+    ├── ObjectiveMissed          7    a valid run missed an objective of its user
     └── Interrupted            130    Ctrl-C, after everything was put back
 
 A message always has three parts: the place (argument, file:line, key), the value that was found, and the remedy.
@@ -83,7 +84,7 @@ class ReportError(InputError):
 
 
 class LoadError(SojournError):
-    """The run is invalid because the generator, not the service, was the bottleneck."""
+    """The run is not valid: its figures are not those of the service under the load that was asked for."""
 
     exit_code = 3
 
@@ -112,6 +113,12 @@ class ServiceError(SojournError):
     """The service under test could not be reached, refused, or answered wrongly."""
 
     exit_code = 5
+
+
+class ObjectiveMissed(SojournError):
+    """The run is valid, and a figure of it is not as its user wants it."""
+
+    exit_code = 7
 
 
 class Interrupted(SojournError):

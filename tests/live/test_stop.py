@@ -45,7 +45,8 @@ def test_an_interrupted_run_is_kept_and_marked(tmp_path: Path, service: str, ver
 
 def test_an_interrupted_load_tells_what_it_saw(tmp_path: Path, service: str) -> None:
     command = Command(tmp_path, "load", f"{service}/ok", "--rate", "100", "--duration", "20s", "--json")
-    command.wait_for(lambda: "load " in command.said())
+    command.wait_for(lambda: list(command.temporary.rglob("requests.rec")))
+    time.sleep(1.0)
     assert command.interrupt() == 130
     summary = json.loads(command.answered())
     assert summary["interrupted"] and summary["ok"] > 0 and summary["status"] == "cut off"

@@ -27,6 +27,7 @@ CODES = {
     "PermissionLacking": 4,
     "Busy": 4,
     "ServiceError": 5,
+    "ObjectiveMissed": 7,
     "Interrupted": 130,
 }
 CLASSES = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)}
@@ -62,7 +63,7 @@ def test_every_class_is_raised_by_a_test() -> None:
 
 
 def test_a_run_that_the_generator_held_up_is_a_load_error() -> None:
-    from sojourn.cli.load import end
+    from sojourn.cli.load_run import end
 
     with pytest.raises(errors.LoadError, match="the figures above are not the service's"):
-        end({"reasons": ["the generator was late"]})
+        end(["the generator was late"], "load")

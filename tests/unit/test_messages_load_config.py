@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from typing import Any
 
 import polars as pl
@@ -52,3 +54,10 @@ def test_only_empty_takes_wait_the_retry_delay() -> None:
     inside = pl.DataFrame({"class": [1, 3]})
     assert mean_think_s(messages_load([URL], think_s=0.04), inside) == pytest.approx(0.02)
     assert mean_think_s(messages_load([URL], rate_per_s=5.0), inside) == 0.0
+
+
+def test_a_token_is_not_in_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    load = messages_load(["messages://a"], token="hush")
+    assert "hush" not in json.dumps(load) and os.environ[load["messages"]["token_env"]] == "hush"
+    assert "token_env" not in messages_load(["messages://a"])["messages"]

@@ -22,6 +22,9 @@ pub struct Config {
     /// Processes to watch.
     #[serde(default)]
     pub pids: Vec<u32>,
+    /// Control groups to watch, as paths below `/sys/fs/cgroup`.
+    #[serde(default)]
+    pub cgroups: Vec<String>,
     /// The core that the collector stays on.
     #[serde(default)]
     pub cpu: Option<usize>,
@@ -59,6 +62,7 @@ impl Config {
             interval_s: default_interval(),
             out,
             pids: Vec::new(),
+            cgroups: Vec::new(),
             cpu: None,
             disks: true,
             nics: true,

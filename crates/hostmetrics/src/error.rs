@@ -19,6 +19,7 @@ pub enum CollectError {
     Config { key: &'static str, value: String, remedy: &'static str },
     Read(ReadError),
     Process { pid: u32 },
+    Cgroup { name: String },
     Pin { core: usize, source: io::Error },
     Write { path: PathBuf, source: io::Error },
 }
@@ -58,6 +59,12 @@ impl fmt::Display for CollectError {
             Self::Config { key, value, remedy } => write!(f, "host metrics: {key} = {value}: {remedy}"),
             Self::Read(error) => error.fmt(f),
             Self::Process { pid } => write!(f, "host metrics: no process {pid}; it ended, or check pids"),
+            Self::Cgroup { name } => {
+                write!(
+                    f,
+                    "host metrics: no CPU time of a control group {name}; give its path below /sys/fs/cgroup"
+                )
+            }
             Self::Pin { core, source } => {
                 write!(f, "host metrics: cannot stay on core {core}: {source}; choose a core that is online")
             }

@@ -7,7 +7,7 @@
 //! - [`collect()`]: the loop; [`Config`], [`Summary`]
 //! - `sample`: all readers together, one JSON line
 //! - one file per kernel interface, each with its line format: `stat`, `softirqs`, `softnet`, `interrupts`,
-//!   `netdev`, `diskstats`, `meminfo`, `pressure`, `process`, `topology`, `perf`
+//!   `netdev`, `diskstats`, `meminfo`, `pressure`, `process`, `cgroup`, `topology`, `perf`
 //! - `source`: an open file that is read again and again; lines and fields whose errors name their place
 //! - `counter`: counters and rates are different types
 //! - `table`: named rows that keep their memory from sample to sample
@@ -17,6 +17,7 @@
 //! `unsafe` is needed for clocks, `sched_setaffinity` and `perf_event_open`; it is confined to `sys`.
 #![deny(unsafe_code)]
 
+mod cgroup;
 mod collect;
 mod config;
 mod counter;
@@ -37,6 +38,7 @@ mod sys;
 mod table;
 mod topology;
 
+pub use cgroup::{Cgroup, CgroupReader};
 pub use collect::{collect, Summary};
 pub use config::Config;
 pub use counter::{Counter, Counter32, Rate};

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::perf::{self, CoreCounters, Counts};
 use crate::{
-    sys, topology, CollectError, Config, Counter, CpuTicks, Disks, Interface, Interrupts, Memory, Nics,
-    PressureReader, ProcessReader, ReadError, Reader, Softirqs, Softnet, Stat, Table,
+    sys, topology, CgroupReader, CollectError, Config, Counter, CpuTicks, Disks, Interface, Interrupts,
+    Memory, Nics, PressureReader, ProcessReader, ReadError, Reader, Softirqs, Softnet, Stat, Table,
 };
 
 /// Everything that is open.
@@ -22,6 +22,7 @@ pub(crate) struct Sampler {
     memory: Option<Reader<Memory>>,
     pressure: Option<PressureReader>,
     processes: Vec<(u32, ProcessReader)>,
+    cgroups: Vec<(String, CgroupReader)>,
     counters: Vec<(usize, CoreCounters)>,
     absent: Vec<String>,
     hz: f64,
@@ -47,6 +48,7 @@ impl Sampler {
             memory: optional(config, "mem", &mut absent)?,
             pressure,
             processes: processes(config, hz)?,
+            cgroups: cgroups(config)?,
             counters: counters(&cores, &mut absent),
             absent,
             hz,
@@ -64,7 +66,7 @@ impl Sampler {
         json!({
             "format": crate::FORMAT, "version": crate::VERSION, "interval_s": config.interval_s,
             "cores": cores, "hz": self.hz, "absent": absent, "topology": topology,
-            "netns_note": config.netns_note, "pids": config.pids,
+            "netns_note": config.netns_note, "pids": config.pids, "cgroups": config.cgroups,
         })
     }
 
@@ -91,6 +93,12 @@ impl Sampler {
                 procs.insert(*pid, process);
             }
         }
+        let mut cgroups = BTreeMap::new();
+        for (name, reader) in &mut self.cgroups {
+            if let Some(cgroup) = reader.read()? {
+                cgroups.insert(name.as_str(), cgroup);
+            }
+        }
         let mut perf: BTreeMap<usize, Counts> = BTreeMap::new();
         for (core, counters) in &mut self.counters {
             perf.extend(counters.read().ok().map(|counts| (*core, counts)));
@@ -110,6 +118,7 @@ impl Sampler {
             mem: self.memory.as_ref().map(Reader::now),
             psi: self.pressure.as_ref().map(PressureReader::now),
             procs,
+            cgroups,
             perf,
         };
         // Writing to memory cannot fail, and every key is a string.
@@ -141,6 +150,8 @@ struct Sample<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     psi: Option<&'a Table<Counter>>,
     procs: BTreeMap<u32, &'a crate::Process>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    cgroups: BTreeMap<&'a str, crate::Cgroup>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     perf: BTreeMap<usize, Counts>,
 }
@@ -210,6 +221,15 @@ fn processes(config: &Config, hz: f64) -> Result<Vec<(u32, ProcessReader)>, Coll
         reader.map(|reader| (pid, reader)).ok_or(CollectError::Process { pid })
     };
     config.pids.iter().map(open).collect()
+}
+
+fn cgroups(config: &Config) -> Result<Vec<(String, CgroupReader)>, CollectError> {
+    let open = |name: &String| {
+        let reader = CgroupReader::open(&config.sys_root, name)?;
+        let missing = || CollectError::Cgroup { name: name.clone() };
+        reader.map(|reader| (name.clone(), reader)).ok_or_else(missing)
+    };
+    config.cgroups.iter().map(open).collect()
 }
 
 /// Counters of all cores, or none and the reason.

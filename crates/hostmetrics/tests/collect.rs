@@ -96,6 +96,8 @@ fn errors_name_value_place_and_remedy() {
     has(&message(serde_json::json!({"interval_s": 0.001})), &["interval_s = 0.001", "0.01 to 10 s"]);
     has(&message(serde_json::json!({"pids": [7]})), &["no process 7", "check pids"]);
     has(&message(serde_json::json!({"cpu": 4096})), &["core 4096", "online"]);
+    let cgroups = serde_json::json!({"cgroups": ["no.slice"], "sys_root": fake.root()});
+    has(&message(cgroups), &["control group no.slice", "below /sys/fs/cgroup"]);
     has(&message(serde_json::json!({"out": "/dev/full"})), &["/dev/full", "free space"]);
     let nowhere = fake.root().join("nowhere");
     has(&message(serde_json::json!({"proc_root": nowhere})), &["nowhere/stat", "proc is mounted"]);
@@ -119,4 +121,30 @@ fn a_file_that_breaks_while_collecting_ends_it_and_keeps_complete_lines() {
     });
     assert!(error.to_string().contains("ends before system"), "{error}");
     assert!(lines(&out).len() >= 2);
+}
+
+#[test]
+fn control_groups_of_both_versions() {
+    let fake = Fake::new();
+    let stat = "usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\nnr_periods 7\n";
+    fake.write("stat", "cpu0 100 0 50 1000 0 0 25 0 0 0\n");
+    fake.write("fs/cgroup/app.slice/cpu.stat", stat).write("fs/cgroup/unified/b/cpu.stat", stat);
+    fake.write("fs/cgroup/cpuacct/old/x/cpuacct.usage", "1500000000\n");
+    // Version 2 without its cpu controller has the file and not the lines.
+    fake.write("fs/cgroup/empty/cpu.stat", "nr_periods 7\n");
+    let out = fake.root().join("host.ndjson");
+    let with = |names: &[&str]| {
+        config(serde_json::json!({
+            "out": out, "proc_root": fake.root(), "sys_root": fake.root(), "cgroups": names,
+        }))
+    };
+    collect_for(&with(&["app.slice", "/b/", "old/x"]), Duration::from_millis(50)).unwrap();
+    let lines = lines(&out);
+    assert_eq!(lines[0]["cgroups"], serde_json::json!(["app.slice", "/b/", "old/x"]));
+    let groups = &lines[1]["cgroups"];
+    let whole = serde_json::json!({"usage_s": 2.5, "user_s": 2.0, "system_s": 0.5});
+    assert_eq!((&groups["app.slice"], &groups["/b/"]), (&whole, &whole));
+    assert_eq!(groups["old/x"], serde_json::json!({"usage_s": 1.5}));
+    let error = collect(&with(&["empty"]), &AtomicBool::new(true)).unwrap_err();
+    assert!(matches!(error, CollectError::Cgroup { .. }), "{error}");
 }

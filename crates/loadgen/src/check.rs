@@ -4,8 +4,8 @@ use crate::config::Expect;
 use crate::outcome::Failure;
 
 pub fn check(expect: &Expect, status: u16, bytes: u64) -> Failure {
-    let status_ok = match expect.status {
-        Some(wanted) => status == wanted,
+    let status_ok = match &expect.status {
+        Some(wanted) => wanted.has(status),
         None => (200..400).contains(&status),
     };
     if !status_ok {

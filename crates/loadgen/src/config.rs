@@ -1,16 +1,23 @@
 //! What the user wants: the JSON of a run, its defaults and its limits.
 
+mod http;
 mod kv;
 mod messages;
 mod sizes;
+mod tls;
 mod validate;
+
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use sojourn_dist::{Arrivals, Distribution};
 
+pub(crate) use http::check_value;
+pub use http::{BodyConfig, Credential, HeaderConfig, Statuses};
 pub use kv::{KeyPattern, KvConfig, Mix, KEY_BYTES_MAX};
 pub use messages::{MessagesConfig, HEADER_BYTES};
 pub use sizes::Sizes;
+pub use tls::TlsConfig;
 
 /// A load: one or more lanes that run side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +44,12 @@ pub struct Config {
     /// What is asked of messages:// targets; without it the defaults.
     #[serde(default)]
     pub messages: Option<MessagesConfig>,
+    /// Of https:// targets; without it the authorities that this machine trusts.
+    #[serde(default)]
+    pub tls: Option<TlsConfig>,
+    /// HTTP goes to this socket, whatever the URLs' hosts are.
+    #[serde(default)]
+    pub unix_socket: Option<PathBuf>,
     /// Start at this CLOCK_MONOTONIC time; otherwise as soon as everything is open.
     #[serde(default)]
     pub start_at_s: Option<f64>,
@@ -69,6 +82,19 @@ pub struct TargetConfig {
     pub weight: f64,
     #[serde(default = "default_class")]
     pub class: String,
+    /// Of HTTP, like all that follows.
+    #[serde(default = "default_method")]
+    pub method: String,
+    #[serde(default)]
+    pub headers: Vec<HeaderConfig>,
+    #[serde(default)]
+    pub body: Option<BodyConfig>,
+    /// Placeholders in path, headers and body are drawn for each request: `crate::template`.
+    #[serde(default)]
+    pub template: bool,
+    /// Instead of `expect.status`.
+    #[serde(default)]
+    pub status: Option<Statuses>,
 }
 
 /// A closed loop: each user thinks, requests, thinks …
@@ -85,7 +111,7 @@ pub struct Closed {
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     #[serde(default)]
-    pub status: Option<u16>,
+    pub status: Option<Statuses>,
     #[serde(default)]
     pub min_bytes: Option<u64>,
     #[serde(default)]
@@ -103,6 +129,9 @@ fn default_record_limit() -> u64 {
 }
 fn default_weight() -> f64 {
     1.0
+}
+fn default_method() -> String {
+    "GET".to_string()
 }
 fn default_class() -> String {
     "request".to_string()

@@ -1,16 +1,21 @@
 //! One connection: what it is doing, writing a request, reading its answer.
 
+mod sealed;
+
 use std::io::{ErrorKind, Write};
-use std::net::TcpStream;
 
 use crate::http::{Broken, Ending, Response};
 use crate::outcome::{Answer, Failure, Request};
+use crate::plan::Target;
 use crate::protocol::{Exchange, Traffic};
-use crate::sys;
+use crate::sys::{self, Socket};
+use crate::tls::{self, Session};
 
 #[derive(Debug, Clone, Copy)]
 pub enum Phase {
     Connecting,
+    /// Connected; TLS is being agreed on.
+    Handshaking,
     Idle,
     Busy(Request),
 }
@@ -27,9 +32,21 @@ pub enum Read {
     Failed(Failure),
 }
 
+/// A connection to a service, in clear or over TLS.
+#[derive(Debug)]
+pub struct Link {
+    pub socket: Socket,
+    pub tls: Option<Box<Session>>,
+}
+
 #[derive(Debug)]
 pub struct Conn {
-    pub stream: TcpStream,
+    pub socket: Socket,
+    pub tls: Option<Box<Session>>,
+    /// The peer has said, over TLS, that nothing more will come.
+    closed: bool,
+    /// Sealed bytes since the last that were part of an answer.
+    barren: usize,
     /// Unique in its lane, also over slots that are used again.
     pub id: u32,
     pub pool: usize,
@@ -39,45 +56,92 @@ pub struct Conn {
     pub exchange: Option<Box<Exchange>>,
     /// It has carried an answer.
     pub served: bool,
-    /// Bytes of the request that are written.
+    /// The request, where it was drawn from a template.
+    own: Vec<u8>,
+    drawn: bool,
+    /// Bytes of the request that are written, and whether that is all of it.
     written: usize,
+    whole: bool,
     /// The kernel's stamp on the last bytes read.
     stamp_ns: Option<i64>,
 }
 
 impl Conn {
-    pub fn new(stream: TcpStream, id: u32, pool: usize, phase: Phase, exchange: Option<Exchange>) -> Conn {
+    pub fn new(link: Link, id: u32, pool: usize, phase: Phase, exchange: Option<Exchange>) -> Conn {
         let response = exchange.as_ref().map_or_else(Response::new, Exchange::response);
         let exchange = exchange.map(Box::new);
-        Conn { stream, id, pool, phase, response, exchange, served: false, written: 0, stamp_ns: None }
+        Conn {
+            socket: link.socket,
+            tls: link.tls,
+            closed: false,
+            barren: 0,
+            id,
+            pool,
+            phase,
+            response,
+            exchange,
+            served: false,
+            own: Vec::new(),
+            drawn: false,
+            written: 0,
+            whole: true,
+            stamp_ns: None,
+        }
     }
 
-    /// Begins a request; false where the connection is broken.
-    pub fn begin(&mut self, request: Request, bytes: &[u8]) -> bool {
+    /// Begins a request of `target`, whose next one is made when this one is on its way; false where the connection
+    /// is broken.
+    pub fn begin(&mut self, request: Request, target: &mut Target) -> bool {
         self.phase = Phase::Busy(request);
-        self.response.reset();
-        self.written = 0;
-        self.write(bytes)
+        self.response.reset(target.head_only);
+        (self.written, self.whole, self.drawn) = (0, false, target.template.is_some());
+        let Some(template) = &mut target.template else {
+            return self.write(&target.request);
+        };
+        std::mem::swap(&mut self.own, &mut target.request);
+        let unbroken = self.write(&[]);
+        template.next(&mut target.request);
+        unbroken
     }
 
-    /// Writes what is left of the request, which an exchange has in itself; false where the connection is broken.
+    /// Writes what is left of the request, which a template or an exchange has put into the connection; false where
+    /// that is broken.
     pub fn write(&mut self, bytes: &[u8]) -> bool {
-        let bytes = self.exchange.as_ref().map_or(bytes, |exchange| exchange.out());
-        while self.written < bytes.len() {
-            match self.stream.write(&bytes[self.written..]) {
+        let bytes = match &self.exchange {
+            Some(exchange) => exchange.out(),
+            None if self.drawn => &self.own,
+            None => bytes,
+        };
+        loop {
+            if let Some(session) = &mut self.tls {
+                match tls::flush(session, &mut self.socket) {
+                    Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
+                    Err(_) => return false,
+                    Ok(()) => {}
+                }
+            }
+            if self.written == bytes.len() {
+                self.whole = true;
+                return true;
+            }
+            let rest = &bytes[self.written..];
+            let taken = match &mut self.tls {
+                None => self.socket.write(rest),
+                Some(session) => session.writer().write(rest),
+            };
+            match taken {
                 Ok(count) => self.written += count,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return false,
             }
         }
-        true
     }
 
     /// Reads what is there. `closing`: the peer has closed its side, so read up to the end.
     pub fn read(&mut self, buffer: &mut [u8], closing: bool, traffic: Option<&Traffic>) -> Read {
         loop {
-            let (count, stamp_ns) = match sys::receive(&self.stream, buffer) {
+            let (count, stamp_ns) = match sys::receive(&self.socket, buffer) {
                 Ok((0, _)) => return self.end(),
                 Ok(got) => got,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Read::More,
@@ -85,26 +149,38 @@ impl Conn {
                 Err(_) => return Read::Failed(Failure::Reset),
             };
             self.stamp_ns = stamp_ns;
-            let fed = match (&mut self.exchange, traffic) {
-                (Some(exchange), Some(traffic)) => {
-                    traffic.feed(&buffer[..count], exchange, &mut self.response)
-                }
-                _ => self.response.feed(&buffer[..count]),
+            let fed = match self.tls {
+                None => self.take(&buffer[..count], traffic),
+                Some(_) => self.open(&buffer[..count]),
             };
             match fed {
-                Ok(Some(used)) if used < count => return Read::Failed(Failure::Protocol),
-                Ok(Some(_)) => {
-                    let reusable = self.response.keep_alive && !closing;
+                Ok(true) => {
+                    // An answer may come before the request is written to its end.
+                    let reusable = self.response.keep_alive && !closing && self.whole && !self.closed;
                     return Read::Complete { stamp_ns, reusable };
                 }
-                Ok(None) => {}
-                Err(Broken::Protocol) => return Read::Failed(Failure::Protocol),
-                Err(Broken::TooLong) => return Read::Failed(Failure::Length),
+                Ok(false) if self.closed => return self.end(),
+                Ok(false) => {}
+                Err(failure) => return Read::Failed(failure),
             }
             // A short read has emptied the socket: the next bytes make a new event.
             if count < buffer.len() && !closing {
                 return Read::More;
             }
+        }
+    }
+
+    /// Takes the answer's next bytes; true: complete.
+    fn take(&mut self, bytes: &[u8], traffic: Option<&Traffic>) -> Result<bool, Failure> {
+        let fed = match (&mut self.exchange, traffic) {
+            (Some(exchange), Some(traffic)) => traffic.feed(bytes, exchange, &mut self.response),
+            _ => self.response.feed(bytes),
+        };
+        match fed {
+            Ok(Some(used)) if used < bytes.len() => Err(Failure::Protocol),
+            Ok(complete) => Ok(complete.is_some()),
+            Err(Broken::Protocol) => Err(Failure::Protocol),
+            Err(Broken::TooLong) => Err(Failure::Length),
         }
     }
 
@@ -121,6 +197,8 @@ impl Conn {
 
     fn end(&self) -> Read {
         match self.response.end() {
+            // Over TLS an end without a word may be anybody's doing.
+            Ending::Complete if self.tls.is_some() && !self.closed => Read::Failed(Failure::Length),
             Ending::Complete => Read::Complete { stamp_ns: self.stamp_ns, reusable: false },
             Ending::Short => Read::Failed(Failure::Length),
             Ending::NoAnswer => Read::Failed(Failure::Reset),

@@ -10,6 +10,8 @@ use sojourn_record::WriteError;
 
 use crate::kv::Failed;
 use crate::messages;
+use crate::sys::Peer;
+use crate::tls;
 
 /// The configuration is refused.
 #[derive(Debug)]
@@ -23,17 +25,56 @@ pub enum ConfigError {
 #[derive(Debug)]
 pub enum LoadError {
     Config(ConfigError),
-    Resolve { url: String, host: String, cause: String },
-    Connect { url: String, addr: SocketAddr, cause: io::Error },
-    Populate { addr: SocketAddr, cause: Failed },
-    Queues { addr: SocketAddr, cause: messages::Failed },
-    StartPassed { start_at_s: f64, now_s: f64 },
-    Folder { path: PathBuf, cause: io::Error },
+    Resolve {
+        url: String,
+        host: String,
+        cause: String,
+    },
+    Connect {
+        url: String,
+        peer: Peer,
+        cause: io::Error,
+    },
+    /// Connected, but without TLS.
+    Tls {
+        url: String,
+        host: String,
+        cause: io::Error,
+    },
+    Populate {
+        addr: SocketAddr,
+        cause: Failed,
+    },
+    Queues {
+        addr: SocketAddr,
+        cause: messages::Failed,
+    },
+    StartPassed {
+        start_at_s: f64,
+        now_s: f64,
+    },
+    Folder {
+        path: PathBuf,
+        cause: io::Error,
+    },
     Record(WriteError),
-    Log { path: PathBuf, cause: String },
-    Pin { lane: usize, cpu: usize, cause: io::Error },
-    System { lane: usize, call: &'static str, cause: io::Error },
-    Panic { lane: usize },
+    Log {
+        path: PathBuf,
+        cause: String,
+    },
+    Pin {
+        lane: usize,
+        cpu: usize,
+        cause: io::Error,
+    },
+    System {
+        lane: usize,
+        call: &'static str,
+        cause: io::Error,
+    },
+    Panic {
+        lane: usize,
+    },
 }
 
 impl fmt::Display for ConfigError {
@@ -55,14 +96,27 @@ impl fmt::Display for LoadError {
             LoadError::Resolve { url, host, cause } => {
                 write!(f, "{url}: no address for host {host}: {cause}; check the name, or give an IP address")
             }
-            LoadError::Connect { url, addr, cause } if cause.kind() == io::ErrorKind::ConnectionRefused => {
-                write!(f, "{url}: nothing listens at {addr}; start the service or check the port")
+            LoadError::Connect { url, peer, cause } if cause.kind() == io::ErrorKind::ConnectionRefused => {
+                write!(f, "{url}: nothing listens at {peer}; start the service or check the port")
             }
-            LoadError::Connect { url, addr, cause } if cause.raw_os_error() == Some(libc::EMFILE) => {
-                write!(f, "{url}: out of file descriptors ({cause}); raise ulimit -n or lower connections")
+            LoadError::Connect { url, peer: Peer::Unix(path), cause }
+                if cause.kind() == io::ErrorKind::NotFound =>
+            {
+                let path = path.display();
+                write!(f, "{url}: there is no socket {path}; start the service or check --unix-socket")
             }
-            LoadError::Connect { url, addr, cause } => {
-                write!(f, "{url}: cannot connect to {addr}: {cause}; check the address and the route to it")
+            LoadError::Tls { url, host, cause } => {
+                let (said, remedy) = tls::explain(cause, host);
+                write!(f, "{url}: {said}; {remedy}")
+            }
+            LoadError::Connect { url, peer, cause } if cause.raw_os_error() == Some(libc::EMFILE) => {
+                write!(
+                    f,
+                    "{url}: {peer}: out of file descriptors ({cause}); raise ulimit -n or lower connections"
+                )
+            }
+            LoadError::Connect { url, peer, cause } => {
+                write!(f, "{url}: cannot connect to {peer}: {cause}; check the address and the route to it")
             }
             LoadError::Populate { addr, cause: Failed::Connection(cause) } => {
                 write!(

@@ -65,6 +65,7 @@ pub struct Response {
     /// The values of the headers that are kept, in the order of their names; empty where one is missing.
     pub values: Vec<Vec<u8>>,
     wanted: &'static [&'static str],
+    head_only: bool,
     /// The connection may carry another request.
     pub keep_alive: bool,
     state: State,
@@ -79,6 +80,7 @@ impl Response {
             body: Body::default(),
             values: Vec::new(),
             wanted: &[],
+            head_only: false,
             keep_alive: true,
             state: State::Head,
             head: Vec::new(),
@@ -91,7 +93,9 @@ impl Response {
         Response { body, values: vec![Vec::new(); wanted.len()], wanted, ..Response::new() }
     }
 
-    pub fn reset(&mut self) {
+    /// `head_only`: of an answer to a HEAD, which has no body.
+    pub fn reset(&mut self, head_only: bool) {
+        self.head_only = head_only;
         (self.status, self.keep_alive, self.state) = (0, true, State::Head);
         self.body.clear();
         self.values.iter_mut().for_each(Vec::clear);
@@ -129,6 +133,11 @@ impl Response {
         Ok(complete.then_some(used + taken))
     }
 
+    /// Some of it has come.
+    pub fn has_begun(&self) -> bool {
+        self.state != State::Head || !self.head.is_empty()
+    }
+
     /// The peer has closed.
     pub fn end(&self) -> Ending {
         match self.state {
@@ -160,8 +169,8 @@ impl Response {
         self.head.clear();
         if !(100..200).contains(&head.status) {
             (self.status, self.keep_alive) = (head.status, head.keep_alive);
-            self.state = head.state;
-            if head.state == State::ToClose {
+            self.state = if self.head_only { State::Length { left: 0 } } else { head.state };
+            if self.state == State::ToClose {
                 self.keep_alive = false;
             }
         }

@@ -13,10 +13,10 @@ use sojourn_dist::Stream;
 
 use crate::clock::{now_s, Stamps};
 use crate::config::Config;
-use crate::conn::{Conn, Phase};
+use crate::conn::{Conn, Link, Phase};
 use crate::error::LoadError;
 use crate::outcome::Outcome;
-use crate::plan::{LanePlan, Target};
+use crate::plan::{Address, LanePlan, Target};
 use crate::pool::Pool;
 use crate::protocol::Traffic;
 use crate::source::Source;
@@ -65,7 +65,7 @@ pub struct Lane<'a> {
     gauges: &'a Gauges,
     index: usize,
     targets: Vec<Target>,
-    addresses: Vec<std::net::SocketAddr>,
+    addresses: Vec<Address>,
     pools: Vec<Pool>,
     slots: Vec<Option<Conn>>,
     free: Vec<usize>,
@@ -125,13 +125,13 @@ impl<'a> Lane<'a> {
             stopped_s: None,
             next_report_s: 0.0,
         };
-        new.adopt(plan.streams)?;
+        new.adopt(plan.links)?;
         Ok(new)
     }
 
-    fn adopt(&mut self, streams: Vec<(usize, std::net::TcpStream)>) -> Result<(), LoadError> {
-        for (pool, stream) in streams {
-            let added = self.insert(stream, pool, Phase::Idle);
+    fn adopt(&mut self, links: Vec<(usize, Link)>) -> Result<(), LoadError> {
+        for (pool, link) in links {
+            let added = self.insert(link, pool, Phase::Idle);
             let system = |cause| LoadError::System { lane: self.index, call: "epoll_ctl", cause };
             self.pools[pool].opened_before(added.map_err(system)?);
         }

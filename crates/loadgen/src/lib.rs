@@ -3,11 +3,12 @@
 //!
 //! The way of a request, as a list of files:
 //!
-//! 1. `config`: what the user wants; `url`, `plan`: names resolved, connections opened before the start
+//! 1. `config`: what the user wants; `url`, `plan`: names resolved, connections opened before the start; `ask`, `template`:
+//!    the bytes of a request
 //! 2. `source`: when the next request is due, from a schedule (open) or from users (closed)
 //! 3. `lane`: one thread and one event loop; takes due requests, waits with ns precision
 //! 4. `pool`: which connection carries it, or the queue in which it waits (its intended time stays)
-//! 5. `conn`, `http`: sends it, reads the answer, knows when the last byte came; `check`: is it a success; `protocol`: what is
+//! 5. `conn`, `http`, `tls`: sends it, reads the answer, knows when the last byte came; `check`: is it a success; `protocol`: what is
 //!    drawn, of `kv` (all that is memcached's own) or `messages` (all that is the message service's own)
 //! 6. `sink`: rows to `requests.rec`, histograms to `latency.hlog`, counts to [`Progress`] and [`Summary`]
 //!
@@ -16,6 +17,7 @@
 
 #![deny(unsafe_code)]
 
+mod ask;
 mod check;
 mod classes;
 mod clock;
@@ -37,11 +39,14 @@ mod source;
 mod stats;
 mod summary;
 mod sys;
+mod template;
+mod tls;
 mod url;
 
 pub use clock::now_s;
 pub use config::{
-    Closed, Config, Expect, KeyPattern, KvConfig, LaneConfig, MessagesConfig, Mix, Sizes, TargetConfig,
+    BodyConfig, Closed, Config, Credential, Expect, HeaderConfig, KeyPattern, KvConfig, LaneConfig,
+    MessagesConfig, Mix, Sizes, Statuses, TargetConfig, TlsConfig,
 };
 pub use error::{ConfigError, LoadError};
 pub use kv::KvSummary;

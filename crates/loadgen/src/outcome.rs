@@ -26,10 +26,12 @@ pub enum Failure {
     Error = 9,
     /// Not the answer to what was asked: another value, another key, another order, a changed message.
     Wrong = 10,
+    /// No TLS in a new connection, or a broken one.
+    Tls = 11,
 }
 
 impl Failure {
-    pub const ALL: [Failure; 11] = [
+    pub const ALL: [Failure; 12] = [
         Failure::Ok,
         Failure::Refused,
         Failure::ConnectTimeout,
@@ -41,6 +43,7 @@ impl Failure {
         Failure::Unsent,
         Failure::Error,
         Failure::Wrong,
+        Failure::Tls,
     ];
 
     pub fn name(self) -> &'static str {
@@ -56,6 +59,7 @@ impl Failure {
             Failure::Unsent => "unsent",
             Failure::Error => "error",
             Failure::Wrong => "wrong",
+            Failure::Tls => "tls",
         }
     }
 }

@@ -1,20 +1,28 @@
 //! From names to sockets: everything that can fail before the start does so here.
 
-use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::time::Duration;
+mod dial;
 
-use crate::config::{Config, LaneConfig};
+use crate::ask::Asked;
+use crate::config::{Config, Expect, LaneConfig, TargetConfig};
+use crate::conn::Link;
 use crate::error::{ConfigError, LoadError};
 use crate::protocol;
-use crate::sys;
+use crate::template::Template;
 use crate::url::{Scheme, Url};
+
+use dial::Dial;
+
+pub use dial::Address;
 
 /// A URL of a lane, ready to be sent.
 #[derive(Debug)]
 pub struct Target {
-    /// As `Url::request` says.
+    /// Its bytes; of a template those of the next one. Of the message service as `Url::message_head` says.
     pub request: Vec<u8>,
+    pub template: Option<Template>,
+    /// The answer to a HEAD has no body, whatever it says.
+    pub head_only: bool,
+    pub expect: Expect,
     pub pool: usize,
     pub class: u16,
     /// The sum of the weights up to and with this one, as a share of all.
@@ -27,24 +35,24 @@ pub struct LanePlan {
     pub index: usize,
     pub targets: Vec<Target>,
     /// One pool of connections for each.
-    pub addresses: Vec<SocketAddr>,
-    pub streams: Vec<(usize, TcpStream)>,
+    pub addresses: Vec<Address>,
+    pub links: Vec<(usize, Link)>,
 }
 
 #[derive(Debug)]
 pub struct Plan {
     pub lanes: Vec<LanePlan>,
     pub classes: Vec<String>,
+    dial: Dial,
 }
 
 impl Plan {
     /// Resolves all names, then opens all connections.
     pub fn new(config: &Config) -> Result<Plan, LoadError> {
         let classes = protocol::classes(config.scheme()).iter().map(ToString::to_string).collect();
-        let mut plan = Plan { lanes: Vec::new(), classes };
-        let timeout = Duration::from_secs_f64(config.timeout_s);
+        let mut plan = Plan { lanes: Vec::new(), classes, dial: Dial::new(config)? };
         for (index, lane) in config.lanes.iter().enumerate() {
-            let lane = plan.lane(index, lane, timeout)?;
+            let lane = plan.lane(config, index, lane)?;
             plan.lanes.push(lane);
         }
         if plan.classes.len() > usize::from(u16::MAX) {
@@ -54,28 +62,41 @@ impl Plan {
         Ok(plan)
     }
 
-    fn lane(&mut self, index: usize, lane: &LaneConfig, timeout: Duration) -> Result<LanePlan, LoadError> {
+    fn lane(&mut self, config: &Config, index: usize, lane: &LaneConfig) -> Result<LanePlan, LoadError> {
         let total: f64 = lane.targets.iter().map(|t| t.weight).sum();
-        let mut planned = LanePlan { index, targets: Vec::new(), addresses: Vec::new(), streams: Vec::new() };
-        let mut hosts: Vec<(String, u16)> = Vec::new();
+        let mut planned = LanePlan { index, targets: Vec::new(), addresses: Vec::new(), links: Vec::new() };
+        let mut hosts: Vec<(String, u16, bool)> = Vec::new();
         let mut weight = 0.0;
-        for target in &lane.targets {
+        for (number, target) in lane.targets.iter().enumerate() {
             let url = Url::parse(&target.url, &format!("lanes[{index}].targets.url"))?;
-            let host = (url.host.clone(), url.port);
+            let name = format!("lane {index} target {number}");
+            let Asked { bytes, template } = match url.scheme {
+                Scheme::Http => Asked::new(target, &url, config.seed, &name)?,
+                _ => Asked { bytes: url.message_head(), template: None },
+            };
+            let host = (url.host.clone(), url.port, url.tls);
             let pool = match hosts.iter().position(|known| *known == host) {
                 Some(pool) => pool,
                 None => {
                     let pool = hosts.len();
-                    let (address, streams) = open(&target.url, &url, lane.connections(), timeout)?;
+                    let (address, links) = self.dial.open(&target.url, &url, lane.connections())?;
                     planned.addresses.push(address);
-                    planned.streams.extend(streams.into_iter().map(|stream| (pool, stream)));
+                    planned.links.extend(links.into_iter().map(|link| (pool, link)));
                     hosts.push(host);
                     pool
                 }
             };
             weight += target.weight;
             let class = if url.scheme == Scheme::Http { self.class(&target.class) } else { 0 };
-            planned.targets.push(Target { request: url.request(), pool, class, up_to: weight / total });
+            planned.targets.push(Target {
+                request: bytes,
+                template,
+                head_only: target.method == "HEAD",
+                expect: expect(&config.expect, target),
+                pool,
+                class,
+                up_to: weight / total,
+            });
         }
         Ok(planned)
     }
@@ -89,40 +110,7 @@ impl Plan {
     }
 }
 
-/// The first address of the host that accepts, and `count` connections to it.
-fn open(
-    text: &str,
-    url: &Url,
-    count: u32,
-    timeout: Duration,
-) -> Result<(SocketAddr, Vec<TcpStream>), LoadError> {
-    let failed = |addr, cause| LoadError::Connect { url: text.to_string(), addr, cause };
-    let (address, first) = open_first(text, url, timeout)?;
-    let mut streams = vec![first];
-    for _ in 1..count {
-        streams.push(open_one(address, timeout).map_err(|cause| failed(address, cause))?);
-    }
-    Ok((address, streams))
-}
-
-fn open_first(text: &str, url: &Url, timeout: Duration) -> Result<(SocketAddr, TcpStream), LoadError> {
-    let unresolved = |cause: String| {
-        let (url, host) = (text.to_string(), url.host.clone());
-        LoadError::Resolve { url, host, cause }
-    };
-    let found = (url.host.as_str(), url.port).to_socket_addrs().map_err(|e| unresolved(e.to_string()))?;
-    let mut refusal = unresolved("the name has no address".to_string());
-    for addr in found {
-        match open_one(addr, timeout) {
-            Ok(stream) => return Ok((addr, stream)),
-            Err(cause) => refusal = LoadError::Connect { url: text.to_string(), addr, cause },
-        }
-    }
-    Err(refusal)
-}
-
-fn open_one(addr: SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&addr, timeout)?;
-    sys::prepare(&stream)?;
-    Ok(stream)
+/// What a good answer of this target is.
+fn expect(all: &Expect, target: &TargetConfig) -> Expect {
+    Expect { status: target.status.clone().or_else(|| all.status.clone()), ..all.clone() }
 }

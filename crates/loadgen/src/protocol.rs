@@ -58,7 +58,7 @@ impl Traffic {
         }
     }
 
-    /// Writes the request into `exchange`; `head` as `Url::request` says.
+    /// Writes the request into `exchange`; `head` as `Url::message_head` says.
     pub fn compose(&mut self, request: &Request, head: &[u8], exchange: &mut Exchange) {
         match (self, exchange) {
             (Traffic::Kv(traffic), Exchange::Kv(exchange)) => traffic.compose(request.class, exchange),

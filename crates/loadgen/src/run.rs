@@ -20,7 +20,7 @@ use crate::error::LoadError;
 use crate::kv::{self, KvTally};
 use crate::lane::{Batch, Gauges, Lane, Shared};
 use crate::messages::{self, MessagesTally};
-use crate::plan::{LanePlan, Plan};
+use crate::plan::{Address, LanePlan, Plan};
 use crate::sink::{Seconds, Sink};
 use crate::summary::{LaneSummary, Progress, Summary};
 use crate::sys;
@@ -82,7 +82,8 @@ fn populate(config: &Config, plan: &Plan, stop: &AtomicBool) -> Result<Option<Kv
         return Ok(None);
     };
     let mut tally = KvTally::new(0, wanted.verify);
-    let addresses: BTreeSet<SocketAddr> = plan.lanes.iter().flat_map(|lane| lane.addresses.clone()).collect();
+    let addresses: BTreeSet<SocketAddr> =
+        plan.lanes.iter().flat_map(|lane| lane.addresses.iter().filter_map(Address::ip)).collect();
     for addr in addresses.into_iter().filter(|_| wanted.populate) {
         let stored = kv::populate(&wanted, addr, Duration::from_secs_f64(config.timeout_s), stop);
         tally.populated += stored.map_err(|cause| LoadError::Populate { addr, cause })?;
@@ -96,8 +97,9 @@ fn make_queues(config: &Config, plan: &Plan, stop: &AtomicBool) -> Result<Option
         return Ok(None);
     };
     let targets = plan.lanes.iter().flat_map(|lane| lane.targets.iter().map(move |target| (lane, target)));
-    let heads: BTreeMap<SocketAddr, &[u8]> =
-        targets.map(|(lane, target)| (lane.addresses[target.pool], target.request.as_slice())).collect();
+    let heads: BTreeMap<SocketAddr, &[u8]> = targets
+        .filter_map(|(lane, target)| Some((lane.addresses[target.pool].ip()?, target.request.as_slice())))
+        .collect();
     for (addr, head) in heads {
         let made = messages::make(&wanted, addr, head, Duration::from_secs_f64(config.timeout_s), stop);
         made.map_err(|cause| LoadError::Queues { addr, cause })?;

@@ -6,13 +6,14 @@
 #![allow(unsafe_code)]
 
 mod poll;
+mod socket;
 
 use std::io;
 use std::mem::{size_of, zeroed, MaybeUninit};
-use std::net::{SocketAddr, TcpStream};
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::AsRawFd;
 
 pub use poll::Poller;
+pub use socket::{Peer, Socket};
 
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 {
@@ -90,53 +91,8 @@ pub fn raise_file_limit() {
     }
 }
 
-/// Non-blocking, no Nagle, kernel receive stamps.
-pub fn prepare(stream: &TcpStream) -> io::Result<()> {
-    stream.set_nonblocking(true)?;
-    stream.set_nodelay(true)?;
-    let on: libc::c_int = 1;
-    let (fd, length) = (stream.as_raw_fd(), size_of::<libc::c_int>() as libc::socklen_t);
-    // SAFETY: `on` outlives the call. A kernel without stamps gives none: NaN in the record.
-    unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, (&raw const on).cast(), length) };
-    Ok(())
-}
-
-/// Begins a connect; the socket becomes writable when it has ended, well or badly.
-pub fn connect(addr: SocketAddr) -> io::Result<TcpStream> {
-    let family = if addr.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
-    let flags = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: the descriptor is new and owned by nobody else.
-    let stream = unsafe { TcpStream::from_raw_fd(check(libc::socket(family, flags, 0))?) };
-    prepare(&stream)?;
-    match connect_raw(stream.as_raw_fd(), addr) {
-        Err(e) if e.raw_os_error() != Some(libc::EINPROGRESS) => Err(e),
-        _ => Ok(stream),
-    }
-}
-
-fn connect_raw(fd: RawFd, addr: SocketAddr) -> io::Result<libc::c_int> {
-    // SAFETY: each struct is fully set and outlives the call that reads it.
-    match addr {
-        SocketAddr::V4(v4) => unsafe {
-            let mut to: libc::sockaddr_in = zeroed();
-            to.sin_family = libc::AF_INET as libc::sa_family_t;
-            to.sin_port = v4.port().to_be();
-            to.sin_addr.s_addr = u32::from_ne_bytes(v4.ip().octets());
-            check(libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_in>() as u32))
-        },
-        SocketAddr::V6(v6) => unsafe {
-            let mut to: libc::sockaddr_in6 = zeroed();
-            to.sin6_family = libc::AF_INET6 as libc::sa_family_t;
-            to.sin6_port = v6.port().to_be();
-            to.sin6_addr.s6_addr = v6.ip().octets();
-            to.sin6_scope_id = v6.scope_id();
-            check(libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_in6>() as u32))
-        },
-    }
-}
-
 /// Reads once. The stamp is CLOCK_REALTIME in ns: when the kernel got the last segment of what was read.
-pub fn receive(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<(usize, Option<i64>)> {
+pub fn receive(socket: &Socket, buffer: &mut [u8]) -> io::Result<(usize, Option<i64>)> {
     // u64s, for the alignment that a control message wants.
     let mut control = [0u64; 16];
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
@@ -147,7 +103,7 @@ pub fn receive(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<(usize, Opti
         header.msg_iovlen = 1;
         header.msg_control = control.as_mut_ptr().cast();
         header.msg_controllen = size_of::<[u64; 16]>() as _;
-        let count = libc::recvmsg(stream.as_raw_fd(), &mut header, 0);
+        let count = libc::recvmsg(socket.as_raw_fd(), &mut header, 0);
         if count < 0 {
             return Err(io::Error::last_os_error());
         }

@@ -1,4 +1,4 @@
-//! `http://host[:port][/path][?query]`, and the request that it makes; `memcached://host[:port]` and
+//! `http://host[:port][/path][?query]` and `https://`, and the request that it makes; `memcached://host[:port]` and
 //! `messages://host[:port]`, whose requests are drawn.
 
 use crate::error::ConfigError;
@@ -39,7 +39,7 @@ impl Scheme {
 
     fn remedy(self) -> &'static str {
         match self {
-            Scheme::Http => "give http://HOST:PORT/PATH",
+            Scheme::Http => "give http://HOST:PORT/PATH or https://HOST/PATH",
             Scheme::Memcached => "give memcached://HOST:PORT",
             Scheme::Messages => "give messages://HOST:PORT",
         }
@@ -50,6 +50,8 @@ impl Scheme {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
     pub scheme: Scheme,
+    /// https://
+    pub tls: bool,
     pub host: String,
     pub port: u16,
     /// As it stood in the URL, for the Host header.
@@ -64,17 +66,17 @@ impl Url {
             let (place, value) = (place.to_string(), format!("{text:?}"));
             ConfigError::Value { place, value, remedy }
         };
-        if text.starts_with("https://") {
-            return Err(wrong("https is not supported: give the http:// address behind the TLS front end"));
-        }
         let scheme = Scheme::of(text);
         let remedy = scheme.remedy();
-        let rest = text.strip_prefix(scheme.prefix()).ok_or_else(|| wrong(remedy))?;
+        let (tls, rest) = match text.strip_prefix("https://") {
+            Some(rest) => (true, rest),
+            None => (false, text.strip_prefix(scheme.prefix()).ok_or_else(|| wrong(remedy))?),
+        };
         if scheme != Scheme::Http {
             let (host, port) = split_port(rest, scheme.port()).ok_or_else(|| wrong(remedy))?;
             let plain = host.bytes().all(|b| b.is_ascii_graphic() && !b"/@?#".contains(&b));
             let (host, authority) = (host.to_string(), rest.to_string());
-            let url = Url { scheme, host, port, authority, path: String::new() };
+            let url = Url { scheme, tls, host, port, authority, path: String::new() };
             return plain.then_some(url).ok_or_else(|| wrong(remedy));
         }
         if !rest.bytes().all(|b| b.is_ascii_graphic()) {
@@ -83,24 +85,31 @@ impl Url {
         let rest = rest.split('#').next().unwrap_or(rest);
         let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         if authority.contains('@') {
-            return Err(wrong("a user name in the URL is not supported: remove it"));
+            // A password may stand there: the URL is not told.
+            let (place, value) = (place.to_string(), "a URL with a user name or password".to_string());
+            let remedy = "remove them and give --basic-env NAME: a variable with user:password";
+            return Err(ConfigError::Value { place, value, remedy });
         }
-        let (host, port) = split_port(authority, scheme.port()).ok_or_else(|| wrong(remedy))?;
+        let usual = if tls { 443 } else { scheme.port() };
+        let (host, port) = split_port(authority, usual).ok_or_else(|| wrong(remedy))?;
         let path = if path.starts_with('/') { path.to_string() } else { format!("/{path}") };
-        Ok(Url { scheme, host: host.to_string(), port, authority: authority.to_string(), path })
+        Ok(Url { scheme, tls, host: host.to_string(), port, authority: authority.to_string(), path })
     }
 
-    /// The bytes of the GET request; of the message service what stands between each path and its own headers;
-    /// nothing of memcached.
-    pub fn request(&self) -> Vec<u8> {
-        let (path, authority) = (&self.path, &self.authority);
+    /// With the query.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// For the Host header.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// What stands between each path and its own headers in requests to the message service.
+    pub fn message_head(&self) -> Vec<u8> {
         let agent = concat!("sojourn/", env!("CARGO_PKG_VERSION"));
-        let head = format!(" HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: {agent}\r\n");
-        match self.scheme {
-            Scheme::Http => format!("GET {path}{head}Accept: */*\r\n\r\n").into_bytes(),
-            Scheme::Memcached => Vec::new(),
-            Scheme::Messages => head.into_bytes(),
-        }
+        format!(" HTTP/1.1\r\nHost: {}\r\nUser-Agent: {agent}\r\n", self.authority).into_bytes()
     }
 }
 
@@ -127,6 +136,8 @@ mod tests {
         let expect = |h: &str, p, path: &str| (h.to_string(), p, path.to_string());
         assert_eq!(parts("http://a:8080/x?y=1#z"), expect("a", 8080, "/x?y=1"));
         assert_eq!(parts("http://a"), expect("a", 80, "/"));
+        assert_eq!(parts("https://a"), expect("a", 443, "/"));
+        assert_eq!(parts("https://a:8443/x"), expect("a", 8443, "/x"));
         assert_eq!(parts("http://a?q"), expect("a", 80, "/?q"));
         assert_eq!(parts("http://[::1]:81/"), expect("::1", 81, "/"));
         assert_eq!(parts("memcached://a"), expect("a", 11211, ""));
@@ -137,7 +148,7 @@ mod tests {
     #[test]
     fn refused_with_a_remedy() {
         for text in [
-            "https://a/",
+            "https://",
             "ftp://a",
             "a",
             "http://",
@@ -153,6 +164,7 @@ mod tests {
             assert!(message.contains(text) && message.contains("lanes[0]"), "{message}");
         }
         assert!(Url::parse("http://a/ b", "url").unwrap_err().to_string().contains("percent-encode"));
-        assert!(Url::parse("http://u:p@a/", "url").unwrap_err().to_string().contains("user name"));
+        let told = Url::parse("http://u:hush@a/", "url").unwrap_err().to_string();
+        assert!(told.contains("--basic-env") && !told.contains("hush"), "{told}");
     }
 }

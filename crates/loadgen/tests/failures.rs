@@ -146,7 +146,7 @@ fn start_in(config: &Value, out: &std::path::Path) -> Result<(), LoadError> {
 #[test]
 fn bad_configurations_name_value_place_and_remedy() {
     let rate = |rate: f64| move |c: &mut Value| c["lanes"][0]["arrivals"]["rate_per_s"] = json!(rate);
-    let changes: [(&str, Change); 13] = [
+    let changes: [(&str, Change); 14] = [
         ("lanes[0].arrivals: rate_per_s is 0; give", &rate(0.0)),
         ("lanes[0].arrivals: rate_per_s is -5; give", &rate(-5.0)),
         ("lanes[0].arrivals.rate_per_s is 1000000000; give at most", &rate(1e9)),
@@ -156,7 +156,8 @@ fn bad_configurations_name_value_place_and_remedy() {
         ("lanes is 0 lanes; give", &|c| c["lanes"] = json!([])),
         ("lanes[0].targets is 0 targets; give", &|c| c["lanes"][0]["targets"] = json!([])),
         ("lanes[0].targets[0].weight is 0; give", &|c| c["lanes"][0]["targets"][0]["weight"] = json!(0)),
-        ("https is not supported", &|c| c["lanes"][0]["targets"][0]["url"] = json!("https://a/")),
+        ("tls is given without", &|c| c["tls"] = json!({"insecure": true})),
+        ("unix_socket is 200 bytes long", &|c| c["unix_socket"] = json!("x".repeat(200))),
         ("lanes[0] is both arrivals and closed", &|c| c["lanes"][0]["closed"] = json!({"users": 1})),
         ("lanes[0].connections_max is 2", &|c| c["lanes"][0]["connections_max"] = json!(2)),
         ("unknown field `rate`", &|c| c["rate"] = json!(3)),

@@ -26,8 +26,13 @@ pub fn load(py: Python<'_>, config: &str, out: &str, progress: Py<PyAny>) -> PyR
     let config =
         sojourn_loadgen::Config::from_json(config).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let summary = py.detach(|| {
-        sojourn_loadgen::run(&config, Path::new(out), &mut |p| tell(&progress, p), stop_flag())
-            .map_err(os_error)
+        sojourn_loadgen::run(&config, Path::new(out), &mut |p| tell(&progress, p), stop_flag()).map_err(
+            |error| match error {
+                // What somebody gave is wrong, not the service: a body's file, a variable that is not set.
+                sojourn_loadgen::LoadError::Config(error) => PyValueError::new_err(error.to_string()),
+                error => os_error(error),
+            },
+        )
     })?;
     json(&summary)
 }

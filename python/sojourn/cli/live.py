@@ -1,8 +1,7 @@
-"""The live view of a load in the terminal; on a pipe, one plain line a second."""
+"""The live view of a load in the terminal; without a terminal, nothing but what stays."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,9 +16,7 @@ class Live:
     """Shows progress events of the generator."""
 
     def __init__(self, title: str, console: Console) -> None:
-        self.title = title
         self.console = console
-        self._last = 0.0
         columns: list[ProgressColumn] = [
             TextColumn("{task.description}"), BarColumn(bar_width=24), TimeRemainingColumn(), TextColumn("{task.fields[text]}"),
         ]  # fmt: skip
@@ -38,9 +35,6 @@ class Live:
         elapsed, total = event.get("elapsed_s", 0.0), event.get("duration_s", 1.0)
         if self._progress and self._task is not None:
             self._progress.update(self._task, completed=min(elapsed / total, 1.0), text=text)
-        elif time.monotonic() - self._last >= 1:
-            self._last = time.monotonic()
-            self.console.print(f"{self.title} {elapsed:5.1f}/{total:g} s  {text}", highlight=False)
 
 
 @contextmanager

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.live import live
-from sojourn.cli.load_table import show
-from sojourn.cli.output import console
-from sojourn.errors import InputError, LoadError, ServiceError
-from sojourn.measure.folder import RunFolder
+from sojourn.cli import http_options as http
+from sojourn.cli.load_run import Form, perform
+from sojourn.errors import InputError
 from sojourn.units import duration_s, number
 
 KV: dict[str, Any] = {"rich_help_panel": "memcached", "show_default": False}
@@ -23,9 +18,9 @@ MESSAGES: dict[str, Any] = {"rich_help_panel": "messages", "show_default": False
 
 def load(
     url: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(help="http://host:port/path, memcached://host:port or messages://host:port; or several"),
-    ],
+    ] = None,
     rate: Annotated[str | None, typer.Option(help="requests per second, open loop")] = None,
     users: Annotated[int | None, typer.Option(help="closed loop: this many users instead of a rate")] = None,
     think: Annotated[str, typer.Option(help="mean think time of a user, e.g. 100ms (exponential)")] = "0",
@@ -36,7 +31,17 @@ def load(
     ] = None,
     seed: Annotated[int, typer.Option(help="the schedule repeats from it")] = 1,
     timeout: Annotated[str, typer.Option(help="after which a request has failed")] = "10s",
-    status: Annotated[int, typer.Option(help="the status that an answer must have")] = 200,
+    method: http.Method = None,
+    header: http.Header = None,
+    body: http.Body = None,
+    template: http.Template = None,
+    requests: http.Requests = None,
+    status: http.Status = None,
+    bearer_env: http.BearerEnv = None,
+    basic_env: http.BasicEnv = None,
+    ca: http.Ca = None,
+    insecure: http.Insecure = None,
+    unix_socket: http.UnixSocket = None,
     threads: Annotated[int | None, typer.Option(help="threads of the generator; not for http [1]")] = None,
     set_: Annotated[float | None, typer.Option("--set", help="memcached: weight of sets [1]", **KV)] = None,
     get: Annotated[float | None, typer.Option(help="memcached: weight of gets [10]", **KV)] = None,
@@ -77,13 +82,16 @@ def load(
         str | None, typer.Option(help="messages: bytes, 16 or more: 200, 16-4096, 64:9,2000:1 [200]", **MESSAGES)
     ] = None,
     token: Annotated[str | None, typer.Option(help="messages: that the service wants to see", **MESSAGES)] = None,
+    objective: http.Objectives = None,
     out: Annotated[Path | None, typer.Option(help="keep the run folder here")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
 ) -> None:
     """Puts a known load on a service and says how long answers took, from when they were due and from when sent."""
     from sojourn.measure.kv_load import kv_load
     from sojourn.measure.load import http_load
     from sojourn.measure.messages_load import messages_load
+    from sojourn.measure.objectives import read_objective
 
     common: dict[str, Any] = {
         "rate_per_s": None if rate is None else number(rate, "--rate"),
@@ -92,6 +100,23 @@ def load(
         "duration_s": duration_s(duration, "--duration"),
         "seed": seed,
         "timeout_s": number(duration_s(timeout, "--timeout"), "--timeout"),
+    }
+    objectives = [read_objective(text) for text in objective or ()]
+    urls = url or []
+    if not urls and requests is None:
+        raise InputError("no URL", "load", "give http://HOST:PORT/PATH, or --requests with URLs in it")
+    of_http: dict[str, Any] = {
+        "method": method,
+        "header": header,
+        "body": body,
+        "template": template,
+        "requests": requests,
+        "status": status,
+        "bearer_env": bearer_env,
+        "basic_env": basic_env,
+        "ca": ca,
+        "insecure": insecure,
+        "unix_socket": unix_socket,
     }
     both = {"threads": threads, "verify": verify}
     of_kv: dict[str, Any] = {
@@ -117,48 +142,24 @@ def load(
         "message_bytes": message_size,
         "token": token,
     }
-    if all(one.startswith("memcached://") for one in url):
+    if urls and all(one.startswith("memcached://") for one in urls):
+        only_for("http", of_http)
         only_for("messages", of_messages | {"clients": clients})
         number_ = connections_of(connections, users, common["rate_per_s"])
-        config = kv_load(url, connections=number_, **given(both | of_kv), **common)
-    elif all(one.startswith("messages://") for one in url):
+        config = kv_load(urls, connections=number_, **given(both | of_kv), **common)
+    elif urls and all(one.startswith("messages://") for one in urls):
+        only_for("http", of_http)
         only_for("memcached", of_kv)
         number_ = connections_of(connections if clients is None else clients, users, common["rate_per_s"])
-        config = messages_load(url, clients=number_, **given(both | of_messages), **common)
+        config = messages_load(urls, clients=number_, **given(both | of_messages), **common)
     else:
         only_for("memcached", of_kv)
         only_for("messages", of_messages | {"clients": clients})
         only_for("memcached", both)
-        config = http_load(
-            url, users=users, connections=64 if connections is None else connections, status=status, **common
-        )
-    perform(config, out, as_json)
-
-
-def perform(config: dict[str, Any], out: Path | None, as_json: bool) -> None:
-    """Runs the load with a live view, and prints its summary, cut off or not.
-
-    Raises:
-        LoadError, ServiceError: for a run that is not valid.
-    """
-    from sojourn.measure.run import execute
-
-    where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
-    try:
-        with live("load") as view:
-            execute(where, config, what={"name": where.name}, progress=view)
-    except KeyboardInterrupt:
-        if (summary := summary_of(where)) is not None:
-            tell(summary, as_json)
-        raise
-    else:
-        summary = summary_of(where)
-    finally:
-        if out is None:
-            shutil.rmtree(where.parent, ignore_errors=True)
-    assert summary is not None, "a run that ended without an error has a summary"
-    tell(summary, as_json)
-    end(summary)
+        number_ = 64 if connections is None else connections
+        config = http_load(urls, users=users, connections=number_, **http.http_given(**of_http), **common)
+        http.warn_of_hidden(config)
+    perform(config, out, Form(as_json, as_csv), objectives)
 
 
 def connections_of(connections: int | None, users: int | None, rate_per_s: float | None) -> int:
@@ -184,33 +185,3 @@ def only_for(scheme: str, options: dict[str, Any]) -> None:
     """
     for name, value in given(options).items():
         raise InputError(f"{name} = {value}", "load", f"only {scheme}://HOST:PORT has this; remove it")
-
-
-def summary_of(where: Path) -> dict[str, Any] | None:
-    """What the generator said at its end, with the verdict of the run; None if it had not begun."""
-    if not (where / "manifest.json").exists():
-        return None
-    manifest = RunFolder.open(where).manifest
-    generator = manifest.get("generator")
-    return generator and generator | {key: manifest[key] for key in ("valid", "reasons", "status")}
-
-
-def tell(summary: dict[str, Any], as_json: bool) -> None:
-    """Prints the summary as one JSON object or as a table."""
-    if as_json:
-        typer.echo(json.dumps(summary))
-    else:
-        show(summary, console())
-
-
-def end(summary: dict[str, Any]) -> None:
-    """Ends with the exit code of an invalid run: 3 if the generator was the bottleneck, 5 if the service failed.
-
-    Raises:
-        LoadError, ServiceError: for those two.
-    """
-    for reason in summary["reasons"]:
-        if "generator" in reason:
-            raise LoadError(reason, "load", "the figures above are not the service's")
-        if "failed" in reason:
-            raise ServiceError(reason, "load", "see the failures above")

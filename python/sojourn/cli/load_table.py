@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from sojourn.measure.objectives import lines
 from sojourn.units import percent, seconds
 
 # counts that are told only where they are not 0
@@ -24,6 +25,8 @@ def show(summary: dict[str, Any], out: Console) -> None:
         f"{summary['ok']} of {summary['requested']} requests answered, {summary['achieved_per_s']:.1f}/s, "
         f"seed {summary['seed']}" + (", records sampled" if summary["sampled"] else "")
     )
+    if line := by_chance(summary):
+        out.print(line, highlight=False)
     table = Table("", "mean", "p50", "p90", "p99", "p99.9", "max", box=None, header_style="dim")
     latency = summary["latency"]
     for name, figures in (
@@ -42,8 +45,19 @@ def show(summary: dict[str, Any], out: Console) -> None:
     failed = {kind: count for kind, count in summary["failures"].items() if count}
     if failed:
         out.print("failures: " + ", ".join(f"{kind} {count}" for kind, count in failed.items()), highlight=False)
+    for line in lines(summary.get("objectives", ())):
+        out.print(line, style="bold red" if line.endswith("MISSED") else None, highlight=False, markup=False)
     verdict = "valid" if summary["valid"] else "NOT VALID: " + "; ".join(summary["reasons"])
     out.print(verdict, style="green" if summary["valid"] else "bold red", highlight=False, markup=False)
+
+
+def by_chance(summary: dict[str, Any]) -> str:
+    """Where a Poisson schedule has so many more or fewer requests than its rate says that the rate looks missed."""
+    expected = summary.get("expected")
+    if not expected or abs(summary["requested"] - expected["requests"]) <= expected["deviation"]:
+        return ""
+    mean, deviation = round(expected["requests"]), round(expected["deviation"])
+    return f"Poisson: {summary['requested']} requests, expected {mean} ± {deviation}"
 
 
 def show_kv(kv: dict[str, Any], out: Console) -> None:

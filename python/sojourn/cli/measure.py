@@ -1,4 +1,4 @@
-"""`sojourn measure URL --rate 50..350:50`: a ramp with host metrics, one run folder a rate."""
+"""`sojourn measure URL --rate 50..350:50`: a ramp with host metrics, one run folder a level."""
 
 from __future__ import annotations
 
@@ -8,61 +8,148 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
+from sojourn.cli import http_options as http
 from sojourn.cli.live import live
-from sojourn.cli.output import console
+from sojourn.cli.load_run import Form
+from sojourn.cli.measure_table import finish, tell
+from sojourn.cli.output import one_form
 from sojourn.errors import InputError
 from sojourn.measure.folder import RunFolder
-from sojourn.table import Metrics
-from sojourn.units import duration_s, interval, levels, percent
+from sojourn.measure.objectives import judge, read_objective
+from sojourn.units import duration_s, levels
+
+HOST: dict[str, Any] = {"rich_help_panel": "The service's host", "show_default": False}
+Level = tuple[str, dict[str, Any], dict[str, Any]]
 
 
 def measure(
-    url: Annotated[list[str], typer.Argument(help="http://host:port/path")],
-    rate: Annotated[str, typer.Option(help="requests per second: 50..350:50, 50,100 or one number")],
+    url: Annotated[list[str] | None, typer.Argument(help="http://host:port/path; or --requests with URLs")] = None,
+    rate: Annotated[str | None, typer.Option(help="requests per second: 50..350:50, 50,100 or one number")] = None,
+    users: Annotated[
+        str | None, typer.Option(help="closed loop: this many users: 1..16:5, 1,2,4 or one number")
+    ] = None,
+    think: Annotated[str, typer.Option(help="mean think time of a user, e.g. 100ms (exponential)")] = "0",
     length: Annotated[str, typer.Option("--for", help="length of each run, e.g. 8s")] = "8s",
     arrivals: Annotated[str, typer.Option(help="poisson or constant")] = "poisson",
     connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
     seed: Annotated[int, typer.Option(help="the schedules repeat from it")] = 1,
-    service_cores: Annotated[str, typer.Option(help="cores the service runs on, e.g. 0,1; default: all")] = "",
+    pids: Annotated[str | None, typer.Option(help="processes of the service, e.g. 4711,4712", **HOST)] = None,
+    cgroup: Annotated[
+        list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)
+    ] = None,
+    disk: Annotated[list[str] | None, typer.Option(help="a disk of the service, e.g. vda", **HOST)] = None,
+    service_cores: Annotated[str, typer.Option(help="cores it runs on, e.g. 0,1; default: all", **HOST)] = "",
     interrupt_cores: Annotated[
-        str, typer.Option(help="of these, the ones that take NIC interrupts; default: all")
+        str, typer.Option(help="of these, the ones that take NIC interrupts; default: all", **HOST)
     ] = "",
     every: Annotated[str, typer.Option(help="between two host samples, 10ms to 10s")] = "100ms",
     timeout: Annotated[str, typer.Option(help="after which a request has failed")] = "10s",
-    out: Annotated[Path | None, typer.Option(help="folder for the run folders; default runs/measure-TIME")] = None,
+    method: http.Method = None,
+    header: http.Header = None,
+    body: http.Body = None,
+    template: http.Template = None,
+    requests: http.Requests = None,
+    status: http.Status = None,
+    bearer_env: http.BearerEnv = None,
+    basic_env: http.BasicEnv = None,
+    ca: http.Ca = None,
+    insecure: http.Insecure = None,
+    unix_socket: http.UnixSocket = None,
+    objective: http.Objectives = None,
+    out: Annotated[
+        Path | None, typer.Option(help="folder for the run folders [runs/measure-TIME]; one with runs: goes on")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print Metrics and verdicts as one JSON object")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
 ) -> None:
-    """Measures a service at several rates: requests, host metrics, verdict and Metrics of each in a run folder."""
+    """Measures a service at several rates, or with several numbers of users: requests, host metrics, verdict and Metrics
+    of each in a run folder."""
     from sojourn.lab.registry import only_one
     from sojourn.measure.load import http_load
-    from sojourn.measure.run import execute
+    from sojourn.measure.watched import watched
 
-    rates = levels(rate, "--rate")
-    length_s, every_s = duration_s(length, "--for"), duration_s(every, "--every")
+    one_form(as_json, as_csv, "measure")
+    objectives = [read_objective(text) for text in objective or ()]
+    common: dict[str, Any] = {
+        "arrivals": arrivals,
+        "think_s": 0.0 if think == "0" else duration_s(think, "--think"),
+        "duration_s": duration_s(length, "--for"),
+        "connections": connections,
+        "timeout_s": duration_s(timeout, "--timeout"),
+        **http.http_given(
+            method=method, header=header, body=body, template=template, requests=requests, status=status,
+            bearer_env=bearer_env, basic_env=basic_env, ca=ca, insecure=insecure, unix_socket=unix_socket,
+        ),
+    }  # fmt: skip
+    of, place = watched(pids, cgroup, disk), own_placement(service_cores, interrupt_cores)
+    count = {"cores": len(place["server"]), "nics": len(place["interrupts"])}
+    runs: dict[str, Level] = {}
+    for number, (name, level) in enumerate(named_levels(rate, users).items()):
+        config = http_load(url or [], seed=seed + number, **level, **common)
+        runs[name] = (name, config, {"name": name, "factors": {**level, **count}})
+    http.warn_of_hidden(next(iter(runs.values()))[1])
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
-    place = own_placement(service_cores, interrupt_cores)
-    what, count = {"placement": place}, {"cores": len(place["server"]), "nics": len(place["interrupts"])}
-    configs = [
-        http_load(url, rate_per_s=r, arrivals=arrivals, duration_s=length_s, connections=connections, seed=seed + k,
-                  timeout_s=duration_s(timeout, "--timeout"))
-        for k, r in enumerate(rates)
-    ]  # fmt: skip
-    out_console = console()
-    folders: list[RunFolder] = []
     with only_one("measure"):
-        for r, config in zip(rates, configs, strict=True):
-            name = f"rate-{r:g}"
-            with live(f"{r:g}/s") as view:
-                folders.append(
-                    execute(where / name, config, what={**what, "name": name, "factors": {"rate_per_s": r, **count}},
-                            interval_s=every_s, progress=view)
-                )  # fmt: skip
-    out_console.print(summary(folders))
-    costs = [cost for f in folders if (cost := (f.manifest.get("observer") or {}).get("own_share")) is not None]
-    if costs:
-        out_console.print(f"recording the host took {percent(max(costs), 2)} of a core at most")
-    out_console.print(f"run folders in {where}", soft_wrap=True)
+        folders = measured(where, runs, of, place, duration_s(every, "--every"))
+    judged = [(folder, judge(folder, objectives, whole=False)) for folder in folders]
+    tell(judged, Form(as_json, as_csv), where)
+    finish([(folder.path.name, folder.manifest["reasons"], found) for folder, found in judged])
+
+
+def named_levels(rate: str | None, users: str | None) -> dict[str, dict[str, Any]]:
+    """The levels by the name of their run.
+
+    Raises:
+        InputError: both or neither, or a number of users that is not whole.
+    """
+    if (rate is None) == (users is None):
+        raise InputError(f"rate = {rate}, users = {users}", "measure", "give either --rate or --users")
+    if rate is not None:
+        return {f"rate-{r:g}": {"rate_per_s": r} for r in levels(rate, "--rate")}
+    counts = levels(users or "", "--users")
+    if any(count != int(count) for count in counts):
+        raise InputError(repr(users), "--users", "give whole numbers")
+    return {f"users-{count:g}": {"users": int(count)} for count in counts}
+
+
+def measured(where: Path, runs: dict[str, Level], of: Any, place: dict[str, Any], every_s: float) -> list[RunFolder]:
+    """Each run, measured now or kept from before, with the demands of what was watched.
+
+    Raises:
+        RunFolderError: `where` has runs under other conditions, or something else.
+    """
+    from sojourn.measure.run import Surroundings, execute, machine
+    from sojourn.measure.series import contents, kept
+    from sojourn.measure.watched import demands
+
+    first = next(iter(runs.values()))[1]
+    conditions = {
+        "placement": place,
+        "every_s": every_s,
+        "cgroups": of.cgroups,
+        "disks": of.disks,
+        "bodies": contents(first),
+    }
+    like = {"conditions": conditions, "machine": machine()}
+    there = kept(where, {name: config for name, config, _ in runs.values()}, like)
+    folders = []
+    for name, config, what in runs.values():
+        if name in there:
+            folders.append(there[name])
+            continue
+        around = Surroundings(
+            pids=of.roles(), cgroups=of.cgroups, manifest={"placement": place, "conditions": conditions}
+        )
+        with live(name) as view:
+            if there:
+                view.say(f"{name}: measured; {len(there)} runs are there already")
+            folder = execute(where / name, config, what=what, around=around, interval_s=every_s, progress=view)
+        if found := demands(folder, of):
+            folder.manifest["demands_s"] = found
+            folder.save()
+        folders.append(folder)
+    return folders
 
 
 def own_placement(service: str, interrupts: str) -> dict[str, Any]:
@@ -85,22 +172,3 @@ def _cores(text: str, available: list[int], place: str) -> list[int]:
     if not set(chosen) <= set(available):
         raise InputError(repr(text), place, f"give some of {','.join(map(str, available))}")
     return chosen
-
-
-def summary(folders: list[RunFolder]) -> Table:
-    """One line a run: rate, throughput, response time with interval, busiest core, verdict."""
-    table = Table("run", "throughput", "response time", "p99", "busiest core", "valid", box=None, header_style="dim")
-    for folder in folders:
-        metrics = Metrics.read(folder.path / "metrics.parquet")
-        frame = metrics.frame
-        busy = frame.filter(frame["metric"] == "utilisation")["value"].max()
-        response = metrics.value("response_time"), *metrics.interval("response_time")
-        table.add_row(
-            folder.path.name,
-            interval(metrics.value("throughput"), None, None, "1/s"),
-            interval(*response, "s"),
-            interval(metrics.value("response_time_quantile", q=0.99), None, None, "s"),
-            percent(busy if isinstance(busy, float) else None),
-            "yes" if folder.manifest["valid"] else "no: " + "; ".join(folder.manifest["reasons"]),
-        )
-    return table

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
+from sojourn.measure.http_request import HttpRequest, statuses, targets
 
 MOST_PER_S = 1e7
 MOST_USERS = 1_000_000
@@ -23,9 +26,22 @@ def http_load(
     connections: int = 64,
     seed: int = 1,
     timeout_s: float = 10.0,
-    status: int = 200,
+    status: int | Sequence[int] = 200,
+    method: str = "GET",
+    headers: Sequence[tuple[str, str]] = (),
+    body: str | None = None,
+    template: bool = False,
+    requests: Sequence[HttpRequest] | None = None,
+    ca: Path | str | None = None,
+    insecure: bool = False,
+    unix_socket: Path | str | None = None,
 ) -> dict[str, Any]:
     """One lane over `urls` (equal weights): open loop at `rate_per_s` in (0, 1e7], or closed loop with `users`.
+
+    Each request has `method`, `headers` (values as `credentials.header` says) and `body` (text, or `@FILE`); with
+    `template` placeholders in them are drawn. `requests` instead: a weighted list, with `headers` where it has none.
+    `status`: those that a good answer may have. https:// is trusted by the authorities of this machine, by those in the
+    PEM file `ca`, or (`insecure`) whatever certificate it shows. `unix_socket`: where all of it goes.
 
     Raises:
         InputError: both or neither of rate and users, or one of them out of range; the generator checks the rest.
@@ -40,8 +56,9 @@ def http_load(
         raise InputError(str(connections), "--connections", "give at least 1")
     if arrivals not in ("poisson", "constant"):
         raise InputError(repr(arrivals), "--arrivals", "use poisson or constant")
+    common = HttpRequest(url="", method=method, headers=headers, body=body, template=template)
     lane: dict[str, Any] = {
-        "targets": [{"url": url, "weight": 1.0, "class": url} for url in urls],
+        "targets": targets(urls, requests, common),
         "connections": connections,
         "connections_max": max(connections, 4096),
         "cpu": None,
@@ -51,14 +68,19 @@ def http_load(
     else:
         kind = "exponential" if think_s > 0 else "deterministic"
         lane["closed"] = {"users": users, "think": {"kind": kind, "mean": think_s}}
-    return {
+    config: dict[str, Any] = {
         "lanes": [lane],
         "duration_s": duration_s,
         "seed": seed,
         "timeout_s": timeout_s,
-        "expect": {"status": status},
+        "expect": {"status": status if isinstance(status, int) else statuses(status)},
         "realtime": False,
     }
+    if ca is not None or insecure:
+        config["tls"] = {"ca": None if ca is None else str(ca), "insecure": insecure}
+    if unix_socket is not None:
+        config["unix_socket"] = str(unix_socket)
+    return config
 
 
 def client_lanes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sojourn.errors import InputError
+from sojourn.measure.credentials import hide
 from sojourn.measure.kv_load import Sizes, sizes
 from sojourn.measure.load import client_lanes
 
@@ -69,6 +70,6 @@ def messages_load(
             "fresh": fresh,
             "message_bytes": sizes(message_bytes, "--message-size"),
             "verify": verify,
-            "token": token,
+            **({} if token is None else {"token_env": hide("messages token", token)}),
         },
     }

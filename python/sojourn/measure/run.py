@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from sojourn import __version__
 from sojourn.errors import SojournError
 from sojourn.lab.process import Event, Worker
 from sojourn.lab.registry import start_time
@@ -40,6 +41,7 @@ class Surroundings:
     pids: dict[str, int] = field(default_factory=dict)
     observer: int | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
+    cgroups: tuple[str, ...] = ()
 
 
 def execute(
@@ -103,6 +105,7 @@ def _observe(worker: Worker, folder: RunFolder, around: Surroundings, pids: dict
         "interval_s": interval_s,
         "out": str(folder.path / "host.ndjson"),
         "pids": list(pids.values()),
+        "cgroups": list(around.cgroups),
         "cpu": around.observer,
         "disks": True,
         "nics": True,
@@ -155,4 +158,5 @@ def machine() -> dict[str, Any]:
         "architecture": system.machine,
         "cores": os.cpu_count(),
         "python": platform.python_version(),
+        "sojourn": __version__,
     }

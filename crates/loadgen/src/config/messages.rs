@@ -35,6 +35,8 @@ pub struct MessagesConfig {
     pub verify: bool,
     /// For `Authorization: Bearer`.
     pub token: Option<String>,
+    /// The environment variable that has it instead: a configuration is kept in run folders.
+    pub token_env: Option<String>,
 }
 
 impl Default for MessagesConfig {
@@ -49,11 +51,17 @@ impl Default for MessagesConfig {
             message_bytes: Sizes::Fixed { value: 200 },
             verify: true,
             token: None,
+            token_env: None,
         }
     }
 }
 
 impl MessagesConfig {
+    /// As it is, or from the environment.
+    pub(crate) fn token(&self) -> Option<String> {
+        self.token.clone().or_else(|| self.token_env.as_ref().and_then(|name| std::env::var(name).ok()))
+    }
+
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         let (put, take) = (self.put, self.take);
         let usable = [put, take].iter().all(|w| *w >= 0.0 && w.is_finite()) && put + take > 0.0;
@@ -73,7 +81,10 @@ impl MessagesConfig {
         let usable = (1..=100).contains(&prefix.len()) && prefix.bytes().all(plain);
         let remedy = "give 1 to 100 of the characters A-Z a-z 0-9 - _ .";
         check(usable, "messages.prefix", format!("{prefix:?}"), remedy)?;
-        let usable = self.token.iter().all(|token| token.bytes().all(|b| b.is_ascii_graphic()));
+        let variable = self.token_env.as_deref().unwrap_or_default();
+        let known = self.token_env.is_none() || std::env::var(variable).is_ok_and(|token| !token.is_empty());
+        check(known, "messages.token_env", format!("{variable}, which is not set"), "export it first")?;
+        let usable = self.token().iter().all(|token| token.bytes().all(|b| b.is_ascii_graphic()));
         check(usable, "messages.token", "one with blanks or others", "give printable ASCII characters")?;
         let remedy = "give 16 to 67108864 bytes: a message begins with its number";
         self.message_bytes.validate("messages.message_bytes", HEADER_BYTES, MESSAGE_BYTES_MAX, remedy)
@@ -99,6 +110,7 @@ mod tests {
         refused(&|c| c.prefix = "a b".into(), "prefix");
         refused(&|c| c.prefix = String::new(), "prefix");
         refused(&|c| c.message_bytes = Sizes::Fixed { value: 15 }, "message_bytes");
+        refused(&|c| c.token_env = Some("SOJOURN_TEST_UNSET".into()), "SOJOURN_TEST_UNSET, which is not set");
         refused(&|c| c.token = Some("a\r\nX: y".into()), "token");
     }
 }

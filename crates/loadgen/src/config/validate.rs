@@ -2,6 +2,7 @@
 
 use sojourn_dist::{Arrivals, DistError};
 
+use super::http;
 use super::{Closed, Config, KvConfig, LaneConfig, MessagesConfig, TargetConfig};
 use crate::error::ConfigError;
 use crate::url::{Scheme, Url};
@@ -36,8 +37,7 @@ impl Config {
         let expect = &self.expect;
         let (least, most) = (expect.min_bytes.unwrap_or(0), expect.max_bytes.unwrap_or(u64::MAX));
         check(least <= most, "expect.min_bytes", least, "give at most expect.max_bytes")?;
-        let status_ok = expect.status.is_none_or(|s| (100..600).contains(&s));
-        check(status_ok, "expect.status", expect.status.unwrap_or(0), "give 100 to 599")?;
+        expect.status.as_ref().map_or(Ok(()), |status| status.validate("expect.status"))?;
         let lanes = self.lanes.len();
         check((1..=LANES_MAX).contains(&lanes), "lanes", format!("{lanes} lanes"), "give 1 to 255")?;
         self.lanes.iter().enumerate().try_for_each(|(i, lane)| lane.validate(&format!("lanes[{i}]")))?;
@@ -57,6 +57,22 @@ impl Config {
         check(!unused, "kv", "given with other targets", "remove it, or give memcached://HOST:PORT")?;
         let unused = self.messages.is_some() && self.scheme() != Scheme::Messages;
         check(!unused, "messages", "given with other targets", "remove it, or give messages://HOST:PORT")?;
+        let https = targets().any(|target| target.url.starts_with("https://"));
+        check(
+            https || self.tls.is_none(),
+            "tls",
+            "given without an https:// target",
+            "remove it, or give https://",
+        )?;
+        let longest = self.unix_socket.as_ref().map_or(0, |path| path.as_os_str().len());
+        check(
+            longest <= 107,
+            "unix_socket",
+            format!("{longest} bytes long"),
+            "give a path of at most 107 bytes",
+        )?;
+        let unused = self.unix_socket.is_some() && self.scheme() != Scheme::Http;
+        check(!unused, "unix_socket", "given with other targets", "remove it, or give http:// targets")?;
         self.kv.as_ref().map_or(Ok(()), KvConfig::validate)?;
         self.messages.as_ref().map_or(Ok(()), MessagesConfig::validate)
     }
@@ -74,7 +90,9 @@ impl Config {
 
     /// What is asked of the message service; `None` for the others.
     pub(crate) fn messages(&self) -> Option<MessagesConfig> {
-        (self.scheme() == Scheme::Messages).then(|| self.messages.clone().unwrap_or_default())
+        let wanted = self.messages.clone().unwrap_or_default();
+        let token = wanted.token();
+        (self.scheme() == Scheme::Messages).then_some(MessagesConfig { token, ..wanted })
     }
 }
 
@@ -106,7 +124,19 @@ impl TargetConfig {
         let weight = self.weight;
         let allowed = weight > 0.0 && weight.is_finite();
         check(allowed, &format!("{place}.weight"), weight, "give a finite number above 0")?;
-        Url::parse(&self.url, &format!("{place}.url")).map(|_| ())
+        let url = Url::parse(&self.url, &format!("{place}.url"))?;
+        if url.scheme != Scheme::Http {
+            let plain = self.method == "GET" && self.headers.is_empty() && self.body.is_none();
+            return check(
+                plain && !self.template,
+                place,
+                "asked as HTTP",
+                "give an http:// URL, or the URL alone",
+            );
+        }
+        http::validate_method(&self.method, &format!("{place}.method"))?;
+        self.headers.iter().try_for_each(|header| header.validate(&format!("{place}.headers")))?;
+        self.status.as_ref().map_or(Ok(()), |status| status.validate(&format!("{place}.status")))
     }
 }
 

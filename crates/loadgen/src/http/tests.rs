@@ -68,7 +68,21 @@ fn the_end_of_the_stream() {
     assert_eq!(response.end(), Ending::NoAnswer);
     response.feed(b"HTTP/1.1 200 OK\r\n\r\nabc").unwrap();
     assert_eq!((response.end(), response.body.bytes), (Ending::Complete, 3));
-    response.reset();
+    response.reset(false);
     response.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").unwrap();
     assert_eq!(response.end(), Ending::Short);
+}
+
+#[test]
+fn an_answer_to_a_head_has_no_body() {
+    for text in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n\r\n",
+    ] {
+        let mut response = Response::new();
+        response.reset(true);
+        assert_eq!(response.feed(text.as_bytes()), Ok(Some(text.len())), "{text}");
+        assert!(response.keep_alive && response.body.bytes == 0);
+    }
 }

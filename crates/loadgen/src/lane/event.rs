@@ -1,33 +1,32 @@
 //! The life of a connection in a lane: opened, ready, closed; events and deadlines.
 
 use std::io;
-use std::net::TcpStream;
 
 use super::{Deadline, Lane};
 use crate::clock::now_s;
-use crate::conn::{Conn, Phase};
+use crate::conn::{Conn, Link, Phase};
 use crate::outcome::Failure;
 use crate::protocol::Traffic;
-use crate::sys;
+use crate::sys::Socket;
 
 const CLOSING: i32 = libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR;
 const READABLE: i32 = libc::EPOLLIN | CLOSING;
 
 impl Lane<'_> {
     /// Puts a connection into a slot and watches it.
-    pub(super) fn insert(&mut self, stream: TcpStream, pool: usize, phase: Phase) -> io::Result<usize> {
+    pub(super) fn insert(&mut self, link: Link, pool: usize, phase: Phase) -> io::Result<usize> {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
         });
         let id = self.account.opened;
         self.account.opened += 1;
-        if let Err(cause) = self.poller.add(&stream, (slot as u64) << 32 | u64::from(id)) {
+        if let Err(cause) = self.poller.add(&link.socket, (slot as u64) << 32 | u64::from(id)) {
             self.free.push(slot);
             return Err(cause);
         }
         let exchange = self.traffic.as_ref().map(Traffic::exchange);
-        self.slots[slot] = Some(Conn::new(stream, id, pool, phase, exchange));
+        self.slots[slot] = Some(Conn::new(link, id, pool, phase, exchange));
         Ok(slot)
     }
 
@@ -45,7 +44,7 @@ impl Lane<'_> {
             if flags & (libc::EPOLLOUT | CLOSING) == 0 {
                 return;
             }
-            match conn.stream.take_error() {
+            match conn.socket.take_error() {
                 Ok(None) => self.connected(slot),
                 Ok(Some(cause)) | Err(cause) => return self.connect_failed(slot, &cause),
             }
@@ -58,8 +57,8 @@ impl Lane<'_> {
             return;
         };
         match conn.phase {
-            // Nothing is asked, so nothing may come: the peer closes, or is broken.
-            Phase::Idle if flags & READABLE != 0 => self.close(slot),
+            Phase::Handshaking => self.shake(slot),
+            Phase::Idle if flags & READABLE != 0 => self.read_idle(slot),
             Phase::Busy(request) => {
                 let bytes = &self.targets[request.target].request;
                 let writable = flags & libc::EPOLLOUT != 0;
@@ -74,12 +73,38 @@ impl Lane<'_> {
         }
     }
 
+    /// Something came though nothing was asked.
+    fn read_idle(&mut self, slot: usize) {
+        let conn = self.slots[slot].as_mut();
+        if conn.is_some_and(|conn| !conn.is_fine_idle(&mut self.buffer)) {
+            self.close(slot);
+        }
+    }
+
     fn connected(&mut self, slot: usize) {
-        let Some(conn) = &self.slots[slot] else {
+        let Some(conn) = &mut self.slots[slot] else {
             return;
         };
+        if conn.tls.is_some() {
+            conn.phase = Phase::Handshaking;
+            return;
+        }
         self.pools[conn.pool].connected();
         self.ready(slot);
+    }
+
+    fn shake(&mut self, slot: usize) {
+        let Some(conn) = &mut self.slots[slot] else {
+            return;
+        };
+        match conn.shake(&mut self.buffer) {
+            Ok(false) => {}
+            Ok(true) => {
+                self.pools[conn.pool].connected();
+                self.ready(slot);
+            }
+            Err(cause) => self.connect_failed(slot, &cause),
+        }
     }
 
     fn connect_failed(&mut self, slot: usize, cause: &io::Error) {
@@ -96,7 +121,10 @@ impl Lane<'_> {
         self.pools[pool].connect_failed();
         let failure = match cause.kind() {
             io::ErrorKind::TimedOut => Failure::ConnectTimeout,
-            io::ErrorKind::ConnectionReset => Failure::Reset,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {
+                Failure::Reset
+            }
+            io::ErrorKind::InvalidData => Failure::Tls,
             _ => Failure::Refused,
         };
         if let Some(request) = self.pools[pool].waiting.pop_front() {
@@ -129,8 +157,10 @@ impl Lane<'_> {
     }
 
     fn open_one(&mut self, pool: usize) -> io::Result<()> {
-        let stream = sys::connect(self.addresses[pool])?;
-        let slot = self.insert(stream, pool, Phase::Connecting)?;
+        let address = &self.addresses[pool];
+        let socket = Socket::begin(&address.peer)?;
+        let tls = address.tls.as_ref().map(|server| server.session().map(Box::new)).transpose()?;
+        let slot = self.insert(Link { socket, tls }, pool, Phase::Connecting)?;
         self.pools[pool].opening();
         let (at_s, id) = (now_s() + self.shared.config.timeout_s, self.account.opened - 1);
         self.deadlines.push_back(Deadline { at_s, slot, id, sequence: None });
@@ -160,7 +190,7 @@ impl Lane<'_> {
         };
         conn.id == deadline.id
             && match (conn.phase, deadline.sequence) {
-                (Phase::Connecting, None) => true,
+                (Phase::Connecting | Phase::Handshaking, None) => true,
                 (Phase::Busy(request), Some(sequence)) => request.sequence == sequence,
                 _ => false,
             }

@@ -71,16 +71,16 @@ impl Lane<'_> {
         let Some(conn) = &mut self.slots[slot] else {
             return;
         };
-        let bytes = &self.targets[request.target].request;
+        let target = &mut self.targets[request.target];
         if let (Some(traffic), Some(exchange)) = (&mut self.traffic, &mut conn.exchange) {
-            traffic.compose(&request, bytes, exchange);
+            traffic.compose(&request, &target.request, exchange);
         }
         request.sent_s = now_s();
-        let whole = conn.begin(request, bytes);
+        let unbroken = conn.begin(request, target);
         let at_s = request.sent_s + self.shared.config.timeout_s;
         self.account.sent += 1;
         self.deadlines.push_back(Deadline { at_s, slot, id: conn.id, sequence: Some(request.sequence) });
-        if !whole {
+        if !unbroken {
             self.fail(slot, Failure::Reset);
         }
     }
@@ -103,7 +103,7 @@ impl Lane<'_> {
                 let response = &conn.response;
                 let failure = match (&mut conn.exchange, &mut self.traffic) {
                     (Some(exchange), Some(traffic)) => traffic.judge(exchange, response, request.user),
-                    _ => check(&self.shared.config.expect, response.status, response.body.bytes),
+                    _ => check(&self.targets[request.target].expect, response.status, response.body.bytes),
                 };
                 self.finish(slot, failure, stamp_ns, done_s);
                 if reusable {

@@ -2,10 +2,9 @@
 
 use std::io;
 use std::mem::zeroed;
-use std::net::TcpStream;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use super::check;
+use super::{check, Socket};
 use crate::clock::now_s;
 
 const EVENTS: usize = 256;
@@ -42,9 +41,9 @@ impl Poller {
     }
 
     /// Watches a socket, edge-triggered, for as long as it is open.
-    pub fn add(&self, stream: &TcpStream, key: u64) -> io::Result<()> {
+    pub fn add(&self, socket: &Socket, key: u64) -> io::Result<()> {
         let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
-        self.add_raw(stream.as_raw_fd(), key, interest)
+        self.add_raw(socket.as_raw_fd(), key, interest)
     }
 
     fn add_raw(&self, fd: RawFd, key: u64, interest: libc::c_int) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! A small threaded HTTP server on loopback that answers by path, and runs against it.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod secure;
 pub mod service;
 
 use std::io::{Read, Write};

@@ -1,0 +1,177 @@
+//! Sockets of the two kinds that a service listens on.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::mem::{size_of, zeroed};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::check;
+
+/// Where a service listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Peer {
+    Ip(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Peer::Ip(addr) => addr.fmt(f),
+            Peer::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Socket {
+    /// Connects, in at most `timeout`.
+    pub fn open(peer: &Peer, timeout: Duration) -> io::Result<Socket> {
+        match peer {
+            Peer::Ip(addr) => TcpStream::connect_timeout(addr, timeout).map(Socket::Tcp),
+            Peer::Unix(path) => UnixStream::connect(path).map(Socket::Unix),
+        }
+    }
+
+    /// Begins a connect; the socket becomes writable when it has ended, well or badly.
+    pub fn begin(peer: &Peer) -> io::Result<Socket> {
+        let begun = match peer {
+            Peer::Ip(addr) => begin_tcp(*addr),
+            Peer::Unix(path) => begin_unix(path),
+        };
+        match begun {
+            Ok((socket, connected)) => match connected {
+                Err(e) if e.raw_os_error() != Some(libc::EINPROGRESS) => Err(e),
+                _ => Ok(socket),
+            },
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Non-blocking, no Nagle, kernel receive stamps (which Unix sockets do not have).
+    pub fn prepare(&self) -> io::Result<()> {
+        match self {
+            Socket::Unix(stream) => return stream.set_nonblocking(true),
+            Socket::Tcp(stream) => {
+                stream.set_nonblocking(true)?;
+                stream.set_nodelay(true)?;
+            }
+        }
+        let on: libc::c_int = 1;
+        let (fd, length) = (self.as_raw_fd(), size_of::<libc::c_int>() as libc::socklen_t);
+        // SAFETY: `on` outlives the call. A kernel without stamps gives none: NaN in the record.
+        unsafe {
+            libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, (&raw const on).cast(), length)
+        };
+        Ok(())
+    }
+
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        match self {
+            Socket::Tcp(stream) => stream.take_error(),
+            Socket::Unix(stream) => stream.take_error(),
+        }
+    }
+
+    /// For reads and writes, while it blocks.
+    pub fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
+        match self {
+            Socket::Tcp(s) => s.set_read_timeout(Some(timeout)).and(s.set_write_timeout(Some(timeout))),
+            Socket::Unix(s) => s.set_read_timeout(Some(timeout)).and(s.set_write_timeout(Some(timeout))),
+        }
+    }
+}
+
+impl AsRawFd for Socket {
+    fn as_raw_fd(&self) -> RawFd {
+        match self {
+            Socket::Tcp(stream) => stream.as_raw_fd(),
+            Socket::Unix(stream) => stream.as_raw_fd(),
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => stream.read(buffer),
+            Socket::Unix(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => stream.write(bytes),
+            Socket::Unix(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+const KIND: libc::c_int = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+
+fn begin_tcp(addr: SocketAddr) -> io::Result<(Socket, io::Result<libc::c_int>)> {
+    let family = if addr.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+    // SAFETY: the descriptor is new and owned by nobody else.
+    let stream = unsafe { TcpStream::from_raw_fd(check(libc::socket(family, KIND, 0))?) };
+    let socket = Socket::Tcp(stream);
+    socket.prepare()?;
+    let connected = connect_tcp(socket.as_raw_fd(), addr);
+    Ok((socket, connected))
+}
+
+fn connect_tcp(fd: RawFd, addr: SocketAddr) -> io::Result<libc::c_int> {
+    // SAFETY: each struct is fully set and outlives the call that reads it.
+    match addr {
+        SocketAddr::V4(v4) => unsafe {
+            let mut to: libc::sockaddr_in = zeroed();
+            to.sin_family = libc::AF_INET as libc::sa_family_t;
+            to.sin_port = v4.port().to_be();
+            to.sin_addr.s_addr = u32::from_ne_bytes(v4.ip().octets());
+            check(libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_in>() as u32))
+        },
+        SocketAddr::V6(v6) => unsafe {
+            let mut to: libc::sockaddr_in6 = zeroed();
+            to.sin6_family = libc::AF_INET6 as libc::sa_family_t;
+            to.sin6_port = v6.port().to_be();
+            to.sin6_addr.s6_addr = v6.ip().octets();
+            to.sin6_scope_id = v6.scope_id();
+            check(libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_in6>() as u32))
+        },
+    }
+}
+
+/// A connect to a Unix socket ends at once; where the service's queue is full, badly (EAGAIN).
+fn begin_unix(path: &Path) -> io::Result<(Socket, io::Result<libc::c_int>)> {
+    let bytes = path.as_os_str().as_bytes();
+    // SAFETY: the descriptor is new and owned by nobody else; the address is fully set, its path ends with a zero
+    // byte because it is shorter than its field, and it outlives the call.
+    unsafe {
+        let stream = UnixStream::from_raw_fd(check(libc::socket(libc::AF_UNIX, KIND, 0))?);
+        let mut to: libc::sockaddr_un = zeroed();
+        if bytes.len() >= to.sun_path.len() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        to.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        to.sun_path.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte as libc::c_char);
+        let fd = stream.as_raw_fd();
+        let connected =
+            check(libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_un>() as u32));
+        Ok((Socket::Unix(stream), connected))
+    }
+}

@@ -1,0 +1,142 @@
+//! TLS for https:// targets: whom we trust, sessions, and what is wrong where there is none.
+
+mod trust;
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustls::pki_types::ServerName;
+use rustls::{CertificateError, ClientConfig, ClientConnection, Error};
+
+use crate::config::TlsConfig;
+use crate::error::{ConfigError, LoadError};
+use crate::sys::Socket;
+
+pub type Session = ClientConnection;
+
+/// The certificates of a load, read once; `None` where no target needs them.
+#[derive(Debug, Clone)]
+pub struct Context(Arc<ClientConfig>);
+
+/// A service that is talked to over TLS: its name is sent (SNI) and compared with its certificate.
+#[derive(Debug, Clone)]
+pub struct Server {
+    context: Context,
+    name: ServerName<'static>,
+}
+
+impl Context {
+    pub fn new(wanted: &TlsConfig) -> Result<Context, LoadError> {
+        trust::client(wanted).map(|config| Context(Arc::new(config)))
+    }
+
+    /// `place` is where the URL stands in the configuration.
+    pub fn server(&self, host: &str, place: &str) -> Result<Server, ConfigError> {
+        let name = ServerName::try_from(host.to_string()).map_err(|_| ConfigError::Value {
+            place: place.to_string(),
+            value: format!("{host:?}"),
+            remedy: "give a host name or an IP address that a certificate can be for",
+        })?;
+        Ok(Server { context: self.clone(), name })
+    }
+}
+
+impl Server {
+    pub fn session(&self) -> io::Result<Session> {
+        ClientConnection::new(Arc::clone(&self.context.0), self.name.clone()).map_err(broken)
+    }
+
+    /// The whole handshake over a socket that still blocks, in at most `timeout`.
+    pub fn open(&self, socket: &mut Socket, timeout: Duration) -> io::Result<Session> {
+        let (mut session, end) = (self.session()?, Instant::now() + timeout);
+        loop {
+            flush(&mut session, socket)?;
+            if !session.is_handshaking() {
+                return Ok(session);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            socket.set_timeout(left)?;
+            let count = session.read_tls(socket).map_err(|cause| match cause.kind() {
+                io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
+                _ => cause,
+            })?;
+            if count == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            if let Err(cause) = session.process_new_packets() {
+                // The service is told why.
+                let _ = flush(&mut session, socket);
+                return Err(broken(cause));
+            }
+        }
+    }
+}
+
+/// An error of TLS on its way as one of the system.
+pub fn broken(cause: Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, cause)
+}
+
+/// Writes what the session has to say; `WouldBlock` where the socket takes no more.
+pub fn flush(session: &mut Session, socket: &mut Socket) -> io::Result<()> {
+    while session.wants_write() {
+        match session.write_tls(socket) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong, and what helps.
+pub fn explain(cause: &io::Error, host: &str) -> (String, &'static str) {
+    let inner = cause.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    let Some(error) = inner else {
+        let said = match cause.kind() {
+            io::ErrorKind::UnexpectedEof => "the connection was closed during the TLS handshake".to_string(),
+            io::ErrorKind::TimedOut => "no end of the TLS handshake in time".to_string(),
+            _ => format!("{cause} during the TLS handshake"),
+        };
+        return (said, "look whether the service speaks TLS there; http:// if it does not");
+    };
+    match error {
+        Error::InvalidCertificate(certificate) => explain_certificate(certificate, host),
+        Error::InvalidMessage(_) => {
+            ("what answers there does not speak TLS".to_string(), "give http://, or the port that speaks TLS")
+        }
+        Error::AlertReceived(alert) => (
+            format!("the service ended the TLS handshake: {alert:?}"),
+            "look into its log: it may want a client certificate, or another version of TLS",
+        ),
+        other => (format!("TLS: {other}"), "look whether the service speaks TLS 1.2 or 1.3 there"),
+    }
+}
+
+fn explain_certificate(certificate: &CertificateError, host: &str) -> (String, &'static str) {
+    let (said, remedy) = match certificate {
+        CertificateError::UnknownIssuer => (
+            "its certificate is signed by an authority that is not trusted here".to_string(),
+            "give --ca FILE with that authority's certificate, or --insecure to take any",
+        ),
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => (
+            format!("its certificate is not for {host}"),
+            "use a name that is in the certificate, or --insecure to take any",
+        ),
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => (
+            "its certificate has expired".to_string(),
+            "renew it, look at this machine's clock, or --insecure to take any",
+        ),
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => (
+            "its certificate is not valid yet".to_string(),
+            "look at this machine's clock, or --insecure to take any",
+        ),
+        other => (format!("its certificate is not accepted: {other}"), "mend it, or --insecure to take any"),
+    };
+    (said, remedy)
+}

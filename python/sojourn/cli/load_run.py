@@ -1,0 +1,103 @@
+"""A load run with a live view, its summary printed, its verdict as exit code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sojourn.cli.live import live
+from sojourn.cli.load_table import show
+from sojourn.cli.output import console, one_form
+from sojourn.errors import LoadError, ServiceError
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.objectives import Objective, demand_met, judge
+from sojourn.table import Metrics
+
+
+@dataclass(frozen=True)
+class Form:
+    """How results are printed: a table, the summary as one JSON object, or the Metrics as CSV."""
+
+    as_json: bool = False
+    as_csv: bool = False
+
+
+def perform(config: dict[str, Any], out: Path | None, form: Form, objectives: Sequence[Objective] = ()) -> None:
+    """Runs the load with a live view, and prints its summary, cut off or not.
+
+    Raises:
+        LoadError, ServiceError: for a run that is not valid. ObjectiveMissed: for a valid one.
+    """
+    from sojourn.measure.run import execute
+
+    one_form(form.as_json, form.as_csv, "load")
+    where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
+    try:
+        with live("load") as view:
+            folder = execute(where, config, what={"name": where.name}, progress=view)
+        found = judge(folder, objectives, whole=True)
+        summary = summary_of(where)
+        assert summary is not None, "a run that ended without an error has a summary"
+        tell(summary | ({"objectives": found} if found else {}), form, where)
+    except KeyboardInterrupt:
+        if (summary := summary_of(where)) is not None:
+            tell(summary, form, where)
+        raise
+    finally:
+        if out is None:
+            shutil.rmtree(where.parent, ignore_errors=True)
+    end(summary["reasons"], "load")
+    demand_met(found, "load")
+
+
+def summary_of(where: Path) -> dict[str, Any] | None:
+    """What the generator said at its end, with the verdict of the run and how many requests its schedule stands for; None
+    if it had not begun."""
+    if not (where / "manifest.json").exists():
+        return None
+    manifest = RunFolder.open(where).manifest
+    generator = manifest.get("generator")
+    if not generator:
+        return None
+    return generator | {key: manifest[key] for key in ("valid", "reasons", "status")} | expectation(manifest)
+
+
+def expectation(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The count of requests that a Poisson schedule is expected to have, and its standard deviation."""
+    lanes, whole = manifest["load"]["lanes"], manifest["status"] == "complete"
+    arrivals = [lane.get("arrivals") or {} for lane in lanes]
+    if not whole or any(one.get("kind") != "poisson" for one in arrivals):
+        return {}
+    mean = sum(one["rate_per_s"] for one in arrivals) * manifest["load"]["duration_s"]
+    return {"expected": {"requests": mean, "deviation": mean**0.5}}
+
+
+def tell(summary: dict[str, Any], form: Form, where: Path) -> None:
+    """Prints the summary as one JSON object or as a table, or the Metrics of the run as CSV."""
+    if form.as_json:
+        typer.echo(json.dumps(summary))
+    elif form.as_csv:
+        if (where / "metrics.parquet").exists():
+            typer.echo(Metrics.read(where / "metrics.parquet").frame.write_csv(), nl=False)
+    else:
+        show(summary, console())
+
+
+def end(reasons: Sequence[str], verb: str) -> None:
+    """Ends with the exit code of a run that is not valid: 5 if the service failed, else 3.
+
+    Raises:
+        LoadError, ServiceError: for those two.
+    """
+    if failed := [reason for reason in reasons if "of the requests failed" in reason]:
+        raise ServiceError(failed[0], verb, "see the failures above")
+    for reason in reasons:
+        remedy = "the figures above are not the service's" if "generator" in reason else "the figures above mean little"
+        raise LoadError(f"not valid, {reason}", verb, remedy)

@@ -1,0 +1,105 @@
+"""What `sojourn measure` prints of its runs, and its exit code."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.table import Table
+
+from sojourn.cli.load_run import Form, end, expectation
+from sojourn.cli.load_table import by_chance
+from sojourn.cli.output import console
+from sojourn.errors import NoSuchRow
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.objectives import demand_met, lines
+from sojourn.table import Metrics
+from sojourn.units import interval, percent, seconds
+
+Judged = list[tuple[RunFolder, list[dict[str, Any]]]]
+
+
+def tell(judged: Judged, form: Form, where: Path) -> None:
+    """The runs as a table, or for programs: their Metrics, with `--json` beside the verdict of each."""
+    metrics = [Metrics.read(path) for folder, _ in judged if (path := folder.path / "metrics.parquet").exists()]
+    if form.as_csv:
+        typer.echo(Metrics.concat(metrics).frame.write_csv(), nl=False)
+    elif form.as_json:
+        invalid = [
+            f"{folder.path.name}: {'; '.join(reasons)}"
+            for folder, _ in judged
+            if (reasons := folder.manifest["reasons"])
+        ]
+        verdict = {"method": "measured", "status": "not_valid" if invalid else "ok", "message": "\n".join(invalid)}
+        rows = json.loads(Metrics.concat(metrics).to_json())["rows"]
+        typer.echo(json.dumps({**verdict, "rows": rows, "runs": [run(*one) for one in judged]}))
+    else:
+        show(judged, where)
+
+
+def run(folder: RunFolder, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """One run for a program."""
+    manifest = folder.manifest
+    kept = {key: manifest.get(key) for key in ("name", "factors", "valid", "reasons", "demands_s")}
+    return {**kept, "folder": str(folder.path), "objectives": found}
+
+
+def show(judged: Judged, where: Path) -> None:
+    out = console()
+    out.print(summary([folder for folder, _ in judged]))
+    for folder, found in judged:
+        name = folder.path.name
+        told = lines(found)
+        if demands := folder.manifest.get("demands_s"):
+            told.append("a request takes " + ", ".join(f"{of} {seconds(value)}" for of, value in demands.items()))
+        chance = by_chance({**(folder.manifest.get("generator") or {}), **expectation(folder.manifest)})
+        for line in [*told, *filter(None, [chance])]:
+            out.print(f"{name}: {line}", highlight=False, markup=False)
+    costs = [c for f, _ in judged if (c := (f.manifest.get("observer") or {}).get("own_share")) is not None]
+    if costs:
+        out.print(f"recording the host took {percent(max(costs), 2)} of a core at most")
+    out.print(f"run folders in {where}", soft_wrap=True)
+
+
+def summary(folders: list[RunFolder]) -> Table:
+    """One line a run: rate, throughput, response time with interval, busiest core, verdict."""
+    table = Table("run", "throughput", "response time", "p99", "busiest core", "valid", box=None, header_style="dim")
+    for folder in folders:
+        verdict = "yes" if folder.manifest["valid"] else "no: " + "; ".join(folder.manifest["reasons"])
+        table.add_row(folder.path.name, *_figures(folder), verdict)
+    return table
+
+
+def _figures(folder: RunFolder) -> list[str]:
+    path = folder.path / "metrics.parquet"
+    if not path.exists():
+        return ["–"] * 4
+    metrics = Metrics.read(path)
+    busy = metrics.frame.filter(metrics.frame["metric"] == "utilisation")["value"].max()
+    response: tuple[float | None, float | None, float | None] = (None, None, None)
+    quantile = None
+    with suppress(NoSuchRow):  # no request succeeded
+        response = metrics.value("response_time"), *metrics.interval("response_time")
+        quantile = metrics.value("response_time_quantile", q=0.99)
+    return [
+        interval(metrics.value("throughput"), None, None, "1/s"),
+        interval(*response, "s"),
+        interval(quantile, None, None, "s"),
+        percent(busy if isinstance(busy, float) else None),
+    ]
+
+
+def finish(runs: list[tuple[str, list[str], list[dict[str, Any]]]]) -> None:
+    """The exit code of several runs, each a name, why it is not valid, and what came of the objectives.
+
+    Raises:
+        LoadError, ServiceError: one is not valid. ObjectiveMissed: all are, and one missed an objective.
+    """
+    invalid = [(name, reasons) for name, reasons, _ in runs if reasons]
+    count = f"{len(invalid)} of {len(runs)} runs are not valid: " if len(runs) > 1 else ""
+    end([f"{count}{name}: {reason}" for name, reasons in invalid for reason in reasons], "measure")
+    named = [{**one, "objective": f"{name}: {one['objective']}"} for name, _, found in runs for one in found]
+    demand_met(named, "measure")
