@@ -29,6 +29,7 @@ UNITS = {
     "waiting_time": "s",
     "blocked_time": "s",
     "service_time": "s",
+    "service_demand": "s",
     "residence_time": "s",
     "response_time": "s",
     "loss_probability": "1",

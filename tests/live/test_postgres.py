@@ -19,10 +19,10 @@ import pytest
 from message_cluster import needs_postgres
 
 from sojourn.errors import LabError, ServiceError
+from sojourn.lab.processes import alive
 from sojourn.testbed.memcached import free_port
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_place import PREFIX
-from sojourn.testbed.postgres_processes import alive
 from sojourn.testbed.postgres_programs import reaches
 from sojourn.testbed.postgres_talk import Session
 

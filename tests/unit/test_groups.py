@@ -15,7 +15,7 @@ from sojourn.lab.groups import PERIODS, USED_UP, CoreShare, quota_us
 @pytest.fixture
 def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> registry.Book:
     monkeypatch.setattr(registry, "directory", lambda: tmp_path)
-    monkeypatch.setattr(groups, "group_parents", lambda listed: [tmp_path / "v"])
+    monkeypatch.setattr(groups, "group_parents", lambda *_: [tmp_path / "v"])
     return registry.Book("0123ab")
 
 

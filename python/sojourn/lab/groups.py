@@ -20,13 +20,13 @@ LEAST_CORES = LEAST_QUOTA_US / LONGEST_US
 PERIODS, USED_UP = "nr_periods", "nr_throttled"
 
 
-def make_group(book: Book, name: str, prepare: Callable[[Path], None], what: str) -> Path:
+def make_group(book: Book, name: str, prepare: Callable[[Path], None], what: str, controller: str = "cpu") -> Path:
     """Makes the control group `name` where `prepare`, which sets its files, can do so; written down first.
 
     Raises:
         LabError: `what` can be had nowhere.
     """
-    for parent in group_parents(Path("/proc/self/cgroup").read_text()):
+    for parent in group_parents(Path("/proc/self/cgroup").read_text(), controller):
         if not parent.is_dir():
             continue
         group = parent / name
@@ -42,15 +42,29 @@ def make_group(book: Book, name: str, prepare: Callable[[Path], None], what: str
     raise LabError(f"no control group with {what}", "/sys/fs/cgroup", "use a kernel with the cpu controller, as root")
 
 
-def group_parents(listed: str) -> list[Path]:
+def group_parents(listed: str, controller: str = "cpu") -> list[Path]:
     """Where a group may be made, best first: this process's own group (`listed`: /proc/self/cgroup), then the roots."""
-    roots = {"v1": Path("/sys/fs/cgroup/cpu"), "v2": Path("/sys/fs/cgroup")}
+    roots = {"v1": Path("/sys/fs/cgroup", controller), "v2": Path("/sys/fs/cgroup")}
     own = []
     for line in listed.splitlines():
         _, controllers, path = line.split(":", 2)
-        if "cpu" in controllers.split(",") or not controllers:
+        if controller in controllers.split(",") or not controllers:
             own.append(roots["v1" if controllers else "v2"] / path.strip("/"))
     return list(dict.fromkeys([*own, *roots.values()]))
+
+
+def make_counted_group(book: Book, name: str) -> Path | None:
+    """Makes a group whose CPU time, with that of members which have ended, can be read; None where it cannot be had."""
+
+    def prepare(group: Path) -> None:
+        files = [group / name for name in ("cpuacct.usage", "cpu.stat") if (group / name).exists()]
+        if not files or (files[0].name == "cpu.stat" and "usage_usec" not in files[0].read_text()):
+            raise OSError("no CPU time there")
+
+    try:
+        return make_group(book, name, prepare, "CPU time", "cpuacct")
+    except LabError:
+        return None
 
 
 def write(path: Path, text: str) -> None:

@@ -75,8 +75,8 @@ class Worker:
                 continue
         self._events.put(None)
 
-    def ready(self, timeout_s: float = 20.0) -> Event:
-        """Waits until the worker says that it is ready; one that does not is ended.
+    def ready(self, timeout_s: float = 20.0, grace_s: float = 0.0) -> Event:
+        """Waits until the worker says that it is ready; one that does not is ended, within `grace_s` in good order.
 
         Raises:
             ServiceError: it ended or said an error first. LabError: it said nothing in time.
@@ -84,6 +84,10 @@ class Worker:
         try:
             return self._until("ready", timeout_s, None)
         except BaseException:
+            if grace_s and self.process.poll() is None:
+                self.process.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    self.process.wait(grace_s)
             self.close()
             raise
 

@@ -22,8 +22,11 @@ from pathlib import Path
 from typing import IO
 
 from sojourn.errors import Busy, LabError
+from sojourn.lab.processes import GONE_S, marked, name_of, send, wait_until
 
 HOST = r"(server|proxy)[1-9][0-9]?"
+MARK = "SOJOURN_SERVICE"  # of the environment of every process of a user's service; its value is the token of a book
+TOKEN = re.compile("[0-9a-f]{6}")
 NAMESPACE = re.compile(rf"sojourn-[0-9a-f]{{6}}-(client|server|switch|{HOST})")
 CGROUP = re.compile(rf"/sys/fs/cgroup/(?:(?!\.\./)[^/]+/)*sojourn-[0-9a-f]{{6}}(-{HOST})?")
 # An abstract address: every user sees it, and it is gone with the process that holds it.
@@ -94,28 +97,30 @@ def _holder() -> str:
 
 
 class Book:
-    """The list of one live lab's namespaces and control groups."""
+    """The list of one live lab's namespaces, control groups, and marks of processes."""
 
     def __init__(self, token: str) -> None:
         self.path = directory() / f"lab-{token}.json"
         self.namespaces: list[str] = []
         self.cgroups: list[str] = []
+        self.marks: list[str] = []
         self._write()
 
-    def add(self, *, namespace: str | None = None, cgroup: str | None = None) -> None:
+    def add(self, *, namespace: str | None = None, cgroup: str | None = None, mark: str | None = None) -> None:
         self.namespaces += [namespace] if namespace else []
         self.cgroups += [cgroup] if cgroup else []
+        self.marks += [mark] if mark else []
         self._write()
 
     def close(self) -> None:
         """Removes everything on the list, then the list; what resists stays listed for the next start."""
-        _remove(self.namespaces, self.cgroups)
-        if not _left(self.namespaces, self.cgroups):
+        _remove(self.namespaces, self.cgroups, self.marks)
+        if not _left(self.namespaces, self.cgroups, self.marks):
             self.path.unlink(missing_ok=True)
 
     def _write(self) -> None:
         owner = {"pid": os.getpid(), "started": start_time(os.getpid())}
-        text = json.dumps({**owner, "namespaces": self.namespaces, "cgroups": self.cgroups})
+        text = json.dumps({**owner, "namespaces": self.namespaces, "cgroups": self.cgroups, "marks": self.marks})
         temporary = self.path.with_suffix(".tmp")
         try:
             temporary.write_text(text)
@@ -144,15 +149,18 @@ def clean_stale() -> list[str]:
             continue
         if book.get("started") is not None and start_time(int(book["pid"])) == book["started"]:
             continue
-        listed = book.get("namespaces", []), book.get("cgroups", [])
+        listed = book.get("namespaces", []), book.get("cgroups", []), book.get("marks", [])
         removed += _remove(*listed)
         if not _left(*listed):
             path.unlink(missing_ok=True)
     return removed
 
 
-def _remove(namespaces: list[str], cgroups: list[str]) -> list[str]:
+def _remove(namespaces: list[str], cgroups: list[str], marks: list[str]) -> list[str]:
     removed = []
+    for pid in _marked(marks):
+        removed.append(f"process {pid} ({name_of(pid)})")
+        send([pid], signal.SIGKILL)
     for name in namespaces:
         if NAMESPACE.fullmatch(name) and Path("/run/netns", name).exists():
             # in a session of its own: a second Ctrl-C must not end it half-way
@@ -180,6 +188,11 @@ def _remove_group(group: Path) -> bool:
     return False
 
 
-def _left(namespaces: list[str], cgroups: list[str]) -> bool:
+def _marked(marks: list[str]) -> list[int]:
+    return [pid for mark in marks if TOKEN.fullmatch(mark) for pid in marked(f"{MARK}={mark}") if pid != os.getpid()]
+
+
+def _left(namespaces: list[str], cgroups: list[str], marks: list[str]) -> bool:
     left = [n for n in namespaces if NAMESPACE.fullmatch(n) and Path("/run/netns", n).exists()]
-    return bool(left or [c for c in cgroups if CGROUP.fullmatch(c) and Path(c).exists()])
+    wait_until(lambda: not _marked(marks), GONE_S)
+    return bool(left or _marked(marks) or [c for c in cgroups if CGROUP.fullmatch(c) and Path(c).exists()])

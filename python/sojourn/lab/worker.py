@@ -45,6 +45,12 @@ def _messages(config: Config) -> Any:
     return json.loads(_native.serve_messages(messages, lambda text: emit("ready", **json.loads(text))))
 
 
+def _command(config: Config) -> Any:
+    from sojourn.lab.keeper import keep
+
+    return keep(config["command"], emit)
+
+
 def _host(config: Config) -> Any:
     emit("ready")
     return json.loads(_native.collect_host(json.dumps(config["host"])))
@@ -71,6 +77,7 @@ KINDS: dict[str, Callable[[Config], Any]] = {
     "web": _web,
     "kv-proxy": _kv_proxy,
     "messages": _messages,
+    "command": _command,
     "host": _host,
     "spin": _spin,
     "irqwork": _irqwork,

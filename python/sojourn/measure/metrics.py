@@ -29,7 +29,7 @@ def run_metrics(
     where the manifest says so."""
     good = in_window(requests, window).filter(pl.col("failure") == 0)
     length_s = max(window[1] - window[0], 1e-9)
-    rows = [*_user(folder, requests, good, window, length_s), *_classes(folder, good)]
+    rows = [*_user(folder, requests, good, window, length_s), *_classes(folder, requests, good, window, length_s)]
     if host is not None:
         rows += _cores(folder, host, window)
     app = folder.frame("app")
@@ -97,15 +97,29 @@ def _present(requests: pl.DataFrame, window: tuple[float, float], length_s: floa
     return float((end - start).sum()) / length_s
 
 
-def _classes(folder: RunFolder, good: pl.DataFrame) -> list[Row]:
+def _classes(
+    folder: RunFolder, requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float
+) -> list[Row]:
+    """The same by class, where there are several."""
     names = folder.manifest.get("records", {}).get("requests", {}).get("classes", [])
     if len(names) < 2:
         return []
-    return [
-        _mean("response_time", part["response_s"], cls=names[number])
-        for number in range(len(names))
-        if not (part := good.filter(pl.col("class") == number)).is_empty()
-    ]
+    rows = []
+    for number, name in enumerate(names):
+        own = pl.col("class") == number
+        if (part := good.filter(own)).is_empty():
+            continue
+        present = _present(requests.filter(own), window, length_s) * folder.sample_every
+        rows += [
+            _count("throughput", part.height * folder.sample_every, length_s) | {"class": name},
+            row("queue_length", present, cls=name, unit="1"),
+            _mean("response_time", part["response_s"], cls=name),
+        ]
+        for q in QUANTILES:
+            rows.append(
+                row("response_time_quantile", float(part["response_s"].quantile(q, "linear") or 0.0), cls=name, q=q)
+            )
+    return rows
 
 
 def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -> list[Row]:

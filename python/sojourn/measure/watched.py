@@ -15,6 +15,7 @@ from sojourn.measure.folder import RunFolder
 from sojourn.measure.host import changes
 from sojourn.measure.window import in_window, responses
 
+Key = tuple[str, str, str]  # source, key and item of a counter of host.parquet
 GROUPS = ("", "unified", "cpuacct", "cpu,cpuacct")
 
 
@@ -64,31 +65,53 @@ def watched(
 def demands(folder: RunFolder, of: Watched) -> dict[str, float]:
     """Seconds a successful request of the run's window: CPU time of `process N`, of all `processes`, of `cgroup NAME`; busy
     time of `disk NAME`. Empty without requests or host samples; what ended meanwhile is left out."""
-    requests, host = folder.frame("requests"), folder.frame("host")
-    if requests is None or requests.is_empty() or host is None:
+    throughput, per_s = completed_per_s(folder), busy_per_s(folder)
+    if not throughput:
         return {}
-    start_s, end_s = folder.manifest["window_s"]
-    good = in_window(responses(requests), (start_s, end_s)).filter(pl.col("failure") == 0).height
-    if good == 0 or end_s <= start_s:
-        return {}
-    per_s = _rates(host, (start_s, end_s))
-    throughput = good * folder.sample_every / (end_s - start_s)
-    wanted = {f"process {pid}": ("procs", str(pid), "run_s", 1.0) for pid in of.pids}
-    wanted |= {f"cgroup {name}": ("cgroups", name, "usage_s", 1.0) for name in of.cgroups}
-    wanted |= {f"disk {name}": ("disks", name, "io_ms", 1e-3) for name in of.disks}
-    found = {
-        name: per_s[source, key, item] * unit_s / throughput
-        for name, (source, key, item, unit_s) in wanted.items()
-        if (source, key, item) in per_s
-    }
+    wanted = {f"process {pid}": process(pid) for pid in of.pids}
+    wanted |= {f"cgroup {name}": group(name) for name in of.cgroups}
+    wanted |= {f"disk {name}": disk(name) for name in of.disks}
+    found = {name: per_s[key] / throughput for name, key in wanted.items() if key in per_s}
     if len(of.pids) > 1:
         found["processes"] = sum(found.get(f"process {pid}", 0.0) for pid in of.pids)
     return found
 
 
-def _rates(host: pl.DataFrame, window: tuple[float, float]) -> dict[tuple[str, str, str], float]:
-    grown = changes(host.filter(pl.col("source").is_in(["procs", "cgroups", "disks"])), *window)
+def process(pid: int) -> Key:
+    return "procs", str(pid), "run_s"
+
+
+def group(name: str) -> Key:
+    return "cgroups", name, "usage_s"
+
+
+def disk(name: str) -> Key:
+    return "disks", name, "io_ms"
+
+
+def station(name: str) -> Key:
+    """Of a simulated run: busy time of all servers of a station."""
+    return "station", name, "busy"
+
+
+def completed_per_s(folder: RunFolder) -> float:
+    """Successful requests a second of the window; 0 where there are none."""
+    requests = folder.frame("requests")
+    start_s, end_s = folder.manifest.get("window_s", (0.0, 0.0))
+    if requests is None or requests.is_empty() or end_s <= start_s:
+        return 0.0
+    good = in_window(responses(requests), (start_s, end_s)).filter(pl.col("failure") == 0).height
+    return good * folder.sample_every / float(end_s - start_s)
+
+
+def busy_per_s(folder: RunFolder) -> dict[Key, float]:
+    """Seconds busy a second of the window, of everything in the host samples that has such a counter."""
+    host = folder.frame("host")
+    if host is None:
+        return {}
+    sources = host.filter(pl.col("source").is_in(["procs", "cgroups", "disks", "station"]))
+    grown = changes(sources, *folder.manifest["window_s"])
     return {
-        (source, key, item): change / over_s
+        (source, key, item): change / over_s * (1e-3 if item == "io_ms" else 1.0)
         for source, key, item, change, over_s in grown.select("source", "key", "item", "change", "over_s").iter_rows()
     }

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import ServiceError
+from sojourn.lab.processes import children, send
 from sojourn.testbed.postgres_place import remove_stale, short_place
-from sojourn.testbed.postgres_processes import children, drop_shared_memory, end_all, name_of, send, shared_memory
+from sojourn.testbed.postgres_processes import drop_shared_memory, end_all, name_of, shared_memory
 from sojourn.testbed.postgres_programs import as_user, programs, reaches, runs_as, version
 from sojourn.testbed.postgres_talk import Row, Session
 

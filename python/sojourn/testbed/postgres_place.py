@@ -10,8 +10,9 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from sojourn.lab.processes import alive
 from sojourn.lab.registry import start_time
-from sojourn.testbed.postgres_processes import alive, drop_shared_memory
+from sojourn.testbed.postgres_processes import drop_shared_memory
 from sojourn.testbed.postgres_programs import reaches
 
 PREFIX = "sojourn-pg-"

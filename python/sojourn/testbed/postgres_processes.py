@@ -5,7 +5,6 @@ Every child of the server makes a session and a process group of its own, so the
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import time
@@ -13,25 +12,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-GONE_S = 10.0
+from sojourn.lab.processes import GONE_S, alive, children, send
+
 SEGMENT = "/dev/shm/PostgreSQL."
-
-
-def children(parent: int) -> list[int]:
-    """The processes whose parent this is, ended ones excepted."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            state, above, *_ = stat.read_text().rpartition(")")[2].split()
-            if int(above) == parent and state not in "ZX":
-                found.append(int(stat.parent.name))
-    return sorted(found)
-
-
-def alive(pid: int) -> bool:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    return False
 
 
 def name_of(pid: int) -> str:
@@ -43,13 +26,6 @@ def name_of(pid: int) -> str:
             if " [local] " not in work and "(" not in work:
                 return f"postgres {work}"
     return f"postgres session {pid}"
-
-
-def send(pids: Iterable[int], what: signal.Signals) -> None:
-    """Signals those of them that are still there."""
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, what)
 
 
 def end_all(server: subprocess.Popen[bytes]) -> None:

@@ -1,0 +1,66 @@
+"""What a system is made of, as far as it can be measured: by resource, how busy it was in a run and what an operation takes.
+
+Utilisation is busy time over capacity and elapsed time, and the service demand D = U c / X = busy time a second over the
+throughput (the utilisation law; Lazowska et al., Quantitative System Performance (1984), chapter 3). Both are of the window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.metrics import row
+from sojourn.measure.watched import Key, busy_per_s, completed_per_s, disk, group, process, station
+from sojourn.table import Metrics
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One of: processes, a control group (path below /sys/fs/cgroup), a disk, a station of a simulated model. `capacity`:
+    how many seconds it can be busy a second: cores, disks, servers."""
+
+    capacity: float
+    pids: tuple[int, ...] = ()
+    cgroup: str | None = None
+    disk: str | None = None
+    station: str | None = None
+
+    def counters(self) -> list[Key]:
+        """Where its busy time stands in the host samples."""
+        found = [process(pid) for pid in self.pids] if self.cgroup is None else [group(self.cgroup)]
+        found += [disk(self.disk)] if self.disk is not None else []
+        return found + ([station(self.station)] if self.station is not None else [])
+
+
+def resource_rows(folder: RunFolder, resources: Mapping[str, Resource]) -> list[dict[str, Any]]:
+    """Rows `utilisation` and `service_demand` of each resource of which something was recorded."""
+    per_s, throughput = busy_per_s(folder), completed_per_s(folder)
+    rows = []
+    for name, resource in resources.items():
+        known = [per_s[key] for key in resource.counters() if key in per_s]
+        if not known:
+            continue
+        rows.append(row("utilisation", sum(known) / resource.capacity, station=name, unit="1"))
+        if throughput:
+            rows.append(row("service_demand", sum(known) / throughput, station=name))
+    return rows
+
+
+def add_resources(folder: RunFolder, resources: Mapping[str, Resource], factors: Mapping[str, Any]) -> None:
+    """Puts these rows and the factors of the run into its metrics.parquet, the resources and the factors into its manifest."""
+    folder.manifest["factors"] = {**folder.manifest.get("factors", {}), **factors}
+    folder.manifest["resources"] = {name: _said(resource) for name, resource in resources.items()}
+    file = folder.path / "metrics.parquet"
+    if file.exists():
+        there = Metrics.read(file)
+        source = "simulated" if folder.manifest.get("simulated") else "measured"
+        rows = [{**one, "source": source} for one in resource_rows(folder, resources)]
+        constants = {"run": folder.path.name, **folder.manifest["factors"]}
+        Metrics.concat([there, Metrics.of(rows, source)]).with_factors(**constants).write(file)
+    folder.save()
+
+
+def _said(resource: Resource) -> dict[str, Any]:
+    return {key: value for key, value in vars(resource).items() if value not in (None, ())}

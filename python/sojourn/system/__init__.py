@@ -1,0 +1,15 @@
+"""What a study runs: a `System` has options, factors and resources, and is opened to run points into run folders.
+
+Map: `system` the protocol, points, factors · `placeholders` where values of factors go in the text of a user · `http` the load
+on a URL · `command` a program of the user's own, started for each run · `service` one such program while it runs · `url` a
+service that somebody else runs · `virtual` a model, simulated.
+"""
+
+from sojourn.system.command import CommandSystem
+from sojourn.system.system import Factor, Point, Session, System
+from sojourn.system.url import UrlSystem
+from sojourn.system.virtual import VirtualSystem
+
+SYSTEMS: dict[str, type[System]] = {"command": CommandSystem, "url": UrlSystem, "virtual": VirtualSystem}
+
+__all__ = ["SYSTEMS", "CommandSystem", "Factor", "Point", "Session", "System", "UrlSystem", "VirtualSystem"]
