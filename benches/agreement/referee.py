@@ -124,9 +124,19 @@ def _worded(error: SojournError, verdict: Verdict) -> None:
         verdict.find("words", f"{type(error).__name__}: {error}")
 
 
+def _holds_servers(model: sj.Model) -> bool:
+    """Closed customers that return at once to the top of a last-come stack keep servers from the open ones."""
+    n = model.network
+    return bool(
+        n.closed.any()
+        and not n.closed.all()
+        and any(d in ("lcfs_pr", "priority_preemptive", "priority") for d in n.discipline)
+    )
+
+
 def _stability(model: sj.Model, answer: sj.Metrics, verdict: Verdict) -> None:
     found = load(model)
-    if found is None:
+    if found is None or _holds_servers(model):
         return
     if found >= 1 + SURE and answer.status != "unstable":
         verdict.find("stability", f"{answer.method} says {answer.status} at a load of {found:.12g}")

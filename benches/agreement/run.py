@@ -184,6 +184,8 @@ def bench(folder: Path, seed: int, models: int, jobs: int, simulate: bool) -> st
             keep(folder, row, file)
             failing += bool(row["findings"])
             passed = time.monotonic() - begun
+            if not sys.stdout.isatty():
+                continue
             line = f"\r{len(done) + count} of {models} models, {failing} with a finding, {passed:.0f} s"
             print(f"{line}, about {passed / count * (len(left) - count):.0f} s left   ", end="", flush=True)
     print()

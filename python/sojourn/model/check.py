@@ -40,6 +40,7 @@ def check(model: Model) -> None:
     if not model.classes:
         raise ModelError("no class", "classes", "add a closed or an open class")
     _references(model, stations)
+    _of_runs(model, stations)
     for part in ("demands_s", "service_s", "visits"):
         _table(model, part, stations)
     _together(model, stations)
@@ -47,6 +48,21 @@ def check(model: Model) -> None:
         check_routes(model, stations)
     check_reached(model, stations)
     _visited(model, stations)
+
+
+def _of_runs(model: Model, stations: list[str]) -> None:
+    """Factors and what was watched: names and paths as texts. Where the paths lead is found where a model is fitted."""
+    for part in ("factors", "observed"):
+        table = getattr(model, part)
+        if not isinstance(table, Mapping):
+            raise ModelError(repr(table), part, "give a table of names")
+        for key, value in table.items():
+            if part == "observed":
+                one_of(key, f"observed.{key}", stations)
+            many = value if isinstance(value, tuple) else (value,)
+            if not many or not all(isinstance(one, str) and one for one in many):
+                what = "a path of the model" if part == "factors" else "a resource of the runs"
+                raise ModelError(repr(value), f"{part}.{key}", f"give {what} as a text, or a list of these")
 
 
 def _references(model: Model, stations: list[str]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from sojourn.errors import ModelError
 from sojourn.model.distributions import KINDS, TIMES, Distribution
 from sojourn.model.nouns import Breakdowns
+from sojourn.model.unknown import Unknown, unknown
 from sojourn.model.values import meant, one_of
 
 UNITS = ("_per_ms", "_per_s", "_per_min", "_per_h", "_ns", "_us", "_ms", "_s", "_min", "_h")
@@ -43,6 +44,8 @@ def _value(value: Any, place: str) -> Any:
     """Tables inside are distributions, but for breakdowns; lists become tuples where the object is made."""
     if not isinstance(value, Mapping):
         return value
+    if "free" in value:
+        return unknown(value, place)
     if place.endswith(".breakdowns"):
         read = from_table(Breakdowns, value, place)
         return Breakdowns(*(time(getattr(read, key), f"{place}.{key}") for key in ("up", "down")))
@@ -50,7 +53,9 @@ def _value(value: Any, place: str) -> Any:
 
 
 def time(value: Any, place: str) -> Any:
-    """A mean, or a table that is a distribution."""
+    """A mean, an unknown one, or a table that is a distribution."""
+    if isinstance(value, Mapping) and "free" in value:
+        return unknown(value, place)
     return distribution(value, place, TIMES) if isinstance(value, Mapping) else value
 
 
@@ -97,6 +102,8 @@ def _same(value: Any, default: Any) -> bool:
 
 def plain(value: Any) -> Any:
     """Values as a file has them: distributions and breakdowns as tables, numbers of other libraries as numbers."""
+    if isinstance(value, Unknown):
+        return value.table()
     if isinstance(value, Distribution) or type(value) in KINDS.values():
         return as_table(value)
     if isinstance(value, Breakdowns):

@@ -11,6 +11,7 @@ from typing import Any
 from sojourn.model.distributions import Distribution, Exponential
 from sojourn.model.network import Network
 from sojourn.model.nouns import Choice, CustomerClass, Region, Station
+from sojourn.model.times import as_tuples
 
 Times = Mapping[str, Mapping[str, float | Distribution]]
 Routing = Mapping[str, Mapping[str, Mapping[str, float] | Choice]]
@@ -35,12 +36,19 @@ class Model:
     routing: Routing = field(default_factory=dict)
     regions: Sequence[Region] = ()
     name: str = ""
+    # of a model that is fitted: factor of the runs → path, or paths, of what it changes here; station → what was watched of it
+    factors: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    observed: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         from sojourn.model.check import check
 
         for name in ("stations", "classes", "regions"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("factors", "observed"):
+            table = getattr(self, name)
+            if isinstance(table, Mapping):
+                object.__setattr__(self, name, {key: as_tuples(value) for key, value in table.items()})
         for name in ("demands_s", "service_s", "visits", "routing"):
             object.__setattr__(self, name, _plain(getattr(self, name)))
         check(self)

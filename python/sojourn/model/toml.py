@@ -32,7 +32,8 @@ from sojourn.model.values import one_of
 
 STATIONS: dict[str, type] = {kind.kind: kind for kind in (Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool)}
 CLASSES: dict[str, type] = {kind.kind: kind for kind in (Closed, Open)}
-PARTS = ("name", "stations", "classes", "demands_s", "service_s", "visits", "routing", "regions")
+PARTS = ("name", "stations", "classes", "demands_s", "service_s", "visits", "routing", "regions", "factors", "observed")
+BESIDE = ("fit",)  # what a fitted model has beside the model
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 WIDTH = 110
 
@@ -78,11 +79,11 @@ def _at(place: str, text: str, path: str) -> str:
 
 def _model(data: Mapping[str, Any]) -> Model:
     for key in data:
-        if key not in PARTS:
+        if key not in (*PARTS, *BESIDE):
             raise ModelError(f"unknown key {key!r}", key, instead(key, list(PARTS)))
     if not isinstance(data.get("name", ""), str):
         raise ModelError(repr(data["name"]), "name", "give a text")
-    tables = {part: _tables(data, part) for part in PARTS[1:]}
+    tables = {part: _tables(data, part) for part in PARTS[1:-2]}
     return Model(
         stations=[_noun(STATIONS, "queue", t, f"stations.{n}", n) for n, t in tables["stations"].items()],
         classes=[_noun(CLASSES, "", t, f"classes.{n}", n) for n, t in tables["classes"].items()],
@@ -92,6 +93,8 @@ def _model(data: Mapping[str, Any]) -> Model:
         routing={cls: {a: _row(r, f"routing.{cls}.{a}") for a, r in t.items()} for cls, t in tables["routing"].items()},
         regions=[from_table(Region, t, f"regions.{n}", name=n) for n, t in tables["regions"].items()],
         name=data.get("name", ""),
+        factors=data.get("factors", {}),
+        observed=data.get("observed", {}),
     )
 
 
@@ -121,7 +124,9 @@ def _times(table: Mapping[str, Any], part: str) -> dict[str, dict[str, Any]]:
 def _row(row: Any, place: str) -> Any:
     """Probabilities, or a Choice: the table has `policy` and a list `to`."""
     choice = isinstance(row, Mapping) and (isinstance(row.get("to"), list) or isinstance(row.get("policy"), str))
-    return from_table(Choice, row, place) if choice else row
+    if choice or not isinstance(row, Mapping):
+        return from_table(Choice, row, place) if choice else row
+    return {end: time(p, f"{place}.{end}") for end, p in row.items()}
 
 
 def to_toml(model: Model) -> str:
@@ -140,19 +145,23 @@ def _lines(model: Model) -> Iterator[str]:
             table = as_table(noun)
             if table.get("kind") in ("queue", "region"):
                 del table["kind"]
-            yield from _table([part, noun.name], table)
+            yield from table_lines([part, noun.name], table)
     for part in ("demands_s", "service_s", "visits"):
         for station, row in getattr(model, part).items():
-            yield from _table([part, station], {c: plain(v) for c, v in row.items()})
+            yield from table_lines([part, station], {c: plain(v) for c, v in row.items()})
     for cls, rows in model.routing.items():
         if not rows:
-            yield from _table(["routing", cls], {})
+            yield from table_lines(["routing", cls], {})
         for start, row in rows.items():
             table = as_table(row) if isinstance(row, Choice) else {end: plain(p) for end, p in row.items()}
-            yield from _table(["routing", cls, start], table)
+            yield from table_lines(["routing", cls, start], table)
+    for part in ("factors", "observed"):
+        if getattr(model, part):
+            yield from table_lines([part], {key: plain(value) for key, value in getattr(model, part).items()})
 
 
-def _table(path: Iterable[str], table: Mapping[str, Any]) -> Iterator[str]:
+def table_lines(path: Iterable[str], table: Mapping[str, Any]) -> Iterator[str]:
+    """A table with its head, and an empty line."""
     yield f"[{'.'.join(map(_key, path))}]"
     for key, value in table.items():
         yield f"{_key(key)} = {_shown(value)}"

@@ -28,13 +28,13 @@ def varied(model: Model, factors: Mapping[str, Sequence[Any]]) -> tuple[list[Net
     # what the copies inherit is computed once
     _ = model.network.demands_s, model.network.same_chain, model.network.remarkable
     paths, points = list(factors), list(product(*factors.values()))
-    edits = [_edit(model, path) for path in paths]
+    edits = [edit(model, path) for path in paths]
     columns = {path: [point[i] for point in points] for i, path in enumerate(paths)}
-    if any(edit is None for edit in edits):
+    if any(change is None for change in edits):
         return [_lowered(model, dict(zip(paths, point, strict=True))) for point in points], columns
     networks = [model.network]
-    for path, edit in zip(paths, cast(list[Edit], edits), strict=True):
-        networks = [edit(network, value) for network in networks for value in factors[path]]
+    for path, change in zip(paths, cast(list[Edit], edits), strict=True):
+        networks = [change(network, value) for network in networks for value in factors[path]]
     return networks, columns
 
 
@@ -89,7 +89,7 @@ def _split(path: str) -> tuple[str, str, str]:
     return part, name, key
 
 
-def _edit(model: Model, path: str) -> Edit | None:
+def edit(model: Model, path: str) -> Edit | None:
     """How one value goes into the arrays; None where the model must be lowered again."""
     part, name, key = _split(path)
     changed(model, path, _now(model, path))  # refuses what is not there

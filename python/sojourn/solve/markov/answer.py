@@ -25,6 +25,7 @@ class Measured:
     truncation: float = 0.0  # share of a number that lies beyond the bound on the open customers, at most
     ratio: float = 0.0  # by which the probability falls from one number of open customers to the next, far out
     piled_up: bool = False
+    states: int = 0
 
     @staticmethod
     def unstable(text: str) -> Measured:
@@ -45,7 +46,7 @@ class Measured:
                 f"; more than {most_open} open customers at once would change no number by more than {beyond:.1e} of it"
             )
         piled_up = bool(levels[3 * len(levels) // 4 :].sum() > 0.9)
-        return Measured("ok" if converged else "not_converged", text, measures, beyond, ratio, piled_up)
+        return Measured("ok" if converged else "not_converged", text, measures, beyond, ratio, piled_up, states)
 
 
 def falling(levels: Array) -> float:

@@ -41,6 +41,7 @@ from sojourn.solve.solution import Solution
 
 TOLERANCE, CYCLES, GOOD = 1e-15, 200, 1e-9
 AIM, GOOD_CUT = 1e-10, 1e-7  # cut off of any number that is told, relative: aimed at, and at most
+STATE_S = 7e-5  # to find a state, and its share of all cycles
 SLOW = 30  # cycles, from which on a small residual does not say enough
 FEW_STATES = 60_000  # to which it is aimed at
 
@@ -88,8 +89,9 @@ def _widened(network: Network, most: int, budget_s: float) -> Measured:
     """With at most `most` open customers, or more, until what is cut off is little or no more fit into states and time."""
     started, found = time.monotonic(), _solved(network, most)
     while found.truncation > AIM and (more := _fitting(network, _enough(found, most))) > most:
-        late = found.truncation <= GOOD_CUT and states(network, more) > FEW_STATES
-        if late or 4 * (time.monotonic() - started) > budget_s:  # twice the states take about three times as long
+        count = states(network, more) * found.states / states(network, most)  # as the estimate was off so far
+        late = found.truncation <= GOOD_CUT and count > FEW_STATES
+        if late or time.monotonic() - started + STATE_S * count > budget_s:
             break
         last, most, found = found, more, _solved(network, more)
         if last.piled_up and found.piled_up and saturation(network) is None:
@@ -142,9 +144,9 @@ def count(network: Network) -> float:
 
 
 def _cost_s(network: Network) -> float:
-    """Long chains take more cycles: measured 4e-6 to 9e-5 s a state."""
+    """Long chains take more cycles: measured 4e-6 to 2e-4 s a state."""
     levels = 1 if network.closed.all() or unstable(network) else wanted_bound(network)
-    return 1e-3 + (3e-5 + 4e-9 * levels) * count(network)
+    return 1e-3 + (STATE_S + 4e-9 * levels) * count(network)
 
 
 METHOD = Method(

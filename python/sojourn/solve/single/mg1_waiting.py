@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.special import roots_legendre
 
@@ -26,6 +27,7 @@ Mixture = Sequence[tuple[float, Distribution]]
 PHASES = 24  # more are slower than the grid
 CELLS = 2**16
 TILT = 20.0
+DECAY = np.exp(-TILT * np.arange(CELLS) / CELLS)
 FIRST, OCTAVES, PARTS = (
     64,
     48,
@@ -104,24 +106,32 @@ class GridWait:
 
     def _tail(self, cell: float, own: Distribution | None) -> tuple[Array, Array]:
         """P(W > x), or P(W + own service > x), at x = 0 and the middles between cells."""
-        kept = self._kept
         key = (cell, own)
-        if key not in kept:
-            decay = np.exp(-TILT * np.arange(CELLS) / CELLS)
-            beyond = np.sum([share * d.first / self.mean_s * _residual(d, cell) for share, d in self.mixture], axis=0)
-            # 1 - load·E[exp(-z R)] from what lies beyond the first cell: near saturation the difference would lose all
-            missing = beyond[0] - np.fft.rfft(np.r_[0.0, -np.diff(beyond)] * decay)
-            wave = (1 - self.load) / (1 - self.load + self.load * missing)
+        if key not in self._kept:
+            wave = self._wave(cell)
             if own is not None:
-                wave = wave * np.fft.rfft(_whole(own, cell) * decay)
-            mass = np.maximum(np.fft.irfft(wave, CELLS) / decay, 0.0)
+                wave = wave * np.fft.rfft(_whole(own, cell) * DECAY)
+            mass = np.maximum(np.fft.irfft(wave, CELLS) / DECAY, 0.0)
             over = np.maximum(1 - np.cumsum(mass), 1e-300)
             first = 1.0 if own is not None else self.load
-            kept[key] = np.r_[0.0, cell * (np.arange(CELLS) + 0.5)], np.r_[first, np.minimum(over, first)]
-        return kept[key]
+            self._kept[key] = np.r_[0.0, cell * (np.arange(CELLS) + 0.5)], np.r_[first, np.minimum(over, first)]
+        return self._kept[key]
+
+    def _wave(self, cell: float) -> NDArray[np.complex128]:
+        """The transform of the wait on a grid, tilted; the same for the response of each class."""
+        if cell not in self._waves:
+            beyond = np.sum([share * d.first / self.mean_s * _residual(d, cell) for share, d in self.mixture], axis=0)
+            # 1 - load·E[exp(-z R)] from what lies beyond the first cell: near saturation the difference would lose all
+            missing = beyond[0] - np.fft.rfft(np.r_[0.0, -np.diff(beyond)] * DECAY)
+            self._waves[cell] = (1 - self.load) / (1 - self.load + self.load * missing)
+        return self._waves[cell]
 
     @cached_property
     def _kept(self) -> dict[tuple[float, Distribution | None], tuple[Array, Array]]:
+        return {}
+
+    @cached_property
+    def _waves(self) -> dict[float, NDArray[np.complex128]]:
         return {}
 
 

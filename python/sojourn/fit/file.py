@@ -1,0 +1,69 @@
+"""A fitted model as a TOML file: the model with the values found, and `[fit]` beside it: intervals, draws, errors."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sojourn.errors import InputError
+from sojourn.fit.fitted import Estimate
+from sojourn.fit.predict_any import template_of
+from sojourn.model import Model
+from sojourn.model.toml import table_lines
+from sojourn.units import percent
+
+if TYPE_CHECKING:
+    from sojourn.fit.model import FittedModel
+
+
+def to_toml(fitted: FittedModel) -> str:
+    """The text of the file."""
+    head: dict[str, Any] = {"level": fitted.level, "seed": fitted.seed, "method": fitted.method, "message": fitted.message,
+                            "model_error": fitted.model_error, "degrees": fitted.degrees,
+                            "configurations": [json.dumps(c) for c in fitted.configurations],
+                            "held_out": [json.dumps(row) for row in fitted.held_out]}  # fmt: skip
+    lines = [fitted.model.to_toml(), *table_lines(["fit"], head), *table_lines(["fit", "noise"], fitted.noise)]
+    lines += table_lines(["fit", "estimates"], {path: list(e) for path, e in fitted.estimates.items()})
+    lines += table_lines(["fit", "draws"], {p: fitted.draws[:, i].tolist() for i, p in enumerate(fitted.paths)})
+    return "\n".join(lines)
+
+
+def read(path: Path | str) -> FittedModel:
+    """The fitted model of a file. Raises InputError naming file and key, ModelError for its model."""
+    from sojourn.fit.model import FittedModel
+
+    model = Model.read(path)
+    table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("fit")
+    if not isinstance(table, dict):
+        raise InputError("no [fit]", path, "give a file that `sojourn fit --model MODEL` wrote")
+    try:
+        paths = tuple(table["estimates"])
+        estimates = {p: Estimate(*(float(v) for v in table["estimates"][p])) for p in paths}
+        return FittedModel(
+            model, template_of(model, paths, [e.value for e in estimates.values()]), paths, estimates,
+            np.array([table["draws"][p] for p in paths], float).T, float(table["model_error"]), dict(table["noise"]),
+            int(table["degrees"]), tuple(json.loads(row) for row in table["held_out"]),
+            tuple(json.loads(row) for row in table["configurations"]), float(table["level"]), int(table["seed"]),
+            table["method"], table["message"],
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"not a fitted model ({error})", path, "fit again; the file was changed by hand?") from None
+
+
+def text(fitted: FittedModel) -> str:
+    """Values with intervals, errors, notes."""
+    lines = [f"{fitted.model.name or 'model'}, intervals at {percent(fitted.level, 0)}"]
+    width = max(map(len, fitted.paths))
+    lines += [f"  {p:<{width}}  {v:.4g} ({low:.4g} … {high:.4g})" for p, (v, low, high) in fitted.estimates.items()]
+    errors = {m: [abs(float(str(r[m]))) for r in fitted.held_out if m in r] for m in ("response_time", "throughput")}
+    for metric, values in errors.items():
+        if values:
+            name = metric.replace("_", " ")
+            lines.append(f"  {name} of configurations left out: median error {percent(float(np.median(values)))}, "
+                         f"worst {percent(max(values))}")  # fmt: skip
+    lines.append(f"  the model's own error: {percent(fitted.model_error)} of all demands")
+    return "\n".join([*lines, *(f"  {line}" for line in fitted.message.splitlines())])

@@ -1,0 +1,136 @@
+"""`fit_model`: runs and a model with unknowns → values, intervals, what the runs cannot tell, and how wrong the model is.
+
+Fitted are the logarithms of mean response times, of throughputs where users are closed, and of what the resources of
+`[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`problem`). Draws are refits to runs whose residuals were
+given random weights (`search.resampled`), so that what differs from run to run is in the intervals. How wrong the model
+is: each configuration is left out, fitted without, and predicted; `ModelError` is the spread of the demands, all by one
+factor, that explains what is left beyond the spread of the runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from sojourn.errors import InputError
+from sojourn.fit import search
+from sojourn.fit.fitted import Estimate
+from sojourn.fit.problem import Problem
+from sojourn.fit.runs import Runs
+from sojourn.model import Model
+from sojourn.model.unknown import replaced
+from sojourn.table import Metrics
+
+Array = NDArray[np.float64]
+DRAWS = 300
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """A model with its unknowns found.
+
+    `estimates`: path → value, low, high at `level`. `draws`: count x paths. `model_error`: standard deviation of the
+    logarithm of one factor on all demands; `noise`: of a new run's response time and throughput about its mean, by metric;
+    `degrees`: of freedom of these. `held_out`: a row a configuration that was left out, with relative errors by metric.
+    """
+
+    model: Model  # with the values found
+    template: Model  # with unknowns
+    paths: tuple[str, ...]
+    estimates: Mapping[str, Estimate]
+    draws: Array
+    model_error: float
+    noise: Mapping[str, float]
+    degrees: int
+    held_out: tuple[Mapping[str, object], ...]
+    configurations: tuple[Mapping[str, object], ...]
+    level: float
+    seed: int
+    method: str
+    message: str
+
+    def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
+        """All combinations of `vary`, factor of the runs or path of the model → values; see `predict_any.predict_any`."""
+        from sojourn.fit.predict_any import predict_any
+
+        return predict_any(self, vary, level)
+
+    def validate(self, runs: Runs, level: float = 0.95) -> pl.DataFrame:
+        """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; a row a metric."""
+        from sojourn.fit.predict_any import validate_any
+
+        return validate_any(self, runs, level)
+
+    def write(self, path: Path | str) -> None:
+        """One TOML file, which is the model with the values found too: `sojourn solve` takes it."""
+        from sojourn.fit.file import to_toml
+
+        Path(path).write_text(to_toml(self), encoding="utf-8")
+
+    @staticmethod
+    def read(path: Path | str) -> FittedModel:
+        """From `write`. Raises InputError or ModelError naming file and key."""
+        from sojourn.fit.file import read
+
+        return read(path)
+
+    def __str__(self) -> str:
+        from sojourn.fit.file import text
+
+        return text(self)
+
+
+def fit_model(runs: Runs, model: Model, level: float = 0.95, seed: int = 1, draws: int = DRAWS) -> FittedModel:
+    """Fits the unknowns of `model` to `runs`.
+
+    level in (0, 1), draws 20 or more. Raises InputError for an argument, FitError for a model without unknowns, a factor
+    without a path, a station without its resource, fewer configurations than unknowns, and unknowns that the runs cannot
+    tell apart: it names them, and what to vary. MethodRefused where no method solves such a model.
+    """
+    if not 0 < level < 1:
+        raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
+    if draws < 20:
+        raise InputError(draws, "draws", "give 20 or more")
+    data = Problem(runs, model)
+    x, jacobian = data.best()
+    data.told_apart(x, jacobian)
+    rng = np.random.default_rng(seed)
+    at_best = data.predicted(data.scale.outward(x)[None])[0]
+    sets = search.resampled(at_best, data.measured - at_best, data.run, len(x), draws, rng)
+    found = search.refitted(data.predicted, sets, data.weight, data.scale, x, jacobian)
+    values, best = data.scale.outward(found), data.scale.outward(x)
+    degrees = max(len(runs.runs) - len(x), 1)
+    estimates = _estimates(data, best, values, level, degrees)
+    error, held = data.model_error(x, jacobian)
+    told = model
+    for path, value in zip(data.paths, best, strict=True):
+        told = replaced(told, path, float(value))
+    message = "\n".join([f"{data.evaluator.method.name}: {data.evaluator.why}", *data.notes(at_best)])
+    return FittedModel(
+        told, model, tuple(data.paths), estimates, values, error, data.noise(at_best), degrees, tuple(held),
+        tuple(run.factors for run in data.each), level, seed, data.evaluator.method.name, message,
+    )  # fmt: skip
+
+
+def _estimates(data: Problem, best: Array, values: Array, level: float, degrees: int) -> dict[str, Estimate]:
+    """Quantiles of the draws about the best value, as far out as Student's t has them for so few runs."""
+    tail = (1 - level) / 2
+    stretch = float(student.ppf(1 - tail, degrees) / student.ppf(1 - tail, 1e9))
+    found = {}
+    for i, path in enumerate(data.paths):
+        inner = data.scale.inward(values)[:, i]
+        centre = data.scale.inward(best[None])[0, i]
+        ends = centre + stretch * (np.quantile(inner, [tail, 1 - tail]) - centre)
+        clipped = np.clip(ends, data.scale.low[i], data.scale.high[i])
+        full = np.broadcast_to(data.scale.inward(best[None])[0], (2, len(best))).copy()
+        full[:, i] = clipped
+        low, high = data.scale.outward(full)[:, i]
+        found[path] = Estimate(float(best[i]), float(low), float(high))
+    return found

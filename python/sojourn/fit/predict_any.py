@@ -1,0 +1,170 @@
+"""A fitted model in configurations that nobody has run, with intervals for a new run; and beside runs that were made.
+
+An interval has three parts, drawn together: the unknowns (refits), one factor on all demands (the model's own error, which
+so grows towards saturation as response times do), and what a new run differs by from its mean. Where part of the draws
+saturates there is no upper end (`open_above`). A column `inside` says whether a configuration lies among those that were
+measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from sojourn.errors import InputError
+from sojourn.fit.evaluate import Evaluator, slower_clock
+from sojourn.fit.runs import Runs
+from sojourn.model import Model
+from sojourn.model.unknown import Unknown, replaced
+from sojourn.solve import status
+from sojourn.table import Metrics
+
+if TYPE_CHECKING:
+    from sojourn.fit.model import FittedModel
+
+Array = NDArray[np.float64]
+Row = dict[str, Any]
+ABOUT = "intervals are for a new run: unknowns, the model's own error, and what runs differ by"
+
+
+def predict_any(fitted: FittedModel, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
+    """Response time, throughput, utilisation by station and the saturation rate at all combinations of `vary`.
+
+    Keys are factors of the runs (rate_per_s, users, workers …) or paths of the model; they become columns. Raises InputError
+    for a level outside (0, 1), FitError and ModelError for what the model does not have.
+    """
+    if not 0 < level < 1:
+        raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
+    lists = {
+        k: list(v) if isinstance(v, Sequence | np.ndarray) and not isinstance(v, str) else [v] for k, v in vary.items()
+    }
+    points = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+    rows, names = [], set()
+    for point in points:
+        for row in _point(fitted, point, level):
+            rows.append(row | {_column(k): v for k, v in point.items()})
+            names.add(row["status"])
+    text = "\n".join(filter(None, (status.message(names), ABOUT, _outside(rows))))
+    return Metrics.of(rows, f"{fitted.method}, fitted", status.worst(names), text)
+
+
+def _column(key: str) -> str:
+    return key
+
+
+def _outside(rows: Sequence[Row]) -> str:
+    return (
+        ""
+        if all(row["inside"] for row in rows)
+        else "inside = false: beyond what was measured, where a model can be further off"
+    )
+
+
+def _point(fitted: FittedModel, point: Mapping[str, Any], level: float) -> Iterator[Row]:
+    factors = {k: v for k, v in point.items() if "." not in k}
+    template = fitted.template
+    for path, value in point.items():
+        if "." in path:
+            template = replaced(template, path, value)
+    kept = [i for i, path in enumerate(fitted.paths) if path not in point]
+    base = _with_defaults(fitted, factors)
+    one = Evaluator(template, [base])
+    best = np.array([[fitted.estimates[fitted.paths[i]].value for i in kept]])
+    exact = one.at(best, nearest=False)
+    networks = one.networks_at(fitted.draws[:, kept])
+    rng = np.random.default_rng(fitted.seed)
+    longer = np.exp(fitted.model_error * student.rvs(fitted.degrees, size=len(networks), random_state=rng))
+    drawn = one.solved([slower_clock(n, f) for n, f in zip(networks, longer, strict=True)], nearest=False)
+    inside = _inside(fitted, base, point)
+    for key, values in exact.values.items():
+        station, cls, metric = key
+        if cls and len(template.classes) == 1:
+            continue
+        times = longer if metric == "response_time" else 1 / longer if metric == "throughput" else 1.0
+        spread = np.asarray(drawn.values[key] * times, float)
+        noise = fitted.noise.get(metric, 0.0) * student.rvs(fitted.degrees, size=len(spread), random_state=rng)
+        row = _row(float(values[0]), spread * np.exp(noise), float(exact.share[0]), drawn.share, level)
+        if metric == "busy":
+            if template.station(station).kind != "queue":
+                continue
+            servers = one.networks[0].servers[list(one.networks[0].stations).index(station)]
+            row = {k: v / servers if k in ("value", "low", "high") and v is not None else v for k, v in row.items()}
+            metric = "utilisation"
+        yield {"station": station, "class": cls, "metric": metric, "inside": inside, **row}
+    if np.isfinite(exact.saturation[0]):
+        ends = np.quantile(drawn.saturation / longer, [(1 - level) / 2, (1 + level) / 2])
+        yield {"station": "", "class": "", "metric": "saturation_rate", "inside": inside, "value": float(exact.saturation[0]),
+               "low": float(ends[0]), "high": float(ends[1]), "level": level, "status": "ok"}  # fmt: skip
+
+
+def _with_defaults(fitted: FittedModel, factors: Mapping[str, Any]) -> dict[str, Any]:
+    """Factors that are not said are those that all runs had alike; a factor that varied must be said, but for the load."""
+    known: dict[str, set[str]] = {}
+    for one in fitted.configurations:
+        for name, value in one.items():
+            known.setdefault(name, set()).add(repr(value))
+    usual = {
+        n: fitted.configurations[0][n]
+        for n, values in known.items()
+        if len(values) == 1 and n in fitted.configurations[0]
+    }
+    return {**usual, **factors}
+
+
+def _inside(fitted: FittedModel, base: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+    """Whether each factor lies between the least and the most of the runs, and no number of the model was changed."""
+    if any("." in key for key in point):
+        return False
+    for name, value in base.items():
+        seen = [one[name] for one in fitted.configurations if name in one]
+        numbers = [v for v in seen if isinstance(v, int | float)]
+        if numbers and isinstance(value, int | float):
+            if not min(numbers) <= value <= max(numbers):
+                return False
+        elif value not in seen:
+            return False
+    return True
+
+
+def _row(value: float, spread: Array, share: float, shares: Array, level: float) -> Row:
+    if share >= 1 or not np.isfinite(value):
+        return {"value": None, "low": None, "high": None, "level": None, "status": "unstable"}
+    full = np.where(np.isfinite(spread) & (shares < 1), spread, np.inf)
+    low, high = np.quantile(full, [(1 - level) / 2, (1 + level) / 2], method="nearest")
+    found: Row = {"value": value, "low": float(min(low, value)), "level": level}
+    if not np.isfinite(high):
+        return found | {"high": None, "status": "open_above"}
+    return found | {"high": float(max(high, value)), "status": "ok"}
+
+
+def validate_any(fitted: FittedModel, runs: Runs, level: float = 0.95) -> pl.DataFrame:
+    """Columns: run, factors, class, metric, predicted, low, high, measured, error (relative), inside_interval, inside (of
+    what was measured)."""
+    rows: list[Row] = []
+    for run in runs.runs:
+        told = {(r["class"], r["metric"]): r for r in _point(fitted, run.factors, level) if r["station"] == ""}
+        for (cls, metric), (measured, _) in run.means.items():
+            row = told.get((cls, metric))
+            if row is None or (metric == "throughput" and all(c.kind == "open" for c in fitted.model.classes)):
+                continue
+            value, low, high = row["value"], row["low"], row["high"]
+            held = value is not None and low <= measured and (high is None or measured <= high)
+            rows.append({
+                "run": run.name, **run.factors, "class": cls, "metric": metric, "predicted": value, "low": low, "high": high,
+                "measured": measured, "error": None if value is None else value / measured - 1, "inside_interval": held,
+                "inside": row["inside"],
+            })  # fmt: skip
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def template_of(model: Model, paths: Sequence[str], values: Sequence[float]) -> Model:
+    """The model with unknowns again, as a fitted file has lost them."""
+    for path, value in zip(paths, values, strict=True):
+        model = replaced(model, path, Unknown(value, 0.0))
+    return model

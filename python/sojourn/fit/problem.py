@@ -1,0 +1,190 @@
+"""A fit from inside: the numbers that runs measured, beside what a model with given values of its unknowns says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import FitError
+from sojourn.fit import search
+from sojourn.fit.evaluate import Evaluator, Key, slower_clock
+from sojourn.fit.runs import Run, Runs
+from sojourn.fit.start import starts
+from sojourn.model import Model
+
+Array = NDArray[np.float64]
+# relative errors that no model of this kind resolves
+FLOOR = {"response_time": 0.02, "throughput": 0.01, "busy": 0.02}
+LEAST_BUSY = 0.005  # servers: below that a share of a core is somebody else's work
+APART = 1.5  # standard error of a logarithm, from which on an unknown is not told: 95 % between a twentieth and twenty times
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One measured number: of which run, which key, its logarithm, its weight."""
+
+    run: int
+    key: Key
+    log: float
+    weight: float
+
+
+class Problem:
+    """One fit from inside: the numbers that were measured, beside what a model with given values says."""
+
+    def __init__(self, runs: Runs, model: Model) -> None:
+        self.runs, self.model = runs, model
+        names = runs.configurations
+        self.each = [next(r for r in runs.runs if r.configuration == name) for name in names]
+        self.evaluator = Evaluator(model, [run.factors for run in self.each])
+        self.paths = self.evaluator.paths
+        if not self.paths:
+            raise FitError("no unknown", "model", "write { free = true } in place of a number that is to be found")
+        self.seen = [one for i, run in enumerate(runs.runs) for one in _seen(i, run, model)]
+        self._observed()
+        if len(names) < len(self.paths):
+            value = f"{len(names)} configurations for {len(self.paths)} unknowns"
+            raise FitError(value, "runs", "measure at more levels, or give some of the unknowns")
+        self.measured, self.weight = (np.array([getattr(s, name) for s in self.seen]) for name in ("log", "weight"))
+        self.run = np.array([s.run for s in self.seen], np.intp)
+        self.of = np.array([names.index(runs.runs[s.run].configuration) for s in self.seen], np.intp)
+        self.starts = starts(self.evaluator, runs)
+        self.scale = search.Scale.of(list(self.evaluator.unknowns.values()), self.starts[0])
+
+    def _observed(self) -> None:
+        for station, given in self.model.observed.items():
+            wanted = (given,) if isinstance(given, str) else tuple(given)
+            for name in wanted:
+                if not any(name in run.busy for run in self.runs.runs):
+                    there = ", ".join(self.runs.resources) or "none: measure with --pids, --cgroup or --disk"
+                    raise FitError(
+                        f"no resource {name!r}", f"observed.{station}", f"use one that the runs have: {there}"
+                    )
+
+    def predicted(self, values: Array) -> Array:
+        """B x n, logarithms of what each measured number would be."""
+        answers = self.evaluator.at(values)
+        size = len(self.each)
+        tables = {key: np.reshape(v, (-1, size)) for key, v in answers.values.items()}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.stack([np.log(tables[s.key][:, c]) for s, c in zip(self.seen, self.of, strict=True)], axis=1)
+        return np.nan_to_num(found, nan=50.0, posinf=50.0, neginf=-50.0)
+
+    def best(self) -> tuple[Array, Array]:
+        """What is searched, at its best, and the slopes there."""
+        x = search.fitted(self.predicted, self.measured, self.weight, self.scale, self.starts)
+        return x, search.slopes(self.predicted, self.scale, x)
+
+    def told_apart(self, x: Array, jacobian: Array) -> None:
+        """Raises FitError for unknowns that the runs cannot tell apart."""
+        weighted = self.weight[:, None] * jacobian
+        _, sizes, directions = np.linalg.svd(weighted, full_matrices=False)
+        residual = self.weight * (self.measured - self.predicted(self.scale.outward(x)[None])[0])
+        spread = np.sqrt((residual**2).sum() / max(len(residual) - len(x), 1))
+        for size, direction in zip(sizes, directions, strict=True):
+            if size <= 1e-9 * sizes[0] or max(spread, 1.0) / size > APART * max(
+                np.abs(direction).max(), 1e-12
+            ) * np.sqrt(2):
+                names = [p for p, d in zip(self.paths, direction, strict=True) if abs(d) > 0.3]
+                if all(self.scale.linear[self.paths.index(n)] for n in names):
+                    continue  # an unknown that may be 0, and is near it
+                what = f"the runs do not tell {' and '.join(names)}" + (" apart" if len(names) > 1 else "")
+                raise FitError(what, "fit", f"give one of them, watch its resource in [observed], or {self._vary()}")
+
+    def _vary(self) -> str:
+        varied = {n for n in self.each[0].factors if len({repr(r.factors.get(n)) for r in self.each}) > 1}
+        more = [n for n in ("rate_per_s", "users", *self.model.factors) if n not in varied]
+        return f"vary {' or '.join(more)} too" if more else "measure nearer to saturation"
+
+    def model_error(self, x: Array, jacobian: Array) -> tuple[float, list[dict[str, object]]]:
+        """Each configuration left out: the spread of one factor on all demands that explains the errors there."""
+        names = np.arange(len(self.each))
+        weights = np.where(self.of[None] == names[:, None], 0.0, self.weight[None])
+        sets = np.broadcast_to(self.measured, weights.shape)
+        values = self.scale.outward(search.refitted(self.predicted, sets, weights, self.scale, x, jacobian))
+        guess = self.predicted(values)
+        sensitive = np.abs(self._by_demand(self.scale.outward(x)))
+        rows, squares, count = [], 0.0, 0
+        for number, run in enumerate(self.each):
+            row: dict[str, object] = dict(run.factors)
+            for metric in ("response_time", "throughput", "busy"):
+                own = (self.of == number) & np.array([s.key[2] == metric for s in self.seen])
+                if not own.any():
+                    continue
+                error = guess[number, own] - self.measured[own]
+                row[metric] = float(np.expm1(error.mean()))
+                if metric == "response_time":
+                    squares += float(np.mean((error / np.maximum(sensitive[own], 0.5)) ** 2))
+                    count += 1
+            rows.append(row)
+        return float(np.sqrt(squares / count)) if count else 0.0, rows
+
+    def _by_demand(self, best: Array) -> Array:
+        """n, by how much the logarithm of each measured number grows with the logarithm of all times of service."""
+        step = 1e-3
+        plain = self.evaluator.networks_at(best[None])
+        longer = [slower_clock(n, 1 + step) for n in plain]
+        one, other = (self.evaluator.solved(networks).values for networks in (plain, longer))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = [
+                np.log(other[s.key][c] / one[s.key][c]) / step + (1.0 if s.key[2] == "response_time" else 0.0)
+                for s, c in zip(self.seen, self.of, strict=True)
+            ]
+        return np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)
+
+    def noise(self, at_best: Array) -> dict[str, float]:
+        """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by."""
+        found = {}
+        for metric in ("response_time", "throughput"):
+            own = [s for s in self.seen if s.key[2] == metric]
+            if not own:
+                found[metric] = 0.0
+                continue
+            within = np.median([np.sqrt(max(1 / s.weight**2 - FLOOR[metric] ** 2, 0.0)) for s in own])
+            found[metric] = float(max(within, self._repeated(metric)))
+        return found
+
+    def _repeated(self, metric: str) -> float:
+        """Standard deviation between repetitions of one configuration; 0 without any."""
+        squares, degrees = 0.0, 0
+        for number in range(len(self.each)):
+            logs = [s.log for s, c in zip(self.seen, self.of, strict=True) if c == number and s.key == ("", "", metric)]
+            if len(logs) > 1:
+                squares, degrees = squares + float(np.var(logs) * len(logs)), degrees + len(logs) - 1
+        return float(np.sqrt(squares / degrees)) if degrees else 0.0
+
+    def notes(self, at_best: Array) -> list[str]:
+        """What the reader of the values has to know."""
+        found = [f"left out: {text}" for text in self.runs.left_out]
+        if len(self.each) == len(self.runs.runs):
+            found.append(
+                "no configuration was repeated: what differs from run to run is taken from what the model misses"
+            )
+        return found
+
+
+def _seen(number: int, run: Run, model: Model) -> list[Seen]:
+    """What of a run is fitted: response times by class where there are several, else of all; throughputs where somebody
+    is closed; what was watched."""
+    names = [c.name for c in model.classes]
+    several = len(names) > 1 and all((name, "response_time") in run.means for name in names)
+    closed = any(c.kind == "closed" for c in model.classes)
+    found = []
+    for (cls, metric), (value, error) in run.means.items():
+        wanted = (cls in names) if several and metric == "response_time" else cls == ""
+        if wanted and (metric == "response_time" or (metric == "throughput" and closed)):
+            found.append(Seen(number, ("", cls, metric), float(np.log(value)), 1 / np.hypot(error, FLOOR[metric])))
+    observed = dict(model.observed) | {
+        s.name: s.name for s in model.stations if s.name in run.busy and s.name not in model.observed
+    }
+    for station, given in observed.items():
+        wanted_names = (given,) if isinstance(given, str) else tuple(given)
+        if (
+            all(name in run.busy for name in wanted_names)
+            and (busy := sum(run.busy[n] for n in wanted_names)) > LEAST_BUSY
+        ):
+            weight = 1 / np.hypot(FLOOR["busy"], LEAST_BUSY / busy)
+            found.append(Seen(number, (station, "", "busy"), float(np.log(busy)), float(weight)))
+    return found

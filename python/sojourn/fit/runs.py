@@ -1,0 +1,105 @@
+"""What runs say that a fit of any model needs: a row a run, its factors, its means, and what its resources were busy with.
+
+The unit is the run: what differs from run to run is in the spread of the rows, what is uncertain within a run in `error`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import FitError
+from sojourn.measure.folder import RunFolder, run_folders
+
+Array = NDArray[np.float64]
+Z = 1.959964  # of the 95 % intervals that run folders have
+Factors = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. `means`: (class, metric) → (value, relative standard error within the run), metric `response_time` (s) or
+    `throughput` (1/s), class "" for all; `busy`: resource → mean number of servers, cores or disks at work."""
+
+    name: str
+    factors: Factors
+    means: Mapping[tuple[str, str], tuple[float, float]]
+    busy: Mapping[str, float]
+    valid: bool = True
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def configuration(self) -> str:
+        """Runs of one configuration are repetitions."""
+        return json.dumps(self.factors, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of one service, the valid ones first among equals; `left_out` says which were not used and why."""
+
+    runs: Sequence[Run]
+    left_out: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def configurations(self) -> list[str]:
+        """Each configuration once, in the order in which they were run."""
+        return list(dict.fromkeys(run.configuration for run in self.runs))
+
+    @property
+    def resources(self) -> list[str]:
+        return sorted({name for run in self.runs for name in run.busy})
+
+
+def observe_runs(folders: Sequence[Path | str | RunFolder]) -> Runs:
+    """The runs of folders, or of folders that hold them.
+
+    Raises:
+        RunFolderError: no run folder is there. FitError: none of them can be used; it says why.
+    """
+    paths = [f for f in folders if isinstance(f, RunFolder)]
+    rest = [Path(f) for f in folders if not isinstance(f, RunFolder)]
+    opened = paths + [RunFolder.open(p) for p in (run_folders(rest) if rest else [])]
+    read = [_run(folder) for folder in opened]
+    left = [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in read if not _usable(run)]
+    used = [run for run in read if _usable(run)]
+    if not used:
+        raise FitError("; ".join(left[:3]) or "no runs", "runs", "give runs that are valid, or measure again")
+    return Runs(used, left)
+
+
+def _usable(run: Run) -> bool:
+    return run.valid and bool(run.means)
+
+
+def _run(folder: RunFolder) -> Run:
+    manifest = folder.manifest
+    frame = folder.frame("metrics")
+    means: dict[tuple[str, str], tuple[float, float]] = {}
+    busy: dict[str, float] = {}
+    for row in frame.iter_rows(named=True) if frame is not None else ():
+        metric, station, value = row["metric"], row["station"], row["value"]
+        if value is None or value <= 0:
+            continue
+        if station == "" and metric in ("response_time", "throughput"):
+            error = (row["high"] - row["low"]) / 2 / Z / value if row["low"] is not None else 0.0
+            means[row["class"], metric] = (value, error)
+        elif metric == "utilisation" and station.startswith("core "):
+            busy[station] = value
+    done = means.get(("", "throughput"), (0.0, 0.0))[0]
+    busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
+    placed = manifest.get("placement", {}).get("server", [])
+    if placed and all(f"core {core}" in busy for core in placed):
+        busy["cores"] = sum(busy[f"core {core}"] for core in placed)
+    for core, station in (manifest.get("servers") or {}).items():
+        if f"core {core}" in busy:
+            busy[station] = busy.get(station, 0.0) + busy[f"core {core}"]
+    factors = {name: value for name, value in manifest.get("factors", {}).items() if name not in ("cores", "nics")}
+    factors |= {k: v for k, v in manifest.get("factors", {}).items() if k in ("cores", "nics") and not placed}
+    return Run(folder.path.name, factors, means, busy, bool(manifest.get("valid")), tuple(manifest.get("reasons", ())))
