@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
@@ -92,6 +93,10 @@ def _run(folder: RunFolder) -> Run:
             means[row["class"], metric] = (value, error)
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
+    named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
+    if named is not None:
+        busy = _by_resource(frame, named)
+        return Run(folder.path.name, dict(manifest["factors"]), means, busy, *_verdict(manifest))
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
     placed = manifest.get("placement", {}).get("server", [])
@@ -102,4 +107,18 @@ def _run(folder: RunFolder) -> Run:
             busy[station] = busy.get(station, 0.0) + busy[f"core {core}"]
     factors = {name: value for name, value in manifest.get("factors", {}).items() if name not in ("cores", "nics")}
     factors |= {k: v for k, v in manifest.get("factors", {}).items() if k in ("cores", "nics") and not placed}
-    return Run(folder.path.name, factors, means, busy, bool(manifest.get("valid")), tuple(manifest.get("reasons", ())))
+    return Run(folder.path.name, factors, means, busy, *_verdict(manifest))
+
+
+def _by_resource(frame: pl.DataFrame | None, resources: Mapping[str, Any]) -> dict[str, float]:
+    if frame is None:
+        return {}
+    rows = frame.filter(
+        pl.col("metric") == "utilisation", pl.col("station").is_in(list(resources)), pl.col("value") > 0
+    )
+    pairs = zip(rows["station"], rows["value"], strict=True)
+    return {name: value * resources[name]["capacity"] for name, value in pairs}
+
+
+def _verdict(manifest: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:
+    return bool(manifest.get("valid")), tuple(manifest.get("reasons", ()))

@@ -26,7 +26,7 @@ def runs_document(paths: list[Path]) -> Document:
         subtitle=", ".join(sorted({run.path.parent.name for run in runs})),
         verdict=[headline, *(f"{run.path.name}: {'; '.join(run.manifest.get('reasons', []))}" for run in invalid)],
         status="warn" if invalid else "ok",
-        sections=(_figures(metrics), _runs(runs)) if len(metrics) else (_runs(runs),),
+        sections=(_figures(metrics), runs_section(runs)) if len(metrics) else (runs_section(runs),),
         footer={"kernel": str(runs[0].manifest.get("machine", {}).get("kernel", "")), "runs": str(len(runs))},
     )
 
@@ -73,7 +73,8 @@ def _figures(metrics: Metrics) -> Section:
     )
 
 
-def _runs(runs: list[RunFolder]) -> Section:
+def runs_section(runs: list[RunFolder]) -> Section:
+    """Throughput, response time and verdict of each run."""
     rows = []
     for run in runs:
         generator = run.manifest.get("generator") or {}

@@ -13,7 +13,7 @@ from typing import Any
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.metrics import row
 from sojourn.measure.watched import Key, busy_per_s, completed_per_s, disk, group, process, station
-from sojourn.table import Metrics
+from sojourn.table import COLUMNS, Metrics
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,17 @@ def resource_rows(folder: RunFolder, resources: Mapping[str, Resource]) -> list[
 
 
 def add_resources(folder: RunFolder, resources: Mapping[str, Resource], factors: Mapping[str, Any]) -> None:
-    """Puts these rows and the factors of the run into its metrics.parquet, the resources and the factors into its manifest."""
-    folder.manifest["factors"] = {**folder.manifest.get("factors", {}), **factors}
+    """Puts these rows and `factors`, which are all that the run has, into its metrics.parquet and its manifest."""
+    folder.manifest["factors"] = dict(factors)
     folder.manifest["resources"] = {name: _said(resource) for name, resource in resources.items()}
     file = folder.path / "metrics.parquet"
     if file.exists():
         there = Metrics.read(file)
         source = "simulated" if folder.manifest.get("simulated") else "measured"
         rows = [{**one, "source": source} for one in resource_rows(folder, resources)]
-        constants = {"run": folder.path.name, **folder.manifest["factors"]}
-        Metrics.concat([there, Metrics.of(rows, source)]).with_factors(**constants).write(file)
+        plain = Metrics(there.frame.select(*COLUMNS), there.method)
+        constants = {"run": folder.path.name, **factors}
+        Metrics.concat([plain, Metrics.of(rows, source)]).with_factors(**constants).write(file)
     folder.save()
 
 

@@ -44,9 +44,9 @@ def kept(where: Path, runs: dict[str, dict[str, Any]], like: dict[str, Any]) -> 
     if not there and (not where.is_dir() or any(where.iterdir())):
         raise RunFolderError("the folder has something else than runs", where, "choose another --out")
     folders = {path.name: RunFolder.open(path) for path in there}
-    sample = {**like, "load": next(iter(runs.values()))}
-    for folder in folders.values():
-        if differing := differences(folder.manifest, sample):
+    first = next(iter(runs.values()))
+    for name, folder in folders.items():
+        if differing := differences(folder.manifest, {**like, "load": runs.get(name, first)}):
             said = "; ".join(differing[:MOST_TOLD])
             remedy = "measure as it was measured there, or choose another --out"
             raise RunFolderError(f"a run under other conditions: {said}", folder.path, remedy)

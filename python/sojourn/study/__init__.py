@@ -4,7 +4,8 @@ Map: `file` a study file, read and checked · `folder` where it ends up, found a
 what the file says · `runner` single runs · `phases` what is done in which order · `verdict` the ten lines ·
 `document` the report. For every kind: `points` an order at random · `counters` CPU time while something runs ·
 `simulated` a system in simulated time · `estimate`, `judged`, `recovery` intervals, errors where nothing was fitted, known
-times found again. Studies of a memcached middleware are in `kv`, of a message service in `messages`.
+times found again. Studies of any system (a user's own service) are in `engine`, of a memcached middleware in `kv`, of a
+message service in `messages`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from sojourn.lab.registry import only_one
 from sojourn.lab.topology import cores
 from sojourn.report import Document, write_html
 from sojourn.study.document import study_document
-from sojourn.study.file import testbed_of
+from sojourn.study.file import has_system, testbed_of
 from sojourn.study.folder import open_study, save_state
 from sojourn.study.phases import run_phases
 from sojourn.study.plan import Plan, read_plan
@@ -65,6 +66,11 @@ def run_study(
         return _run_in_parts(IN_PARTS[testbed], path, out, quick, seed, only, say)
     if only:
         raise StudyError(", ".join(only), "--only", "leave it out: this study is one whole")
+    if has_system(path):
+        from sojourn.study.engine import run_system_study
+
+        found, lines, page = run_system_study(path, out=out, quick=quick, seed=seed, say=say)
+        return StudyResult(found.folder, lines, page, found)
     plan = read_plan(path, quick=quick, seed=seed)
     # a virtual host disturbs nobody and nobody disturbs it
     alone = nullcontext() if plan.study.testbed == "virtual" else only_one(f"study {plan.study.name}")

@@ -22,10 +22,19 @@ def study_file(path: Path) -> Path:
 
 def testbed_of(path: Path) -> str:
     """What the study at `path` says its testbed is; empty where it says none, or cannot be read."""
+    return str(_tables(path).get("testbed", ""))
+
+
+def has_system(path: Path) -> bool:
+    """Whether it is a study of any system: it has a table `[system]`."""
+    return isinstance(_tables(path).get("system"), dict)
+
+
+def _tables(path: Path) -> dict[str, Any]:
     try:
-        return str(tomllib.loads(study_file(path).read_text()).get("testbed", ""))
+        return tomllib.loads(study_file(path).read_text())
     except (OSError, ValueError):
-        return ""
+        return {}
 
 
 def read_data(file: Path, seed: int | None = None) -> dict[str, Any]:

@@ -1,0 +1,132 @@
+"""The report of a study of any system, as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from sojourn.measure.document import runs_section
+from sojourn.measure.folder import RunFolder
+from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
+from sojourn.study.engine.verdict import told
+from sojourn.table import Metrics
+from sojourn.units import percent, seconds
+
+if TYPE_CHECKING:
+    from sojourn.study.engine.plan import Plan
+    from sojourn.study.engine.study import Findings
+
+LEVELS = {"rate_per_s": "requests per second", "users": "users"}
+
+
+def study_document(found: Findings, plan: Plan, verdict: Sequence[str]) -> Document:
+    """Verdict, predicted beside measured, what was fitted, what the system was busy with, all runs."""
+    outside = bool((~found.judged["inside"].drop_nulls()).any())
+    invalid = any(not run.manifest["valid"] for run in found.runs)
+    sections = [*_predicted(found), _measured(found), *_fitted(found), runs_section(found.runs)]
+    machine = found.runs[0].manifest.get("machine", {})
+    return Document(
+        title=plan.study.title or plan.study.name,
+        subtitle=f"a study of a system of kind {plan.study.system['kind']}",
+        verdict=list(verdict),
+        status="warn" if outside or invalid else "ok",
+        sections=tuple(sections),
+        footer={"kernel": str(machine.get("kernel", "")), "sojourn": str(machine.get("sojourn", "")),
+                "runs": str(len(found.runs)), "plan": plan.fingerprint},
+    )  # fmt: skip
+
+
+def _predicted(found: Findings) -> list[Section]:
+    if found.predicted is None:
+        return []
+    factors = {run.path.name: run.manifest["factors"] for run in found.runs}
+    rows = []
+    for row in found.judged.iter_rows(named=True):
+        said = {True: "inside", False: "outside", None: "–"}[row["inside"]] if row["valid"] else "not valid"
+        rows.append((
+            row["section"], told(factors[row["run"]], found.varied), row["class"], row["metric"], row["predicted"], row["low"],
+            row["high"], row["measured"], percent(row["error"], sign=True) if row["error"] is not None else None, said,
+        ))  # fmt: skip
+    columns = ("prediction", "factors", "class", "metric", "predicted", "low", "high", "measured", "error", "")
+    note = "Times in s, rates in 1/s. Intervals are for a new run, at the level of the file."
+    table = Table("Predicted, then measured", columns, tuple(rows), note)
+    return [Section("Predicted before it was run", f"Written {found.predicted['written']}.", (table,))]
+
+
+def _measured(found: Findings) -> Section:
+    figures = [figure for level in LEVELS if (figure := _response(found, level))]
+    return Section("What was measured", "", (*figures, _resources(found)))
+
+
+def _response(found: Findings, level: str) -> Figure | None:
+    """Response time against the level, a series for each section and combination of the other factors."""
+    groups: dict[str, list[RunFolder]] = {}
+    for run in found.runs:
+        if level in run.manifest["factors"] and run.manifest["valid"]:
+            others = {k: v for k, v in run.manifest["factors"].items() if k != level and k in found.varied}
+            groups.setdefault(
+                f"{run.manifest['section']} {told(others, found.varied) if others else ''}".strip(), []
+            ).append(run)
+    series = [_points(name, runs, level) for name, runs in groups.items()]
+    bands = _bands(found, level)
+    if not series:
+        return None
+    return Figure(f"response-{level}", "Response time", LEVELS[level], "ms", (*series, *bands))
+
+
+def _points(name: str, runs: list[RunFolder], level: str) -> Series:
+    rows = []
+    for run in sorted(runs, key=lambda run: float(run.manifest["factors"][level])):
+        metrics = Metrics.read(run.path / "metrics.parquet")
+        value, (low, high) = metrics.value("response_time"), metrics.interval("response_time")
+        rows.append((run.manifest["factors"][level], *(None if v is None else v * 1e3 for v in (value, low, high))))
+    x, y, low_ms, high_ms = (list(column) for column in zip(*rows, strict=True))
+    return Series(name, x, y, low_ms, high_ms, "points", group=name)
+
+
+def _bands(found: Findings, level: str) -> list[Series]:
+    groups: dict[str, list[tuple[float, Mapping[str, Any]]]] = {}
+    for one in found.predicted["configurations"] if found.predicted else ():
+        if level not in one["factors"]:
+            continue
+        others = {k: v for k, v in one["factors"].items() if k != level and k in found.varied}
+        name = f"{one['section']} {told(others, found.varied) if others else ''}".strip()
+        row = next(
+            (r for r in one["rows"] if (r["station"], r["class"], r["metric"]) == ("", "", "response_time")), None
+        )
+        if row is not None:
+            groups.setdefault(name, []).append((float(one["factors"][level]), row))
+    found_series = []
+    for name, rows in groups.items():
+        rows.sort(key=lambda pair: pair[0])
+        y, low, high = ([None if r[k] is None else r[k] * 1e3 for _, r in rows] for k in ("value", "low", "high"))
+        found_series.append(Series(f"{name}, predicted", [x for x, _ in rows], y, low, high, "dashed", group=name))
+    return found_series
+
+
+def _resources(found: Findings) -> Table:
+    rows = []
+    for run in found.runs:
+        frame = run.frame("metrics")
+        for name in run.manifest.get("resources", {}) if frame is not None else ():
+            here = frame.filter(pl.col("station") == name)  # type: ignore[union-attr]
+            known = {row["metric"]: row["value"] for row in here.iter_rows(named=True)}
+            if "utilisation" in known:
+                rows.append((
+                    run.manifest["section"], told(run.manifest["factors"], found.varied), name, percent(known["utilisation"]),
+                    seconds(known.get("service_demand")),
+                ))  # fmt: skip
+    note = "Utilisation of the capacity of the resource; service demand: its busy time for a successful request."
+    columns = ("section", "factors", "resource", "utilisation", "service demand")
+    return Table("What a request takes", columns, tuple(rows), note)
+
+
+def _fitted(found: Findings) -> list[Section]:
+    if found.fitted is None:
+        return []
+    rows = tuple((path, e.value, e.low, e.high) for path, e in found.fitted.estimates.items())
+    table = Table("Values found", ("number of the model", "value", "low", "high"), rows)
+    blocks = (table, Text(found.fitted.message.replace("\n", "\n\n") or "–"), Code(found.fitted.model.to_toml()))
+    return [Section("What was fitted", found.why, blocks)]

@@ -1,0 +1,43 @@
+"""What a study asks of `fit`: all calls in one place."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import StudyError
+from sojourn.fit.model import FittedModel, fit_model
+from sojourn.fit.runs import observe_runs
+from sojourn.measure.folder import RunFolder
+from sojourn.model import Model
+from sojourn.study.engine.plan import AUTO, Plan
+from sojourn.system import Point
+
+Row = dict[str, Any]
+KEPT = ("station", "class", "metric", "value", "low", "high", "status", "inside")
+
+
+def fitted_to(folders: list[RunFolder], plan: Plan) -> tuple[FittedModel, str]:
+    """The model of `[fit]` with its unknowns found, and why it is this one where several were tried."""
+    part = plan.study.fit
+    assert part is not None
+    runs = observe_runs(folders)
+    if part.model != AUTO:
+        return fit_model(runs, Model.read(plan.folder / part.model), seed=part.seed), ""
+    try:
+        choose: Any = import_module("sojourn.fit.candidates").choose_model
+    except ModuleNotFoundError:
+        raise StudyError("fit.model = 'auto'", "[fit]", "give a model file") from None
+    chosen = choose(runs, seed=part.seed)
+    return chosen.best, str(chosen.why)
+
+
+def predicted_rows(fitted: FittedModel, point: Point, level: float) -> list[Row]:
+    """What is predicted for a new run of a point: by station, class and metric a value, low and high, and a status."""
+    frame = fitted.predict(dict(point.factors), level).frame
+    return [{key: row[key] for key in KEPT} for row in frame.iter_rows(named=True)]
+
+
+def read_fitted(path: Path) -> FittedModel:
+    return FittedModel.read(path)

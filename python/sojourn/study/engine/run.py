@@ -1,0 +1,53 @@
+"""Points into run folders: those that are there are kept, those that others disturbed are run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.series import kept
+from sojourn.study.folder import Say
+from sojourn.study.points import run_seed
+from sojourn.system import Point, Session
+
+AGAIN = 2
+DISTURBED = "disturbed"
+
+
+def run_points(session: Session, points: list[Point], out: Path, seed: int, say: Say) -> list[RunFolder]:
+    """The run of each point in `out/runs`, in this order. A disturbed one is kept in `out/disturbed` and run again, at
+    most twice.
+
+    Raises:
+        RunFolderError: there are runs of another package, kernel, machine, load or system. ServiceError: it fails.
+    """
+    if not points:
+        return []
+    where = out / "runs"
+    loads = {point.name: session.conditions(point)["load"] for point in points}
+    there = kept(where, loads, session.conditions(points[0]))
+    if there:
+        say(f"{len(there)} of {len(points)} runs are there already")
+    found = []
+    for number, point in enumerate(points, 1):
+        if point.name in there:
+            found.append(there[point.name])
+            continue
+        say(f"run {number} of {len(points)}: {point.name}")
+        found.append(_undisturbed(session, point, out, seed, say))
+    return found
+
+
+def _undisturbed(session: Session, point: Point, out: Path, seed: int, say: Say) -> RunFolder:
+    for attempt in range(AGAIN + 1):
+        folder = session.run(point, out / "runs" / point.name, run_seed(seed, f"{point.name}/{attempt}"))
+        reasons = folder.manifest["reasons"]
+        if reasons:
+            say(f"  {'; '.join(reasons)}")
+        if attempt == AGAIN or not any(reason.startswith(DISTURBED) for reason in reasons):
+            break
+        aside = out / DISTURBED / f"{point.name}-{attempt + 1}"
+        aside.parent.mkdir(exist_ok=True)
+        folder.path.rename(aside)
+        say("  run again")
+    return folder

@@ -1,0 +1,199 @@
+"""A study of a simulated system from its file to its report: what is known comes out, predictions are blind, mistakes are told."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_study import mistaken
+
+from sojourn.errors import RunFolderError, StudyError
+from sojourn.study import run_study
+from sojourn.study.engine import Findings, read_plan
+
+TRUTH = """
+[stations.cpu]
+[stations.disk]
+[classes.user]
+kind = "open"
+rate_per_s = 30.0
+[demands_s]
+cpu = { user = 0.02 }
+disk = { user = 0.01 }
+"""
+MODEL = (
+    TRUTH.replace("0.02", "{ free = true }").replace("0.01", "{ free = true }")
+    + """
+[factors]
+workers = "stations.cpu.servers"
+"""
+)
+STUDY = """
+name = "shop"
+[system]
+kind = "virtual"
+model = "truth.toml"
+factors = { workers = "stations.cpu.servers" }
+[load]
+for = "200s"
+[[section]]
+name = "ramp"
+vary = { rate_per_s = "10..30:10", workers = [1, 2] }
+repetitions = 2
+[fit]
+model = "shop.toml"
+[[predict]]
+name = "four"
+set = { workers = 4 }
+vary = { rate_per_s = [40, 70, 120] }
+[quick]
+for = "60s"
+"""
+
+
+def written(folder: Path, study: str = STUDY) -> Path:
+    (folder / "truth.toml").write_text(TRUTH)
+    (folder / "shop.toml").write_text(MODEL)
+    (folder / "study.toml").write_text(study)
+    return folder / "study.toml"
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings, list[str]]:
+    folder = tmp_path_factory.mktemp("study")
+    result = run_study(written(folder), out=folder / "out", say=lambda _: None)
+    return folder, result.findings, result.verdict
+
+
+def test_known_demands_come_out(done: tuple[Path, Findings, list[str]]) -> None:
+    fitted = done[1].fitted
+    assert fitted is not None
+    assert fitted.estimates["demands_s.cpu.user"].value == pytest.approx(0.02, rel=0.03)
+    assert fitted.estimates["demands_s.disk.user"].value == pytest.approx(0.01, rel=0.03)
+
+
+def test_what_was_predicted_is_beside_what_was_measured(done: tuple[Path, Findings, list[str]]) -> None:
+    """The disk is full at 100/s: 120/s is predicted to saturate, and its run is not valid."""
+    rows = done[1].judged.filter(done[1].judged["metric"] == "response_time")
+    assert rows.height == 3 and rows["valid"].to_list().count(False) == 1
+    saturated = rows.filter(~rows["valid"]).row(0, named=True)
+    assert saturated["predicted"] is None and saturated["status"] == "unstable" and saturated["inside"] is None
+    known = rows.filter(rows["valid"])
+    assert known["error"].abs().max() < 0.15  # type: ignore[operator]
+    assert known["inside"].null_count() == 0
+    assert "of 2 measured values lie in the 90 % intervals" in done[2][0]
+
+
+def test_predictions_are_hashed_before_their_runs(done: tuple[Path, Findings, list[str]]) -> None:
+    out = done[0] / "out"
+    sums = {
+        name: number
+        for number, name in (line.split() for line in (out / "predictions.sha256").read_text().splitlines())
+    }
+    assert set(sums) == {"predictions.json", "fitted.toml"}
+    assert all(hashlib.sha256((out / name).read_bytes()).hexdigest() == number for name, number in sums.items())
+    stamps = [path.stat().st_mtime for path in (out / "runs").glob("four-*/manifest.json")]
+    assert len(stamps) == 3 and (out / "predictions.sha256").stat().st_mtime <= min(stamps)
+
+
+def test_report_and_tables_are_there(done: tuple[Path, Findings, list[str]]) -> None:
+    out = done[0] / "out"
+    page = (out / "report.html").read_text()
+    assert "Predicted before it was run" in page and "What a request takes" in page and "demands_s.cpu.user" in page
+    assert (out / "verdict.txt").read_text().splitlines() == done[2]
+    assert (out / "validation.csv").read_text().startswith("section,run,valid,class,metric,predicted,low,high")
+
+
+def test_the_same_again_runs_nothing_and_says_the_same(done: tuple[Path, Findings, list[str]]) -> None:
+    runs = done[0] / "out/runs"
+    before = {path: path.stat().st_mtime for path in runs.rglob("*")}
+    said: list[str] = []
+    again = run_study(done[0] / "study.toml", out=done[0] / "out", say=said.append)
+    assert again.verdict == done[2]
+    assert {path: path.stat().st_mtime for path in runs.rglob("*")} == before
+    assert said == ["12 of 12 runs are there already", "3 of 3 runs are there already"]
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> Path:
+    """A short study that is done."""
+    run_study(written(tmp_path), out=tmp_path / "out", quick=True, say=lambda _: None)
+    return tmp_path
+
+
+def test_a_changed_prediction_is_refused(quick: Path) -> None:
+    file = quick / "out/predictions.json"
+    file.write_text(file.read_text().replace('"level": 0.9', '"level": 0.8'))
+    with pytest.raises(StudyError, match="is not what was written before the runs"):
+        run_study(quick / "study.toml", out=quick / "out", quick=True, say=lambda _: None)
+
+
+def test_what_was_run_cannot_be_predicted(quick: Path) -> None:
+    (quick / "out/predictions.json").unlink()
+    with pytest.raises(StudyError, match="was run before it was predicted"):
+        run_study(quick / "study.toml", out=quick / "out", quick=True, say=lambda _: None)
+
+
+def test_a_mixture_of_packages_is_refused(quick: Path) -> None:
+    file = next((quick / "out/runs").glob("ramp-*/manifest.json"))
+    manifest = json.loads(file.read_text())
+    manifest["machine"]["sojourn"] = "0.0.1"
+    file.write_text(json.dumps(manifest))
+    with pytest.raises(RunFolderError, match='machine.sojourn is "0.0.1" there'):
+        run_study(quick / "study.toml", out=quick / "out", quick=True, say=lambda _: None)
+
+
+def test_a_lost_run_is_done_again_and_no_other(quick: Path) -> None:
+    lost = next((quick / "out/runs").glob("ramp-*"))
+    for file in lost.iterdir():
+        file.unlink()
+    lost.rmdir()
+    said: list[str] = []
+    run_study(quick / "study.toml", out=quick / "out", quick=True, say=said.append)
+    assert [line for line in said if line.startswith("run ")] and sum(line.startswith("run ") for line in said) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('kind = "virtual"', 'kind = "vritual"', "system.kind = 'vritual'"),
+        ('kind = "virtual"', 'kind = "virtual"\nmodle = 1', "system.modle"),
+        ('for = "200s"', 'fro = "200s"', "load.fro"),
+        ("workers = 4", "wokers = 4", "four: set, vary: wokers; use"),
+        ("set = { workers = 4 }", "set = { workers = 4, rate_per_s = 3 }", "rate_per_s in both"),
+        ("[1, 2]", "[1, 2.5]", "workers = 2.5; give a whole number"),
+        ('"10..30:10"', '"30..10:10"', "'30..10:10'"),
+        ("vary = { rate_per_s = [40, 70, 120] }", "vary = { rate_per_s = [10] }\n", ""),
+        ("workers = 4", "workers = 2", "is measured before it is predicted"),
+        ('name = "four"', 'name = "ramp"', "'ramp' twice"),
+        ('model = "shop.toml"', 'model = "none.toml"', "fit.model = 'none.toml': no such file"),
+        ('model = "shop.toml"', 'model = "shop.toml"\nsections = ["peak"]', "fit.sections: 'peak'"),
+        ('[fit]\nmodel = "shop.toml"\n', "", "[[predict]] without [fit]"),
+    ],
+)
+def test_mistakes_in_the_file(tmp_path: Path, old: str, new: str, said: str) -> None:
+    file = written(tmp_path)
+    text = STUDY.replace(old, new)
+    if old == "workers = 4":
+        text = text.replace("[40, 70, 120]", "[10]")
+    assert text != STUDY
+    if said:
+        assert said in mistaken(file, text, read_plan)
+    else:
+        file.write_text(text)
+        assert len(read_plan(file).predicted) == 1
+
+
+def test_credentials_are_not_in_the_studys_folder(tmp_path: Path) -> None:
+    study: dict[str, Any] = {
+        "name": "x", "system": {"kind": "virtual", "environment": {"DB_PASSWORD": "hunter2", "API_KEY": "env:KEY"}},
+        "load": {"headers": {"Authorization": "Bearer abc"}, "bearer_env": "TOKEN"}, "section": [{"name": "s"}],
+    }  # fmt: skip
+    from sojourn.study.engine.plan import Study
+
+    told = Study(**study).model_dump_json()
+    assert "hunter2" not in told and "Bearer abc" not in told
+    assert "env:KEY" in told and '"TOKEN"' in told
