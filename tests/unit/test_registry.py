@@ -2,12 +2,15 @@
 
 import json
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from sojourn.errors import Busy
-from sojourn.lab import registry
+from sojourn.lab import processes, registry
 
 
 @pytest.fixture(autouse=True)
@@ -86,3 +89,22 @@ def test_two_measurements_at_once_are_refused_by_name() -> None:
         pass
     with registry.only_one("measure"):
         pass
+
+
+def test_processes_with_the_mark_of_a_dead_book_are_ended(books: Path) -> None:
+    """And no others: a mark that is no token of ours is not looked for."""
+    marked, other = (
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env={**os.environ, registry.MARK: mark})
+        for mark in ("0a1b2c", "0a1b2d")
+    )
+    write(books / "lab-0a1b2c.json", 1, "0", marks=["0a1b2c", "", "x=y"])
+    try:
+        while not processes.marked(f"{registry.MARK}=0a1b2c"):  # until it has begun
+            time.sleep(0.01)
+        (removed,) = registry.clean_stale()
+        assert removed.startswith(f"process {marked.pid} ") and marked.wait(10) == -9
+        assert other.poll() is None and not (books / "lab-0a1b2c.json").exists()
+    finally:
+        for one in (marked, other):
+            one.kill()
+            one.wait()

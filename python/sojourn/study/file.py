@@ -89,7 +89,7 @@ def checked(kind: type[Any], data: dict[str, Any], file: Path, prefix: str = "")
     except ValidationError as error:
         first = error.errors()[0]
         key = prefix + ".".join(str(part) for part in first["loc"])
-        known = ", ".join(kind.model_fields)
+        known = ", ".join(field.alias or name for name, field in kind.model_fields.items())
         remedy = (
             f"known keys here: {known}"
             if first["type"] == "extra_forbidden" and len(first["loc"]) == 1

@@ -12,6 +12,7 @@ from sojourn.study.engine.predictions import Predicted
 from sojourn.table import Metrics
 
 METRICS = ("throughput", "response_time")
+NO_WIDTH = 1e-6
 SCHEMA = {
     "section": pl.String, "run": pl.String, "valid": pl.Boolean, "class": pl.String, "metric": pl.String,
     "predicted": pl.Float64, "low": pl.Float64, "high": pl.Float64, "status": pl.String, "measured": pl.Float64,
@@ -39,14 +40,18 @@ def _row(section: str, folder: RunFolder, row: dict[str, Any]) -> dict[str, Any]
     value, low, high = row["value"], row["low"], row["high"]
     measured = _measured(folder, row["metric"], row["class"])
     valid = bool(folder.manifest["valid"])
-    # an open system's throughput is the rate that it is offered: given, not predicted
-    judged = valid and measured is not None and low is not None and (high is None or high - low > 1e-6 * high)
+    judged = valid and measured is not None and is_interval(low, high)
     return {
         "section": section, "run": folder.path.name, "valid": valid, "class": row["class"], "metric": row["metric"],
         "predicted": value, "low": low, "high": high, "status": row["status"], "measured": measured,
         "error": value / measured - 1 if value is not None and measured and valid else None,
         "inside": low <= measured and (high is None or measured <= high) if judged else None,
     }  # fmt: skip
+
+
+def is_interval(low: float | None, high: float | None) -> bool:
+    """Whether it is more than a point: an open system's throughput is given, not predicted."""
+    return low is not None and (high is None or high - low > NO_WIDTH * high)
 
 
 def _measured(folder: RunFolder, metric: str, cls: str) -> float | None:

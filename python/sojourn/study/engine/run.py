@@ -25,7 +25,7 @@ def run_points(session: Session, points: list[Point], out: Path, seed: int, say:
         return []
     where = out / "runs"
     loads = {point.name: session.conditions(point)["load"] for point in points}
-    there = kept(where, loads, session.conditions(points[0]))
+    there = _whole(kept(where, loads, session.conditions(points[0])))
     if there:
         say(f"{len(there)} of {len(points)} runs are there already")
     found = []
@@ -36,6 +36,13 @@ def run_points(session: Session, points: list[Point], out: Path, seed: int, say:
         say(f"run {number} of {len(points)}: {point.name}")
         found.append(_undisturbed(session, point, out, seed, say))
     return found
+
+
+def _whole(folders: dict[str, RunFolder]) -> dict[str, RunFolder]:
+    """Without those that were interrupted after the load, before their resources were told: these are removed."""
+    for name in [name for name, folder in folders.items() if "resources" not in folder.manifest]:
+        folders.pop(name).discard()
+    return folders
 
 
 def _undisturbed(session: Session, point: Point, out: Path, seed: int, say: Say) -> RunFolder:

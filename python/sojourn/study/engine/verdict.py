@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.judge import METRICS, count_inside, median_error
+from sojourn.study.engine.judge import METRICS, count_inside, is_interval, median_error
 from sojourn.units import interval, per_second, percent, quantity
 
 if TYPE_CHECKING:
@@ -54,16 +54,25 @@ def _fitted(found: Findings) -> list[str]:
 
 
 def _predictions(found: Findings) -> list[str]:
-    lines = [f"predictions written {found.predicted['written']}, before their runs"] if found.predicted else []
-    for one in found.predicted["configurations"] if found.predicted else ():
-        rows = [row for row in one["rows"] if row["station"] == "" and row["class"] == ""]
-        here = found.judged.filter(pl.col("section") == one["section"], pl.col("class") == "")
+    if found.predicted is None:
+        return []
+    lines, last = [f"predictions written {found.predicted['written']}, before their runs"], None
+    for one in found.predicted["configurations"]:
+        rows = [row for row in one["rows"] if row["station"] == "" and row["class"] == "" and _is_a_prediction(row)]
         runs = [run.path.name for run in found.runs if run.manifest["factors"] == one["factors"]]
-        here = here.filter(pl.col("run").is_in(runs))
-        lines.append(
-            f"{one['section']}, {told(one['factors'], found.varied)}: " + "; ".join(_told_row(r, here) for r in rows)
+        here = found.judged.filter(
+            pl.col("section") == one["section"], pl.col("class") == "", pl.col("run").is_in(runs)
         )
+        limit = next((row["value"] for row in rows if row["metric"] == "saturation_rate"), None)
+        said = [_told_row(row, here) for row in rows if row["metric"] != "saturation_rate" or limit != last]
+        lines.append(f"{one['section']}, {told(one['factors'], found.varied)}: {'; '.join(said)}")
+        last = limit
     return lines
+
+
+def _is_a_prediction(row: Mapping[str, Any]) -> bool:
+    """The throughput of an open system is the rate that it is offered, as long as it keeps up."""
+    return row["metric"] != "throughput" or row["value"] is None or is_interval(row["low"], row["high"])
 
 
 def _told_row(row: Mapping[str, Any], here: pl.DataFrame) -> str:
