@@ -106,6 +106,7 @@ class Problem:
         values = self.scale.outward(search.refitted(self.predicted, sets, weights, self.scale, x, jacobian))
         guess = self.predicted(values)
         sensitive = np.abs(self._by_demand(self.scale.outward(x)))
+        within = np.sqrt(np.maximum(self.weight**-2 - np.array([FLOOR[s.key[2]] ** 2 for s in self.seen]), 0.0))
         rows, squares, count = [], 0.0, 0
         for number, run in enumerate(self.each):
             row: dict[str, object] = dict(run.factors)
@@ -115,11 +116,11 @@ class Problem:
                     continue
                 error = guess[number, own] - self.measured[own]
                 row[metric] = float(np.expm1(error.mean()))
-                if metric == "response_time":
-                    squares += float(np.mean((error / np.maximum(sensitive[own], 0.5)) ** 2))
+                if metric == "response_time":  # what is uncertain within the run is no error of the model
+                    squares += float(np.mean((error**2 - within[own] ** 2) / np.maximum(sensitive[own], 0.5) ** 2))
                     count += 1
             rows.append(row)
-        return float(np.sqrt(squares / count)) if count else 0.0, rows
+        return float(np.sqrt(max(squares, 0.0) / count)) if count else 0.0, rows
 
     def _by_demand(self, best: Array) -> Array:
         """n, by how much the logarithm of each measured number grows with the logarithm of all times of service."""
@@ -134,28 +135,32 @@ class Problem:
             ]
         return np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)
 
-    def noise(self, at_best: Array) -> dict[str, float]:
-        """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by."""
+    def noise(self, x: Array) -> dict[str, float]:
+        """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by.
+
+        Of response times by `sensitivity`: the mean of a run near saturation is known by as much less as the response
+        grows faster with the load (W. Whitt: Planning Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366).
+        """
+        sensitive = np.maximum(np.abs(self._by_demand(self.scale.outward(x))), 0.5)
         found = {}
         for metric in ("response_time", "throughput"):
-            own = [s for s in self.seen if s.key[2] == metric]
-            if not own:
-                found[metric] = 0.0
-                continue
-            within = np.median([np.sqrt(max(1 / s.weight**2 - FLOOR[metric] ** 2, 0.0)) for s in own])
-            found[metric] = float(max(within, self._repeated(metric)))
+            own = np.array([s.key[2] == metric for s in self.seen])
+            by = sensitive if metric == "response_time" else np.ones_like(sensitive)
+            within = np.sqrt(np.maximum(self.weight**-2 - FLOOR[metric] ** 2, 0.0)) / by
+            found[metric] = float(max(np.median(within[own]), self._repeated(metric, by))) if own.any() else 0.0
         return found
 
-    def _repeated(self, metric: str) -> float:
-        """Standard deviation between repetitions of one configuration; 0 without any."""
+    def _repeated(self, metric: str, by: Array) -> float:
+        """Standard deviation between repetitions of one configuration, each by `by`; 0 without any."""
         squares, degrees = 0.0, 0
         for number in range(len(self.each)):
-            logs = [s.log for s, c in zip(self.seen, self.of, strict=True) if c == number and s.key == ("", "", metric)]
+            own = [i for i, s in enumerate(self.seen) if self.of[i] == number and s.key == ("", "", metric)]
+            logs = [self.seen[i].log / by[i] for i in own]
             if len(logs) > 1:
                 squares, degrees = squares + float(np.var(logs) * len(logs)), degrees + len(logs) - 1
         return float(np.sqrt(squares / degrees)) if degrees else 0.0
 
-    def notes(self, at_best: Array) -> list[str]:
+    def notes(self) -> list[str]:
         """What the reader of the values has to know."""
         found = [f"left out: {text}" for text in self.runs.left_out]
         if len(self.each) == len(self.runs.runs):

@@ -31,6 +31,7 @@ class Run:
     factors: Factors
     means: Mapping[tuple[str, str], tuple[float, float]]
     busy: Mapping[str, float]
+    cores: int = 0  # that the service was placed on; 0 where nobody said
     valid: bool = True
     reasons: tuple[str, ...] = ()
 
@@ -102,4 +103,12 @@ def _run(folder: RunFolder) -> Run:
             busy[station] = busy.get(station, 0.0) + busy[f"core {core}"]
     factors = {name: value for name, value in manifest.get("factors", {}).items() if name not in ("cores", "nics")}
     factors |= {k: v for k, v in manifest.get("factors", {}).items() if k in ("cores", "nics") and not placed}
-    return Run(folder.path.name, factors, means, busy, bool(manifest.get("valid")), tuple(manifest.get("reasons", ())))
+    return Run(
+        folder.path.name,
+        factors,
+        means,
+        busy,
+        len(placed),
+        bool(manifest.get("valid")),
+        tuple(manifest.get("reasons", ())),
+    )
