@@ -163,7 +163,7 @@ def _values(networks: Sequence[Network], s: Solution, over: Array) -> dict[Key, 
         spent = np.where(first.visits > 0, residence, 0.0).sum(axis=1)
         if s.outside is not None:
             spent = spent + s.outside / rate
-        grown = np.exp(STEEP * (over - 1))
+        grown = np.exp(np.minimum(STEEP * (over - 1), 50.0))
         for c, name in enumerate(first.classes):
             found["", name, "response_time"] = spent[:, c] * grown
             found["", name, "throughput"] = s.throughput[:, c] * over

@@ -78,20 +78,28 @@ class Problem:
         return x, search.slopes(self.predicted, self.scale, x)
 
     def told_apart(self, x: Array, jacobian: Array) -> None:
-        """Raises FitError for unknowns that the runs cannot tell apart."""
+        """Raises FitError for unknowns that the runs cannot tell apart: never, as the model stands where the search began,
+        or not by these runs, where it ended."""
+        begun = np.clip(self.scale.inward(self.starts[0]), self.scale.low + 1e-6, self.scale.high - 1e-6)
+        first = self.weight[:, None] * search.slopes(self.predicted, self.scale, begun)
+        _, sizes, directions = np.linalg.svd(first, full_matrices=False)
+        if sizes[-1] <= 1e-6 * sizes[0]:
+            self._refuse(first, directions[-1])
         weighted = self.weight[:, None] * jacobian
         _, sizes, directions = np.linalg.svd(weighted, full_matrices=False)
         residual = self.weight * (self.measured - self.predicted(self.scale.outward(x)[None])[0])
-        spread = np.sqrt((residual**2).sum() / max(len(residual) - len(x), 1))
+        spread = max(np.sqrt((residual**2).sum() / max(len(residual) - len(x), 1)), 1.0)
         for size, direction in zip(sizes, directions, strict=True):
-            if size <= 1e-9 * sizes[0] or max(spread, 1.0) / size > APART * max(
-                np.abs(direction).max(), 1e-12
-            ) * np.sqrt(2):
-                names = [p for p, d in zip(self.paths, direction, strict=True) if abs(d) > 0.3]
-                if all(self.scale.linear[self.paths.index(n)] for n in names):
-                    continue  # an unknown that may be 0, and is near it
-                what = f"the runs do not tell {' and '.join(names)}" + (" apart" if len(names) > 1 else "")
-                raise FitError(what, "fit", f"give one of them, watch its resource in [observed], or {self._vary()}")
+            may_be_0 = all(self.scale.linear[i] for i in np.flatnonzero(np.abs(direction) > 0.3))
+            if size * APART < spread and not may_be_0:  # an unknown that may be 0, and is near it, is told well enough
+                self._refuse(weighted, direction)
+
+    def _refuse(self, weighted: Array, direction: Array) -> None:
+        part = np.abs(direction) * np.linalg.norm(weighted, axis=0)  # what cancels, whatever the scales
+        part = part if part.max() > 1e-6 * np.linalg.norm(weighted) else np.abs(direction)
+        names = [p for p, d in zip(self.paths, part, strict=True) if d > 0.3 * part.max()]
+        what = f"the runs do not tell {' and '.join(names)}" + (" apart" if len(names) > 1 else "")
+        raise FitError(what, "fit", f"give one of them, watch its resource in [observed], or {self._vary()}")
 
     def _vary(self) -> str:
         varied = {n for n in self.each[0].factors if len({repr(r.factors.get(n)) for r in self.each}) > 1}
