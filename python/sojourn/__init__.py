@@ -8,7 +8,7 @@ Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Poo
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
 Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated
-Fit        fit, compare, Fitted
+Fit        observe_runs, fit_model, FittedModel; of the two-class model: fit, compare, Fitted
 Predict    predict, gain
 Validate   validate, table3
 Study      run_study
@@ -26,8 +26,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sojourn.errors import SojournError as SojournError
     from sojourn.fit import Fitted as Fitted
+    from sojourn.fit import FittedModel as FittedModel
     from sojourn.fit import compare as compare
     from sojourn.fit import fit as fit
+    from sojourn.fit import fit_model as fit_model
+    from sojourn.fit import observe_runs as observe_runs
     from sojourn.measure.folder import RunFolder as RunFolder
     from sojourn.measure.kv_load import kv_load as kv_load
     from sojourn.measure.load import http_load as http_load
@@ -60,6 +63,9 @@ _HOMES = {
     **dict.fromkeys(_MODEL.split(), "model"),
     "SojournError": "errors",
     "Fitted": "fit",
+    "FittedModel": "fit",
+    "fit_model": "fit",
+    "observe_runs": "fit",
     "compare": "fit",
     "fit": "fit",
     "RunFolder": "measure.folder",

@@ -98,6 +98,15 @@ def test_time_of_forked_workers_counts(tmp_path: Path, port: int) -> None:
     assert sum(name.startswith("service") for name in folder.manifest["pids"]) == 3
 
 
+def test_without_control_groups_the_processes_are_counted(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sojourn.system.command.make_counted_group", lambda *_: None)
+    folder = run(system(port, "--work-ms", "5", "--processes", "3", load={"rate_per_s": 40.0, "for": 3.0}), tmp_path)
+    assert 0.005 <= Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu") <= 0.0085
+    assert len(folder.manifest["resources"]["cpu"]["pids"]) == 3
+
+
 def test_closed_loop_and_factor_in_environment(tmp_path: Path, port: int) -> None:
     of = system(
         port, "--print", "COLOUR", environment={"COLOUR": "{colour}"}, factors={"colour": "red"},

@@ -197,3 +197,25 @@ def test_credentials_are_not_in_the_studys_folder(tmp_path: Path) -> None:
     told = Study(**study).model_dump_json()
     assert "hunter2" not in told and "Bearer abc" not in told
     assert "env:KEY" in told and '"TOKEN"' in told
+
+
+def test_a_factor_that_changes_nothing_in_the_model_is_refused(tmp_path: Path) -> None:
+    """It would be predicted as if nothing had been changed."""
+    file = written(tmp_path, STUDY.replace("[1, 2]", "[1]"))
+    (tmp_path / "shop.toml").write_text(MODEL.split("[factors]")[0])
+    with pytest.raises(
+        StudyError, match=r"\[\[predict\]\] four: workers = 4 changes nothing in the model; say what it"
+    ):
+        run_study(file, out=tmp_path / "out", quick=True, say=lambda _: None)
+    assert not (tmp_path / "out/predictions.json").exists()
+
+
+def test_auto_takes_a_model_by_itself(tmp_path: Path) -> None:
+    """One queue of the cpu alone is the truth."""
+    text = STUDY.replace("shop.toml", "auto").replace("[1, 2]", "[1]").replace("set = { workers = 4 }", "")
+    file = written(tmp_path, text.replace("[40, 70, 120]", "[15, 25]"))
+    (tmp_path / "truth.toml").write_text(TRUTH.replace("[stations.disk]\n", "").replace("disk = { user = 0.01 }\n", ""))
+    result = run_study(file, out=tmp_path / "out", say=lambda _: None)
+    assert "taken of" in result.findings.why
+    rows = result.findings.judged.filter(result.findings.judged["metric"] == "response_time")
+    assert rows["error"].abs().max() < 0.15

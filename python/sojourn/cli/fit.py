@@ -1,4 +1,4 @@
-"""`sojourn fit runs/… --model two-class`: parameters with intervals → fitted.toml."""
+"""`sojourn fit runs/… --model shop.toml`: the unknowns of a model, with intervals → fitted.toml."""
 
 from __future__ import annotations
 
@@ -7,26 +7,33 @@ from typing import Annotated
 
 import typer
 
+from sojourn.cli.fit_model import fit_file, is_model_file
 from sojourn.cli.settings import settings
 from sojourn.errors import InputError
 
 
 def fit(
     runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
-    model: Annotated[str, typer.Option(help="two-class or mmm")] = "two-class",
+    model: Annotated[
+        str, typer.Option(help="a model file with unknowns; auto: several are tried; or two-class, mmm")
+    ] = "two-class",
     variant: Annotated[str, typer.Option(help="paper, shared, priority, or best: decided on held-out rates")] = "best",
     given: Annotated[str, typer.Option("--set", help="what is known: p=1,capacity=100,client_s=5e-5")] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
     seed: Annotated[int, typer.Option(help="of the bootstrap")] = 1,
+    level: Annotated[float, typer.Option(help="of the intervals")] = 0.95,
 ) -> None:
-    """Fits a model to measured runs; the intervals are from a block bootstrap."""
+    """Fits a model to measured runs: the unknowns of a model file, by run; or one of ours, by a block bootstrap."""
     from sojourn.fit import compare
     from sojourn.fit import fit as fit_
     from sojourn.measure.folder import run_folders
     from sojourn.measure.observations import observe
 
+    if model == "auto" or is_model_file(model):
+        fit_file(runs, model, out, seed, level)
+        return
     if model not in ("two-class", "mmm"):
-        raise InputError(repr(model), "--model", "use two-class or mmm")
+        raise InputError(repr(model), "--model", "give a model file, or two-class or mmm")
     observations = observe([path for path in run_folders(runs) if is_open_loop(path)])
     known = settings(given, "--set")
     if model == "two-class" and variant == "best":

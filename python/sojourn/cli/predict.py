@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from sojourn.cli.fit_model import is_fitted_model, predict_file
 from sojourn.cli.output import console
 from sojourn.cli.settings import settings
+from sojourn.cli.vary import factors
 from sojourn.errors import InputError
 from sojourn.table import Metrics
 from sojourn.units import interval, levels, percent
@@ -20,12 +22,24 @@ def predict(
     model: Annotated[str, typer.Option(help="without a file: two-class or mmm")] = "",
     given: Annotated[str, typer.Option("--set", help="cores=2,nics=2, and parameters: mu1_per_s=2970,p=1,…")] = "",
     rate: Annotated[str, typer.Option(help="requests per second: 50..700:50, or rate_per_s in --set")] = "",
+    vary: Annotated[
+        list[str] | None, typer.Option(help="of a model file: stations.cpu.servers=2,4 or users=50..400:50")
+    ] = None,
+    level: Annotated[float, typer.Option(help="of the intervals, of a model file")] = 0.95,
     as_json: Annotated[
         bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")
     ] = False,
 ) -> None:
     """Predicts response time, throughput and utilisation, with intervals where a fit is given, and where it saturates."""
     known = settings(given, "--set")
+    if fitted is not None and is_fitted_model(fitted):
+        rates_asked = {"rate_per_s": levels(rate, "--rate")} if rate else {}
+        predict_file(
+            fitted, {**{k: [v] for k, v in known.items()}, **rates_asked, **factors(vary or [])}, level, as_json
+        )
+        return
+    if vary:
+        raise InputError(f"--vary {vary[0]}", "predict", "it is for a fitted model file; give --rate and --set")
     rates = (
         levels(rate, "--rate") if rate else levels(str(known.get("rate_per_s", "")), "--rate or rate_per_s in --set")
     )

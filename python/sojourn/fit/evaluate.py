@@ -86,9 +86,9 @@ def _edits(model: Model, path: str, unknown: Unknown) -> Callable[[Network, floa
             break
         if holder == path:
             return change
-        whole = _distribution(model, holder)
+        now = _current(model, holder)  # what other unknowns have made of it
         field = path[len(holder) + 1 :]
-        return lambda network, value: change(network, replace(whole, **{_field(whole, field): value}))
+        return lambda network, value: change(network, _with(now(network), field, value, path))
 
     def lowered(network: Network, value: float) -> Network:
         return replaced(network.model, path, value).network
@@ -96,19 +96,23 @@ def _edits(model: Model, path: str, unknown: Unknown) -> Callable[[Network, floa
     return lowered
 
 
-def _distribution(model: Model, path: str) -> Distribution:
+def _current(model: Model, path: str) -> Callable[[Network], Any]:
+    """The distribution at `path` as a network has it now."""
     part, _, rest = path.partition(".")
     name, _, key = rest.rpartition(".")
-    found = getattr(model.customer_class(name), key) if part == "classes" else getattr(model, part)[name][key]
-    if not isinstance(found, Distribution):
+    if part == "classes":
+        number = model.network.classes.index(name)
+        return lambda network: network.think[number] if key == "think_s" else network.arrivals[number]
+    at = model.network.stations.index(name), model.network.classes.index(key)
+    return lambda network: network.service[at[0]][at[1]]
+
+
+def _with(whole: Any, name: str, value: float, path: str) -> Distribution:
+    if not isinstance(whole, Distribution):
         raise FitError(
             path, "unknowns", "put an unknown in place of a number, or of a parameter of a distribution of times"
         )
-    return found
-
-
-def _field(whole: Distribution, name: str) -> str:
-    return name if name in whole.__dataclass_fields__ else f"{name}_"
+    return replace(whole, **{name if name in whole.__dataclass_fields__ else f"{name}_": value})
 
 
 def _method(networks: Sequence[Network]) -> tuple[Method, str]:
@@ -159,7 +163,7 @@ def _values(networks: Sequence[Network], s: Solution, over: Array) -> dict[Key, 
         spent = np.where(first.visits > 0, residence, 0.0).sum(axis=1)
         if s.outside is not None:
             spent = spent + s.outside / rate
-        grown = np.exp(STEEP * (over - 1))
+        grown = np.exp(np.minimum(STEEP * (over - 1), 50.0))
         for c, name in enumerate(first.classes):
             found["", name, "response_time"] = spent[:, c] * grown
             found["", name, "throughput"] = s.throughput[:, c] * over

@@ -112,9 +112,9 @@ def fit_model(runs: Runs, model: Model, level: float = 0.95, seed: int = 1, draw
     told = model
     for path, value in zip(data.paths, best, strict=True):
         told = replaced(told, path, float(value))
-    message = "\n".join([f"{data.evaluator.method.name}: {data.evaluator.why}", *data.notes(at_best)])
+    message = "\n".join([f"solved by {data.evaluator.method.name}", *data.notes()])
     return FittedModel(
-        told, model, tuple(data.paths), estimates, values, error, data.noise(at_best), degrees, tuple(held),
+        told, model, tuple(data.paths), estimates, values, error, data.noise(x), degrees, tuple(held),
         tuple(run.factors for run in data.each), level, seed, data.evaluator.method.name, message,
     )  # fmt: skip
 

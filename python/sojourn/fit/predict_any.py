@@ -82,13 +82,20 @@ def _point(fitted: FittedModel, point: Mapping[str, Any], level: float) -> Itera
     longer = np.exp(fitted.model_error * student.rvs(fitted.degrees, size=len(networks), random_state=rng))
     drawn = one.solved([slower_clock(n, f) for n, f in zip(networks, longer, strict=True)], nearest=False)
     inside = _inside(fitted, base, point)
+    sensitive = _sensitivity(one, best)
     for key, values in exact.values.items():
         station, cls, metric = key
         if cls and len(template.classes) == 1:
             continue
+        if metric == "throughput" and np.isfinite(exact.saturation[0]):
+            yield {"station": "", "class": cls, "metric": metric, "inside": inside, "value": float(values[0]),
+                   "status": "ok"} if exact.share[0] < 1 else {"station": "", "class": cls, "metric": metric,
+                   "inside": inside, "value": None, "status": "unstable"}  # fmt: skip
+            continue
         times = longer if metric == "response_time" else 1 / longer if metric == "throughput" else 1.0
         spread = np.asarray(drawn.values[key] * times, float)
-        noise = fitted.noise.get(metric, 0.0) * student.rvs(fitted.degrees, size=len(spread), random_state=rng)
+        by = max(abs(sensitive), 0.5) if metric == "response_time" else 1.0
+        noise = by * fitted.noise.get(metric, 0.0) * student.rvs(fitted.degrees, size=len(spread), random_state=rng)
         row = _row(float(values[0]), spread * np.exp(noise), float(exact.share[0]), drawn.share, level)
         if metric == "busy":
             if template.station(station).kind != "queue":
@@ -101,6 +108,14 @@ def _point(fitted: FittedModel, point: Mapping[str, Any], level: float) -> Itera
         ends = np.quantile(drawn.saturation / longer, [(1 - level) / 2, (1 + level) / 2])
         yield {"station": "", "class": "", "metric": "saturation_rate", "inside": inside, "value": float(exact.saturation[0]),
                "low": float(ends[0]), "high": float(ends[1]), "level": level, "status": "ok"}  # fmt: skip
+
+
+def _sensitivity(one: Evaluator, best: Array) -> float:
+    """By how much the logarithm of the response time grows with that of all demands."""
+    plain = one.networks_at(best)
+    key = ("", "", "response_time")
+    now, later = (one.solved(n).values[key][0] for n in (plain, [slower_clock(p, 1.001) for p in plain]))
+    return float(np.nan_to_num(np.log(later / now) / 1e-3 + 1, nan=1.0)) if now > 0 else 1.0
 
 
 def _with_defaults(fitted: FittedModel, factors: Mapping[str, Any]) -> dict[str, Any]:

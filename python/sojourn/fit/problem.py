@@ -78,20 +78,28 @@ class Problem:
         return x, search.slopes(self.predicted, self.scale, x)
 
     def told_apart(self, x: Array, jacobian: Array) -> None:
-        """Raises FitError for unknowns that the runs cannot tell apart."""
+        """Raises FitError for unknowns that the runs cannot tell apart: never, as the model stands where the search began,
+        or not by these runs, where it ended."""
+        begun = np.clip(self.scale.inward(self.starts[0]), self.scale.low + 1e-6, self.scale.high - 1e-6)
+        first = self.weight[:, None] * search.slopes(self.predicted, self.scale, begun)
+        _, sizes, directions = np.linalg.svd(first, full_matrices=False)
+        if sizes[-1] <= 1e-6 * sizes[0]:
+            self._refuse(first, directions[-1])
         weighted = self.weight[:, None] * jacobian
         _, sizes, directions = np.linalg.svd(weighted, full_matrices=False)
         residual = self.weight * (self.measured - self.predicted(self.scale.outward(x)[None])[0])
-        spread = np.sqrt((residual**2).sum() / max(len(residual) - len(x), 1))
+        spread = max(np.sqrt((residual**2).sum() / max(len(residual) - len(x), 1)), 1.0)
         for size, direction in zip(sizes, directions, strict=True):
-            if size <= 1e-9 * sizes[0] or max(spread, 1.0) / size > APART * max(
-                np.abs(direction).max(), 1e-12
-            ) * np.sqrt(2):
-                names = [p for p, d in zip(self.paths, direction, strict=True) if abs(d) > 0.3]
-                if all(self.scale.linear[self.paths.index(n)] for n in names):
-                    continue  # an unknown that may be 0, and is near it
-                what = f"the runs do not tell {' and '.join(names)}" + (" apart" if len(names) > 1 else "")
-                raise FitError(what, "fit", f"give one of them, watch its resource in [observed], or {self._vary()}")
+            may_be_0 = all(self.scale.linear[i] for i in np.flatnonzero(np.abs(direction) > 0.3))
+            if size * APART < spread and not may_be_0:  # an unknown that may be 0, and is near it, is told well enough
+                self._refuse(weighted, direction)
+
+    def _refuse(self, weighted: Array, direction: Array) -> None:
+        part = np.abs(direction) * np.linalg.norm(weighted, axis=0)  # what cancels, whatever the scales
+        part = part if part.max() > 1e-6 * np.linalg.norm(weighted) else np.abs(direction)
+        names = [p for p, d in zip(self.paths, part, strict=True) if d > 0.3 * part.max()]
+        what = f"the runs do not tell {' and '.join(names)}" + (" apart" if len(names) > 1 else "")
+        raise FitError(what, "fit", f"give one of them, watch its resource in [observed], or {self._vary()}")
 
     def _vary(self) -> str:
         varied = {n for n in self.each[0].factors if len({repr(r.factors.get(n)) for r in self.each}) > 1}
@@ -106,6 +114,7 @@ class Problem:
         values = self.scale.outward(search.refitted(self.predicted, sets, weights, self.scale, x, jacobian))
         guess = self.predicted(values)
         sensitive = np.abs(self._by_demand(self.scale.outward(x)))
+        within = np.sqrt(np.maximum(self.weight**-2 - np.array([FLOOR[s.key[2]] ** 2 for s in self.seen]), 0.0))
         rows, squares, count = [], 0.0, 0
         for number, run in enumerate(self.each):
             row: dict[str, object] = dict(run.factors)
@@ -115,11 +124,11 @@ class Problem:
                     continue
                 error = guess[number, own] - self.measured[own]
                 row[metric] = float(np.expm1(error.mean()))
-                if metric == "response_time":
-                    squares += float(np.mean((error / np.maximum(sensitive[own], 0.5)) ** 2))
+                if metric == "response_time":  # what is uncertain within the run is no error of the model
+                    squares += float(np.mean((error**2 - within[own] ** 2) / np.maximum(sensitive[own], 0.5) ** 2))
                     count += 1
             rows.append(row)
-        return float(np.sqrt(squares / count)) if count else 0.0, rows
+        return float(np.sqrt(max(squares, 0.0) / count)) if count else 0.0, rows
 
     def _by_demand(self, best: Array) -> Array:
         """n, by how much the logarithm of each measured number grows with the logarithm of all times of service."""
@@ -134,28 +143,32 @@ class Problem:
             ]
         return np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)
 
-    def noise(self, at_best: Array) -> dict[str, float]:
-        """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by."""
+    def noise(self, x: Array) -> dict[str, float]:
+        """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by.
+
+        Of response times by `sensitivity`: the mean of a run near saturation is known by as much less as the response
+        grows faster with the load (W. Whitt: Planning Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366).
+        """
+        sensitive = np.maximum(np.abs(self._by_demand(self.scale.outward(x))), 0.5)
         found = {}
         for metric in ("response_time", "throughput"):
-            own = [s for s in self.seen if s.key[2] == metric]
-            if not own:
-                found[metric] = 0.0
-                continue
-            within = np.median([np.sqrt(max(1 / s.weight**2 - FLOOR[metric] ** 2, 0.0)) for s in own])
-            found[metric] = float(max(within, self._repeated(metric)))
+            own = np.array([s.key[2] == metric for s in self.seen])
+            by = sensitive if metric == "response_time" else np.ones_like(sensitive)
+            within = np.sqrt(np.maximum(self.weight**-2 - FLOOR[metric] ** 2, 0.0)) / by
+            found[metric] = float(max(np.median(within[own]), self._repeated(metric, by))) if own.any() else 0.0
         return found
 
-    def _repeated(self, metric: str) -> float:
-        """Standard deviation between repetitions of one configuration; 0 without any."""
+    def _repeated(self, metric: str, by: Array) -> float:
+        """Standard deviation between repetitions of one configuration, each by `by`; 0 without any."""
         squares, degrees = 0.0, 0
         for number in range(len(self.each)):
-            logs = [s.log for s, c in zip(self.seen, self.of, strict=True) if c == number and s.key == ("", "", metric)]
+            own = [i for i, s in enumerate(self.seen) if self.of[i] == number and s.key == ("", "", metric)]
+            logs = [self.seen[i].log / by[i] for i in own]
             if len(logs) > 1:
                 squares, degrees = squares + float(np.var(logs) * len(logs)), degrees + len(logs) - 1
         return float(np.sqrt(squares / degrees)) if degrees else 0.0
 
-    def notes(self, at_best: Array) -> list[str]:
+    def notes(self) -> list[str]:
         """What the reader of the values has to know."""
         found = [f"left out: {text}" for text in self.runs.left_out]
         if len(self.each) == len(self.runs.runs):

@@ -32,6 +32,7 @@ class Run:
     factors: Factors
     means: Mapping[tuple[str, str], tuple[float, float]]
     busy: Mapping[str, float]
+    cores: int = 0  # that the service was placed on; 0 where nobody said
     valid: bool = True
     reasons: tuple[str, ...] = ()
 
@@ -93,13 +94,15 @@ def _run(folder: RunFolder) -> Run:
             means[row["class"], metric] = (value, error)
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
+    placed = manifest.get("placement", {}).get("server", [])
+    verdict = bool(manifest.get("valid")), tuple(manifest.get("reasons", ()))
     named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
     if named is not None:
         busy = _by_resource(frame, named)
-        return Run(folder.path.name, dict(manifest["factors"]), means, busy, *_verdict(manifest))
+        cores = 0 if manifest.get("simulated") else len(placed)
+        return Run(folder.path.name, dict(manifest["factors"]), means, busy, cores, *verdict)
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
-    placed = manifest.get("placement", {}).get("server", [])
     if placed and all(f"core {core}" in busy for core in placed):
         busy["cores"] = sum(busy[f"core {core}"] for core in placed)
     for core, station in (manifest.get("servers") or {}).items():
@@ -107,7 +110,7 @@ def _run(folder: RunFolder) -> Run:
             busy[station] = busy.get(station, 0.0) + busy[f"core {core}"]
     factors = {name: value for name, value in manifest.get("factors", {}).items() if name not in ("cores", "nics")}
     factors |= {k: v for k, v in manifest.get("factors", {}).items() if k in ("cores", "nics") and not placed}
-    return Run(folder.path.name, factors, means, busy, *_verdict(manifest))
+    return Run(folder.path.name, factors, means, busy, len(placed), *verdict)
 
 
 def _by_resource(frame: pl.DataFrame | None, resources: Mapping[str, Any]) -> dict[str, float]:
@@ -118,7 +121,3 @@ def _by_resource(frame: pl.DataFrame | None, resources: Mapping[str, Any]) -> di
     )
     pairs = zip(rows["station"], rows["value"], strict=True)
     return {name: value * resources[name]["capacity"] for name, value in pairs}
-
-
-def _verdict(manifest: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:
-    return bool(manifest.get("valid")), tuple(manifest.get("reasons", ()))

@@ -1,0 +1,117 @@
+"""What `fit`, `predict` and `validate` do with a model of the user's own: a file with unknowns, and the file that a fit wrote."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from sojourn.cli.output import console
+from sojourn.units import interval, percent
+
+if TYPE_CHECKING:
+    from sojourn.table import Metrics
+
+
+def is_model_file(name: str) -> bool:
+    """Whether `--model` names a file, and no model of ours."""
+    return name.endswith(".toml") or Path(name).is_file()
+
+
+def is_fitted_model(path: Path) -> bool:
+    """Whether a file is what `fit --model FILE` wrote."""
+    try:
+        return "fit" in tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+
+
+def fit_file(runs: list[Path], model: str, out: Path, seed: int, level: float) -> None:
+    """Fits the unknowns of a model file, or the model that predicts best of several ("auto"), and writes the fitted one."""
+    from sojourn.fit.candidates import choose_model
+    from sojourn.fit.model import fit_model
+    from sojourn.fit.runs import observe_runs
+    from sojourn.model import Model
+
+    measured = observe_runs(runs)
+    if model == "auto":
+        chosen = choose_model(measured, level=level, seed=seed)
+        typer.echo(chosen.why)
+        fitted = chosen.best
+    else:
+        fitted = fit_model(measured, Model.read(model), level=level, seed=seed)
+    fitted.write(out)
+    typer.echo(str(fitted))
+    typer.echo(f"written to {out}")
+
+
+def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: bool) -> None:
+    """Predicts with a fitted model at all combinations of what is varied."""
+    from sojourn.fit.model import FittedModel
+
+    metrics = FittedModel.read(path).predict(vary, level)
+    if as_json:
+        typer.echo(metrics.to_json())
+        return
+    shown = Table(
+        *vary, "response time", "throughput", "busiest station", "saturates at", "", box=None, header_style="dim"
+    )
+    for point in metrics.frame.select(list(vary)).unique(maintain_order=True).rows(named=True):
+        shown.add_row(*(str(v) for v in point.values()), *_cells(metrics, point))
+    out = console()
+    out.print(shown)
+    for line in metrics.message.splitlines():
+        out.print(line, style="dim", markup=False)
+
+
+def _cells(metrics: Metrics, point: dict[str, Any]) -> tuple[str, ...]:
+    rows = [r for r in metrics.frame.iter_rows(named=True) if all(r[k] == v for k, v in point.items())]
+    told = {r["metric"]: r for r in rows if r["station"] == "" and r["class"] == ""}
+    busiest = max((r for r in rows if r["metric"] == "utilisation" and r["value"] is not None),
+                  key=lambda r: r["value"], default=None)  # fmt: skip
+    response, rate, limit = (told.get(m) for m in ("response_time", "throughput", "saturation_rate"))
+    status = response["status"] if response else ""
+    note = "" if status == "ok" else status
+    return (
+        _interval(response, "s"), _interval(rate, "1/s"),
+        f"{busiest['station']} {percent(busiest['value'])}" if busiest else "", _interval(limit, "1/s"),
+        ", ".join(filter(None, (note, "" if rows[0]["inside"] else "outside what was measured"))),
+    )  # fmt: skip
+
+
+def _interval(row: dict[str, Any] | None, unit: str) -> str:
+    return "" if row is None or row["value"] is None else interval(row["value"], row["low"], row["high"], unit)
+
+
+def validate_file(path: Path, runs: list[Path], level: float, as_json: bool) -> None:
+    """Each run: predicted, prediction interval, measured, inside or not."""
+    from sojourn.fit.model import FittedModel
+    from sojourn.fit.runs import observe_runs
+
+    found = FittedModel.read(path).validate(observe_runs(runs), level)
+    if as_json:
+        typer.echo(json.dumps(found.to_dicts()))
+        return
+    shown = Table("run", "", "predicted", "measured", "error", "", box=None, header_style="dim")
+    for row in found.iter_rows(named=True):
+        unit = "s" if row["metric"] == "response_time" else "1/s"
+        name = row["metric"].replace("_", " ") + (f" of {row['class']}" if row["class"] else "")
+        predicted = (
+            "saturated" if row["predicted"] is None else interval(row["predicted"], row["low"], row["high"], unit)
+        )
+        held = "" if row["inside_interval"] else "not in the interval"
+        error = "" if row["error"] is None else percent(row["error"])
+        shown.add_row(row["run"], name, predicted, interval(row["measured"], None, None, unit), error, held)
+    out = console()
+    out.print(shown)
+    count = found["inside_interval"].sum()
+    errors = found.filter(found["metric"] == "response_time")["error"].drop_nulls().abs().to_numpy()
+    median = f"; median error of response times {percent(float(np.median(errors)))}" if len(errors) else ""
+    out.print(
+        f"{count} of {found.height} measured values lie in their {percent(level, 0)} prediction intervals{median}"
+    )

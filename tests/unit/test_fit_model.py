@@ -1,0 +1,211 @@
+"""Fits of any model: unknowns come back from runs that a model with other numbers made, and what cannot be told is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.errors import FitError, InputError, ModelError
+from sojourn.fit.candidates import choose_model
+from sojourn.fit.model import FittedModel, fit_model
+from sojourn.fit.runs import Run, Runs
+from sojourn.model.unknown import Unknown, replaced, unknowns
+
+OPEN = """
+[stations.cpu]
+servers = 2
+[stations.net]
+kind = "delay"
+[classes.user]
+kind = "open"
+rate_per_s = 1.0
+[demands_s]
+cpu = { user = %s }
+net = { user = %s }
+"""
+FREE = ("{ free = true }", "{ free = true, low = 0 }")
+RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0)
+
+
+def erlang_c(servers: int, offered: float) -> float:
+    lost = 1.0
+    for k in range(1, servers + 1):
+        lost = offered * lost / (k + offered * lost)
+    return lost / (1 - offered / servers * (1 - lost))
+
+
+def mmm_run(rate: float, service_s: float = 0.02, delay_s: float = 0.005, servers: int = 2, **more: Any) -> Run:
+    """What M/M/m and a delay have, by Erlang's formula, with an error of 2 % that alternates from rate to rate."""
+    offered = rate * service_s
+    wait = erlang_c(servers, offered) * service_s / (servers - offered)
+    noise = 1 + 0.02 * (-1) ** int(rate / 10)
+    means = {("", "response_time"): ((wait + service_s + delay_s) * noise, 0.02), ("", "throughput"): (rate, 0.01)}
+    return Run(f"rate-{rate:g}", {"rate_per_s": rate, **more}, means, {"processes": offered})
+
+
+RUNS = Runs([mmm_run(rate) for rate in RATES])
+
+
+def test_unknowns_come_back_with_intervals_that_hold_them() -> None:
+    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
+    for path, truth in (("demands_s.cpu.user", 0.02), ("demands_s.net.user", 0.005)):
+        value, low, high = fitted.estimates[path]
+        assert low <= truth <= high and value == pytest.approx(truth, rel=0.1)
+    assert fitted.model.demands_s["cpu"]["user"] == fitted.estimates["demands_s.cpu.user"].value
+    assert not unknowns(fitted.model) and fitted.template == sj.Model.parse(OPEN % FREE)
+
+
+def test_a_resource_that_was_watched_makes_its_demand_certain() -> None:
+    model = OPEN % FREE + '[observed]\ncpu = "processes"\n'
+    fitted = fit_model(RUNS, sj.Model.parse(model))
+    alone = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
+    width = [f.estimates["demands_s.cpu.user"].high - f.estimates["demands_s.cpu.user"].low for f in (fitted, alone)]
+    assert width[0] < width[1]
+
+
+def test_closed_users_are_fitted_by_throughput_and_response() -> None:
+    """Reiser and Lavenberg's recursion, beside the test."""
+
+    def run(users: int, cpu: float, disk: float, think: float) -> Run:
+        queue = np.zeros(2)
+        for n in range(1, users + 1):
+            residence = np.array([cpu, disk]) * (1 + queue)
+            x = n / (think + residence.sum())
+            queue = x * residence
+        means = {("", "response_time"): (float(residence.sum()), 0.01), ("", "throughput"): (float(x), 0.01)}
+        return Run(f"u{users}", {"users": users}, means, {"disk vda": float(x) * disk})
+
+    model = sj.Model.parse(
+        '[stations.cpu]\n[stations.disk]\n[classes.user]\nkind = "closed"\npopulation = 1\nthink_s = 0.5\n'
+        '[demands_s]\ncpu = { user = { free = true } }\ndisk = { user = { free = true } }\n[observed]\ndisk = "disk vda"\n'
+    )
+    fitted = fit_model(Runs([run(n, 0.02, 0.035, 0.5) for n in (1, 3, 6, 10, 15, 25)]), model)
+    assert fitted.estimates["demands_s.cpu.user"].value == pytest.approx(0.02, rel=1e-3)
+    assert fitted.estimates["demands_s.disk.user"].value == pytest.approx(0.035, rel=1e-3)
+    assert fitted.predict({"users": 100}).value("throughput") == pytest.approx(1 / 0.035, rel=0.01)
+
+
+def test_a_factor_of_the_runs_goes_where_the_file_says() -> None:
+    runs = Runs([mmm_run(r, servers=w, workers=w) for w in (1, 2, 4) for r in (10.0, 20.0, 30.0, 45.0)])
+    model = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers"\n'
+    fitted = fit_model(runs, sj.Model.parse(model))
+    assert fitted.estimates["demands_s.cpu.user"].value == pytest.approx(0.02, rel=0.03)
+    told = fitted.predict({"workers": [2, 8], "rate_per_s": 80.0})
+    assert told.value("utilisation", "cpu", workers=8) == pytest.approx(0.2, rel=0.03)
+    threads = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers = (workers * 2) / 2"\n'
+    assert fit_model(runs, sj.Model.parse(threads)).estimates == fitted.estimates
+
+
+def test_a_variance_of_service_is_found() -> None:
+    """M/G/1 by Pollaczek and Khinchine with c² = 0.2."""
+
+    def run(rate: float) -> Run:
+        load = rate * 0.02
+        response = 0.02 + load * 0.02 * 1.2 / 2 / (1 - load)
+        return Run(f"r{rate:g}", {"rate_per_s": rate}, {("", "response_time"): (response, 0.01)}, {"cpu": load})
+
+    text = (
+        '[stations.cpu]\n[classes.user]\nkind = "open"\nrate_per_s = 1.0\n[demands_s.cpu]\nuser = { kind = "lognormal", '
+        'mean = { free = true }, scv = { free = true, low = 0.01, high = 20, start = 1 } }\n[observed]\ncpu = "cpu"\n'
+    )
+    fitted = fit_model(Runs([run(r) for r in (5.0, 15.0, 25.0, 35.0, 45.0)]), sj.Model.parse(text))
+    assert fitted.estimates["demands_s.cpu.user.scv"].value == pytest.approx(0.2, rel=0.01)
+
+
+def test_predictions_have_intervals_that_grow_towards_saturation_and_end_there() -> None:
+    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
+    told = fitted.predict({"rate_per_s": [50.0, 95.0, 120.0]}, level=0.9)
+    width = []
+    for rate in (50.0, 95.0):
+        row = told.frame.filter((told.frame["metric"] == "response_time") & (told.frame["rate_per_s"] == rate)).row(
+            0, named=True
+        )
+        width.append((row["high"] or 1.0) / row["low"])
+        assert row["inside"] == (rate <= 80)
+    assert width[1] > width[0] > 1
+    assert told.value("saturation_rate", rate_per_s=50.0) == pytest.approx(100, rel=0.03)
+    late = told.frame.filter((told.frame["metric"] == "response_time") & (told.frame["rate_per_s"] == 120.0)).row(
+        0, named=True
+    )
+    assert late["value"] is None and late["status"] == "unstable"
+
+
+def test_a_fitted_file_is_a_model_and_comes_back(tmp_path: Path) -> None:
+    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
+    fitted.write(tmp_path / "fitted.toml")
+    again = FittedModel.read(tmp_path / "fitted.toml")
+    assert again.estimates == fitted.estimates and again.message == fitted.message
+    assert again.predict({"rate_per_s": 90.0}).frame.equals(fitted.predict({"rate_per_s": 90.0}).frame)
+    assert sj.solve(sj.Model.read(tmp_path / "fitted.toml")).status == "ok"
+
+
+def test_validation_scores_the_interval_of_a_new_run() -> None:
+    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
+    table = fitted.validate(Runs([mmm_run(65.0), mmm_run(45.0, service_s=0.04)]), level=0.9)
+    assert table["inside_interval"].to_list() == [True, False]
+
+
+def test_the_right_number_of_servers_is_chosen_and_ties_are_said() -> None:
+    chosen = choose_model(RUNS)
+    assert chosen.name.startswith("2 servers") and chosen.good and "taken of" in chosen.why
+
+
+def test_where_no_model_fits_it_says_so() -> None:
+    """A response that falls while the load grows is of no queue."""
+    odd = [
+        Run(f"r{r:g}", {"rate_per_s": r}, {("", "response_time"): (v, 0.01)}, {})
+        for r, v in zip(RATES, (0.5, 0.05, 0.4, 0.03, 0.02, 0.3, 0.01), strict=True)
+    ]
+    chosen = choose_model(Runs(odd))
+    assert not chosen.good and "do not extrapolate" in chosen.why
+
+
+WRONG = [
+    (OPEN % ("0.02", "0.005"), RUNS, "no unknown"),
+    (OPEN % FREE + '[observed]\ncpu = "disk sda"\n', RUNS, "no resource 'disk sda'; use one that the runs have: processes"),
+    (OPEN % FREE, Runs([mmm_run(r, workers=w) for r in RATES for w in (1, 2)]), "factor workers varies"),
+    (OPEN % FREE + '[factors]\nrate_per_s = "stations.gpu.servers"\n', RUNS, "stations.gpu.servers: stations.gpu.servers"),
+    (OPEN % FREE + '[factors]\nrate_per_s = "classes.user.rate_per_s = open(1)"\n', RUNS, "arithmetic of factors"),
+    (OPEN % FREE, Runs([mmm_run(20.0)]), "1 configurations for 2 unknowns"),
+    (OPEN.replace("servers = 2", 'servers = 2\n[stations.wire]\nkind = "delay"') % FREE + "wire = { user = { free = true } }\n",
+     RUNS, "the runs do not tell"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "runs", "words"), WRONG, ids=[words for _, _, words in WRONG])
+def test_what_is_wrong_is_one_error(text: str, runs: Runs, words: str) -> None:
+    with pytest.raises(FitError) as caught:
+        fit_model(runs, sj.Model.parse(text))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [{"level": 1.0}, {"draws": 3}])
+def test_arguments_out_of_range(given: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        fit_model(RUNS, sj.Model.parse(OPEN % FREE), **given)
+
+
+def test_unknowns_in_a_file() -> None:
+    model = sj.Model.parse(
+        OPEN % FREE + '[factors]\nworkers = ["stations.cpu.servers"]\n[observed]\ncpu = "processes"\n'
+    )
+    assert list(unknowns(model)) == ["demands_s.cpu.user", "demands_s.net.user"]
+    assert sj.Model.parse(model.to_toml()) == model
+    assert isinstance(replaced(model, "demands_s.cpu.user", 0.5).demands_s["net"]["user"], Unknown)
+    for text, words in (
+        ("{ free = false }", "write free = true"),
+        ("{ free = true, low = 2, high = 1 }", "give low < high"),
+        ("{ free = true, lo = 1 }", "unknown key 'lo'"),
+        ("{ free = true, start = 3, high = 2 }", "give a start"),
+    ):
+        with pytest.raises(ModelError, match=r"model:10: demands_s\.cpu\.user") as caught:
+            sj.Model.parse(OPEN % (text, "0.1"))
+        assert words in str(caught.value)
+    with pytest.raises(ModelError, match=r"factors\.workers: 3; give a path"):
+        sj.Model.parse(OPEN % FREE + "[factors]\nworkers = 3\n")
+    with pytest.raises(ModelError, match=r"observed\.gpu"):
+        sj.Model.parse(OPEN % FREE + '[observed]\ngpu = "processes"\n')
