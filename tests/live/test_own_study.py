@@ -47,6 +47,8 @@ def test_the_page_word_for_word(example: Path) -> None:
 
 def test_interrupted_it_goes_on_where_it_was(example: Path) -> None:
     arguments = ("study", "study.toml", "--quick", "--out", "out")
+    file = example / "study.toml"
+    file.write_text(file.read_text().replace('for = "5s"', 'for = "3s"'))
     command = Command(example, *arguments)
     command.wait_for(lambda: len(list(example.glob("out/runs/ramp-*/metrics.parquet"))) == 1)
     command.wait_for(lambda: len(list(example.glob("out/runs/ramp-*/requests.rec"))) == 1)

@@ -10,9 +10,10 @@ import polars as pl
 from sojourn.measure.document import runs_section
 from sojourn.measure.folder import RunFolder
 from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
-from sojourn.study.engine.verdict import told
+from sojourn.study.engine.judge import is_prediction
+from sojourn.study.engine.verdict import UNITS, guess, told
 from sojourn.table import Metrics
-from sojourn.units import percent, seconds
+from sojourn.units import percent, quantity, seconds
 
 if TYPE_CHECKING:
     from sojourn.study.engine.plan import Plan
@@ -44,13 +45,17 @@ def _predicted(found: Findings) -> list[Section]:
     factors = {run.path.name: run.manifest["factors"] for run in found.runs}
     rows = []
     for row in found.judged.iter_rows(named=True):
+        if not is_prediction(row["metric"], row["predicted"], row["low"], row["high"]):
+            continue
         said = {True: "inside", False: "outside", None: "–"}[row["inside"]] if row["valid"] else "not valid"
+        what = " ".join(filter(None, (row["metric"].replace("_", " "), row["class"])))
+        unit = UNITS[row["metric"]]
         rows.append((
-            row["section"], told(factors[row["run"]], found.varied), row["class"], row["metric"], row["predicted"], row["low"],
-            row["high"], row["measured"], percent(row["error"], sign=True) if row["error"] is not None else None, said,
+            row["section"], told(factors[row["run"]], found.varied), what, guess(row, row["predicted"], unit),
+            quantity(row["measured"], unit), percent(row["error"], sign=True), said,
         ))  # fmt: skip
-    columns = ("prediction", "factors", "class", "metric", "predicted", "low", "high", "measured", "error", "")
-    note = "Times in s, rates in 1/s. Intervals are for a new run, at the level of the file."
+    columns = ("prediction", "factors", "metric", "predicted", "measured", "error", "")
+    note = f"Intervals are for a new run, at {percent(found.predicted['level'], 0)}; a row a run."
     table = Table("Predicted, then measured", columns, tuple(rows), note)
     return [Section("Predicted before it was run", f"Written {found.predicted['written']}.", (table,))]
 

@@ -21,7 +21,7 @@ SCHEMA = {
 
 
 def judged(found: Predicted, folders: list[RunFolder]) -> pl.DataFrame:
-    """Columns as in SCHEMA; `error` relative to measured; `inside` null where there was no interval or the run is not valid.
+    """Columns as in SCHEMA; `error` relative to measured and `inside` null where there was no interval or the run is not valid.
     Where no upper end was predicted (`open_above`), everything above the lower one is inside."""
     rows: list[dict[str, Any]] = []
     for one in found["configurations"]:
@@ -44,14 +44,19 @@ def _row(section: str, folder: RunFolder, row: dict[str, Any]) -> dict[str, Any]
     return {
         "section": section, "run": folder.path.name, "valid": valid, "class": row["class"], "metric": row["metric"],
         "predicted": value, "low": low, "high": high, "status": row["status"], "measured": measured,
-        "error": value / measured - 1 if value is not None and measured and valid else None,
+        "error": value / measured - 1 if judged and value is not None and measured else None,
         "inside": low <= measured and (high is None or measured <= high) if judged else None,
     }  # fmt: skip
 
 
 def is_interval(low: float | None, high: float | None) -> bool:
-    """Whether it is more than a point: an open system's throughput is given, not predicted."""
+    """Whether it is more than a point."""
     return low is not None and (high is None or high - low > NO_WIDTH * high)
+
+
+def is_prediction(metric: str, value: float | None, low: float | None, high: float | None) -> bool:
+    """Whether it says more than what was given: the throughput of an open system that keeps up is the rate it is offered."""
+    return metric != "throughput" or value is None or is_interval(low, high)
 
 
 def _measured(folder: RunFolder, metric: str, cls: str) -> float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.judge import METRICS, count_inside, is_interval, median_error
+from sojourn.study.engine.judge import METRICS, count_inside, is_prediction, median_error
 from sojourn.units import interval, per_second, percent, quantity
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _predictions(found: Findings) -> list[str]:
         return []
     lines, last = [f"predictions written {found.predicted['written']}, before their runs"], None
     for one in found.predicted["configurations"]:
-        rows = [row for row in one["rows"] if row["station"] == "" and row["class"] == "" and _is_a_prediction(row)]
+        rows = [row for row in one["rows"] if row["station"] == "" and row["class"] == "" and _is_told(row)]
         runs = [run.path.name for run in found.runs if run.manifest["factors"] == one["factors"]]
         here = found.judged.filter(
             pl.col("section") == one["section"], pl.col("class") == "", pl.col("run").is_in(runs)
@@ -70,21 +70,27 @@ def _predictions(found: Findings) -> list[str]:
     return lines
 
 
-def _is_a_prediction(row: Mapping[str, Any]) -> bool:
-    """The throughput of an open system is the rate that it is offered, as long as it keeps up."""
-    return row["metric"] != "throughput" or row["value"] is None or is_interval(row["low"], row["high"])
+def _is_told(row: Mapping[str, Any]) -> bool:
+    return is_prediction(row["metric"], row["value"], row["low"], row["high"])
 
 
 def _told_row(row: Mapping[str, Any], here: pl.DataFrame) -> str:
     name, unit = row["metric"].replace("_", " "), UNITS.get(row["metric"], "1")
-    guess = "saturated" if row["value"] is None else interval(row["value"], row["low"], row["high"], unit)
-    if row["value"] is not None and row["low"] is not None and row["high"] is None:
-        guess = f"{quantity(row['value'], unit)} (above {quantity(row['low'], unit)})"
+    said = guess(row, row["value"], unit)
     runs = here.filter(pl.col("metric") == row["metric"])
     if runs.is_empty():
-        return f"{name} predicted {guess}"
+        return f"{name} predicted {said}"
     seen = ", ".join(_seen(run, unit) for run in runs.iter_rows(named=True))
-    return f"{name} predicted {guess}, measured {seen}"
+    return f"{name} predicted {said}, measured {seen}"
+
+
+def guess(row: Mapping[str, Any], value: float | None, unit: str) -> str:
+    """A predicted value with its interval, whose upper end may be open; None: it is saturated there."""
+    if value is None:
+        return "saturated"
+    if row["low"] is not None and row["high"] is None:
+        return f"{quantity(value, unit)} (above {quantity(row['low'], unit)})"
+    return interval(value, row["low"], row["high"], unit)
 
 
 def _seen(run: Mapping[str, Any], unit: str) -> str:
