@@ -93,7 +93,8 @@ TEMPLATES = {
         ["0.08", "0.02"], [ANY, ZERO], USERS, _users(4, 10, 16, 22, 28, 34, 40), {"users": 60}, ["cpu"]),
     "two open classes": Template(
         '[stations.cpu]\nservers = 2\ndiscipline = "ps"\n[classes.user]\nkind = "open"\nrate_per_s = 1.0\n[classes.batch]\n'
-        'kind = "open"\nrate_per_s = 5.0\n[demands_s]\ncpu = { user = %s, batch = %s }\n',
+        'kind = "open"\nrate_per_s = 5.0\n[factors]\nrate_per_s = "classes.user.rate_per_s"\n[demands_s]\n'
+        "cpu = { user = %s, batch = %s }\n",
         ["0.02", "0.08"], [ANY, ANY], RATE, _rates(10, 20, 30, 40, 50, 60), {"rate_per_s": 70.0}),
     "think time unknown": Template(
         '[stations.cpu]\n[classes.user]\nkind = "closed"\npopulation = 1\nthink_s = %s\n[demands_s]\ncpu = { user = %s }\n',

@@ -209,3 +209,28 @@ def test_unknowns_in_a_file() -> None:
         sj.Model.parse(OPEN % FREE + "[factors]\nworkers = 3\n")
     with pytest.raises(ModelError, match=r"observed\.gpu"):
         sj.Model.parse(OPEN % FREE + '[observed]\ngpu = "processes"\n')
+
+
+def test_classes_that_begin_alike_need_not_stay_so() -> None:
+    """Two classes at a processor-sharing server: R_c = D_c/(1 - ρ) (Kelly 1979, 3.3). The method is one for unlike classes."""
+
+    def run(rate: float) -> Run:
+        load = rate * 0.01 + 2.0 * 0.08
+        means = {(c, "response_time"): (d / (1 - load), 0.01) for c, d in (("user", 0.01), ("batch", 0.08))}
+        return Run(f"r{rate:g}", {"rate_per_s": rate}, {("", "response_time"): (0.1, 0.01), **means}, {})
+
+    model = sj.Model.parse(
+        '[stations.cpu]\ndiscipline = "ps"\n[classes.user]\nkind = "open"\nrate_per_s = 1\n[classes.batch]\nkind = "open"\n'
+        "rate_per_s = 2\n[demands_s]\ncpu = { user = { free = true }, batch = { free = true } }\n"
+        '[factors]\nrate_per_s = "classes.user.rate_per_s"\n'
+    )
+    fitted = fit_model(Runs([run(r) for r in (5.0, 20.0, 35.0, 50.0, 65.0)]), model)
+    assert [fitted.estimates[p].value for p in fitted.paths] == pytest.approx([0.01, 0.08], rel=1e-3)
+
+
+def test_the_next_runs_are_where_they_teach_most() -> None:
+    """Demand and delay differ most in what they do near saturation; runs above 0.9 of it are not asked for."""
+    from sojourn.fit.next_runs import next_runs
+
+    found = next_runs(fit_model(RUNS, sj.Model.parse(OPEN % FREE)), 2)
+    assert found.height == 2 and 60 < found["rate_per_s"][0] < 95 and (found["narrower"] > 0).all()

@@ -22,6 +22,9 @@ def fit(
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
     seed: Annotated[int, typer.Option(help="of the bootstrap")] = 1,
     level: Annotated[float, typer.Option(help="of the intervals")] = 0.95,
+    further: Annotated[
+        int, typer.Option("--next", min=0, help="of a model file: so many runs that would teach most")
+    ] = 0,
 ) -> None:
     """Fits a model to measured runs: the unknowns of a model file, by run; or one of ours, by a block bootstrap."""
     from sojourn.fit import compare
@@ -30,7 +33,7 @@ def fit(
     from sojourn.measure.observations import observe
 
     if model == "auto" or is_model_file(model):
-        fit_file(runs, model, out, seed, level)
+        fit_file(runs, model, out, seed, level, further)
         return
     if model not in ("two-class", "mmm"):
         raise InputError(repr(model), "--model", "give a model file, or two-class or mmm")

@@ -31,7 +31,7 @@ def is_fitted_model(path: Path) -> bool:
         return False
 
 
-def fit_file(runs: list[Path], model: str, out: Path, seed: int, level: float) -> None:
+def fit_file(runs: list[Path], model: str, out: Path, seed: int, level: float, further: int) -> None:
     """Fits the unknowns of a model file, or the model that predicts best of several ("auto"), and writes the fitted one."""
     from sojourn.fit.candidates import choose_model
     from sojourn.fit.model import fit_model
@@ -48,6 +48,15 @@ def fit_file(runs: list[Path], model: str, out: Path, seed: int, level: float) -
     fitted.write(out)
     typer.echo(str(fitted))
     typer.echo(f"written to {out}")
+    if further:
+        from sojourn.fit.next_runs import next_runs
+
+        typer.echo("the next runs that would teach most:")
+        for row in next_runs(fitted, further).iter_rows(named=True):
+            factors = ", ".join(
+                f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in row.items() if k != "narrower"
+            )
+            typer.echo(f"  {factors}: intervals {percent(row['narrower'])} narrower")
 
 
 def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: bool) -> None:

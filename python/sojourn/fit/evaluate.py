@@ -49,7 +49,10 @@ class Evaluator:
         self.factors = factors_of(model, configurations)
         self.networks = [applied(model, self.factors, c).network for c in configurations]
         self.edits = [_edits(model, path, self.unknowns[path]) for path in self.paths]
-        self.method, self.why = _method(self.networks)
+        # chosen at numbers none of which equals another: two classes whose times begin alike need not stay so
+        apart = np.array([float(u) for u in self.unknowns.values()]) * (1 + 0.137 * np.arange(1, len(self.paths) + 1))
+        low, high = (np.array([getattr(u, end) for u in self.unknowns.values()]) for end in ("low", "high"))
+        self.method, self.why = _method(self.networks_at(np.clip(apart, np.maximum(low, 1e-9), high)[None]))
 
     def at(self, values: Array, which: Sequence[int] | None = None, nearest: bool = True) -> Answers:
         """`values` B x unknowns; each of the B in each configuration (of `which`): P = B · configurations, B outermost."""

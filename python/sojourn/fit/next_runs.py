@@ -1,0 +1,85 @@
+"""`next_runs`: the runs that would teach most about the unknowns, by the determinant of their information (D-optimal).
+
+Source: V. V. Fedorov, Theory of Optimal Experiments (1972), ch. 3: one run after another, each where the determinant of
+sum J'J grows most; J has the slopes of the logarithms of what a run measures by what is searched, by their errors.
+Candidates are combinations of levels of the factors: between the least and the most of the runs, and a third beyond, but
+below 0.9 of saturation.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.errors import InputError
+from sojourn.fit import search
+from sojourn.fit.evaluate import Evaluator
+from sojourn.fit.model import FittedModel
+from sojourn.fit.problem import FLOOR
+
+LEVELS, BEYOND, MOST_SHARE, MOST = 8, 4 / 3, 0.9, 400
+
+
+def next_runs(fitted: FittedModel, count: int = 3) -> pl.DataFrame:
+    """`count` runs, the best first: a column a factor, and `narrower`, by how much the intervals of all unknowns together
+    get narrower (geometric mean). Raises InputError for a count below 1."""
+    if count < 1:
+        raise InputError(count, "next", "give 1 or more")
+    options = _options(fitted)
+    evaluator = Evaluator(fitted.template, options)
+    values = np.array([[fitted.estimates[p].value for p in fitted.paths]])
+    share = evaluator.at(values).share
+    scale = search.Scale.of(list(evaluator.unknowns.values()), values[0])
+    x = scale.inward(values[0])
+    keys = [("", "", "response_time")] + [(s, "", "busy") for s in fitted.template.observed]
+    slopes = _slopes(evaluator, scale, x, keys, len(options))
+    now = np.zeros((len(x), len(x))) + 1e-9 * np.eye(len(x))
+    for one in fitted.configurations:
+        if dict(one) in options:
+            now += slopes[options.index(dict(one))]
+    rows: list[dict[str, Any]] = []
+    for _ in range(count):
+        before = np.linalg.slogdet(now)[1]
+        gain = [np.linalg.slogdet(now + s)[1] if share[i] < MOST_SHARE else -np.inf for i, s in enumerate(slopes)]
+        best = int(np.argmax(gain))
+        now = now + slopes[best]
+        rows.append({**options[best], "narrower": float(1 - np.exp((before - gain[best]) / 2 / len(x)))})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _options(fitted: FittedModel) -> list[dict[str, Any]]:
+    """The configurations of the runs, and combinations of levels."""
+    names = list(dict.fromkeys(name for one in fitted.configurations for name in one))
+    levels = []
+    for name in names:
+        seen = sorted({one[name] for one in fitted.configurations if name in one}, key=lambda v: (str(type(v)), v))
+        numbers = [v for v in seen if isinstance(v, int | float) and not isinstance(v, bool)]
+        if len(numbers) < 2 or len(numbers) < len(seen):
+            levels.append(seen)
+            continue
+        grid = np.linspace(numbers[0], numbers[-1] * BEYOND, LEVELS)
+        whole = all(isinstance(v, int) for v in numbers)
+        levels.append(list(dict.fromkeys(round(v) for v in grid)) if whole else [float(f"{v:.3g}") for v in grid])
+    made = [dict(zip(names, values, strict=True)) for values in product(*levels)][:MOST]
+    known = [dict(one) for one in fitted.configurations]
+    return list({repr(one): one for one in [*known, *made]}.values())
+
+
+def _slopes(
+    evaluator: Evaluator, scale: search.Scale, x: np.ndarray, keys: list[tuple[str, str, str]], size: int
+) -> list[np.ndarray]:
+    """The information of one run in each configuration."""
+
+    def predicted(values: np.ndarray) -> np.ndarray:
+        found = evaluator.at(values).values
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rows = [np.nan_to_num(np.log(np.reshape(found[k], (-1, size)))) for k in keys]
+        return np.concatenate(rows, axis=1)
+
+    weight = np.repeat([1 / FLOOR[k[2]] for k in keys], size)
+    jacobian = weight[:, None] * search.slopes(predicted, scale, x)
+    each = jacobian.reshape(len(keys), size, len(x))
+    return [each[:, c].T @ each[:, c] for c in range(size)]
