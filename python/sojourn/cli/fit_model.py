@@ -97,12 +97,12 @@ def _interval(row: dict[str, Any] | None, unit: str) -> str:
     return "" if row is None or row["value"] is None else interval(row["value"], row["low"], row["high"], unit)
 
 
-def validate_file(path: Path, runs: list[Path], level: float, as_json: bool) -> None:
+def validate_file(path: Path, runs: list[Path], level: float, changed: dict[str, Any], as_json: bool) -> None:
     """Each run: predicted, prediction interval, measured, inside or not."""
     from sojourn.fit.model import FittedModel
     from sojourn.fit.runs import observe_runs
 
-    found = FittedModel.read(path).validate(observe_runs(runs), level)
+    found = FittedModel.read(path).validate(observe_runs(runs), level, changed)
     if as_json:
         typer.echo(json.dumps(found.to_dicts()))
         return

@@ -14,6 +14,7 @@ from sojourn.cli.live import live
 from sojourn.cli.load_run import Form
 from sojourn.cli.measure_table import finish, tell
 from sojourn.cli.output import one_form
+from sojourn.cli.settings import settings
 from sojourn.errors import InputError
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.objectives import judge, read_objective
@@ -42,6 +43,9 @@ def measure(
     service_cores: Annotated[str, typer.Option(help="cores it runs on, e.g. 0,1; default: all", **HOST)] = "",
     interrupt_cores: Annotated[
         str, typer.Option(help="of these, the ones that take NIC interrupts; default: all", **HOST)
+    ] = "",
+    factor: Annotated[
+        str, typer.Option(help="what else is true of the service, for a fit: workers=4,cache=1", **HOST)
     ] = "",
     every: Annotated[str, typer.Option(help="between two host samples, 10ms to 10s")] = "100ms",
     timeout: Annotated[str, typer.Option(help="after which a request has failed")] = "10s",
@@ -87,7 +91,7 @@ def measure(
     runs: dict[str, Level] = {}
     for number, (name, level) in enumerate(named_levels(rate, users).items()):
         config = http_load(url or [], seed=seed + number, **level, **common)
-        runs[name] = (name, config, {"name": name, "factors": {**level, **count}})
+        runs[name] = (name, config, {"name": name, "factors": {**settings(factor, "--factor"), **level, **count}})
     http.warn_of_hidden(next(iter(runs.values()))[1])
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
     with only_one("measure"):

@@ -14,11 +14,13 @@ def validate(
     model: Annotated[Path, typer.Option(help="a fitted.toml")] = Path("fitted.toml"),
     up_to: Annotated[float | None, typer.Option(help="only rates up to this share of the predicted saturation")] = None,
     level: Annotated[float, typer.Option(help="of the prediction intervals, of a model file")] = 0.95,
+    given: Annotated[str, typer.Option("--set", help="of a model file, what is new: stations.cpu.servers=4")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="print the errors, point by point, as JSON")] = False,
 ) -> None:
     """Relative errors of a fitted model against measured runs, in the layout of the document's Table 3."""
     from sojourn.cli.fit import is_open_loop
     from sojourn.cli.fit_model import is_fitted_model, validate_file
+    from sojourn.cli.settings import settings
     from sojourn.fit import Fitted
     from sojourn.measure.folder import run_folders
     from sojourn.measure.observations import observe
@@ -28,7 +30,7 @@ def validate(
     from sojourn.validate import validate as validate_
 
     if is_fitted_model(model):
-        validate_file(model, runs, level, as_json)
+        validate_file(model, runs, level, settings(given, "--set"), as_json)
         return
     fitted = Fitted.read(model)
     observations = observe([path for path in run_folders(runs) if is_open_loop(path)])

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError, InputError, SojournError
+from sojourn.fit.evaluate import Evaluator
 from sojourn.fit.model import FittedModel, fit_model
 from sojourn.fit.runs import Runs
 from sojourn.model import Closed, Delay, Lognormal, Model, Open, Queue
@@ -22,6 +23,7 @@ from sojourn.model.unknown import Unknown
 from sojourn.units import percent
 
 CPU = ("cpu", "processes", "process", "cgroup", "cores")
+FAR = 1.3  # rates of saturation whose ratio is more are far apart
 POOR = 0.15  # median error of response times left out, beyond which no model is called good
 DRAWS_TO_RANK = 20
 
@@ -59,7 +61,25 @@ def choose_model(runs: Runs, level: float = 0.95, seed: int = 1) -> ChosenModel:
     chosen = alike[0]  # candidates come simplest first
     best = fit_model(runs, models[chosen], level, seed)
     good = float(np.median(np.sqrt(scores[chosen]))) <= POOR
-    return ChosenModel(best, chosen, fits, _words(scores, chosen, alike, good), good)
+    return ChosenModel(best, chosen, fits, "\n".join([_words(scores, chosen, alike, good), *_apart(fits, alike)]), good)
+
+
+def _apart(fits: Mapping[str, FittedModel], alike: Sequence[str]) -> list[str]:
+    """Where models that predict as well saturate at rates that are far apart."""
+    found = [
+        float(Evaluator(fits[n].template, [fits[n].configurations[0]]).at(_best(fits[n])).saturation[0]) for n in alike
+    ]
+    ends = [rate for rate in found if np.isfinite(rate)]
+    if not ends or max(ends) < FAR * min(ends):
+        return []
+    return [
+        f"  those that predict as well saturate between {min(ends):.3g}/s and {max(ends):.3g}/s: do not extrapolate; measure at "
+        "higher rates, or give a model of your own"
+    ]
+
+
+def _best(fitted: FittedModel) -> NDArray[np.float64]:
+    return np.array([[fitted.estimates[path].value for path in fitted.paths]])
 
 
 def candidates(runs: Runs) -> dict[str, Model]:
@@ -71,11 +91,12 @@ def candidates(runs: Runs) -> dict[str, Model]:
     watched = next((r for start in CPU for r in runs.resources if r == start or r.startswith(f"{start} ")), None)
     counts = sorted({1, 2, 4, *([first.cores] if first.cores else [])})
     # of a closed queue of general service there are approximations only, whose errors would be taken for its own
+    ties = [watched, None] if watched else [None]  # CPU time is not the time of service where workers wait
     kinds = [(general, delayed) for general in ((False,) if users else (False, True)) for delayed in (False, True)]
     return {
-        f"{m} server{'s' if m > 1 else ''}{', any variance of service' if general else ''}{', a delay' if delayed else ''}":
-            _candidate(runs, m, general, delayed, watched)
-        for general, delayed in kinds for m in counts
+        f"{m} server{'s' if m > 1 else ''}{', any variance of service' if general else ''}{', a delay' if delayed else ''}"
+        f"{f', busy as {tie} was' if tie else ''}": _candidate(runs, m, general, delayed, tie)
+        for tie in ties for general, delayed in kinds for m in counts
     }  # fmt: skip
 
 

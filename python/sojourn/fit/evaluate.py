@@ -73,7 +73,7 @@ class Evaluator:
         share, saturation = _loads(networks)
         over = np.maximum(share / NEAREST, 1.0) if nearest else np.ones(len(networks))
         asked = [_slowed(n, float(o)) if o > 1 else n for n, o in zip(networks, over, strict=True)]
-        solution = self.method.run(asked, Wanted(()))
+        solution = self.method.run(asked, Wanted((), None, registry.BUDGET_S))
         return Answers(_values(asked, solution, over), share, saturation)
 
 

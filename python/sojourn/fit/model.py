@@ -62,11 +62,12 @@ class FittedModel:
 
         return predict_any(self, vary, level)
 
-    def validate(self, runs: Runs, level: float = 0.95) -> pl.DataFrame:
-        """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; a row a metric."""
+    def validate(self, runs: Runs, level: float = 0.95, changed: Mapping[str, Any] | None = None) -> pl.DataFrame:
+        """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; a row a metric. `changed`:
+        path → value, where these runs differ from those fitted in a way that is no factor of theirs."""
         from sojourn.fit.predict_any import validate_any
 
-        return validate_any(self, runs, level)
+        return validate_any(self, runs, level, changed)
 
     def write(self, path: Path | str) -> None:
         """One TOML file, which is the model with the values found too: `sojourn solve` takes it."""

@@ -17,12 +17,13 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from sojourn.errors import InputError
+from sojourn.errors import FitError, InputError, MethodRefused
 from sojourn.fit.evaluate import Evaluator, slower_clock
 from sojourn.fit.runs import Runs
 from sojourn.model import Model
 from sojourn.model.unknown import Unknown, replaced
 from sojourn.solve import status
+from sojourn.solve.markov.stability import saturation
 from sojourn.table import Metrics
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
+DEAR_S, FEW_DRAWS = 0.01, 40  # where one answer takes long, fewer draws are asked
 ABOUT = "intervals are for a new run: unknowns, the model's own error, and what runs differ by"
 
 
@@ -45,17 +47,19 @@ def predict_any(fitted: FittedModel, vary: Mapping[str, Sequence[Any] | Any], le
         k: list(v) if isinstance(v, Sequence | np.ndarray) and not isinstance(v, str) else [v] for k, v in vary.items()
     }
     points = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
-    rows, names = [], set()
+    rows: list[Row] = []
+    names: set[str] = set()
+    refused: list[str] = []
     for point in points:
-        for row in _point(fitted, point, level):
-            rows.append(row | {_column(k): v for k, v in point.items()})
-            names.add(row["status"])
-    text = "\n".join(filter(None, (status.message(names), ABOUT, _outside(rows))))
+        try:
+            told = list(_point(fitted, point, level))
+        except MethodRefused as error:
+            refused.append(f"{', '.join(f'{k} = {v}' for k, v in point.items())}: {error.value}")
+            told = [{"metric": "response_time", "value": None, "status": "not_answered", "inside": False}]
+        rows += [row | point for row in told]
+        names |= {row["status"] for row in told}
+    text = "\n".join(filter(None, (status.message(names), *refused, ABOUT, _outside(rows))))
     return Metrics.of(rows, f"{fitted.method}, fitted", status.worst(names), text)
-
-
-def _column(key: str) -> str:
-    return key
 
 
 def _outside(rows: Sequence[Row]) -> str:
@@ -75,9 +79,14 @@ def _point(fitted: FittedModel, point: Mapping[str, Any], level: float) -> Itera
     kept = [i for i, path in enumerate(fitted.paths) if path not in point]
     base = _with_defaults(fitted, factors)
     one = Evaluator(template, [base])
+    for name in factors:
+        if name not in {f.name for f in one.factors} and not any(name in run for run in fitted.configurations):
+            remedy = "use a factor of the runs, or a path of the model (stations.cpu.servers)"
+            raise FitError(f"no factor {name}", "predict", remedy)
     best = np.array([[fitted.estimates[fitted.paths[i]].value for i in kept]])
     exact = one.at(best, nearest=False)
-    networks = one.networks_at(fitted.draws[:, kept])
+    few = one.method.cost_s(one.networks[0]) > DEAR_S
+    networks = one.networks_at(fitted.draws[: FEW_DRAWS if few else None, kept])
     rng = np.random.default_rng(fitted.seed)
     longer = np.exp(fitted.model_error * student.rvs(fitted.degrees, size=len(networks), random_state=rng))
     drawn = one.solved([slower_clock(n, f) for n, f in zip(networks, longer, strict=True)], nearest=False)
@@ -104,7 +113,12 @@ def _point(fitted: FittedModel, point: Mapping[str, Any], level: float) -> Itera
             row = {k: v / servers if k in ("value", "low", "high") and v is not None else v for k, v in row.items()}
             metric = "utilisation"
         yield {"station": station, "class": cls, "metric": metric, "inside": inside, **row}
-    if np.isfinite(exact.saturation[0]):
+    held = None if one.networks[0].closed.any() else saturation(one.networks_at(best)[0])
+    if held is not None:
+        if held.exact:  # with pools, regions and blocking: no interval is better than a wrong one
+            yield {"station": "", "class": "", "metric": "saturation_rate", "inside": inside, "value": held.rate_per_s,
+                   "status": "ok"}  # fmt: skip
+    elif np.isfinite(exact.saturation[0]):
         ends = np.quantile(drawn.saturation / longer, [(1 - level) / 2, (1 + level) / 2])
         yield {"station": "", "class": "", "metric": "saturation_rate", "inside": inside, "value": float(exact.saturation[0]),
                "low": float(ends[0]), "high": float(ends[1]), "level": level, "status": "ok"}  # fmt: skip
@@ -119,11 +133,15 @@ def _sensitivity(one: Evaluator, best: Array) -> float:
 
 
 def _with_defaults(fitted: FittedModel, factors: Mapping[str, Any]) -> dict[str, Any]:
-    """Factors that are not said are those that all runs had alike; a factor that varied must be said, but for the load."""
+    """Factors that are not said are those that all runs had alike. Raises FitError for one that varied and is not said."""
     known: dict[str, set[str]] = {}
     for one in fitted.configurations:
         for name, value in one.items():
             known.setdefault(name, set()).add(repr(value))
+    missing = [n for n, values in known.items() if len(values) > 1 and n not in factors]
+    if missing:
+        remedy = f"say it, as in --set {missing[0]}=…: it varied between the runs"
+        raise FitError(f"no {' and no '.join(missing)}", "predict", remedy)
     usual = {
         n: fitted.configurations[0][n]
         for n, values in known.items()
@@ -158,12 +176,17 @@ def _row(value: float, spread: Array, share: float, shares: Array, level: float)
     return found | {"high": float(max(high, value)), "status": "ok"}
 
 
-def validate_any(fitted: FittedModel, runs: Runs, level: float = 0.95) -> pl.DataFrame:
+def validate_any(
+    fitted: FittedModel, runs: Runs, level: float = 0.95, changed: Mapping[str, Any] | None = None
+) -> pl.DataFrame:
     """Columns: run, factors, class, metric, predicted, low, high, measured, error (relative), inside_interval, inside (of
     what was measured)."""
+    if not 0 < level < 1:
+        raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
     rows: list[Row] = []
     for run in runs.runs:
-        told = {(r["class"], r["metric"]): r for r in _point(fitted, run.factors, level) if r["station"] == ""}
+        point = {**run.factors, **(changed or {})}
+        told = {(r["class"], r["metric"]): r for r in _point(fitted, point, level) if r["station"] == ""}
         for (cls, metric), (measured, _) in run.means.items():
             row = told.get((cls, metric))
             if row is None or (metric == "throughput" and all(c.kind == "open" for c in fitted.model.classes)):

@@ -68,12 +68,31 @@ def observe_runs(folders: Sequence[Path | str | RunFolder]) -> Runs:
     paths = [f for f in folders if isinstance(f, RunFolder)]
     rest = [Path(f) for f in folders if not isinstance(f, RunFolder)]
     opened = paths + [RunFolder.open(p) for p in (run_folders(rest) if rest else [])]
+    opened = list({folder.path.resolve(): folder for folder in opened}.values())  # a run that is given twice is one
+    _of_one_service(opened)
     read = [_run(folder) for folder in opened]
     left = [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in read if not _usable(run)]
     used = [run for run in read if _usable(run)]
     if not used:
         raise FitError("; ".join(left[:3]) or "no runs", "runs", "give runs that are valid, or measure again")
     return Runs(used, left)
+
+
+def _of_one_service(folders: Sequence[RunFolder]) -> None:
+    """Raises FitError where runs went to different addresses."""
+    asked = {tuple(sorted(_addresses(f.manifest.get("load", {})))): f.path for f in folders}
+    if len(asked) > 1:
+        (one, first), (other, second) = list(asked.items())[:2]
+        value = (
+            f"runs of {', '.join(one) or 'no address'} ({first}) and of {', '.join(other) or 'no address'} ({second})"
+        )
+        raise FitError(value, "runs", "fit the runs of one service at a time")
+
+
+def _addresses(load: Mapping[str, Any]) -> set[str]:
+    """Scheme, host and port of all that was asked."""
+    urls = {str(target.get("url", "")) for lane in load.get("lanes", []) for target in lane.get("targets", [])}
+    return {"/".join(url.split("/", 3)[:3]) for url in urls if url}
 
 
 def _usable(run: Run) -> bool:
@@ -94,6 +113,9 @@ def _run(folder: RunFolder) -> Run:
             means[row["class"], metric] = (value, error)
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
+    alone = [name for name in busy if name.startswith("process ")]
+    if len(alone) == 1:
+        busy["processes"] = busy[alone[0]]
     placed = manifest.get("placement", {}).get("server", [])
     verdict = bool(manifest.get("valid")), tuple(manifest.get("reasons", ()))
     named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are

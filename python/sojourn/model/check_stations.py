@@ -23,6 +23,7 @@ from sojourn.model.nouns import (
 )
 from sojourn.model.values import list_of, number, one_of, whole
 
+MOST_SERVERS = 10_000_000
 RULES_OF_P = ("uniform", "inverse-utilisation", "equal-utilisation")
 
 
@@ -49,6 +50,10 @@ def check_station(s: Any) -> None:
 
 def _queue(s: Queue, place: str) -> None:
     whole(s.servers, f"{place}.servers", 1)
+    if s.servers > MOST_SERVERS:
+        raise ModelError(
+            s.servers, f"{place}.servers", f"give at most {MOST_SERVERS}, or a delay, which serves everybody"
+        )
     one_of(s.discipline, f"{place}.discipline", DISCIPLINES)
     one_of(s.on_full, f"{place}.on_full", ON_FULL)
     if s.capacity is not None:

@@ -162,6 +162,8 @@ def check(length: Length, seed: Any, replications: int | None, quantiles: Sequen
         (not 0 < length.precision < 1, length.precision, "precision", "give a share such as 0.01"),
         (not 0.5 <= length.level < 1, length.level, "level", "give a level such as 0.95"),
         (not (isinstance(seed, int) and 0 <= seed < 2**64), seed, "seed", "give a whole number from 0 to 2^64 - 1"),
+        (not _whole(replications), replications, "replications", "give a whole number"),
+        (not _whole(length.completions), length.completions, "completions", "give a whole number"),
         (replications is not None and replications < 1, replications, "replications", "give 1 or more"),
         (length.until_s is not None and not 0 < length.until_s < math.inf, length.until_s, "until_s", "give seconds above 0"),
         (length.completions is not None and length.completions < 1, length.completions, "completions", "give 1 or more"),
@@ -171,3 +173,7 @@ def check(length: Length, seed: Any, replications: int | None, quantiles: Sequen
     for is_wrong, value, place, remedy in wrong:
         if is_wrong:
             raise InputError(repr(value), place, remedy)
+
+
+def _whole(value: Any) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))

@@ -162,9 +162,11 @@ def _among(position: int, count: int) -> str:
 
 def nothing_applies(network: Network) -> MethodRefused:
     """The refusal of `auto`: the nearest two methods, what would make them apply, and where all reasons are."""
+    from sojourn.solve.markov.applies import too_large
     from sojourn.solve.nearest import nearest
 
-    words = nearest(network) or "there are no methods"
+    large = too_large(network)
+    words = "; ".join(filter(None, (large and f"ctmc: {large}", nearest(network)))) or "there are no methods"
     remedy = f"{_remedy(network)}; `sojourn methods model.toml` has the reasons of all methods"
     return MethodRefused(words, "no analytic method applies by itself", remedy)
 

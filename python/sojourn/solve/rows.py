@@ -181,11 +181,15 @@ def _open_lines(networks: Sequence[Network], s: Solution, rate: Array) -> Iterat
         yield Line("", n.classes[c], "arrival_rate", offered[:, c])
     if len(own):
         yield Line("", "", "arrival_rate", offered.sum(axis=1))
-    if s.loss is None:
+    if s.loss is None and s.lost_per_s is None:
         return
     with np.errstate(divide="ignore", invalid="ignore"):
         # the sum of what is lost where it is lost: 1 - X/rate would cancel small losses away
-        exact = (rate * s.loss / (1 - s.loss)).sum(axis=1, where=(n.visits > 0)[None])
+        if s.lost_per_s is not None:
+            exact = s.lost_per_s
+        else:
+            assert s.loss is not None
+            exact = (rate * s.loss / (1 - s.loss)).sum(axis=1, where=(n.visits > 0)[None])
         lost = np.where(np.isfinite(exact), exact, offered - s.throughput)
         for c in own:
             if n.same_chain[c].sum() == 1:

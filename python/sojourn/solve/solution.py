@@ -27,6 +27,7 @@ class Solution:
     blocked_s: Array | None = None  # P x K x C per visit: served, but the server is held; NaN where that cannot happen
     visit_rate: Array | None = None  # P x K x C, visits/s that are served; default: throughput of the chain · visits
     lost_late: bool = False  # passes may be lost after they took time: then the mean time of the others is not told
+    lost_per_s: Array | None = None  # P x C, passes lost anywhere; default: the sum over the stations
     loss: Array | None = None  # P x K x C, share of the visits that are lost
     outside: Array | None = None  # P x C, mean number that wait outside the stations, for a pool or a region
     # bounds, by the names of the fields above, and `response_s` (P x C) for the whole pass of a class

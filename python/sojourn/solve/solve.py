@@ -8,6 +8,7 @@ from typing import Any
 
 from sojourn.errors import InputError, MethodRefused, SolverError
 from sojourn.model import Model, Network
+from sojourn.model.values import number
 from sojourn.solve import registry
 from sojourn.solve.bound import verify
 from sojourn.solve.method import Method, Wanted
@@ -26,7 +27,12 @@ def solve(model: Model, method: str = "auto", *, wanted: Wanted | None = None, b
     `auto` takes the exact method that is cheapest within `budget_s`, else the best approximation. Raises MethodRefused
     where `method` does not apply (it names one that does), SolverError for an answer that breaks a law.
     """
-    return _answer([model.network], method, wanted or USUAL, budget_s, {})
+    return _answer([model.network], method, wanted or USUAL, _budget(budget_s), {})
+
+
+def _budget(budget_s: Any) -> float:
+    number(budget_s, "budget_s", above=True, what="(s)")
+    return float(budget_s)
 
 
 def sweep(
@@ -39,11 +45,14 @@ def sweep(
     path or a value that the model cannot have.
     """
     asked = {path: values} if isinstance(path, str) else path
+    for name, column in asked.items():
+        if not isinstance(column, Iterable) or isinstance(column, str):
+            raise InputError(repr(column), f"vary {name}", "give a list of values")
     factors = {name: list(column) for name, column in asked.items()}
     if not factors or not all(factors.values()):
-        raise InputError("no values", f"vary {', '.join(factors)}", "give at least one value for each path")
+        raise InputError("no values", f"vary {', '.join(factors)}".strip(), "give at least one value for each path")
     networks, columns = varied(model, factors)
-    return _answer(networks, method, wanted or USUAL, budget_s, columns)
+    return _answer(networks, method, wanted or USUAL, _budget(budget_s), columns)
 
 
 def _answer(

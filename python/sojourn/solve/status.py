@@ -25,6 +25,7 @@ TEXT = {
         "some passes are lost after they took time: the residence times are known, and how long a pass takes that is not "
         "lost only to the simulator"
     ),
+    "not_answered": "no method answers this point in the time allowed: the message says why; simulate it",
     "above_one": (
         "the paper's chain serves both classes at full rate at once, so the work of one core sums to more than one; "
         "use variant shared or priority for utilisations"

@@ -86,6 +86,7 @@ def answer(networks: Sequence[Network], found: Sequence[Measured], wanted: Wante
     queue, busy, rate, loss, line, blocked = (np.full(shape, np.nan) for _ in range(6))
     held = networks[0].blockable
     through, outside = np.full((points, shape[2]), np.nan), np.zeros((points, shape[2]))
+    refused = np.zeros((points, shape[2]))  # 1/s of each class that are lost anywhere
     more: list[dict[str, Any]] = []
     for i, (network, point) in enumerate(zip(networks, found, strict=True)):
         if not point.measures:
@@ -100,15 +101,20 @@ def answer(networks: Sequence[Network], found: Sequence[Measured], wanted: Wante
         with np.errstate(divide="ignore", invalid="ignore"):
             loss[i] = m["lost"][:-1] / (m["lost"] + m["done"])[:-1]
         through[i] = _passes(network, np.array(point.measures["exit"]))
+        refused[i] = m["lost"][:-1].sum(axis=0) + np.array(point.measures["limit_lost"]).reshape(-1, shape[2]).sum(
+            axis=0
+        )
         outside[i] = np.array(point.measures["waiting"]).reshape(-1, shape[2]).sum(axis=0)
         more += _more(network, point.measures, i, wanted)
     with np.errstate(divide="ignore", invalid="ignore"):
         waiting, stuck = line / rate, blocked / rate
     lossy = any(np.isfinite(x.capacity).any() for x in networks)
+    closing = any(limit.on_full == "lose" for x in networks for limit in x.limits)
     status = [point.status for point in found]
     return Solution(
         through, queue, busy, status if set(status) != {"ok"} else [], waiting_s=waiting,
-        blocked_s=stuck if held else None, visit_rate=rate, lost_late=any(map(lost_late, networks)), loss=loss if lossy else None,
+        blocked_s=stuck if held else None, visit_rate=rate, lost_late=any(map(lost_late, networks)),
+        lost_per_s=refused if lossy or closing else None, loss=loss if lossy else None,
         outside=outside if any(x.limits for x in networks) else None, more=more,
         message="; ".join(dict.fromkeys(point.text for point in (found if points < 4 else found[-1:]))),
     )  # fmt: skip
@@ -117,11 +123,14 @@ def answer(networks: Sequence[Network], found: Sequence[Measured], wanted: Wante
 def lost_late(network: Network) -> bool:
     """Whether a pass may be lost after it has been at a station."""
     classes, stations = len(network.classes), len(network.stations)
-    inside = network.route[: stations * classes]
-    for k in range(stations):
-        behind = any(limit.on_full == "lose" and k in limit.stations for limit in network.limits)
-        full = np.isfinite(network.capacity[k]) and network.on_full[k] == "lose"
-        if (behind or full) and inside[:, k * classes : (k + 1) * classes].any():
+    routes = network.route[: stations * classes].reshape(stations, classes, stations + 1, classes)
+    into = np.asarray((routes > 0).any(axis=(1, 3)))
+    full = np.isfinite(network.capacity) & np.array([what == "lose" for what in network.on_full])
+    if into[:, :stations][:, full].any():
+        return True
+    for limit in network.limits:  # who moves inside a limit is not lost there
+        within = np.isin(np.arange(stations), limit.stations)
+        if limit.on_full == "lose" and into[~within][:, :stations][:, within].any():
             return True
     return False
 

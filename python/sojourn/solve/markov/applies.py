@@ -30,6 +30,14 @@ def refuses(network: Network) -> str | None:
     return _size(network)
 
 
+def too_large(network: Network) -> str | None:
+    """Why the chain is too large, where that is the only thing against it."""
+    fits = fewest(network) <= MOST_STATES and not (
+        _stations(network) or _times(network) or _routes(network) or _room(network)
+    )
+    return _size(network) if fits else None
+
+
 def _size(network: Network) -> str | None:
     """Whether all states that count fit; quick answers first, because a bound on open customers may need small chains."""
     some_open = bool((~network.closed).any())

@@ -146,7 +146,7 @@ def _put(
 
 
 def _cost_s(network: Network) -> float:
-    return 1e-4 * len(network.stations)
+    return 1e-4 * len(network.stations) + 2e-7 * float(network.servers.sum())
 
 
 JACKSON = Method(

@@ -81,7 +81,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     _told(made, networks, points, np.array(lost), wanted)
     busy, line, held, m = np.array(means).T
     through = busy / held
-    wait = np.divide(line, through, out=np.zeros_like(line), where=through > 0)
+    wait = np.divide(line, through, out=np.full_like(line, np.nan), where=through > 0)
     each = {"residence_s": wait + held, "waiting_s": wait, "loss": np.array(lost)}
     return Solution(
         through[:, None], (busy + line)[:, None, None], (busy / m)[:, None, None],

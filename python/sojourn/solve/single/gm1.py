@@ -7,7 +7,8 @@ Source: Kleinrock, Queueing Systems vol. 1 (1975), pp. 248-253; Gross et al., Fu
     A*       transform of the gaps
     sigma    waits: root of sigma = A*(mu(1 - sigma)) in (0, 1): an arrival finds n with (1 - sigma) sigma^n
 
-Stable: solved for 1 - sigma, with (1 - A*(s))/s in a form without cancellation, so that the root survives rho -> 1.
+Stable: solved for 1 - sigma, with (1 - A*(s))/s in a form without cancellation, so that the root survives rho -> 1; for sigma
+itself below 1/2, so that it survives rho -> 0.
 Response is exponential with rate mu(1 - sigma). Limits: one server, one class, FCFS for times.
 """
 
@@ -24,8 +25,10 @@ from sojourn.solve.method import Method, Wanted
 from sojourn.solve.single.answer import Open, probabilities
 from sojourn.solve.single.mg1 import each
 from sojourn.solve.single.reading import Reading, refusal
-from sojourn.solve.single.service import transform_tail
+from sojourn.solve.single.service import transform, transform_tail
 from sojourn.solve.solution import Solution
+
+ROUNDS = 200
 
 
 def spare(gaps: Distribution, service_s: float, load: float) -> float:
@@ -44,6 +47,18 @@ def spare(gaps: Distribution, service_s: float, load: float) -> float:
     return float(brentq(balance, low, 1.0, xtol=1e-300, rtol=1e-14)) if balance(1.0) > 0 else 1.0
 
 
+def waiting(gaps: Distribution, service_s: float, free: float) -> float:
+    """sigma: 1 - `free`, or where that loses digits the fixed point of sigma = A*(mu (1 - sigma)), from below."""
+    if not free > 0.5:
+        return 1 - free
+    sigma = 0.0
+    for _ in range(ROUNDS):
+        last, sigma = sigma, transform(gaps, (1 - sigma) / service_s)
+        if abs(sigma - last) <= 1e-15 * sigma:
+            break
+    return sigma
+
+
 def refuses(n: Network) -> str | None:
     if reason := refusal(n, disciplines=("fcfs",), single_server=True, exponential=True, one_class=True, poisson=False):
         return reason
@@ -57,7 +72,9 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     gaps = [n.arrivals[0] for n in networks]
     given = zip(gaps, s, read.load, strict=True)
     free = np.array([spare(g, m, load) for g, m, load in given if isinstance(g, Distribution)])
-    waits, response, load = 1 - free, s / free, answer.null(read.load)
+    each_gap = zip(gaps, s, free, strict=True)
+    waits = np.array([waiting(g, m, f) for g, m, f in each_gap if isinstance(g, Distribution)])
+    response, load = s / free, answer.null(read.load)
     rows = answer.rows
     # N has P(n) = rho (1 - sigma) sigma^(n-1)
     rows.put("queue_length_variance", load * (1 + waits) / free**2 - (load / free) ** 2)

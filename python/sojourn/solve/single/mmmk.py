@@ -59,7 +59,10 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         points.append(Point(found, Wait(entering(found, capacity), m, mean) if timed else None))
     made = rows(networks, points, wanted)
     lost = np.array([float(x.law.at(k)) for x, k in zip(points, room, strict=True)])
-    through = read.rate * (1 - lost)[:, None]
+    # from who is served: far above saturation 1 - p(K) has lost its digits
+    working = np.array([x.law.mean(lambda n, m=m: np.minimum(n, m)) for x, m in zip(points, read.servers, strict=True)])  # type: ignore[misc]
+    served = np.where(read.mean_s > 0, working / np.where(read.mean_s > 0, read.mean_s, 1.0), read.total * (1 - lost))
+    through = read.share * np.where(read.total > 0, served, 0.0)[:, None]
     in_line = np.array([_in_line(x.law, m) for x, m in zip(points, read.servers, strict=True)])
     with np.errstate(divide="ignore", invalid="ignore"):
         wait = np.where(read.total > 0, in_line / through.sum(axis=1), 0.0)[:, None]

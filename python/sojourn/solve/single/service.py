@@ -113,6 +113,18 @@ def transform_tail(d: Distribution, s: float) -> float:
     return float((w * x * exprel(-s * x)).sum())
 
 
+def transform(d: Distribution, s: float) -> float:
+    """E[exp(-s X)] for real s >= 0, by positive terms: small ones keep their digits."""
+    form = phases(d)
+    if form:
+        start, rates = form
+        return float(start @ np.linalg.solve(s * np.eye(len(start)) - rates, -rates.sum(axis=1)))
+    if isinstance(d, Uniform):
+        return math.exp(-s * d.low) * float(exprel(-s * (d.high - d.low)))
+    x, w = nodes(d)
+    return float(w @ np.exp(-s * x))
+
+
 def nodes(d: Distribution) -> tuple[Array, Array]:
     """Values x > 0 and weights w with sum w f(x) = E[f(X)], for those that are not of phase type."""
     if isinstance(d, Deterministic):
