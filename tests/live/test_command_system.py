@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +15,7 @@ import pytest
 from machine import made_by_labs
 
 from sojourn.errors import Busy, InputError, ServiceError
-from sojourn.lab import registry
 from sojourn.lab.environment import environment
-from sojourn.lab.processes import alive, marked
 from sojourn.measure.folder import RunFolder
 from sojourn.system import CommandSystem, Point
 from sojourn.system.command import CommandOptions
@@ -225,79 +221,3 @@ def test_bad_options_are_refused_before_anything_starts(port: int, options: dict
     with pytest.raises(InputError) as error:
         system(port, **options)
     assert said in str(error.value)
-
-
-SCRIPT = """
-import sys
-from pathlib import Path
-from test_command_system import run, system
-try:
-    run(system({port}, "--child", "--processes", "2", load={{"for": 30.0}}), Path({out!r}))
-except KeyboardInterrupt:
-    sys.exit(130)
-"""
-
-
-@pytest.fixture
-def running(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A process of its own that has a run going."""
-    code = textwrap.dedent(SCRIPT.format(port=port, out=str(tmp_path)))
-    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": paths})
-    deadline = time.monotonic() + 30
-    while not list(tmp_path.glob("*/requests.rec")):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
-    assert len(services()) >= 2
-    yield process
-    process.kill()
-    process.wait()
-
-
-def gone() -> bool:
-    deadline = time.monotonic() + 15
-    while services() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return not services()
-
-
-def test_interrupted_leaves_nothing(running: subprocess.Popen[bytes]) -> None:
-    running.send_signal(signal.SIGINT)
-    assert running.wait(30) == 130
-    assert services() == [] and sleepers() == []
-
-
-def test_killed_leaves_nothing(running: subprocess.Popen[bytes]) -> None:
-    """The keeper hears of it, and ends them; what was made of groups is removed by the next start."""
-    marks = sleepers()
-    assert marks
-    running.kill()
-    running.wait()
-    assert gone()
-    registry.clean_stale()
-    assert not any(alive(pid) for pid in marks)
-
-
-def test_killed_with_its_keeper_leaves_nothing_after_the_next_start(running: subprocess.Popen[bytes]) -> None:
-    keepers = [
-        int(path.parent.name)
-        for path in Path("/proc").glob("[0-9]*/cmdline")
-        if f"sojourn.lab.worker\0command\0{running.pid}".encode() in path.read_bytes()
-    ]
-    left = sleepers()
-    running.kill()
-    for pid in keepers:
-        os.kill(pid, signal.SIGKILL)
-    running.wait()
-    assert left
-    removed = registry.clean_stale()
-    assert any("process" in name for name in removed)
-    assert gone() and not any(alive(pid) for pid in left)
-
-
-def sleepers() -> list[int]:
-    """Processes with the mark of a book of this machine."""
-    found = []
-    for book in registry.directory().glob("lab-*.json"):
-        found += marked(f"{registry.MARK}={book.stem.removeprefix('lab-')}")
-    return found

@@ -72,7 +72,7 @@ def test_a_control_group_that_resists_stays_in_its_book(tmp_path: Path, monkeypa
     """The next start must find it; a book that is thrown away too early leaves it for ever."""
     group = "/sys/fs/cgroup/sojourn-0123ab"
     monkeypatch.setattr(registry, "_remove_group", lambda path: False)
-    monkeypatch.setattr(registry, "_left", lambda namespaces, cgroups: cgroups == [group])
+    monkeypatch.setattr(registry, "_left", lambda namespaces, cgroups, marks: cgroups == [group])
     book = registry.Book("0123ab")
     book.add(cgroup=group)
     book.close()

@@ -18,10 +18,11 @@ LISTEN = "0A"
 
 
 def problem(ready: dict[str, Any]) -> str:
-    """Why it is not ready: `url` must answer with a status below 400, `address` (host, port) must accept; empty: it is."""
+    """Why it is not ready: `url` must answer with a status below 400, `address` (host, port) or `unix` (the path of a socket)
+    must accept; empty: it is."""
     if "url" in ready:
         return _asked(ready["url"])
-    return _reached(*ready["address"])
+    return _entered(ready["unix"]) if "unix" in ready else _reached(*ready["address"])
 
 
 def _asked(url: str) -> str:
@@ -48,8 +49,18 @@ def _reached(host: str, port: int) -> str:
         return f"{host}:{port}: {error.strerror or error}"
 
 
+def _entered(path: str) -> str:
+    try:
+        with socket.socket(socket.AF_UNIX) as one:
+            one.settimeout(ANSWER_S)
+            one.connect(path)
+            return ""
+    except OSError as error:
+        return f"{path}: {error.strerror or error}"
+
+
 def address_of(ready: dict[str, Any]) -> tuple[str, int]:
-    """Host and port behind it."""
+    """Host and port behind a URL or an address."""
     if "address" in ready:
         return ready["address"][0], ready["address"][1]
     parts = urlsplit(ready["url"])

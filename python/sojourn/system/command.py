@@ -142,7 +142,7 @@ class CommandSystem:
         given = {name: full[f"[system.environment] {name}"] for name in options.environment}
         environment, hidden = _environment(given)
         argv[0] = _program(argv[0], folder, environment)
-        ready = _ready(full.get("[system] ready"), full["[system] url"])
+        ready = _ready(full.get("[system] ready"), full["[system] url"], self.load.unix_socket)
         cores = _cores(full.get("[system] cores"), full.get("[system] cpuset"))
         return Launch(argv, environment, hidden, folder, full["[system] url"], ready, cores)
 
@@ -182,8 +182,10 @@ def _program(name: str, folder: Path, environment: Mapping[str, str]) -> str:
     return found
 
 
-def _ready(said: str | None, url: str) -> dict[str, Any]:
-    """A URL that must answer, or host and port that must accept: by default those of the load's URL."""
+def _ready(said: str | None, url: str, unix_socket: str | None) -> dict[str, Any]:
+    """A URL that must answer, or what must accept: by default the load's socket, else host and port of its URL."""
+    if said is None and unix_socket is not None:
+        return {"unix": unix_socket}
     if said is None:
         parts = urlsplit(url)
         if parts.hostname is None:

@@ -12,7 +12,7 @@ from sojourn.errors import Busy, LabError, ServiceError
 from sojourn.lab.environment import Loopback, Namespaces
 from sojourn.lab.process import Worker
 from sojourn.lab.processes import GONE_S
-from sojourn.lab.readiness import address_of, holder
+from sojourn.lab.readiness import address_of, holder, problem
 from sojourn.lab.registry import MARK
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.resources import Resource, add_resources
@@ -78,7 +78,13 @@ class CommandService:
 
 
 def _free(launch: Launch) -> None:
-    """Busy where somebody already accepts at the port: it would be measured instead."""
+    """Busy where somebody already accepts at its port or socket: that would be measured instead."""
+    if "unix" in launch.ready:
+        if not problem(launch.ready):
+            raise Busy(
+                f"the socket {launch.ready['unix']} is in use", PLACE, "end who listens there, or give it another"
+            )
+        return
     for address in {address_of(launch.ready), address_of({"url": launch.url})}:
         if who := holder(*address):
             raise Busy(f"port {address[1]} is in use by {who}", PLACE, "end it, or give the service another port")
