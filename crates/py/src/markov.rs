@@ -1,7 +1,9 @@
 //! Kernels of Markov chains.
 
+use std::time::Duration;
+
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use sojourn_solve::markov::explore::{explore, Explored, Refusal};
 use sojourn_solve::markov::measure::measure;
@@ -146,17 +148,22 @@ impl NetworkChain {
         self.explored.keys.len()
     }
 
-    /// (p, residual, cycles); `skewed`: from another first distribution.
-    #[pyo3(signature = (tolerance, most, skewed = false))]
+    /// (p, residual, cycles); `skewed`: from another first distribution. TimeoutError after `limit_s`.
+    #[pyo3(signature = (tolerance, most, skewed = false, limit_s = f64::INFINITY))]
     fn steady<'py>(
         &self,
         py: Python<'py>,
         tolerance: f64,
         most: usize,
         skewed: bool,
-    ) -> (Vector<'py>, f64, usize) {
-        let s = py.detach(|| steady::steady(&self.explored.chain, tolerance, most, skewed));
-        (s.p.into_pyarray(py), s.residual, s.cycles)
+        limit_s: f64,
+    ) -> PyResult<(Vector<'py>, f64, usize)> {
+        let limit = Duration::try_from_secs_f64(limit_s.max(0.0)).unwrap_or(Duration::MAX);
+        let s = py.detach(|| steady::steady(&self.explored.chain, tolerance, most, skewed, limit));
+        if s.late {
+            return Err(PyTimeoutError::new_err(format!("{} cycles", s.cycles)));
+        }
+        Ok((s.p.into_pyarray(py), s.residual, s.cycles))
     }
 
     /// Rates into each state: start, from, rate, and the rate at which each is left.
@@ -237,7 +244,7 @@ fn chain_steady<'py>(
     most: usize,
 ) -> PyResult<(Vector<'py>, f64, usize)> {
     let (start, to, rate) = (start.as_slice()?, to.as_slice()?, rate.as_slice()?);
-    let s = py.detach(|| steady::steady(&chain(start, to, rate), tolerance, most, false));
+    let s = py.detach(|| steady::steady(&chain(start, to, rate), tolerance, most, false, Duration::MAX));
     Ok((s.p.into_pyarray(py), s.residual, s.cycles))
 }
 

@@ -50,11 +50,12 @@ fn recursion(points: &[Point], throughput: &mut [f64], queue: &mut [f64], line: 
     let (think, mut before) = (points[0].think_s, numbers.clone());
     let (mut x, mut n) = (0.0, 0);
     for (i, point) in points.iter().enumerate() {
-        while n < point.population {
-            n += 1;
-            if n == point.population {
-                before.copy_from_slice(&numbers);
+        if n < point.population {
+            for m in n + 1..point.population {
+                step(&mut demands, &mut numbers, think, m as f64);
             }
+            n = point.population;
+            before.copy_from_slice(&numbers);
             x = step(&mut demands, &mut numbers, think, n as f64);
         }
         throughput[i] = if n == 0 { 0.0 } else { x };

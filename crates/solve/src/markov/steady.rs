@@ -3,6 +3,8 @@
 //! Small chains: elimination without subtractions (W. K. Grassmann, M. I. Taksar, D. P. Heyman: Operations Research
 //! 33(5), 1985, pp. 1107-1116), exact to rounding entry by entry. Large ones: `multilevel`.
 
+use std::time::{Duration, Instant};
+
 use super::multilevel::Hierarchy;
 use super::sparse::{normalise, Chain};
 
@@ -18,17 +20,21 @@ pub struct Steady {
     /// Sum over the states of |inflow - outflow| as a share of all flow.
     pub residual: f64,
     pub cycles: usize,
+    /// The time was over before the tolerance was met.
+    pub late: bool,
 }
 
 /// The distribution, to a residual of `tolerance` if `most` cycles reach it; the caller judges the residual.
 ///
 /// Where the chain is nearly in parts, a small residual does not mean a small error: then two answers that began
 /// differently (`skewed`: most at the first states; else evenly) differ by about as much as they are wrong.
-pub fn steady(chain: &Chain, tolerance: f64, most: usize, skewed: bool) -> Steady {
+/// How many cycles a chain needs is not known before: none begins after `limit`.
+pub fn steady(chain: &Chain, tolerance: f64, most: usize, skewed: bool, limit: Duration) -> Steady {
+    let started = Instant::now();
     let band = width(chain) as f64;
     if chain.len() <= SMALL || chain.len() as f64 * band * band <= WORK {
         let p = gth(chain);
-        return Steady { residual: chain.residual(&p), p, cycles: 0 };
+        return Steady { residual: chain.residual(&p), p, cycles: 0, late: false };
     }
     let mut p: Vec<f64> =
         (0..chain.len()).map(|i| if skewed { 1.0 / (1.0 + i as f64) } else { 1.0 }).collect();
@@ -43,10 +49,13 @@ pub fn steady(chain: &Chain, tolerance: f64, most: usize, skewed: bool) -> Stead
         }
         // past the floor of rounding no cycle makes it better
         if residual <= tolerance || (residual < 1e-12 && cycle > best.1 + PATIENCE) {
-            return Steady { p, residual, cycles: cycle };
+            return Steady { p, residual, cycles: cycle, late: false };
+        }
+        if started.elapsed() > limit {
+            return Steady { p, residual, cycles: cycle, late: true };
         }
     }
-    Steady { residual: chain.residual(&p), p, cycles: most }
+    Steady { residual: chain.residual(&p), p, cycles: most, late: false }
 }
 
 /// The farthest that a move goes in the numbering.

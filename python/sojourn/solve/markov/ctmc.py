@@ -43,6 +43,7 @@ TOLERANCE, CYCLES, GOOD = 1e-15, 200, 1e-9
 AIM, GOOD_CUT = 1e-10, 1e-7  # cut off of any number that is told, relative: aimed at, and at most
 STATE_S = 7e-5  # to find a state, and its share of all cycles
 SLOW = 30  # cycles, from which on a small residual does not say enough
+OVER = 1.5  # of the time allowed, after which an iteration that was thought to fit is given up
 FEW_STATES = 60_000  # to which it is aimed at
 
 REFUSALS = {
@@ -73,10 +74,15 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
 def _measured(network: Network, wanted: Wanted) -> Measured:
     if text := unstable(network):
         return Measured.unstable(text)
-    if network.closed.all():
-        return _solved(network, UNLIMITED)
-    most = max(wanted_bound(network), 2 * (wanted.probabilities or 0))
-    found = _widened(network, _fitting(network, most), wanted.budget_s)
+    try:
+        if network.closed.all():
+            return _solved(network, UNLIMITED, OVER * wanted.budget_s)
+        most = max(wanted_bound(network), 2 * (wanted.probabilities or 0))
+        found = _widened(network, _fitting(network, most), wanted.budget_s)
+    except TimeoutError:
+        value = f"its iteration was not at its end after {OVER * wanted.budget_s:g} s"
+        remedy = f"ask for it by name, give a budget_s above {wanted.budget_s:g}, or simulate"
+        raise MethodRefused(value, "method ctmc", remedy) from None
     if found.status == "unstable" or found.truncation <= GOOD_CUT:
         return found
     raise MethodRefused(
@@ -87,13 +93,18 @@ def _measured(network: Network, wanted: Wanted) -> Measured:
 
 def _widened(network: Network, most: int, budget_s: float) -> Measured:
     """With at most `most` open customers, or more, until what is cut off is little or no more fit into states and time."""
-    started, found = time.monotonic(), _solved(network, most)
+    started = time.monotonic()
+    found = _solved(network, most, OVER * budget_s)
     while found.truncation > AIM and (more := _fitting(network, _enough(found, most))) > most:
         count = states(network, more) * found.states / states(network, most)  # as the estimate was off so far
         late = found.truncation <= GOOD_CUT and count > FEW_STATES
         if late or time.monotonic() - started + STATE_S * count > budget_s:
             break
-        last, most, found = found, more, _solved(network, more)
+        left_s = OVER * budget_s - (time.monotonic() - started)
+        try:
+            last, most, found = found, more, _solved(network, more, left_s)
+        except TimeoutError:
+            break
         if last.piled_up and found.piled_up and saturation(network) is None:
             return Measured.unstable(
                 f"nearly all of {most} open customers are inside, as of half as many: they pile up"
@@ -108,11 +119,15 @@ def _enough(found: Measured, most: int) -> int:
     return min(2 * most, most + 2 + int(np.ceil(1.2 * np.log(found.truncation / AIM) / -np.log(found.ratio))))
 
 
-def _solved(network: Network, most_open: int) -> Measured:
+def _solved(network: Network, most_open: int, limit_s: float) -> Measured:
+    """TimeoutError where the iteration is not at its end after `limit_s`."""
+    started = time.monotonic()
     chain = network_chain(network, most_open)
-    p, residual, cycles = chain.steady(TOLERANCE, CYCLES)
-    measures = chain.measure(p)
-    apart = _apart(measures, chain.measure(chain.steady(TOLERANCE, CYCLES, True)[0])) if cycles > SLOW else 0.0
+    p, residual, cycles = chain.steady(TOLERANCE, CYCLES, False, limit_s - (time.monotonic() - started))
+    measures, apart = chain.measure(p), 0.0
+    if cycles > SLOW:
+        other = chain.steady(TOLERANCE, CYCLES, True, limit_s - (time.monotonic() - started))[0]
+        apart = _apart(measures, chain.measure(other))
     return Measured.of(measures, len(p), most_open, residual, residual <= GOOD and apart <= GOOD_CUT, apart)
 
 
