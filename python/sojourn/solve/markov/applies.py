@@ -47,7 +47,9 @@ def _size(network: Network) -> str | None:
         return None
     most = wanted_bound(network, LEAST)
     if most > MOST_CUSTOMERS:
-        return f"up to {most:.3g} open customers count, at a load of {load(network):.9g}, and at most {MOST_CUSTOMERS} are taken"
+        # stations with a bound have no load that could be said
+        at = f", at a load of {share:.9g}," if (share := load(network)) > 0 else ""
+        return f"up to {most:.3g} open customers count{at} and at most {MOST_CUSTOMERS} are taken"
     if (least := states(network, most)) > MOST_STATES:
         return f"with up to {most} open customers it has about {least:.2g} states, and at most {MOST_STATES} are taken"
     return None
