@@ -43,7 +43,7 @@ STRIDE = 37  # has no common factor with the number of slots, so that neighbours
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RandomModel:
     """A model that may be none: `model()` raises what sj.Model raises."""
 
     seed: int
@@ -55,8 +55,8 @@ class Drawn:
         return sj.Model(**self.parts, name=f"{self.stratum} {self.seed}/{self.index}")
 
 
-def draw(seed: int, index: int) -> Drawn:
+def draw(seed: int, index: int) -> RandomModel:
     """Model number `index`, 0 or more, of `seed`, 0 or more."""
     stratum = SLOTS[index * STRIDE % len(SLOTS)]
     rng = np.random.default_rng([seed, index])
-    return Drawn(seed, index, stratum, STRATA[stratum][1](Draw(rng)))
+    return RandomModel(seed, index, stratum, STRATA[stratum][1](Draw(rng)))

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import sojourn as sj
 from agreement import laws, monotone, precise, product, simulated
-from agreement.models import Drawn
-from agreement.rows import Apart, Rows, missing, pairs, rows, worst
+from agreement.models import RandomModel
+from agreement.rows import LargestDifference, Rows, missing, pairs, rows, worst
 from agreement.tolerance import allowance, load
 from sojourn.errors import MethodRefused, ModelError, SojournError
 from sojourn.solve import registry
@@ -36,9 +36,9 @@ class Verdict:
     seconds: float = 0.0
     referees: list[str] = field(default_factory=list)
     compared: int = 0
-    apart: Apart | None = None  # the worst pair among all referees
+    apart: LargestDifference | None = None  # the worst pair among all referees
     against: str = ""
-    rough: Apart | None = None  # how far an approximation is from an exact method, or the simulation
+    rough: LargestDifference | None = None  # how far an approximation is from an exact method, or the simulation
     findings: list[str] = field(default_factory=list)
     asking: Callable[[str], None] = lambda method: None  # is told whom the referee asks next
 
@@ -46,7 +46,7 @@ class Verdict:
         self.findings.append(f"{kind}: {words}")
 
 
-def judge(drawn: Drawn, simulate: bool = True, asking: Callable[[str], None] | None = None) -> Verdict:
+def judge(drawn: RandomModel, simulate: bool = True, asking: Callable[[str], None] | None = None) -> Verdict:
     """Everything that can be said of one model; raises nothing that the model or a method raises."""
     verdict = Verdict(asking=asking) if asking else Verdict()
     model = _made(drawn, verdict)
@@ -69,7 +69,7 @@ def judge(drawn: Drawn, simulate: bool = True, asking: Callable[[str], None] | N
     return verdict
 
 
-def _made(drawn: Drawn, verdict: Verdict) -> sj.Model | None:
+def _made(drawn: RandomModel, verdict: Verdict) -> sj.Model | None:
     try:
         model = drawn.model()
         if sj.Model.parse(model.to_toml()) != model:
@@ -144,7 +144,9 @@ def _stability(model: sj.Model, answer: sj.Metrics, verdict: Verdict) -> None:
         verdict.find("stability", f"{answer.method} says unstable at a load of {found:.12g}")
 
 
-def _referees(model: sj.Model, answer: sj.Metrics, told: Rows, verdict: Verdict, simulate: bool, drawn: Drawn) -> None:
+def _referees(
+    model: sj.Model, answer: sj.Metrics, told: Rows, verdict: Verdict, simulate: bool, drawn: RandomModel
+) -> None:
     exact = answer.status == "ok"
     for method in _others(model, answer.method):
         other = _asked(model, method.name, verdict)
@@ -176,7 +178,7 @@ def _others(model: sj.Model, taken: str) -> Iterable[Method]:
             yield method
 
 
-def _met(verdict: Verdict, answer: sj.Metrics, name: str, found: Iterable[Apart], exact: bool) -> None:
+def _met(verdict: Verdict, answer: sj.Metrics, name: str, found: Iterable[LargestDifference], exact: bool) -> None:
     """The worst pair; a finding where both are exact and they differ."""
     each = list(found)
     if not each:

@@ -34,7 +34,7 @@ WITHIN = {"waiting_time": "response_time", "waiting_time_quantile": "response_ti
 FLOOR = 1e-13  # of what a sum of terms of this size keeps
 
 
-class Apart(NamedTuple):
+class LargestDifference(NamedTuple):
     """The pair that is farthest apart, relative to what was allowed."""
 
     key: Key
@@ -50,7 +50,7 @@ def rows(table: sj.Metrics) -> Rows:
     return {Key(*(r[x] for x in names)): Row(r["value"], r["status"], r["low"], r["high"]) for r in told}
 
 
-def pairs(ours: Rows, theirs: Rows, allowed: Callable[[Key], float]) -> Iterator[Apart]:
+def pairs(ours: Rows, theirs: Rows, allowed: Callable[[Key], float]) -> Iterator[LargestDifference]:
     """All numbers that both tell, with their relative difference beyond the floor of rounding."""
     for key, mine in ours.items():
         other = theirs.get(key)
@@ -58,7 +58,7 @@ def pairs(ours: Rows, theirs: Rows, allowed: Callable[[Key], float]) -> Iterator
             continue
         size = max(abs(mine.value), abs(other.value))
         beyond = max(abs(mine.value - other.value) - floor(key, ours), 0.0)
-        yield Apart(key, mine.value, other.value, beyond / size if beyond else 0.0, allowed(key))
+        yield LargestDifference(key, mine.value, other.value, beyond / size if beyond else 0.0, allowed(key))
 
 
 def floor(key: Key, table: Rows) -> float:
@@ -76,7 +76,7 @@ def floor(key: Key, table: Rows) -> float:
     return 0.0
 
 
-def worst(found: Iterator[Apart]) -> Apart | None:
+def worst(found: Iterator[LargestDifference]) -> LargestDifference | None:
     return max(found, key=lambda a: a.difference / a.allowed, default=None)
 
 

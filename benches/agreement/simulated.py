@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 import sojourn as sj
-from agreement.rows import SHARES, Apart, Key, Row, Rows, rows
+from agreement.rows import SHARES, Key, LargestDifference, Row, Rows, rows
 from agreement.tolerance import load
 from sojourn.model.nouns import Closed
 from sojourn.model.times import Distribution
@@ -46,7 +46,7 @@ def can(model: sj.Model) -> bool:
     return people and max(means, default=1.0) < 1e3 * min(means, default=1.0) and n.servers.max() <= 200
 
 
-def outside(model: sj.Model, told: Rows, seed: int) -> tuple[list[str], list[Apart]]:
+def outside(model: sj.Model, told: Rows, seed: int) -> tuple[list[str], list[LargestDifference]]:
     """What is outside both intervals, in words; and all pairs of the first run."""
     first = _run(model, seed + 1, COMPLETIONS, MOST_S)
     wrong = {key for key, _ in _met(told, first) if not _inside(key, told[key], first[key])}
@@ -85,7 +85,7 @@ def _inside(key: Key, mine: Row, row: Row) -> bool:
     return row.low - slack <= mine.value <= row.high + slack
 
 
-def _apart(key: Key, mine: Row, row: Row) -> Apart:
+def _apart(key: Key, mine: Row, row: Row) -> LargestDifference:
     assert mine.value is not None and row.value is not None
     size = max(abs(mine.value), abs(row.value), 1e-300)
-    return Apart(key, mine.value, row.value, abs(mine.value - row.value) / size, 1.0)
+    return LargestDifference(key, mine.value, row.value, abs(mine.value - row.value) / size, 1.0)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.lab.output import Output, last_lines
+from sojourn.lab.output import CappedLog, last_lines
 
 
 @pytest.mark.parametrize("size", range(1, 9))
 def test_a_secret_is_found_however_it_is_cut(tmp_path: Path, size: int) -> None:
     text = b"key=s3cret, again s3cret; end"
-    output = Output(tmp_path / "log", ["s3cret"])
+    output = CappedLog(tmp_path / "log", ["s3cret"])
     for start in range(0, len(text), size):
         output.add(text[start : start + size])
     output.close()
@@ -20,14 +20,14 @@ def test_a_secret_is_found_however_it_is_cut(tmp_path: Path, size: int) -> None:
 
 
 def test_a_secret_of_several_lines_and_one_within_another(tmp_path: Path) -> None:
-    output = Output(tmp_path / "log", ["ab\ncd", "ab", ""])
+    output = CappedLog(tmp_path / "log", ["ab\ncd", "ab", ""])
     output.add(b"1 ab\ncd 2 ab 3")
     output.close()
     assert (tmp_path / "log").read_text() == "1 *** 2 *** 3"
 
 
 def test_beginning_and_end_are_kept_and_the_rest_is_counted(tmp_path: Path) -> None:
-    output = Output(tmp_path / "log", most_bytes=20)
+    output = CappedLog(tmp_path / "log", most_bytes=20)
     output.add(b"0123456789abcdefghijKLMNOPQRST")
     output.close()
     assert (tmp_path / "log").read_text() == "0123456789\n[10 bytes left out]\nKLMNOPQRST"

@@ -13,7 +13,7 @@ from sojourn.errors import InputError, RunFolderError
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.load import http_load
 from sojourn.measure.series import contents, differences, kept
-from sojourn.measure.watched import Watched, demands, watched
+from sojourn.measure.watched import WatchedResources, demands, watched
 
 URL = "http://127.0.0.1:1/x"
 LIKE = {"machine": {"kernel": "6.1", "cores": 2, "sojourn": "0.1.0"}, "conditions": {"every_s": 0.1}}
@@ -103,11 +103,11 @@ def test_demands_are_utilisation_over_throughput(tmp_path: Path) -> None:
         tmp_path / "host.parquet"
     )
     folder = RunFolder(tmp_path, {"window_s": [0.0, 10.0]})
-    found = demands(folder, Watched((7, 8, 9), ("app",), ("vda",)))
+    found = demands(folder, WatchedResources((7, 8, 9), ("app",), ("vda",)))
     assert found == pytest.approx(
         {"process 7": 0.02, "process 8": 0.03, "processes": 0.05, "cgroup app": 0.05, "disk vda": 0.01}
     )
-    assert demands(folder, Watched()) == {}
+    assert demands(folder, WatchedResources()) == {}
 
 
 def test_what_is_not_there_to_be_watched(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_what_is_not_there_to_be_watched(tmp_path: Path) -> None:
     (proc / "diskstats").write_text(" 254 0 vda 1 2 3\n")
     (groups / "cpuacct/app.slice").mkdir(parents=True)
     found = watched("7", ["/app.slice/"], ["vda"], proc, groups)
-    assert found == Watched((7,), ("app.slice",), ("vda",)) and found.roles() == {"process 7": 7}
+    assert found == WatchedResources((7,), ("app.slice",), ("vda",)) and found.roles() == {"process 7": 7}
     assert watched(None, [f"{groups}/cpuacct"], None, proc, groups).cgroups == ("cpuacct",)
     for arguments, parts in (
         (("8", None, None), ("--pids", "no process 8")),

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.load_run import Form, perform
+from sojourn.cli.load_run import OutputFormat, perform
 from sojourn.errors import InputError
 from sojourn.units import duration_s, number
 
@@ -159,7 +159,7 @@ def load(
         number_ = 64 if connections is None else connections
         config = http_load(urls, users=users, connections=number_, **http.http_given(**of_http), **common)
         http.warn_of_hidden(config)
-    perform(config, out, Form(as_json, as_csv), objectives)
+    perform(config, out, OutputFormat(as_json, as_csv), objectives)
 
 
 def connections_of(connections: int | None, users: int | None, rate_per_s: float | None) -> int:

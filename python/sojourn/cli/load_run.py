@@ -22,14 +22,14 @@ from sojourn.table import Metrics
 
 
 @dataclass(frozen=True)
-class Form:
+class OutputFormat:
     """How results are printed: a table, the summary as one JSON object, or the Metrics as CSV."""
 
     as_json: bool = False
     as_csv: bool = False
 
 
-def perform(config: dict[str, Any], out: Path | None, form: Form, objectives: Sequence[Objective] = ()) -> None:
+def perform(config: dict[str, Any], out: Path | None, form: OutputFormat, objectives: Sequence[Objective] = ()) -> None:
     """Runs the load with a live view, and prints its summary, cut off or not.
 
     Raises:
@@ -79,7 +79,7 @@ def expectation(manifest: dict[str, Any]) -> dict[str, Any]:
     return {"expected": {"requests": mean, "deviation": mean**0.5}}
 
 
-def tell(summary: dict[str, Any], form: Form, where: Path) -> None:
+def tell(summary: dict[str, Any], form: OutputFormat, where: Path) -> None:
     """Prints the summary as one JSON object or as a table, or the Metrics of the run as CSV."""
     if form.as_json:
         typer.echo(json.dumps(summary))

@@ -11,7 +11,7 @@ import typer
 
 from sojourn.cli import http_options as http
 from sojourn.cli.live import live
-from sojourn.cli.load_run import Form
+from sojourn.cli.load_run import OutputFormat
 from sojourn.cli.measure_table import finish, tell
 from sojourn.cli.output import one_form
 from sojourn.cli.settings import settings
@@ -97,7 +97,7 @@ def measure(
     with only_one("measure"):
         folders = measured(where, runs, of, place, duration_s(every, "--every"))
     judged = [(folder, judge(folder, objectives, whole=False)) for folder in folders]
-    tell(judged, Form(as_json, as_csv), where)
+    tell(judged, OutputFormat(as_json, as_csv), where)
     finish([(folder.path.name, folder.manifest["reasons"], found) for folder, found in judged])
 
 

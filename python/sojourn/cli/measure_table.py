@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from sojourn.cli.load_run import Form, end, expectation
+from sojourn.cli.load_run import OutputFormat, end, expectation
 from sojourn.cli.load_table import by_chance
 from sojourn.cli.output import console
 from sojourn.errors import NoSuchRow
@@ -22,7 +22,7 @@ from sojourn.units import interval, percent, seconds
 Judged = list[tuple[RunFolder, list[dict[str, Any]]]]
 
 
-def tell(judged: Judged, form: Form, where: Path) -> None:
+def tell(judged: Judged, form: OutputFormat, where: Path) -> None:
     """The runs as a table, or for programs: their Metrics, with `--json` beside the verdict of each."""
     metrics = [Metrics.read(path) for folder, _ in judged if (path := folder.path / "metrics.parquet").exists()]
     if form.as_csv:

@@ -31,7 +31,7 @@ NEAREST, STEEP = 0.99, 20.0
 
 
 @dataclass(frozen=True)
-class Answers:
+class Evaluation:
     """P points: `values` by key, `share` of the busiest station of an open network (0 where nothing is open), and
     `saturation` (1/s, all open classes; infinite where nothing is)."""
 
@@ -54,7 +54,7 @@ class Evaluator:
         low, high = (np.array([getattr(u, end) for u in self.unknowns.values()]) for end in ("low", "high"))
         self.method, self.why = _method(self.networks_at(np.clip(apart, np.maximum(low, 1e-9), high)[None]))
 
-    def at(self, values: Array, which: Sequence[int] | None = None, nearest: bool = True) -> Answers:
+    def at(self, values: Array, which: Sequence[int] | None = None, nearest: bool = True) -> Evaluation:
         """`values` B x unknowns; each of the B in each configuration (of `which`): P = B · configurations, B outermost."""
         return self.solved(self.networks_at(values, which), nearest)
 
@@ -68,13 +68,13 @@ class Evaluator:
             network = edit_one(network, float(value))
         return network
 
-    def solved(self, networks: Sequence[Network], nearest: bool = True) -> Answers:
+    def solved(self, networks: Sequence[Network], nearest: bool = True) -> Evaluation:
         """What each network says; NaN where it is unstable and `nearest` is not asked for."""
         share, saturation = _loads(networks)
         over = np.maximum(share / NEAREST, 1.0) if nearest else np.ones(len(networks))
         asked = [_slowed(n, float(o)) if o > 1 else n for n, o in zip(networks, over, strict=True)]
         solution = self.method.run(asked, Wanted((), None, registry.BUDGET_S))
-        return Answers(_values(asked, solution, over), share, saturation)
+        return Evaluation(_values(asked, solution, over), share, saturation)
 
 
 def _edits(model: Model, path: str, unknown: Unknown) -> Callable[[Network, float], Network]:

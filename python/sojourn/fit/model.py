@@ -22,7 +22,7 @@ from scipy.stats import t as student
 from sojourn.errors import InputError
 from sojourn.fit import search
 from sojourn.fit.fitted import Estimate
-from sojourn.fit.problem import Problem
+from sojourn.fit.problem import FitProblem
 from sojourn.fit.runs import Runs
 from sojourn.model import Model
 from sojourn.model.unknown import replaced
@@ -99,7 +99,7 @@ def fit_model(runs: Runs, model: Model, level: float = 0.95, seed: int = 1, draw
         raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
     if draws < 20:
         raise InputError(draws, "draws", "give 20 or more")
-    data = Problem(runs, model)
+    data = FitProblem(runs, model)
     x, jacobian = data.best()
     data.told_apart(x, jacobian)
     rng = np.random.default_rng(seed)
@@ -120,7 +120,7 @@ def fit_model(runs: Runs, model: Model, level: float = 0.95, seed: int = 1, draw
     )  # fmt: skip
 
 
-def _estimates(data: Problem, best: Array, values: Array, level: float, degrees: int) -> dict[str, Estimate]:
+def _estimates(data: FitProblem, best: Array, values: Array, level: float, degrees: int) -> dict[str, Estimate]:
     """Quantiles of the draws about the best value, as far out as Student's t has them for so few runs."""
     tail = (1 - level) / 2
     stretch = float(student.ppf(1 - tail, degrees) / student.ppf(1 - tail, 1e9))

@@ -32,7 +32,7 @@ def next_runs(fitted: FittedModel, count: int = 3) -> pl.DataFrame:
     evaluator = Evaluator(fitted.template, options)
     values = np.array([[fitted.estimates[p].value for p in fitted.paths]])
     share = evaluator.at(values).share
-    scale = search.Scale.of(list(evaluator.unknowns.values()), values[0])
+    scale = search.ParameterScale.of(list(evaluator.unknowns.values()), values[0])
     x = scale.inward(values[0])
     keys = [("", "", "response_time")] + [(s, "", "busy") for s in fitted.template.observed]
     slopes = _slopes(evaluator, scale, x, keys, len(options))
@@ -69,7 +69,7 @@ def _options(fitted: FittedModel) -> list[dict[str, Any]]:
 
 
 def _slopes(
-    evaluator: Evaluator, scale: search.Scale, x: np.ndarray, keys: list[tuple[str, str, str]], size: int
+    evaluator: Evaluator, scale: search.ParameterScale, x: np.ndarray, keys: list[tuple[str, str, str]], size: int
 ) -> list[np.ndarray]:
     """The information of one run in each configuration."""
 

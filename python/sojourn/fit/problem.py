@@ -22,7 +22,7 @@ APART = 1.5  # standard error of a logarithm, from which on an unknown is not to
 
 
 @dataclass(frozen=True)
-class Seen:
+class Measurement:
     """One measured number: of which run, which key, its logarithm, its weight."""
 
     run: int
@@ -31,7 +31,7 @@ class Seen:
     weight: float
 
 
-class Problem:
+class FitProblem:
     """One fit from inside: the numbers that were measured, beside what a model with given values says."""
 
     def __init__(self, runs: Runs, model: Model) -> None:
@@ -51,7 +51,7 @@ class Problem:
         self.run = np.array([s.run for s in self.seen], np.intp)
         self.of = np.array([names.index(runs.runs[s.run].configuration) for s in self.seen], np.intp)
         self.starts = starts(self.evaluator, runs)
-        self.scale = search.Scale.of(list(self.evaluator.unknowns.values()), self.starts[0])
+        self.scale = search.ParameterScale.of(list(self.evaluator.unknowns.values()), self.starts[0])
 
     def _observed(self) -> None:
         for station, given in self.model.observed.items():
@@ -178,7 +178,7 @@ class Problem:
         return found
 
 
-def _seen(number: int, run: Run, model: Model) -> list[Seen]:
+def _seen(number: int, run: Run, model: Model) -> list[Measurement]:
     """What of a run is fitted: response times by class where there are several, else of all; throughputs where somebody
     is closed; what was watched."""
     names = [c.name for c in model.classes]
@@ -188,7 +188,9 @@ def _seen(number: int, run: Run, model: Model) -> list[Seen]:
     for (cls, metric), (value, error) in run.means.items():
         wanted = (cls in names) if several and metric == "response_time" else cls == ""
         if wanted and (metric == "response_time" or (metric == "throughput" and closed)):
-            found.append(Seen(number, ("", cls, metric), float(np.log(value)), 1 / np.hypot(error, FLOOR[metric])))
+            found.append(
+                Measurement(number, ("", cls, metric), float(np.log(value)), 1 / np.hypot(error, FLOOR[metric]))
+            )
     observed = dict(model.observed) | {
         s.name: s.name for s in model.stations if s.name in run.busy and s.name not in model.observed
     }
@@ -199,5 +201,5 @@ def _seen(number: int, run: Run, model: Model) -> list[Seen]:
             and (busy := sum(run.busy[n] for n in wanted_names)) > LEAST_BUSY
         ):
             weight = 1 / np.hypot(FLOOR["busy"], LEAST_BUSY / busy)
-            found.append(Seen(number, (station, "", "busy"), float(np.log(busy)), float(weight)))
+            found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), float(weight)))
     return found

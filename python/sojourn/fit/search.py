@@ -24,7 +24,7 @@ WEBB = np.array([-(1.5**0.5), -1.0, -(0.5**0.5), 0.5**0.5, 1.0, 1.5**0.5])
 
 
 @dataclass(frozen=True)
-class Scale:
+class ParameterScale:
     """Between unknowns and what is searched: logarithms, or multiples of `unit` where 0 is allowed."""
 
     linear: NDArray[np.bool_]
@@ -33,13 +33,13 @@ class Scale:
     high: Array
 
     @staticmethod
-    def of(unknowns: Sequence[Unknown], start: Array) -> Scale:
+    def of(unknowns: Sequence[Unknown], start: Array) -> ParameterScale:
         linear = np.array([u.low == 0 for u in unknowns], bool)
         unit = np.where(linear, np.maximum(start, 1e-12), 1.0)
         low = np.array([max(u.low, 0.0) for u in unknowns])
         high = np.array([u.high for u in unknowns])
         with np.errstate(divide="ignore"):
-            return Scale(
+            return ParameterScale(
                 linear, unit, np.where(linear, low / unit, np.log(low)), np.where(linear, high / unit, np.log(high))
             )
 
@@ -51,7 +51,7 @@ class Scale:
         return np.where(self.linear, x * self.unit, np.exp(np.where(self.linear, 0.0, x)))
 
 
-def fitted(predicted: Predicted, measured: Array, weight: Array, scale: Scale, starts: Array) -> Array:
+def fitted(predicted: Predicted, measured: Array, weight: Array, scale: ParameterScale, starts: Array) -> Array:
     """The best point, p, from several starts (rows of values); `measured` logarithms n, `weight` n."""
 
     def residuals(x: Array) -> Array:
@@ -69,7 +69,7 @@ def fitted(predicted: Predicted, measured: Array, weight: Array, scale: Scale, s
     return np.asarray(best.x)
 
 
-def slopes(predicted: Predicted, scale: Scale, x: Array) -> Array:
+def slopes(predicted: Predicted, scale: ParameterScale, x: Array) -> Array:
     """n x p, of the logarithms by what is searched; all points in one call."""
     up = np.where(x + STEP <= scale.high, STEP, -STEP)
     points = np.vstack([x, x + np.diag(up)])
@@ -77,7 +77,9 @@ def slopes(predicted: Predicted, scale: Scale, x: Array) -> Array:
     return np.asarray((values[1:] - values[0]).T / up)
 
 
-def refitted(predicted: Predicted, measured: Array, weight: Array, scale: Scale, x: Array, jacobian: Array) -> Array:
+def refitted(
+    predicted: Predicted, measured: Array, weight: Array, scale: ParameterScale, x: Array, jacobian: Array
+) -> Array:
     """B data sets (`measured` B x n, `weight` n or B x n) fitted in step from `x`, with the slopes there: B x p."""
     weights = np.broadcast_to(weight, measured.shape)
     found = np.broadcast_to(x, (len(measured), len(x))).copy()

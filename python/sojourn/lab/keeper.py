@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sojourn import _native
-from sojourn.lab.output import Output, last_lines
+from sojourn.lab.output import CappedLog, last_lines
 from sojourn.lab.processes import GONE_S, POLL_S, descendants, name_of, send, wait_until
 from sojourn.lab.readiness import problem
 
@@ -41,8 +41,8 @@ def keep(config: Config, emit: Emit) -> dict[str, Any]:
         RuntimeError: it cannot be started, ends before it is ready, or never is; nothing of it is left then.
     """
     _adopt()
-    output = Output(Path(config["log"]), config["secrets"], config["log_bytes"])
-    service = Kept(config, output)
+    output = CappedLog(Path(config["log"]), config["secrets"], config["log_bytes"])
+    service = ProcessTree(config, output)
     try:
         service.wait_ready()
         emit("ready", pid=service.pid, processes=service.processes(), grouped=service.grouped())
@@ -58,10 +58,10 @@ def _adopt() -> None:
     library.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)  # worker.py had asked for SIGKILL
 
 
-class Kept:
+class ProcessTree:
     """A running program and its descendants."""
 
-    def __init__(self, config: Config, output: Output) -> None:
+    def __init__(self, config: Config, output: CappedLog) -> None:
         self._config = config
         self._output = output
         self._died_s: float | None = None

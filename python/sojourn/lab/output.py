@@ -13,7 +13,7 @@ MOST_BYTES = 1_000_000
 TOLD_LINES, TOLD_CHARACTERS = 5, 600
 
 
-class Output:
+class CappedLog:
     """A file of at most about `most_bytes`, in which each of `secrets` is written as `***`."""
 
     def __init__(self, path: Path, secrets: Iterable[str] = (), most_bytes: int = MOST_BYTES) -> None:

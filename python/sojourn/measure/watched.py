@@ -20,7 +20,7 @@ GROUPS = ("", "unified", "cpuacct", "cpu,cpuacct")
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchedResources:
     """Process ids, control groups (paths below /sys/fs/cgroup), disks (names in /proc/diskstats)."""
 
     pids: tuple[int, ...] = ()
@@ -38,7 +38,7 @@ def watched(
     disks: Sequence[str] | None = None,
     proc: Path = Path("/proc"),
     groups: Path = Path("/sys/fs/cgroup"),
-) -> Watched:
+) -> WatchedResources:
     """`4711,4712`, names of control groups and of disks, all of which must be there.
 
     Raises:
@@ -59,10 +59,10 @@ def watched(
     for disk in disks or ():
         if disk not in known:
             raise InputError(f"no disk {disk}", "--disk", f"give one of {', '.join(known) or 'none: there is none'}")
-    return Watched(ids, names, tuple(disks or ()))
+    return WatchedResources(ids, names, tuple(disks or ()))
 
 
-def demands(folder: RunFolder, of: Watched) -> dict[str, float]:
+def demands(folder: RunFolder, of: WatchedResources) -> dict[str, float]:
     """Seconds a successful request of the run's window: CPU time of `process N`, of all `processes`, of `cgroup NAME`; busy
     time of `disk NAME`. Empty without requests or host samples; what ended meanwhile is left out."""
     throughput, per_s = completed_per_s(folder), busy_per_s(folder)

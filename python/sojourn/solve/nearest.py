@@ -28,7 +28,7 @@ SHARED = ("ps", "fcfs")
 
 
 @dataclass(frozen=True)
-class Change:
+class ModelChange:
     """What to do, in words, and the model after it."""
 
     text: str
@@ -46,7 +46,7 @@ def nearest(network: Network) -> str:
 
 
 @dataclass(frozen=True)
-class Near:
+class NearestMethod:
     """A method and what makes it apply; exact ones first, and the first of each set of changes before the second."""
 
     method: Method
@@ -54,16 +54,16 @@ class Near:
     order: tuple[bool, int]
 
 
-def _applying(network: Network, changes: tuple[Change, ...]) -> list[Near]:
+def _applying(network: Network, changes: tuple[ModelChange, ...]) -> list[NearestMethod]:
     changed = _changed(network, changes)
     if changed is None:
         return []
     text = _joined([c.text for c in changes])
     fit = [m for m in _usual() if registry.refusal(m, changed) is None]
-    return [Near(m, text, (not m.exact, rank)) for rank, m in enumerate(fit)]
+    return [NearestMethod(m, text, (not m.exact, rank)) for rank, m in enumerate(fit)]
 
 
-def _told(near: list[Near], network: Network) -> str:
+def _told(near: list[NearestMethod], network: Network) -> str:
     """One sentence for methods with the same changes and the same reason."""
     same: dict[tuple[str, str], list[str]] = {}
     for x in near:
@@ -86,7 +86,7 @@ def _shaped(network: Network) -> list[Method]:
     return sorted(_usual(), key=lambda m: (registry.family(m) != own, registry.family(m) != "markov"))
 
 
-def _changed(network: Network, changes: tuple[Change, ...]) -> Network | None:
+def _changed(network: Network, changes: tuple[ModelChange, ...]) -> Network | None:
     """The model after the changes, with what a sweep varied; None where it has no sense."""
     model = network.model
     try:
@@ -103,7 +103,7 @@ def _joined(texts: list[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def _changes(model: Model) -> Iterator[Change]:
+def _changes(model: Model) -> Iterator[ModelChange]:
     """Those that change something in this model."""
     yield from _stations(
         model, "a fixed number of servers at {}", lambda s: bool(s.schedule), schedule=(), period_s=None
@@ -113,10 +113,10 @@ def _changes(model: Model) -> Iterator[Change]:
     held = [s.name for s in model.stations if isinstance(s, Pool)] + [r.name for r in model.regions]
     if held:
         free = lambda m: replace(m, stations=[s for s in m.stations if not isinstance(s, Pool)], regions=())  # noqa: E731
-        yield Change(f"no limit by {_joined(held)}", free)
+        yield ModelChange(f"no limit by {_joined(held)}", free)
     if policies := sorted({c.policy for row in model.routing.values() for c in row.values() if isinstance(c, Choice)}):
         text = f"routes by probabilities, not by {_joined(policies)}"
-        yield Change(text, lambda m: replace(m, routing={c: _mixed(row) for c, row in m.routing.items()}))
+        yield ModelChange(text, lambda m: replace(m, routing={c: _mixed(row) for c, row in m.routing.items()}))
     yield from _times(model)
     for discipline in SHARED:
         other = lambda s, d=discipline: s.discipline != d  # noqa: E731
@@ -124,24 +124,24 @@ def _changes(model: Model) -> Iterator[Change]:
     yield from _classes(model)
 
 
-def _stations(model: Model, text: str, wrong: Callable[[Queue], bool], **fields: Any) -> Iterator[Change]:
+def _stations(model: Model, text: str, wrong: Callable[[Queue], bool], **fields: Any) -> Iterator[ModelChange]:
     names = [s.name for s in model.stations if isinstance(s, Queue) and wrong(s)]
     if names:
         one = lambda s: replace(s, **fields) if s.name in names else s  # noqa: E731
-        yield Change(text.format(_joined(names)), lambda m: replace(m, stations=[one(s) for s in m.stations]))
+        yield ModelChange(text.format(_joined(names)), lambda m: replace(m, stations=[one(s) for s in m.stations]))
 
 
 def _mixed(row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: dict.fromkeys(v.to, 1 / len(v.to)) if isinstance(v, Choice) else v for k, v in row.items()}
 
 
-def _times(model: Model) -> Iterator[Change]:
+def _times(model: Model) -> Iterator[ModelChange]:
     tables = (model.demands_s, model.service_s)
     odd = [s for table in tables for s, row in table.items() if not all(exponential(_law(d)) for d in row.values())]
     if odd:
         plain = lambda table: {s: {c: _mean(d) for c, d in row.items()} for s, row in table.items()}  # noqa: E731
         made = lambda m: replace(m, demands_s=plain(m.demands_s), service_s=plain(m.service_s))  # noqa: E731
-        yield Change(f"exponential service at {_joined(odd)}", made)
+        yield ModelChange(f"exponential service at {_joined(odd)}", made)
 
 
 def _law(value: float | Distribution) -> Distribution | None:
@@ -152,7 +152,7 @@ def _mean(value: float | Distribution) -> float:
     return value.first if isinstance(value, Distribution) else value
 
 
-def _classes(model: Model) -> Iterator[Change]:
+def _classes(model: Model) -> Iterator[ModelChange]:
     opened = [
         c for c in model.classes if isinstance(c, Open) and c.arrivals is not None and not exponential(c.arrivals)
     ]
@@ -160,14 +160,18 @@ def _classes(model: Model) -> Iterator[Change]:
         rate = dict(zip(model.network.classes, model.network.rate_per_s.tolist(), strict=True))
         poisson = lambda c: replace(c, arrivals=None, rate_per_s=rate[c.name]) if c in opened else c  # noqa: E731
         names = _joined([c.name for c in opened])
-        yield Change(f"Poisson arrivals of {names}", lambda m: replace(m, classes=[poisson(c) for c in m.classes]))
+        yield ModelChange(f"Poisson arrivals of {names}", lambda m: replace(m, classes=[poisson(c) for c in m.classes]))
     thinking = [c for c in model.classes if isinstance(c, Closed) and not exponential(_law(c.think_s))]
     if thinking:
         plain = lambda c: replace(c, think_s=_mean(c.think_s)) if c in thinking else c  # noqa: E731
         names = _joined([c.name for c in thinking])
-        yield Change(f"exponential thinking of {names}", lambda m: replace(m, classes=[plain(c) for c in m.classes]))
+        yield ModelChange(
+            f"exponential thinking of {names}", lambda m: replace(m, classes=[plain(c) for c in m.classes])
+        )
     crowd = [c for c in model.classes if isinstance(c, Closed) and c.population > 1]
     if crowd:
         fewer = lambda c: replace(c, population=1) if isinstance(c, Closed) and c.population > 1 else c  # noqa: E731
         names = _joined([f"{c.name} ({c.population})" for c in crowd])
-        yield Change(f"a smaller population of {names}", lambda m: replace(m, classes=[fewer(c) for c in m.classes]))
+        yield ModelChange(
+            f"a smaller population of {names}", lambda m: replace(m, classes=[fewer(c) for c in m.classes])
+        )

@@ -25,9 +25,9 @@ from sojourn.lab.groups import make_counted_group
 from sojourn.lab.registry import MARK, Book
 from sojourn.measure.credentials import OWN, SECRET, set_variable
 from sojourn.measure.resources import Resource
-from sojourn.system.http import HttpLoad
-from sojourn.system.placeholders import check_both_ways, filled
-from sojourn.system.system import Factor, Value, checked_names
+from sojourn.system.http import HttpLoad, HttpSystem
+from sojourn.system.placeholders import filled
+from sojourn.system.system import Factor
 from sojourn.system.watching import ResourceOptions, declared
 from sojourn.units import duration_s
 
@@ -85,7 +85,7 @@ class CommandOptions(BaseModel):
 
 
 @dataclass(frozen=True)
-class Launch:
+class StartCommand:
     """One start, with all factors in their places. `secrets` are never written."""
 
     argv: list[str]
@@ -97,37 +97,27 @@ class Launch:
     cores: list[int] | None
 
 
-class CommandSystem:
+class CommandSystem(HttpSystem):
     """A program that a study starts by itself."""
 
     options_type: ClassVar[type[BaseModel]] = CommandOptions
-    load_type: ClassVar[type[BaseModel]] = HttpLoad
-    alone: ClassVar[bool] = True
 
     def __init__(self, options: CommandOptions, load: HttpLoad, folder: Path) -> None:
-        checked_names(options.factors, "[system.factors]")
-        check_both_ways(options.texts(), options.factors, "[system.factors]")
+        super().__init__(options.factors, options.texts(), load, folder)
         if options.cores is not None and options.cpuset is not None:
             raise InputError("cores and cpuset", "[system]", "give how many (cores), or which (cpuset)")
         if "cpu" in options.resources:
             raise InputError(
                 "resource 'cpu'", "[system.resources]", "choose another name: it is the program's own CPU time"
             )
-        self.options, self.load, self.folder = options, load, folder
+        self.options = options
         self.launch({name: factor.default for name, factor in options.factors.items()})
-
-    @property
-    def factors(self) -> dict[str, Factor]:
-        return {**self.options.factors, **self.load.factors()}
-
-    def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
-        return self.load.settled(self.factors, given, place)
 
     @property
     def resources(self) -> dict[str, Resource | None]:
         return {"cpu": None, **declared(self.options.resources)}
 
-    def launch(self, values: Mapping[str, Any]) -> Launch:
+    def launch(self, values: Mapping[str, Any]) -> StartCommand:
         """How it is started with these factors.
 
         Raises:
@@ -144,7 +134,7 @@ class CommandSystem:
         argv[0] = _program(argv[0], folder, environment)
         ready = _ready(full.get("[system] ready"), full["[system] url"], self.load.unix_socket)
         cores = _cores(full.get("[system] cores"), full.get("[system] cpuset"))
-        return Launch(argv, environment, hidden, folder, full["[system] url"], ready, cores)
+        return StartCommand(argv, environment, hidden, folder, full["[system] url"], ready, cores)
 
     @contextmanager
     def open(self, place: Loopback | Namespaces) -> Iterator[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -12,7 +12,8 @@ from sojourn.errors import InputError
 from sojourn.measure.credentials import authorization
 from sojourn.measure.http_request import read_requests
 from sojourn.measure.load import http_load
-from sojourn.system.system import Factor, Value, all_factors
+from sojourn.system.placeholders import check_both_ways
+from sojourn.system.system import Factor, Value, all_factors, checked_names
 from sojourn.units import duration_s
 
 LEVELS = ("rate_per_s", "users")
@@ -98,3 +99,23 @@ class HttpLoad(BaseModel):
         )  # fmt: skip
         config["lanes"][0]["cpu"] = cpu
         return config
+
+
+class HttpSystem:
+    """What systems under an HTTP load have in common."""
+
+    load_type: ClassVar[type[BaseModel]] = HttpLoad
+    alone: ClassVar[bool] = True
+
+    def __init__(self, own: Mapping[str, Factor], texts: Mapping[str, str], load: HttpLoad, folder: Path) -> None:
+        """`own`: factors of `[system]`, each of which must stand in one of `texts` (place → text with `{name}`)."""
+        checked_names(own, "[system.factors]")
+        check_both_ways(texts, own, "[system.factors]")
+        self.own, self.load, self.folder = own, load, folder
+
+    @property
+    def factors(self) -> dict[str, Factor]:
+        return {**self.own, **self.load.factors()}
+
+    def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
+        return self.load.settled(self.factors, given, place)

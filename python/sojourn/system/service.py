@@ -23,7 +23,7 @@ from sojourn.system.system import Point
 from sojourn.system.watching import to_watch
 
 if TYPE_CHECKING:
-    from sojourn.system.command import CommandSystem, Launch
+    from sojourn.system.command import CommandSystem, StartCommand
 
 LOG = "service.log"
 MARGIN_S = 10.0
@@ -34,7 +34,13 @@ class CommandService:
     """The program, ready to be loaded. What it prints goes to `log`, and into the run folder `run` when it has ended."""
 
     def __init__(
-        self, system: CommandSystem, launch: Launch, run: Path, token: str, group: Path | None, network: str | None
+        self,
+        system: CommandSystem,
+        launch: StartCommand,
+        run: Path,
+        token: str,
+        group: Path | None,
+        network: str | None,
     ) -> None:
         """Starts it, and waits until it is ready.
 
@@ -77,7 +83,7 @@ class CommandService:
         return self._summary
 
 
-def _free(launch: Launch) -> None:
+def _free(launch: StartCommand) -> None:
     """Busy where somebody already accepts at its port or socket: that would be measured instead."""
     if "unix" in launch.ready:
         if not problem(launch.ready):
@@ -127,18 +133,18 @@ class CommandSession:
         add_resources(folder, resources, point.factors)
         return folder
 
-    def _cpu(self, service: CommandService, launch: Launch) -> Resource:
+    def _cpu(self, service: CommandService, launch: StartCommand) -> Resource:
         """Its CPU time: of a control group, which also counts what has ended, or of the processes that it began with."""
         capacity = float(len(_used(launch)))
         if self.group is None or not service.started["grouped"]:
             return Resource(capacity, tuple(service.pids.values()))
         return Resource(capacity, cgroup=_below_root(self.group))
 
-    def _load(self, launch: Launch, point: Point, seed: int) -> dict[str, Any]:
+    def _load(self, launch: StartCommand, point: Point, seed: int) -> dict[str, Any]:
         client = _client(launch)
         return self.system.load.generator(launch.url, point.factors, seed, self.system.folder, client)
 
-    def _manifest(self, launch: Launch, point: Point) -> dict[str, Any]:
+    def _manifest(self, launch: StartCommand, point: Point) -> dict[str, Any]:
         used, client = _used(launch), _client(launch)
         placement = {
             "server": used, "interrupts": used, "client": [] if client is None else [client], "client_shares": False,
@@ -150,11 +156,11 @@ class CommandSession:
         return {"lab": self.place.describe(), "placement": placement, "conditions": conditions, "argv": argv}
 
 
-def _used(launch: Launch) -> list[int]:
+def _used(launch: StartCommand) -> list[int]:
     return launch.cores or sorted(os.sched_getaffinity(0))
 
 
-def _client(launch: Launch) -> int | None:
+def _client(launch: StartCommand) -> int | None:
     """A core that the service does not use, for the client's thread, where there is one."""
     spare = os.sched_getaffinity(0) - set(_used(launch))
     return max(spare, default=None)

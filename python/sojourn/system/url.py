@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,9 @@ from sojourn.measure.folder import RunFolder
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run import Surroundings, execute, machine
 from sojourn.measure.series import contents
-from sojourn.system.http import HttpLoad
-from sojourn.system.placeholders import check_both_ways, filled
-from sojourn.system.system import Factor, Point, Value, checked_names
+from sojourn.system.http import HttpLoad, HttpSystem
+from sojourn.system.placeholders import filled
+from sojourn.system.system import Factor, Point
 from sojourn.system.watching import ResourceOptions, declared, to_watch
 
 
@@ -32,24 +32,14 @@ class UrlOptions(BaseModel):
     resources: dict[str, ResourceOptions] = Field(default_factory=dict)
 
 
-class UrlSystem:
+class UrlSystem(HttpSystem):
     """A service at a URL; nothing is started or ended."""
 
     options_type: ClassVar[type[BaseModel]] = UrlOptions
-    load_type: ClassVar[type[BaseModel]] = HttpLoad
-    alone: ClassVar[bool] = True
 
     def __init__(self, options: UrlOptions, load: HttpLoad, folder: Path) -> None:
-        checked_names(options.factors, "[system.factors]")
-        check_both_ways({"[system] url": options.url}, options.factors, "[system.factors]")
-        self.options, self.load, self.folder = options, load, folder
-
-    @property
-    def factors(self) -> dict[str, Factor]:
-        return {**self.options.factors, **self.load.factors()}
-
-    def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
-        return self.load.settled(self.factors, given, place)
+        super().__init__(options.factors, {"[system] url": options.url}, load, folder)
+        self.options = options
 
     @property
     def resources(self) -> dict[str, Resource | None]:

@@ -24,7 +24,7 @@ import numpy as np
 from sojourn.model.distributions import Deterministic, Erlang, Exponential
 from sojourn.model.network import Array, Network
 from sojourn.solve.method import Wanted
-from sojourn.solve.open.passage import Passage, Stop, nodes
+from sojourn.solve.open.passage import Passage, StationTime, nodes
 from sojourn.solve.open.traffic import Traffic
 from sojourn.solve.single.erlang import erlang_c
 from sojourn.solve.single.reading import quantile
@@ -143,22 +143,22 @@ def _put(solution: Solution, n: Network, points: Sequence[int], metric: str, val
         solution.more += [{"point": p, "value": float(v), **row} for p, v in zip(points, values, strict=True)]
 
 
-def _stop(networks: Sequence[Network], load: Array, k: int) -> Stop:
+def _stop(networks: Sequence[Network], load: Array, k: int) -> StationTime:
     """The time at station k at P points: `enter` of its stages, one after the other with these rates."""
     n, one = networks[0], np.ones((len(networks), 1))
     mean = np.array([x.service_s[k, 0] for x in networks])
     law, zero = n.service[k][0], np.zeros((len(networks), 0))
     if n.visits[k, 0] == 0 or law is None or mean[0] == 0:
-        return Stop(zero, zero, np.zeros(len(networks)))
+        return StationTime(zero, zero, np.zeros(len(networks)))
     if n.kind[k] == "delay":
         if isinstance(law, Deterministic):
-            return Stop(zero, zero, mean)
+            return StationTime(zero, zero, mean)
         shape = law.shape if isinstance(law, Erlang) else 1
         rate = np.repeat((shape / mean)[:, None], shape, axis=1)
-        return Stop(np.eye(shape)[:1] * one, rate, np.zeros(len(networks)))
+        return StationTime(np.eye(shape)[:1] * one, rate, np.zeros(len(networks)))
     servers = np.array([float(x.servers[k]) for x in networks])
     free = ((servers - load) / mean)[:, None]
     if servers[0] == 1:
-        return Stop(one, free, np.zeros(len(networks)))
+        return StationTime(one, free, np.zeros(len(networks)))
     waits = erlang_c(load, servers)[:, None]
-    return Stop(np.hstack([waits, 1 - waits]), np.hstack([free, 1 / mean[:, None]]), np.zeros(len(networks)))
+    return StationTime(np.hstack([waits, 1 - waits]), np.hstack([free, 1 / mean[:, None]]), np.zeros(len(networks)))

@@ -29,7 +29,7 @@ Node = tuple[int, Past]
 
 
 @dataclass(frozen=True)
-class Stop:
+class StationTime:
     """The time at one station: P x S probabilities to enter at each stage, P x S rates of the stages (1/s), which follow
     each other, and P fixed times (s) after them."""
 
@@ -77,7 +77,7 @@ def _past(node: Node, fixed: Sequence[bool]) -> Past:
 class Passage:
     """The time from source to exit at P points; `stops` K, `route` P x (K+1) x (K+1), the last is outside."""
 
-    def __init__(self, stops: Sequence[Stop], route: Array) -> None:
+    def __init__(self, stops: Sequence[StationTime], route: Array) -> None:
         self.stops, self.route, self.out = stops, route, len(stops)
         self.fixed = [bool(stop.fixed_s.any()) for stop in stops]
         self.nodes = nodes(route[0, :, : self.out] > 0, self.fixed)

@@ -20,7 +20,7 @@ from sojourn.units import levels
 AUTO = "auto"
 
 
-class Part(BaseModel):
+class Section(BaseModel):
     """`[[section]]` and `[[predict]]`: factors that are `set`, and those that go through all combinations."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -39,7 +39,7 @@ class Part(BaseModel):
         return {name: levels(v, f"vary.{name}") if isinstance(v, str) else v for name, v in given.items()}
 
 
-class FitPart(BaseModel):
+class FitSection(BaseModel):
     """`[fit]`: a model file with unknowns, or `auto`; from which sections; at which level predictions are."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -69,9 +69,9 @@ class Study(BaseModel):
     repetitions: int = Field(default=1, ge=1, le=50)
     system: dict[str, Any]
     load: dict[str, Any] = Field(default_factory=dict)
-    section: list[Part] = Field(min_length=1)
-    fit: FitPart | None = None
-    predict: list[Part] = Field(default_factory=list)
+    section: list[Section] = Field(min_length=1)
+    fit: FitSection | None = None
+    predict: list[Section] = Field(default_factory=list)
     quick: Quick = Field(default_factory=Quick)
 
     @field_serializer("system", "load")
@@ -136,7 +136,7 @@ def _quicker(data: dict[str, Any], quick: bool) -> dict[str, Any]:
     return data
 
 
-def _points(part: Part, system: System, times: int, quick: bool) -> Iterable[Point]:
+def _points(part: Section, system: System, times: int, quick: bool) -> Iterable[Point]:
     place = f"{part.name}: set, vary"
     if both := part.fixed.keys() & part.vary.keys():
         raise StudyError(f"{sorted(both)[0]} in both", place, "give it in one of them")
