@@ -4,7 +4,7 @@ Of any model:
 runs            what a fit is given, a row a run                           start, search   where it begins; least squares
 evaluate        a model at many values and configurations at once          factors         factors of runs → numbers of a model
 problem, model  the fit from inside; its result                            file            fitted.toml
-predict_any     configurations that nobody has run; beside runs            candidates      models tried by themselves
+predict_model   configurations that nobody has run; beside runs            candidates      models tried by themselves
 
 Of the two-class model, which has rows of its own:
 observations    what a fit is given, checked; which runs may be used       bootstrap       resampled run means

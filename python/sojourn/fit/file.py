@@ -11,7 +11,7 @@ import numpy as np
 
 from sojourn.errors import InputError
 from sojourn.fit.fitted import Estimate
-from sojourn.fit.predict_any import template_of
+from sojourn.fit.predict_model import template_of
 from sojourn.model import Model
 from sojourn.model.toml import table_lines
 from sojourn.units import percent

@@ -57,17 +57,17 @@ class FittedModel:
     message: str
 
     def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
-        """All combinations of `vary`, factor of the runs or path of the model → values; see `predict_any.predict_any`."""
-        from sojourn.fit.predict_any import predict_any
+        """All combinations of `vary`, factor of the runs or path of the model → values; see `predict_model.predict_model`."""
+        from sojourn.fit.predict_model import predict_model
 
-        return predict_any(self, vary, level)
+        return predict_model(self, vary, level)
 
     def validate(self, runs: Runs, level: float = 0.95, changed: Mapping[str, Any] | None = None) -> pl.DataFrame:
         """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; a row a metric. `changed`:
         path → value, where these runs differ from those fitted in a way that is no factor of theirs."""
-        from sojourn.fit.predict_any import validate_any
+        from sojourn.fit.predict_model import validate_model
 
-        return validate_any(self, runs, level, changed)
+        return validate_model(self, runs, level, changed)
 
     def write(self, path: Path | str) -> None:
         """One TOML file, which is the model with the values found too: `sojourn solve` takes it."""

@@ -35,7 +35,7 @@ DEAR_S, FEW_DRAWS = 0.01, 40  # where one answer takes long, fewer draws are ask
 ABOUT = "intervals are for a new run: unknowns, the model's own error, and what runs differ by"
 
 
-def predict_any(fitted: FittedModel, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
+def predict_model(fitted: FittedModel, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
     """Response time, throughput, utilisation by station and the saturation rate at all combinations of `vary`.
 
     Keys are factors of the runs (rate_per_s, users, workers …) or paths of the model; they become columns. Raises InputError
@@ -176,7 +176,7 @@ def _row(value: float, spread: Array, share: float, shares: Array, level: float)
     return found | {"high": float(max(high, value)), "status": "ok"}
 
 
-def validate_any(
+def validate_model(
     fitted: FittedModel, runs: Runs, level: float = 0.95, changed: Mapping[str, Any] | None = None
 ) -> pl.DataFrame:
     """Columns: run, factors, class, metric, predicted, low, high, measured, error (relative), inside_interval, inside (of
