@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
 from sojourn.errors import InputError
-from sojourn.fit.fitted import Estimate, Fitted
+from sojourn.fit.fitted import Estimate, Fitted, check_level
 from sojourn.fit.forward import KNOWN, Spec
 from sojourn.solve import status
 from sojourn.solve.mmm import ROWS as MMM_ROWS
@@ -83,8 +83,7 @@ def _with(
     fitted: Fitted, overrides: dict[str, float | str], level: float
 ) -> tuple[Spec, dict[str, float], dict[str, Array]]:
     """The model as overridden, parameter values, and their draws."""
-    if not 0 < level < 1:
-        raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
+    check_level(level)
     unknown = set(overrides) - KNOWN
     if unknown:
         raise InputError(", ".join(sorted(unknown)), "override", f"use some of {', '.join(sorted(KNOWN))}")

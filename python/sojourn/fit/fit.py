@@ -21,7 +21,7 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.fit.bootstrap import sample
 from sojourn.fit.data import Data
-from sojourn.fit.fitted import Estimate, Fitted, Row
+from sojourn.fit.fitted import Estimate, Fitted, Row, check_level
 from sojourn.fit.forward import DEFAULTS, Spec
 from sojourn.fit.observations import usable
 
@@ -41,8 +41,7 @@ def fit(
     Runs that are not valid or above saturation are left out and named in `notes`. level in (0, 1); resamples >= 20.
     Deterministic in `seed`. Raises InputError for bad columns or arguments, FitError for fewer than 3 usable rates.
     """
-    if not 0 < level < 1:
-        raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
+    check_level(level)
     if resamples < 20:
         raise InputError(resamples, "resamples", "give 20 or more")
     spec = Spec(

@@ -19,6 +19,12 @@ Row = dict[str, float]
 ERRORS = ("response_time", "throughput", "utilisation_leading", "utilisation_trailing")
 
 
+def check_level(level: float) -> None:
+    """Raises InputError for the level of an interval that does not lie in (0, 1)."""
+    if not 0 < level < 1:
+        raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
+
+
 class Estimate(NamedTuple):
     """Value and interval at the level of its `Fitted`; rates in 1/s, times in s."""
 

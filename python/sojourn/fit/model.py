@@ -21,7 +21,7 @@ from scipy.stats import t as student
 
 from sojourn.errors import InputError
 from sojourn.fit import search
-from sojourn.fit.fitted import Estimate
+from sojourn.fit.fitted import Estimate, check_level
 from sojourn.fit.problem import FitProblem
 from sojourn.fit.runs import Runs
 from sojourn.model import Model
@@ -95,8 +95,7 @@ def fit_model(runs: Runs, model: Model, level: float = 0.95, seed: int = 1, draw
     without a path, a station without its resource, fewer configurations than unknowns, and unknowns that the runs cannot
     tell apart: it names them, and what to vary. MethodRefused where no method solves such a model.
     """
-    if not 0 < level < 1:
-        raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
+    check_level(level)
     if draws < 20:
         raise InputError(draws, "draws", "give 20 or more")
     data = FitProblem(runs, model)
@@ -109,13 +108,14 @@ def fit_model(runs: Runs, model: Model, level: float = 0.95, seed: int = 1, draw
     values, best = data.scale.outward(found), data.scale.outward(x)
     degrees = max(len(runs.runs) - len(x), 1)
     estimates = _estimates(data, best, values, level, degrees)
-    error, held = data.model_error(x, jacobian)
+    sensitivity = data.sensitivity(x)
+    error, held = data.model_error(x, jacobian, sensitivity)
     told = model
     for path, value in zip(data.paths, best, strict=True):
         told = replaced(told, path, float(value))
     message = "\n".join([f"solved by {data.evaluator.method.name}", *data.notes()])
     return FittedModel(
-        told, model, tuple(data.paths), estimates, values, error, data.noise(x), degrees, tuple(held),
+        told, model, tuple(data.paths), estimates, values, error, data.noise(sensitivity), degrees, tuple(held),
         tuple(run.factors for run in data.each), level, seed, data.evaluator.method.name, message,
     )  # fmt: skip
 

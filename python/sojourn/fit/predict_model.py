@@ -17,13 +17,14 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from sojourn.errors import FitError, InputError, MethodRefused
+from sojourn.errors import FitError, MethodRefused
 from sojourn.fit.evaluate import Evaluator, slower_clock
+from sojourn.fit.fitted import check_level
 from sojourn.fit.runs import Runs
 from sojourn.model import Model
 from sojourn.model.unknown import Unknown, replaced
 from sojourn.solve import status
-from sojourn.solve.markov.stability import saturation
+from sojourn.solve.markov.stability import Saturation, saturation
 from sojourn.table import Metrics
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ def predict_model(fitted: FittedModel, vary: Mapping[str, Sequence[Any] | Any], 
     Keys are factors of the runs (rate_per_s, users, workers …) or paths of the model; they become columns. Raises InputError
     for a level outside (0, 1), FitError and ModelError for what the model does not have.
     """
-    if not 0 < level < 1:
-        raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
+    check_level(level)
     lists = {
         k: list(v) if isinstance(v, Sequence | np.ndarray) and not isinstance(v, str) else [v] for k, v in vary.items()
     }
@@ -96,10 +96,10 @@ def _point(fitted: FittedModel, point: Mapping[str, Any], level: float) -> Itera
         station, cls, metric = key
         if cls and len(template.classes) == 1:
             continue
-        if metric == "throughput" and np.isfinite(exact.saturation[0]):
-            yield {"station": "", "class": cls, "metric": metric, "inside": inside, "value": float(values[0]),
-                   "status": "ok"} if exact.share[0] < 1 else {"station": "", "class": cls, "metric": metric,
-                   "inside": inside, "value": None, "status": "unstable"}  # fmt: skip
+        here = {"station": station, "class": cls, "metric": metric, "inside": inside}
+        if metric == "throughput" and np.isfinite(exact.saturation[0]):  # as many leave as come
+            stable = exact.share[0] < 1
+            yield here | {"value": float(values[0]) if stable else None, "status": "ok" if stable else "unstable"}
             continue
         times = longer if metric == "response_time" else 1 / longer if metric == "throughput" else 1.0
         spread = np.asarray(drawn.values[key] * times, float)
@@ -111,17 +111,23 @@ def _point(fitted: FittedModel, point: Mapping[str, Any], level: float) -> Itera
                 continue
             servers = one.networks[0].servers[list(one.networks[0].stations).index(station)]
             row = {k: v / servers if k in ("value", "low", "high") and v is not None else v for k, v in row.items()}
-            metric = "utilisation"
-        yield {"station": station, "class": cls, "metric": metric, "inside": inside, **row}
-    held = None if one.networks[0].closed.any() else saturation(one.networks_at(best)[0])
-    if held is not None:
-        if held.exact:  # with pools, regions and blocking: no interval is better than a wrong one
-            yield {"station": "", "class": "", "metric": "saturation_rate", "inside": inside, "value": held.rate_per_s,
-                   "status": "ok"}  # fmt: skip
-    elif np.isfinite(exact.saturation[0]):
-        ends = np.quantile(drawn.saturation / longer, [(1 - level) / 2, (1 + level) / 2])
-        yield {"station": "", "class": "", "metric": "saturation_rate", "inside": inside, "value": float(exact.saturation[0]),
-               "low": float(ends[0]), "high": float(ends[1]), "level": level, "status": "ok"}  # fmt: skip
+            here["metric"] = "utilisation"
+        yield here | row
+    if not one.networks[0].closed.any():
+        held = saturation(one.networks_at(best)[0])
+        told = _saturation(held, float(exact.saturation[0]), drawn.saturation / longer, level)
+        if told is not None:
+            yield {"station": "", "class": "", "metric": "saturation_rate", "inside": inside, "status": "ok", **told}
+
+
+def _saturation(held: Saturation | None, rate_per_s: float, drawn: Array, level: float) -> Row | None:
+    """`held`: what pools, regions and blocking let through; None where there are none."""
+    if held is not None:  # no interval is better than a wrong one
+        return {"value": held.rate_per_s} if held.exact else None
+    if not np.isfinite(rate_per_s):
+        return None
+    ends = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return {"value": rate_per_s, "low": float(ends[0]), "high": float(ends[1]), "level": level}
 
 
 def _sensitivity(one: Evaluator, best: Array) -> float:
@@ -181,8 +187,7 @@ def validate_model(
 ) -> pl.DataFrame:
     """Columns: run, factors, class, metric, predicted, low, high, measured, error (relative), inside_interval, inside (of
     what was measured)."""
-    if not 0 < level < 1:
-        raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
+    check_level(level)
     rows: list[Row] = []
     for run in runs.runs:
         point = {**run.factors, **(changed or {})}

@@ -106,14 +106,13 @@ class FitProblem:
         more = [n for n in ("rate_per_s", "users", *self.model.factors) if n not in varied]
         return f"vary {' or '.join(more)} too" if more else "measure nearer to saturation"
 
-    def model_error(self, x: Array, jacobian: Array) -> tuple[float, list[dict[str, object]]]:
+    def model_error(self, x: Array, jacobian: Array, sensitivity: Array) -> tuple[float, list[dict[str, object]]]:
         """Each configuration left out: the spread of one factor on all demands that explains the errors there."""
         names = np.arange(len(self.each))
         weights = np.where(self.of[None] == names[:, None], 0.0, self.weight[None])
         sets = np.broadcast_to(self.measured, weights.shape)
         values = self.scale.outward(search.refitted(self.predicted, sets, weights, self.scale, x, jacobian))
         guess = self.predicted(values)
-        sensitive = np.abs(self._by_demand(self.scale.outward(x)))
         within = np.sqrt(np.maximum(self.weight**-2 - np.array([FLOOR[s.key[2]] ** 2 for s in self.seen]), 0.0))
         rows, squares, count = [], 0.0, 0
         for number, run in enumerate(self.each):
@@ -125,15 +124,15 @@ class FitProblem:
                 error = guess[number, own] - self.measured[own]
                 row[metric] = float(np.expm1(error.mean()))
                 if metric == "response_time":  # what is uncertain within the run is no error of the model
-                    squares += float(np.mean((error**2 - within[own] ** 2) / np.maximum(sensitive[own], 0.5) ** 2))
+                    squares += float(np.mean((error**2 - within[own] ** 2) / sensitivity[own] ** 2))
                     count += 1
             rows.append(row)
         return float(np.sqrt(max(squares, 0.0) / count)) if count else 0.0, rows
 
-    def _by_demand(self, best: Array) -> Array:
-        """n, by how much the logarithm of each measured number grows with the logarithm of all times of service."""
+    def sensitivity(self, x: Array) -> Array:
+        """n, by how much the logarithm of each measured number changes with the logarithm of all times of service; 0.5 or more."""
         step = 1e-3
-        plain = self.evaluator.networks_at(best[None])
+        plain = self.evaluator.networks_at(self.scale.outward(x)[None])
         longer = [slower_clock(n, 1 + step) for n in plain]
         one, other = (self.evaluator.solved(networks).values for networks in (plain, longer))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -141,19 +140,18 @@ class FitProblem:
                 np.log(other[s.key][c] / one[s.key][c]) / step + (1.0 if s.key[2] == "response_time" else 0.0)
                 for s, c in zip(self.seen, self.of, strict=True)
             ]
-        return np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)
+        return np.maximum(np.abs(np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)), 0.5)
 
-    def noise(self, x: Array) -> dict[str, float]:
+    def noise(self, sensitivity: Array) -> dict[str, float]:
         """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by.
 
         Of response times by `sensitivity`: the mean of a run near saturation is known by as much less as the response
         grows faster with the load (W. Whitt: Planning Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366).
         """
-        sensitive = np.maximum(np.abs(self._by_demand(self.scale.outward(x))), 0.5)
         found = {}
         for metric in ("response_time", "throughput"):
             own = np.array([s.key[2] == metric for s in self.seen])
-            by = sensitive if metric == "response_time" else np.ones_like(sensitive)
+            by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
             within = np.sqrt(np.maximum(self.weight**-2 - FLOOR[metric] ** 2, 0.0)) / by
             found[metric] = float(max(np.median(within[own]), self._repeated(metric, by))) if own.any() else 0.0
         return found
