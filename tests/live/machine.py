@@ -59,6 +59,7 @@ class Command:
 
     def __init__(self, folder: Path, *arguments: str | Path, plain: bool = False, before: tuple[str, ...] = ()) -> None:
         self.mark = f"SOJOURN_TEST={secrets.token_hex(8)}"
+        self.before = frozenset(made_by_labs())
         self.temporary = folder / f"tmp-{secrets.token_hex(3)}"
         self.temporary.mkdir()
         if plain and os.geteuid() == 0:
@@ -114,11 +115,12 @@ class Command:
         return ""
 
     def left(self) -> list[str]:
-        """Everything that it left behind: processes, temporary files, and what a lab makes."""
+        """Everything that it left behind: processes, temporary files, and what a lab makes; not what a run that was
+        killed before it had left."""
         temporary = [
             str(p) for p in self.temporary.rglob("*") if not BOOKS.fullmatch(str(p.relative_to(self.temporary)))
         ]
-        return self.processes() + temporary + made_by_labs()
+        return self.processes() + temporary + [path for path in made_by_labs() if path not in self.before]
 
 
 def made_by_labs() -> list[str]:
