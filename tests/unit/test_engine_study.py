@@ -77,7 +77,7 @@ def test_known_demands_come_out(done: tuple[Path, Findings, list[str]]) -> None:
 
 def test_what_was_predicted_is_beside_what_was_measured(done: tuple[Path, Findings, list[str]]) -> None:
     """The disk is full at 100/s: 120/s is predicted to saturate, and its run is not valid."""
-    rows = done[1].judged.filter(done[1].judged["metric"] == "response_time")
+    rows = done[1].blind.filter(done[1].blind["metric"] == "response_time")
     assert rows.height == 3 and rows["valid"].to_list().count(False) == 1
     saturated = rows.filter(~rows["valid"]).row(0, named=True)
     assert saturated["predicted"] is None and saturated["status"] == "unstable" and saturated["inside"] is None
@@ -217,5 +217,5 @@ def test_auto_takes_a_model_by_itself(tmp_path: Path) -> None:
     (tmp_path / "truth.toml").write_text(TRUTH.replace("[stations.disk]\n", "").replace("disk = { user = 0.01 }\n", ""))
     result = run_study(file, out=tmp_path / "out", say=lambda _: None)
     assert "taken of" in result.findings.why
-    rows = result.findings.judged.filter(result.findings.judged["metric"] == "response_time")
+    rows = result.findings.blind.filter(result.findings.blind["metric"] == "response_time")
     assert rows["error"].abs().max() < 0.15

@@ -16,7 +16,10 @@ def study(
     quick: Annotated[bool, typer.Option("--quick", help="short runs: a first look in under three minutes")] = False,
     out: Annotated[Path | None, typer.Option(help="folder of the study; an interrupted one goes on there")] = None,
     only: Annotated[
-        str | None, typer.Option(help="parts of a key-value or message study, as proxy,models; see its file")
+        str | None, typer.Option(help="parts of it, as ramp,fit: sections, fit, choose, predict, analyses")
+    ] = None,
+    draw: Annotated[
+        int | None, typer.Option(help="so many configurations of [draw] at random, each predicted, then run")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
 ) -> None:
@@ -26,7 +29,7 @@ def study(
     console = Console(highlight=False, markup=False, soft_wrap=True)
     parts = tuple(part.strip() for part in only.split(",")) if only else ()
     with live("run") as view:
-        result = run_study(path, out=out, quick=quick, seed=seed, only=parts, say=view.say, progress=view)
+        result = run_study(path, out=out, quick=quick, seed=seed, only=parts, draw=draw, say=view.say, progress=view)
     console.print()
     for line in result.verdict:
         console.print(line)

@@ -31,9 +31,12 @@ def _sum(path: Path) -> str:
         return ""
 
 
-def kept(where: Path, runs: dict[str, dict[str, Any]], like: dict[str, Any]) -> dict[str, RunFolder]:
+def kept(
+    where: Path, runs: dict[str, dict[str, Any]], like: dict[str, Any], others: bool = False
+) -> dict[str, RunFolder]:
     """The complete runs in `where` among `runs` (name → the generator's configuration). Runs that were cut off are
-    removed, to be measured again. `like`: manifest of a run without its load.
+    removed, to be measured again. `like`: manifest of a run without its load. `others`: runs of other names may be there,
+    under other loads.
 
     Raises:
         RunFolderError: `where` has something else, or runs under other conditions; it says which.
@@ -46,7 +49,8 @@ def kept(where: Path, runs: dict[str, dict[str, Any]], like: dict[str, Any]) -> 
     folders = {path.name: RunFolder.open(path) for path in there}
     first = next(iter(runs.values()))
     for name, folder in folders.items():
-        if differing := differences(folder.manifest, {**like, "load": runs.get(name, first)}):
+        load = runs.get(name, folder.manifest["load"] if others else first)
+        if differing := differences(folder.manifest, {**like, "load": load}):
             said = "; ".join(differing[:MOST_TOLD])
             remedy = "measure as it was measured there, or choose another --out"
             raise RunFolderError(f"a run under other conditions: {said}", folder.path, remedy)

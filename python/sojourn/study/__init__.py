@@ -52,25 +52,26 @@ def run_study(
     quick: bool = False,
     seed: int | None = None,
     only: tuple[str, ...] = (),
+    draw: int | None = None,
     say: Callable[[str], None] = print,
     progress: Callable[[Event], None] | None = None,
 ) -> StudyResult:
     """Runs the study in `path` (a file, or a folder with study.toml) into `out`; goes on where one was interrupted.
 
-    `only`: parts of a study that has parts (testbed kv or messages).
+    `only`: parts of it: sections, fit, predict, analyses. `draw`: so many configurations of `[draw]` at random, too.
 
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
     if (testbed := testbed_of(path)) in IN_PARTS:
         return _run_in_parts(IN_PARTS[testbed], path, out, quick, seed, only, say)
-    if only:
-        raise StudyError(", ".join(only), "--only", "leave it out: this study is one whole")
     if has_system(path):
         from sojourn.study.engine import run_system_study
 
-        found, lines, page = run_system_study(path, out=out, quick=quick, seed=seed, say=say)
+        found, lines, page = run_system_study(path, out=out, quick=quick, seed=seed, only=only, draw=draw, say=say)
         return StudyResult(found.folder, lines, page, found)
+    if only:
+        raise StudyError(", ".join(only), "--only", "leave it out: this study is one whole")
     plan = read_plan(path, quick=quick, seed=seed)
     # a virtual host disturbs nobody and nobody disturbs it
     alone = nullcontext() if plan.study.testbed == "virtual" else only_one(f"study {plan.study.name}")

@@ -10,6 +10,11 @@ from sojourn.system.system import Factor, Point, Session, System
 from sojourn.system.url import UrlSystem
 from sojourn.system.virtual import VirtualSystem
 
-SYSTEMS: dict[str, type[System]] = {"command": CommandSystem, "url": UrlSystem, "virtual": VirtualSystem}
+# kind → where its class is; study files also name classes of their own, as FILE.py:CLASS
+SYSTEMS: dict[str, str] = {
+    "command": "sojourn.system.command:CommandSystem",
+    "url": "sojourn.system.url:UrlSystem",
+    "virtual": "sojourn.system.virtual:VirtualSystem",
+}
 
 __all__ = ["SYSTEMS", "CommandSystem", "Factor", "Point", "Session", "System", "UrlSystem", "VirtualSystem"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from sojourn.errors import InputError
+from sojourn.lab.environment import Environment, environment
 from sojourn.measure.credentials import authorization
 from sojourn.measure.http_request import read_requests
 from sojourn.measure.load import http_load
@@ -119,3 +121,6 @@ class HttpSystem:
 
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         return self.load.settled(self.factors, given, place)
+
+    def place(self) -> AbstractContextManager[Environment]:
+        return environment("loopback")

@@ -139,8 +139,12 @@ class System(Protocol):
         """Names of what utilisation and service demand are told of; what is behind one, None: it is only known in a run."""
         ...
 
+    def place(self) -> AbstractContextManager[Any]:
+        """Where it runs: an environment of `lab.environment`."""
+        ...
+
     def open(self, place: Any) -> AbstractContextManager[Session]:
-        """Opens it in a place of `lab.environment` (a virtual system needs none)."""
+        """Opens it in that place."""
         ...
 
 

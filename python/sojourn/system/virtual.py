@@ -7,7 +7,7 @@ name that `[system.factors]` gives to a path.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from sojourn import __version__
 from sojourn.errors import InputError, ModelError
+from sojourn.lab.environment import Environment, environment
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.model import Closed, Model, Open
@@ -125,6 +126,9 @@ class VirtualSystem:
                 raise InputError(error.value, place, error.remedy) from None
             raise InputError(f"{path} is no number", place, "vary a number of the model")
         return found
+
+    def place(self) -> AbstractContextManager[Environment]:
+        return environment("virtual")
 
     @contextmanager
     def open(self, place: Any = None) -> Iterator[VirtualSession]:

@@ -10,23 +10,34 @@ import polars as pl
 from sojourn.measure.document import runs_section
 from sojourn.measure.folder import RunFolder
 from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
-from sojourn.study.engine.judge import is_prediction
+from sojourn.study.engine.judge import (
+    BLIND,
+    HELD_OUT,
+    METRICS,
+    TRAINING,
+    count_inside,
+    is_prediction,
+    median_error,
+    median_interval,
+)
 from sojourn.study.engine.verdict import UNITS, guess, told
 from sojourn.table import Metrics
 from sojourn.units import percent, quantity, seconds
 
 if TYPE_CHECKING:
+    from sojourn.study.engine.findings import Findings
     from sojourn.study.engine.plan import Plan
-    from sojourn.study.engine.study import Findings
 
 LEVELS = {"rate_per_s": "requests per second", "users": "users"}
 
 
 def study_document(found: Findings, plan: Plan, verdict: Sequence[str]) -> Document:
     """Verdict, predicted beside measured, what was fitted, what the system was busy with, all runs."""
-    outside = bool((~found.judged["inside"].drop_nulls()).any())
+    outside = bool((~found.blind["inside"].drop_nulls()).any()) or any(one.warn for one in found.analyses)
     invalid = any(not run.manifest["valid"] for run in found.runs)
-    sections = [*_predicted(found), _measured(found), *_fitted(found), runs_section(found.runs)]
+    sections = [*_predicted(found), _measured(found), *_fitted(found)]
+    sections += [section for one in found.analyses for section in one.sections]
+    sections.append(runs_section(found.runs))
     machine = found.runs[0].manifest.get("machine", {})
     return Document(
         title=plan.study.title or plan.study.name,
@@ -44,15 +55,15 @@ def _predicted(found: Findings) -> list[Section]:
         return []
     factors = {run.path.name: run.manifest["factors"] for run in found.runs}
     rows = []
-    for row in found.judged.iter_rows(named=True):
-        if not is_prediction(row["metric"], row["predicted"], row["low"], row["high"]):
+    for row in found.blind.iter_rows(named=True):
+        if not is_prediction({**row, "value": row["predicted"]}, factors[row["run"]]):
             continue
         said = {True: "inside", False: "outside", None: "–"}[row["inside"]] if row["valid"] else "not valid"
         what = " ".join(filter(None, (row["metric"].replace("_", " "), row["class"])))
         unit = UNITS[row["metric"]]
         rows.append((
             row["section"], told(factors[row["run"]], found.varied), what, guess(row, row["predicted"], unit),
-            quantity(row["measured"], unit), percent(row["error"], sign=True), said,
+            quantity(row["measured"], unit), _error(row["error"]), said,
         ))  # fmt: skip
     columns = ("prediction", "factors", "metric", "predicted", "measured", "error", "")
     note = f"Intervals are for a new run, at {percent(found.predicted['level'], 0)}; a row a run."
@@ -128,10 +139,54 @@ def _resources(found: Findings) -> Table:
     return Table("What a request takes", columns, tuple(rows), note)
 
 
+def _error(error: float | None) -> str | None:
+    return "said saturated" if error == float("inf") else percent(error, sign=True)
+
+
 def _fitted(found: Findings) -> list[Section]:
-    if found.fitted is None:
+    if found.rivals is None:
         return []
-    rows = tuple((path, e.value, e.low, e.high) for path, e in found.fitted.estimates.items())
-    table = Table("Values found", ("number of the model", "value", "low", "high"), rows)
-    blocks = (table, Text(found.fitted.message.replace("\n", "\n\n") or "–"), Code(found.fitted.model.to_toml()))
-    return [Section("What was fitted", found.why, blocks)]
+    blocks: list[Table | Text | Code] = [_values(name, model.estimates) for name, model in found.rivals.fitted.items()]
+    best = found.rivals.first
+    blocks += [_errors(found), Text(best.message.replace("\n", "\n\n") or "–")]
+    model = getattr(best, "model", None)
+    if hasattr(model, "to_toml"):
+        blocks.append(Code(model.to_toml()))  # type: ignore[union-attr]
+    return [Section("What was fitted", found.why, tuple(blocks))]
+
+
+def _values(name: str, estimates: Mapping[str, Any]) -> Table:
+    rows = tuple((path, e.value, e.low, e.high) for path, e in estimates.items())
+    return Table(f"Values found: {name}", ("number of the model", "value", "low", "high"), rows)
+
+
+def _errors(found: Findings) -> Table:
+    """Median relative errors by model and kind, on the same points for all."""
+    assert found.rivals is not None
+    rows = []
+    for kind in (TRAINING, HELD_OUT, BLIND):
+        for name in found.rivals.fitted:
+            here = found.rows(kind, name)
+            if here.is_empty():
+                continue
+            cells = []
+            for metric in METRICS:
+                middle, ends = median_error(here, metric), median_interval(here, metric)
+                cells.append(
+                    percent(middle) if ends is None else f"{percent(middle)} [{percent(ends[0])}, {percent(ends[1])}]"
+                )
+            inside, known = count_inside(here)
+            wrong = here.filter(pl.col("error").is_infinite()).height
+            rows.append((kind, name, *cells, f"{inside} of {known}", str(wrong) if wrong else ""))
+    note = (
+        "Training: the runs that were fitted; held out: run with them and not fitted; blind: predicted and written before they "
+        "were run. In brackets a 95 % interval of the median, over runs."
+    )
+    columns = (
+        "kind",
+        "model",
+        *(metric.replace("_", " ") for metric in METRICS),
+        "in the interval",
+        "wrongly saturated",
+    )
+    return Table("Median errors", columns, tuple(rows), note)

@@ -1,51 +1,98 @@
-"""Predicted beside measured: a row a run and metric, and whether the run lies in the interval that was predicted for it."""
+"""Predicted beside measured: a row a run, model and metric, and whether the run lies in the interval that was predicted for it.
+
+`kind`: training (the runs that were fitted), held out (run with them, not fitted), blind (predicted and written before they
+were run). Errors of the three are never averaged together.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.predictions import Predicted
+from sojourn.study.engine.points import SATURATION
+from sojourn.study.engine.predictions import Prediction, predicted_rows
+from sojourn.study.engine.templates import Rivals
+from sojourn.system import Point
 from sojourn.table import Metrics
 
 METRICS = ("throughput", "response_time")
+TRAINING, HELD_OUT, BLIND = "training", "held out", "blind"
 NO_WIDTH = 1e-6
 SCHEMA = {
     "section": pl.String, "run": pl.String, "valid": pl.Boolean, "class": pl.String, "metric": pl.String,
     "predicted": pl.Float64, "low": pl.Float64, "high": pl.Float64, "status": pl.String, "measured": pl.Float64,
-    "error": pl.Float64, "inside": pl.Boolean,
+    "error": pl.Float64, "inside": pl.Boolean, "model": pl.String, "kind": pl.String,
 }  # fmt: skip
+Row = dict[str, Any]
 
 
-def judged(found: Predicted, folders: list[RunFolder]) -> pl.DataFrame:
-    """Columns as in SCHEMA; `error` relative to measured and `inside` null where there was no interval or the run is not valid.
-    Where no upper end was predicted (`open_above`), everything above the lower one is inside."""
-    rows: list[dict[str, Any]] = []
+def judged(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
+    """The runs that were predicted. Columns as in SCHEMA; `error` relative to measured, infinite where saturation was
+    predicted for a run that was not saturated; `inside` null where there was no interval or the run is not valid. Where no
+    upper end was predicted (`open_above`), everything above the lower one is inside."""
+    rows: list[Row] = []
     for one in found["configurations"]:
+        of_model = {found.get("best", ""): one["rows"], **one.get("rivals", {})}
         for folder in folders:
             manifest = folder.manifest
             if manifest["section"] == one["section"] and manifest["factors"] == one["factors"]:
-                rows += [_row(one["section"], folder, row) for row in one["rows"] if _is_judged(row)]
+                for model, predicted in of_model.items():
+                    rows += _of_run(folder, predicted, model, BLIND)
+            elif manifest["section"] == SATURATION and _same_but_load(manifest["factors"], one["factors"]):
+                for model, predicted in of_model.items():
+                    rows += _of_saturation(folder, predicted, model)
+    return pl.DataFrame(rows, schema=SCHEMA).unique(maintain_order=True)
+
+
+def judged_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, fitted: Any) -> pl.DataFrame:
+    """The runs that were made before the fit, by every rival: `fitted(section, factors)` says which were fitted."""
+    rows: list[Row] = []
+    known: dict[tuple[str, str], list[Row]] = {}
+    for folder in folders:
+        section, factors = folder.manifest["section"], folder.manifest["factors"]
+        if section == SATURATION:
+            continue
+        kind = TRAINING if fitted(section, factors) else HELD_OUT
+        for name, model in rivals.fitted.items():
+            key = (name, repr(sorted(factors.items())))
+            if key not in known:
+                known[key] = predicted_rows(model, Point(section, factors), level)
+            rows += _of_run(folder, known[key], name, kind)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _is_judged(row: dict[str, Any]) -> bool:
-    return row["station"] == "" and row["metric"] in METRICS
+def _same_but_load(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    load = {"users", "think_s", "rate_per_s"}
+    return {k: v for k, v in one.items() if k not in load} == {k: v for k, v in other.items() if k not in load}
 
 
-def _row(section: str, folder: RunFolder, row: dict[str, Any]) -> dict[str, Any]:
+def _of_run(folder: RunFolder, predicted: Iterable[Row], model: str, kind: str) -> list[Row]:
+    return [_row(folder, row, model, kind) for row in predicted if row["station"] == "" and row["metric"] in METRICS]
+
+
+def _of_saturation(folder: RunFolder, predicted: Iterable[Row], model: str) -> list[Row]:
+    rows = [row for row in predicted if row["metric"] == "saturation_rate"]
+    return [_row(folder, row, model, BLIND, measured_as="throughput") for row in rows]
+
+
+def _row(folder: RunFolder, row: Row, model: str, kind: str, measured_as: str = "") -> Row:
     value, low, high = row["value"], row["low"], row["high"]
-    measured = _measured(folder, row["metric"], row["class"])
+    measured = _measured(folder, measured_as or row["metric"], row["class"])
     valid = bool(folder.manifest["valid"])
-    judged = valid and measured is not None and is_interval(low, high)
+    known = valid and measured is not None
+    saturated = known and value is None and row["status"] == "unstable" and row["metric"] == "response_time"
+    error = float("inf") if saturated else None
+    if known and value is not None and measured and is_prediction(row, folder.manifest["factors"]):
+        error = value / measured - 1
+    inside = low <= measured and (high is None or measured <= high) if known and is_interval(low, high) else None
     return {
-        "section": section, "run": folder.path.name, "valid": valid, "class": row["class"], "metric": row["metric"],
-        "predicted": value, "low": low, "high": high, "status": row["status"], "measured": measured,
-        "error": value / measured - 1 if judged and value is not None and measured else None,
-        "inside": low <= measured and (high is None or measured <= high) if judged else None,
+        "section": folder.manifest["section"], "run": folder.path.name, "valid": valid, "class": row["class"],
+        "metric": row["metric"], "predicted": value, "low": low, "high": high, "status": row["status"],
+        "measured": measured, "error": error, "inside": False if saturated else inside, "model": model, "kind": kind,
     }  # fmt: skip
 
 
@@ -54,9 +101,12 @@ def is_interval(low: float | None, high: float | None) -> bool:
     return low is not None and (high is None or high - low > NO_WIDTH * high)
 
 
-def is_prediction(metric: str, value: float | None, low: float | None, high: float | None) -> bool:
+def is_prediction(row: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:
     """Whether it says more than what was given: the throughput of an open system that keeps up is the rate it is offered."""
-    return metric != "throughput" or value is None or is_interval(low, high)
+    if row["metric"] != "throughput" or row["value"] is None:
+        return True
+    given = factors.get("rate_per_s")
+    return given is None or abs(row["value"] - given) > NO_WIDTH * given
 
 
 def _measured(folder: RunFolder, metric: str, cls: str) -> float | None:
@@ -74,6 +124,16 @@ def count_inside(rows: pl.DataFrame) -> tuple[int, int]:
 
 
 def median_error(rows: pl.DataFrame, metric: str) -> float | None:
-    """Of all classes together."""
+    """Median of |relative error| of all classes together."""
     errors = rows.filter(pl.col("metric") == metric, pl.col("class") == "", pl.col("error").is_not_null())["error"]
     return float(np.median(np.abs(errors.to_numpy()))) if len(errors) else None
+
+
+def median_interval(rows: pl.DataFrame, metric: str, draws: int = 2000) -> tuple[float, float] | None:
+    """95 % interval of that median, by a bootstrap over configurations' runs; None with fewer than three."""
+    errors = rows.filter(pl.col("metric") == metric, pl.col("class") == "", pl.col("error").is_not_null())["error"]
+    if len(errors) < 3:
+        return None
+    drawn = np.random.default_rng(1).choice(np.abs(errors.to_numpy()), (draws, len(errors)))
+    low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975))
+    return float(low), float(high)

@@ -1,87 +1,29 @@
-"""What the file of a study of any system says, checked against that system before anything is started."""
+"""A study file, checked against its system before anything is started: what is run, fitted, predicted and analysed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
-
 from sojourn.errors import InputError, StudyError
-from sojourn.study.engine.hidden import without_credentials
-from sojourn.study.file import checked, fingerprint, read_data, study_file
+from sojourn.study.engine.named import named
+from sojourn.study.engine.points import SATURATION, drawn, section_points
+from sojourn.study.engine.schema import Section, Study
+from sojourn.study.engine.templates import Template, template_of
+from sojourn.study.file import checked, fingerprint, parts, read_data, study_file
 from sojourn.study.points import spread
 from sojourn.system import SYSTEMS, Point, System
-from sojourn.units import levels
 
-AUTO = "auto"
-
-
-class Section(BaseModel):
-    """`[[section]]` and `[[predict]]`: factors that are `set`, and those that go through all combinations."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str = Field(pattern="^[A-Za-z0-9][A-Za-z0-9 _.-]{0,39}$")
-    fixed: dict[str, Any] = Field(default_factory=dict, alias="set")
-    vary: dict[str, list[Any]] = Field(default_factory=dict)
-    repetitions: int | None = Field(default=None, ge=1, le=50)
-
-    @field_validator("vary", mode="before")
-    @classmethod
-    def _ranges(cls, given: Any) -> Any:
-        """`"50..350:50"` is a list, too."""
-        if not isinstance(given, Mapping):
-            return given
-        return {name: levels(v, f"vary.{name}") if isinstance(v, str) else v for name, v in given.items()}
-
-
-class FitSection(BaseModel):
-    """`[fit]`: a model file with unknowns, or `auto`; from which sections; at which level predictions are."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    model: str
-    sections: tuple[str, ...] = ()
-    level: float = Field(default=0.90, gt=0, lt=1)
-    seed: int = Field(default=1, ge=0)
-
-
-class Quick(BaseModel):
-    """`[quick]`: what `--quick` changes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    duration_s: str | float | None = Field(default=None, alias="for")
-    repetitions: int = Field(default=1, ge=1, le=50)
-
-
-class Study(BaseModel):
-    """The file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str = Field(pattern="^[a-z0-9][a-z0-9-]{0,40}$")
-    title: str = ""
-    repetitions: int = Field(default=1, ge=1, le=50)
-    system: dict[str, Any]
-    load: dict[str, Any] = Field(default_factory=dict)
-    section: list[Section] = Field(min_length=1)
-    fit: FitSection | None = None
-    predict: list[Section] = Field(default_factory=list)
-    quick: Quick = Field(default_factory=Quick)
-
-    @field_serializer("system", "load")
-    def _without_credentials(self, table: dict[str, Any]) -> dict[str, Any]:
-        return without_credentials(table)
+FIT, CHOOSE, PREDICT, DRAW = "fit", "choose", "predict", "draw"
+TAKEN = (FIT, CHOOSE, PREDICT, DRAW, SATURATION)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A checked study: its file, the system that it names, what is run first, and what is predicted before it is run."""
+    """A checked study: its file, the system that it names, what is run first, and what is predicted before it is run.
+    `parts`: names of sections, `fit`, `choose`, `predict` and analyses that are wanted."""
 
     study: Study
     fingerprint: str
@@ -90,73 +32,97 @@ class Plan:
     predicted: list[Point]
     seed: int
     folder: Path  # what paths of the file are relative to
+    parts: tuple[str, ...]
+    template: Template | None = None
+    quick: bool = False
 
     @property
     def fitted_sections(self) -> tuple[str, ...]:
         assert self.study.fit is not None
         return self.study.fit.sections or tuple(part.name for part in self.study.section)
 
+    def section(self, name: str) -> Section:
+        return next(part for part in (*self.study.section, *self.study.predict) if part.name == name)
 
-def read_plan(path: Path, *, quick: bool = False, seed: int | None = None) -> Plan:
-    """Reads and checks the study in `path`.
+    def is_fitted(self, section: str, factors: Any) -> bool:
+        """Whether a run takes part in the fit, or is held out."""
+        fit = self.study.fit
+        if fit is None or section not in self.fitted_sections:
+            return False
+        return not any(factors.get(name) in values for name, values in fit.hold_out.items())
+
+
+def read_plan(
+    path: Path, *, quick: bool = False, seed: int | None = None, only: Sequence[str] = (), draw: int | None = None
+) -> Plan:
+    """Reads and checks the study in `path`; `only` names parts, `draw` says how many configurations `[draw]` adds.
 
     Raises:
         StudyError, InputError: with the key, the value and the remedy.
     """
     file = study_file(path)
     study: Study = checked(Study, _quicker(read_data(file, seed), quick), file)
-    kind = study.system.get("kind")
-    if kind not in SYSTEMS:
-        raise StudyError(f"system.kind = {kind!r}", str(file), f"use one of {', '.join(SYSTEMS)}")
-    made = SYSTEMS[kind]
+    made = named(str(study.system.get("kind")), SYSTEMS, file.parent, "system.kind")
     load = checked(made.load_type, study.load, file, "load.")
     options = checked(made.options_type, study.system, file, "system.")
     _consistent(study, file)
-    times = 1 if quick else study.repetitions
+    wanted = _wanted(study, only, draw)
+    times = study.quick.repetitions if quick else study.repetitions
     try:
-        system = made(options, load, file.parent)
+        system: System = made(options, load, file.parent)
+        sections = [part for part in study.section if part.name in wanted]
+        asked = study.predict if PREDICT in wanted else []
         measured, predicted = (
-            [point for part in parts for point in _points(part, system, times, quick)]
-            for parts in (study.section, study.predict)
+            [point for part in parts for point in section_points(part, system, times, quick)]
+            for parts in (sections, asked)
         )
+        if draw is not None and study.draw is not None:
+            predicted += drawn(study.draw, draw, load.seed, system)
     except InputError as error:
         if type(error) is not InputError:
             raise
         raise StudyError(error.value, f"{file}: {error.place}", error.remedy) from None
     _blind(measured, predicted, file)
-    mark = fingerprint(study, "quick" if quick else "")
+    template = template_of(study.fit.model, file.parent, file) if study.fit else None
+    mark = fingerprint(study, f"{'quick' if quick else ''}{draw or ''}")
     order = [spread(points, load.seed) for points in (measured, predicted)]
-    return Plan(study, mark, system, order[0], order[1], load.seed, file.parent)
+    return Plan(study, mark, system, order[0], order[1], load.seed, file.parent, wanted, template, quick)
+
+
+def _wanted(study: Study, only: Sequence[str], draw: int | None) -> tuple[str, ...]:
+    """Parts: those of `only` and what they need, or all."""
+    if draw is not None and (study.draw is None or study.fit is None):
+        raise StudyError(f"--draw {draw}", "command line", "say in [draw] what is drawn, and in [fit] by which model")
+    names = [part.name for part in study.section]
+    known = [*names, *([FIT] if study.fit else []), *([CHOOSE] if study.choose else [])]
+    known += [PREDICT] if study.predict else []
+    found = list(parts(only, [*known, *(one.name for one in study.analysis)]))
+    if study.fit and {FIT, CHOOSE, PREDICT} & set(found):
+        found += [FIT, *(study.fit.sections or names)]
+    return tuple(dict.fromkeys(found))
 
 
 def _quicker(data: dict[str, Any], quick: bool) -> dict[str, Any]:
-    less = data.get("quick", {}).get("for") if isinstance(data.get("quick"), dict) else None
-    if quick and less is not None:
-        data["load"] = {**data.get("load", {}), "for": less}
+    less = data.get("quick")
+    if quick and isinstance(less, dict):
+        length = {"for": less["for"]} if less.get("for") is not None else {}
+        load = less.get("load")
+        data["load"] = {**data.get("load", {}), **length, **(load if isinstance(load, dict) else {})}
     return data
-
-
-def _points(part: Section, system: System, times: int, quick: bool) -> Iterable[Point]:
-    place = f"{part.name}: set, vary"
-    if both := part.fixed.keys() & part.vary.keys():
-        raise StudyError(f"{sorted(both)[0]} in both", place, "give it in one of them")
-    for values in product(*part.vary.values()):
-        factors = system.settled({**part.fixed, **dict(zip(part.vary, values, strict=True))}, place)
-        repetitions = times if quick or part.repetitions is None else part.repetitions
-        yield from (Point(part.name, factors, k) for k in range(1, repetitions + 1))
 
 
 def _consistent(study: Study, file: Path) -> None:
     names = [part.name for part in (*study.section, *study.predict)]
     if twice := {name for name in names if names.count(name) > 1}:
         raise StudyError(f"{sorted(twice)[0]!r} twice", str(file), "give each section and prediction a name of its own")
-    if study.predict and study.fit is None:
-        raise StudyError("[[predict]] without [fit]", str(file), 'add [fit] model = "FILE.toml", or "auto"')
+    if taken := set(names) & set(TAKEN):
+        raise StudyError(f"a section named {sorted(taken)[0]!r}", str(file), "choose another name")
+    for key in (PREDICT, CHOOSE):
+        if getattr(study, key) and study.fit is None:
+            raise StudyError(f"[[{key}]] without [fit]", str(file), 'add [fit] model = "FILE.toml", or "auto"')
     for name in study.fit.sections if study.fit else ():
         if name not in [part.name for part in study.section]:
             raise StudyError(f"fit.sections: {name!r}", str(file), "use names of [[section]]")
-    if study.fit and study.fit.model != AUTO and not (file.parent / study.fit.model).is_file():
-        raise StudyError(f"fit.model = {study.fit.model!r}: no such file", str(file), 'give a model file, or "auto"')
 
 
 def _blind(measured: list[Point], predicted: list[Point], file: Path) -> None:

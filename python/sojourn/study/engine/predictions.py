@@ -1,73 +1,160 @@
 """Predictions, written and hashed before their runs start, and read back from what was written.
 
-`predictions.json` has them, `predictions.sha256` the SHA-256 of that file as `sha256sum -c` takes it.
+`predictions.json` has them, `fitted.toml` the best model and `fitted-NAME.toml` its rivals; `predictions.sha256` the SHA-256 of
+each as `sha256sum -c` takes it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sojourn.errors import StudyError
-from sojourn.fit.model import FittedModel
 from sojourn.measure.folder import now
-from sojourn.study.engine.models import predicted_rows
 from sojourn.study.engine.plan import Plan
+from sojourn.study.engine.points import SHARE, at_rate
+from sojourn.study.engine.templates import AnyFitted, Rivals, Template
 from sojourn.system import Point
 
 FILE, SUM, FITTED = "predictions.json", "predictions.sha256", "fitted.toml"
-Predicted = dict[str, Any]
+KEPT = ("station", "class", "metric", "value", "low", "high", "status", "inside")
+USUAL = {"rate_per_s", "users", "think_s"}  # of the only open or closed class, also where the model does not say so
+Prediction: TypeAlias = dict[str, Any]
+Row: TypeAlias = dict[str, Any]
 
 
-def written(folder: Path) -> Predicted | None:
+def written(folder: Path) -> Prediction | None:
     """What was predicted, None where nothing was yet.
 
     Raises:
-        StudyError: the file is no longer what was written.
+        StudyError: a file is no longer what was written.
     """
     file = folder / FILE
     if not file.exists():
         return None
     lines = (folder / SUM).read_text().splitlines() if (folder / SUM).exists() else []
     sums = {name: number for number, name in (line.split() for line in lines)}
-    for name in (FILE, FITTED):
+    found: Prediction = json.loads(file.read_text())
+    for name in (FILE, *found.get("files", {FITTED: FITTED}).values()):
         if sums.get(name) != _sum(folder / name):
             raise StudyError(
                 f"{name} is not what was written before the runs", str(folder), "run the study in another --out"
             )
-    found: Predicted = json.loads(file.read_text())
     return found
 
 
-def write(folder: Path, fitted: FittedModel, why: str, plan: Plan) -> Predicted:
-    """Predicts every configuration of `[[predict]]`, and writes it with the fitted model.
+def read_rivals(folder: Path, found: Prediction, template: Template) -> Rivals:
+    """The models that were written with it."""
+    fitted = {name: template.read(folder / file) for name, file in found["files"].items()}
+    return Rivals(fitted, found["best"], found["why"], tuple(found.get("notes", ())))
+
+
+def write(folder: Path, rivals: Rivals, plan: Plan) -> Prediction:
+    """Predicts every configuration of `[[predict]]` by every rival, and writes it with the fitted models.
 
     Raises:
         StudyError: one of them has been run already.
     """
-    for point in plan.predicted:
-        if (folder / "runs" / point.name).exists():
-            raise StudyError(f"{point.name} was run before it was predicted", str(folder), "use another --out")
     assert plan.study.fit is not None
     level = plan.study.fit.level
-    fitted.write(folder / FITTED)
+    points = [_at_rate(point, rivals.first, level) for point in _once(plan)]
+    runs = folder / "runs"
+    for point in points:
+        if (runs / point.name).exists():
+            raise StudyError(f"{point.name} was run before it was predicted", str(folder), "use another --out")
     each = [
-        {"section": p.section, "factors": dict(p.factors), "rows": predicted_rows(fitted, p, level)}
-        for p in _once(plan)
+        {
+            "section": p.section,
+            "factors": dict(p.factors),
+            "rows": predicted_rows(rivals.first, p, level),
+            "rivals": {n: predicted_rows(f, p, level) for n, f in rivals.fitted.items() if n != rivals.best},
+        }
+        for p in points
     ]
-    found = {"written": now()["wall"], "level": level, "why": why, "configurations": each}
+    files = {name: FITTED if name == rivals.best else f"fitted-{_slug(name)}.toml" for name in rivals.fitted}
+    for name, file in files.items():
+        rivals.fitted[name].write(folder / file)
+    found = {
+        "written": now()["wall"], "level": level, "best": rivals.best, "why": rivals.why, "notes": list(rivals.notes),
+        "files": files, "configurations": each,
+    }  # fmt: skip
     (folder / FILE).write_text(json.dumps(found, indent=1, allow_nan=False) + "\n")
-    (folder / SUM).write_text("".join(f"{_sum(folder / name)}  {name}\n" for name in (FILE, FITTED)))
+    (folder / SUM).write_text("".join(f"{_sum(folder / name)}  {name}\n" for name in (FILE, *files.values())))
     return found
+
+
+def predicted_points(found: Prediction, plan: Plan) -> list[Point]:
+    """The runs of `[[predict]]`, in the order of the plan, with the rates that were written for their shares."""
+    rates = [Point(one["section"], one["factors"]) for one in found["configurations"]]
+    return [_written(point, rates, index) for point, index in _numbered(plan)]
+
+
+def _written(point: Point, written_points: list[Point], index: int) -> Point:
+    return Point(point.section, written_points[index].factors, point.repetition)
+
+
+def _numbered(plan: Plan) -> Iterable[tuple[Point, int]]:
+    once = [(p.section, dict(p.factors)) for p in _once(plan)]
+    return [(point, once.index((point.section, dict(point.factors)))) for point in plan.predicted]
+
+
+def predicted_rows(fitted: AnyFitted, point: Point, level: float) -> list[Row]:
+    """What is predicted for a new run of a point: by station, class and metric a value, low and high, and a status.
+
+    Raises:
+        StudyError: a factor has a value that no run had, and changes nothing in the model.
+    """
+    _works(fitted, point)
+    frame = fitted.predict(dict(point.factors), level).frame
+    return [{key: row.get(key) for key in KEPT} for row in frame.iter_rows(named=True) if row.get("q") is None]
+
+
+def _works(fitted: AnyFitted, point: Point) -> None:
+    model, configurations = getattr(fitted, "model", None), getattr(fitted, "configurations", None)
+    if configurations is None or not hasattr(model, "factors"):
+        return  # a template knows its factors by itself
+    known = set(model.factors) | USUAL  # type: ignore[union-attr]
+    for name, value in point.factors.items():
+        seen = {repr(one.get(name)) for one in configurations}
+        if name not in known and repr(value) not in seen and "." not in name:
+            remedy = f'say what it changes under [factors] of the model file: {name} = "stations.…"'
+            raise StudyError(f"{name} = {value!r} changes nothing in the model", f"[[predict]] {point.section}", remedy)
+
+
+def saturation_rate(fitted: AnyFitted, factors: Mapping[str, Any], level: float) -> float | None:
+    """The predicted saturation rate of a configuration, 1/s."""
+    known = {name: value for name, value in factors.items() if name != SHARE}
+    rows = fitted.predict({**known, "rate_per_s": 1.0}, level).frame.iter_rows(named=True)
+    return next((row["value"] for row in rows if row["metric"] == "saturation_rate"), None)
+
+
+def _at_rate(point: Point, fitted: AnyFitted, level: float) -> Point:
+    if SHARE not in point.factors:
+        return point
+    rate = saturation_rate(fitted, point.factors, level)
+    if rate is None:
+        raise StudyError(
+            f"{point.section}: the model has no saturation rate", "[[predict]]", "give rate_per_s instead of share"
+        )
+    return at_rate(point, rate)
 
 
 def _once(plan: Plan) -> list[Point]:
     """Each configuration in the order of the file."""
     order = [part.name for part in plan.study.predict]
     first = [point for point in plan.predicted if point.repetition == 1]
-    return sorted(first, key=lambda p: (order.index(p.section), [str(v).rjust(24) for v in p.factors.values()]))
+    place = {name: k for k, name in enumerate(order)}
+    return sorted(
+        first, key=lambda p: (place.get(p.section, len(order)), [str(v).rjust(24) for v in p.factors.values()])
+    )
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def _sum(path: Path) -> str:

@@ -25,7 +25,7 @@ def run_points(session: Session, points: list[Point], out: Path, seed: int, say:
         return []
     where = out / "runs"
     loads = {point.name: session.conditions(point)["load"] for point in points}
-    there = _whole(kept(where, loads, session.conditions(points[0])))
+    there = _whole(kept(where, loads, session.conditions(points[0]), others=True))
     if there:
         say(f"{len(there)} of {len(points)} runs are there already")
     found = []

@@ -1,59 +1,58 @@
-"""What is done in which order: measure, fit, predict and write it down, run what was predicted, compare."""
+"""What is done in which order: measure, fit, predict and write it down, run what was predicted, compare, analyse."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 
-from sojourn.fit.model import FittedModel
-from sojourn.lab.environment import environment
+from sojourn.errors import StudyError
 from sojourn.lab.registry import only_one
 from sojourn.measure.folder import RunFolder
 from sojourn.report import write_html
-from sojourn.study.engine import models, predictions
+from sojourn.study.engine import choose, predictions
+from sojourn.study.engine.analyses import analysed
 from sojourn.study.engine.document import study_document
-from sojourn.study.engine.judge import SCHEMA, judged
-from sojourn.study.engine.plan import Plan, read_plan
-from sojourn.study.engine.predictions import FITTED, Predicted
+from sojourn.study.engine.findings import Findings
+from sojourn.study.engine.judge import judged, judged_again
+from sojourn.study.engine.plan import CHOOSE, FIT, Plan, read_plan
+from sojourn.study.engine.points import SHARE, at_rate, saturating
 from sojourn.study.engine.run import run_points
+from sojourn.study.engine.templates import Rivals
 from sojourn.study.engine.verdict import verdict_lines
 from sojourn.study.folder import Say, open_study, save_state
-from sojourn.system import Session
+from sojourn.study.points import spread
+from sojourn.system import Point
+from sojourn.table import Metrics
 
-
-@dataclass(frozen=True)
-class Findings:
-    """All that a study found. `judged`: see judge.SCHEMA; `varied`: factors that differ between its runs."""
-
-    folder: Path
-    runs: list[RunFolder]
-    varied: tuple[str, ...] = ()
-    fitted: FittedModel | None = None
-    why: str = ""
-    predicted: Predicted | None = None
-    judged: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
+Run: TypeAlias = Callable[[list[Point]], list[RunFolder]]
 
 
 def run_system_study(
-    path: Path, *, out: Path | None = None, quick: bool = False, seed: int | None = None, say: Say = print
-) -> tuple[Findings, list[str], Path]:
+    path: Path, *, out: Path | None = None, quick: bool = False, seed: int | None = None, only: tuple[str, ...] = (),
+    draw: int | None = None, say: Say = print,
+) -> tuple[Findings, list[str], Path]:  # fmt: skip
     """Runs the study in `path` into `out`, going on where one was interrupted: findings, verdict, report.
 
     Raises:
         StudyError, InputError: the file, or what was found in `out`. FitError: the runs do not carry the fit. ServiceError,
         LabError: a run.
     """
-    plan = read_plan(path, quick=quick, seed=seed)
+    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
     with ExitStack() as stack:
         if plan.system.alone:
             stack.enter_context(only_one(f"study {plan.study.name}"))
         folder = open_study(out, plan, say)
-        place = stack.enter_context(environment("loopback" if plan.system.alone else "virtual"))
+        place = stack.enter_context(plan.system.place())
         session = stack.enter_context(plan.system.open(place))
-        found = _phases(plan, session, folder, say)
+        run: Run = partial(run_points, session, out=folder, seed=plan.seed, say=say)
+        found = _phases(plan, run, folder, say)
+    found = replace(found, analyses=tuple(analysed(found, plan)))
     verdict = verdict_lines(found)
     (folder / "verdict.txt").write_text("\n".join(verdict) + "\n")
     found.judged.write_csv(folder / "validation.csv")
@@ -62,25 +61,90 @@ def run_system_study(
     return found, verdict, report
 
 
-def _phases(plan: Plan, session: Session, folder: Path, say: Say) -> Findings:
-    runs = run_points(session, plan.measured, folder, plan.seed, say)
-    varied = _varied(plan)
-    if plan.study.fit is None:
-        return Findings(folder, runs, varied)
-    used = [run for run in runs if run.manifest["section"] in plan.fitted_sections]
+def _phases(plan: Plan, run: Run, folder: Path, say: Say) -> Findings:
+    full, points = _at_rates(plan, run)
+    early, choices = _chosen(plan, run, points, folder, say)
+    here = [point for point in points if point not in early]
+    here += choose.chosen_points(choices, plan.study.repetitions)
+    runs = full + run([point for point in points if point in early]) + run(spread(here, plan.seed) if choices else here)
+    found = Findings(folder, runs, _varied(runs), choices=tuple(choices))
+    if plan.study.fit is None or plan.template is None or FIT not in plan.parts:
+        return found
     predicted = predictions.written(folder)
     if predicted is None:
-        fitted, why = models.fitted_to(used, plan)
-        predicted = predictions.write(folder, fitted, why, plan)
+        used = _for_fit(plan, runs, early={point.name for point in early})
+        predicted = predictions.write(folder, _rivals(plan, used), plan)
         say(f"predictions are written to {folder / predictions.FILE}")
-    fitted = models.read_fitted(folder / FITTED)
+    rivals = predictions.read_rivals(folder, predicted, plan.template)
+    tried = judged_again(rivals, runs, predicted["level"], plan.is_fitted)
+    if plan.study.choose is not None:
+        choices = choose.with_regret(choices, plan.study.choose, runs)
+    found = replace(found, rivals=rivals, judged=tried, choices=tuple(choices))
     if not plan.predicted:
-        return Findings(folder, runs, varied, fitted, predicted["why"])
-    blind = run_points(session, plan.predicted, folder, plan.seed, say)
-    return Findings(folder, runs + blind, varied, fitted, predicted["why"], predicted, judged(predicted, blind))
+        return found
+    asked = predictions.predicted_points(predicted, plan)
+    blind = run(asked) + run(_full_of(asked, plan))
+    table = pl.concat([tried, judged(predicted, blind)])
+    return replace(found, runs=runs + blind, varied=_varied(runs + blind), predicted=predicted, judged=table)
 
 
-def _varied(plan: Plan) -> tuple[str, ...]:
-    points = [point.factors for point in (*plan.measured, *plan.predicted)]
-    names = dict.fromkeys(name for factors in points for name in factors)
-    return tuple(name for name in names if len({repr(factors.get(name)) for factors in points}) > 1)
+def _rivals(plan: Plan, used: list[RunFolder]) -> Rivals:
+    assert plan.template is not None and plan.study.fit is not None
+    return plan.template.fit(used, plan.study.fit.seed, plan.study.fit.options)
+
+
+def _for_fit(plan: Plan, runs: Iterable[RunFolder], early: set[str]) -> list[RunFolder]:
+    """The runs that are fitted; without those that were made first, to choose by, where each has a later repetition: a
+    machine is not as fast in one minute as in the next."""
+    used = [run for run in runs if plan.is_fitted(run.manifest["section"], run.manifest["factors"])]
+    later = [run for run in used if run.path.name not in early]
+
+    def kinds(of: list[RunFolder]) -> set[str]:
+        return {repr((run.manifest["section"], run.manifest["factors"])) for run in of}
+
+    return later if kinds(later) == kinds(used) else used
+
+
+def _at_rates(plan: Plan, run: Run) -> tuple[list[RunFolder], list[Point]]:
+    """All points with rates: those that asked for a share of the saturation rate have it measured first."""
+    shares = [point for point in plan.measured if SHARE in point.factors]
+    if not shares:
+        return [], plan.measured
+    of = {point.name: saturating(point, plan.system, plan.study.saturation.users) for point in shares}
+    full = run(list(dict.fromkeys(of.values())))
+    rates = {folder.path.name: Metrics.read(folder.path / "metrics.parquet").value("throughput") for folder in full}
+    found = []
+    for point in plan.measured:
+        rate = rates[of[point.name].name] if point.name in of else None
+        if rate is not None and not rate > 0:
+            raise StudyError(f"{point.section}: the closed loop had no throughput", "[saturation]", "see its run")
+        found.append(point if rate is None else at_rate(point, rate))
+    return full, list(dict.fromkeys(found))
+
+
+def _full_of(points: list[Point], plan: Plan) -> list[Point]:
+    """Closed loops that tell the saturation rates of what was predicted for shares of it."""
+    sections = {p.section for p in plan.predicted if SHARE in p.factors}
+    found = [saturating(p, plan.system, plan.study.saturation.users) for p in points if p.section in sections]
+    return list(dict.fromkeys(found))
+
+
+def _chosen(
+    plan: Plan, run: Run, points: list[Point], folder: Path, say: Say
+) -> tuple[list[Point], list[choose.Choice]]:
+    """The runs that the choice is made by (the first repetition of what is fitted), and what is chosen."""
+    part = plan.study.choose
+    if part is None or CHOOSE not in plan.parts or plan.study.fit is None:
+        return [], []
+    early = [p for p in points if p.repetition == 1 and plan.is_fitted(p.section, p.factors)]
+    first = run(early)
+    choices = choose.choose(folder, part, _rivals(plan, first), plan.system, plan.study.fit.level)
+    for one in choices:
+        say(f"best by {one.model}: {', '.join(f'{name} {one.factors[name]}' for name in part.vary)}")
+    return early, choices
+
+
+def _varied(runs: list[RunFolder]) -> tuple[str, ...]:
+    factors = [run.manifest["factors"] for run in runs]
+    names = dict.fromkeys(name for one in factors for name in one)
+    return tuple(name for name in names if len({repr(one.get(name)) for one in factors}) > 1)

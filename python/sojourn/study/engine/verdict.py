@@ -8,18 +8,28 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.judge import METRICS, count_inside, is_prediction, median_error
+from sojourn.study.engine.judge import (
+    BLIND,
+    HELD_OUT,
+    METRICS,
+    TRAINING,
+    count_inside,
+    is_interval,
+    is_prediction,
+    median_error,
+)
 from sojourn.units import interval, per_second, percent, quantity
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.study import Findings
+    from sojourn.study.engine.findings import Findings
 
 UNITS = {"response_time": "s", "throughput": "1/s", "saturation_rate": "1/s"}
 
 
 def verdict_lines(found: Findings) -> list[str]:
-    """Headline, what was fitted, each prediction with what was then measured, what is worth knowing."""
-    lines = [_headline(found), *_fitted(found), *_predictions(found)]
+    """Headline, what was fitted, each prediction with what was then measured, what analyses say, what is worth knowing."""
+    lines = [_headline(found), *_fitted(found), *_errors(found), *_predictions(found), *_choices(found)]
+    lines += [line for one in found.analyses for line in one.lines]
     warnings = dict.fromkeys(text for run in found.runs for text in run.manifest.get("warnings", ()))
     lines += [f"note: {text}" for text in warnings]
     return lines + _left_out(found.runs)
@@ -30,27 +40,49 @@ def _headline(found: Findings) -> str:
     ran = f"{valid} of {len(found.runs)} runs are valid"
     if found.predicted is None:
         return ran
-    inside, known = count_inside(found.judged)
+    inside, known = count_inside(found.blind)
     level = percent(found.predicted["level"], 0)
     held = f"{inside} of {known} measured values lie in the {level} intervals that were written before they were run"
-    errors = {metric: median_error(found.judged, metric) for metric in METRICS}
-    parts = [
-        f"median error of {metric.replace('_', ' ')} {percent(e)}" for metric, e in errors.items() if e is not None
-    ]
-    if not parts:
+    parts = _medians(found.blind)
+    if not parts and not known:
         return f"nothing that was predicted could be judged; {ran}"
     return "; ".join([*([held] if known else []), *parts])
+
+
+def _medians(rows: pl.DataFrame) -> list[str]:
+    errors = {metric: median_error(rows, metric) for metric in METRICS}
+    return [f"median error of {metric.replace('_', ' ')} {percent(e)}" for metric, e in errors.items() if e is not None]
 
 
 def _fitted(found: Findings) -> list[str]:
     if found.fitted is None:
         return []
     named = [f"{path} {e.value:.4g} ({e.low:.4g} … {e.high:.4g})" for path, e in found.fitted.estimates.items()]
-    lines = [f"fitted, intervals at {percent(found.fitted.level, 0)}: {', '.join(named)}"]
+    lines = [f"fitted, intervals at {percent(found.fitted.level, 0)}: {', '.join(named)}"] if named else []
     lines.append(
         f"the model's own error, from configurations left out: {percent(found.fitted.model_error)} of all demands"
     )
     return lines + ([found.why] if found.why else [])
+
+
+def _errors(found: Findings) -> list[str]:
+    """Errors of each model by kind; training errors only where nothing better is known."""
+    if found.rivals is None:
+        return []
+    kinds = [kind for kind in (BLIND, HELD_OUT) if not found.rows(kind).is_empty()] or [TRAINING]
+    lines = []
+    for kind in kinds:
+        if kind == BLIND and len(found.rivals.fitted) == 1:
+            continue  # the headline has it
+        for name in found.rivals.fitted:
+            rows = found.rows(kind, name)
+            parts = _medians(rows)
+            wrong = rows.filter(pl.col("error").is_infinite()).height
+            said = [f"{wrong} points are called saturated that were not"] if wrong else []
+            if parts or said:
+                label = f"{name}, " if len(found.rivals.fitted) > 1 else ""
+                lines.append(f"{label}{kind} error: {'; '.join([*parts, *said])}")
+    return lines
 
 
 def _predictions(found: Findings) -> list[str]:
@@ -58,20 +90,31 @@ def _predictions(found: Findings) -> list[str]:
         return []
     lines, last = [f"predictions written {found.predicted['written']}, before their runs"], None
     for one in found.predicted["configurations"]:
-        rows = [row for row in one["rows"] if row["station"] == "" and row["class"] == "" and _is_told(row)]
+        rows = [r for r in one["rows"] if r["station"] == "" and r["class"] == "" and is_prediction(r, one["factors"])]
+        rows = [row for row in rows if row["metric"] in UNITS]
         runs = [run.path.name for run in found.runs if run.manifest["factors"] == one["factors"]]
-        here = found.judged.filter(
-            pl.col("section") == one["section"], pl.col("class") == "", pl.col("run").is_in(runs)
-        )
+        here = found.blind.filter(pl.col("class") == "")
+        of_run = here.filter(pl.col("section") == one["section"], pl.col("run").is_in(runs))
         limit = next((row["value"] for row in rows if row["metric"] == "saturation_rate"), None)
-        said = [_told_row(row, here) for row in rows if row["metric"] != "saturation_rate" or limit != last]
+        said = []
+        for row in rows:
+            if row["metric"] != "saturation_rate":
+                said.append(_told_row(row, of_run))
+            elif limit != last:
+                said.append(_told_row(row, here.filter(pl.col("predicted") == row["value"])))
         lines.append(f"{one['section']}, {told(one['factors'], found.varied)}: {'; '.join(said)}")
         last = limit
     return lines
 
 
-def _is_told(row: Mapping[str, Any]) -> bool:
-    return is_prediction(row["metric"], row["value"], row["low"], row["high"])
+def _choices(found: Findings) -> list[str]:
+    lines = []
+    for one in found.choices:
+        said = f"best by {one.model}: {told(one.factors, found.varied)}"
+        if one.regret is not None and one.best_factors is not None:
+            said += f"; {percent(one.regret)} from the best measured ({told(one.best_factors, found.varied)})"
+        lines.append(said)
+    return lines
 
 
 def _told_row(row: Mapping[str, Any], here: pl.DataFrame) -> str:
@@ -88,7 +131,9 @@ def guess(row: Mapping[str, Any], value: float | None, unit: str) -> str:
     """A predicted value with its interval, whose upper end may be open; None: it is saturated there."""
     if value is None:
         return "saturated"
-    if row["low"] is not None and row["high"] is None:
+    if not is_interval(row["low"], row["high"]):
+        return quantity(value, unit)
+    if row["high"] is None:
         return f"{quantity(value, unit)} (above {quantity(row['low'], unit)})"
     return interval(value, row["low"], row["high"], unit)
 

@@ -1,0 +1,44 @@
+"""What only some studies show: functions that a study file names in `[[analysis]]`, each with its lines and sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sojourn.report import Section
+from sojourn.study.engine.named import named
+
+if TYPE_CHECKING:
+    from sojourn.study.engine.findings import Findings
+    from sojourn.study.engine.plan import Plan
+
+ANALYSES: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """`lines` of the verdict, and sections of the report; `warn`: something there is not as it should be."""
+
+    lines: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    warn: bool = False
+
+
+Function: TypeAlias = Callable[["Findings", "Plan", Mapping[str, Any]], Analysis]
+
+
+def analysed(found: Findings, plan: Plan) -> list[Analysis]:
+    """Each analysis that is wanted, in the order of the file."""
+    wanted = [part for part in plan.study.analysis if part.name in plan.parts]
+    return [function(part.name, plan)(found, plan, part.options) for part in wanted]
+
+
+def function(name: str, plan: Plan) -> Function:
+    """The function behind a name.
+
+    Raises:
+        StudyError: there is none.
+    """
+    found: Function = named(name, ANALYSES, plan.folder, "analysis.name")
+    return found

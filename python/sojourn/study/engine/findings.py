@@ -1,0 +1,55 @@
+"""All that a study found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from sojourn.measure.folder import RunFolder
+from sojourn.study.engine.analyses import Analysis
+from sojourn.study.engine.choose import Choice
+from sojourn.study.engine.judge import BLIND, HELD_OUT, SCHEMA, TRAINING
+from sojourn.study.engine.predictions import Prediction
+from sojourn.study.engine.templates import AnyFitted, Rivals
+
+__all__ = ["BLIND", "HELD_OUT", "TRAINING", "Findings"]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """`judged`: see judge.SCHEMA, all rivals and kinds; `varied`: factors that differ between its runs."""
+
+    folder: Path
+    runs: list[RunFolder]
+    varied: tuple[str, ...] = ()
+    rivals: Rivals | None = None
+    predicted: Prediction | None = None
+    judged: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
+    choices: tuple[Choice, ...] = ()
+    analyses: tuple[Analysis, ...] = ()
+
+    @property
+    def fitted(self) -> AnyFitted | None:
+        """The model that the verdict quotes."""
+        return None if self.rivals is None else self.rivals.first
+
+    @property
+    def why(self) -> str:
+        """Why it is this one."""
+        return "" if self.rivals is None else self.rivals.why
+
+    def rows(self, kind: str, rival: str | None = None) -> pl.DataFrame:
+        """Judged rows of one kind (training, held out, blind) and one rival, the best where none is named."""
+        rival = rival or (self.rivals.best if self.rivals else "")
+        return self.judged.filter(pl.col("kind") == kind, pl.col("model") == rival)
+
+    @property
+    def blind(self) -> pl.DataFrame:
+        """What was predicted before it was run, by the best model."""
+        return self.rows(BLIND)
+
+    def of(self, *sections: str) -> list[RunFolder]:
+        """The runs of these sections."""
+        return [run for run in self.runs if run.manifest["section"] in sections]

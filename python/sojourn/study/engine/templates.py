@@ -1,0 +1,127 @@
+"""What is fitted: model files with unknowns, `auto`, or a template by name; always one or more rivals, judged on the same points.
+
+A template is any object with `fit` and `read`. TEMPLATES has those that come with us, name → "module:object".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from sojourn.errors import StudyError
+from sojourn.fit.candidates import choose_model
+from sojourn.fit.fitted import Estimate
+from sojourn.fit.model import FittedModel, fit_model
+from sojourn.fit.runs import observe_runs
+from sojourn.measure.folder import RunFolder
+from sojourn.model import Model
+from sojourn.study.engine.named import named
+from sojourn.table import Metrics
+
+AUTO = "auto"
+TEMPLATES: dict[str, str] = {}
+
+
+class AnyFitted(Protocol):
+    """A model with the values found. `estimates` at `level`; `model_error`: relative, from configurations left out;
+    `message`: what a reader must know of it."""
+
+    @property
+    def estimates(self) -> Mapping[str, Estimate]: ...
+    @property
+    def level(self) -> float: ...
+    @property
+    def model_error(self) -> float: ...
+    @property
+    def message(self) -> str: ...
+
+    def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
+        """For a new run with these factors: rows with station, class, metric, value, low, high, status; a value that is None and
+        a status `unstable` where it saturates. Without low and high where no interval is known."""
+        ...
+
+    def write(self, path: Path) -> None: ...
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Models of the same runs by name; `best`: the one that the verdict quotes, and `why`."""
+
+    fitted: Mapping[str, AnyFitted]
+    best: str
+    why: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def first(self) -> AnyFitted:
+        """The best."""
+        return self.fitted[self.best]
+
+
+class Template(Protocol):
+    """Makes rivals of runs."""
+
+    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
+        """Raises FitError where the runs do not carry it, InputError for an option."""
+        ...
+
+    def read(self, path: Path) -> AnyFitted:
+        """From `write`."""
+        ...
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """Model files with unknowns; of several the one with the least error on configurations left out is the best."""
+
+    paths: tuple[Path, ...]
+
+    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
+        _no_options(options)
+        seen = observe_runs(runs)
+        found = {path.stem: fit_model(seen, Model.read(path), seed=seed) for path in self.paths}
+        best = min(found, key=lambda name: found[name].model_error)
+        return Rivals(found, best, "least error on configurations left out" if len(found) > 1 else "")
+
+    def read(self, path: Path) -> FittedModel:
+        return FittedModel.read(path)
+
+
+class Auto:
+    """The candidates that the resources of the runs suggest."""
+
+    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
+        _no_options(options)
+        chosen = choose_model(observe_runs(runs), seed=seed)
+        return Rivals({AUTO: chosen.best}, AUTO, chosen.why)
+
+    def read(self, path: Path) -> FittedModel:
+        return FittedModel.read(path)
+
+
+def _no_options(options: Mapping[str, Any]) -> None:
+    if options:
+        raise StudyError(f"fit.options: {next(iter(options))}", "[fit]", "leave it out: a model file has none")
+
+
+def template_of(model: str | tuple[str, ...], folder: Path, file: Path) -> Template:
+    """What `[fit] model` names.
+
+    Raises:
+        StudyError: no such file, no such template.
+    """
+    if model == AUTO:
+        return Auto()
+    names = (model,) if isinstance(model, str) else model
+    if isinstance(model, str) and (model in TEMPLATES or ".py:" in model):
+        template: Template = named(model, TEMPLATES, folder, "fit.model")
+        return template
+    for name in names:
+        if not (folder / name).is_file():
+            known = "".join(f', "{one}"' for one in (AUTO, *TEMPLATES))
+            raise StudyError(f"fit.model = {name!r}: no such file", str(file), f"give a model file{known}")
+    if len({Path(name).stem for name in names}) < len(names):
+        raise StudyError(f"fit.model = {list(names)}", str(file), "give files with names that differ")
+    return ModelFiles(tuple(folder / name for name in names))
