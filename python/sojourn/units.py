@@ -44,14 +44,16 @@ def percent(value: float | None, decimals: int = 1, sign: bool = False) -> str:
 
 
 def quantity(value: float | None, unit: str, digits: int = 3) -> str:
-    """A value in one of the units of `Metrics`: `s`, `1/s`, `1`."""
+    """A value in one of the units of `Metrics`: `s`, `1/s`, `1`; `share` is 1 as percent."""
     if unit == "s":
         return seconds(value, digits)
     if unit == "1/s":
         return per_second(value, digits)
     if unit == "1":
         return MISSING if _missing(value) else _significant(value, digits)
-    raise InputError(repr(unit), "unit", "use one of 's', '1/s', '1'")
+    if unit == "share":
+        return percent(value)
+    raise InputError(repr(unit), "unit", "use one of 's', '1/s', '1', 'share'")
 
 
 def interval(value: float | None, low: float | None, high: float | None, unit: str, digits: int = 3) -> str:

@@ -68,9 +68,10 @@ def asl(row: dict[str, float]) -> Model:
     """Two middlewares serve every second request each; 64 workers in each, each with a queue of its own (ASL 7.3)."""
     servers = 2 if row["S_netthread2_ms"] is not None else 1
     share = 1 / servers
-    stations: list[Queue | Delay] = [Delay("network"), Delay("client")]
+    stations: list[Queue | Delay] = [Delay("network")]
     demands = {"network": {"client": row["S_network_ms"] / 1e3}}
     if row["extra_client_delay_ms"] is not None:
+        stations.append(Delay("client"))
         demands["client"] = {"client": row["extra_client_delay_ms"] / 1e3}
     service, visits = {}, {}
     for j in range(1, servers + 1):

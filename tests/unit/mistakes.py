@@ -161,6 +161,7 @@ TABLES = [
     Mistake("negative visits", "[demands_s.disk]\nuser = 0.03", "[visits.cpu]\nuser = -2", 12, "visits.cpu.user", "-2", "at least 0", {"visits": {"cpu": {"user": -2}}}),
     Mistake("visits without a time", "[demands_s.disk]", "[visits.disk]", 12, "visits.disk.user", "no service time", "0 where", {"demands_s": {"cpu": {"user": 1.0}}, "visits": {"disk": {"user": 2.0}}}),
     Mistake("a class that goes nowhere", "[demands_s.cpu]\nuser = 0.02\n[demands_s.disk]\nuser = 0.03\n", "", 5, "classes.user", "visits no station", "give it a time", {"demands_s": {}}),
+    Mistake("a station that nobody visits", "[demands_s.disk]\nuser = 0.03", "", 4, "stations.disk", "no class visits it", "leave it out", {"demands_s": {"cpu": {"user": 0.02}}}),
     Mistake("all times 0", "think_s = 1.0\n[demands_s.cpu]\nuser = 0.02\n[demands_s.disk]\nuser = 0.03", "[demands_s.cpu]\nuser = 0", 5, "classes.user", "times are 0", "think_s", {**user(think_s=0.0), **{"demands_s": {"cpu": {"user": 0.0}}}}),
     Mistake("time of a load-dependent station", DISK, '[stations.disk]\nkind = "load_dependent"\nrates_per_s = [1]\n', 13, "demands_s.disk", "load-dependent", "leave it out", {"stations": [sj.Queue("cpu"), sj.LoadDependent("disk", (1,))]}),
 ]  # fmt: skip

@@ -202,6 +202,41 @@ def test_a_fitted_file_that_is_not_there(sojourn: Sojourn) -> None:
     refused(sojourn("predict", "nowhere.toml", "--rate", "1"), 2, "nowhere.toml")
 
 
+MODEL = """[stations.cpu]
+[classes.user]
+kind = "open"
+rate_per_s = 1
+[demands_s]
+cpu = { user = %s }
+"""
+
+
+@pytest.mark.parametrize("verb", ["predict", "validate"])
+@pytest.mark.parametrize(
+    ("number", "parts"),
+    [("{ free = true }", ("not fitted: demands_s.cpu.user is unknown", "sojourn fit RUNS --model shop.toml")),
+     ("0.1", ("a model without a fit", "sojourn solve shop.toml"))],
+)  # fmt: skip
+def test_a_model_that_was_not_fitted(
+    sojourn: Sojourn, tmp_path: Path, verb: str, number: str, parts: tuple[str, ...]
+) -> None:
+    (tmp_path / "shop.toml").write_text(MODEL % number)
+    arguments = ("shop.toml", "--rate", "1") if verb == "predict" else ("runs", "--model", "shop.toml")
+    refused(sojourn(verb, *arguments), 2, "shop.toml: ", *parts)
+
+
+@pytest.mark.parametrize("share", ["-1", "0", "nan", "inf"])
+def test_a_share_of_saturation_that_is_none(sojourn: Sojourn, fitted: Path, share: str) -> None:
+    refused(sojourn("validate", "runs", "--model", fitted, f"--up-to={share}"), 2, "up_to: ", "above 0")
+
+
+@pytest.mark.parametrize("verb", ["fit", "report"])
+def test_a_file_that_cannot_be_written_is_found_before_the_work(sojourn: Sojourn, tmp_path: Path, verb: str) -> None:
+    (tmp_path / "file").write_text("")
+    for out, found in ((tmp_path, "is a folder"), ("file/new", "is no folder")):
+        refused(sojourn(verb, "nowhere", "--out", out), 2, "--out: ", found)
+
+
 def test_predict_prints_one_json_object(sojourn: Sojourn) -> None:
     code, out, err = sojourn("predict", "--model", "mmm", "--set", "mu_per_s=100,cores=1", "--rate", "50", "--json")
     assert code == 0, err

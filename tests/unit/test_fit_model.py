@@ -146,7 +146,7 @@ def test_a_fitted_file_is_a_model_and_comes_back(tmp_path: Path) -> None:
 def test_validation_scores_the_interval_of_a_new_run() -> None:
     fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
     table = fitted.validate(Runs([mmm_run(65.0), mmm_run(45.0, service_s=0.04)]), level=0.9)
-    assert table["inside_interval"].to_list() == [True, False]
+    assert dict(table.select("rate_per_s", "inside_interval").rows()) == {65.0: True, 45.0: False}
 
 
 def test_the_right_number_of_servers_is_chosen_and_ties_are_said() -> None:
@@ -168,7 +168,6 @@ WRONG = [
     (OPEN % ("0.02", "0.005"), RUNS, "no unknown"),
     (OPEN % FREE + '[observed]\ncpu = "disk sda"\n', RUNS, "no resource 'disk sda'; use one that the runs have: processes"),
     (OPEN % FREE, Runs([mmm_run(r, workers=w) for r in RATES for w in (1, 2)]), "factor workers varies"),
-    (OPEN % FREE + '[factors]\nrate_per_s = "stations.gpu.servers"\n', RUNS, "stations.gpu.servers: stations.gpu.servers"),
     (OPEN % FREE + '[factors]\nrate_per_s = "classes.user.rate_per_s = open(1)"\n', RUNS, "arithmetic of factors"),
     (OPEN % FREE, Runs([mmm_run(20.0)]), "1 configurations for 2 unknowns"),
     (OPEN.replace("servers = 2", 'servers = 2\n[stations.wire]\nkind = "delay"') % FREE + "wire = { user = { free = true } }\n",
@@ -207,6 +206,13 @@ def test_unknowns_in_a_file() -> None:
         assert words in str(caught.value)
     with pytest.raises(ModelError, match=r"factors\.workers: 3; give a path"):
         sj.Model.parse(OPEN % FREE + "[factors]\nworkers = 3\n")
+    for path in ("stations.gpu.servers", "stations.cpu.cores", "demands_s.cpu.guest", "gpu"):
+        with pytest.raises(ModelError, match=rf"factors\.workers: nothing stands at {path}; "):
+            sj.Model.parse(OPEN % FREE + f'[factors]\nworkers = "{path} = workers / 2"\n')
+    with pytest.raises(
+        ModelError, match=r"model:3: stations\.cpu\.servers: a whole number cannot be free; .* --model auto"
+    ):
+        sj.Model.parse(OPEN.replace("servers = 2", "servers = { free = true }") % FREE)
     with pytest.raises(ModelError, match=r"observed\.gpu"):
         sj.Model.parse(OPEN % FREE + '[observed]\ngpu = "processes"\n')
 
@@ -234,3 +240,25 @@ def test_the_next_runs_are_where_they_teach_most() -> None:
 
     found = next_runs(fit_model(RUNS, sj.Model.parse(OPEN % FREE)), 2)
     assert found.height == 2 and 60 < found["rate_per_s"][0] < 95 and (found["narrower"] > 0).all()
+
+
+def test_validation_has_utilisations_intervals_of_what_was_measured_and_the_order_of_the_levels() -> None:
+    model = sj.Model.parse(OPEN % FREE + '[observed]\ncpu = "processes"\n')
+    fitted = fit_model(RUNS, model)
+    again = [mmm_run(65.0), mmm_run(65.0, service_s=0.0202), mmm_run(9.0), mmm_run(98.0)]
+    table = fitted.validate(Runs(again))
+    assert table["rate_per_s"].to_list() == sorted(table["rate_per_s"].to_list())
+    busy = table.filter(table["metric"] == "utilisation")
+    assert busy["station"].unique().to_list() == ["cpu"] and busy["measured"][0] == pytest.approx(9.0 * 0.02 / 2)
+    assert busy["predicted"][0] == pytest.approx(0.09, rel=0.02) and busy["inside_interval"][0]
+    twice = busy.filter(busy["rate_per_s"] == 65.0)
+    # two repetitions, 1 % apart: s = 1 %/sqrt 2, and Student's t of one degree of freedom is 12.706
+    half = np.log(twice["measured_high"] / twice["measured"]).to_list()
+    assert half == pytest.approx([np.log(1.01) / np.sqrt(2) * 12.706] * 2, rel=1e-3)
+    below = fitted.validate(Runs(again), up_to=0.5)
+    assert below["rate_per_s"].unique().to_list() == [9.0]
+    alone = fitted.validate(Runs([mmm_run(30.0)])).row(0, named=True)
+    assert alone["measured_high"] / alone["measured"] == pytest.approx(np.exp(1.96 * 0.02), rel=1e-4)
+    for share in (0.0, -1.0, float("nan"), 0.01):
+        with pytest.raises(InputError, match="up_to|no run is left"):
+            fitted.validate(Runs(again), up_to=share)

@@ -77,5 +77,7 @@ def test_instability_is_no_mistake() -> None:
 
 
 def test_a_station_may_be_called_think_where_nothing_is_routed() -> None:
-    m = sj.Model([sj.Queue("cpu"), sj.Delay("think")], [sj.Closed("user", 5, 1.0)], {"cpu": {"user": 0.02}})
-    assert m.network.visits.tolist() == [[1.0], [0.0]]
+    m = sj.Model(
+        [sj.Queue("cpu"), sj.Delay("think")], [sj.Closed("user", 5)], {"cpu": {"user": 0.02}, "think": {"user": 1.0}}
+    )
+    assert m.network.visits.tolist() == [[1.0], [1.0]]

@@ -71,16 +71,15 @@ def test_visits_solve_the_traffic_equations(data: st.DataObject) -> None:
     )
     p = np.array(weights, float)
     p = 0.95 * p / np.maximum(p.sum(axis=1, keepdims=True), 1)
-    come = np.linalg.matrix_power(np.eye(count) + p, count)[0] > 0  # who is never come to is refused
-    rows: dict[str, Any] = {
-        a: {b: p[i, j] for j, b in enumerate(names) if p[i, j]} for i, a in enumerate(names) if come[i]
-    }
+    come = np.flatnonzero(np.linalg.matrix_power(np.eye(count) + p, count)[0])  # who is never come to is refused
+    names, p = [names[i] for i in come], p[np.ix_(come, come)]
+    rows: dict[str, Any] = {a: {b: p[i, j] for j, b in enumerate(names) if p[i, j]} for i, a in enumerate(names)}
     model = sj.Model(
         [sj.Queue(name) for name in names], [sj.Open("c", 1.0)], service_s={name: {"c": 0.1} for name in names},
         routing={"c": {"source": {names[0]: 1.0}, **rows}},
     )  # fmt: skip
     v = model.network.visits[:, 0]
-    enters = np.eye(count)[0]
+    enters = np.eye(len(names))[0]
     assert v == pytest.approx(enters + v @ p, rel=1e-10, abs=1e-12)
 
 

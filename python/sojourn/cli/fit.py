@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.fit_model import fit_file, is_model_file
+from sojourn.cli.output import check_writable
 from sojourn.cli.settings import settings
 from sojourn.errors import InputError
 
@@ -20,7 +21,7 @@ def fit(
     variant: Annotated[str, typer.Option(help="paper, shared, priority, or best: decided on held-out rates")] = "best",
     given: Annotated[str, typer.Option("--set", help="what is known: p=1,capacity=100,client_s=5e-5")] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
-    seed: Annotated[int, typer.Option(help="of the bootstrap")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="of the bootstrap")] = 1,
     level: Annotated[float, typer.Option(help="of the intervals")] = 0.95,
     further: Annotated[
         int, typer.Option("--next", min=0, help="of a model file: so many runs that would teach most")
@@ -32,6 +33,7 @@ def fit(
     from sojourn.measure.folder import run_folders
     from sojourn.measure.observations import observe
 
+    check_writable(out)
     if model == "auto" or is_model_file(model):
         fit_file(runs, model, out, seed, level, further)
         return

@@ -12,9 +12,12 @@ import typer
 from rich.table import Table
 
 from sojourn.cli.output import console
+from sojourn.errors import InputError
 from sojourn.units import interval, percent
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from sojourn.table import Metrics
 
 
@@ -24,11 +27,22 @@ def is_model_file(name: str) -> bool:
 
 
 def is_fitted_model(path: Path) -> bool:
-    """Whether a file is what `fit --model FILE` wrote."""
+    """Whether a file is what `fit --model FILE` wrote. Raises InputError for a model that was not fitted."""
+    from sojourn.model import Model
+    from sojourn.model.unknown import unknowns
+
     try:
-        return "fit" in tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return False
+        return False  # whoever reads it says why
+    if "stations" not in table or "fit" in table:
+        return "fit" in table
+    free = list(unknowns(Model.read(path)))
+    if free:
+        remedy = f"run `sojourn fit RUNS --model {path}` first, and give the file that it writes"
+        raise InputError(f"not fitted: {', '.join(free)} {'are' if len(free) > 1 else 'is'} unknown", path, remedy)
+    remedy = f"`sojourn solve {path}` answers it; to have intervals, write {{ free = true }} for a number, and fit it"
+    raise InputError("a model without a fit", path, remedy)
 
 
 def fit_file(runs: list[Path], model: str, out: Path, seed: int, level: float, further: int) -> None:
@@ -97,30 +111,45 @@ def _interval(row: dict[str, Any] | None, unit: str) -> str:
     return "" if row is None or row["value"] is None else interval(row["value"], row["low"], row["high"], unit)
 
 
-def validate_file(path: Path, runs: list[Path], level: float, changed: dict[str, Any], as_json: bool) -> None:
+def validate_file(
+    path: Path, runs: list[Path], level: float, changed: dict[str, Any], up_to: float | None, as_json: bool
+) -> None:
     """Each run: predicted, prediction interval, measured, inside or not."""
     from sojourn.fit.model import FittedModel
     from sojourn.fit.runs import observe_runs
 
-    found = FittedModel.read(path).validate(observe_runs(runs), level, changed)
+    measured = observe_runs(runs)
+    found = FittedModel.read(path).validate(measured, level, changed, up_to)
     if as_json:
         typer.echo(json.dumps(found.to_dicts()))
         return
     shown = Table("run", "", "predicted", "measured", "error", "", box=None, header_style="dim")
+    last = ""
     for row in found.iter_rows(named=True):
-        unit = "s" if row["metric"] == "response_time" else "1/s"
-        name = row["metric"].replace("_", " ") + (f" of {row['class']}" if row["class"] else "")
-        predicted = (
-            "saturated" if row["predicted"] is None else interval(row["predicted"], row["low"], row["high"], unit)
-        )
-        held = "" if row["inside_interval"] else "not in the interval"
-        error = "" if row["error"] is None else percent(row["error"])
-        shown.add_row(row["run"], name, predicted, interval(row["measured"], None, None, unit), error, held)
+        shown.add_row("" if row["run"] == last else row["run"], *_judged(row))
+        last = row["run"]
     out = console()
     out.print(shown)
-    count = found["inside_interval"].sum()
-    errors = found.filter(found["metric"] == "response_time")["error"].drop_nulls().abs().to_numpy()
-    median = f"; median error of response times {percent(float(np.median(errors)))}" if len(errors) else ""
-    out.print(
-        f"{count} of {found.height} measured values lie in their {percent(level, 0)} prediction intervals{median}"
-    )
+    for line in [*(f"left out: {text}" for text in measured.left_out), scores(found, level)]:
+        out.print(line, markup=False)
+
+
+def _judged(row: dict[str, Any]) -> tuple[str, ...]:
+    unit = {"response_time": "s", "throughput": "1/s"}.get(row["metric"], "share")
+    name = row["metric"].replace("_", " ") + "".join(f" of {row[k]}" for k in ("station", "class") if row[k])
+    predicted = interval(row["predicted"], row["low"], row["high"], unit)
+    return (
+        name, "saturated" if row["predicted"] is None else predicted,
+        interval(row["measured"], row["measured_low"], row["measured_high"], unit),
+        "" if row["error"] is None else percent(row["error"], sign=True), "" if row["inside_interval"] else "not in the interval",
+    )  # fmt: skip
+
+
+def scores(found: pl.DataFrame, level: float) -> str:
+    """How many measured values lie in their intervals, and the median error, by quantity."""
+    parts = []
+    for (metric,), rows in found.group_by("metric", maintain_order=True):
+        errors = rows["error"].drop_nulls().abs()
+        median = f", median error {percent(float(np.median(errors.to_numpy())))}" if len(errors) else ""
+        parts.append(f"{str(metric).replace('_', ' ')} {rows['inside_interval'].sum()} of {rows.height}{median}")
+    return f"in their {percent(level, 0)} prediction intervals: {'; '.join(parts)}"

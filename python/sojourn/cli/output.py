@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -19,6 +21,22 @@ def console() -> Console:
     """Standard output; as wide as the terminal, or 140 columns where there is none."""
     plain = Console(highlight=False)
     return plain if plain.is_terminal else Console(highlight=False, width=PIPE_WIDTH)
+
+
+def check_writable(path: Path, option: str = "--out") -> None:
+    """InputError for a file that cannot be written, before the work whose result it is to hold."""
+    there = path if path.exists() else next(p for p in path.absolute().parents if p.exists())
+    found = (
+        f"{path} is a folder"
+        if path.is_dir()
+        else f"{there} is no folder"
+        if there != path and not there.is_dir()
+        else ""
+    )
+    if not found and not os.access(there, os.W_OK):
+        found = f"no right to write {there}"
+    if found:
+        raise InputError(found, option, "give a file that can be written")
 
 
 def one_form(as_json: bool, as_csv: bool, verb: str) -> None:

@@ -33,10 +33,7 @@ def predict(
     """Predicts response time, throughput and utilisation, with intervals where a fit is given, and where it saturates."""
     known = settings(given, "--set")
     if fitted is not None and is_fitted_model(fitted):
-        rates_asked = {"rate_per_s": levels(rate, "--rate")} if rate else {}
-        predict_file(
-            fitted, {**{k: [v] for k, v in known.items()}, **rates_asked, **factors(vary or [])}, level, as_json
-        )
+        predict_file(fitted, _asked(known, rate, vary or []), level, as_json)
         return
     if vary:
         raise InputError(f"--vary {vary[0]}", "predict", "it is for a fitted model file; give --rate and --set")
@@ -53,6 +50,20 @@ def predict(
         typer.echo(metrics.to_json())
     else:
         _show(metrics)
+
+
+def _asked(known: dict[str, Any], rate: str, vary: list[str]) -> dict[str, list[Any]]:
+    """Factor or path → values. Raises InputError for one that is given twice, and for a rate that is none."""
+    found: dict[str, list[Any]] = {}
+    rates: dict[str, list[Any]] = {"rate_per_s": [*levels(rate, "--rate")]} if rate else {}
+    for part in ({name: [value] for name, value in known.items()}, rates, factors(vary)):
+        for name, values in part.items():
+            if name in found:
+                raise InputError(f"{name} twice", "predict", "give it in one of --set, --rate and --vary")
+            if name == "rate_per_s" and not all(isinstance(v, int | float) and v > 0 for v in values):
+                raise InputError(", ".join(map(str, values)), "--rate", "give rates above 0")
+            found[name] = values
+    return found
 
 
 def _from_file(path: Path, rates: list[float], known: dict[str, Any]) -> Metrics:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from sojourn.cli.output import check_writable
+
 
 def report(
     runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
@@ -18,6 +20,7 @@ def report(
     from sojourn.measure.folder import run_folders
     from sojourn.report import write_figures, write_html
 
+    check_writable(out)
     document = runs_document(run_folders(runs))
     write_html(document, out)
     typer.echo(f"written to {out}")

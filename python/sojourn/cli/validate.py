@@ -17,11 +17,12 @@ def validate(
     given: Annotated[str, typer.Option("--set", help="of a model file, what is new: stations.cpu.servers=4")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="print the errors, point by point, as JSON")] = False,
 ) -> None:
-    """Relative errors of a fitted model against measured runs, in the layout of the document's Table 3."""
+    """A fitted model beside measured runs: predicted, its interval, measured; of our own models relative errors as a table."""
     from sojourn.cli.fit import is_open_loop
     from sojourn.cli.fit_model import is_fitted_model, validate_file
     from sojourn.cli.settings import settings
     from sojourn.fit import Fitted
+    from sojourn.fit.validate_model import check_up_to
     from sojourn.measure.folder import run_folders
     from sojourn.measure.observations import observe
     from sojourn.predict import predict
@@ -29,8 +30,10 @@ def validate(
     from sojourn.validate import table3_text
     from sojourn.validate import validate as validate_
 
+    if up_to is not None:
+        check_up_to(up_to)
     if is_fitted_model(model):
-        validate_file(model, runs, level, settings(given, "--set"), as_json)
+        validate_file(model, runs, level, settings(given, "--set"), up_to, as_json)
         return
     fitted = Fitted.read(model)
     observations = observe([path for path in run_folders(runs) if is_open_loop(path)])

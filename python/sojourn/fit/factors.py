@@ -17,12 +17,11 @@ from typing import Any
 
 from sojourn.errors import FitError, ModelError
 from sojourn.model import Closed, Model, Open
-from sojourn.model.unknown import replaced
+from sojourn.model.unknown import WHOLE, replaced
 
 OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
-WHOLE = ("servers", "size", "limit", "population", "capacity", "branches")
 
 
 @dataclass(frozen=True)

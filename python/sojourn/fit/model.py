@@ -62,17 +62,20 @@ class FittedModel:
 
         return predict_model(self, vary, level)
 
-    def validate(self, runs: Runs, level: float = 0.95, changed: Mapping[str, Any] | None = None) -> pl.DataFrame:
-        """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; a row a metric. `changed`:
-        path → value, where these runs differ from those fitted in a way that is no factor of theirs."""
-        from sojourn.fit.predict_model import validate_model
+    def validate(
+        self, runs: Runs, level: float = 0.95, changed: Mapping[str, Any] | None = None, up_to: float | None = None
+    ) -> pl.DataFrame:
+        """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; see
+        `validate_model.validate_model`."""
+        from sojourn.fit.validate_model import validate_model
 
-        return validate_model(self, runs, level, changed)
+        return validate_model(self, runs, level, changed, up_to)
 
     def write(self, path: Path | str) -> None:
-        """One TOML file, which is the model with the values found too: `sojourn solve` takes it."""
+        """One TOML file, which is the model with the values found too: `sojourn solve` takes it. Folders are made."""
         from sojourn.fit.file import to_toml
 
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(to_toml(self), encoding="utf-8")
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""A fitted model in configurations that nobody has run, with intervals for a new run; and beside runs that were made.
+"""A fitted model in configurations that nobody has run, with intervals for a new run.
 
 An interval has three parts, drawn together: the unknowns (refits), one factor on all demands (the model's own error, which
 so grows towards saturation as response times do), and what a new run differs by from its mean. Where part of the draws
@@ -13,14 +13,12 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from sojourn.errors import FitError, MethodRefused
 from sojourn.fit.evaluate import Evaluator, slower_clock
 from sojourn.fit.fitted import check_level
-from sojourn.fit.runs import Runs
 from sojourn.model import Model
 from sojourn.model.unknown import Unknown, replaced
 from sojourn.solve import status
@@ -52,7 +50,7 @@ def predict_model(fitted: FittedModel, vary: Mapping[str, Sequence[Any] | Any], 
     refused: list[str] = []
     for point in points:
         try:
-            told = list(_point(fitted, point, level))
+            told = list(point_rows(fitted, point, level))
         except MethodRefused as error:
             refused.append(f"{', '.join(f'{k} = {v}' for k, v in point.items())}: {error.value}")
             told = [{"metric": "response_time", "value": None, "status": "not_answered", "inside": False}]
@@ -70,7 +68,8 @@ def _outside(rows: Sequence[Row]) -> str:
     )
 
 
-def _point(fitted: FittedModel, point: Mapping[str, Any], level: float) -> Iterator[Row]:
+def point_rows(fitted: FittedModel, point: Mapping[str, Any], level: float) -> Iterator[Row]:
+    """The rows of one configuration, factors and paths → values."""
     factors = {k: v for k, v in point.items() if "." not in k}
     template = fitted.template
     for path, value in point.items():
@@ -180,30 +179,6 @@ def _row(value: float, spread: Array, share: float, shares: Array, level: float)
     if not np.isfinite(high):
         return found | {"high": None, "status": "open_above"}
     return found | {"high": float(max(high, value)), "status": "ok"}
-
-
-def validate_model(
-    fitted: FittedModel, runs: Runs, level: float = 0.95, changed: Mapping[str, Any] | None = None
-) -> pl.DataFrame:
-    """Columns: run, factors, class, metric, predicted, low, high, measured, error (relative), inside_interval, inside (of
-    what was measured)."""
-    check_level(level)
-    rows: list[Row] = []
-    for run in runs.runs:
-        point = {**run.factors, **(changed or {})}
-        told = {(r["class"], r["metric"]): r for r in _point(fitted, point, level) if r["station"] == ""}
-        for (cls, metric), (measured, _) in run.means.items():
-            row = told.get((cls, metric))
-            if row is None or (metric == "throughput" and all(c.kind == "open" for c in fitted.model.classes)):
-                continue
-            value, low, high = row["value"], row["low"], row["high"]
-            held = value is not None and low <= measured and (high is None or measured <= high)
-            rows.append({
-                "run": run.name, **run.factors, "class": cls, "metric": metric, "predicted": value, "low": low, "high": high,
-                "measured": measured, "error": None if value is None else value / measured - 1, "inside_interval": held,
-                "inside": row["inside"],
-            })  # fmt: skip
-    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def template_of(model: Model, paths: Sequence[str], values: Sequence[float]) -> Model:

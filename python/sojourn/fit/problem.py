@@ -147,6 +147,7 @@ class FitProblem:
 
         Of response times by `sensitivity`: the mean of a run near saturation is known by as much less as the response
         grows faster with the load (W. Whitt: Planning Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366).
+        Of busy resources: the work of a Poisson number of exponential services has twice the relative variance of their number.
         """
         found = {}
         for metric in ("response_time", "throughput"):
@@ -154,16 +155,18 @@ class FitProblem:
             by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
             within = np.sqrt(np.maximum(self.weight**-2 - FLOOR[metric] ** 2, 0.0)) / by
             found[metric] = float(max(np.median(within[own]), self._repeated(metric, by))) if own.any() else 0.0
-        return found
+        counts = [r.means.get(("", "throughput"), (0.0, 0.0))[1] for r in self.runs.runs]
+        work = float(np.sqrt(2) * np.median(counts))
+        return found | {"busy": max(work, self._repeated("busy", np.ones_like(sensitivity)))}
 
     def _repeated(self, metric: str, by: Array) -> float:
         """Standard deviation between repetitions of one configuration, each by `by`; 0 without any."""
-        squares, degrees = 0.0, 0
-        for number in range(len(self.each)):
-            own = [i for i, s in enumerate(self.seen) if self.of[i] == number and s.key == ("", "", metric)]
-            logs = [self.seen[i].log / by[i] for i in own]
-            if len(logs) > 1:
-                squares, degrees = squares + float(np.var(logs) * len(logs)), degrees + len(logs) - 1
+        groups: dict[tuple[int, str], list[float]] = {}
+        for i, s in enumerate(self.seen):
+            if s.key[1:] == ("", metric):
+                groups.setdefault((self.of[i], s.key[0]), []).append(s.log / by[i])
+        degrees = sum(len(logs) - 1 for logs in groups.values())
+        squares = sum(float(np.var(logs) * len(logs)) for logs in groups.values())
         return float(np.sqrt(squares / degrees)) if degrees else 0.0
 
     def notes(self) -> list[str]:
@@ -189,15 +192,8 @@ def _seen(number: int, run: Run, model: Model) -> list[Measurement]:
             found.append(
                 Measurement(number, ("", cls, metric), float(np.log(value)), 1 / np.hypot(error, FLOOR[metric]))
             )
-    observed = dict(model.observed) | {
-        s.name: s.name for s in model.stations if s.name in run.busy and s.name not in model.observed
-    }
-    for station, given in observed.items():
-        wanted_names = (given,) if isinstance(given, str) else tuple(given)
-        if (
-            all(name in run.busy for name in wanted_names)
-            and (busy := sum(run.busy[n] for n in wanted_names)) > LEAST_BUSY
-        ):
+    for station, busy in run.busy_at(model).items():
+        if busy > LEAST_BUSY:
             weight = 1 / np.hypot(FLOOR["busy"], LEAST_BUSY / busy)
             found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), float(weight)))
     return found

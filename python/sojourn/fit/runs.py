@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError
 from sojourn.measure.folder import RunFolder, run_folders
+from sojourn.model import Model
 
 Array = NDArray[np.float64]
 Z = 1.959964  # of the 95 % intervals that run folders have
@@ -40,6 +41,15 @@ class Run:
     def configuration(self) -> str:
         """Runs of one configuration are repetitions."""
         return json.dumps(self.factors, sort_keys=True)
+
+    def busy_at(self, model: Model) -> dict[str, float]:
+        """Station → servers at work, of stations by whose resources the run was watched: `[observed]`, or the same name."""
+        same = {s.name: s.name for s in model.stations if s.name in self.busy}
+        given = {
+            s: (names,) if isinstance(names, str) else tuple(names)
+            for s, names in (same | dict(model.observed)).items()
+        }
+        return {s: sum(self.busy[n] for n in names) for s, names in given.items() if all(n in self.busy for n in names)}
 
 
 @dataclass(frozen=True)

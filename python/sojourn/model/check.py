@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import ModelError
-from sojourn.model.check_routes import check_reached, check_routes
+from sojourn.model.check_routes import check_reached, check_routes, check_visited
 from sojourn.model.check_stations import check_class, check_region, check_station
 from sojourn.model.check_times import check_time
 from sojourn.model.nouns import Closed, LoadDependent, Pool
 from sojourn.model.times import Distribution
+from sojourn.model.unknown import check_path
 from sojourn.model.values import RESERVED, names, number, one_of
 
 if TYPE_CHECKING:
@@ -48,10 +49,11 @@ def check(model: Model) -> None:
         check_routes(model, stations)
     check_reached(model, stations)
     _visited(model, stations)
+    check_visited(model, stations)
 
 
 def _of_runs(model: Model, stations: list[str]) -> None:
-    """Factors and what was watched: names and paths as texts. Where the paths lead is found where a model is fitted."""
+    """Factors and what was watched: texts, and paths that lead somewhere, whether or not any run has the factor."""
     for part in ("factors", "observed"):
         table = getattr(model, part)
         if not isinstance(table, Mapping):
@@ -63,6 +65,15 @@ def _of_runs(model: Model, stations: list[str]) -> None:
             if not many or not all(isinstance(one, str) and one for one in many):
                 what = "a path of the model" if part == "factors" else "a resource of the runs"
                 raise ModelError(repr(value), f"{part}.{key}", f"give {what} as a text, or a list of these")
+            for text in many if part == "factors" else ():
+                _leads(model, text.partition("=")[0].strip(), f"factors.{key}")
+
+
+def _leads(model: Model, path: str, place: str) -> None:
+    try:
+        check_path(model, path)
+    except ModelError as error:
+        raise ModelError(f"nothing stands at {path}", place, error.remedy) from None
 
 
 def _references(model: Model, stations: list[str]) -> None:

@@ -45,6 +45,15 @@ def check_reached(model: Model, stations: list[str]) -> None:
             raise ModelError(f"class {cls} never comes to {', '.join(lost)}", f"routing.{cls}.{lost[0]}", remedy)
 
 
+def check_visited(model: Model, stations: list[str]) -> None:
+    """Every station is come to by some class."""
+    found = _reached(model, stations)
+    for s in stations:
+        if all(station != s for _, station in found):
+            remedy = f"leave it out, or give it a time, e.g. demands_s.{s}.{model.classes[0].name}, or a route"
+            raise ModelError("no class visits it", f"stations.{s}", remedy)
+
+
 def _reached(model: Model, stations: list[str]) -> set[State]:
     """What the classes can come to from where their passes begin, as it is written."""
     edge: list[State] = []

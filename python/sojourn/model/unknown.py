@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 USUAL = 0.01  # s, or whatever the number is in, where no start was given
 TABLES = ("demands_s", "service_s", "visits", "routing")
 NOUNS = ("stations", "classes")
+WHOLE = ("servers", "size", "limit", "population", "capacity", "branches", "cores", "nics")
 
 
 class Unknown(float):
@@ -52,7 +53,11 @@ class Unknown(float):
 
 
 def unknown(table: Mapping[str, Any], place: str) -> Unknown:
-    """From `{ free = true, start = 0.02, low = 0.001, high = 1 }`. Raises ModelError for what is no such table."""
+    """From `{ free = true, start = 0.02, low = 0.001, high = 1 }`. Raises ModelError for what is no such table, and where
+    only whole numbers can stand, which a search along slopes cannot find."""
+    if (name := place.rpartition(".")[2]) in WHOLE:
+        remedy = f'give it, or vary it between the runs and say [factors] {name} = "{place}"; --model auto tries several servers'
+        raise ModelError("a whole number cannot be free", place, remedy)
     for key in table:
         if key not in ("free", "start", "low", "high"):
             raise ModelError(f"unknown key {key!r}", f"{place}.{key}", "an unknown has free, start, low, high")
@@ -93,22 +98,44 @@ def _inside(value: Any, path: str) -> Iterator[tuple[str, Unknown]]:
 
 def replaced(model: Model, path: str, value: Any) -> Model:
     """The model with what stands at `path` replaced; ModelError where nothing does."""
+    part, item, key = _place(model, path)
+    if item is None:
+        return replace(model, **{part: _put(getattr(model, part), key, value, path)})
+    same = tuple(_put(i, key, value, path) if i is item else i for i in getattr(model, part))
+    return replace(model, **{part: same})  # type: ignore[arg-type]
+
+
+def check_path(model: Model, path: str) -> None:
+    """Raises ModelError for a path at which nothing stands."""
+    part, item, key = _place(model, path)
+    holder = getattr(model, part) if item is None else item
+    while key:
+        holder, _, key = _inner(holder, key, path)
+
+
+def _place(model: Model, path: str) -> tuple[str, Any, str]:
+    """The part of the model, the noun in it or None where the part is a table, and the rest of the path."""
     part, _, rest = path.partition(".")
-    if part in NOUNS or part == "regions":
-        items = getattr(model, part)
-        name = next((i.name for i in items if rest.startswith(i.name + ".")), "")
-        if not name:
-            raise ModelError(path, "path", f"use {part}.NAME.FIELD with one of {', '.join(i.name for i in items)}")
-        key = rest[len(name) + 1 :]
-        same = tuple(_put(i, key, value, path) if i.name == name else i for i in items)
-        return replace(model, **{part: same})  # type: ignore[arg-type]
-    if part not in TABLES:
+    if part in TABLES:
+        return part, None, rest
+    if part not in (*NOUNS, "regions"):
         raise ModelError(path, "path", "use stations.…, classes.…, demands_s.…, service_s.…, visits.… or routing.…")
-    return replace(model, **{part: _put(getattr(model, part), rest, value, path)})
+    items = getattr(model, part)
+    item = next((i for i in items if rest.startswith(i.name + ".")), None)
+    if item is None:
+        raise ModelError(path, "path", f"use {part}.NAME.FIELD with one of {', '.join(i.name for i in items)}")
+    return part, item, rest[len(item.name) + 1 :]
 
 
 def _put(holder: Any, key: str, value: Any, path: str) -> Any:
     """A copy of `holder`, a table or frozen data, with what is at `key` replaced."""
+    inner, first, rest = _inner(holder, key, path)
+    new = _put(inner, rest, value, path) if rest else value
+    return {**holder, first: new} if isinstance(holder, Mapping) else replace(holder, **{first: new})
+
+
+def _inner(holder: Any, key: str, path: str) -> tuple[Any, str, str]:
+    """What `holder` has at the first part of `key`, the name that it has there, and the rest of `key`."""
     known: dict[str, str] = {name: name for name in holder} if isinstance(holder, Mapping) else {}
     if is_dataclass(holder):
         known = {_plain(f.name): f.name for f in fields(holder)}
@@ -116,8 +143,7 @@ def _put(holder: Any, key: str, value: Any, path: str) -> Any:
     if first is None:
         raise ModelError(path, "path", f"there is {', '.join(known) or 'no further part'} and not {key}")
     inner = holder[first] if isinstance(holder, Mapping) else getattr(holder, known[first])
-    new = value if key == first else _put(inner, key[len(first) + 1 :], value, path)
-    return {**holder, first: new} if isinstance(holder, Mapping) else replace(holder, **{known[first]: new})
+    return inner, known[first], key[len(first) + 1 :]
 
 
 def _plain(field: str) -> str:

@@ -1,0 +1,136 @@
+"""A fitted model beside runs: what was predicted for each, with the interval of a new run, and what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from sojourn.errors import InputError
+from sojourn.fit.factors import applied, factors_of
+from sojourn.fit.fitted import check_level
+from sojourn.fit.predict_model import point_rows
+from sojourn.fit.runs import Run, Runs
+from sojourn.model import Queue
+from sojourn.model.unknown import replaced
+
+if TYPE_CHECKING:
+    from sojourn.fit.model import FittedModel
+
+Row = dict[str, Any]
+Spread = dict[tuple[str, str, str], tuple[float, int]]  # (station, class, metric) → relative spread, degrees of freedom
+
+
+def validate_model(
+    fitted: FittedModel,
+    runs: Runs,
+    level: float = 0.95,
+    changed: Mapping[str, Any] | None = None,
+    up_to: float | None = None,
+) -> pl.DataFrame:
+    """A row a run, class, station and metric (response_time, s; throughput, 1/s; utilisation), in the order of the levels.
+
+    Columns: run, its factors, class, station, metric, predicted, low, high, measured, measured_low, measured_high, error
+    (relative), inside_interval, inside (of what was measured). The interval of a measured value is by what repetitions differ
+    by, where there are any, else the run's own. changed: path → value, where these runs differ from those fitted. up_to: only
+    runs below this share of the predicted saturation rate. Raises InputError for a level, for `up_to`, and where no row is left.
+    """
+    check_level(level)
+    if up_to is not None:
+        check_up_to(up_to)
+    spread = _repeated(fitted, runs)
+    rows: list[Row] = []
+    for run in sorted(runs.runs, key=_level):
+        point = {**run.factors, **(changed or {})}
+        told = {(r["station"], r["class"], r["metric"]): r for r in point_rows(fitted, point, level)}
+        if up_to is not None and _beyond(run, told, up_to):
+            continue
+        for key, measured, error in _measured(fitted, run, _servers(fitted, point)):
+            if (row := told.get(key)) is not None:
+                half = _half(error, spread.get(key), level)
+                rows.append({"run": run.name, **run.factors} | _row(key, row, measured, half))
+    if not rows:
+        raise InputError("no run is left", "validate", "give runs of what the model has, or a larger --up-to")
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def check_up_to(share: float) -> None:
+    """Raises InputError for what is no share of the saturation rate."""
+    if not (share > 0 and math.isfinite(share)):
+        raise InputError(share, "up_to", "give a share of the saturation rate above 0, like 0.8")
+
+
+def _level(run: Run) -> tuple[Any, ...]:
+    """Numbers by size before texts, factor by factor."""
+    return tuple((isinstance(v, str), v) for v in run.factors.values()), run.name
+
+
+def _beyond(run: Run, told: Mapping[tuple[str, str, str], Row], up_to: float) -> bool:
+    limit = told.get(("", "", "saturation_rate"))
+    if limit is None:
+        raise InputError(f"up_to = {up_to:g}", "validate", "leave it out: this model has no saturation rate")
+    rate = run.factors.get("rate_per_s", run.means.get(("", "throughput"), (0.0, 0.0))[0])
+    return bool(rate > up_to * limit["value"])
+
+
+def _measured(
+    fitted: FittedModel, run: Run, servers: Mapping[str, int]
+) -> Iterator[tuple[tuple[str, str, str], float, float]]:
+    """Station, class and metric; value, relative standard error (NaN where nobody knows)."""
+    opened = all(c.kind == "open" for c in fitted.model.classes)
+    for (cls, metric), (value, error) in run.means.items():
+        if not (metric == "throughput" and opened):  # as many leave as come
+            yield ("", cls, metric), value, error
+    for station, busy in run.busy_at(fitted.model).items():
+        if station in servers:
+            yield (station, "", "utilisation"), busy / servers[station], math.nan
+
+
+def _servers(fitted: FittedModel, point: Mapping[str, Any]) -> dict[str, int]:
+    """Of each queue, in the configuration of a run."""
+    factors = {k: v for k, v in point.items() if "." not in k}
+    model = applied(fitted.model, factors_of(fitted.model, [factors]), factors)
+    for path, value in point.items():
+        model = replaced(model, path, value) if "." in path else model
+    return {s.name: s.servers for s in model.stations if isinstance(s, Queue)}
+
+
+def _repeated(fitted: FittedModel, runs: Runs) -> Spread:
+    """What repetitions of a configuration differ by, of the logarithm, over all configurations that were repeated."""
+    found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for run in runs.runs:
+        for key, value, _ in _measured(fitted, run, dict.fromkeys(fitted.model.observed, 1)):
+            found.setdefault(key, {}).setdefault(run.configuration, []).append(math.log(value))
+    spread: Spread = {}
+    for key, groups in found.items():
+        degrees = sum(len(g) - 1 for g in groups.values())
+        if degrees:
+            squares = sum(float(np.var(g)) * len(g) for g in groups.values())
+            spread[key] = math.sqrt(squares / degrees), degrees
+    return spread
+
+
+def _half(error: float, repeated: tuple[float, int] | None, level: float) -> float:
+    """Half the width of the interval of a logarithm; NaN where neither repetitions nor the run itself tell."""
+    if repeated is not None:
+        return repeated[0] * float(student.ppf((1 + level) / 2, repeated[1]))
+    return error * float(norm.ppf((1 + level) / 2)) if error > 0 else math.nan
+
+
+def _row(key: tuple[str, str, str], told: Row, measured: float, half: float) -> Row:
+    station, cls, metric = key
+    value, low, high = told["value"], told["low"], told["high"]
+    known = not math.isnan(half)
+    return {
+        "class": cls, "station": station, "metric": metric, "predicted": value, "low": low, "high": high, "measured": measured,
+        "measured_low": measured * math.exp(-half) if known else None,
+        "measured_high": measured * math.exp(half) if known else None,
+        "error": None if value is None else value / measured - 1,
+        "inside_interval": bool(value is not None and low <= measured and (high is None or measured <= high)),
+        "inside": told["inside"],
+    }  # fmt: skip
