@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -26,7 +26,7 @@ class UrlOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    kind: Literal["url"] = "url"
+    kind: str = "url"
     url: str
     factors: dict[str, Factor] = Field(default_factory=dict)
     resources: dict[str, ResourceOptions] = Field(default_factory=dict)

@@ -22,6 +22,7 @@ from sojourn.table import Metrics
 METRICS = ("throughput", "response_time")
 TRAINING, HELD_OUT, BLIND = "training", "held out", "blind"
 NO_WIDTH = 1e-6
+ONCE = ("run", "class", "metric", "model", "kind")  # a saturation rate is predicted for each rate of a configuration
 SCHEMA = {
     "section": pl.String, "run": pl.String, "valid": pl.Boolean, "class": pl.String, "metric": pl.String,
     "predicted": pl.Float64, "low": pl.Float64, "high": pl.Float64, "status": pl.String, "measured": pl.Float64,
@@ -45,7 +46,7 @@ def judged(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
             elif manifest["section"] == SATURATION and _same_but_load(manifest["factors"], one["factors"]):
                 for model, predicted in of_model.items():
                     rows += _of_saturation(folder, predicted, model)
-    return pl.DataFrame(rows, schema=SCHEMA).unique(maintain_order=True)
+    return pl.DataFrame(rows, schema=SCHEMA).unique(ONCE, keep="first", maintain_order=True)
 
 
 def judged_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, fitted: Any) -> pl.DataFrame:
@@ -80,17 +81,22 @@ def _of_saturation(folder: RunFolder, predicted: Iterable[Row], model: str) -> l
 
 
 def _row(folder: RunFolder, row: Row, model: str, kind: str, measured_as: str = "") -> Row:
-    value, low, high = row["value"], row["low"], row["high"]
     measured = _measured(folder, measured_as or row["metric"], row["class"])
-    valid = bool(folder.manifest["valid"])
+    return row_of(folder.manifest, folder.path.name, row, model, kind, measured)
+
+
+def row_of(run: Mapping[str, Any], name: str, row: Row, model: str, kind: str, measured: float | None) -> Row:
+    """A row of SCHEMA: the run (its manifest) and its name, a predicted row, and what was measured."""
+    value, low, high = row["value"], row["low"], row["high"]
+    valid = bool(run["valid"])
     known = valid and measured is not None
     saturated = known and value is None and row["status"] == "unstable" and row["metric"] == "response_time"
     error = float("inf") if saturated else None
-    if known and value is not None and measured and is_prediction(row, folder.manifest["factors"]):
+    if known and value is not None and measured and is_prediction(row, run["factors"]):
         error = value / measured - 1
     inside = low <= measured and (high is None or measured <= high) if known and is_interval(low, high) else None
     return {
-        "section": folder.manifest["section"], "run": folder.path.name, "valid": valid, "class": row["class"],
+        "section": run["section"], "run": name, "valid": valid, "class": row["class"],
         "metric": row["metric"], "predicted": value, "low": low, "high": high, "status": row["status"],
         "measured": measured, "error": error, "inside": False if saturated else inside, "model": model, "kind": kind,
     }  # fmt: skip
