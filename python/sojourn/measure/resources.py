@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.metrics import row
 from sojourn.measure.watched import Key, busy_per_s, completed_per_s, disk, group, process, station
@@ -18,25 +20,28 @@ from sojourn.table import COLUMNS, Metrics
 
 @dataclass(frozen=True)
 class Resource:
-    """One of: processes, a control group (path below /sys/fs/cgroup), a disk, a station of a simulated model. `capacity`:
-    how many seconds it can be busy a second: cores, disks, servers."""
+    """One of: processes, a control group (path below /sys/fs/cgroup), a disk, a station of a simulated model, cores (all
+    that they do). `capacity`: how many seconds it can be busy a second: cores, disks, servers."""
 
     capacity: float
     pids: tuple[int, ...] = ()
     cgroup: str | None = None
     disk: str | None = None
     station: str | None = None
+    cores: tuple[int, ...] = ()
 
     def counters(self) -> list[Key]:
         """Where its busy time stands in the host samples."""
         found = [process(pid) for pid in self.pids] if self.cgroup is None else [group(self.cgroup)]
         found += [disk(self.disk)] if self.disk is not None else []
-        return found + ([station(self.station)] if self.station is not None else [])
+        found += [station(self.station)] if self.station is not None else []
+        return found + [_core(core, "utilisation") for core in self.cores]
 
 
 def resource_rows(folder: RunFolder, resources: Mapping[str, Resource]) -> list[dict[str, Any]]:
-    """Rows `utilisation` and `service_demand` of each resource of which something was recorded."""
-    per_s, throughput = busy_per_s(folder), completed_per_s(folder)
+    """Rows `utilisation` and `service_demand` of each resource of which something was recorded; of cores what of it were
+    interrupts, too (`softirq_utilisation`, by ticks)."""
+    per_s, throughput = busy_per_s(folder) | _of_cores(folder), completed_per_s(folder)
     rows = []
     for name, resource in resources.items():
         known = [per_s[key] for key in resource.counters() if key in per_s]
@@ -45,7 +50,26 @@ def resource_rows(folder: RunFolder, resources: Mapping[str, Resource]) -> list[
         rows.append(row("utilisation", sum(known) / resource.capacity, station=name, unit="1"))
         if throughput:
             rows.append(row("service_demand", sum(known) / throughput, station=name))
+        soft = [per_s[key] for core in resource.cores if (key := _core(core, "softirq_utilisation")) in per_s]
+        if soft:
+            rows.append(row("softirq_utilisation", sum(soft) / resource.capacity, station=name, unit="1"))
     return rows
+
+
+def _core(number: int, metric: str) -> Key:
+    return "core", str(number), metric
+
+
+def _of_cores(folder: RunFolder) -> dict[Key, float]:
+    """Shares of each core's time, as the run's Metrics have them (measure/busy.py)."""
+    frame = folder.frame("metrics")
+    if frame is None:
+        return {}
+    rows = frame.filter(pl.col("station").str.starts_with("core "), pl.col("value").is_not_null())
+    return {
+        _core(int(name.removeprefix("core ")), metric): value
+        for name, metric, value in rows.select("station", "metric", "value").iter_rows()
+    }
 
 
 def add_resources(folder: RunFolder, resources: Mapping[str, Resource], factors: Mapping[str, Any]) -> None:

@@ -44,7 +44,8 @@ def kept(
     if not where.exists():
         return {}
     there = sorted(file.parent for file in where.glob("*/manifest.json")) if where.is_dir() else []
-    if not there and (not where.is_dir() or any(where.iterdir())):
+    # names with a dot are what a run that is under way keeps beside its folder
+    if not there and (not where.is_dir() or any(not path.name.startswith(".") for path in where.iterdir())):
         raise RunFolderError("the folder has something else than runs", where, "choose another --out")
     folders = {path.name: RunFolder.open(path) for path in there}
     first = next(iter(runs.values()))

@@ -2,7 +2,7 @@
 
 Map: `system` the protocol, points, factors · `placeholders` where values of factors go in the text of a user · `http` the load
 on a URL · `command` a program of the user's own, started for each run · `service` one such program while it runs · `url` a
-service that somebody else runs · `virtual` a model, simulated.
+service that somebody else runs · `virtual` a model, simulated · `web` the web shop on hosts of its own, `web_virtual` on a simulated host.
 """
 
 from sojourn.system.command import CommandSystem
@@ -15,6 +15,8 @@ SYSTEMS: dict[str, str] = {
     "command": "sojourn.system.command:CommandSystem",
     "url": "sojourn.system.url:UrlSystem",
     "virtual": "sojourn.system.virtual:VirtualSystem",
+    "web": "sojourn.system.web:WebSystem",
+    "web-virtual": "sojourn.system.web_virtual:WebVirtualSystem",
 }
 
 __all__ = ["SYSTEMS", "CommandSystem", "Factor", "Point", "Session", "System", "UrlSystem", "VirtualSystem"]

@@ -21,8 +21,8 @@ from sojourn.units import duration_s
 LEVELS = ("rate_per_s", "users")
 
 
-class HttpLoad(BaseModel):
-    """`[load]`: each run's length, its level (`rate_per_s` or `users`, here or varied), and how requests are made."""
+class LevelLoad(BaseModel):
+    """`[load]` of every kind: each run's length, its level (`rate_per_s` or `users`, here or varied), and the seed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -30,32 +30,14 @@ class HttpLoad(BaseModel):
     rate_per_s: float | None = Field(default=None, gt=0, le=1e7)
     users: int | None = Field(default=None, ge=1)
     think_s: float = Field(default=0.0, alias="think", ge=0, le=3600)
-    arrivals: str = Field(default="poisson", pattern="^(poisson|constant)$")
-    connections: int = Field(default=64, ge=1, le=4096)
     timeout_s: float = Field(default=10.0, alias="timeout", gt=0, le=120)
     every_s: float = Field(default=0.1, alias="every", ge=0.01, le=10)
     seed: int = Field(default=1, ge=0)
-    method: str = "GET"
-    headers: dict[str, str] = Field(default_factory=dict)
-    body: str | None = None
-    template: bool = False
-    requests: str | None = None
-    status: tuple[int, ...] = (200,)
-    bearer_env: str | None = None
-    basic_env: str | None = None
-    ca: str | None = None
-    insecure: bool = False
-    unix_socket: str | None = None
 
     @field_validator("duration_s", "think_s", "timeout_s", "every_s", mode="before")
     @classmethod
     def _time(cls, given: Any) -> Any:
         return duration_s(given) if isinstance(given, str) else given
-
-    @field_validator("status", mode="before")
-    @classmethod
-    def _listed(cls, given: Any) -> Any:
-        return (given,) if isinstance(given, int) else given
 
     def factors(self) -> dict[str, Factor]:
         """The levels, and what the file says of them where it does; think time too, which is a level of closed loops."""
@@ -79,6 +61,29 @@ class HttpLoad(BaseModel):
         closed = levels == ["users"]
         dropped = {"users", "think_s"} if not closed else {"rate_per_s"}
         return {name: value for name, value in found.items() if name not in dropped}
+
+
+class HttpLoad(LevelLoad):
+    """`[load]` of a URL: also how requests are made."""
+
+    arrivals: str = Field(default="poisson", pattern="^(poisson|constant)$")
+    connections: int = Field(default=64, ge=1, le=4096)
+    method: str = "GET"
+    headers: dict[str, str] = Field(default_factory=dict)
+    body: str | None = None
+    template: bool = False
+    requests: str | None = None
+    status: tuple[int, ...] = (200,)
+    bearer_env: str | None = None
+    basic_env: str | None = None
+    ca: str | None = None
+    insecure: bool = False
+    unix_socket: str | None = None
+
+    @field_validator("status", mode="before")
+    @classmethod
+    def _listed(cls, given: Any) -> Any:
+        return (given,) if isinstance(given, int) else given
 
     def generator(
         self, url: str, factors: Mapping[str, Any], seed: int, folder: Path, cpu: int | None = None

@@ -95,9 +95,8 @@ class WebTestbed:
             ServiceError: the port is taken …
         """
         nics = len(placement.interrupts)
-        listen = [f"{address}:{options.port}" for address in place.addresses(nics)]
         config = {
-            "listen": listen,
+            "listen": [f"{address}:{options.port}" for address in place.addresses(nics)],
             "cores": list(placement.server),
             "leading": list(placement.interrupts),
             "pinned": options.pinned,
@@ -115,4 +114,10 @@ class WebTestbed:
         except BaseException:
             worker.close()
             raise
-        return WebService(worker, work, ready, [f"http://{where}{options.path}" for where in listen])
+        return WebService(worker, work, ready, WebTestbed.urls(place, placement, options))
+
+    @staticmethod
+    def urls(place: Environment, placement: Placement, options: WebOptions) -> list[str]:
+        """What to load, a URL for each NIC."""
+        addresses = place.addresses(len(placement.interrupts))
+        return [f"http://{address}:{options.port}{options.path}" for address in addresses]

@@ -1,0 +1,58 @@
+"""The web shop as a system, live: on loopback, and in a lab with its interrupts spread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sojourn.lab.registry import only_one
+from sojourn.lab.topology import cores
+from sojourn.measure.folder import RunFolder
+from sojourn.system import Point
+from sojourn.system.web import WebLoad, WebSystem, WebSystemOptions
+from sojourn.table import Metrics
+
+pytestmark = pytest.mark.live
+PAGE_S, RATE_PER_S = 0.002, 100.0
+
+
+def run(out: Path, kind: str, *points: dict[str, Any], interrupt_s: float = 0.0) -> list[RunFolder]:
+    lab = {"kind": kind, "spinners": kind == "namespaces"}
+    options = {"port": 18183, "page_s": PAGE_S, "interrupt_s": interrupt_s, "page": "deterministic", "lab": lab}
+    load = WebLoad.model_validate({"for": 3, "rate_per_s": RATE_PER_S, "connections": 16})
+    system = WebSystem(WebSystemOptions.model_validate(options), load, Path())
+    found = []
+    with only_one("the web system's tests"), system.place() as place, system.open(place) as session:
+        for given in points:
+            point = Point("s", system.settled(given, "x"))
+            like = session.conditions(point)
+            found.append(session.run(point, out / point.name, 1))
+            assert like["conditions"] == found[-1].manifest["conditions"]
+            assert {**like["load"], "seed": 1} == found[-1].manifest["load"]
+    return found
+
+
+def test_on_loopback(tmp_path: Path) -> None:
+    one, bare = run(tmp_path, "loopback", {"cores": 1}, {"cores": 1, "page_s": 0.0})
+    metrics = Metrics.read(one.path / "metrics.parquet")
+    assert metrics.value("service_time", "app") == pytest.approx(PAGE_S, rel=0.5)
+    assert metrics.value("utilisation", "leading") >= 0.9 * RATE_PER_S * PAGE_S
+    assert one.manifest["factors"] == {
+        "rate_per_s": RATE_PER_S, "cores": 1, "nics": 1, "interrupt_s": 0.0, "page_s": PAGE_S,
+    }  # fmt: skip
+    assert {"leading", "trailing"} >= set(one.manifest["resources"])
+    assert Metrics.read(bare.path / "metrics.parquet").value("service_time", "app") < PAGE_S
+    assert {path.name for path in tmp_path.iterdir()} == {one.path.name, bare.path.name}, "nothing is left beside them"
+
+
+@pytest.mark.lab
+@pytest.mark.skipif(len(cores()) < 2, reason="spreading needs two cores")
+def test_in_a_lab_with_interrupts_spread(tmp_path: Path) -> None:
+    (spread,) = run(tmp_path, "namespaces", {"cores": 2, "nics": 2}, interrupt_s=1e-3)
+    assert len(spread.manifest["load"]["lanes"]) == len(set(spread.manifest["placement"]["interrupts"])) == 2
+    work = spread.manifest["service"]["interrupt work"]
+    assert work["packets"] == spread.manifest["generator"]["ok"]
+    metrics = Metrics.read(spread.path / "metrics.parquet")
+    assert metrics.value("service_demand", "leading") >= PAGE_S + 1e-3, "pages and interrupts are all on these cores"
