@@ -97,7 +97,7 @@ class WebSystem:
         found["cores"] = int(found["cores"]) or len(cores())
         found["nics"] = int(found["nics"]) or min(found["cores"], MOST_NICS)
         try:
-            place_on_cores(found["cores"], found["nics"])
+            place_on_cores(int(found["cores"]), int(found["nics"]))
         except LabError as error:
             raise InputError(error.value, place, error.remedy) from None
         if self.most_nics == 1:  # nothing to attach interrupt work to
