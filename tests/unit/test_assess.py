@@ -122,3 +122,32 @@ def test_a_run_without_a_request_is_not_valid(tmp_path: Path) -> None:
     assert folder.manifest["reasons"] == ["no request was recorded"]
     folder.save()
     assert json.loads((folder.path / "manifest.json").read_text())["valid"] is False
+
+
+@pytest.mark.parametrize(("own_s", "disturbed"), [(3.6, False), (3.4, True)])
+def test_without_spinners_others_are_what_was_used_and_not_by_the_run(
+    tmp_path: Path, own_s: float, disturbed: bool
+) -> None:
+    """A core busy for 4 of 10 s, at most 5 % of it for others; where it is not known who belongs to the run, nobody asks."""
+    rows: list[tuple[float, str, str, str, float]] = []
+    for t in np.linspace(0, SECONDS, 51):
+        share = t / SECONDS
+        rows += [
+            (t, "cpu", "0", "user", 4 * share),
+            (t, "cpu", "0", "idle", 6 * share),
+            (t, "procs", "7", "run_s", own_s * share),
+        ]
+    for known in (True, False):
+        where = tmp_path / str(known) / "run"
+        folder = RunFolder.create(where, {"load": {"lanes": [{"arrivals": {}}]}, "factors": {}, "all_known": known})
+        requests().write_parquet(folder.path / "requests.parquet")
+        names = ["t_s", "source", "key", "item", "value"]
+        pl.DataFrame(rows, schema=names, orient="row").write_parquet(folder.path / "host.parquet")
+        assess(folder)
+        assert any("disturbed: other processes" in r for r in folder.manifest["reasons"]) == (disturbed and known)
+
+
+def test_the_warm_up_is_what_the_manifest_says_at_least(tmp_path: Path) -> None:
+    usual, said = (judged(tmp_path / name, requests(), **more).manifest["window_s"][0]
+                   for name, more in (("usual", {}), ("said", {"warm_up_s": 6.0})))  # fmt: skip
+    assert 0.5 <= usual < 6.0 == pytest.approx(said)

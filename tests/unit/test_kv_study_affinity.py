@@ -10,10 +10,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sojourn.study.kv.affinity import Affinity, assigned, pin
 from sojourn.study.kv.models import fit_times
 from sojourn.study.kv.models.network import Shape
 from sojourn.study.kv.models.placed import placed_cores
+from sojourn.system.kv.affinity import Affinity, assigned, pin
 
 CPU = {"client_cpu_s": 8e-6, "net_cpu_s": 10e-6, "worker_cpu_s": 0.0, "server_cpu_s": 6e-6}
 REST = {"workload": "get", "servers": 1, "proxies": 1}

@@ -18,6 +18,7 @@ from sojourn.validate.laws import broken, check_laws
 MOST_FAILURES = 0.01
 MOST_STEAL = 0.02
 MOST_OTHERS = 0.025
+MOST_OTHERS_BY_TICKS = 0.05  # of all cores
 MOST_LATENESS = 0.1
 RATE_SIGMAS = 5.0
 LAW_TOLERANCE = 0.05
@@ -147,20 +148,25 @@ def _disturbed(folder: RunFolder, host: pl.DataFrame, window: Window, checks: di
     checks["steal"] = steal
     if steal > MOST_STEAL:
         reasons.append(f"disturbed: the hypervisor took {steal:.1%} of a core; at most {MOST_STEAL:.0%}; run again")
-    others = _others(folder, host, window, len(shares))
+    others = _others(folder, host, window, shares)
     checks["others"] = others
-    if others is not None and others > MOST_OTHERS:
-        reasons.append(f"disturbed: other processes used {others:.1%} of a core; at most {MOST_OTHERS:.1%}; end them")
+    most = MOST_OTHERS if "spinners" in folder.manifest.get("pids", {}) else MOST_OTHERS_BY_TICKS * len(shares)
+    if others is not None and others > most:
+        reasons.append(f"disturbed: other processes used {others:.1%} of a core; at most {most:.1%}; end them")
     return reasons
 
 
-def _others(folder: RunFolder, host: pl.DataFrame, window: Window, cores: int) -> float | None:
-    """The cores' time less what the run's own processes got; only with spinners, which take what is left over."""
-    pids = folder.manifest.get("pids", {})
-    if "spinners" not in pids:
+def _others(folder: RunFolder, host: pl.DataFrame, window: Window, shares: dict[int, dict[str, float]]) -> float | None:
+    """What the run's own processes did not get of the cores' time: with spinners, which take what is left over, of all of it;
+    else of what was used, by ticks, where all processes of the run are known. None where neither is so."""
+    if "spinners" in folder.manifest.get("pids", {}):
+        total = float(len(shares))
+    elif folder.manifest.get("all_known"):
+        total = sum(share["busy"] + share["nice"] for share in shares.values())
+    else:
         return None
     runs = changes(host, *window).filter((pl.col("source") == "procs") & (pl.col("item") == "run_s"))
     used = {
         int(key): change / over for key, change, over in zip(runs["key"], runs["change"], runs["over_s"], strict=True)
     }
-    return float(max(0.0, cores - sum(used.values()))) if used else None
+    return max(0.0, total - sum(used.values())) if used else None

@@ -6,7 +6,7 @@ throughput (the utilisation law; Lazowska et al., Quantitative System Performanc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,15 +72,21 @@ def _of_cores(folder: RunFolder) -> dict[Key, float]:
     }
 
 
-def add_resources(folder: RunFolder, resources: Mapping[str, Resource], factors: Mapping[str, Any]) -> None:
-    """Puts these rows and `factors`, which are all that the run has, into its metrics.parquet and its manifest."""
+def add_resources(
+    folder: RunFolder,
+    resources: Mapping[str, Resource],
+    factors: Mapping[str, Any],
+    more: Iterable[dict[str, Any]] = (),
+) -> None:
+    """Puts these rows, those that a system has beside them (`more`) and `factors`, which are all that the run has, into its
+    metrics.parquet and its manifest."""
     folder.manifest["factors"] = dict(factors)
     folder.manifest["resources"] = {name: _said(resource) for name, resource in resources.items()}
     file = folder.path / "metrics.parquet"
     if file.exists():
         there = Metrics.read(file)
         source = "simulated" if folder.manifest.get("simulated") else "measured"
-        rows = [{**one, "source": source} for one in resource_rows(folder, resources)]
+        rows = [{**one, "source": source} for one in (*resource_rows(folder, resources), *more)]
         plain = Metrics(there.frame.select(*COLUMNS), there.method)
         constants = {"run": folder.path.name, **factors}
         Metrics.concat([plain, Metrics.of(rows, source)]).with_factors(**constants).write(file)

@@ -34,7 +34,8 @@ class Service(Protocol):
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where the client runs, which processes belong to the run, and what the manifest says of the place."""
+    """Where the client runs, which processes belong to the run, and what the manifest says of the place. `client_cores`: the
+    generator is kept to them; `all_known`: every process of the system is in `pids`, so others disturb the run."""
 
     client_network: str | None = None
     server_network: str | None = None
@@ -42,6 +43,8 @@ class Surroundings:
     observer: int | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
     cgroups: tuple[str, ...] = ()
+    client_cores: tuple[int, ...] = ()
+    all_known: bool = False
 
 
 def execute(
@@ -66,7 +69,7 @@ def execute(
     """
     around = around or Surroundings()
     pids = {**around.pids, **(service.pids if service else {})}
-    owner = {"pid": os.getpid(), "pid_started": start_time(os.getpid())}
+    owner = {"pid": os.getpid(), "pid_started": start_time(os.getpid()), "all_known": around.all_known}
     folder = RunFolder.create(
         out, {**what, **around.manifest, "load": load, **owner, "start": now(), "machine": machine()}
     )
@@ -76,6 +79,8 @@ def execute(
             # one by one: if the second cannot start, the first is ended below
             workers.append(Worker(kind, log=folder.path / "log.txt"))  # noqa: PERF401
         generator, observer = workers
+        if around.client_cores:
+            os.sched_setaffinity(generator.process.pid, around.client_cores)  # its threads inherit it
         pids |= {"generator": generator.process.pid, "observer": observer.process.pid, "sojourn": os.getpid()}
         _observe(observer, folder, around, pids, interval_s)
         folder.manifest["generator"] = _load(generator, folder, load, around, progress)

@@ -26,18 +26,16 @@ def responses(requests: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def choose_window(
-    folder: RunFolder, requests: pl.DataFrame, least_warm_up_s: float = LEAST_WARM_UP_S
-) -> tuple[float, float]:
-    """The window [start, end] in s of CLOCK_MONOTONIC: after the warm-up (MSER-5, and at least
-    `least_warm_up_s`, at most half) until the last intended request."""
+def choose_window(folder: RunFolder, requests: pl.DataFrame) -> tuple[float, float]:
+    """The window [start, end] in s of CLOCK_MONOTONIC: after the warm-up (MSER-5, at most half, and at least the `warm_up_s`
+    of the manifest, else 0.5 s) until the last intended request."""
     good = requests.filter(pl.col("failure") == 0)
     first, last = float(requests["intended_s"][0]), float(requests["intended_s"][-1])
     summary = folder.manifest.get("generator") or {}
     first, last = float(summary.get("start_s", first)), min(float(summary.get("end_s", last)), last)
     cut = warm_up(good["response_s"].to_numpy().astype(np.float64))
     steady = float(good["intended_s"][cut]) if good.height else first
-    start = max(steady, first + least_warm_up_s)
+    start = max(steady, first + float(folder.manifest.get("warm_up_s", LEAST_WARM_UP_S)))
     return (start, last) if start < last else (first, last)
 
 

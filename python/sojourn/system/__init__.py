@@ -2,7 +2,7 @@
 
 Map: `system` the protocol, points, factors · `placeholders` where values of factors go in the text of a user · `http` the load
 on a URL · `command` a program of the user's own, started for each run · `service` one such program while it runs · `url` a
-service that somebody else runs · `virtual` a model, simulated · `web` the web shop on hosts of its own, `web_virtual` on a simulated host.
+service that somebody else runs · `virtual` a model, simulated · `kv` a memcached middleware · `web` the web shop on hosts of its own, `web_virtual` on a simulated host.
 """
 
 from sojourn.system.command import CommandSystem
@@ -13,6 +13,8 @@ from sojourn.system.virtual import VirtualSystem
 # kind → where its class is; study files also name classes of their own, as FILE.py:CLASS
 SYSTEMS: dict[str, str] = {
     "command": "sojourn.system.command:CommandSystem",
+    "kv": "sojourn.system.kv.system:KvSystem",
+    "kv-simulated": "sojourn.system.kv.simulated:SimulatedKv",
     "url": "sojourn.system.url:UrlSystem",
     "virtual": "sojourn.system.virtual:VirtualSystem",
     "web": "sojourn.system.web:WebSystem",

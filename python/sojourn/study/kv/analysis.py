@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.study.kv.affinity import assigned
 from sojourn.study.kv.seen import configurations, name_of
+from sojourn.system.kv.affinity import assigned
 
 TOLERANCE = 0.05
 FLAT = 0.05  # throughput within 5 % of the maximum is saturated; 5 % below it again, over-saturated

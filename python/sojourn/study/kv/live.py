@@ -22,12 +22,12 @@ from sojourn.measure.records import read_log
 from sojourn.study.counters import Sampler, all_used_s
 from sojourn.study.folder import scratch
 from sojourn.study.kv import histograms
-from sojourn.study.kv.affinity import assigned, pin
 from sojourn.study.kv.place import CLIENT, Lab, Place, place
 from sojourn.study.kv.points import Point
 from sojourn.study.kv.reading import Window, seen
 from sojourn.study.kv.seen import Seen
 from sojourn.study.points import run_seed
+from sojourn.system.kv.affinity import assigned, pin
 from sojourn.testbed.memcached import start_server
 
 READY_S, END_S = 20.0, 10.0

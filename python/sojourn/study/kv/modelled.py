@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.study.kv.affinity import assigned
 from sojourn.study.kv.analysis import disturbed
 from sojourn.study.kv.models import (
     Judgement,
@@ -25,6 +24,7 @@ from sojourn.study.kv.models import (
 from sojourn.study.kv.models.judge import Point
 from sojourn.study.kv.models.network import Shape
 from sojourn.study.kv.seen import configurations, name_of
+from sojourn.system.kv.affinity import assigned
 
 LEAST = 3
 NETWORK, SHARED, PLACED = "network of queues", "with shared cores", "with cores as placed"

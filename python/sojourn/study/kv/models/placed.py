@@ -19,9 +19,9 @@ from collections.abc import Mapping
 import sojourn as sj
 from sojourn.model import Closed, Delay, Model, Queue
 from sojourn.model.nouns import Station
-from sojourn.study.kv.affinity import Affinity
 from sojourn.study.kv.models.network import LEAST_S, Prediction, Shape
 from sojourn.study.kv.models.times import Times
+from sojourn.system.kv.affinity import Affinity
 
 HALVINGS = 40
 Cores = tuple[int, ...]

@@ -1,0 +1,174 @@
+"""The system while it is open: memcached servers that live as long as it, filled; each run has its own middlewares."""
+
+from __future__ import annotations
+
+import socket
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import ServiceError
+from sojourn.lab.namespaces import inside
+from sojourn.lab.process import Worker
+from sojourn.lab.topology import cores
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.kv_load import kv_load
+from sojourn.measure.resources import Resource, add_resources
+from sojourn.measure.run import Surroundings, execute, machine
+from sojourn.system.kv.counted import Counting
+from sojourn.system.kv.hosts import CLIENT, Hosts
+from sojourn.system.kv.reading import keep_records, rows_of, said_of
+from sojourn.system.kv.service import KvService, Server
+from sojourn.system.kv.system import KvSystem
+from sojourn.system.system import Point
+from sojourn.testbed.memcached import start_server
+
+PINGS = 200
+RECORDS = 50_000  # requests kept of a run: half as many at least, where there are so many
+MIXES = {"set": (1.0, 0.0), "get": (0.0, 1.0), "mixed": (1.0, 1.0)}
+
+
+@contextmanager
+def open_session(system: KvSystem, hosts: Hosts) -> Iterator[KvSession]:
+    """Starts all servers and stores every key at each.
+
+    Raises:
+        ServiceError: one does not start, or does not keep what is stored.
+    """
+    load = system.load
+    memory_bytes = max(64 << 20, 4 * load.keys * (load.value_bytes + 512))
+    with ExitStack() as stack:
+        servers: list[Server] = []
+        for k in range(system.options.servers):
+            host = f"server{k + 1}"
+            servers.append(start_server(memory_bytes=memory_bytes, **hosts.server_options(host)))
+            stack.callback(servers[-1].stop)
+            hosts.started(host, list(servers[-1].pids.values()))
+        session = KvSession(system, hosts, servers)
+        session.populate()
+        yield session
+
+
+@dataclass(frozen=True)
+class KvSession:
+    """Runs points on servers that are there."""
+
+    system: KvSystem
+    hosts: Hosts
+    servers: list[Server]
+
+    def conditions(self, point: Point) -> dict[str, Any]:
+        """Alike for all points: what differs between them are factors, and ports are given anew with each start."""
+        load = self.system.load.model_dump(exclude={"seed"})
+        said = {"system": self.system.options.model_dump(), "load": load, "server": self.servers[0].kind}
+        return {"load": load, "machine": machine(), "conditions": said}
+
+    def populate(self) -> None:
+        """Stores every key at every server, and reads some back."""
+        factors = {"workload": "get", "clients": len(self.servers)}
+        config = self._load([server.url for server in self.servers], factors, 1, 0.05)
+        config["kv"]["populate"] = True
+        with tempfile.TemporaryDirectory(prefix="sojourn-kv-") as out:
+            worker = Worker("load", {"network": self.hosts.path(CLIENT), "load": config, "out": out})
+            try:
+                done = worker.finish(config["duration_s"] + 120)["summary"]["kv"]
+            finally:
+                worker.close()
+        if done["misses"] or not done["keys_asked"]:
+            said = f"{done['misses']} of {done['keys_asked']} keys are missing"
+            raise ServiceError(said, "population of the servers", "give more memory")
+
+    def ping(self) -> dict[str, float]:
+        """Round trip of `version` from the client to the first server, s: median, smallest, largest of 200."""
+        return inside(self.hosts.path(CLIENT), self._ping)
+
+    def _ping(self) -> dict[str, float]:
+        host, port = self.servers[0].address.rsplit(":", 1)
+        times = []
+        with socket.create_connection((host, int(port)), timeout=2.0) as talk:
+            talk.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for _ in range(PINGS):
+                start = time.perf_counter()
+                talk.sendall(b"version\r\n")
+                talk.recv(256)
+                times.append(time.perf_counter() - start)
+        return {"median_s": statistics.median(times), "low_s": min(times), "high_s": max(times)}
+
+    def run(self, point: Point, out: Path, seed: int) -> RunFolder:
+        """
+        Raises:
+            ServiceError: a process ended, or does not answer. RunFolderError: `out` exists.
+        """
+        factors, load = point.factors, self.system.load
+        servers = self.servers[: int(factors["servers"])]
+        ping = self.ping()
+        with closing(KvService(self.hosts, servers, factors, out.with_name(f".{out.name}"))) as service:
+            meters = self.hosts.meters(service.on_hosts)
+            with Counting(meters, load.every_s) as counting:
+                folder = execute(
+                    out, self._load(service.urls, factors, seed, load.duration_s + load.warm_up_s),
+                    what=self._what(point, seed, ping), around=self._around(point, service), service=service,
+                    interval_s=load.every_s,
+                )  # fmt: skip
+            counting.keep(folder)
+            keep_records(folder, service.logs, len(service.workers))
+        folder.manifest["kv"] = said_of(folder, self.hosts)
+        _judge(folder)
+        add_resources(folder, self._resources(service, folder.manifest["pids"]["generator"]), factors, rows_of(folder))
+        return folder
+
+    def _what(self, point: Point, seed: int, ping: dict[str, float]) -> dict[str, Any]:
+        return {
+            "name": point.name, "section": point.section, "factors": dict(point.factors), "repetition": point.repetition,
+            "seed": seed, "warm_up_s": self.system.load.warm_up_s, "ping": ping,
+        }  # fmt: skip
+
+    def _around(self, point: Point, service: KvService) -> Surroundings:
+        who = service.affinity
+        placement: dict[str, Any] = {}
+        if who is not None:
+            used = sorted({core for own in (*who.servers, *who.proxies) for core in own})
+            placement = {"server": used, "interrupts": used, "client": list(who.client), "client_shares": False}
+        manifest = {
+            "lab": self.hosts.describe(), "conditions": self.conditions(point)["conditions"], "placement": placement,
+        }  # fmt: skip
+        client = who.client if who is not None else ()
+        return Surroundings(self.hosts.path(CLIENT), manifest=manifest, client_cores=client, all_known=True)
+
+    def _resources(self, service: KvService, generator: int) -> dict[str, Resource]:
+        """CPU time of the three kinds of process: of a core for each server (or its share), of those of the middlewares."""
+        pids, all_cores = service.pids, float(len(cores()))
+        of = {
+            kind: tuple(pid for name, pid in pids.items() if name.startswith(kind)) for kind in ("server", "middleware")
+        }
+        own = {core for cores in service.affinity.proxies for core in cores} if service.affinity else set()
+        share = self.hosts.options.server_cores or 1.0
+        found = {
+            "client": Resource(1.0, (generator,)), "servers": Resource(len(of["server"]) * share, of["server"]),
+        }  # fmt: skip
+        if of["middleware"]:
+            found["middleware"] = Resource(float(len(own)) or all_cores, of["middleware"])
+        return found
+
+    def _load(self, urls: list[str], factors: Mapping[str, Any], seed: int, duration_s: float) -> dict[str, Any]:
+        workload = factors["workload"]
+        keys = int(workload.removeprefix("multi-")) if workload.startswith("multi-") else None
+        sets, gets = MIXES.get(workload, (0.0, 1.0))
+        return kv_load(
+            urls, connections=factors["clients"], duration_s=duration_s, set_weight=sets, get_weight=gets, multi_get=keys,
+            keys=self.system.load.keys, value_bytes=self.system.load.value_bytes, populate=False, seed=seed, timeout_s=5.0,
+            record_limit=RECORDS,
+        )  # fmt: skip
+
+
+def _judge(folder: RunFolder) -> None:
+    """A key that is missing, or has another's value, makes a run worthless."""
+    for name, said in (("misses", "keys were missing"), ("wrong", "values were wrong")):
+        if count := folder.manifest["kv"].get(name):
+            folder.manifest["reasons"].append(f"{count} {said}, of which every one was stored")
+            folder.manifest["valid"] = False

@@ -1,0 +1,117 @@
+"""What a study file says of the memcached middleware, and what can be set from run to run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from sojourn.errors import InputError
+from sojourn.measure.resources import Resource
+from sojourn.system.kv.hosts import HostOptions, Hosts, open_hosts
+from sojourn.system.system import Factor, Value, all_factors
+from sojourn.units import duration_s
+
+WORKLOAD = re.compile(r"set|get|mixed|multi-[1-9][0-9]{0,2}")
+NONE, DIRECT, STAGED = "none", "direct", "staged"
+RESOURCES = ("client", "servers", "middleware")
+
+
+class KvOptions(HostOptions):
+    """`[system]` of kind `kv`: how many servers are started and how many middlewares there may be at most, and their hosts."""
+
+    kind: Literal["kv"] = "kv"
+    servers: int = Field(default=3, ge=1, le=16)
+    proxies: int = Field(default=2, ge=1, le=16)
+
+
+class KvLoad(BaseModel):
+    """`[load]`: what every run has in common. The keys are stored before the first run, and every value read is compared."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    duration_s: float = Field(default=10.0, alias="for", gt=0.2, le=600)
+    warm_up_s: float = Field(default=1.0, alias="warm_up", ge=0.1, le=60)
+    every_s: float = Field(default=0.1, alias="every", ge=0.01, le=10)
+    seed: int = Field(default=1, ge=0)
+    keys: int = Field(default=10_000, ge=10, le=10_000_000)
+    value_bytes: int = Field(default=1024, ge=1, le=1 << 20)
+
+    @field_validator("duration_s", "warm_up_s", "every_s", mode="before")
+    @classmethod
+    def _time(cls, given: Any) -> Any:
+        return duration_s(given) if isinstance(given, str) else given
+
+
+class KvSystem:
+    """memcached servers, with or without middlewares, under a closed loop without think time."""
+
+    options_type: ClassVar[type[BaseModel]] = KvOptions
+    load_type: ClassVar[type[BaseModel]] = KvLoad
+    alone: ClassVar[bool] = True
+
+    def __init__(self, options: KvOptions, load: KvLoad, folder: Path) -> None:
+        self.options, self.load, self.folder = options, load, folder
+
+    @property
+    def factors(self) -> dict[str, Factor]:
+        """`design`: none (clients ask the servers), direct (event loops) or staged (net thread, queue, `workers` of each
+        middleware); `workload`: set, get, mixed (half and half) or multi-KEYS, a get of so many; `sharded`: such a get is split
+        over the servers; `clients`: connections over all middlewares, or servers."""
+        return {
+            "design": Factor(default=STAGED, values=(NONE, DIRECT, STAGED)),
+            "servers": Factor(default=1, low=1, high=self.options.servers),
+            "proxies": Factor(default=1, low=0, high=self.options.proxies),
+            "workers": Factor(default=64, low=0, high=1024),
+            "workload": Factor(default="get"),
+            "sharded": Factor(default=False),
+            "clients": Factor(default=1, low=1, high=4096),
+        }
+
+    def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
+        """All factors, without what the design does not have: none has no middleware, only staged has workers. There is a
+        client at least for each target."""
+        found = all_factors(self.factors, given, place)
+        if not WORKLOAD.fullmatch(str(found["workload"])):
+            raise InputError(
+                f"workload = {found['workload']!r}",
+                place,
+                "use set, get, mixed or multi-KEYS (multi-6: gets of 6 keys)",
+            )
+        design = found["design"]
+        if design == NONE:
+            found |= {"proxies": 0, "sharded": False}
+        elif not found["proxies"]:
+            raise InputError("proxies = 0", place, 'give one at least, or design = "none"')
+        if design != STAGED:
+            found["workers"] = 0
+        elif not found["workers"]:
+            raise InputError("workers = 0", place, 'give one at least, or design = "direct"')
+        found["clients"] = max(int(found["clients"]), int(found["proxies"]) or int(found["servers"]))
+        return found
+
+    @property
+    def resources(self) -> dict[str, Resource | None]:
+        return dict.fromkeys(RESOURCES)
+
+    def place(self) -> AbstractContextManager[Hosts]:
+        """The hosts.
+
+        Raises:
+            PermissionLacking, LabError: they, a rate or a share cannot be had here.
+        """
+        return open_hosts(self.options, self.options.servers, self.options.proxies)
+
+    def open(self, place: Hosts) -> AbstractContextManager[Any]:
+        """Starts the servers, and stores every key at each.
+
+        Raises:
+            ServiceError: one does not start, or does not keep what is stored.
+        """
+        from sojourn.system.kv.session import open_session
+
+        return open_session(self, place)
