@@ -2,7 +2,8 @@
 
 Map: `system` the protocol, points, factors · `placeholders` where values of factors go in the text of a user · `http` the load
 on a URL · `command` a program of the user's own, started for each run · `service` one such program while it runs · `url` a
-service that somebody else runs · `virtual` a model, simulated · `kv` a memcached middleware · `web` the web shop on hosts of its own, `web_virtual` on a simulated host.
+service that somebody else runs · `virtual` a model, simulated · `kv` a memcached middleware · `web` the web shop on hosts of its
+own, `web_virtual` on a simulated host.
 """
 
 from sojourn.system.command import CommandSystem
