@@ -2,7 +2,8 @@
 
 Map: `system` the protocol, points, factors · `placeholders` where values of factors go in the text of a user · `http` the load
 on a URL · `command` a program of the user's own, started for each run · `service` one such program while it runs · `url` a
-service that somebody else runs · `virtual` a model, simulated · `kv` a memcached middleware · `web` the web shop on hosts of its
+service that somebody else runs · `virtual` a model, simulated · `kv` a memcached middleware · `messages` the message service,
+`messages_reading` what it says of itself, `messages_simulated` the same with known times · `web` the web shop on hosts of its
 own, `web_virtual` on a simulated host.
 """
 
@@ -20,6 +21,8 @@ SYSTEMS: dict[str, str] = {
     "virtual": "sojourn.system.virtual:VirtualSystem",
     "web": "sojourn.system.web:WebSystem",
     "web-virtual": "sojourn.system.web_virtual:WebVirtualSystem",
+    "messages": "sojourn.system.messages:MessagesSystem",
+    "messages-simulated": "sojourn.system.messages_simulated:SimulatedMessages",
 }
 
 __all__ = ["SYSTEMS", "CommandSystem", "Factor", "Point", "Session", "System", "UrlSystem", "VirtualSystem"]
