@@ -129,7 +129,7 @@ class Middlewares:
         try:
             for k in range(number):
                 own = {**config, "log": str(folder / f"{k}.rec")}
-                self._workers.append(Worker("messages", {"messages": own}, log=folder / f"{k}.txt"))  # noqa: PERF401
+                self._workers.append(Worker("messages", {"messages": own}, log=folder / f"{k}.txt"))
             self.urls = [f"messages://{worker.ready(READY_S)['address']}" for worker in self._workers]
         except BaseException:
             self.close()
@@ -141,7 +141,9 @@ class Middlewares:
 
     def stop(self) -> dict[str, Any]:
         """Ends them in good order; a summary each."""
-        return {name: (w.stop(END_S) or {}).get("summary", {}) for name, w in zip(self.pids, self._workers, strict=True)}
+        return {
+            name: (w.stop(END_S) or {}).get("summary", {}) for name, w in zip(self.pids, self._workers, strict=True)
+        }
 
     def close(self) -> None:
         for worker in self._workers:
@@ -159,7 +161,9 @@ class MessagesSession:
     flush_s: float
 
     def conditions(self, point: Point) -> dict[str, Any]:
-        load = self.system.load.generator(point.factors, [f"messages://{ANY_PORT}"] * int(point.factors["middlewares"]), 0)
+        load = self.system.load.generator(
+            point.factors, [f"messages://{ANY_PORT}"] * int(point.factors["middlewares"]), 0
+        )
         said = {"system": self.system.options.model_dump(), "database": self.database}
         return {"load": load, "machine": machine(), "conditions": said}
 

@@ -1,13 +1,13 @@
 """What the services of a message run say of themselves, as Metrics; and runs of them as one frame.
 
-    station       metrics                                       of a request
-    middleware    response_time, throughput                     all of it, over all services
-    dispatcher    service_time, utilisation                     CPU time of its thread; of the busiest
-    workers       waiting_time, utilisation                     read to taken up by a worker; held
-    parse         service_time                                  a worker before the database
-    connections   waiting_time, utilisation                     for a connection; held
-    database      response_time, throughput, queue_length       connections in use are sampled, not taken from Little's law
-    respond       service_time                                  a worker after the database
+station       metrics                                       of a request
+middleware    response_time, throughput                     all of it, over all services
+dispatcher    service_time, utilisation                     CPU time of its thread; of the busiest
+workers       waiting_time, utilisation                     read to taken up by a worker; held
+parse         service_time                                  a worker before the database
+connections   waiting_time, utilisation                     for a connection; held
+database      response_time, throughput, queue_length       connections in use are sampled, not taken from Little's law
+respond       service_time                                  a worker after the database
 """
 
 from __future__ import annotations
@@ -109,14 +109,18 @@ def _in_use(levels: list[pl.DataFrame], start_s: float, end_s: float) -> list[di
         here = one.filter(pl.col("t_s").is_between(start_s, end_s))
         found.append(batch_interval(here["connections_in_use"].cast(pl.Float64).to_numpy(), batches=BATCHES))
     mean, half = sum(m for m, _, _ in found), float(np.hypot.reduce([high - m for m, _, high in found]))
-    return [row("queue_length", mean, station="database", low=mean - half, high=mean + half, unit="1")] if half >= 0 else []
+    return (
+        [row("queue_length", mean, station="database", low=mean - half, high=mean + half, unit="1")]
+        if half >= 0
+        else []
+    )
 
 
 def frame(folders: Iterable[RunFolder]) -> pl.DataFrame:
     """A row a run: name, section, valid, its factors, the columns of `COLUMNS` (null where it has no such number), `in_use_half`
     (half the interval of `in_use`), `empty_share` of all requests, `others_cores` that other processes used, and counts of
     `errors` and of `wrong` messages (not as they were put, or taken twice)."""
-    number = {name: pl.Float64 for name in (*COLUMNS, "in_use_half", "empty_share", "others_cores", "retry_s")}
+    number = dict.fromkeys((*COLUMNS, "in_use_half", "empty_share", "others_cores", "retry_s"), pl.Float64)
     whole = {name: pl.Int64 for name in (*FACTORS, "errors", "wrong") if name != "retry_s"}
     text = {"run": pl.String, "section": pl.String, "valid": pl.Boolean}
     return pl.DataFrame([_run(folder) for folder in folders], schema={**text, **whole, **number})
@@ -124,7 +128,9 @@ def frame(folders: Iterable[RunFolder]) -> pl.DataFrame:
 
 def _run(folder: RunFolder) -> dict[str, Any]:
     manifest = folder.manifest
-    table = Metrics.read(folder.path / "metrics.parquet").frame.to_dicts() if folder.frame("metrics") is not None else []
+    table = (
+        Metrics.read(folder.path / "metrics.parquet").frame.to_dicts() if folder.frame("metrics") is not None else []
+    )
     known = {(r["metric"], r["station"], r["class"], r["q"]): r for r in table}
     found = {name: known[key]["value"] if key in known else None for name, key in COLUMNS.items()}
     sampled = known.get(COLUMNS["in_use"]) or {}

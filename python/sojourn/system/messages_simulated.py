@@ -9,7 +9,7 @@ the service takes them, and its Metrics are those of `messages_reading`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn import __version__
+from sojourn.lab.environment import environment
 from sojourn.measure.folder import RunFolder, now
 from sojourn.measure.metrics import row
 from sojourn.model import Closed, Delay, LoadDependent, Model, Pool, Queue
@@ -68,7 +69,7 @@ class SimulatedMessages(MessageFactors):
         self.options, self.load = options, load
 
     def place(self) -> AbstractContextManager[Any]:
-        return nullcontext()
+        return environment("virtual")
 
     @contextmanager
     def open(self, place: Any = None) -> Iterator[SimulatedSession]:
@@ -127,7 +128,9 @@ class SimulatedSession:
 
 
 def _rows(found: Metrics, factors: Mapping[str, Value]) -> list[dict[str, Any]]:
-    table = {(r["metric"], r["station"]): r["value"] for r in found.frame.to_dicts() if r["class"] == "" and r["q"] is None}
+    table = {
+        (r["metric"], r["station"]): r["value"] for r in found.frame.to_dicts() if r["class"] == "" and r["q"] is None
+    }
     x = found.value("throughput", cls="c")
 
     def passing_s(station: str) -> float:
