@@ -28,11 +28,9 @@ PHASES = 24  # more are slower than the grid
 CELLS = 2**16
 TILT = 20.0
 DECAY = np.exp(-TILT * np.arange(CELLS) / CELLS)
-FIRST, OCTAVES, PARTS = (
-    64,
-    48,
-    8,
-)  # cells done with care; the first by panels that halve so often, in so many steps each
+FIRST, OCTAVES, PARTS = 64, 48, 8  # cells done with care; the first by panels that halve so often, in so many steps each
+NODES, WEIGHTS = roots_legendre(4)
+GRIDS, LARGEST = 24, 400  # how many are tried, each four times as long as the last; powers of 4 that are looked at first
 
 
 class PhaseWait:
@@ -89,13 +87,23 @@ class GridWait:
 
     def _find(self, q: float, own: Distribution | None) -> float:
         """On the first grid on whose first half the quantile lies."""
-        for cell in self._width_s * 4.0 ** np.arange(24) / CELLS:
+        cells = self._width_s * 4.0 ** np.arange(LARGEST) / CELLS
+        for cell in cells[~self._beyond(cells * CELLS / 2, q)][:GRIDS]:
             x, tail = self._tail(float(cell), own)
             if tail[len(x) // 2] < 1 - q:
                 k = int(np.argmax(tail < 1 - q))
                 level = np.log((1 - q) / tail[k]) / np.log(tail[k - 1] / tail[k])
                 return float(x[k] - (x[k] - x[k - 1]) * level)
         return float("nan")
+
+    def _beyond(self, x: Array, q: float) -> NDArray[np.bool_]:
+        """Where the quantile certainly lies beyond x: the longest of the residuals summed exceeds x too often already.
+
+        P(W > x) >= load b/(1 - load + load b), b = P(R > x); near the truth for heavy tails, which reach over many grids.
+        """
+        with np.errstate(over="ignore"):
+            b = np.sum([share * service.excess(d, x) for share, d in self.mixture], axis=0) / self.mean_s
+        return np.asarray(self.load * b * q > (1 - self.load) * (1 - q))
 
     @cached_property
     def _width_s(self) -> float:
@@ -139,20 +147,18 @@ def _residual(d: Distribution, cell: float) -> Array:
     """P(R > x) of the residual service time, averaged over each cell of the grid: E[(S - x)+]/mean."""
     over = np.empty(CELLS)
     over[0] = _average(d, cell * np.r_[0.0, 2.0 ** np.arange(-OCTAVES, 1 / PARTS, 1 / PARTS)])
-    for k in range(1, FIRST):  # services may end within these: a corner there would be missed by few points
-        over[k] = _average(d, cell * np.linspace(k, k + 1, 4 * PARTS))
-    z, w = roots_legendre(4)
-    x = cell * (np.arange(FIRST, CELLS, dtype=np.float64)[:, None] + (1 + z) / 2)
-    over[FIRST:] = (service.excess(d, x) @ w) / 2
+    # services may end within the first cells: a corner there would be missed by few points
+    over[1:FIRST] = _average(d, cell * np.linspace(np.arange(1, FIRST), np.arange(2, FIRST + 1), 4 * PARTS, axis=1))
+    x = cell * (np.arange(FIRST, CELLS, dtype=np.float64)[:, None] + (1 + NODES) / 2)
+    over[FIRST:] = (service.excess(d, x) @ WEIGHTS) / 2
     return over / d.first
 
 
-def _average(d: Distribution, edges: Array) -> float:
-    """Of E[(S - x)+] between the first and the last of `edges`, panel by panel."""
-    z, w = roots_legendre(4)
-    half = np.diff(edges)[:, None] / 2
-    values = service.excess(d, edges[:-1, None] + half * (1 + z)) * half
-    return float((values @ w).sum() / (edges[-1] - edges[0]))
+def _average(d: Distribution, edges: Array) -> Array:
+    """Of E[(S - x)+] between the first and the last of `edges` (… x panels + 1), panel by panel."""
+    half = np.diff(edges)[..., None] / 2
+    values = service.excess(d, edges[..., :-1, None] + half * (1 + NODES)) * half
+    return np.asarray((values @ WEIGHTS).sum(axis=-1) / (edges[..., -1] - edges[..., 0]))
 
 
 def _whole(d: Distribution, cell: float) -> Array:

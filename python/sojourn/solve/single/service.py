@@ -64,8 +64,10 @@ def tail(d: Distribution, x: Array) -> Array:
     if isinstance(d, Pareto):
         low = _low(d)
         return (low / np.maximum(x, low)) ** d.shape
-    if isinstance(d, Exponential | Erlang | Hyperexponential):
-        return sum(p * gammaincc(k, k * x / mean) for p, mean, k in _erlangs(d))
+    if isinstance(d, Erlang):
+        return gammaincc(d.shape, d.shape * x / d.mean)
+    if isinstance(d, Exponential | Hyperexponential):
+        return sum(p * np.exp(-x / mean) for p, mean in _branches(d))
     return _phase(d, x, mean=False)
 
 
@@ -93,10 +95,11 @@ def excess(d: Distribution, x: Array) -> Array:
     if isinstance(d, Pareto):
         low, high = _low(d), np.maximum(x, _low(d))
         return high * (low / high) ** d.shape / (d.shape - 1) + np.maximum(low - x, 0)
-    if isinstance(d, Exponential | Erlang | Hyperexponential):
-        return sum(
-            p * (mean * gammaincc(k + 1, k * x / mean) - x * gammaincc(k, k * x / mean)) for p, mean, k in _erlangs(d)
-        )
+    if isinstance(d, Erlang):
+        k, u = d.shape, d.shape * x / d.mean
+        return d.mean * gammaincc(k + 1, u) - x * gammaincc(k, u)
+    if isinstance(d, Exponential | Hyperexponential):
+        return sum(p * mean * np.exp(-x / mean) for p, mean in _branches(d))
     return _phase(d, x, mean=True)
 
 
@@ -163,11 +166,9 @@ def quantile_s(d: Distribution, q: float) -> float:
     return float(quantile(lambda x: tail(d, x), q, np.array([d.first]))[0])
 
 
-def _erlangs(d: Distribution) -> list[tuple[float, float, int]]:
-    """Probability, mean and number of phases of each branch."""
-    if isinstance(d, Hyperexponential):
-        return [(p, m, 1) for p, m in zip(d.probabilities, d.means, strict=True)]
-    return [(1.0, d.first, d.shape if isinstance(d, Erlang) else 1)]
+def _branches(d: Exponential | Hyperexponential) -> list[tuple[float, float]]:
+    """Probability and mean of each."""
+    return list(zip(d.probabilities, d.means, strict=True)) if isinstance(d, Hyperexponential) else [(1.0, d.mean)]
 
 
 def _phase(d: Distribution, x: Array, mean: bool) -> Array:
@@ -182,7 +183,7 @@ def _phase(d: Distribution, x: Array, mean: bool) -> Array:
     laws, step = [start], flow(rates, np.array([mark]))[0]
     while len(laws) * mark <= far and laws[-1].sum() > 1e-280:
         laws.append(laws[-1] @ step)
-    whole = np.minimum((flat / mark).astype(int), len(laws) - 1)
+    whole = np.minimum(flat / mark, len(laws) - 1).astype(int)
     left, term = np.minimum(flat - whole * mark, mark), value
     found, table = np.zeros(len(flat)), np.stack(laws)
     for k in range(60):
