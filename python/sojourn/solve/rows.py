@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.model.network import Array, Network, stacked
-from sojourn.solve.solution import Solution
+from sojourn.solve.solution import Part, Solution
 from sojourn.table import COLUMNS, UNITS
 
 PERVASIVE = ("approximate", "not_converged", "bounds")  # what is true of every number of such a point
@@ -45,6 +45,14 @@ class Line:
 
 def frame(networks: Sequence[Network], s: Solution, factors: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """The rows, with all columns of Metrics and the factors; missing numbers are null."""
+    made = _rows(networks, s)
+    point = made["point"]
+    more = [pl.Series(name, values).gather(point) for name, values in factors.items()]
+    return made.drop("point").select(*COLUMNS).with_columns(more)
+
+
+def _rows(networks: Sequence[Network], s: Solution) -> pl.DataFrame:
+    """All columns but the factors, and `point`."""
     n = networks[0]
     tables = _tables(networks, s)
     sound = all(name in ("ok", *PERVASIVE) for name in s.status)
@@ -53,9 +61,23 @@ def frame(networks: Sequence[Network], s: Solution, factors: Mapping[str, Sequen
     made = _columns(lines, len(networks), s.status)
     if s.more:
         made = pl.concat([made, _further(s)], how="diagonal_relaxed")
-    point = made["point"]
-    more = [pl.Series(name, values).gather(point) for name, values in factors.items()]
-    return made.drop("point").select(*COLUMNS).with_columns(more)
+    for part in s.parts:
+        made = _replaced(made, part, n)
+    return made
+
+
+def _replaced(made: pl.DataFrame, part: Part, n: Network) -> pl.DataFrame:
+    """The rows of a part's stations and classes are its own where it is stable."""
+    own = _rows(part.networks, part.solution)
+    late = [i for i, name in enumerate(part.solution.status) if name == "unstable"]
+    own = own.filter((pl.col("station") + pl.col("class") != "") & ~pl.col("point").is_in(late))
+    own = own.with_columns(point=pl.Series(part.points, dtype=pl.Int64).gather(own["point"]))
+    rest = made.join(own, on=["point", "station", "class"], how="anti")
+    order = [
+        pl.col(key).replace_strict([*names, ""], [*range(len(names)), len(names) + 1], default=len(names))
+        for key, names in (("station", n.stations), ("class", n.classes))  # pools have rows too
+    ]
+    return pl.concat([rest, own], how="diagonal_relaxed").sort(*order, "point", maintain_order=True)
 
 
 def _tables(networks: Sequence[Network], s: Solution) -> dict[str, Array | None]:

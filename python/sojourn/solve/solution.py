@@ -35,6 +35,17 @@ class Solution:
     high: Mapping[str, Array] = field(default_factory=dict)
     more: list[dict[str, Any]] = field(default_factory=list)  # further rows, `point` says of which point
     message: str = ""
+    parts: list[Part] = field(default_factory=list)  # their rows stand for those of the whole
+
+
+@dataclass
+class Part:
+    """Stations and classes that nothing connects with the rest, solved alone at some points of the whole; rows of a
+    point at which it is unstable itself are not taken."""
+
+    points: list[int]
+    networks: Sequence[Network]
+    solution: Solution
 
 
 def metrics(
@@ -43,7 +54,7 @@ def metrics(
     """The table of a solution; `factors` name what was varied, a value a point. Rows are made when first asked for."""
     from sojourn.solve.rows import frame
 
-    names = set(solution.status) or {"ok"}
+    names = set(solution.status).union(*(part.solution.status for part in solution.parts)) or {"ok"}
     text = "\n".join(filter(None, (solution.message, outcomes.message(names))))
     make = lambda: frame(networks, solution, factors or {})  # noqa: E731
     return Metrics.later(make, method, outcomes.worst(names), text, trusted=True)

@@ -12,6 +12,7 @@ from sojourn.model.values import number
 from sojourn.solve import registry
 from sojourn.solve.bound import verify
 from sojourn.solve.method import Method, Wanted
+from sojourn.solve.parts import tell_stable_parts
 from sojourn.solve.points import representatives
 from sojourn.solve.registry import BUDGET_S, named, nothing_applies, preferred, refusal, too_dear
 from sojourn.solve.solution import Solution, metrics
@@ -58,12 +59,27 @@ def sweep(
 def _answer(
     networks: Sequence[Network], method: str, wanted: Wanted, budget_s: float, factors: dict[str, list[Any]]
 ) -> Metrics:
-    if method != "auto":
+    def solved(networks: Sequence[Network]) -> tuple[Solution, str] | None:
+        if method == "auto":
+            return _automatically(networks, wanted, budget_s)
         chosen = named(method, representatives(networks))
-        return metrics(networks, _run(chosen, networks, wanted), chosen.name, factors)
+        return _run(chosen, networks, wanted), chosen.name
+
+    found = solved(networks)
+    if found is None:
+        return _apart(networks, wanted, budget_s, factors)
+    solution, name = found
+    if "unstable" in solution.status:
+        tell_stable_parts(networks, solution, solved)
+    return metrics(networks, solution, name, factors)
+
+
+def _automatically(networks: Sequence[Network], wanted: Wanted, budget_s: float) -> tuple[Solution, str] | None:
+    """The first answer that holds and converges, and the name of its method; else the first that did not converge. None
+    where no one method serves for all points of a sweep."""
     tried: list[str] = []
     refused: MethodRefused | None = None
-    last: Metrics | None = None
+    last: tuple[Solution, str] | None = None
     asked = representatives(networks)
     for chosen, why in preferred(networks, budget_s):
         if len(asked) > 1 and any(refusal(chosen, n) for n in asked):
@@ -78,10 +94,9 @@ def _answer(
             tried.append(f"{chosen.name} was not taken: {error.value}")
             continue
         solution.message = "\n".join(filter(None, (why, *tried, solution.message)))
-        found = metrics(networks, solution, chosen.name, factors)
         if "not_converged" not in solution.status:
-            return found
-        last = last or found
+            return solution, chosen.name
+        last = last or (solution, chosen.name)
         tried.append(f"{chosen.name} was not taken: it did not converge")
     if last:
         return last
@@ -90,7 +105,7 @@ def _answer(
     if tried:
         raise SolverError("; ".join(tried), "every method that applies", "simulate, and report this model to us")
     if len(networks) > 1:
-        return _apart(networks, wanted, budget_s, factors)
+        return None
     raise too_dear(networks, budget_s) or nothing_applies(networks[-1])
 
 

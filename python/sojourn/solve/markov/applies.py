@@ -48,8 +48,8 @@ def _size(network: Network) -> str | None:
     most = wanted_bound(network, LEAST)
     if most > MOST_CUSTOMERS:
         # stations with a bound have no load that could be said
-        at = f", at a load of {share:.9g}," if (share := load(network)) > 0 else ""
-        return f"up to {most:.3g} open customers count{at} and at most {MOST_CUSTOMERS} are taken"
+        at = f"at a load of {share:.9g} " if (share := load(network)) > 0 else ""
+        return f"{at}it would have to count open customers up to {most:.9g}, and counts at most {MOST_CUSTOMERS}"
     if (least := states(network, most)) > MOST_STATES:
         return f"with up to {most} open customers it has about {least:.2g} states, and at most {MOST_STATES} are taken"
     return None

@@ -93,7 +93,8 @@ def _point(network: Network, solution: Solution, p: int) -> None:
     free = [k for k in range(len(network.stations)) if all(k not in x.stations for x in network.limits)]
     layers = [LoadDependent(i.limit.name, tuple(i.rates_per_s.tolist())) for i in inners]
     visits = {s.name: {network.classes[0]: 1.0} for s in layers}
-    outer = _model(network, free, layers, visits, network.model.classes[0])
+    customers = next(c for c in network.model.classes if c.name == network.classes[0])
+    outer = _model(network, free, layers, visits, customers)
     closed = bool(network.closed[0])
     most = int(network.population[0]) if closed else 0
     method = convolution.METHOD if closed else product.JACKSON
