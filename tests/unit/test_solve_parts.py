@@ -78,7 +78,9 @@ def test_what_is_connected_is_unstable_together() -> None:
     stations = [Q("a"), Q("b")]
     through = sj.Model(stations, [sj.Open("x", 0.5), sj.Open("y", 2.0)], {"a": {"x": 1.0}, "b": {"x": 0.1, "y": 1.0}})
     pooled = sj.Model(
-        [*stations, sj.Pool("p", 9, ("a", "b"))], [sj.Open("x", 0.5), sj.Open("y", 2.0)], {"a": {"x": 1.0}, "b": {"y": 1.0}}
+        [*stations, sj.Pool("p", 9, ("a", "b"))],
+        [sj.Open("x", 0.5), sj.Open("y", 2.0)],
+        {"a": {"x": 1.0}, "b": {"y": 1.0}},
     )
     for model in (through, pooled):
         assert status(sj.solve(model), "queue_length", "a", "x") == "unstable"

@@ -76,7 +76,9 @@ def test_several_places_to_pile_up_give_a_lower_bound_or_the_capacity() -> None:
 def test_a_bound_that_cuts_off_is_refused() -> None:
     """M/M/100 with room for 100 000 at a load above 1: 58 228 present; the chain had said 33 017."""
     model = sj.Model([sj.Queue("q", 100, capacity=100_000)], [sj.Open("c", 100.1)], {"q": ONE})
-    with pytest.raises(MethodRefused, match="it would have to count open customers up to 100001, and counts at most 60000; use mmmk"):
+    with pytest.raises(
+        MethodRefused, match="it would have to count open customers up to 100001, and counts at most 60000; use mmmk"
+    ):
         sj.solve(model, "ctmc")
     rho = 1.001  # by hand: from 100 on p(n) is geometric, and what is below has no weight
     n = np.arange(100, 100_001)

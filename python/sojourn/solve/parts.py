@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -60,18 +60,22 @@ def restricted(network: Network, classes: Sequence[int]) -> Network:
     place = {int(k): i for i, k in enumerate(stations)}
     states = (np.r_[stations, outside][:, None] * len(network.classes) + own).ravel()
     limits = [limit for limit in network.limits if set(limit.stations) & place.keys()]
-    by_class = ("population", "think_s", "rate_per_s", "priority", "passes")
-    return replace(
-        network,
-        **{name: tuple(getattr(network, name)[k] for k in stations) for name in ("stations", "kind", "discipline", "on_full")},
-        **{name: tuple(getattr(network, name)[c] for c in own) for name in ("classes", "think", "arrivals")},
-        **{name: getattr(network, name)[own] for name in by_class},
-        **{name: getattr(network, name)[np.ix_(stations, own)] for name in ("visits", "service_s")},
+    fields: dict[str, Any] = {}
+    for name in ("stations", "kind", "discipline", "on_full"):
+        fields[name] = tuple(getattr(network, name)[k] for k in stations)
+    for name in ("classes", "think", "arrivals"):
+        fields[name] = tuple(getattr(network, name)[c] for c in own)
+    for name in ("population", "think_s", "rate_per_s", "priority", "passes"):
+        fields[name] = getattr(network, name)[own]
+    return network.altered(
+        **fields,
+        visits=network.visits[np.ix_(stations, own)],
+        service_s=network.service_s[np.ix_(stations, own)],
+        service=tuple(tuple(network.service[k][c] for c in own) for k in stations),
         servers=network.servers[stations],
         capacity=network.capacity[stations],
         rates={place[k]: rates for k, rates in network.rates.items() if k in place},
-        service=tuple(tuple(network.service[k][c] for c in own) for k in stations),
         chain=np.unique(network.chain[own], return_inverse=True)[1],
         route=network.route[np.ix_(states, states)],
         limits=tuple(Limit(x.name, x.size, tuple(place[k] for k in x.stations), x.on_full) for x in limits),
-    )  # fmt: skip
+    )

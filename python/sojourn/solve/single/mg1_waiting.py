@@ -28,9 +28,16 @@ PHASES = 24  # more are slower than the grid
 CELLS = 2**16
 TILT = 20.0
 DECAY = np.exp(-TILT * np.arange(CELLS) / CELLS)
-FIRST, OCTAVES, PARTS = 64, 48, 8  # cells done with care; the first by panels that halve so often, in so many steps each
+FIRST, OCTAVES, PARTS = (
+    64,
+    48,
+    8,
+)  # cells done with care; the first by panels that halve so often, in so many steps each
 NODES, WEIGHTS = roots_legendre(4)
-GRIDS, LARGEST = 24, 400  # how many are tried, each four times as long as the last; powers of 4 that are looked at first
+GRIDS, LARGEST = (
+    24,
+    400,
+)  # how many are tried, each four times as long as the last; powers of 4 that are looked at first
 
 
 class PhaseWait:

@@ -67,7 +67,7 @@ def tail(d: Distribution, x: Array) -> Array:
     if isinstance(d, Erlang):
         return gammaincc(d.shape, d.shape * x / d.mean)
     if isinstance(d, Exponential | Hyperexponential):
-        return sum(p * np.exp(-x / mean) for p, mean in _branches(d))
+        return np.asarray(sum(p * np.exp(-x / mean) for p, mean in _branches(d)))
     return _phase(d, x, mean=False)
 
 
@@ -96,10 +96,10 @@ def excess(d: Distribution, x: Array) -> Array:
         low, high = _low(d), np.maximum(x, _low(d))
         return high * (low / high) ** d.shape / (d.shape - 1) + np.maximum(low - x, 0)
     if isinstance(d, Erlang):
-        k, u = d.shape, d.shape * x / d.mean
-        return d.mean * gammaincc(k + 1, u) - x * gammaincc(k, u)
+        u = d.shape * x / d.mean
+        return d.mean * gammaincc(d.shape + 1, u) - x * gammaincc(d.shape, u)
     if isinstance(d, Exponential | Hyperexponential):
-        return sum(p * mean * np.exp(-x / mean) for p, mean in _branches(d))
+        return np.asarray(sum(p * mean * np.exp(-x / mean) for p, mean in _branches(d)))
     return _phase(d, x, mean=True)
 
 
