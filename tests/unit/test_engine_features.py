@@ -11,7 +11,7 @@ from small_study import mistaken
 
 from sojourn.errors import StudyError
 from sojourn.study import StudyResult, run_study
-from sojourn.study.engine import judge, read_plan
+from sojourn.study.engine import choose, judge, read_plan
 
 TRUTH = """
 [stations.cpu]
@@ -94,7 +94,20 @@ def test_rivals_are_judged_on_the_same_points_and_kinds_of_error_are_told_apart(
     assert "shop, held out error: median error of response time" in told and "wrong, held out error" in told
     assert "training error" not in told
     page = (tmp_path / "out/report.html").read_text()
-    assert "Median errors" in page and "held out" in page
+    assert "Median errors" in page and "held out" in page and "Where nothing was fitted" in page
+
+
+def test_a_section_with_an_x_has_figures_and_what_is_fitted_elsewhere_is_not_held_out(tmp_path: Path) -> None:
+    """The section `same` runs a configuration of the fit: it is no proof of anything."""
+    text = STUDY.replace("hold_out = { rate_per_s = [20.0] }", 'sections = ["ramp"]')
+    text += '\n[[section]]\nname = "same"\nvary = { rate_per_s = [20, 25] }\nx = "rate_per_s"\n'
+    found = done(tmp_path, text).findings
+    rows = found.judged.filter(found.judged["section"] == "same")
+    assert set(rows.select("run", "kind").iter_rows()) == {
+        ("same-workers=1-rate_per_s=20-1", "training"), ("same-workers=1-rate_per_s=25-1", "held out"),
+    }  # fmt: skip
+    page = (tmp_path / "out/report.html").read_text()
+    assert "same: throughput" in page and "same: response time" in page and "ramp: throughput" not in page
 
 
 def test_saturated_where_it_was_not_is_an_error_and_counted() -> None:
@@ -180,7 +193,16 @@ tolerance = 0.05
     assert choice.factors["workers"] == 3 and (tmp_path / "out/choices.json").exists()
     assert choice.measured == pytest.approx(choice.predicted, rel=0.1)
     assert 0 <= choice.regret < 0.1
+    assert "The best by each model" in (tmp_path / "out/report.html").read_text()
     assert any(line.startswith("best by shop: ") and "from the best measured" in line for line in result.verdict)
+
+
+def test_regret_has_an_interval_over_repetitions() -> None:
+    """100 instead of 125 is a fifth lost; where repetitions differ, so do the ends."""
+    assert choose._interval([100.0, 100.0], [125.0, 125.0]) == pytest.approx((0.2, 0.2))
+    assert choose._interval([100.0], [125.0, 125.0]) is None
+    low, high = choose._interval([90.0, 110.0], [100.0, 120.0]) or (0.0, 0.0)
+    assert 0 <= low < 1 - 100 / 110 < high < 0.25 + 1e-9
 
 
 def test_only_some_parts_and_the_rest_later(tmp_path: Path) -> None:
@@ -230,6 +252,7 @@ def test_follow_and_quick(tmp_path: Path) -> None:
         ),
         ('name = "ramp"', 'name = "fit"', "a section named 'fit'"),
         ("rate_per_s = [10, 20, 30, 40]", "share = [0.5, 3]", "share = 3"),
+        ('name = "ramp"', 'name = "ramp"\nx = "rate"', "x = 'rate'"),
         ("vary = { rate", 'follow = { workers = "cores" }\nvary = { rate', "follow: workers = 'cores'"),
     ],
 )

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Any
+
+import numpy as np
 
 from sojourn.errors import StudyError
 from sojourn.measure.folder import RunFolder
@@ -20,12 +23,13 @@ from sojourn.system import Point, System
 from sojourn.table import Metrics
 
 FILE, MOST, NAME = "choices.json", 10_000, "choose"
+RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
 class Choice:
     """The best by one model: its factors, what is predicted there; then what was measured there, the best that was measured
-    and where."""
+    and where, and the 95 % interval of the regret."""
 
     model: str
     factors: dict[str, Any]
@@ -33,6 +37,7 @@ class Choice:
     measured: float | None = None
     best: float | None = None
     best_factors: dict[str, Any] | None = None
+    interval: tuple[float, float] | None = None
 
     @property
     def regret(self) -> float | None:
@@ -86,23 +91,35 @@ def chosen_points(choices: list[Choice], repetitions: int) -> list[Point]:
 
 
 def with_regret(choices: list[Choice], part: ChooseSection, runs: list[RunFolder]) -> list[Choice]:
-    """With what was measured: there, and the best of all runs whose other factors are the same."""
-    means = _means(choices, part, runs)
-    if not means:
+    """With what was measured: there, and the best of all runs whose other factors are the same. The interval is a bootstrap over
+    repetitions, None where there is one."""
+    known = _measured(choices, part, runs)
+    if not known:
         return choices
     pick = max if part.objective == "throughput" else min
-    key = pick(means, key=lambda one: means[one][0])
+    key = pick(known, key=lambda one: fmean(known[one][0]))
+    best, best_factors = known[key]
     found = []
     for one in choices:
-        here = means.get(repr(sorted(one.factors.items())))
-        measured = here[0] if here else None
-        found.append(Choice(one.model, one.factors, one.predicted, measured, *means[key]))
+        here, _ = known.get(repr(sorted(one.factors.items())), ([], {}))
+        told = fmean(here) if here else None
+        ends = _interval(here, best) if one.factors != best_factors else (0.0, 0.0)
+        found.append(Choice(one.model, one.factors, one.predicted, told, fmean(best), best_factors, ends))
     return found
 
 
-def _means(
+def _interval(here: list[float], best: list[float]) -> tuple[float, float] | None:
+    if min(len(here), len(best)) < 2:
+        return None
+    draw = np.random.default_rng(1)
+    means = [draw.choice(values, (RESAMPLES, len(values))).mean(axis=1) for values in (here, best)]
+    low, high = np.quantile(np.abs(means[1] - means[0]) / means[1], (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _measured(
     choices: list[Choice], part: ChooseSection, runs: list[RunFolder]
-) -> dict[str, tuple[float, dict[str, Any]]]:
+) -> dict[str, tuple[list[float], dict[str, Any]]]:
     others = {name: value for name, value in choices[0].factors.items() if name not in part.vary} if choices else {}
     values: dict[str, list[float]] = {}
     factors: dict[str, dict[str, Any]] = {}
@@ -114,4 +131,4 @@ def _means(
                 key = repr(sorted(of.items()))
                 values.setdefault(key, []).append(told)
                 factors[key] = of
-    return {key: (sum(found) / len(found), factors[key]) for key, found in values.items()}
+    return {key: (found, factors[key]) for key, found in values.items()}

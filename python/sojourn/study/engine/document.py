@@ -20,6 +20,7 @@ from sojourn.study.engine.judge import (
     median_error,
     median_interval,
 )
+from sojourn.study.engine.sweeps import held_out_table, sweep_sections
 from sojourn.study.engine.verdict import UNITS, guess, told
 from sojourn.table import Metrics
 from sojourn.units import percent, quantity, seconds
@@ -35,7 +36,7 @@ def study_document(found: Findings, plan: Plan, verdict: Sequence[str]) -> Docum
     """Verdict, predicted beside measured, what was fitted, what the system was busy with, all runs."""
     outside = bool((~found.blind["inside"].drop_nulls()).any()) or any(one.warn for one in found.analyses)
     invalid = any(not run.manifest["valid"] for run in found.runs)
-    sections = [*_predicted(found), _measured(found), *_fitted(found)]
+    sections = [*_predicted(found), *_choices(found), *sweep_sections(found, plan), _measured(found), *_fitted(found)]
     sections += [section for one in found.analyses for section in one.sections]
     sections.append(runs_section(found.runs))
     machine = found.runs[0].manifest.get("machine", {})
@@ -69,6 +70,34 @@ def _predicted(found: Findings) -> list[Section]:
     note = f"Intervals are for a new run, at {percent(found.predicted['level'], 0)}; a row a run."
     table = Table("Predicted, then measured", columns, tuple(rows), note)
     return [Section("Predicted before it was run", f"Written {found.predicted['written']}.", (table,))]
+
+
+def _choices(found: Findings) -> list[Section]:
+    """What each model holds for the best, and what was then measured."""
+    if not found.choices:
+        return []
+    rows = []
+    for one in found.choices:
+        where = "" if one.best_factors is None else told(one.best_factors, found.varied)
+        low, high = one.interval or (None, None)
+        rows.append(
+            (
+                one.model,
+                told(one.factors, found.varied),
+                one.predicted,
+                one.measured,
+                where,
+                one.best,
+                one.regret,
+                low,
+                high,
+            )
+        )
+    columns = ("model", "its best", "predicted", "measured", "best measured", "measured there", "regret", "low", "high")
+    formats = ("", "", "", "", "", "", ".1%", ".1%", ".1%")
+    note = "Regret: how much worse it is than the best that was measured; its interval is a bootstrap over repetitions."
+    lead = "Each model's choice was written down before it was run."
+    return [Section("The best by each model", lead, (Table("Choices", columns, tuple(rows), note, formats),))]
 
 
 def _measured(found: Findings) -> Section:
@@ -148,7 +177,7 @@ def _fitted(found: Findings) -> list[Section]:
         return []
     blocks: list[Table | Text | Code] = [_values(name, model.estimates) for name, model in found.rivals.fitted.items()]
     best = found.rivals.first
-    blocks += [_errors(found), Text(best.message.replace("\n", "\n\n") or "–")]
+    blocks += [_errors(found), *held_out_table(found), Text(best.message.replace("\n", "\n\n") or "–")]
     model = getattr(best, "model", None)
     if hasattr(model, "to_toml"):
         blocks.append(Code(model.to_toml()))  # type: ignore[union-attr]

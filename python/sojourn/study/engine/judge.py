@@ -50,14 +50,17 @@ def judged(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
 
 
 def judged_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, fitted: Any) -> pl.DataFrame:
-    """The runs that were made before the fit, by every rival: `fitted(section, factors)` says which were fitted."""
+    """The runs that were made before the fit, by every rival: `fitted(section, factors)` says which were fitted. Runs of
+    another section at a configuration that was fitted are not held out."""
     rows: list[Row] = []
     known: dict[tuple[str, str], list[Row]] = {}
+    folders = list(folders)
+    of_fit = [f.manifest["factors"] for f in folders if fitted(f.manifest["section"], f.manifest["factors"])]
     for folder in folders:
         section, factors = folder.manifest["section"], folder.manifest["factors"]
         if section == SATURATION:
             continue
-        kind = TRAINING if fitted(section, factors) else HELD_OUT
+        kind = TRAINING if factors in of_fit else HELD_OUT
         for name, model in rivals.fitted.items():
             key = (name, repr(sorted(factors.items())))
             if key not in known:
@@ -81,8 +84,8 @@ def _of_saturation(folder: RunFolder, predicted: Iterable[Row], model: str) -> l
 
 
 def _row(folder: RunFolder, row: Row, model: str, kind: str, measured_as: str = "") -> Row:
-    measured = _measured(folder, measured_as or row["metric"], row["class"])
-    return row_of(folder.manifest, folder.path.name, row, model, kind, measured)
+    seen = measured(folder, measured_as or row["metric"], row["class"])
+    return row_of(folder.manifest, folder.path.name, row, model, kind, seen)
 
 
 def row_of(run: Mapping[str, Any], name: str, row: Row, model: str, kind: str, measured: float | None) -> Row:
@@ -115,7 +118,8 @@ def is_prediction(row: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:
     return given is None or abs(row["value"] - given) > NO_WIDTH * given
 
 
-def _measured(folder: RunFolder, metric: str, cls: str) -> float | None:
+def measured(folder: RunFolder, metric: str, cls: str = "") -> float | None:
+    """What a run's Metrics have of the whole system."""
     if folder.frame("metrics") is None:
         return None
     frame = Metrics.read(folder.path / "metrics.parquet").frame

@@ -31,6 +31,8 @@ def section_points(part: Section, system: System, times: int, quick: bool) -> It
     for values in product(*part.vary.values()):
         given = {**part.fixed, **dict(zip(part.vary, values, strict=True))}
         factors = settled(system, _followed(given, part), place)
+        if part.x is not None and part.x not in factors:
+            raise StudyError(f"x = {part.x!r}", part.name, f"name one of {', '.join(factors)}")
         if factors not in seen:
             seen.append(factors)
             yield from (Point(part.name, factors, k) for k in range(1, repetitions + 1))

@@ -112,7 +112,8 @@ def _choices(found: Findings) -> list[str]:
     for one in found.choices:
         said = f"best by {one.model}: {told(one.factors, found.varied)}"
         if one.regret is not None and one.best_factors is not None:
-            said += f"; {percent(one.regret)} from the best measured ({told(one.best_factors, found.varied)})"
+            ends = f" [{percent(one.interval[0])}, {percent(one.interval[1])}]" if one.interval else ""
+            said += f"; {percent(one.regret)}{ends} from the best measured ({told(one.best_factors, found.varied)})"
         lines.append(said)
     return lines
 
