@@ -56,10 +56,13 @@ def execute(
     service: Service | None = None,
     interval_s: float = 0.1,
     progress: Callable[[Event], None] | None = None,
+    generate: Callable[[RunFolder], dict[str, Any]] | None = None,
 ) -> RunFolder:
     """Runs `load` (the generator's configuration, SI units) and returns the finished, judged run folder.
 
-    `what` goes into the manifest (name, factors, testbed). The service, where given, is stopped at the end.
+    `what` goes into the manifest (name, factors, testbed). The service, where given, is stopped at the end. `generate`:
+    makes the load in this process instead of a generator of ours: it writes the records into the folder, and returns
+    what the generator says of itself.
 
     Raises:
         ServiceError: nothing answers there. RunFolderError: the disk is full …
@@ -75,15 +78,19 @@ def execute(
     )
     workers: list[Worker] = []
     try:
-        for kind in ("load", "host"):
+        for kind in ("host",) if generate else ("host", "load"):
             # one by one: if the second cannot start, the first is ended below
             workers.append(Worker(kind, log=folder.path / "log.txt"))  # noqa: PERF401
-        generator, observer = workers
-        if around.client_cores:
-            os.sched_setaffinity(generator.process.pid, around.client_cores)  # its threads inherit it
-        pids |= {"generator": generator.process.pid, "observer": observer.process.pid, "sojourn": os.getpid()}
+        observer = workers[0]
+        pids |= {"observer": observer.process.pid, "sojourn": os.getpid()}
+        if not generate:
+            pids["generator"] = workers[1].process.pid
+            if around.client_cores:
+                os.sched_setaffinity(workers[1].process.pid, around.client_cores)  # its threads inherit it
         _observe(observer, folder, around, pids, interval_s)
-        folder.manifest["generator"] = _load(generator, folder, load, around, progress)
+        folder.manifest["generator"] = (
+            generate(folder) if generate else _load(workers[1], folder, load, around, progress)
+        )
         folder.manifest["observer"] = observer.result()["summary"]
         folder.manifest["service"] = service.stop() if service else None
         folder.manifest |= {"end": now(), "status": "complete", "pids": pids}

@@ -15,27 +15,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from sojourn.errors import InputError
 from sojourn.measure.assess import assess
 from sojourn.measure.folder import RunFolder, now
 from sojourn.measure.host import EVERYTHING
 from sojourn.measure.records import write_parquet
+from sojourn.measure.requests import FAILURES, request_frame
 
-# column → (type, what stands there if nothing is given); None: required, a name: the same as that column
-REQUESTS: dict[str, tuple[pl.DataType, str | float | None]] = {
-    "intended_s": (pl.Float64(), None),
-    "sent_s": (pl.Float64(), "intended_s"),
-    "received_s": (pl.Float64(), "done_s"),
-    "done_s": (pl.Float64(), None),
-    "class": (pl.UInt16(), 0),
-    "status": (pl.UInt16(), 200),
-    "bytes": (pl.UInt32(), 0),
-    "failure": (pl.UInt8(), 0),
-    "lane": (pl.UInt8(), 0),
-    "connection": (pl.UInt32(), 0),
-    "user": (pl.UInt32(), 2**32 - 1),
-}
-FAILURES = ["ok", "refused", "connect_timeout", "reset", "timeout", "status", "length", "protocol", "unsent"]
 HOST = {"t_s": pl.Float64(), "source": pl.String(), "key": pl.String(), "item": pl.String(), "value": pl.Float64()}
 
 
@@ -61,7 +46,7 @@ def write_run(
         another length.
     """
     path = Path(path)
-    frame = _requests(requests)
+    frame = request_frame(requests)
     what = dict(manifest)
     classes = list(what.pop("classes", ["request"]))
     last = float(what.pop("duration_s", 0.0)) or float(frame["intended_s"].max() or 0.0)  # type: ignore[arg-type]
@@ -102,24 +87,6 @@ def cpu_rows(t_s: ArrayLike, states: Mapping[str, ArrayLike]) -> pl.DataFrame:
             part = pl.DataFrame({"t_s": times, "value": values[:, core]})
             parts.append(part.with_columns(source=pl.lit("cpu"), key=pl.lit(str(core)), item=pl.lit(item)))
     return pl.concat(parts).select(*HOST).sort("t_s", maintain_order=True)
-
-
-def _requests(given: Mapping[str, ArrayLike] | pl.DataFrame) -> pl.DataFrame:
-    columns = {name: given[name] for name in (given.columns if isinstance(given, pl.DataFrame) else given)}
-    unknown = sorted(set(columns) - set(REQUESTS))
-    if unknown:
-        raise InputError(", ".join(unknown), "requests", f"use columns of {', '.join(REQUESTS)}")
-    missing = [name for name, (_, default) in REQUESTS.items() if default is None and name not in columns]
-    if missing:
-        raise InputError(f"no column {', '.join(missing)}", "requests", "give intended_s and done_s")
-    lengths = {len(np.asarray(values)) for values in columns.values()}
-    if len(lengths) > 1:
-        raise InputError(sorted(lengths), "requests", "give columns of one length")
-    frame = pl.DataFrame({name: np.asarray(values) for name, values in columns.items()})
-    for name, (_, default) in REQUESTS.items():
-        if name not in columns:
-            frame = frame.with_columns((pl.col(default) if isinstance(default, str) else pl.lit(default)).alias(name))
-    return frame.select(pl.col(name).cast(kind) for name, (kind, _) in REQUESTS.items()).sort("intended_s")
 
 
 def _defaults() -> dict[str, Any]:

@@ -7,6 +7,7 @@ service that somebody else runs · `virtual` a model, simulated · `kv` a memcac
 own, `web_virtual` on a simulated host.
 """
 
+from sojourn.system.calls import CallSystem
 from sojourn.system.command import CommandSystem
 from sojourn.system.system import Factor, Point, Session, System
 from sojourn.system.url import UrlSystem
@@ -25,4 +26,14 @@ SYSTEMS: dict[str, str] = {
     "messages-simulated": "sojourn.system.messages_simulated:SimulatedMessages",
 }
 
-__all__ = ["SYSTEMS", "CommandSystem", "Factor", "Point", "Session", "System", "UrlSystem", "VirtualSystem"]
+__all__ = [
+    "SYSTEMS",
+    "CallSystem",
+    "CommandSystem",
+    "Factor",
+    "Point",
+    "Session",
+    "System",
+    "UrlSystem",
+    "VirtualSystem",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sojourn.report import Section
@@ -31,14 +32,14 @@ Function: TypeAlias = Callable[["Findings", "Plan", Mapping[str, Any]], Analysis
 def analysed(found: Findings, plan: Plan) -> list[Analysis]:
     """Each analysis that is wanted, in the order of the file."""
     wanted = [part for part in plan.study.analysis if part.name in plan.parts]
-    return [function(part.name, plan)(found, plan, part.options) for part in wanted]
+    return [function(part.name, plan.folder)(found, plan, part.options) for part in wanted]
 
 
-def function(name: str, plan: Plan) -> Function:
-    """The function behind a name.
+def function(name: str, folder: Path) -> Function:
+    """The function behind a name; files are relative to `folder`.
 
     Raises:
         StudyError: there is none.
     """
-    found: Function = named(name, ANALYSES, plan.folder, "analysis.name")
+    found: Function = named(name, ANALYSES, folder, "analysis.name")
     return found

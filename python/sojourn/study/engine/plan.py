@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, StudyError
+from sojourn.study.engine.analyses import function
 from sojourn.study.engine.named import named
 from sojourn.study.engine.points import SATURATION, drawn, section_points
 from sojourn.study.engine.schema import Section, Study
@@ -84,6 +85,8 @@ def read_plan(
         raise StudyError(error.value, f"{file}: {error.place}", error.remedy) from None
     _blind(measured, predicted, file)
     template = template_of(study.fit.model, file.parent, file) if study.fit else None
+    for part in study.analysis:
+        function(part.name, file.parent)
     mark = fingerprint(study, f"{'quick' if quick else ''}{draw or ''}")
     order = [spread(points, load.seed) for points in (measured, predicted)]
     return Plan(study, mark, system, order[0], order[1], load.seed, file.parent, wanted, template, quick)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from sojourn.errors import StudyError
+from sojourn.errors import ServiceError
 from sojourn.lab.registry import only_one
 from sojourn.measure.folder import RunFolder
 from sojourn.report import write_html
@@ -112,14 +112,22 @@ def _at_rates(plan: Plan, run: Run) -> tuple[list[RunFolder], list[Point]]:
         return [], plan.measured
     of = {point.name: saturating(point, plan.system, plan.study.saturation.users) for point in shares}
     full = run(list(dict.fromkeys(of.values())))
-    rates = {folder.path.name: Metrics.read(folder.path / "metrics.parquet").value("throughput") for folder in full}
+    rates = {folder.path.name: _most(folder) for folder in full}
     found = []
     for point in plan.measured:
         rate = rates[of[point.name].name] if point.name in of else None
-        if rate is not None and not rate > 0:
-            raise StudyError(f"{point.section}: the closed loop had no throughput", "[saturation]", "see its run")
         found.append(point if rate is None else at_rate(point, rate))
     return full, list(dict.fromkeys(found))
+
+
+def _most(folder: RunFolder) -> float:
+    """The throughput of a closed loop, 1/s."""
+    frame = folder.frame("metrics")
+    rate = None if frame is None else Metrics.read(folder.path / "metrics.parquet").value("throughput")
+    if rate is None or not rate > 0:
+        why = "; ".join(folder.manifest["reasons"]) or "nothing was answered"
+        raise ServiceError(f"no saturation rate: {why}", str(folder.path), "see this run")
+    return rate
 
 
 def _full_of(points: list[Point], plan: Plan) -> list[Point]:
