@@ -67,7 +67,7 @@ class CallSystem:
 
     def __init__(self, options: Any, load: CallLoad, folder: Path) -> None:
         self.options, self.load, self.folder = options, load, folder
-        self._levels = HttpLoad(rate_per_s=load.rate_per_s, users=load.users, think=load.think_s)
+        self._levels = HttpLoad(rate_per_s=load.rate_per_s, users=load.users, think_s=load.think_s)
 
     def start(self, values: Mapping[str, Value]) -> AbstractContextManager[Call]:
         """Starts what is measured with these factors; the function that it yields is called by several threads at once. What
