@@ -3,7 +3,7 @@
 Names are imported when they are first used, so that a worker process starts in milliseconds.
 
 Table      Metrics
-Measure    http_load, kv_load, messages_load, execute, RunFolder, observe
+Measure    http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Breakdowns; Closed, Open, Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sojourn.fit import observe_runs as observe_runs
     from sojourn.measure.folder import RunFolder as RunFolder
     from sojourn.measure.kv_load import kv_load as kv_load
+    from sojourn.measure.levels import diagnose as diagnose
     from sojourn.measure.load import http_load as http_load
     from sojourn.measure.messages_load import messages_load as messages_load
     from sojourn.measure.observations import observe as observe
@@ -72,6 +73,7 @@ _HOMES = {
     "http_load": "measure.load",
     "kv_load": "measure.kv_load",
     "messages_load": "measure.messages_load",
+    "diagnose": "measure.levels",
     "observe": "measure.observations",
     "execute": "measure.run",
     "gain": "predict",

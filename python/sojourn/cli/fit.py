@@ -36,6 +36,7 @@ def fit(
     check_writable(out)
     if model == "auto" or is_model_file(model):
         fit_file(runs, model, out, seed, level, further)
+        _tell_limits(runs)
         return
     if model not in ("two-class", "mmm"):
         raise InputError(repr(model), "--model", "give a model file, or two-class or mmm")
@@ -50,6 +51,16 @@ def fit(
     fitted.write(out)
     typer.echo(str(fitted))
     typer.echo(f"written to {out}")
+    _tell_limits(runs)
+
+
+def _tell_limits(runs: list[Path]) -> None:
+    """What limits the service by laws alone, beside what the model says."""
+    from sojourn.diagnosis import lines
+    from sojourn.measure.levels import diagnose
+
+    for line in lines(diagnose(runs)):
+        typer.echo(line)
 
 
 def is_open_loop(path: Path) -> bool:

@@ -13,8 +13,11 @@ from rich.table import Table
 from sojourn.cli.load_run import OutputFormat, end, expectation
 from sojourn.cli.load_table import by_chance
 from sojourn.cli.output import console
+from sojourn.diagnosis import lines as limit_lines
+from sojourn.diagnosis import table
 from sojourn.errors import NoSuchRow
 from sojourn.measure.folder import RunFolder
+from sojourn.measure.levels import diagnose
 from sojourn.measure.objectives import demand_met, lines
 from sojourn.table import Metrics
 from sojourn.units import interval, percent, seconds
@@ -35,7 +38,8 @@ def tell(judged: Judged, form: OutputFormat, where: Path) -> None:
         ]
         verdict = {"method": "measured", "status": "not_valid" if invalid else "ok", "message": "\n".join(invalid)}
         rows = json.loads(Metrics.concat(metrics).to_json())["rows"]
-        typer.echo(json.dumps({**verdict, "rows": rows, "runs": [run(*one) for one in judged]}))
+        limits = table(diagnose([folder for folder, _ in judged]))
+        typer.echo(json.dumps({**verdict, "rows": rows, "runs": [run(*one) for one in judged], "limits": limits}))
     else:
         show(judged, where)
 
@@ -58,6 +62,8 @@ def show(judged: Judged, where: Path) -> None:
         chance = by_chance({**(folder.manifest.get("generator") or {}), **expectation(folder.manifest)})
         for line in [*told, *filter(None, [chance])]:
             out.print(f"{name}: {line}", highlight=False, markup=False)
+    for line in limit_lines(diagnose([folder for folder, _ in judged])):
+        out.print(line, highlight=False, markup=False)
     costs = [c for f, _ in judged if (c := (f.manifest.get("observer") or {}).get("own_share")) is not None]
     if costs:
         out.print(f"recording the host took {percent(max(costs), 2)} of a core at most")

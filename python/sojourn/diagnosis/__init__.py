@@ -1,0 +1,26 @@
+"""What limits a service, by laws and not by a model of it: a sentence, its figures, and what to measure next.
+
+Laws, at the level with the most load:
+
+    utilisation law     U_k = X D_k/c_k            what each resource that was watched is busy with; full at X/U_k
+    flow balance        X < arrivals               more comes than leaves: something is full
+    interactive law     N = X (R + Z)              users who wait; U of the busiest is at least 1 - d ln X/d ln N (closed loop)
+    Little's law        X R from sent              as many connections in use as there are: the client is in the way
+    growth of R         R = A + B u^a/(1 - u)      u = X/saturation: how full the queue itself says it is (open loop)
+
+The first four and the bounds: Lazowska et al., Quantitative System Performance (1984), chapters 3 and 5; Jain, The Art of
+Computer Systems Performance Analysis (1991), chapter 33. That d R/d N is at most the largest demand follows from the arrival
+theorem (Lazowska, 6.4). The growth of R: `queue`.
+
+nouns   Level, Resource, Diagnosis        queue   how full the queue says it is
+limit   which of them is the limit        words   the sentences
+"""
+
+from __future__ import annotations
+
+from sojourn.diagnosis.limit import diagnose_levels
+from sojourn.diagnosis.nouns import Diagnosis, Level, Resource
+from sojourn.diagnosis.queue import queue_utilisation
+from sojourn.diagnosis.words import lines, summary, table
+
+__all__ = ["Diagnosis", "Level", "Resource", "diagnose_levels", "lines", "queue_utilisation", "summary", "table"]
