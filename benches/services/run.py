@@ -1,0 +1,188 @@
+"""Small services whose limit is known, each taken through `sojourn study` as a user would: predicted, then measured.
+
+    python benches/services/run.py --out FOLDER [NAME …] [--again]
+
+Each folder of tests/live/services has a study file and a model file. A study fits runs up to some 45 % of saturation, and
+predicts more load and twice the workers; then as many users as keep it full tell where it saturates. `auto` is fitted to
+the same runs, and judged by the same. FOLDER gets the studies, raw.csv (a row a predicted number) and summary.md. Puts load
+on loopback for some 100 s a service, on a machine that should do nothing else. --again: only reads what is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import sojourn as sj
+from sojourn.errors import SojournError
+from sojourn.fit.candidates import choose_model
+from sojourn.measure.folder import RunFolder, run_folders
+from sojourn.table import Metrics
+
+SERVICES = Path(__file__).resolve().parents[2] / "tests/live/services"
+USERS = 64  # of the runs that tell where it saturates
+LEVEL = 0.90
+Row = dict[str, Any]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", help="folders of tests/live/services; default: all")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--again", action="store_true", help="only reads the runs that are there")
+    given = parser.parse_args()
+    names = given.names or sorted(path.parent.name for path in SERVICES.glob("*/study.toml"))
+    for name in names:
+        if not given.again:
+            run(name, given.out)
+    found = [row for name in names for row in rows(given.out / name)]
+    frame = pl.DataFrame(found, infer_schema_length=None)
+    frame.write_csv(given.out / "raw.csv", float_precision=6)
+    (given.out / "summary.md").write_text(summary(frame))
+    print(summary(frame))
+
+
+def run(name: str, out: Path) -> None:
+    """The study as it stands, and then the same service kept full, in OUT/NAME."""
+    here = out / name
+    here.mkdir(parents=True)
+    for file in (*SERVICES.glob("*.py"), *SERVICES.glob("*.txt")):
+        shutil.copy(file, out)
+    shutil.copytree(SERVICES / name, here, dirs_exist_ok=True)
+    _study(here / "study.toml", here / "study")
+    (here / "full.toml").write_text(full((here / "study.toml").read_text()))
+    _study(here / "full.toml", here / "full")
+
+
+def _study(file: Path, out: Path) -> None:
+    command = [sys.executable, "-m", "sojourn", "study", str(file), "--out", str(out)]
+    print("$", *command[2:], flush=True)
+    began = time.monotonic()
+    subprocess.run(command, check=True)
+    print(f"{time.monotonic() - began:.0f} s", flush=True)
+
+
+def full(text: str) -> str:
+    """The study with one section: each setting that it runs, with as many users as keep it full."""
+    told = tomllib.loads(text)
+    settings = [part.get("set", {}) for part in (*told["section"], *told["predict"])]
+    each = {json.dumps(one, sort_keys=True): one for one in settings}.values()
+    head = text.split("[[section]]")[0].replace('"8s"', '"5s"')
+    parts = [
+        f'[[section]]\nname = "full {number}"\nset = {{ {", ".join(f"{k} = {v}" for k, v in {**one, "users": USERS}.items())} }}\n'
+        for number, one in enumerate(each, 1)
+    ]
+    return head + "\n".join(parts)
+
+
+def rows(here: Path) -> list[Row]:
+    """What was predicted beside what was measured, by the model of the file and by auto."""
+    told = json.loads((here / "study/predictions.json").read_text())
+    runs = [RunFolder.open(path) for path in run_folders([here / "study/runs", here / "full/runs"])]
+    ramp = [run for run in runs if run.manifest["section"] == "ramp"]
+    points = [one["factors"] for one in told["configurations"]]
+    by_hand = [row | one["factors"] for one in told["configurations"] for row in one["rows"]]
+    try:
+        chosen = choose_model(sj.observe_runs(ramp))
+        (here / "auto.txt").write_text(f"{chosen.why}\n{chosen.best}\n")
+        by_auto = [row for point in points for row in _predicted(chosen, point)]
+    except SojournError as error:
+        (here / "auto.txt").write_text(f"{error}\n")
+        by_auto = []
+    return [
+        row
+        for model, answers in (("hand", by_hand), ("auto", by_auto))
+        for row in _judged(here.name, model, answers, points, runs)
+    ]
+
+
+def _predicted(chosen: Any, point: Row) -> list[Row]:
+    try:
+        return list(chosen.best.predict(point, LEVEL).frame.iter_rows(named=True))
+    except SojournError as error:
+        return [{"metric": "refused", "status": str(error), **point}]
+
+
+def _judged(service: str, model: str, answers: list[Row], points: list[Row], runs: list[RunFolder]) -> list[Row]:
+    found, limits = [], set()
+    for point in points:
+        settings = {k: v for k, v in point.items() if k != "rate_per_s"}
+        named = ", ".join(f"{k} {v:g}" for k, v in settings.items())
+        for row in answers:
+            if any(row.get(k) != v for k, v in point.items()) or row.get("station") or row.get("class"):
+                continue
+            if row["metric"] == "response_time":
+                run = next(r for r in runs if r.manifest["factors"] == point)
+                found.append(
+                    _row(service, model, f"{named}, {point['rate_per_s']:g}/s", row, _value(run, row["metric"]), run)
+                )
+            elif row["metric"] == "saturation_rate" and named not in limits:
+                run = next(r for r in runs if r.manifest["factors"].items() >= (settings | {"users": USERS}).items())
+                found.append(_row(service, model, f"{named}, saturation", row, _value(run, "throughput"), run))
+                limits.add(named)
+            elif row["metric"] == "refused":
+                found.append({"service": service, "model": model, "asked": named, "metric": "refused", "status": row["status"]})
+    return found
+
+
+def _value(run: RunFolder, metric: str) -> float:
+    return Metrics.read(run.path / "metrics.parquet").value(metric)
+
+
+def _row(service: str, model: str, asked: str, row: Row, measured: float, run: RunFolder) -> Row:
+    value, low, high = row["value"], row["low"], row["high"]
+    held = None if low is None else low <= measured and (high is None or measured <= high)
+    return {
+        "service": service, "model": model, "asked": asked, "metric": row["metric"], "predicted": value, "low": low,
+        "high": high, "status": row["status"], "measured": measured,
+        "error": None if value is None else value / measured - 1, "inside": held, "valid": run.manifest["valid"],
+        "reasons": "; ".join(run.manifest["reasons"]),
+    }  # fmt: skip
+
+
+def summary(frame: pl.DataFrame) -> str:
+    """The table, and what is counted in it, by model."""
+    lines = [f"Predicted with {LEVEL:.0%} intervals, then measured.\n"]
+    for model in ("hand", "auto"):
+        rows = frame.filter(pl.col("model") == model)
+        lines += [f"\n## {'The model of the file' if model == 'hand' else 'auto'}\n", *_counts(rows), ""]
+        lines += ["| service | asked | predicted | measured | error | inside |", "|---|---|---|---|---|---|"]
+        lines += [_line(row) for row in rows.iter_rows(named=True)]
+    return "\n".join(lines) + "\n"
+
+
+def _counts(rows: pl.DataFrame) -> list[str]:
+    known = rows.filter(pl.col("inside").is_not_null())
+    lines = [f"{known['inside'].sum()} of {known.height} inside."]
+    for metric in ("response_time", "saturation_rate"):
+        errors = known.filter(pl.col("metric") == metric, pl.col("valid"))["error"].abs()
+        lines.append(f"Median error of {metric.replace('_', ' ')}: {errors.median() or 0:.1%} of {len(errors)}.")
+    return lines
+
+
+def _line(row: Row) -> str:
+    if row["metric"] == "refused":
+        return f"| {row['service']} | {row['asked']} | {row['status']} | | | |"
+    scale, unit = (1e3, " ms") if row["metric"] == "response_time" else (1.0, "/s")
+    told = "saturated" if row["predicted"] is None else f"{row['predicted'] * scale:.3g}"
+    if row["low"] is not None:
+        told += f" ({row['low'] * scale:.3g} … {'∞' if row['high'] is None else format(row['high'] * scale, '.3g')})"
+    held = {True: "yes", False: "**no**", None: "–"}[row["inside"]]
+    error = "" if row["error"] is None else f"{row['error']:+.1%}"
+    note = "" if row["valid"] else " (run not valid)"
+    return (
+        f"| {row['service']} | {row['asked']} | {told}{unit} | {row['measured'] * scale:.3g}{unit}{note} | {error} | {held} |"
+    )
+
+
+if __name__ == "__main__":
+    main()
