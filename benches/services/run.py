@@ -4,19 +4,25 @@
 
 Each folder of tests/live/services has a study file and a model file. A study fits runs up to some 45 % of saturation, and
 predicts more load and twice the workers; then as many users as keep it full tell where it saturates. `auto` is fitted to
-the same runs, and judged by the same. FOLDER gets the studies, raw.csv (a row a predicted number) and summary.md. Puts load
-on loopback for some 100 s a service, on a machine that should do nothing else. --again: only reads what is there.
+the same runs, and judged by the same. Idle-priority spinners keep the cores awake (lab/quiet.py), because a virtual core
+that was idle computes up to 1.5 times slower for a while; --asleep: without them. FOLDER gets the studies, raw.csv (a row a
+predicted number) and summary.md. Puts load on loopback for some 100 s a service, on a machine that should do nothing else.
+--again: only reads what is there.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import secrets
 import shutil
 import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +31,8 @@ import polars as pl
 import sojourn as sj
 from sojourn.errors import SojournError
 from sojourn.fit.candidates import choose_model
+from sojourn.lab.quiet import Spinners
+from sojourn.lab.registry import Book
 from sojourn.measure.folder import RunFolder, run_folders
 from sojourn.table import Metrics
 
@@ -39,16 +47,32 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="folders of tests/live/services; default: all")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--again", action="store_true", help="only reads the runs that are there")
+    parser.add_argument("--asleep", action="store_true", help="without spinners")
     given = parser.parse_args()
     names = given.names or sorted(path.parent.name for path in SERVICES.glob("*/study.toml"))
-    for name in names:
-        if not given.again:
-            run(name, given.out)
+    if not given.again:
+        with spinners() if not given.asleep else nullcontext():
+            for name in names:
+                run(name, given.out)
     found = [row for name in names for row in rows(given.out / name)]
     frame = pl.DataFrame(found, infer_schema_length=None)
     frame.write_csv(given.out / "raw.csv", float_precision=6)
     (given.out / "summary.md").write_text(summary(frame))
     print(summary(frame))
+
+
+@contextmanager
+def spinners() -> Iterator[None]:
+    token = secrets.token_hex(3)
+    book = Book(token)
+    try:
+        held = Spinners(book, token, sorted(os.sched_getaffinity(0)))
+        try:
+            yield
+        finally:
+            held.close()
+    finally:
+        book.close()
 
 
 def run(name: str, out: Path) -> None:
@@ -130,7 +154,9 @@ def _judged(service: str, model: str, answers: list[Row], points: list[Row], run
                 found.append(_row(service, model, f"{named}, saturation", row, _value(run, "throughput"), run))
                 limits.add(named)
             elif row["metric"] == "refused":
-                found.append({"service": service, "model": model, "asked": named, "metric": "refused", "status": row["status"]})
+                found.append(
+                    {"service": service, "model": model, "asked": named, "metric": "refused", "status": row["status"]}
+                )
     return found
 
 
@@ -179,9 +205,7 @@ def _line(row: Row) -> str:
     held = {True: "yes", False: "**no**", None: "–"}[row["inside"]]
     error = "" if row["error"] is None else f"{row['error']:+.1%}"
     note = "" if row["valid"] else " (run not valid)"
-    return (
-        f"| {row['service']} | {row['asked']} | {told}{unit} | {row['measured'] * scale:.3g}{unit}{note} | {error} | {held} |"
-    )
+    return f"| {row['service']} | {row['asked']} | {told}{unit} | {row['measured'] * scale:.3g}{unit}{note} | {error} | {held} |"
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ runs            what a fit is given, a row a run                           start
 evaluate        a model at many values and configurations at once          factors         factors of runs → numbers of a model
 problem, model  the fit from inside; its result                            file            fitted.toml
 predict_model   configurations that nobody has run; beside runs            candidates      models tried by themselves
+averaged        several models in one prediction                           candidate_models  which these are
 
 Of the two-class model, which has rows of its own:
 observations    what a fit is given, checked; which runs may be used       bootstrap       resampled run means

@@ -1,36 +1,40 @@
 """`choose_model`: models that a service could be, fitted one by one, ranked by configurations that were left out.
 
-Candidates are one queue with 1, 2, 4 … servers, with and without a delay beside it, with exponential service and with
-service of a variance that is found too. The simplest is taken whose squared errors on configurations left out are within
-one standard error of the least (L. Breiman et al., Classification and Regression Trees (1984), 3.4.3); what is as good is
-said, and where none is good, that.
+Candidates (`candidate_models`) are one queue, alone or beside a delay or the cores. The simplest is taken whose squared
+errors on configurations left out are within one standard error of the least (L. Breiman et al., Classification and
+Regression Trees (1984), 3.4.3). What predicts about as well is said, and is in the predictions too (`averaged`), so that
+these are as wide as what the runs leave open; where none is good, that is said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.errors import FitError, InputError, SojournError
+from sojourn.errors import FitError, SojournError
+from sojourn.fit.averaged import weights
+from sojourn.fit.candidate_models import candidates, whole_factors
 from sojourn.fit.evaluate import Evaluator
 from sojourn.fit.model import FittedModel, fit_model
+from sojourn.fit.problem import FLOOR
 from sojourn.fit.runs import Runs
-from sojourn.model import Closed, Delay, Lognormal, Model, Open, Queue
-from sojourn.model.unknown import Unknown
 from sojourn.units import percent
 
-CPU = ("cpu", "processes", "process", "cgroup", "cores")
 FAR = 1.3  # rates of saturation whose ratio is more are far apart
 POOR = 0.15  # median error of response times left out, beyond which no model is called good
-DRAWS_TO_RANK = 20
+DRAWS_TO_RANK = 60
+LEAST_WEIGHT = 0.02  # of a model in the predictions
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ChosenModel:
-    """The model that was taken, its name, all that were fitted (name → model), why, and whether it is any good."""
+    """The model that was taken, with its alternatives; its name, all that were fitted (name → model), why, and whether it is
+    any good."""
 
     best: FittedModel
     name: str
@@ -40,7 +44,7 @@ class ChosenModel:
 
 
 def choose_model(runs: Runs, level: float = 0.95, seed: int = 1) -> ChosenModel:
-    """Fits all candidates and takes the simplest that predicts as well as the best.
+    """Fits all candidates and takes the simplest that predicts as well as the best; the others are its alternatives.
 
     Raises FitError where none can be fitted: it says why the first cannot.
     """
@@ -54,20 +58,56 @@ def choose_model(runs: Runs, level: float = 0.95, seed: int = 1) -> ChosenModel:
             refused.append(f"{name}: {error.value}")
     if not fits:
         raise FitError("; ".join(refused[:1]), "model auto", "give a model file, or measure at more levels")
-    scores = {name: _squares(fitted) for name, fitted in fits.items()}
-    least = min(scores, key=lambda name: float(scores[name].mean()))
-    limit = scores[least].mean() + scores[least].std(ddof=1) / np.sqrt(len(scores[least]))
-    alike = [name for name in fits if scores[name].mean() <= limit]
-    chosen = alike[0]  # candidates come simplest first
-    best = fit_model(runs, models[chosen], level, seed)
-    good = float(np.median(np.sqrt(scores[chosen]))) <= POOR
-    return ChosenModel(best, chosen, fits, "\n".join([_words(scores, chosen, alike, good), *_apart(fits, alike)]), good)
+    squares = {name: _squares(fitted, runs) for name, fitted in fits.items()}
+    alike = _alike(squares)
+    chosen = min(alike, key=lambda name: (len(fits[name].paths), squares[name].mean()))
+    share = dict(zip(fits, weights([s.sum() for s in squares.values()]), strict=True))
+    beside = [name for name in fits if share[name] >= LEAST_WEIGHT and name != chosen]
+    whole = share[chosen] + sum(share[name] for name in beside)
+    best = replace(
+        fit_model(runs, models[chosen], level, seed),
+        alternatives=tuple((float(share[name] / whole), fits[name]) for name in beside),
+    )
+    errors = {name: _errors(fitted) for name, fitted in fits.items()}
+    good = float(np.median(np.abs(errors[chosen]))) <= POOR
+    open_questions = [*_apart(fits, [chosen, *beside]), *_not_varied(runs)]
+    why = [*_words(errors, chosen, beside, good), *open_questions]
+    return ChosenModel(best, chosen, fits, "\n".join(why), good)
 
 
-def _apart(fits: Mapping[str, FittedModel], alike: Sequence[str]) -> list[str]:
+def _alike(squares: Mapping[str, Array]) -> list[str]:
+    """Those within one standard error of the least mean square. Noise alone has one of sqrt(2/n) (chi²), however equal the
+    errors of the best happen to be."""
+    least = min(squares.values(), key=lambda s: float(s.mean()))
+    error = max(least.std(ddof=1), np.sqrt(2) * min(1.0, float(least.mean()))) if len(least) > 1 else least.mean()
+    limit = least.mean() + error / np.sqrt(len(least))
+    return [name for name, values in squares.items() if values.mean() <= limit]
+
+
+def _errors(fitted: FittedModel) -> Array:
+    """Logarithms of predicted by measured, a configuration left out each: of response times, else of throughputs."""
+    rows = [row.get("response_time", row.get("throughput")) for row in fitted.held_out]
+    errors = np.array([float(str(value)) for value in rows if value is not None])
+    return np.asarray(np.log1p(np.maximum(errors, -0.99)))
+
+
+def _squares(fitted: FittedModel, runs: Runs) -> Array:
+    """The same, squared and in units of what runs of such a length are known by."""
+    known = []
+    for row, configuration in zip(fitted.held_out, fitted.configurations, strict=True):
+        metric = next((m for m in ("response_time", "throughput") if m in row), None)
+        if metric is None:
+            continue
+        same = [run for run in runs.runs if run.factors == configuration and ("", metric) in run.means]
+        within = np.array([run.means["", metric][1] for run in same])
+        known.append(FLOOR[metric] ** 2 + float((within**2).mean()) / len(within))
+    return np.asarray(_errors(fitted) ** 2 / np.array(known))
+
+
+def _apart(fits: Mapping[str, FittedModel], names: Sequence[str]) -> list[str]:
     """Where models that predict as well saturate at rates that are far apart."""
     found = [
-        float(Evaluator(fits[n].template, [fits[n].configurations[0]]).at(_best(fits[n])).saturation[0]) for n in alike
+        float(Evaluator(fits[n].template, [fits[n].configurations[0]]).at(_best(fits[n])).saturation[0]) for n in names
     ]
     ends = [rate for rate in found if np.isfinite(rate)]
     if not ends or max(ends) < FAR * min(ends):
@@ -78,50 +118,23 @@ def _apart(fits: Mapping[str, FittedModel], alike: Sequence[str]) -> list[str]:
     ]
 
 
-def _best(fitted: FittedModel) -> NDArray[np.float64]:
+def _best(fitted: FittedModel) -> Array:
     return np.array([[fitted.estimates[path].value for path in fitted.paths]])
 
 
-def candidates(runs: Runs) -> dict[str, Model]:
-    """Name → model with unknowns, the simplest first. Raises InputError for runs whose load is not known."""
-    first = runs.runs[0]
-    users = "users" in first.factors
-    if not users and "rate_per_s" not in first.factors:
-        raise InputError("neither rate_per_s nor users among the factors", "runs", "give runs of a load that is known")
-    watched = next((r for start in CPU for r in runs.resources if r == start or r.startswith(f"{start} ")), None)
-    counts = sorted({1, 2, 4, *([first.cores] if first.cores else [])})
-    # of a closed queue of general service there are approximations only, whose errors would be taken for its own
-    ties = [watched, None] if watched else [None]  # CPU time is not the time of service where workers wait
-    kinds = [(general, delayed) for general in ((False,) if users else (False, True)) for delayed in (False, True)]
-    return {
-        f"{m} server{'s' if m > 1 else ''}{', any variance of service' if general else ''}{', a delay' if delayed else ''}"
-        f"{f', busy as {tie} was' if tie else ''}": _candidate(runs, m, general, delayed, tie)
-        for tie in ties for general, delayed in kinds for m in counts
-    }  # fmt: skip
+def _not_varied(runs: Runs) -> list[str]:
+    return [
+        f"  {name} was {values.pop()} in all runs: whether it limits the service they do not tell; vary it, or give a model"
+        for name, values in whole_factors(runs).items()
+        if len(values) == 1
+    ]
 
 
-def _candidate(runs: Runs, servers: int, general: bool, delayed: bool, watched: str | None) -> Model:
-    factors = runs.runs[0].factors
-    closed = "users" in factors
-    customer = Closed("user", 1, float(factors.get("think_s", 0.0))) if closed else Open("user", 1.0)
-    time = Lognormal(Unknown(), Unknown(1.0, 0.01, 30.0)) if general else Unknown()
-    demands = {"service": {"user": time}} | ({"delay": {"user": Unknown(None, 0.0)}} if delayed else {})
-    stations: list[Queue | Delay] = [Queue("service", servers), *([Delay("delay")] if delayed else [])]
-    return Model(stations, [customer], demands_s=demands, observed={"service": watched} if watched else {})
-
-
-def _squares(fitted: FittedModel) -> NDArray[np.float64]:
-    """Squared logarithms of predicted by measured, a configuration each: of response times, else of throughputs."""
-    rows = [row.get("response_time", row.get("throughput")) for row in fitted.held_out]
-    errors = np.array([float(str(value)) for value in rows if value is not None])
-    return np.asarray(np.log1p(np.maximum(errors, -0.99)) ** 2)
-
-
-def _words(scores: Mapping[str, NDArray[np.float64]], chosen: str, alike: Sequence[str], good: bool) -> str:
-    ranked = sorted(scores, key=lambda name: float(scores[name].mean()))
-    lines = [f"  {name}: {percent(float(np.sqrt(scores[name].mean())))} off where left out" for name in ranked[:4]]
-    tie = f"; {len(alike) - 1} more predict as well, and these runs cannot tell them apart" if len(alike) > 1 else ""
-    head = f"{chosen}: taken of {len(scores)} models{tie}"
+def _words(errors: Mapping[str, Array], chosen: str, beside: Sequence[str], good: bool) -> list[str]:
+    size = {name: float(np.sqrt((e**2).mean())) for name, e in errors.items()}
+    lines = [f"  {name}: {percent(size[name])} off where left out" for name in sorted(size, key=lambda n: size[n])[:4]]
+    tie = f"; {len(beside)} more predict as well, and these runs cannot tell them apart" if beside else ""
+    head = f"{chosen}: taken of {len(errors)} models{tie}"
     if not good:
-        head = f"none of {len(scores)} models fits, do not extrapolate; the nearest is {chosen}"
-    return "\n".join([head, *lines])
+        head = f"none of {len(errors)} models fits, do not extrapolate; the nearest is {chosen}"
+    return [head, *lines]

@@ -29,19 +29,28 @@ def to_toml(fitted: FittedModel) -> str:
     lines = [fitted.model.to_toml(), *table_lines(["fit"], head), *table_lines(["fit", "noise"], fitted.noise)]
     lines += table_lines(["fit", "estimates"], {path: list(e) for path, e in fitted.estimates.items()})
     lines += table_lines(["fit", "draws"], {p: fitted.draws[:, i].tolist() for i, p in enumerate(fitted.paths)})
+    if fitted.alternatives:
+        weights, models = zip(*fitted.alternatives, strict=True)
+        lines += table_lines(["fit", "alternatives"], {"weights": list(weights), "files": [to_toml(m) for m in models]})
     return "\n".join(lines)
 
 
 def read(path: Path | str) -> FittedModel:
     """The fitted model of a file. Raises InputError naming file and key, ModelError for its model."""
+    Model.read(path)  # its errors first, and of the file
+    return _parsed(Path(path).read_text(encoding="utf-8"), path)
+
+
+def _parsed(text: str, path: Path | str) -> FittedModel:
     from sojourn.fit.model import FittedModel
 
-    model = Model.read(path)
-    table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("fit")
+    model = Model.parse(text, str(path))
+    table = tomllib.loads(text).get("fit")
     if not isinstance(table, dict):
         raise InputError("no [fit]", path, "give a file that `sojourn fit --model MODEL` wrote")
     try:
         paths = tuple(table["estimates"])
+        others = table.get("alternatives", {"weights": [], "files": []})
         estimates = {p: Estimate(*(float(v) for v in table["estimates"][p])) for p in paths}
         return FittedModel(
             model, template_of(model, paths, [e.value for e in estimates.values()]), paths, estimates,
@@ -49,6 +58,7 @@ def read(path: Path | str) -> FittedModel:
             int(table["degrees"]), tuple(json.loads(row) for row in table["held_out"]),
             tuple(json.loads(row) for row in table["configurations"]), float(table["level"]), int(table["seed"]),
             table["method"], table["message"],
+            tuple((float(w), _parsed(text, path)) for w, text in zip(others["weights"], others["files"], strict=True)),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a fitted model ({error})", path, "fit again; the file was changed by hand?") from None

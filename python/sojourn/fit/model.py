@@ -10,7 +10,7 @@ factor, that explains what is left beyond the spread of the runs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class FittedModel:
     `estimates`: path → value, low, high at `level`. `draws`: count x paths. `model_error`: standard deviation of the
     logarithm of one factor on all demands; `noise`: of a new run's response time and throughput about its mean, by metric;
     `degrees`: of freedom of these. `held_out`: a row a configuration that was left out, with relative errors by metric.
+    `alternatives`: other models that predict about as well, with their weights in predictions, beside it (`averaged`).
     """
 
     model: Model  # with the values found
@@ -55,12 +56,19 @@ class FittedModel:
     seed: int
     method: str
     message: str
+    alternatives: tuple[tuple[float, FittedModel], ...] = ()
+
+    @property
+    def alone(self) -> FittedModel:
+        """Without its alternatives."""
+        return replace(self, alternatives=())
 
     def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
         """All combinations of `vary`, factor of the runs or path of the model → values; see `predict_model.predict_model`."""
+        from sojourn.fit.averaged import predict_averaged
         from sojourn.fit.predict_model import predict_model
 
-        return predict_model(self, vary, level)
+        return (predict_averaged if self.alternatives else predict_model)(self, vary, level)
 
     def validate(
         self, runs: Runs, level: float = 0.95, changed: Mapping[str, Any] | None = None, up_to: float | None = None

@@ -14,7 +14,6 @@ from scipy.stats import t as student
 from sojourn.errors import InputError
 from sojourn.fit.factors import applied, factors_of
 from sojourn.fit.fitted import check_level
-from sojourn.fit.predict_model import point_rows
 from sojourn.fit.runs import Run, Runs
 from sojourn.model import Queue
 from sojourn.model.unknown import replaced
@@ -47,7 +46,9 @@ def validate_model(
     rows: list[Row] = []
     for run in sorted(runs.runs, key=_level):
         point = {**run.factors, **(changed or {})}
-        told = {(r["station"], r["class"], r["metric"]): r for r in point_rows(fitted, point, level)}
+        told = {
+            (r["station"], r["class"], r["metric"]): r for r in fitted.predict(point, level).frame.iter_rows(named=True)
+        }
         if up_to is not None and _beyond(run, told, up_to):
             continue
         for key, measured, error in _measured(fitted, run, _servers(fitted, point)):

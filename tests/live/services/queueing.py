@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import gc
 import hashlib
-import os
 import queue
 import random
 import selectors
@@ -124,7 +123,7 @@ def serve(listening: socket.socket) -> None:
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 with tempfile.TemporaryDirectory() as folder:
-    file = os.path.join(folder, "pages.db")
+    file = f"{folder}/pages.db"
     if options.rows:
         made = sqlite3.connect(file)
         made.execute("CREATE TABLE page (number INTEGER, text TEXT)")

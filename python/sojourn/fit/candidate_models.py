@@ -1,0 +1,113 @@
+"""Models that a service could be, as far as its runs say: one queue, alone or beside a delay or the cores.
+
+Its servers are 1, 2, 4, as many as there are cores, or as many as a whole-numbered factor of the runs says (workers = 8).
+Service is exponential, constant, or of a variance that is found too. Each queue is tried free and, where processes, a
+control group or a disk were watched, busy as these were: CPU time is the time of service only where workers do not wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sojourn.errors import InputError
+from sojourn.fit.runs import Runs
+from sojourn.model import Closed, Delay, Deterministic, Exponential, Lognormal, Model, Open, Queue
+from sojourn.model.distributions import Distribution
+from sojourn.model.unknown import Unknown
+
+CPU = ("cpu", "processes", "process", "cgroup", "cores")
+LEVELS = ("rate_per_s", "users", "think_s", "seed", "cores", "nics")
+MOST_SERVERS = 1024
+LAWS = ("", "a constant time", "any variance of service")
+
+
+@dataclass(frozen=True)
+class _Servers:
+    """How many, and by which factor, if by one."""
+
+    count: int
+    factor: str = ""
+
+    @property
+    def name(self) -> str:
+        return (
+            f"as many servers as {self.factor}"
+            if self.factor
+            else f"{self.count} server{'s' if self.count > 1 else ''}"
+        )
+
+
+def whole_factors(runs: Runs) -> dict[str, set[int]]:
+    """Factors of the service that could be a number of servers → the values that runs had."""
+    names = [name for name in runs.runs[0].factors if name not in LEVELS]
+    found = {name: {run.factors.get(name) for run in runs.runs} for name in names}
+    return {
+        name: values
+        for name, values in found.items()
+        if all(isinstance(v, int) and not isinstance(v, bool) and 1 <= v <= MOST_SERVERS for v in values)
+    }
+
+
+def candidates(runs: Runs) -> dict[str, Model]:
+    """Name → model with unknowns. Raises InputError for runs whose load is not known."""
+    first = runs.runs[0]
+    users = "users" in first.factors
+    if not users and "rate_per_s" not in first.factors:
+        raise InputError("neither rate_per_s nor users among the factors", "runs", "give runs of a load that is known")
+    counts = sorted({1, 2, 4, *([first.cores] if first.cores else [])})
+    servers = [*(_Servers(int(first.factors[name]), name) for name in whole_factors(runs)), *map(_Servers, counts)]
+    # of a closed queue of general service there are approximations only, whose errors would be taken for its own
+    laws = LAWS[:1] if users else LAWS
+    return dict(pair for one in servers for law in laws for pair in _with_servers(runs, one, law))
+
+
+def _with_servers(runs: Runs, servers: _Servers, law: str) -> Iterator[tuple[str, Model]]:
+    name = ", ".join(filter(None, (servers.name, law)))
+    yield name, _model(runs, servers, law)
+    if law != LAWS[2]:  # mean, variance and delay together are not told by response times alone
+        yield f"{name}, a delay", _model(runs, servers, law, delayed=True)
+    cores = runs.runs[0].cores
+    for resource in _watched(runs):
+        of_cores = not resource.startswith("disk")
+        if not (of_cores and cores and servers.count > cores):  # no more of them are at work than there are
+            yield f"{name}, busy as {resource} was", _model(runs, servers, law, tied=resource)
+            yield f"{name}, a delay, busy as {resource} was", _model(runs, servers, law, tied=resource, delayed=True)
+        if of_cores:
+            yield f"{name}, beside {resource}", _model(runs, servers, law, beside=resource)
+
+
+def _watched(runs: Runs) -> list[str]:
+    """The first resource that tells CPU time, and disks."""
+    cpu = next((r for start in CPU for r in runs.resources if r == start or r.startswith(f"{start} ")), None)
+    return [*([cpu] if cpu else []), *(r for r in runs.resources if r.startswith("disk"))]
+
+
+def _model(
+    runs: Runs,
+    servers: _Servers,
+    law: str,
+    *,
+    delayed: bool = False,
+    tied: str | None = None,
+    beside: str | None = None,
+) -> Model:
+    first = runs.runs[0]
+    closed = "users" in first.factors
+    customer = Closed("user", 1, float(first.factors.get("think_s", 0.0))) if closed else Open("user", 1.0)
+    stations: list[Queue | Delay] = [Queue("service", servers.count)]
+    demands: dict[str, dict[str, float | Distribution]] = {"service": {"user": _time(law)}}
+    if delayed:
+        stations.append(Delay("delay"))
+        demands["delay"] = {"user": Unknown(None, 0.0)}
+    if beside:
+        stations.append(Queue("cpu", max(first.cores, 1)))
+        demands["cpu"] = {"user": Unknown()}
+    observed = {"service": tied} if tied else {"cpu": beside} if beside else {}
+    factors = {servers.factor: "stations.service.servers"} if servers.factor else {}
+    return Model(stations, [customer], demands_s=demands, observed=observed, factors=factors)
+
+
+def _time(law: str) -> Distribution:
+    kinds = {LAWS[0]: Exponential(Unknown()), LAWS[1]: Deterministic(Unknown())}
+    return kinds.get(law) or Lognormal(Unknown(), Unknown(1.0, 0.01, 30.0))

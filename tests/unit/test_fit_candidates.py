@@ -1,0 +1,117 @@
+"""Models tried by themselves: which is taken, what is left open, and that predictions are as wide as that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_fit_model import OPEN, RATES, RUNS, erlang_c, mmm_run
+
+import sojourn as sj
+from sojourn.fit.averaged import predict_averaged, weights
+from sojourn.fit.candidate_models import candidates, whole_factors
+from sojourn.fit.candidates import choose_model
+from sojourn.fit.model import FittedModel, fit_model
+from sojourn.fit.runs import Run, Runs
+from sojourn.model import Queue
+
+LOW = (20.0, 26.0, 32.0, 38.0, 44.0)  # below 45 % of what mmm_run's two servers can do
+
+
+def sleeping(rate: float, workers: int = 2, **more: float) -> Run:
+    """Two workers that wait 20 ms: M/M/2 by Erlang's formula, while the cores are busy with a tenth of a millisecond each."""
+    offered = rate * 0.02
+    wait = erlang_c(workers, offered) * 0.02 / (workers - offered)
+    means = {("", "response_time"): (wait + 0.02, 0.005), ("", "throughput"): (rate, 0.005)}
+    return Run(f"{workers}-{rate:g}", {"rate_per_s": rate, "workers": workers, **more}, means, {"cpu": rate * 1e-4}, 2)
+
+
+def test_cpu_time_that_is_not_what_limits_is_not_taken_for_it() -> None:
+    """Tied to the cores one would predict 20 000/s; the truth is 100/s."""
+    chosen = choose_model(Runs([sleeping(rate) for rate in LOW]))
+    told = chosen.best.predict({"rate_per_s": 80.0, "workers": 2}, 0.9)
+    low, high = told.interval("saturation_rate")
+    assert low is not None and high is not None and low <= 100 <= high < 1000
+    low, high = told.interval("response_time")
+    assert (
+        low is not None and low <= 0.0556 and (high is None or high >= 0.0556)
+    )  # 0.02 + 0.02 · 0.64/0.36: M/M/2 at 0.8
+
+
+def test_a_setting_that_never_changed_is_left_open() -> None:
+    """Twice the workers: either twice the rate, or no change; the runs cannot know, and say what would tell."""
+    chosen = choose_model(Runs([sleeping(rate) for rate in LOW]))
+    assert "workers was 2 in all runs" in chosen.why
+    low, high = chosen.best.predict({"rate_per_s": 50.0, "workers": 4}, 0.9).interval("saturation_rate")
+    assert low is not None and high is not None and low <= 100 and high >= 200
+
+
+def test_a_setting_that_was_varied_is_the_number_of_servers() -> None:
+    chosen = choose_model(Runs([sleeping(rate, w) for w in (1, 2) for rate in (12.0, 20.0, 28.0, 36.0)]))
+    assert chosen.name.startswith("as many servers as workers") and "in all runs" not in chosen.why
+    low, high = chosen.best.predict({"rate_per_s": 50.0, "workers": 4}, 0.9).interval("saturation_rate")
+    assert low is not None and high is not None and low <= 200 <= high < 300
+
+
+def test_whole_factors_may_be_servers_and_others_not() -> None:
+    runs = Runs([sleeping(20.0, 3, cache=0.5, seed=7)])
+    assert whole_factors(runs) == {"workers": {3}}
+    models = candidates(runs)
+    station = models["as many servers as workers"].station("service")
+    assert isinstance(station, Queue) and station.servers == 3
+    assert not any(name.startswith("4 servers") and "busy as cpu" in name for name in models)  # there are two cores
+    assert list(models["2 servers, beside cpu"].observed.items()) == [("cpu", "cpu")]
+
+
+def test_weights_are_likelihoods_of_what_was_left_out() -> None:
+    assert weights([3.0, 3.0]) == pytest.approx([0.5, 0.5])
+    assert weights([2.0, 4.0]) == pytest.approx([1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))])
+
+
+def averaged(share: float) -> FittedModel:
+    """A model that saturates at 100/s, and with this weight one that saturates at 200/s."""
+    one = fit_model(RUNS, sj.Model.parse(OPEN % ("{ free = true }", "0.005")))
+    model = (OPEN % ("{ free = true }", "0.005")).replace("servers = 2", "servers = 4")
+    twice = fit_model(Runs([mmm_run(2 * rate, servers=4) for rate in RATES]), sj.Model.parse(model))
+    return replace(one, alternatives=((share, twice),))
+
+
+def test_an_average_lies_between_its_models_and_is_as_wide_as_both() -> None:
+    fitted = averaged(0.5)
+    alone = [
+        m.predict({"rate_per_s": 70.0}, 0.9).interval("saturation_rate")
+        for m in (fitted.alone, fitted.alternatives[0][1])
+    ]
+    low, high = predict_averaged(fitted, {"rate_per_s": 70.0}, 0.9).interval("saturation_rate")
+    assert low is not None and high is not None and alone[0][0] is not None and alone[1][1] is not None
+    assert alone[0][0] <= low < alone[0][1] < alone[1][0] < high <= alone[1][1]  # type: ignore[operator]
+
+
+def test_a_model_of_little_weight_moves_an_average_little() -> None:
+    fitted = averaged(0.01)
+    value = fitted.alone.predict({"rate_per_s": 70.0}).value("response_time")
+    assert fitted.predict({"rate_per_s": 70.0}).value("response_time") == pytest.approx(value, rel=0.03)
+
+
+def test_where_some_models_are_saturated_there_is_no_upper_end() -> None:
+    fitted = averaged(0.5)
+    frame = fitted.predict({"rate_per_s": 120.0}, 0.9).frame
+    row = frame.filter(metric="response_time", station="").row(0, named=True)
+    assert row["status"] == "open_above" and row["low"] > 0 and row["high"] is None
+    assert fitted.predict({"rate_per_s": 1000.0}).frame.filter(metric="response_time", station="")[
+        "value"
+    ].to_list() == [None]
+
+
+def test_alternatives_are_in_the_file_and_in_validations(tmp_path: Path) -> None:
+    fitted = averaged(0.4)
+    fitted.write(tmp_path / "auto.toml")
+    again = FittedModel.read(tmp_path / "auto.toml")
+    point = {"rate_per_s": 80.0}
+    assert again.predict(point).frame.equals(fitted.predict(point).frame)
+    table = again.validate(Runs([mmm_run(RATES[-1])]), level=0.9)
+    low, high = fitted.predict(point, 0.9).interval("response_time")
+    row = table.filter(metric="response_time").row(0, named=True)
+    assert (row["low"], row["high"]) == (low, high)
