@@ -42,11 +42,11 @@ def whole_factors(runs: Runs) -> dict[str, set[int]]:
     """Factors of the service that could be a number of servers → the values that runs had."""
     names = [name for name in runs.runs[0].factors if name not in LEVELS]
     found = {name: {run.factors.get(name) for run in runs.runs} for name in names}
-    return {
-        name: values
-        for name, values in found.items()
-        if all(isinstance(v, int) and not isinstance(v, bool) and 1 <= v <= MOST_SERVERS for v in values)
-    }
+    return {name: {int(v) for v in values if v} for name, values in found.items() if all(map(_is_count, values))}
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_SERVERS
 
 
 def candidates(runs: Runs) -> dict[str, Model]:

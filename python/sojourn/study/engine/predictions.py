@@ -118,7 +118,7 @@ def _works(fitted: AnyFitted, point: Point) -> None:
     if configurations is None or not hasattr(model, "factors"):
         return  # a template knows its factors by itself
     models = [model, *(other.model for _, other in getattr(fitted, "alternatives", ()))]
-    known = USUAL.union(*(one.factors for one in models))  # type: ignore[union-attr]
+    known = USUAL.union(*(one.factors for one in models))
     for name, value in point.factors.items():
         seen = {repr(one.get(name)) for one in configurations}
         if name not in known and repr(value) not in seen and "." not in name:
