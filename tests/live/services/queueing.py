@@ -61,10 +61,9 @@ def compute() -> None:
         pass
 
 
-def store(database: sqlite3.Connection, draw: random.Random) -> None:
-    rows = [(draw.getrandbits(40), "x" * 80) for _ in range(options.rows)]
+def store(database: sqlite3.Connection, rows: list[tuple[int, str]]) -> None:
     with lock, database:
-        database.executemany("INSERT INTO page VALUES (?, ?)", rows)
+        database.executemany("REPLACE INTO page VALUES (?, ?)", rows)
 
 
 def collect() -> None:
@@ -76,6 +75,7 @@ def collect() -> None:
 
 def work(number: int, file: str) -> None:
     draw = random.Random(number)
+    rows = [(draw.randrange(5000), "x" * 80) for _ in range(options.rows)]
     database = sqlite3.connect(file, isolation_level="IMMEDIATE", timeout=60) if options.rows else None
     if database:
         database.execute("PRAGMA synchronous=OFF")
@@ -84,7 +84,7 @@ def work(number: int, file: str) -> None:
         compute()
         sleep(draw, path)
         if database:
-            store(database, draw)
+            store(database, rows)
         collect()
         try:
             client.send(ANSWER)
@@ -126,7 +126,7 @@ with tempfile.TemporaryDirectory() as folder:
     file = f"{folder}/pages.db"
     if options.rows:
         made = sqlite3.connect(file)
-        made.execute("CREATE TABLE page (number INTEGER, text TEXT)")
+        made.execute("CREATE TABLE page (number INTEGER PRIMARY KEY, text TEXT)")
         made.close()
     if options.collect_every:
         gc.disable()  # only when we say so
