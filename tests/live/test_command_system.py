@@ -15,7 +15,6 @@ import pytest
 from machine import made_by_labs
 
 from sojourn.errors import Busy, InputError, ServiceError
-from sojourn.lab.environment import environment
 from sojourn.measure.folder import RunFolder
 from sojourn.system import CommandSystem, Point
 from sojourn.system.command import CommandOptions
@@ -67,7 +66,7 @@ def system(port: int, *arguments: str, load: dict[str, Any] | None = None, **opt
 
 def run(of: CommandSystem, out: Path, **factors: Any) -> RunFolder:
     point = Point("s", of.settled(factors, "test"))
-    with environment("loopback") as place, of.open(place) as session:
+    with of.place() as place, of.open(place) as session:
         return session.run(point, out / point.name, 1)
 
 
@@ -111,6 +110,20 @@ def test_closed_loop_and_factor_in_environment(tmp_path: Path, port: int) -> Non
     folder = run(of, tmp_path, colour="blue", users=4)
     assert "COLOUR is blue" in (folder.path / "service.log").read_text()
     assert folder.manifest["factors"] == {"colour": "blue", "users": 4, "think_s": 0.02}
+
+
+@pytest.mark.lab
+def test_on_hosts_of_its_own(tmp_path: Path, port: int) -> None:
+    """The service is reached over a NIC, and nothing of the two hosts is left; nobody hears of it on this host."""
+    url, ready = f"http://{{host}}:{port}/item", f"http://{{host}}:{port}/ready"
+    of = system(
+        port, "--host", "{host}", "--work-ms", "5", hosts="namespaces", url=url, ready=ready,
+        load={"for": 3.0, "rate_per_s": 40.0},
+    )  # fmt: skip
+    folder = run(of, tmp_path)
+    assert folder.manifest["lab"]["kind"] == "namespaces"
+    assert folder.manifest["load"]["lanes"][0]["targets"][0]["url"] == f"http://10.77.0.1:{port}/item"
+    assert 0.005 <= Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu") <= 0.0085
 
 
 def test_what_it_prints_has_no_secrets(tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,6 +228,7 @@ def test_deaf_to_its_signal(tmp_path: Path, port: int) -> None:
         ({"cpuset": "99"}, "cpuset = 99; give some of the cores"),
         ({"cores": 999}, "cores = 999; give 1 to "),
         ({"folder": "no/such/folder"}, "no folder"),
+        ({"factors": {"host": "a"}}, "factor 'host'"),
         ({"ready": "not-a-port"}, "[system] ready: 'not-a-port'; give a URL, host:port or a port"),
     ],
 )

@@ -11,7 +11,7 @@ import secrets
 import shutil
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from sojourn.errors import InputError
-from sojourn.lab.environment import Loopback, Namespaces
+from sojourn.lab.environment import Environment, Loopback, Namespaces, environment
 from sojourn.lab.groups import make_counted_group
 from sojourn.lab.registry import MARK, Book
 from sojourn.measure.credentials import OWN, SECRET, set_variable
@@ -32,6 +32,7 @@ from sojourn.system.watching import ResourceOptions, declared
 from sojourn.units import duration_s
 
 FROM_ENVIRONMENT = "env:"
+HOST = "host"  # {host}: where the service listens
 LEAST_SECRET = 6  # shorter values of inherited variables are not looked for: they stand in any text
 CPUSET = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
@@ -53,6 +54,7 @@ class CommandOptions(BaseModel):
     cores: str | int | None = None
     cpuset: str | None = None
     output_bytes: int = Field(default=1_000_000, ge=1000, le=1_000_000_000)
+    hosts: str = Field(default="loopback", pattern="^(loopback|namespaces|auto)$")
     factors: dict[str, Factor] = Field(default_factory=dict)
     resources: dict[str, ResourceOptions] = Field(default_factory=dict)
 
@@ -103,7 +105,12 @@ class CommandSystem(HttpSystem):
     options_type: ClassVar[type[BaseModel]] = CommandOptions
 
     def __init__(self, options: CommandOptions, load: HttpLoad, folder: Path) -> None:
-        super().__init__(options.factors, options.texts(), load, folder)
+        if HOST in options.factors:
+            raise InputError(
+                f"factor {HOST!r}", "[system.factors]", f"choose another name: {{{HOST}}} is the service's address"
+            )
+        texts = {where: text.replace(f"{{{HOST}}}", "") for where, text in options.texts().items()}
+        super().__init__(options.factors, texts, load, folder)
         if options.cores is not None and options.cpuset is not None:
             raise InputError("cores and cpuset", "[system]", "give how many (cores), or which (cpuset)")
         if "cpu" in options.resources:
@@ -117,14 +124,18 @@ class CommandSystem(HttpSystem):
     def resources(self) -> dict[str, Resource | None]:
         return {"cpu": None, **declared(self.options.resources)}
 
-    def launch(self, values: Mapping[str, Any]) -> StartCommand:
-        """How it is started with these factors.
+    def place(self) -> AbstractContextManager[Environment]:
+        return environment(self.options.hosts, spinners=False)
+
+    def launch(self, values: Mapping[str, Any], host: str = "127.0.0.1") -> StartCommand:
+        """How it is started with these factors, on a host with this address.
 
         Raises:
             InputError: no such program, folder, variable or core.
         """
         options = self.options
-        full = {where: filled(text, values, where) for where, text in options.texts().items()}
+        known = {HOST: host, **values}
+        full = {where: filled(text, known, where) for where, text in options.texts().items()}
         argv = [full[f"[system] command[{k}]"] for k in range(len(options.command))]
         folder = (self.folder / full["[system] folder"]).resolve()
         if not folder.is_dir():
@@ -143,10 +154,11 @@ class CommandSystem(HttpSystem):
 
         token = secrets.token_hex(3)
         book = Book(token)
+        placement = place.arrange(len(os.sched_getaffinity(0)), 1) if place.server_network else None
         try:
             book.add(mark=token)
             group = make_counted_group(book, f"sojourn-{token}")
-            yield CommandSession(self, place, token, group, declared(self.options.resources))
+            yield CommandSession(self, place, token, group, declared(self.options.resources), placement)
         finally:
             book.close()
 

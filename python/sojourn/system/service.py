@@ -14,6 +14,7 @@ from sojourn.lab.process import Worker
 from sojourn.lab.processes import GONE_S
 from sojourn.lab.readiness import address_of, holder, problem
 from sojourn.lab.registry import MARK
+from sojourn.lab.topology import Placement
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run import Surroundings, execute, machine
@@ -105,14 +106,15 @@ class CommandSession:
     token: str
     group: Path | None
     declared: Mapping[str, Resource]
+    placement: Placement | None = None  # of hosts of its own
 
     def conditions(self, point: Point) -> dict[str, Any]:
-        load = self._load(self.system.launch(point.factors), point, 0)
+        load = self._load(self._launch(point), point, 0)
         conditions = {"system": self.system.options.said(), "bodies": contents(load)}
         return {"load": load, "machine": machine(), "conditions": conditions}
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
-        launch = self.system.launch(point.factors)
+        launch = self._launch(point)
         load = self._load(launch, point, seed)
         service = CommandService(self.system, launch, out, self.token, self.group, self.place.server_network)
         try:
@@ -140,15 +142,26 @@ class CommandSession:
             return Resource(capacity, tuple(service.pids.values()))
         return Resource(capacity, cgroup=_below_root(self.group))
 
+    def _launch(self, point: Point) -> StartCommand:
+        return self.system.launch(point.factors, self.place.addresses(1)[0])
+
+    def _client(self, launch: StartCommand) -> int | None:
+        """The core of the client's thread: one that the service does not use, where there is one."""
+        if launch.cores is None and self.placement is not None:
+            return self.placement.client[0]
+        return max(os.sched_getaffinity(0) - set(_used(launch)), default=None)
+
     def _load(self, launch: StartCommand, point: Point, seed: int) -> dict[str, Any]:
-        client = _client(launch)
+        client = self._client(launch)
         return self.system.load.generator(launch.url, point.factors, seed, self.system.folder, client)
 
     def _manifest(self, launch: StartCommand, point: Point) -> dict[str, Any]:
-        used, client = _used(launch), _client(launch)
-        placement = {
-            "server": used, "interrupts": used, "client": [] if client is None else [client], "client_shares": False,
-        }  # fmt: skip
+        used, client = _used(launch), self._client(launch)
+        placement: dict[str, Any] = {"server": used, "interrupts": used, "client_shares": False}
+        if self.placement is not None:
+            steered = list(self.placement.interrupts)
+            placement |= {"interrupts": steered, "client_shares": client in steered}
+        placement["client"] = [] if client is None else [client]
         argv = launch.argv
         for secret in launch.secrets:
             argv = [text.replace(secret, "***") for text in argv]
@@ -158,12 +171,6 @@ class CommandSession:
 
 def _used(launch: StartCommand) -> list[int]:
     return launch.cores or sorted(os.sched_getaffinity(0))
-
-
-def _client(launch: StartCommand) -> int | None:
-    """A core that the service does not use, for the client's thread, where there is one."""
-    spare = os.sched_getaffinity(0) - set(_used(launch))
-    return max(spare, default=None)
 
 
 def _below_root(group: Path) -> str:

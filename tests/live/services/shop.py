@@ -12,6 +12,7 @@ import time
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--port", type=int, required=True)
+parser.add_argument("--host", default="127.0.0.1")
 parser.add_argument("--work-ms", type=float, default=0.0)
 parser.add_argument("--workers", type=int, default=1)
 parser.add_argument("--processes", type=int, default=1, help="forked, all accepting on the port")
@@ -77,7 +78,7 @@ if options.noise_bytes:
     print("the last line", flush=True)
 time.sleep(options.ready_after)
 try:
-    server = Server(("127.0.0.1", options.port), Shop)
+    server = Server((options.host, options.port), Shop)
 except OSError as error:
     sys.exit(f"cannot listen on port {options.port}: {error.strerror}")
 assert server.socket.family == socket.AF_INET
