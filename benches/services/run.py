@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="folders of tests/live/services; default: all")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--again", action="store_true", help="only reads the runs that are there")
+    parser.add_argument("--measure", action="store_true", help="only runs, and tells nothing")
     parser.add_argument("--asleep", action="store_true", help="without spinners")
     given = parser.parse_args()
     names = given.names or sorted(path.parent.name for path in SERVICES.glob("*/study.toml"))
@@ -54,6 +55,8 @@ def main() -> None:
         with spinners() if not given.asleep else nullcontext():
             for name in names:
                 run(name, given.out)
+    if given.measure:
+        return
     found = [row for name in names for row in rows(given.out / name)]
     frame = pl.DataFrame(found, infer_schema_length=None)
     frame.write_csv(given.out / "raw.csv", float_precision=6)
@@ -82,17 +85,21 @@ def run(name: str, out: Path) -> None:
     for file in (*SERVICES.glob("*.py"), *SERVICES.glob("*.txt")):
         shutil.copy(file, out)
     shutil.copytree(SERVICES / name, here, dirs_exist_ok=True)
-    _study(here / "study.toml", here / "study")
+    if not _study(here / "study.toml", here / "study"):
+        return
     (here / "full.toml").write_text(full((here / "study.toml").read_text()))
     _study(here / "full.toml", here / "full")
 
 
-def _study(file: Path, out: Path) -> None:
+def _study(file: Path, out: Path) -> bool:
     command = [sys.executable, "-m", "sojourn", "study", str(file), "--out", str(out)]
     print("$", *command[2:], flush=True)
     began = time.monotonic()
-    subprocess.run(command, check=True)
-    print(f"{time.monotonic() - began:.0f} s", flush=True)
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    print(done.stderr, f"{time.monotonic() - began:.0f} s", flush=True)
+    if done.returncode:
+        (out.parent / "refused.txt").write_text(done.stderr.strip().splitlines()[-1] + "\n")
+    return done.returncode == 0
 
 
 def full(text: str) -> str:
@@ -100,7 +107,7 @@ def full(text: str) -> str:
     told = tomllib.loads(text)
     settings = [part.get("set", {}) for part in (*told["section"], *told["predict"])]
     each = {json.dumps(one, sort_keys=True): one for one in settings}.values()
-    head = text.split("[[section]]")[0].replace('"8s"', '"5s"')
+    head = text.split("[[section]]", maxsplit=1)[0].replace('"6s"', '"4s"')
     parts = [
         f'[[section]]\nname = "full {number}"\nset = {{ {", ".join(f"{k} = {v}" for k, v in {**one, "users": USERS}.items())} }}\n'
         for number, one in enumerate(each, 1)
@@ -110,6 +117,9 @@ def full(text: str) -> str:
 
 def rows(here: Path) -> list[Row]:
     """What was predicted beside what was measured, by the model of the file and by auto."""
+    if (here / "refused.txt").exists():
+        status = (here / "refused.txt").read_text().strip()
+        return [{"service": here.name, "model": "hand", "asked": "all", "metric": "refused", "status": status}]
     told = json.loads((here / "study/predictions.json").read_text())
     runs = [RunFolder.open(path) for path in run_folders([here / "study/runs", here / "full/runs"])]
     ramp = [run for run in runs if run.manifest["section"] == "ramp"]

@@ -13,6 +13,8 @@ import sojourn as sj
 from sojourn.fit.averaged import predict_averaged, weights
 from sojourn.fit.candidate_models import candidates, whole_factors
 from sojourn.fit.candidates import choose_model
+from sojourn.fit.fitted import Estimate
+from sojourn.fit.lightest import spread_square
 from sojourn.fit.model import FittedModel, fit_model
 from sojourn.fit.runs import Run, Runs
 from sojourn.model import Queue
@@ -68,6 +70,28 @@ def test_whole_factors_may_be_servers_and_others_not() -> None:
 def test_weights_are_likelihoods_of_what_was_left_out() -> None:
     assert weights([3.0, 3.0]) == pytest.approx([0.5, 0.5])
     assert weights([2.0, 4.0]) == pytest.approx([1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))])
+
+
+@pytest.mark.parametrize("rate", [4.0, 40.0])
+def test_the_spread_of_an_mm1_queue_is_that_of_an_exponential(rate: float) -> None:
+    """Response times of M/M/1 are exponential, at any load: their squared coefficient of variation is 1."""
+    runs = [replace(mmm_run(r, servers=1, delay_s=0.0), scv=1.0) for r in (rate, 44.0, 46.0)]
+    model = sj.Model.parse('[stations.service]\n[classes.user]\nkind = "open"\nrate_per_s = 1\n[demands_s]\n'
+                           "service = { user = { free = true } }\n")  # fmt: skip
+    fitted = fit_model(Runs(runs), model)
+    at_truth = replace(fitted, estimates={"demands_s.service.user": Estimate(0.02, 0.02, 0.02)})
+    assert spread_square(at_truth, Runs(runs)) == pytest.approx(0.0, abs=1e-6)
+    assert spread_square(at_truth, Runs([replace(run, scv=None) for run in runs])) is None
+
+
+def test_the_law_of_service_is_told_by_the_lightest_run() -> None:
+    """The same means; where response times hardly differ from each other at low load, service is constant."""
+    runs = [sleeping(rate) for rate in LOW]
+    for scv, law in ((1.0, False), (0.003, True)):
+        chosen = choose_model(Runs([replace(run, scv=scv) for run in runs]))
+        laws = [name for name, fitted in chosen.fits.items() if fitted in [m for _, m in chosen.best.alternatives]]
+        assert ("a constant time" in chosen.name) == law
+        assert all(("a constant time" in name) == law or "any variance" in name for name in [chosen.name, *laws])
 
 
 def averaged(share: float) -> FittedModel:

@@ -1,7 +1,7 @@
 """`choose_model`: models that a service could be, fitted one by one, ranked by configurations that were left out.
 
 Candidates (`candidate_models`) are one queue, alone or beside a delay or the cores. The simplest is taken whose squared
-errors on configurations left out are within one standard error of the least (L. Breiman et al., Classification and
+errors on configurations left out, and on the spread of the lightest run (`lightest`), are within one standard error of the least (L. Breiman et al., Classification and
 Regression Trees (1984), 3.4.3). What predicts about as well is said, and is in the predictions too (`averaged`), so that
 these are as wide as what the runs leave open; where none is good, that is said.
 """
@@ -18,6 +18,7 @@ from sojourn.errors import FitError, SojournError
 from sojourn.fit.averaged import weights
 from sojourn.fit.candidate_models import candidates, whole_factors
 from sojourn.fit.evaluate import Evaluator
+from sojourn.fit.lightest import spread_square
 from sojourn.fit.model import FittedModel, fit_model
 from sojourn.fit.problem import FLOOR
 from sojourn.fit.runs import Runs
@@ -58,7 +59,7 @@ def choose_model(runs: Runs, level: float = 0.95, seed: int = 1) -> ChosenModel:
             refused.append(f"{name}: {error.value}")
     if not fits:
         raise FitError("; ".join(refused[:1]), "model auto", "give a model file, or measure at more levels")
-    squares = {name: _squares(fitted, runs) for name, fitted in fits.items()}
+    squares = {name: _with_spread(_squares(fitted, runs), spread_square(fitted, runs)) for name, fitted in fits.items()}
     alike = _alike(squares)
     chosen = min(alike, key=lambda name: (len(fits[name].paths), squares[name].mean()))
     share = dict(zip(fits, weights([s.sum() for s in squares.values()]), strict=True))
@@ -102,6 +103,10 @@ def _squares(fitted: FittedModel, runs: Runs) -> Array:
         within = np.array([run.means["", metric][1] for run in same])
         known.append(FLOOR[metric] ** 2 + float((within**2).mean()) / len(within))
     return np.asarray(_errors(fitted) ** 2 / np.array(known))
+
+
+def _with_spread(squares: Array, spread: float | None) -> Array:
+    return squares if spread is None else np.append(squares, spread)
 
 
 def _apart(fits: Mapping[str, FittedModel], names: Sequence[str]) -> list[str]:

@@ -17,17 +17,20 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError
 from sojourn.measure.folder import RunFolder, run_folders
+from sojourn.measure.window import in_window, responses
 from sojourn.model import Model
 
 Array = NDArray[np.float64]
 Z = 1.959964  # of the 95 % intervals that run folders have
 Factors = dict[str, Any]
+LEAST_REQUESTS = 100  # for a variance
 
 
 @dataclass(frozen=True)
 class Run:
     """One run. `means`: (class, metric) → (value, relative standard error within the run), metric `response_time` (s) or
-    `throughput` (1/s), class "" for all; `busy`: resource → mean number of servers, cores or disks at work."""
+    `throughput` (1/s), class "" for all; `busy`: resource → mean number of servers, cores or disks at work; `scv`: of the
+    response times of all, squared coefficient of variation; None where nobody knows."""
 
     name: str
     factors: Factors
@@ -36,6 +39,7 @@ class Run:
     cores: int = 0  # that the service was placed on; 0 where nobody said
     valid: bool = True
     reasons: tuple[str, ...] = ()
+    scv: float | None = None
 
     @property
     def configuration(self) -> str:
@@ -132,7 +136,7 @@ def _run(folder: RunFolder) -> Run:
     if named is not None:
         busy = _by_resource(frame, named)
         cores = 0 if manifest.get("simulated") else len(placed)
-        return Run(folder.path.name, dict(manifest["factors"]), means, busy, cores, *verdict)
+        return Run(folder.path.name, dict(manifest["factors"]), means, busy, cores, *verdict, _scv(folder))
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
     if placed and all(f"core {core}" in busy for core in placed):
@@ -142,7 +146,20 @@ def _run(folder: RunFolder) -> Run:
             busy[station] = busy.get(station, 0.0) + busy[f"core {core}"]
     factors = {name: value for name, value in manifest.get("factors", {}).items() if name not in ("cores", "nics")}
     factors |= {k: v for k, v in manifest.get("factors", {}).items() if k in ("cores", "nics") and not placed}
-    return Run(folder.path.name, factors, means, busy, len(placed), *verdict)
+    return Run(folder.path.name, factors, means, busy, len(placed), *verdict, _scv(folder))
+
+
+def _scv(folder: RunFolder) -> float | None:
+    """Of the response times in the window; the longest hundredth counts as its shortest, so that one hiccup is not it all."""
+    frame = folder.frame("requests")
+    if frame is None or frame.height < LEAST_REQUESTS or not {"received_s", "failure"} <= set(frame.columns):
+        return None
+    inside = in_window(responses(frame), tuple(folder.manifest["window_s"]))
+    times = inside.filter(pl.col("failure") == 0)["response_s"].to_numpy()
+    if len(times) < LEAST_REQUESTS:
+        return None
+    times = np.minimum(times, np.quantile(times, 0.99))
+    return float(times.var() / times.mean() ** 2)
 
 
 def _by_resource(frame: pl.DataFrame | None, resources: Mapping[str, Any]) -> dict[str, float]:
