@@ -1,9 +1,9 @@
 """`choose_model`: models that a service could be, fitted one by one, ranked by configurations that were left out.
 
 Candidates (`candidate_models`) are one queue, alone or beside a delay or the cores. The simplest is taken whose squared
-errors on configurations left out, and on the spread of the lightest run (`lightest`), are within one standard error of the least (L. Breiman et al., Classification and
-Regression Trees (1984), 3.4.3). What predicts about as well is said, and is in the predictions too (`averaged`), so that
-these are as wide as what the runs leave open; where none is good, that is said.
+errors on configurations left out, and on the spread of the lightest run (`lightest`), are within one standard error of the
+least (L. Breiman et al., Classification and Regression Trees (1984), 3.4.3). What predicts about as well is said, and is in
+the predictions too (`averaged`), so that these are as wide as what the runs leave open; where none is good, that is said.
 """
 
 from __future__ import annotations
