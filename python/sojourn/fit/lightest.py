@@ -37,6 +37,7 @@ def spread_square(fitted: FittedModel, runs: Runs, station: str = "service") -> 
     response = float(found.values["", "", "response_time"][0])
     place = network.stations.index(station)
     law = network.service[place][0]
+    assert law is not None, "customers visit it"
     own = sum(float(times[0].first) for times in network.service if times[0] is not None)
     servers = int(network.servers[place])
     busy = min(float(found.values[station, "", "busy"][0]) / servers, 0.99)
