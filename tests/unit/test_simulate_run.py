@@ -184,3 +184,13 @@ def test_a_difference_needs_pairs_and_stability() -> None:
     with pytest.raises(InputError):
         compare_simulated(queue(10), queue(20), replications=2, engine=Lindley)
     assert compare_simulated(queue(10), queue(200), engine=Lindley).status == "unstable"
+
+
+def test_a_run_that_is_too_short_shows_no_negative_wait() -> None:
+    """Where servers are shared a wait is response less service, and the service of those still there counts too."""
+    model = sj.Model([sj.Queue("q", discipline="ps")], [sj.Open("c", 0.95)], {"q": {"c": 1.0}})
+    for seed in range(12):
+        found = simulate(model, completions=10, seed=seed).frame.filter(metric="waiting_time")
+        for row in found.iter_rows(named=True):
+            assert (row["value"] is None and row["status"] == "too_short") or row["value"] >= 0
+            assert row["low"] is None or row["low"] >= 0
