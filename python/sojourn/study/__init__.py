@@ -4,8 +4,8 @@ Map: `file` a study file, read and checked · `folder` where it ends up, found a
 what the file says · `runner` single runs · `phases` what is done in which order · `verdict` the ten lines ·
 `document` the report. For every kind: `points` an order at random · `counters` CPU time while something runs ·
 `simulated` a system in simulated time · `estimate`, `judged`, `recovery` intervals, errors where nothing was fitted, known
-times found again. Studies of any system (a user's own service) are in `engine`, of a memcached middleware in `kv`, of a
-message service in `messages`.
+times found again. Studies of any system (a user's own service) are in `engine`, of a memcached middleware in `kv`; models and
+analyses of a message service are in `messages`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class StudyResult:
     folder: Path
     verdict: list[str]
     report: Path
-    findings: Any  # Findings; KvFindings, MessagesFindings of such a study
+    findings: Any  # Findings; KvFindings of such a study
 
 
 def run_study(
@@ -102,13 +102,7 @@ def _kv() -> Kind:
     return run.run_kv, document.verdict_lines, document.kv_document
 
 
-def _messages() -> Kind:
-    from sojourn.study.messages import document, run
-
-    return run.run_messages, document.verdict_lines, document.messages_document
-
-
-IN_PARTS: dict[str, Callable[[], Kind]] = {"kv": _kv, "messages": _messages}
+IN_PARTS: dict[str, Callable[[], Kind]] = {"kv": _kv}
 
 
 def _run_in_parts(

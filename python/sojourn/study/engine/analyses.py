@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from sojourn.study.engine.findings import Findings
     from sojourn.study.engine.plan import Plan
 
-ANALYSES: dict[str, str] = {}
+ANALYSES: dict[str, str] = {
+    "messages.database": "sojourn.study.messages.analyses:database",
+    "messages.times": "sojourn.study.messages.analyses:times",
+    "messages.limits": "sojourn.study.messages.analyses:limits",
+    "messages.laws": "sojourn.study.messages.analyses:checked_laws",
+}
 
 
 @dataclass(frozen=True)
