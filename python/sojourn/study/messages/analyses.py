@@ -12,8 +12,8 @@ from sojourn.report import Figure, Section, Series, Table
 from sojourn.report.document import Cell
 from sojourn.study.engine.analyses import Analysis
 from sojourn.study.engine.verdict import told
-from sojourn.study.messages.operational import BUSY, CPU, busy, laws, shares
 from sojourn.study.messages.fit import REFERENCE, Fitted, where_valid
+from sojourn.study.messages.operational import BUSY, CPU, busy, laws, shares
 from sojourn.study.messages.parallelism import DocumentRule
 from sojourn.system.messages_reading import FACTORS, frame
 

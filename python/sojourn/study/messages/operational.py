@@ -60,9 +60,12 @@ class Busy:
 
 def busy(row: dict[str, Any], cores: int) -> Busy:
     """Of one run, or the means of some."""
-    shares = (_known(row[f"{name}_share"]) for name in ("dispatch", "workers", "connections", "client"))
+    dispatcher, workers, connections, client = (
+        _known(row[f"{name}_share"]) for name in ("dispatch", "workers", "connections", "client")
+    )
     cpu = [_known(row[f"{name}_cpu_s"]) for name in CPU]
-    return Busy(*shares, (row["throughput_per_s"] * float(np.nansum(cpu)) + (row["others_cores"] or 0.0)) / cores)
+    used = row["throughput_per_s"] * float(np.nansum(cpu)) + (row["others_cores"] or 0.0)
+    return Busy(dispatcher, workers, connections, client, used / cores)
 
 
 def shares(row: dict[str, Any]) -> dict[str, float]:

@@ -23,7 +23,8 @@ from sojourn.fit.fitted import Estimate
 from sojourn.measure.folder import RunFolder
 from sojourn.study.engine.templates import Rivals
 from sojourn.study.messages.document import document_network
-from sojourn.study.messages.fit import CurvePoint, Fitted, fit as fitted_to, nearest
+from sojourn.study.messages.fit import CurvePoint, Fitted, nearest
+from sojourn.study.messages.fit import fit as fitted_to
 from sojourn.study.messages.network import LEAST_S, Prediction, Shape, predict
 from sojourn.study.messages.parallelism import DocumentRule
 from sojourn.system.messages_reading import frame
@@ -59,7 +60,14 @@ def read(path: Path) -> MessageModel:
     times = {name: Estimate(*value) for name, value in given["times"].items()}
     shape, runs, spread = Shape(*given["shape"]), tuple((n, x) for n, x in given["runs"]), given["spread"]
     found = Fitted(
-        shape, given["clients"], given["retry_s"], Estimate(*given["response_s"]), times, curve, runs, (spread[0], spread[1])
+        shape,
+        given["clients"],
+        given["retry_s"],
+        Estimate(*given["response_s"]),
+        times,
+        curve,
+        runs,
+        (spread[0], spread[1]),
     )
     return MessageModel(given["model"], found, given["seed"])
 
@@ -192,6 +200,8 @@ def drawings(fitted: Fitted, draws: int, seed: int = 1) -> Iterator[Fitted]:
     for _ in range(draws):
         times = {name: draw(e) for name, e in fitted.times.items()}
         curve = tuple(replace(p, rate_per_s=draw(p.rate_per_s)) for p in fitted.curve)
-        moved = {p.connections: q.rate_per_s.value / p.rate_per_s.value for p, q in zip(fitted.curve, curve, strict=True)}
+        moved = {
+            p.connections: q.rate_per_s.value / p.rate_per_s.value for p, q in zip(fitted.curve, curve, strict=True)
+        }
         runs = tuple((size, rate * moved[nearest(fitted.curve, size).connections]) for size, rate in fitted.runs)
         yield replace(fitted, response_s=draw(fitted.response_s), times=times, curve=curve, runs=runs)
