@@ -19,38 +19,38 @@ BOOKS = re.compile(r"sojourn-\d+(/lock)?")
 TINY = """
 name = "tiny"
 title = "A study as short as can be"
-testbed = "web"
 
-[lab]
-kind = "{kind}"
-spinners = {spinners}
-
-[service]
+[system]
+kind = "web"
 port = 18180
+lab = {{ kind = "{kind}", spinners = {spinners} }}
 
 [load]
-seconds = 1.2
+for = 1.2
 connections = 32
-
-[[configuration]]
-name = "on core 0"
-nics = 1
-
-[[configuration]]
-name = "spread"
-nics = 0
-
-[fit]
-configuration = "on core 0"
-load_shares = [0.3, 0.5, 0.7]
-
-[[predict]]
-configuration = "spread"
-load_shares = [0.5]
 
 [saturation]
 users = 16
-seconds = 1.2
+
+[[section]]
+name = "bare"
+set = {{ interrupt_s = 0.0, page_s = 0.0, rate_per_s = 250 }}
+
+[[section]]
+name = "on core 0"
+vary.share = [0.3, 0.5, 0.7]
+
+[fit]
+model = "two-class"
+level = 0.95
+
+[[predict]]
+name = "spread"
+set = {{ nics = 0 }}
+vary.share = [0.5]
+
+[[analysis]]
+name = "two-class"
 """
 
 

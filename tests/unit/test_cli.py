@@ -183,7 +183,7 @@ def test_a_process_id_that_was_used_again_does_not_keep_a_run_going(sojourn: Soj
     [
         ("name = ", ("study.toml", "mend the TOML")),
         ("colour = 1\n" + STUDY, ("study.toml", "colour", "known keys here")),
-        (STUDY.replace("seconds = 25", 'seconds = "long"'), ("study.toml", "load.seconds", "mend the value")),
+        (STUDY.replace("for = 25 ", 'for = "long" '), ("study.toml", "load.for", "mend the value")),
     ],
     ids=["no TOML", "unknown key", "wrong type"],
 )

@@ -40,8 +40,8 @@ def compare(
 ) -> Comparison:
     """Fits each of `variants` ("paper", "shared", "priority", "mmm") and ranks them by `score`: their errors at
     held-out rates in all that Table 3 compares. A model that has to bend the demands to get the response times right
-    pays for it in the utilisations. `variants` are in order of preference: where errors differ by no more than chance,
-    the earlier is taken. Raises what `fit` raises, and InputError for no variant."""
+    pays for it in the utilisations. `variants` are in order of preference, as `ranked` has it. Raises what `fit` raises,
+    and InputError for no variant."""
     if not variants:
         raise InputError("none", "variants", f"give some of {', '.join(ALL)}")
     fits = {}
@@ -49,10 +49,17 @@ def compare(
         model = "mmm" if name == "mmm" else "two-class"
         known = None if name == "mmm" else given
         fits[name] = fit(observations, model, name if model == "two-class" else "", known, level, seed, resamples)
+    return ranked(fits)
+
+
+def ranked(fits: Mapping[str, Fitted]) -> Comparison:
+    """Models of the same runs by their errors at held-out rates, given in order of preference: where errors differ by no
+    more than chance, the earlier is taken."""
+    variants = list(fits)
     order = sorted(fits, key=lambda name: score(fits[name]))
     fits = {name: fits[name] for name in order}
     tied = [name for name in order if name == order[0] or not _clear(fits[order[0]], fits[name])]
-    best = min(tied, key=list(variants).index)
+    best = min(tied, key=variants.index)
     lines = [_line(name, fits[name]) for name in order]
     if len(tied) > 1:
         lines.append(

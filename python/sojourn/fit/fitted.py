@@ -113,16 +113,22 @@ class Fitted:
             ) from None
         return fitted
 
-    def to_toml(self) -> str:
-        """The text of the file: a head for people, samples last."""
-        lines = [f"{name} = {_toml(getattr(self, name))}" for name in ("model", "variant", "level", "seed", "notes")]
-        lines += ["", "[parameters]  # value, low, high"]
+    def to_toml(self, table: str = "") -> str:
+        """The text of the file, or of a table of one: a head for people, samples last."""
+        below = f"{table}." if table else ""
+        lines = [f"[{table}]"] if table else []
+        lines += [f"{name} = {_toml(getattr(self, name))}" for name in ("model", "variant", "level", "seed", "notes")]
+        lines += ["", f"[{below}parameters]  # value, low, high"]
         lines += [f"{name} = {_toml(list(estimate))}" for name, estimate in self.parameters.items()]
-        lines += ["", "[given]", *(f"{name} = {_toml(value)}" for name, value in self.given.items())]
+        lines += ["", f"[{below}given]", *(f"{name} = {_toml(value)}" for name, value in self.given.items())]
         for key in ("measured", "held_out"):
             for row in getattr(self, key):
-                lines += ["", f"[[{key}]]", *(f"{name} = {_toml(value)}" for name, value in row.items())]
-        lines += ["", "[samples]", *(f"{name} = {_toml(list(values))}" for name, values in self.samples.items())]
+                lines += ["", f"[[{below}{key}]]", *(f"{name} = {_toml(value)}" for name, value in row.items())]
+        lines += [
+            "",
+            f"[{below}samples]",
+            *(f"{name} = {_toml(list(values))}" for name, values in self.samples.items()),
+        ]
         return "\n".join(lines) + "\n"
 
     def __str__(self) -> str:

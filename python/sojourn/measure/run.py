@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +22,19 @@ from sojourn.measure.folder import RunFolder, now
 
 GRACE_S = 30.0
 POPULATE_S = 600.0  # to store the keys, or to make the queues, before the start
+
+
+_LISTENER: ContextVar[Callable[[Event], None] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(progress: Callable[[Event], None] | None) -> Iterator[None]:
+    """All runs inside tell `progress` how they get on, where they are not told of another listener."""
+    token = _LISTENER.set(progress)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
 
 
 class Service(Protocol):
@@ -89,7 +103,7 @@ def execute(
                 os.sched_setaffinity(workers[1].process.pid, around.client_cores)  # its threads inherit it
         _observe(observer, folder, around, pids, interval_s)
         folder.manifest["generator"] = (
-            generate(folder) if generate else _load(workers[1], folder, load, around, progress)
+            generate(folder) if generate else _load(workers[1], folder, load, around, progress or _LISTENER.get())
         )
         folder.manifest["observer"] = observer.result()["summary"]
         folder.manifest["service"] = service.stop() if service else None

@@ -1,38 +1,26 @@
 """One TOML file → runs → fit → prediction → check → report.
 
-Map: `file` a study file, read and checked · `folder` where it ends up, found again after an interruption · `plan`
-what the file says · `runner` single runs · `phases` what is done in which order · `verdict` the ten lines ·
-`document` the report. For every kind: `points` an order at random · `counters` CPU time while something runs ·
-`simulated` a system in simulated time · `estimate`, `judged`, `recovery` intervals, errors where nothing was fitted, known
-times found again. Studies of any system (a user's own service) are in `engine`, of a memcached middleware in `kv`; models and
-analyses of a message service are in `messages`.
+Map: `engine` studies of any system · `web` what only studies of a web system show · `file` a study file, read and checked ·
+`folder` where it ends up, found again after an interruption · `points` an order at random. For the studies of a memcached
+middleware (`kv`) and of a message service (`messages`): `counters` CPU time while something runs · `simulated` a system in
+simulated time · `estimate`, `judged`, `recovery` intervals, errors where nothing was fitted, known times found again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import StudyError
-from sojourn.lab.environment import environment
 from sojourn.lab.process import Event
-from sojourn.lab.registry import only_one
-from sojourn.lab.topology import cores
+from sojourn.measure.run import listening
 from sojourn.report import Document, write_html
-from sojourn.study.document import study_document
-from sojourn.study.file import has_system, testbed_of
-from sojourn.study.folder import open_study, save_state
-from sojourn.study.phases import run_phases
-from sojourn.study.plan import Plan, read_plan
-from sojourn.study.runner import Runner
-from sojourn.study.verdict import verdict_lines
-from sojourn.testbed import TESTBEDS
-from sojourn.testbed.web import choose_demand
+from sojourn.study.engine import run_system_study
+from sojourn.study.file import testbed_of
+from sojourn.study.folder import save_state
 
-__all__ = ["TESTBEDS", "StudyResult", "read_plan", "run_study"]
+__all__ = ["StudyResult", "run_study"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +30,7 @@ class StudyResult:
     folder: Path
     verdict: list[str]
     report: Path
-    findings: Any  # Findings; KvFindings of such a study
+    findings: Any  # Findings; KvFindings, MessagesFindings of such a study
 
 
 def run_study(
@@ -65,32 +53,9 @@ def run_study(
     """
     if (testbed := testbed_of(path)) in IN_PARTS:
         return _run_in_parts(IN_PARTS[testbed], path, out, quick, seed, only, say)
-    if has_system(path):
-        from sojourn.study.engine import run_system_study
-
+    with listening(progress):
         found, lines, page = run_system_study(path, out=out, quick=quick, seed=seed, only=only, draw=draw, say=say)
-        return StudyResult(found.folder, lines, page, found)
-    if only:
-        raise StudyError(", ".join(only), "--only", "leave it out: this study is one whole")
-    plan = read_plan(path, quick=quick, seed=seed)
-    # a virtual host disturbs nobody and nobody disturbs it
-    alone = nullcontext() if plan.study.testbed == "virtual" else only_one(f"study {plan.study.name}")
-    with alone:
-        folder = open_study(out, plan, say)
-        lab = plan.study.lab
-        with environment(lab.kind, mtu_bytes=lab.mtu_bytes, spinners=lab.spinners) as place:
-            demand = plan.demand if place.simulated else choose_demand(plan.demand, len(cores()))
-            if not place.interrupts:
-                demand = demand.model_copy(update={"interrupt_s": 0.0})
-            plan = Plan(plan.study, plan.options, demand, plan.fingerprint)
-            runner = Runner(plan, place, folder, say, progress)
-            findings = run_phases(runner)
-    verdict = verdict_lines(findings, plan)
-    (folder / "verdict.txt").write_text("\n".join(verdict) + "\n")
-    report = folder / "report.html"
-    write_html(study_document(findings, plan, verdict), report)
-    save_state(folder, plan, finished=True, verdict=verdict)
-    return StudyResult(folder, verdict, report, findings)
+    return StudyResult(found.folder, lines, page, found)
 
 
 Kind = tuple[Callable[..., tuple[Any, Any]], Callable[..., list[str]], Callable[..., Document]]
@@ -102,7 +67,13 @@ def _kv() -> Kind:
     return run.run_kv, document.verdict_lines, document.kv_document
 
 
-IN_PARTS: dict[str, Callable[[], Kind]] = {"kv": _kv}
+def _messages() -> Kind:
+    from sojourn.study.messages import document, run
+
+    return run.run_messages, document.verdict_lines, document.messages_document
+
+
+IN_PARTS: dict[str, Callable[[], Kind]] = {"kv": _kv, "messages": _messages}
 
 
 def _run_in_parts(

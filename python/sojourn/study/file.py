@@ -25,11 +25,6 @@ def testbed_of(path: Path) -> str:
     return str(_tables(path).get("testbed", ""))
 
 
-def has_system(path: Path) -> bool:
-    """Whether it is a study of any system: it has a table `[system]`."""
-    return isinstance(_tables(path).get("system"), dict)
-
-
 def _tables(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(study_file(path).read_text())

@@ -105,11 +105,15 @@ class WebSystem:
         return at_work(found, self.factors)
 
     @cached_property
+    def not_shown(self) -> list[str]:
+        """Why there are no interrupts and no more than one NIC, with the remedy; empty where there are."""
+        kind = self.options.lab.kind
+        return ["loopback was asked for"] if kind == "loopback" else why_not_namespaces() if kind == "auto" else []
+
+    @property
     def most_nics(self) -> int:
         """1 on loopback."""
-        kind = self.options.lab.kind
-        loopback = kind == "loopback" or (kind == "auto" and why_not_namespaces())
-        return Loopback.most_nics if loopback else Namespaces.most_nics
+        return Loopback.most_nics if self.not_shown else Namespaces.most_nics
 
     def why_not(self, factors: Mapping[str, Value]) -> str:
         """Why a point cannot be run here; empty where it can."""

@@ -17,7 +17,7 @@ from sojourn.lab.topology import Placement
 
 
 class WebOptions(BaseModel):
-    """`[service]` of a study of the web shop."""
+    """What the web shop is started with, keys of `[system]`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -29,7 +29,7 @@ class WebOptions(BaseModel):
 
 
 class Demand(BaseModel):
-    """`[demand]`: the known work of a request, s; `auto` picks it from the number of cores."""
+    """`[system]`: the known work of a request, s; `auto` picks it from the number of cores."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,7 +52,7 @@ def choose_demand(demand: Demand, cores: int) -> Demand:
     interrupt_s = AUTO_INTERRUPT_S if demand.interrupt_s == "auto" else demand.interrupt_s
     for name, value in (("interrupt_s", interrupt_s), ("page_s", demand.page_s)):
         if value != "auto" and not (isinstance(value, float) and 0 <= value <= 0.01):
-            raise LabError(f"{name} = {value!r}", "[demand]", "give seconds in [0, 0.01], or 'auto'")
+            raise LabError(f"{name} = {value!r}", "[system]", "give seconds in [0, 0.01], or 'auto'")
     automatic = float(interrupt_s) * max(cores - 1, 1) / 3 or 0.5e-3
     page_s = automatic if demand.page_s == "auto" else demand.page_s
     return demand.model_copy(update={"interrupt_s": interrupt_s, "page_s": page_s})

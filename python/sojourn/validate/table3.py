@@ -3,6 +3,7 @@ last."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sojourn.errors import InputError
@@ -41,17 +42,23 @@ def table3(validation: Validation, kind: str = "absolute") -> list[dict[str, Any
 
 def table3_text(validation: Validation, kind: str = "absolute") -> str:
     """The same as aligned text in percent, with the document's two head lines."""
-    rows = table3(validation, kind)
-    columns = [f"{nics}/{cores}" for nics, cores in configurations(validation)]
-    heads = [f"{n} NIC{'s' * (n > 1)}" for n, _ in configurations(validation)]
+    return "\n".join(lines_of(table3(validation, kind), ("overall",), kind))
+
+
+def lines_of(rows: Sequence[Mapping[str, Any]], ends: Sequence[str], kind: str = "absolute") -> list[str]:
+    """Rows of such a table as aligned lines; `ends`: columns after those of configurations."""
+    columns = [name for name in rows[0] if name not in ("quantity", *ends)] if rows else []
+    sizes = [name.split("/") for name in columns]
+    heads = [f"{nics} NIC{'s' * (nics != '1')}" for nics, _ in sizes]
     heads = ["" if k and heads[k - 1] == head else head for k, head in enumerate(heads)]
-    body = [[row["quantity"], *(_cell(row[name], kind) for name in [*columns, "overall"])] for row in rows]
-    lines = [["", *heads, "Overall"], ["Num. of Cores", *(name.split("/")[1] for name in columns), ""], *body]
+    body = [[row["quantity"], *(_cell(row[name], kind) for name in [*columns, *ends])] for row in rows]
+    cores = ["Num. of Cores", *(count for _, count in sizes), *[""] * len(ends)]
+    lines = [["", *heads, *(end.capitalize() for end in ends)], cores, *body]
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-    return "\n".join(
+    return [
         "  ".join([line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]).rstrip()
         for line in lines
-    )
+    ]
 
 
 def _cell(value: float | None, kind: str) -> str:

@@ -15,20 +15,21 @@ if TYPE_CHECKING:
     from sojourn.study.engine.plan import Plan
 
 ANALYSES: dict[str, str] = {
-    "messages.database": "sojourn.study.messages.analyses:database",
-    "messages.times": "sojourn.study.messages.analyses:times",
-    "messages.limits": "sojourn.study.messages.analyses:limits",
-    "messages.laws": "sojourn.study.messages.analyses:checked_laws",
+    "two-class": "sojourn.study.web.analysis:two_class",
+    "two-class.truth": "sojourn.study.web.truth:against_truth",
 }
+TABLE_INDENT = "    "  # of lines of the verdict that are a table, which the report shows as one
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """`lines` of the verdict, and sections of the report; `warn`: something there is not as it should be."""
+    """`lines` of the verdict, and sections of the report; `headline`: the answer, where this analysis has it; `warn`: something
+    there is not as it should be."""
 
     lines: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     warn: bool = False
+    headline: str = ""
 
 
 Function: TypeAlias = Callable[["Findings", "Plan", Mapping[str, Any]], Analysis]

@@ -10,6 +10,7 @@ import polars as pl
 from sojourn.measure.document import runs_section
 from sojourn.measure.folder import RunFolder
 from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
+from sojourn.study.engine.analyses import TABLE_INDENT
 from sojourn.study.engine.judge import (
     BLIND,
     HELD_OUT,
@@ -36,19 +37,25 @@ def study_document(found: Findings, plan: Plan, verdict: Sequence[str]) -> Docum
     """Verdict, predicted beside measured, what was fitted, what the system was busy with, all runs."""
     outside = bool((~found.blind["inside"].drop_nulls()).any()) or any(one.warn for one in found.analyses)
     invalid = any(not run.manifest["valid"] for run in found.runs)
-    sections = [*_predicted(found), *_choices(found), *sweep_sections(found, plan), _measured(found), *_fitted(found)]
+    sections = [*_lacking(found), *_predicted(found), *_choices(found), *sweep_sections(found, plan)]
+    sections += [_measured(found), *_fitted(found)]
     sections += [section for one in found.analyses for section in one.sections]
     sections.append(runs_section(found.runs))
     machine = found.runs[0].manifest.get("machine", {})
     return Document(
         title=plan.study.title or plan.study.name,
         subtitle=f"a study of a system of kind {plan.study.system['kind']}",
-        verdict=list(verdict),
-        status="warn" if outside or invalid else "ok",
+        verdict=[line for line in verdict if not line.startswith(TABLE_INDENT)],
+        status="warn" if outside or invalid or found.not_shown else "ok",
         sections=tuple(sections),
         footer={"kernel": str(machine.get("kernel", "")), "sojourn": str(machine.get("sojourn", "")),
                 "runs": str(len(found.runs)), "plan": plan.fingerprint},
     )  # fmt: skip
+
+
+def _lacking(found: Findings) -> list[Section]:
+    lines = "\n".join(f"- {line}" for line in found.not_shown)
+    return [Section("What could not be shown here", "", (Text(lines),))] if lines else []
 
 
 def _predicted(found: Findings) -> list[Section]:

@@ -19,7 +19,8 @@ __all__ = ["BLIND", "HELD_OUT", "TRAINING", "Findings"]
 
 @dataclass(frozen=True)
 class Findings:
-    """`judged`: see judge.SCHEMA, all rivals and kinds; `varied`: factors that differ between its runs."""
+    """`judged`: see judge.SCHEMA, all rivals and kinds; `varied`: factors that differ between its runs; `not_shown`: what
+    cannot be run here, and why."""
 
     folder: Path
     runs: list[RunFolder]
@@ -29,6 +30,7 @@ class Findings:
     judged: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
     choices: tuple[Choice, ...] = ()
     analyses: tuple[Analysis, ...] = ()
+    not_shown: tuple[str, ...] = ()
 
     @property
     def fitted(self) -> AnyFitted | None:

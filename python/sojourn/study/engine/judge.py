@@ -95,7 +95,8 @@ def row_of(run: Mapping[str, Any], name: str, row: Row, model: str, kind: str, m
     known = valid and measured is not None
     saturated = known and value is None and row["status"] == "unstable" and row["metric"] == "response_time"
     error = float("inf") if saturated else None
-    if known and value is not None and measured and is_prediction(row, run["factors"]):
+    known = known and is_prediction(row, run["factors"])
+    if known and value is not None and measured:
         error = value / measured - 1
     inside = low <= measured and (high is None or measured <= high) if known and is_interval(low, high) else None
     return {
@@ -145,5 +146,5 @@ def median_interval(rows: pl.DataFrame, metric: str, draws: int = 2000) -> tuple
     if len(errors) < 3:
         return None
     drawn = np.random.default_rng(1).choice(np.abs(errors.to_numpy()), (draws, len(errors)))
-    low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975))
+    low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975), method="nearest")
     return float(low), float(high)

@@ -34,13 +34,9 @@ class Plan:
     seed: int
     folder: Path  # what paths of the file are relative to
     parts: tuple[str, ...]
+    not_shown: tuple[str, ...] = ()  # what of the file cannot be run here, and why
     template: Template | None = None
     quick: bool = False
-
-    @property
-    def times(self) -> int:
-        """Repetitions where a section says nothing."""
-        return self.study.quick.repetitions if self.quick else self.study.repetitions
 
     @property
     def fitted_sections(self) -> tuple[str, ...]:
@@ -88,13 +84,32 @@ def read_plan(
         if type(error) is not InputError:
             raise
         raise StudyError(error.value, f"{file}: {error.place}", error.remedy) from None
+    measured, predicted, not_shown = _possible(measured, predicted, system, file)
     _blind(measured, predicted, file)
     template = template_of(study.fit.model, file.parent, file) if study.fit else None
     for part in study.analysis:
         function(part.name, file.parent)
     mark = fingerprint(study, f"{'quick' if quick else ''}{draw or ''}")
     order = [spread(points, load.seed) for points in (measured, predicted)]
-    return Plan(study, mark, system, order[0], order[1], load.seed, file.parent, wanted, template, quick)
+    return Plan(study, mark, system, order[0], order[1], load.seed, file.parent, wanted, not_shown, template, quick)
+
+
+def _possible(
+    measured: list[Point], predicted: list[Point], system: System, file: Path
+) -> tuple[list[Point], list[Point], tuple[str, ...]]:
+    """Without the points that this machine cannot run, where the system can tell (`why_not`, `not_shown`).
+
+    Raises:
+        StudyError: none is left.
+    """
+    why_not = getattr(system, "why_not", lambda factors: "")
+    reasons = {point.name: why_not(point.factors) for point in (*measured, *predicted)}
+    lacking = [f"{p.section}: {reasons[p.name]}" for p in (*measured, *predicted) if reasons[p.name]]
+    not_shown = tuple(dict.fromkeys([*getattr(system, "not_shown", ()), *lacking]))
+    kept = [[point for point in points if not reasons[point.name]] for points in (measured, predicted)]
+    if measured and not kept[0]:
+        raise StudyError(f"nothing can be measured here: {not_shown[-1]}", str(file), "run it on another machine")
+    return kept[0], kept[1], not_shown
 
 
 def _wanted(study: Study, only: Sequence[str], draw: int | None) -> tuple[str, ...]:

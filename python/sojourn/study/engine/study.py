@@ -52,6 +52,7 @@ def run_system_study(
         session = stack.enter_context(plan.system.open(place))
         run: Run = partial(run_points, session, out=folder, seed=plan.seed, say=say)
         found = _phases(plan, run, folder, say)
+    found = replace(found, not_shown=plan.not_shown)
     found = replace(found, analyses=tuple(analysed(found, plan)))
     verdict = verdict_lines(found)
     (folder / "verdict.txt").write_text("\n".join(verdict) + "\n")
@@ -65,7 +66,7 @@ def _phases(plan: Plan, run: Run, folder: Path, say: Say) -> Findings:
     full, points = _at_rates(plan, run)
     early, choices = _chosen(plan, run, points, folder, say)
     here = [point for point in points if point not in early]
-    here += choose.chosen_points(choices, plan.times)
+    here += choose.chosen_points(choices, plan.study.repetitions)
     runs = full + run([point for point in points if point in early]) + run(spread(here, plan.seed) if choices else here)
     found = Findings(folder, runs, _varied(runs), choices=tuple(choices))
     if plan.study.fit is None or plan.template is None or FIT not in plan.parts:
@@ -100,7 +101,7 @@ def _for_fit(plan: Plan, runs: Iterable[RunFolder], early: set[str]) -> list[Run
     later = [run for run in used if run.path.name not in early]
 
     def kinds(of: list[RunFolder]) -> set[str]:
-        return {repr((run.manifest["section"], sorted(run.manifest["factors"].items()))) for run in of}
+        return {repr((run.manifest["section"], run.manifest["factors"])) for run in of}
 
     return later if kinds(later) == kinds(used) else used
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,22 +18,24 @@ from sojourn.study.engine.judge import (
     is_interval,
     is_prediction,
     median_error,
-    median_interval,
 )
 from sojourn.units import interval, per_second, percent, quantity
 
 if TYPE_CHECKING:
     from sojourn.study.engine.findings import Findings
 
+FEW = 4  # configurations of a section that the verdict tells one by one
 UNITS = {"response_time": "s", "throughput": "1/s", "saturation_rate": "1/s"}
 
 
 def verdict_lines(found: Findings) -> list[str]:
     """Headline, what was fitted, each prediction with what was then measured, what analyses say, what is worth knowing."""
-    lines = [_headline(found), *_fitted(found), *_errors(found), *_predictions(found), *_choices(found)]
+    lines = [one.headline for one in found.analyses if one.headline]
+    lines += [_headline(found), *_fitted(found), *_errors(found), *_predictions(found), *_choices(found)]
     lines += [line for one in found.analyses for line in one.lines]
     warnings = dict.fromkeys(text for run in found.runs for text in run.manifest.get("warnings", ()))
     lines += [f"note: {text}" for text in warnings]
+    lines += [f"not shown here: {what}" for what in found.not_shown]
     return lines + _left_out(found.runs)
 
 
@@ -50,15 +53,9 @@ def _headline(found: Findings) -> str:
     return "; ".join([*([held] if known else []), *parts])
 
 
-def _medians(rows: pl.DataFrame, ends: bool = False) -> list[str]:
-    """With a 95 % interval where `ends`."""
-    found = []
-    for metric in METRICS:
-        if (error := median_error(rows, metric)) is not None:
-            between = median_interval(rows, metric) if ends else None
-            said = f" [{percent(between[0])}, {percent(between[1])}]" if between else ""
-            found.append(f"median error of {metric.replace('_', ' ')} {percent(error)}{said}")
-    return found
+def _medians(rows: pl.DataFrame) -> list[str]:
+    errors = {metric: median_error(rows, metric) for metric in METRICS}
+    return [f"median error of {metric.replace('_', ' ')} {percent(e)}" for metric, e in errors.items() if e is not None]
 
 
 def _fitted(found: Findings) -> list[str]:
@@ -66,9 +63,8 @@ def _fitted(found: Findings) -> list[str]:
         return []
     named = [f"{path} {e.value:.4g} ({e.low:.4g} … {e.high:.4g})" for path, e in found.fitted.estimates.items()]
     lines = [f"fitted, intervals at {percent(found.fitted.level, 0)}: {', '.join(named)}"] if named else []
-    lines.append(
-        f"the model's own error, from configurations left out: {percent(found.fitted.model_error)} of all demands"
-    )
+    of = getattr(found.fitted, "error_of", "all demands, from configurations left out")
+    lines.append(f"the model's own error: {percent(found.fitted.model_error)} of {of}")
     return lines + ([found.why] if found.why else [])
 
 
@@ -83,7 +79,7 @@ def _errors(found: Findings) -> list[str]:
             continue  # the headline has it
         for name in found.rivals.fitted:
             rows = found.rows(kind, name)
-            parts = _medians(rows, ends=True)
+            parts = _medians(rows)
             wrong = rows.filter(pl.col("error").is_infinite()).height
             said = [f"{wrong} points are called saturated that were not"] if wrong else []
             if parts or said:
@@ -95,13 +91,40 @@ def _errors(found: Findings) -> list[str]:
 def _predictions(found: Findings) -> list[str]:
     if found.predicted is None:
         return []
-    lines, last = [f"predictions written {found.predicted['written']}, before their runs"], None
-    for one in found.predicted["configurations"]:
+    lines = [f"predictions written {found.predicted['written']}, before their runs"]
+    for section, each in groupby(found.predicted["configurations"], key=lambda one: one["section"]):
+        configurations = list(each)
+        told_of = _section if len(configurations) > FEW else _one_by_one
+        lines += told_of(found, section, configurations)
+    return lines
+
+
+def _section(found: Findings, section: str, configurations: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line for many configurations: the report has them one by one."""
+    here, said = found.blind.filter(pl.col("class") == ""), []
+    for metric in METRICS:
+        rows = here.filter(pl.col("section") == section, pl.col("metric") == metric)
+        middle, (inside, known) = median_error(rows, metric), count_inside(rows)
+        if middle is not None:
+            worst = rows.filter(pl.col("error").is_not_null()).sort(pl.col("error").abs())["error"][-1]
+            many = f", {inside} of {known} measured values inside" if known else ""
+            said.append(
+                f"{metric.replace('_', ' ')} median error {percent(middle)}, worst {percent(worst, sign=True)}{many}"
+            )
+    limits = [
+        row for row in configurations[0]["rows"] if row["metric"] == "saturation_rate" and row["value"] is not None
+    ]
+    said += [_told_row(row, here.filter(pl.col("predicted") == row["value"])) for row in limits]
+    return [f"{section}, {len(configurations)} configurations: {'; '.join(said) or 'no valid run'}"]
+
+
+def _one_by_one(found: Findings, section: str, configurations: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines, last, here = [], None, found.blind.filter(pl.col("class") == "")
+    for one in configurations:
         rows = [r for r in one["rows"] if r["station"] == "" and r["class"] == "" and is_prediction(r, one["factors"])]
         rows = [row for row in rows if row["metric"] in UNITS]
         runs = [run.path.name for run in found.runs if run.manifest["factors"] == one["factors"]]
-        here = found.blind.filter(pl.col("class") == "")
-        of_run = here.filter(pl.col("section") == one["section"], pl.col("run").is_in(runs))
+        of_run = here.filter(pl.col("section") == section, pl.col("run").is_in(runs))
         limit = next((row["value"] for row in rows if row["metric"] == "saturation_rate"), None)
         said = []
         for row in rows:
@@ -109,7 +132,7 @@ def _predictions(found: Findings) -> list[str]:
                 said.append(_told_row(row, of_run))
             elif limit != last:
                 said.append(_told_row(row, here.filter(pl.col("predicted") == row["value"])))
-        lines.append(f"{one['section']}, {told(one['factors'], found.varied)}: {'; '.join(said)}")
+        lines.append(f"{section}, {told(one['factors'], found.varied)}: {'; '.join(said)}")
         last = limit
     return lines
 

@@ -1,0 +1,110 @@
+"""Lines and sections of a web study whose observations come from the event simulator: no live run, known demands."""
+
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from sojourn.fit import compare
+from sojourn.measure.folder import RunFolder
+from sojourn.predict import predict
+from sojourn.report import Document, render_html
+from sojourn.study.engine.findings import BLIND, TRAINING
+from sojourn.study.web.analysis import Web, analysed
+from sojourn.study.web.known import Known, Overheads
+from sojourn.study.web.parts import Interval, Part, measured_gain, plain, predicted_gain
+from sojourn.study.web.table3 import errors_by_kind
+from sojourn.study.web.two_class import FittedGroups
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests/cross"))
+from test_fit_simulated import CLIENT, A, S, observations  # noqa: E402
+
+BASELINE = (100.0, 200.0, 300.0, 400.0)
+SPREAD = (200.0, 400.0, 600.0)
+KNOWN = Known(S, A, Overheads(client_s=CLIENT))
+
+
+def runs(path: Path, frame: pl.DataFrame) -> list[RunFolder]:
+    manifest = {
+        "valid": True,
+        "placement": {"client_shares": True},
+        "lab": {"spinner cost": {"0": 0.0}},
+        "load": {"lanes": [{"connections": 8}]},
+        "service": {"interrupt work": {"packets": 10, "seconds": 0.015}},
+        "observer": {"own_share": 0.004},
+    }
+    return [RunFolder(path / str(name), manifest) for name in frame["run"].unique()]
+
+
+def part(
+    path: Path, name: str, kind: str, nics: int, seen: pl.DataFrame, most: float, rivals: dict[str, FittedGroups]
+) -> Part:
+    rates = seen["rate_per_s"].unique().sort().to_list()
+    said = {model: plain(predict(fitted.joined, rates, cores=2, nics=nics)) for model, fitted in rivals.items()}
+    saturation = Interval(most, 0.97 * most, 1.03 * most)
+    factors = {"cores": 2, "nics": nics, "interrupt_s": S, "page_s": A}
+    return Part(name, kind, factors, runs(path, seen), seen, KNOWN, saturation, said)
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Web:
+    path = tmp_path_factory.mktemp("study")
+    before, later = observations(1, BASELINE, 21), observations(2, SPREAD, 22)
+    chosen = compare(before, given={"client_s": CLIENT})
+    rivals = {name: FittedGroups("", {None: fitted}) for name, fitted in chosen.fits.items()}
+    most = 1 / (S + CLIENT + A / 2)
+    parts = [
+        part(path, "interrupts on core 0", TRAINING, 1, before, most, rivals),
+        part(path, "interrupts spread", BLIND, 2, later, 2 / (S + CLIENT + A), rivals),
+    ]
+    return Web(parts, rivals, chosen.best, tuple(chosen.why.splitlines()), "before")
+
+
+def test_the_numbers_of_the_lines(web: Web) -> None:
+    below, above = web.parts
+    truth = 2 * (S + CLIENT + A / 2) / (S + CLIENT + A)
+    seen = measured_gain(below, above)
+    assert seen is not None and seen.value == pytest.approx(truth)
+    foreseen = predicted_gain(below, above, web.model)
+    assert foreseen.low < truth < foreseen.high
+    assert above.saturation is not None
+    assert abs(above.saturates(web.best).value / above.saturation.value - 1) < 0.03
+    errors = above.errors(web.best)
+    assert errors is not None
+    assert errors.of("response_time")["median_abs"] < 0.1
+
+
+def test_the_lines_say_what_the_issue_asks_for(web: Web) -> None:
+    found = analysed(web, {})
+    assert "saturates at" in found.headline and "before it was run" in found.headline
+    text = "\n".join(found.lines)
+    for words in ("known: interrupt 1.50 ms", "the fit is off by", "bottleneck (interrupts spread)", "Response Time",
+                  "Util. Core 0 to m-1", "Num. of Cores", "Training  Held out  Blind"):  # fmt: skip
+        assert words in text, words
+    assert len(text.splitlines()) <= 16
+
+
+def test_errors_of_the_three_kinds_are_never_averaged(web: Web) -> None:
+    """The mean of a kind with one configuration is that configuration; what was held out lies in no column of one."""
+    for row in errors_by_kind(web.parts, web.model, web.best):
+        assert row[TRAINING] == row["1/2"] and row[BLIND] == row["2/2"]
+        assert row["held out"] is not None
+
+
+def test_without_a_prediction_it_says_where_it_saturates(web: Web) -> None:
+    alone = Web(web.parts[:1], web.rivals, web.best, web.why)
+    found = analysed(alone, {})
+    assert found.headline.startswith("interrupts on core 0 saturates at")
+    assert not any("spread" in line for line in found.lines)
+
+
+def test_the_report_has_the_documents_figures(web: Web) -> None:
+    document = Document("t", "s", ["v"], "ok", analysed(web, {}).sections, {})
+    names = [name for name, _ in document.figures()]
+    assert len(names) == 4
+    assert any(name.startswith("blind-prediction") for name in names)
+    page = render_html(document)
+    for words in ("Relative errors, priority", "interrupt work known to the lab", "Where each configuration saturates"):
+        assert words in page, words

@@ -1,0 +1,212 @@
+"""A study of the web service on a virtual host from its file to its report: small, in simulated time."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.observations import observe
+from sojourn.study import StudyResult, run_study
+from sojourn.study.engine import Findings, Plan, read_plan
+from sojourn.study.web.parts import Part, parts_of
+from sojourn.study.web.table3 import errors_by_kind, table3_lines
+from sojourn.study.web.truth import Point, covered, own_error, points_at, said_saturated
+from sojourn.study.web.two_class import TEMPLATE, FittedGroups
+from sojourn.system.web_virtual import WebVirtualSystem
+from sojourn.table import Metrics
+
+STUDY = """
+name = "tiny"
+title = "Tiny"
+[system]
+kind = "web-virtual"
+crossing_s = 2e-4
+interrupt_s = 5e-4
+page_s = 3e-3
+[load]
+for = 20
+[saturation]
+users = 32
+[[section]]
+name = "two cores one NIC"
+set = { cores = 2, nics = 1 }
+vary.share = [0.3, 0.5, 0.65, 0.8]
+[[section]]
+name = "one core"
+set = { cores = 1, nics = 1, page_s = 2e-3 }
+vary.share = [0.3, 0.5, 0.65, 0.8]
+[fit]
+model = "two-class"
+level = 0.95
+options = { variants = ["priority"], group_by = "cores" }
+[[predict]]
+name = "two cores two NICs"
+set = { cores = 2, nics = 2 }
+vary.share = [0.3, 0.6]
+[[analysis]]
+name = "two-class"
+[[analysis]]
+name = "two-class.truth"
+requests = 100_000
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("virtual") / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def study(file: Path) -> StudyResult:
+    return run_study(file, out=file.parent / "out", say=lambda text: None)
+
+
+@pytest.fixture(scope="module")
+def plan(file: Path) -> Plan:
+    return read_plan(file)
+
+
+@pytest.fixture(scope="module")
+def parts(study: StudyResult, plan: Plan) -> dict[str, Part]:
+    return {part.name: part for part in parts_of(found(study), plan)}
+
+
+def found(study: StudyResult) -> Findings:
+    findings: Findings = study.findings
+    return findings
+
+
+def model(study: StudyResult) -> FittedGroups:
+    fitted = found(study).fitted
+    assert isinstance(fitted, FittedGroups)
+    return fitted
+
+
+def test_known_demands_come_back(study: StudyResult) -> None:
+    for cores, page_s in ((2, 3e-3), (1, 2e-3)):
+        fitted = model(study).groups[cores].parameters
+        assert 1 / fitted["mu1_per_s"].value == pytest.approx(5e-4, rel=0.02)
+        assert 1 / fitted["mu2_per_s"].value == pytest.approx(page_s, rel=0.05)
+
+
+def test_saturation_is_where_the_law_has_it(parts: dict[str, Part]) -> None:
+    """m/(S + p A): one NIC, p = 1/2: 500/s; two NICs: 571/s; one core of 2 ms pages: 400/s; within 5 % (20 s)."""
+    for name, rate in (("two cores one NIC", 500), ("two cores two NICs", 2 / 3.5e-3), ("one core", 400)):
+        saturation = parts[name].saturation
+        assert saturation is not None and saturation.value == pytest.approx(rate, rel=0.05)
+
+
+def test_the_verdict_and_the_report_say_what_is_known(study: StudyResult) -> None:
+    text = "\n".join(study.verdict)
+    for words in (
+        "known: interrupt 500 µs, page 3.00 ms",
+        "truth known:",
+        "the model's own error",
+        "Num. of Cores",
+        "before it was run",
+        "interrupt_s (cores 1)",
+    ):
+        assert words in text, words
+    assert text.startswith("Two cores two NICs: saturates at")
+    html = study.report.read_text()
+    for words in (
+        "error with the truth known",
+        "Which model, and why",
+        "The virtual hosts",
+        "Relative errors, priority",
+    ):
+        assert words in html, words
+
+
+def test_table_3_has_every_configuration_and_kind(study: StudyResult, parts: dict[str, Part]) -> None:
+    rows = errors_by_kind(list(parts.values()), model(study), "priority")
+    head, cores = table3_lines(rows)[:2]
+    assert cores.split() == ["Num.", "of", "Cores", "1", "2", "2"]
+    assert head.split() == ["1", "NIC", "2", "NICs", "Training", "Held", "out", "Blind"]
+    response = rows[0]
+    assert response["training"] == pytest.approx((response["1/1"] + response["1/2"]) / 2)
+    assert response["blind"] == response["2/2"]
+
+
+def test_training_and_blind_errors_are_told_apart(study: StudyResult) -> None:
+    judged = found(study).judged
+    kinds = judged.select("section", "kind").unique().rows()
+    assert set(kinds) == {
+        ("two cores one NIC", "training"), ("one core", "training"), ("two cores two NICs", "blind"), ("saturation", "blind"),
+    }  # fmt: skip
+    assert set(judged["model"]) == {"priority", "mmm"}
+
+
+def truth_of(study: StudyResult, plan: Plan, part: Part) -> list[Point]:
+    assert isinstance(plan.system, WebVirtualSystem)
+    host = plan.system.options.host(part.factors)
+    fitted = model(study).of(part.factors)
+    return points_at(part.name, host, fitted, 200.0, 500_000, 1) + points_at(part.name, host, fitted, 300.0, 500_000, 1)
+
+
+def test_the_models_own_error_is_small_where_the_model_fits(
+    study: StudyResult, plan: Plan, parts: dict[str, Part]
+) -> None:
+    points = [point for part in parts.values() for point in truth_of(study, plan, part)]
+    assert said_saturated(points) == (0, 6)
+    error, busy = own_error(points), own_error(points, "lead_busy")
+    assert error is not None and error[0] < 0.03
+    assert busy is not None and busy[0] < 0.01
+
+
+def test_runs_are_run_folders_that_say_simulated(study: StudyResult) -> None:
+    again = RunFolder.open(found(study).runs[0].path)
+    assert again.manifest["simulated"] and again.manifest["lab"] == {"kind": "virtual"}
+    assert Metrics.read(again.path / "metrics.parquet").frame["source"].unique().to_list() == ["simulated"]
+
+
+def test_the_fitted_file_is_read_back(study: StudyResult) -> None:
+    path = study.folder / "fitted.toml"
+    assert TEMPLATE.read(path).groups == model(study).groups
+    assert list(tomllib.loads(path.read_text())["groups"]) == ["1"] or "group" in tomllib.loads(path.read_text())
+    point = {"cores": 1, "nics": 1, "rate_per_s": 200.0, "page_s": 2e-3, "interrupt_s": 5e-4}
+    again, now = (one.predict(point, 0.95).frame for one in (TEMPLATE.read(path), model(study)))
+    assert again.equals(now)
+
+
+def test_runs_that_are_there_are_not_repeated(study: StudyResult, file: Path) -> None:
+    before = {p: p.stat().st_mtime_ns for p in (study.folder / "runs").glob("*/manifest.json")}
+    resumed = run_study(file, out=study.folder, say=lambda text: None)
+    assert {p: p.stat().st_mtime_ns for p in (study.folder / "runs").glob("*/manifest.json")} == before
+    assert found(resumed).judged.equals(found(study).judged)
+
+
+def test_coverage_names_truth_value_and_interval(study: StudyResult, plan: Plan, parts: dict[str, Part]) -> None:
+    part = parts["two cores one NIC"]
+    assert isinstance(plan.system, WebVirtualSystem)
+    rows = covered("two", model(study).groups[2], plan.system.options.host(part.factors))
+    assert [(row.name, row.truth) for row in rows] == [
+        ("interrupt", pytest.approx(5e-4)),
+        ("page", pytest.approx(3e-3)),
+        ("crossing", 2e-4),
+    ]
+    assert all(row.low <= row.value <= row.high for row in rows)
+
+
+def test_a_configuration_takes_the_fit_of_its_group_and_else_the_first(study: StudyResult) -> None:
+    fits = model(study)
+    assert fits.of({"cores": 1}) is fits.groups[1]
+    assert fits.of({"cores": 16}) is next(iter(fits.groups.values()))
+
+
+def test_a_fit_sees_the_runs_of_its_group_only(study: StudyResult) -> None:
+    alone = [run for run in found(study).of("one core") if "rate_per_s" in run.manifest["factors"]]
+    rivals = TEMPLATE.fit(alone, 1, {"variants": ["priority"]})
+    one, of_two = rivals.fitted["priority"], model(study).groups[1]
+    assert isinstance(one, FittedGroups)
+    assert next(iter(one.groups.values())).parameters == of_two.parameters
+
+
+def test_observations_are_those_of_the_runs(parts: dict[str, Part]) -> None:
+    part: Any = parts["one core"]
+    assert part.observations.select(pl.all()).equals(observe(part.runs))
