@@ -6,6 +6,7 @@ Three systems, by what limits them: workers, the net thread, the servers. No loa
 from __future__ import annotations
 
 import os
+import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -13,23 +14,31 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.study.kv.plan import read_kv_plan
-from sojourn.study.kv.recovery import coverage, recovered
-from sojourn.study.kv.simulated import Known
+from sojourn.model.toml import table_lines
+from sojourn.study.kv.template import NETWORK
+from sojourn.study.recovery import coverage, recovered
+from sojourn.system.kv.simulated import KnownTimes
 
 STUDY = Path(__file__).with_suffix(".toml")
 SEEDS = 100
 SYSTEMS = {
-    "workers": Known(),
-    "net thread": Known(net_s=0.6e-3, held_s=0.6e-3),
-    "servers": Known(held_s=0.4e-3, server_s=1.2e-3),
+    "workers": KnownTimes(),
+    "net thread": KnownTimes(net_s=0.6e-3, held_s=0.6e-3),
+    "servers": KnownTimes(held_s=0.4e-3, server_s=1.2e-3),
 }
 
 
 def one(system: str, seed: int) -> list[dict[str, Any]]:
     """The rows of one study."""
-    rows = recovered(read_kv_plan(STUDY), SYSTEMS[system], [seed])
-    return rows.with_columns(system=pl.lit(system)).to_dicts()
+    known = SYSTEMS[system]
+    truths = {"network": known.network_s, "net thread": known.net_s, "server": known.server_s, "held": known.held_s}
+    text = STUDY.read_text().replace(
+        "[system]\n", "\n".join(table_lines(["system"], known.model_dump(exclude={"kind"})))
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "study.toml")
+        file.write_text(text)
+        return recovered(file, NETWORK, truths, [seed]).with_columns(system=pl.lit(system)).to_dicts()
 
 
 def measure() -> list[dict[str, Any]]:

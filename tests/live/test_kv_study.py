@@ -1,4 +1,5 @@
-"""The key-value study on this machine: one short run of each design; hosts of their own with limits, and their removal."""
+"""The memcached middleware as a system on this machine: one short run of each design is a judged run folder with all its parts;
+hosts of their own with limits, and their removal."""
 
 from __future__ import annotations
 
@@ -7,45 +8,56 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from machine import made_by_labs
 
 from sojourn.lab.namespaces import inside
 from sojourn.lab.registry import clean_stale
 from sojourn.lab.topology import cores
-from sojourn.study.kv.analysis import laws, limited_by, uses
-from sojourn.study.kv.live import LiveSystem
-from sojourn.study.kv.place import CLIENT, PORT, Lab, Place, place
-from sojourn.study.kv.points import Point
-from sojourn.study.kv.seen import frame
+from sojourn.study.kv.laws import laws
+from sojourn.study.kv.limits import limited_by, uses
+from sojourn.system import Point
+from sojourn.system.kv import KvLoad, KvOptions, KvSystem, frame, histograms
+from sojourn.system.kv.hosts import CLIENT, PORT, HostOptions, Hosts, open_hosts
 
 pytestmark = [pytest.mark.live, pytest.mark.skipif(not shutil.which("memcached"), reason="no memcached here")]
 
 
 def test_each_design_is_read_whole(tmp_path: Path) -> None:
-    points = [
-        Point("live", "none", 1, 0, 0, "get", False, 8, 1, 0.4),
-        Point("live", "direct", 2, 1, 0, "set", False, 8, 1, 0.4),
-        Point("live", "staged", 3, 2, 8, "multi-6", True, 8, 1, 0.4),
+    load = KvLoad.model_validate({"for": 0.5, "warm_up": 0.2, "keys": 500})
+    of = KvSystem(KvOptions(servers=3, proxies=2), load, tmp_path)
+    given = [
+        {"design": "none", "clients": 8},
+        {"design": "direct", "servers": 2, "workload": "set", "clients": 8},
+        {"servers": 3, "proxies": 2, "workers": 8, "workload": "multi-6", "sharded": True, "clients": 8},
     ]
-    with LiveSystem(tmp_path, servers=3, keys=500, warm_up_s=0.2) as system:
-        assert 0 < system.ping()["median_s"] < 0.1
-        seen = frame(system.run(point) for point in points)
-    assert seen["misses"].to_list() == [0, 0, 0]
-    assert seen["errors"].to_list() == [0, 0, 0]
+    points = [Point("live", of.settled(one, "x")) for one in given]
+    with of.place() as place, of.open(place) as session:
+        folders = [session.run(point, tmp_path / point.name, 1) for point in points]
+    seen = frame(folders)
+    assert seen["misses"].to_list() == seen["errors"].to_list() == [0, 0, 0]
     assert (seen["throughput_per_s"] > 0).all()
-    assert laws(seen)["interactive_error"].abs().max() < 0.3
-    through = seen.filter(seen["design"] != "none")
-    for column in ("mw_response_s", "service_s", "net_cpu_s", "server_cpu_s", "client_cpu_s"):
+    assert laws(seen)["interactive_error"].abs().max() < 0.3  # type: ignore[operator]
+    through = seen.filter(pl.col("design") != "none")
+    for column in ("mw_response_s", "service_s", "net_cpu_s", "server_cpu_s", "client_cpu_s", "p25_s", "p99_s"):
         assert (through[column] > 0).all(), column
-    assert (through["mw_response_s"] < through["response_s"]).all()
-    assert not list((tmp_path / "scratch").iterdir())
+    assert (through["mw_response_s"] < through["response_s"] + through["own_s"]).all()
+    for folder in folders:
+        manifest = folder.manifest
+        assert manifest["status"] == "complete" and 0 < manifest["ping"]["median_s"] < 0.1
+        assert manifest["checks"]["others"] is not None
+        assert set(manifest["resources"]) >= {"client", "servers"}
+    sides = histograms.read([folders[-1].path])
+    assert set(sides) == {"client", "middleware"} and all(bins["count"].sum() for bins in sides.values())
+    assert sorted(tmp_path.iterdir()) == sorted(folder.path for folder in folders), "logs are in the folders"
 
 
 RATE_BIT_PER_S = 10e6
@@ -56,7 +68,7 @@ HEADER_BYTES = 14 + 20 + 32  # Ethernet, IPv4, TCP with time stamps (RFC 7323)
 ANSWER_BYTES = len("VALUE sojourn-123 0 1024\r\n") + VALUE_BYTES + len("\r\nEND\r\n") + HEADER_BYTES
 
 
-def mark_of(found: Place) -> str:
+def mark_of(found: Hosts) -> str:
     """What all names of this lab begin with: `sojourn-` and six digits."""
     return Path(found.path(CLIENT) or "").name.rpartition("-")[0]
 
@@ -66,28 +78,44 @@ def left_of(mark: str) -> list[str]:
     return [Path(path).name for path in made_by_labs() if mark in path or f"lab-{mark[8:]}" in path]
 
 
+@dataclass
+class Limited:
+    """A system on hosts of its own."""
+
+    hosts: Hosts
+    folder: Path
+    options: KvOptions
+    count: int = 0
+
+    def once(self, design: str, servers: int, workload: str, clients: int, seconds: float) -> Row:
+        load = KvLoad.model_validate({"for": seconds, "warm_up": 0.3, "keys": KEYS, "value_bytes": VALUE_BYTES})
+        of = KvSystem(self.options, load, self.folder)
+        given = {"design": design, "servers": servers, "workers": 8, "workload": workload, "clients": clients}
+        self.count += 1
+        with of.open(self.hosts) as session:
+            (row,) = frame(
+                [session.run(Point("live", of.settled(given, "x")), self.folder / str(self.count), 1)]
+            ).to_dicts()
+        assert row["misses"] == row["errors"] == 0
+        return row
+
+
 @contextmanager
-def limited(folder: Path, lab: Lab) -> Iterator[LiveSystem]:
+def limited(**options: Any) -> Iterator[Limited]:
     """A system on hosts of its own, of which nothing is left."""
-    with LiveSystem(folder, servers=2, keys=KEYS, value_bytes=VALUE_BYTES, warm_up_s=0.3, lab=lab, proxies=1) as system:
-        mark = mark_of(system.place)
-        yield system
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = KvOptions(hosts="namespaces", servers=2, proxies=1, **options)
+        with open_hosts(wanted, 2, 1) as hosts:
+            mark = mark_of(hosts)
+            yield Limited(hosts, Path(folder), wanted)
     assert left_of(mark) == []
 
 
-def run_once(system: LiveSystem, design: str, servers: int, workload: str, clients: int, seconds: float) -> Row:
-    row = asdict(
-        system.run(Point("live", design, servers, int(design != "none"), 8, workload, False, clients, 1, seconds))
-    )
-    assert row["misses"] == row["errors"] == 0
-    return row
-
-
-def reached(system: LiveSystem, most_per_s: float, *point: Any) -> Row:
+def reached(system: Limited, most_per_s: float, *point: Any) -> Row:
     """A run that has what the limit allows within 5 %. None has more; some have less, where other processes of this
     machine keep ours from its cores: then again."""
     for _ in range(TRIES):
-        row = run_once(system, *point)
+        row = system.once(*point)
         assert row["throughput_per_s"] < 1.03 * most_per_s
         if row["throughput_per_s"] > 0.95 * most_per_s:
             return row
@@ -95,33 +123,32 @@ def reached(system: LiveSystem, most_per_s: float, *point: Any) -> Row:
 
 
 @pytest.mark.lab
-def test_a_rate_bounds_what_a_server_answers_and_is_found_to_limit(tmp_path: Path) -> None:
+def test_a_rate_bounds_what_a_server_answers_and_is_found_to_limit() -> None:
     most = RATE_BIT_PER_S / 8 / ANSWER_BYTES
-    with limited(tmp_path, Lab(hosts="namespaces", server_rate_bit_per_s=RATE_BIT_PER_S)) as system:
-        assert 0 < system.ping()["median_s"] < 0.1
+    with limited(server_rate_bit_per_s=RATE_BIT_PER_S) as system:
         for design, servers in (("none", 1), ("none", 2), ("staged", 1)):
             row = reached(system, servers * most, design, servers, "get", 16, 1.0)
             assert limited_by(row, len(cores())) == "network of a server"
         # a set's answer has 8 bytes: the upload carries many more of them, and a fast machine fills it with these too
-        assert run_once(system, "none", 1, "set", 8, 1.0)["throughput_per_s"] > 1.5 * most
+        assert system.once("none", 1, "set", 8, 1.0)["throughput_per_s"] > 1.5 * most
 
 
 @pytest.mark.lab
-def test_a_rate_bounds_what_a_middleware_sends(tmp_path: Path) -> None:
+def test_a_rate_bounds_what_a_middleware_sends() -> None:
     """A set goes to both servers, and one answer to the client."""
     stored, request = len("STORED\r\n"), len("set sojourn-123 0 0 1024\r\n") + VALUE_BYTES + len("\r\n")
     most = RATE_BIT_PER_S / 8 / (2 * (request + HEADER_BYTES) + stored + HEADER_BYTES)
-    with limited(tmp_path, Lab(hosts="namespaces", proxy_rate_bit_per_s=RATE_BIT_PER_S)) as system:
+    with limited(proxy_rate_bit_per_s=RATE_BIT_PER_S) as system:
         row = reached(system, most, "staged", 2, "set", 16, 1.0)
     assert limited_by(row, len(cores())) == "network of a middleware"
 
 
 @pytest.mark.lab
-def test_a_share_of_a_core_bounds_what_a_server_works_and_is_found_to_limit(tmp_path: Path) -> None:
+def test_a_share_of_a_core_bounds_what_a_server_works_and_is_found_to_limit() -> None:
     share, used = 0.03, 0.0
-    with limited(tmp_path, Lab(hosts="namespaces", server_cores=share)) as system:
+    with limited(server_cores=share) as system:
         for _ in range(TRIES):
-            row = run_once(system, "none", 1, "set", 16, 2.0)
+            row = system.once("none", 1, "set", 16, 2.0)
             used = row["throughput_per_s"] * row["server_cpu_s"]
             assert used < 1.1 * share
             if used > 0.9 * share:
@@ -135,7 +162,7 @@ def test_hosts_reach_each_other_and_nothing_outside() -> None:
     def connect(host: str) -> None:
         socket.create_connection((host, PORT), timeout=0.5).close()
 
-    with place(Lab(hosts="namespaces"), 2, 1) as found:
+    with open_hosts(HostOptions(hosts="namespaces"), 2, 1) as found:
         address = found.address("server2")
         with inside(found.path("server2"), lambda: socket.create_server((address, PORT))) as listener:
             for host in (CLIENT, "proxy1"):
@@ -152,8 +179,8 @@ def test_hosts_reach_each_other_and_nothing_outside() -> None:
 
 CRASHED = """
 import os, signal, sys
-from sojourn.study.kv.place import Lab, place
-with place(Lab(hosts="namespaces", server_rate_bit_per_s=1e7, server_cores=0.5), 2, 1) as found:
+from sojourn.system.kv.hosts import HostOptions, open_hosts
+with open_hosts(HostOptions(hosts="namespaces", server_rate_bit_per_s=1e7, server_cores=0.5), 2, 1) as found:
     print(found.path("client"), flush=True)
     signal.pause()
 """

@@ -1,44 +1,125 @@
-"""Models of the key-value study on a simulated system with known times: recovered, and predictive where not fitted."""
+"""Models of the key-value system on a simulated one with known times: recovered, and predictive where not fitted."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import polars as pl
 import pytest
+from kv_rows import row, rows_of
 
-from sojourn.study.kv.models import closed_network, fit_times, judge, shared_cores, split, station_table
-from sojourn.study.kv.models.network import Demands, Shape, solve
-from sojourn.study.kv.models.times import Estimate, Times, estimate
-from sojourn.study.kv.points import Point, shuffled
-from sojourn.study.kv.seen import configurations, frame, name_of
-from sojourn.study.kv.simulated import Known, SimulatedSystem
+from sojourn.errors import FitError
+from sojourn.measure.folder import RunFolder
+from sojourn.study.engine.templates import Rivals
+from sojourn.study.estimate import Estimate, estimate
+from sojourn.study.kv.errors import station_table
+from sojourn.study.kv.models import Shape, Times, closed_network, fit_times, shared_cores
+from sojourn.study.kv.models.network import Demands, solve
+from sojourn.study.kv.template import NETWORK, PLACED, SHARED, TEMPLATE
+from sojourn.study.points import run_seed
+from sojourn.system import Point
+from sojourn.system.kv import configurations, frame, name_of
+from sojourn.system.kv.simulated import KnownTimes, SimulatedKv, SimulatedLoad
 
-KNOWN = Known()
+KNOWN = KnownTimes()
 CLIENTS = (1, 4, 8, 16, 24, 32, 48, 66)
-
-
-def points(seconds: float, repetitions: int, clients=CLIENTS) -> list[Point]:
-    base = [Point("proxy", "simulated", 2, 1, 8, "get", False, n, 1, seconds) for n in clients]
-    return shuffled(base, repetitions, 7)
+HELD_OUT = (4, 16, 32)
 
 
 @pytest.fixture(scope="module")
-def seen():
-    system = SimulatedSystem(KNOWN, seed=1)
-    return frame(system.run(p) for p in points(4.0, 2))
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunFolder]:
+    folder = tmp_path_factory.mktemp("runs")
+    system = SimulatedKv(KNOWN, SimulatedLoad.model_validate({"for": 4.0}), folder)
+    settled = [system.settled({"servers": 2, "workers": 8, "clients": n}, "x") for n in CLIENTS]
+    points = [Point("proxy", factors, k) for factors in settled for k in (1, 2)]
+    with system.open() as session:
+        return [session.run(point, folder / point.name, run_seed(1, point.name)) for point in points]
 
 
-def test_the_model_predicts_what_it_was_not_fitted_on(seen) -> None:
-    fitted, held = split(seen["clients"].to_list())
-    assert set(fitted).isdisjoint(held)
-    assert fitted[0] == 1 and 66 in fitted and len(held) == 3
-    _, found = judge("network", "x", seen, lambda times, n: closed_network(times, Shape(2, 1, 8), n))
-    assert [p.clients for p in found] == held
-    assert max(abs(p.throughput_error) for p in found) < 0.05
-    assert max(abs(p.response_error) for p in found) < 0.06
-    assert found[-1].predicted.bottleneck == "workers"
+@pytest.fixture(scope="module")
+def seen(runs: list[RunFolder]) -> pl.DataFrame:
+    return frame(runs)
 
 
-def test_no_throughput_enters_the_prediction(seen) -> None:
+@pytest.fixture(scope="module")
+def rivals(runs: list[RunFolder]) -> Rivals:
+    return TEMPLATE.fit([run for run in runs if run.manifest["factors"]["clients"] not in HELD_OUT], 1, {})
+
+
+def test_the_model_predicts_what_it_was_not_fitted_on(runs: list[RunFolder], rivals: Rivals) -> None:
+    assert rivals.best == SHARED, "processes of this system keep to no cores"
+    network = rivals.fitted[NETWORK]
+    assert 0 < network.model_error < 0.1
+    for run in runs:
+        factors = run.manifest["factors"]
+        if factors["clients"] not in HELD_OUT:
+            continue
+        (measured,) = frame([run]).to_dicts()
+        predicted = network.predict(factors, 0.9)
+        assert predicted.value("throughput") == pytest.approx(measured["throughput_per_s"], rel=0.05)
+        assert predicted.value("response_time") == pytest.approx(measured["response_s"], rel=0.06)
+        low, high = predicted.interval("throughput")
+        assert low is not None and high is not None and low < predicted.value("throughput") < high
+    used = network.predict({**factors, "clients": 32}, 0.9).frame.filter(pl.col("metric") == "utilisation")
+    assert used.sort("value")["station"][-1] == "workers"
+
+
+def test_a_written_model_is_read_back(tmp_path: Path, runs: list[RunFolder], rivals: Rivals) -> None:
+    for name, model in rivals.fitted.items():
+        model.write(tmp_path / "fitted.toml")
+        again = TEMPLATE.read(tmp_path / "fitted.toml")
+        factors = runs[0].manifest["factors"]
+        assert again.model == name and again.estimates == model.estimates
+        assert again.predict(factors, 0.9).frame.equals(model.predict(factors, 0.9).frame)
+        assert len(again.predict({**factors, "workers": 9}, 0.9)) == 0, "nothing is said of what was not fitted"
+
+
+def test_one_client_count_is_no_model(runs: list[RunFolder]) -> None:
+    with pytest.raises(FitError, match="no configuration with two client counts"):
+        TEMPLATE.fit(runs[:2], 1, {})
+
+
+def test_no_interval_where_nothing_could_be_left_out(runs: list[RunFolder]) -> None:
+    found = TEMPLATE.fit([runs[0], runs[-1]], 1, {}).fitted[NETWORK]
+    assert found.model_error == 0.0
+    assert found.predict(runs[4].manifest["factors"], 0.9).interval("throughput") == (None, None)
+
+
+def test_what_is_not_valid_is_not_fitted_and_placed_processes_are_told_by_cores(tmp_path: Path) -> None:
+    found = []
+    for clients, x in ((2, 1e4), (16, 5e4), (64, 1.0)):
+        factors = {"design": "direct", "servers": 1, "proxies": 1, "workers": 0, "workload": "get", "sharded": False}
+        manifest = {
+            "section": "s", "factors": {**factors, "clients": clients}, "valid": clients < 64, "checks": {}, "reasons": [],
+            "kv": {"pinned": True, "cores": [0, 1]},
+        }  # fmt: skip
+        folder = RunFolder.create(tmp_path / str(clients), manifest)
+        measured = [
+            {"metric": "throughput", "value": x}, {"metric": "response_time", "value": 1.6e-4 if clients == 2 else clients / x},
+            {"metric": "residence_time", "station": "client", "value": 4e-5},
+            {"metric": "response_time", "station": "middleware", "value": 1e-4},
+            {"metric": "service_time", "station": "middleware", "value": 5e-5},
+            {"metric": "service_demand", "station": "client", "value": 1e-5},
+            {"metric": "service_demand", "station": "servers", "value": 8e-6},
+            {"metric": "service_demand", "station": "net thread", "value": 12e-6},
+            {"metric": "service_demand", "station": "workers", "value": 0.0},
+        ]  # fmt: skip
+        from sojourn.table import Metrics
+
+        Metrics.of(measured, "measured").write(folder.path / "metrics.parquet")
+        found.append(folder)
+    rivals = TEMPLATE.fit(found, 1, {})
+    assert rivals.best == PLACED
+    predicted = rivals.first.predict({**factors, "clients": 1000}, 0.9)
+    assert predicted.value("throughput") == pytest.approx(1 / 20e-6, rel=0.01), "server and middleware share a core"
+    assert predicted.value("utilisation", "cores 0 (middleware, server)") == pytest.approx(1.0, rel=0.01)
+    assert rivals.first.predict({**factors, "clients": 2}, 0.9).value("response_time") == pytest.approx(
+        1.6e-4, rel=1e-3
+    )
+
+
+def test_no_throughput_enters_the_prediction(seen: pl.DataFrame) -> None:
     """The same instrumented times with nonsense for throughput give the same prediction."""
     nonsense = seen.with_columns(
         throughput_per_s=seen["throughput_per_s"] * 3, mw_throughput_per_s=seen["throughput_per_s"] * 0.1
@@ -103,7 +184,7 @@ def test_one_client_never_shares_a_core() -> None:
     )
 
 
-def test_one_station_at_measured_rates(seen) -> None:
+def test_one_station_at_measured_rates(seen: pl.DataFrame) -> None:
     rows = station_table(fit_times(seen), Shape(2, 1, 8), seen)
     assert [row["clients"] for row in rows] == list(CLIENTS)
     assert rows[0]["mmm_response_s"] == pytest.approx(KNOWN.held_s + KNOWN.server_s, rel=0.1)
@@ -117,16 +198,9 @@ def test_an_interval_needs_two_runs() -> None:
     assert found.high == pytest.approx(2 + 12.7062047, rel=1e-6)  # t(0.975, 1)
 
 
-def test_points_are_shuffled_in_blocks_and_named_apart() -> None:
-    found = points(1.0, 3)
-    assert len({p.name for p in found}) == 24
-    assert [p.repetition for p in found] == [1] * 8 + [2] * 8 + [3] * 8
-    assert [p.clients for p in found[:8]] != sorted(CLIENTS)
-    assert found == points(1.0, 3)
-    assert shuffled([], 3, 1) == []
-
-
-def test_configurations_have_names(seen) -> None:
+def test_configurations_have_names(seen: pl.DataFrame) -> None:
     ((configuration, rows),) = configurations(seen)
     assert rows.height == 16
-    assert name_of(configuration) == "simulated, 2 servers, 1 proxy, 8 workers, get"
+    assert name_of(configuration) == "staged, 2 servers, 1 proxy, 8 workers, get"
+    bare = row(1.0, design="none", servers=1, proxies=0, workers=0, sharded=True)
+    assert [name_of(one) for one, _ in configurations(rows_of(bare))] == ["none, 1 server, get, sharded"]

@@ -5,27 +5,31 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from sojourn.study.estimate import estimate
 from sojourn.study.kv.models.light import waiting_s
-from sojourn.study.kv.models.times import estimate, stratified
-from sojourn.study.kv.plan import read_kv_plan
-from sojourn.study.kv.recovery import coverage, recovered
-from sojourn.study.kv.simulated import Known
+from sojourn.study.kv.models.times import stratified
+from sojourn.study.kv.template import NETWORK
+from sojourn.study.recovery import coverage, recovered
+from sojourn.system.kv.simulated import KnownTimes
 
-KNOWN = Known()
+KNOWN = KnownTimes()
+TRUTHS = {"network": KNOWN.network_s, "net thread": KNOWN.net_s, "server": KNOWN.server_s, "held": KNOWN.held_s}
 SEEDS = 30
 STUDY = """
 name = "known"
 title = "known times"
-testbed = "kv"
-[load]
-seconds = 2
 repetitions = 3
+[system]
+kind = "kv-simulated"
+[load]
+for = "2s"
 [[section]]
 name = "known"
-design = ["staged"]
-servers = [2]
-workers = [8]
-clients = [2, 16, 40]
+set = { servers = 2, workers = 8 }
+vary = { clients = [2, 16, 40] }
+[fit]
+model = "kv"
+hold_out = { clients = [16] }
 """
 
 
@@ -33,7 +37,7 @@ clients = [2, 16, 40]
 def rows(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
     path = tmp_path_factory.mktemp("study") / "study.toml"
     path.write_text(STUDY)
-    return recovered(read_kv_plan(path), KNOWN, range(SEEDS))
+    return recovered(path, NETWORK, TRUTHS, range(SEEDS))
 
 
 def test_each_known_time_is_in_its_interval_as_often_as_it_says(rows: pl.DataFrame) -> None:

@@ -1,143 +1,154 @@
-"""The key-value study without a machine: plan, points, laws, knees, resumption and report, on the simulated system."""
+"""The key-value study without a machine: plans, laws, knees, resumption and report, on the simulated system."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
-from small_study import Counting, mistaken, refuses_another, resumed, written
+from kv_rows import row as row_of
+from kv_rows import rows_of
+from small_study import mistaken, written
 
 from sojourn.errors import StudyError
-from sojourn.report import render_html
-from sojourn.study import run_study
-from sojourn.study.folder import open_study
-from sojourn.study.kv.analysis import disturbed, knee, laws, limited_by, too_small
-from sojourn.study.kv.document import kv_document, verdict_lines
-from sojourn.study.kv.modelled import judged
-from sojourn.study.kv.plan import is_kv, read_kv_plan
-from sojourn.study.kv.points import Point
-from sojourn.study.kv.run import measure
-from sojourn.study.kv.seen import Seen, frame
-from sojourn.study.kv.simulated import SimulatedSystem
+from sojourn.study import StudyResult, run_study
+from sojourn.study.engine import read_plan
+from sojourn.study.engine.findings import HELD_OUT
+from sojourn.study.kv.laws import knee, laws
+from sojourn.study.kv.template import NETWORK
 
 ROOT = Path(__file__).parents[2]
 SMALL = """
 name = "kv"
 title = "small"
-testbed = "kv"
-[load]
-seconds = 0.5
 repetitions = 2
+[system]
+kind = "kv-simulated"
+[load]
+for = "0.5s"
 [[section]]
 name = "proxy"
-design = ["staged"]
-workers = [8]
-workload = ["get"]
-clients = [1, 8, 16, 32, 66]
+set = { workers = 8 }
+vary = { clients = [1, 8, 16, 32, 66] }
+x = "clients"
 [[section]]
 name = "factorial"
-design = ["staged"]
-servers = [1, 2]
-workers = [4, 8]
-workload = ["get"]
-clients = [40]
+set = { clients = 40 }
+vary = { servers = [1, 2], workers = [4, 8] }
+[fit]
+model = "kv"
+hold_out = { clients = [8, 32] }
+[[analysis]]
+name = "kv.laws"
+[[analysis]]
+name = "kv.limits"
+[[analysis]]
+name = "kv.measured"
+[[analysis]]
+name = "factorial"
+section = "factorial"
 factors = ["servers", "workers"]
+[[analysis]]
+name = "kv.models"
 """
 
 
-class Simulated(Counting):
-    def seen(self, point: Point) -> Seen:
-        return replace(SimulatedSystem().run(point), client_share=0.1)
-
-    def ping(self) -> dict[str, float]:
-        return {"median_s": 1e-4, "low_s": 1e-4, "high_s": 2e-4}
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return written(tmp_path, SMALL)
-
-
-def test_the_study_of_the_tree_is_sound() -> None:
-    assert is_kv(ROOT / "studies/kv")
-    assert not is_kv(ROOT / "studies/web")
-    whole, quick = (read_kv_plan(ROOT / "studies/kv", quick=q) for q in (False, True))
-    count = [sum(len(p.points(s)) for s in p.sections()) for p in (whole, quick)]
-    assert count[0] > 800
-    assert 100 <= count[1] <= 160  # at about a second each, four minutes
+def test_the_studies_of_the_tree_are_sound() -> None:
+    whole, quick = (read_plan(ROOT / "studies/kv", quick=q) for q in (False, True))
+    assert len(whole.measured) > 800
+    assert 100 <= len(quick.measured) <= 160  # at about a second and a half each, four minutes
     assert whole.fingerprint != quick.fingerprint
-    factorial = next(s for s in whole.sections() if s.name == "factorial")
-    assert len(whole.points(factorial)) == 8 * 3 * 3
-
-
-def test_points_lack_what_their_design_lacks() -> None:
-    (section,) = [s for s in read_kv_plan(ROOT / "studies/kv").sections() if s.name == "proxy"]
-    direct = {(p.workers, p.proxies) for p in section.points(1.0) if p.design == "direct"}
+    assert sum(p.section == "factorial" for p in whole.measured) == 8 * 3 * 3
+    direct = {(p.factors["workers"], p.factors["proxies"]) for p in whole.measured if p.factors["design"] == "direct"}
     assert direct == {(0, 1), (0, 2)}
-    names = [p.name for p in section.points(1.0)]
+    names = [p.name for p in whole.measured]
     assert len(names) == len(set(names))
+    limited = read_plan(ROOT / "studies/kv-limited", quick=True)
+    assert limited.system.options.hosts == "namespaces"  # type: ignore[attr-defined]
+    assert 40 <= len(limited.measured) <= 60
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", ["kv", "kv-limited"])
+def test_ends_of_each_curve_are_fitted_and_something_is_held_out(name: str, quick: bool) -> None:
+    """A model predicts between client counts, not beyond them."""
+    plan = read_plan(ROOT / "studies" / name, quick=quick)
+    curves: dict[str, dict[int, bool]] = {}
+    for point in plan.measured:
+        others = {k: v for k, v in point.factors.items() if k != "clients"}
+        fitted = plan.is_fitted(point.section, point.factors)
+        curves.setdefault(repr((point.section, others)), {})[int(point.factors["clients"])] = fitted
+    for curve in curves.values():
+        order = [fitted for _, fitted in sorted(curve.items())]
+        assert order[0] and order[-1]
+        assert len(order) < 3 or not all(order)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('"get"', '"got"'), "use set, get, mixed or multi-KEYS"),
-        (('"staged"', '"threaded"'), "use none, direct, staged"),
-        (("workers = [8]", "workers = [0]"), "give numbers from 1 to 1024"),
-        (('name = "proxy"', 'name = "models"'), "is taken"),
-        (("seconds", "secnds"), "secnds"),
-        (("[load]", "[load"), "mend the TOML"),
+        (("workers = 8", "workers = 0"), "give one at least"),
+        (("vary = { clients", 'set = { workload = "set" }\nvary = { clients'), "mend the TOML"),
+        (("workers = 8", 'workload = "set"'), "give one of get"),
+        (('name = "proxy"', 'name = "fit"'), "choose another name"),
+        (("for =", "four ="), "load.four"),
+        (("hold_out", "options = { x = 1 }\nhold_out"), "this template has none"),
+        (('factors = ["servers", "workers"]', 'factors = ["server"]'), "use some of design, servers"),
     ],
 )
-def test_mistakes_are_named(file: Path, change: tuple[str, str], message: str) -> None:
-    assert message in mistaken(file, SMALL.replace(*change, 1), read_kv_plan)
+def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    def read(path: Path) -> object:
+        return run_study(path, out=tmp_path / "out", say=lambda _: None)
+
+    assert message in mistaken(written(tmp_path, SMALL), SMALL.replace(*change, 1), read)
 
 
-def test_only_known_parts(file: Path) -> None:
-    assert [s.name for s in read_kv_plan(file, only=("proxy", "models")).sections()] == ["proxy"]
-    with pytest.raises(StudyError, match="document, ping, models, proxy, factorial"):
-        read_kv_plan(file, only=("proxies",))
-    with pytest.raises(StudyError, match="one whole"):
-        run_study(ROOT / "studies/web", only=("proxy",))
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
+    folder = tmp_path_factory.mktemp("study")
+    return run_study(written(folder, SMALL), out=folder / "out", say=lambda _: None)
 
 
-def test_measured_judged_and_reported_and_resumed(file: Path, tmp_path: Path) -> None:
-    plan, system, out = read_kv_plan(file), Simulated(), tmp_path / "out"
-    found = measure(plan, open_study(out, plan, print), lambda _: None, system)
-    assert len(system.runs) == 5 * 2 + 4 * 2
-    text = "\n".join(verdict_lines(found))
-    assert "0 misses, 0 errors" in text
-    assert "network of queues, staged: median error of throughput" in text
-    network = next(j for j in found.models if j.model == "network of queues, staged")
-    assert [p.clients for p in network.points] == [8, 32]
-    assert network.median_error()[0] < 0.08
-    page = render_html(kv_document(found, plan, verdict_lines(found)))
-    for heading in ("Laws", "Limits", "Models", "Maximum throughput and knee", "get: throughput, 1/s"):
+def test_measured_judged_and_reported(done: StudyResult) -> None:
+    text = "\n".join(done.verdict)
+    assert "18 runs: 0 misses, 0 errors; the interactive law holds within 5 % in 100 % of them" in text
+    assert f"{NETWORK}, staged: median error of throughput" in text and "at 2 points not fitted" in text
+    held = done.findings.rows(HELD_OUT, NETWORK).filter(pl.col("metric") == "throughput")
+    assert held.height == 4 and held["error"].abs().median() < 0.08
+    page = done.report.read_text()
+    for heading in ("Laws", "Limits", "Models", "Maximum throughput and knee", "One station", "Errors where nothing was fitted",
+                    "net thread", "factorial: throughput, 1/s"):  # fmt: skip
         assert heading in page
 
-    rows = resumed(out, plan, system, measure)
-    assert rows.drop("seconds").equals(found.seen.drop("seconds"), null_equal=True)
-    refuses_another(out, plan, read_kv_plan(file, seed=2))
+
+def test_a_lost_run_is_done_again_and_no_other(done: StudyResult, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(done.folder, out)
+    lost = next((out / "runs").glob("proxy-*"))
+    shutil.rmtree(lost)
+    said: list[str] = []
+    again = run_study(done.folder.parent / "study.toml", out=out, say=said.append)
+    assert said[0] == "17 of 18 runs are there already" and len([line for line in said if line.startswith("run ")]) == 1
+    assert again.verdict == done.verdict
+    with pytest.raises(StudyError, match="another study"):
+        run_study(done.folder.parent / "study.toml", out=out, seed=2)
 
 
-def test_the_document_alone_needs_no_machine(tmp_path: Path) -> None:
-    result = run_study(ROOT / "studies/kv", out=tmp_path / "out", only=("document",), say=lambda _: None)
+def test_published_tables_need_no_machine(tmp_path: Path) -> None:
+    result = run_study(ROOT / "studies/kv", out=tmp_path / "out", only=("published",), say=lambda _: None)
     assert "statements in" in result.verdict[-1]
     assert "copied, not computed" in result.report.read_text()
-
-
-def row(clients: int, x: float, r: float, **more: float) -> Seen:
-    return Seen("s", "staged", 1, 1, 8, "get", False, clients, 1, 1.0, x, r, **more)  # type: ignore[arg-type]
+    assert any("copied, not computed" in text for one in result.findings.analyses for text in one.details)
 
 
 def test_laws_hold_and_are_broken() -> None:
-    good = row(10, 1000.0, 0.0099, mw_throughput_per_s=1000.0, queue_s=0.004, queue_length=4.1)
-    wrong = row(10, 1000.0, 0.005, mw_throughput_per_s=1000.0, queue_s=0.004, queue_length=8.0)
-    short = row(1, 100.0, 0.01, mw_throughput_per_s=100.0, queue_s=1e-3, queue_length=0.1)
-    checked = laws(frame([good, wrong, short]))
+    good = row_of(
+        1000.0, 10, response_s=0.0089, own_s=0.001, mw_throughput_per_s=1000.0, queue_s=0.004, queue_length=4.1
+    )
+    wrong = row_of(1000.0, 10, response_s=0.005, mw_throughput_per_s=1000.0, queue_s=0.004, queue_length=8.0)
+    short = row_of(100.0, 1, response_s=0.01, mw_throughput_per_s=100.0, queue_s=1e-3, queue_length=0.1)
+    checked = laws(rows_of(good, wrong, short))
     assert checked["interactive"].to_list() == ["holds", "broken", "holds"]
     assert checked["little"].to_list() == ["holds", "broken", None]
     assert checked["interactive_error"][1] == pytest.approx(-0.5)
@@ -145,46 +156,9 @@ def test_laws_hold_and_are_broken() -> None:
 
 def test_a_knee_with_its_interval_and_states() -> None:
     curve = {1: 100.0, 5: 480.0, 10: 850.0, 20: 990.0, 40: 1000.0, 80: 900.0}
-    found = knee("x", frame(row(n, x, n / x) for n, x in curve.items()))
+    found = knee("x", rows_of(*(row_of(x, n) for n, x in curve.items())))
     assert found.clients == pytest.approx(10.0)
     assert (found.low, found.high, found.at) == (10, 20, 40)
     assert found.states[10] == "under-saturated"
     assert found.states[20] == found.states[40] == "saturated"
     assert found.states[80] == "over-saturated"
-
-
-@pytest.mark.parametrize(
-    ("cpu", "limit"),
-    [
-        ({"client_share": 0.95}, "client"),
-        ({"client_share": 0.2, "server_cpu_s": 0.95e-3}, "server CPU"),
-        ({"client_share": 0.2, "net_cpu_s": 0.92e-3}, "net thread"),
-        ({"client_share": 0.6, "client_cpu_s": 6e-4, "server_cpu_s": 7e-4, "net_cpu_s": 6e-4}, "the machine's cores"),
-        ({"server_cpu_s": 5e-4, "net_cpu_s": 4.5e-4, "pinned": True}, "a core that servers and middlewares share"),
-        ({"server_cpu_s": 5e-4, "net_cpu_s": 4.5e-4, "pinned": False}, "round trip"),
-        ({"client_share": 0.2, "service_s": 7.9e-3}, "workers"),
-        ({"client_share": 0.2, "service_s": 1e-3}, "round trip"),
-    ],
-)
-def test_what_limits_a_point(cpu: dict[str, float], limit: str) -> None:
-    (given,) = frame([row(10, 1000.0, 0.01, **cpu)]).to_dicts()
-    assert limited_by(given, 2) == limit
-    assert too_small(given, 2) == (limit not in ("server CPU", "net thread", "workers", "round trip"))
-
-
-def test_an_empty_frame_has_all_columns() -> None:
-    empty = frame([])
-    assert empty.height == 0
-    assert {"clients", "throughput_per_s", "sharded"} <= set(empty.columns)
-    assert empty.schema["sharded"] == pl.Boolean
-    assert math.isnan(row(1, 1.0, 1.0).net_s)
-
-
-def test_what_others_disturbed_is_neither_fitted_nor_judged() -> None:
-    """More than 5 % of the cores used by others: 0.1 of two."""
-    rows = frame(
-        [row(n, 100.0 * n, 0.01, others_cores=used) for n, used in ((1, 0.0), (4, 0.09), (16, 0.11), (64, math.nan))]
-    )
-    assert rows.select(disturbed(2))["disturbed"].to_list() == [False, False, True, False]
-    held_out = [point.clients for judgement in judged(rows, 2) for point in judgement.points]
-    assert 16 not in held_out and held_out

@@ -33,6 +33,6 @@ def study(
     console.print()
     for line in result.verdict:
         console.print(line)
-    for finding in getattr(result.findings, "document", None) or ():
-        console.print(f"- {finding}")
+    for detail in (text for one in getattr(result.findings, "analyses", ()) for text in one.details):
+        console.print(f"- {detail}")
     console.print(f"\nreport: {result.report}")

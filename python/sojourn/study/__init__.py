@@ -1,9 +1,9 @@
 """One TOML file → runs → fit → prediction → check → report.
 
-Map: `engine` studies of any system · `web` what only studies of a web system show · `file` a study file, read and checked ·
-`folder` where it ends up, found again after an interruption · `points` an order at random. For the studies of a memcached
-middleware (`kv`) and of a message service (`messages`): `counters` CPU time while something runs · `simulated` a system in
-simulated time · `estimate`, `judged`, `recovery` intervals, errors where nothing was fitted, known times found again.
+Map: `engine` studies of any system · `web`, `kv` what only studies of a web system, of a memcached middleware show · `file` a study
+file, read and checked · `folder` where it ends up, found again after an interruption · `points` an order at random · `estimate`,
+`recovery` intervals, known numbers found again. For the studies of a message service (`messages`): `counters` CPU time while something
+runs · `simulated` a system in simulated time · `judged` errors where nothing was fitted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class StudyResult:
     folder: Path
     verdict: list[str]
     report: Path
-    findings: Any  # Findings; KvFindings, MessagesFindings of such a study
+    findings: Any  # Findings; MessagesFindings of such a study
 
 
 def run_study(
@@ -61,19 +61,13 @@ def run_study(
 Kind = tuple[Callable[..., tuple[Any, Any]], Callable[..., list[str]], Callable[..., Document]]
 
 
-def _kv() -> Kind:
-    from sojourn.study.kv import document, run
-
-    return run.run_kv, document.verdict_lines, document.kv_document
-
-
 def _messages() -> Kind:
     from sojourn.study.messages import document, run
 
     return run.run_messages, document.verdict_lines, document.messages_document
 
 
-IN_PARTS: dict[str, Callable[[], Kind]] = {"kv": _kv, "messages": _messages}
+IN_PARTS: dict[str, Callable[[], Kind]] = {"messages": _messages}
 
 
 def _run_in_parts(

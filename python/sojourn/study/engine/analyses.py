@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from sojourn.study.engine.plan import Plan
 
 ANALYSES: dict[str, str] = {
+    "factorial": "sojourn.study.engine.factorial:factorial_analysis",
+    "kv.laws": "sojourn.study.kv.laws:laws_analysis",
+    "kv.limits": "sojourn.study.kv.limits:limits_analysis",
+    "kv.measured": "sojourn.study.kv.measured:measured_analysis",
+    "kv.models": "sojourn.study.kv.errors:models_analysis",
+    "kv.multiget": "sojourn.study.kv.multiget:multiget_analysis",
+    "published": "sojourn.study.engine.published:published_analysis",
     "two-class": "sojourn.study.web.analysis:two_class",
     "two-class.truth": "sojourn.study.web.truth:against_truth",
 }
@@ -24,12 +31,13 @@ TABLE_INDENT = "    "  # of lines of the verdict that are a table, which the rep
 @dataclass(frozen=True)
 class Analysis:
     """`lines` of the verdict, and sections of the report; `headline`: the answer, where this analysis has it; `warn`: something
-    there is not as it should be."""
+    there is not as it should be; `details`: what the command line prints below the verdict."""
 
     lines: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     warn: bool = False
     headline: str = ""
+    details: tuple[str, ...] = ()
 
 
 Function: TypeAlias = Callable[["Findings", "Plan", Mapping[str, Any]], Analysis]

@@ -37,11 +37,11 @@ def study_document(found: Findings, plan: Plan, verdict: Sequence[str]) -> Docum
     """Verdict, predicted beside measured, what was fitted, what the system was busy with, all runs."""
     outside = bool((~found.blind["inside"].drop_nulls()).any()) or any(one.warn for one in found.analyses)
     invalid = any(not run.manifest["valid"] for run in found.runs)
-    sections = [*_lacking(found), *_predicted(found), *_choices(found), *sweep_sections(found, plan)]
-    sections += [_measured(found), *_fitted(found)]
+    measured = [*sweep_sections(found, plan), _measured(found)] if found.runs else []
+    sections = [*_lacking(found), *_predicted(found), *_choices(found), *measured, *_fitted(found)]
     sections += [section for one in found.analyses for section in one.sections]
-    sections.append(runs_section(found.runs))
-    machine = found.runs[0].manifest.get("machine", {})
+    sections += [runs_section(found.runs)] if found.runs else []
+    machine = found.runs[0].manifest.get("machine", {}) if found.runs else {}
     return Document(
         title=plan.study.title or plan.study.name,
         subtitle=f"a study of a system of kind {plan.study.system['kind']}",

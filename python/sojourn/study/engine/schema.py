@@ -37,12 +37,13 @@ class Varied(Strict):
 
 class Section(Varied):
     """`[[section]]` and `[[predict]]`. `follow`: factor → factor whose value it takes; `quick`: what `--quick` takes instead, key
-    by key; `x`: the factor on the horizontal axis of its figures."""
+    by key; `x`: the factor on the horizontal axis of its figures, of which there is one for each value of `by`."""
 
     name: str = Field(pattern=NAME)
     follow: dict[str, str] = Field(default_factory=dict)
     quick: Varied = Field(default_factory=Varied)
     x: str | None = None
+    by: str | None = None
 
     def quicker(self) -> Section:
         """As `--quick` has it."""

@@ -45,13 +45,10 @@ def run_system_study(
     """
     plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
     with ExitStack() as stack:
-        if plan.system.alone:
+        if plan.system.alone and _has_runs(plan):
             stack.enter_context(only_one(f"study {plan.study.name}"))
         folder = open_study(out, plan, say)
-        place = stack.enter_context(plan.system.place())
-        session = stack.enter_context(plan.system.open(place))
-        run: Run = partial(run_points, session, out=folder, seed=plan.seed, say=say)
-        found = _phases(plan, run, folder, say)
+        found = _phases(plan, _runner(plan, stack, folder, say), folder, say)
     found = replace(found, not_shown=plan.not_shown)
     found = replace(found, analyses=tuple(analysed(found, plan)))
     verdict = verdict_lines(found)
@@ -60,6 +57,19 @@ def run_system_study(
     report = write_html(study_document(found, plan, verdict), folder / "report.html")
     save_state(folder, plan, finished=True, verdict=verdict)
     return found, verdict, report
+
+
+def _runner(plan: Plan, stack: ExitStack, folder: Path, say: Say) -> Run:
+    """Runs points on the system, which is opened only where there are any."""
+    if not _has_runs(plan):
+        return lambda _: []
+    place = stack.enter_context(plan.system.place())
+    session = stack.enter_context(plan.system.open(place))
+    return partial(run_points, session, out=folder, seed=plan.seed, say=say)
+
+
+def _has_runs(plan: Plan) -> bool:
+    return bool(plan.measured or plan.predicted)
 
 
 def _phases(plan: Plan, run: Run, folder: Path, say: Say) -> Findings:

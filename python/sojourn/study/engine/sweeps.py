@@ -29,8 +29,17 @@ def sweep_sections(found: Findings, plan: Plan) -> Iterator[Section]:
     for part in (*plan.study.section, *plan.study.predict):
         runs = [run for run in found.of(part.name) if run.manifest["valid"]]
         if part.x is not None and runs:
-            lines = _lines(part, runs)
-            yield Section(part.name, "", tuple(_figure(part, part.x, lines, found, metric) for metric in METRICS))
+            yield Section(part.name, "", tuple(_figures(part, part.x, runs, found)))
+
+
+def _figures(part: Part, x: str, runs: list[RunFolder], found: Findings) -> Iterator[Figure]:
+    """For each value of `by` one a metric."""
+    groups: dict[str, list[RunFolder]] = {}
+    for run in runs:
+        value = run.manifest["factors"].get(part.by) if part.by is not None else None
+        groups.setdefault(f"{part.name}, {value}" if value is not None else part.name, []).append(run)
+    for name, own in sorted(groups.items()):
+        yield from (_figure(name, x, _lines(part, own), found, metric) for metric in METRICS)
 
 
 def _lines(part: Part, runs: list[RunFolder]) -> Lines:
@@ -45,16 +54,14 @@ def _lines(part: Part, runs: list[RunFolder]) -> Lines:
     return lines
 
 
-def _figure(part: Part, x: str, lines: Lines, found: Findings, metric: str) -> Figure:
+def _figure(title: str, x: str, lines: Lines, found: Findings, metric: str) -> Figure:
     name, unit, scale = SHOWN[metric]
     series = []
     for line, runs in lines.items():
         series.append(_measured(line, runs, x, metric, scale))
         series += [_model(model, line, runs, x, found, metric, scale) for model in _models(found)]
     note = "Measured: mean, smallest and largest of the repetitions. Shaded: intervals of the models."
-    return Figure(
-        f"{part.name}-{metric}", f"{part.name}: {name}", x.replace("_", " "), f"{name}, {unit}", tuple(series), note
-    )
+    return Figure(f"{title}-{metric}", f"{title}: {name}", x.replace("_", " "), f"{name}, {unit}", tuple(series), note)
 
 
 def _measured(line: str, runs: list[RunFolder], x: str, metric: str, scale: float) -> Series:
@@ -64,7 +71,7 @@ def _measured(line: str, runs: list[RunFolder], x: str, metric: str, scale: floa
             values.setdefault(float(run.manifest["factors"][x]), []).append(scale * value)
     rows = [(at, fmean(v), min(v), max(v)) for at, v in sorted(values.items())]
     at, mean, low, high = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [], [])
-    return Series(f"measured{line}", at, mean, low, high, "points")
+    return Series(f"measured{line}", at, mean, low, high, "points", group=line)
 
 
 def _model(model: str, line: str, runs: list[RunFolder], x: str, found: Findings, metric: str, scale: float) -> Series:
@@ -74,7 +81,7 @@ def _model(model: str, line: str, runs: list[RunFolder], x: str, found: Findings
     rows = [once[k] for k in sorted(once)]
     y, low, high = ([None if row[k] is None else scale * row[k] for row in rows] for k in ("predicted", "low", "high"))
     style = "line" if found.rivals is not None and model == found.rivals.best else "dashed"
-    return Series(f"{model}{line}", sorted(once), y, low, high, style)  # type: ignore[arg-type]
+    return Series(f"{model}{line}", sorted(once), y, low, high, style, group=line)  # type: ignore[arg-type]
 
 
 def _models(found: Findings) -> tuple[str, ...]:

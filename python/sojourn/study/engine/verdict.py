@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from sojourn.study.engine.findings import Findings
 
 FEW = 4  # configurations of a section that the verdict tells one by one
+MOST_NAMED = 12  # numbers that fit in a line
 UNITS = {"response_time": "s", "throughput": "1/s", "saturation_rate": "1/s"}
 
 
 def verdict_lines(found: Findings) -> list[str]:
     """Headline, what was fitted, each prediction with what was then measured, what analyses say, what is worth knowing."""
-    lines = [one.headline for one in found.analyses if one.headline]
-    lines += [_headline(found), *_fitted(found), *_errors(found), *_predictions(found), *_choices(found)]
+    lines = [one.headline for one in found.analyses if one.headline] + ([_headline(found)] if found.runs else [])
+    lines += [*_fitted(found), *_errors(found), *_predictions(found), *_choices(found)]
     lines += [line for one in found.analyses for line in one.lines]
     warnings = dict.fromkeys(text for run in found.runs for text in run.manifest.get("warnings", ()))
     lines += [f"note: {text}" for text in warnings]
@@ -62,6 +63,8 @@ def _fitted(found: Findings) -> list[str]:
     if found.fitted is None:
         return []
     named = [f"{path} {e.value:.4g} ({e.low:.4g} … {e.high:.4g})" for path, e in found.fitted.estimates.items()]
+    if len(named) > MOST_NAMED:
+        named = [f"{len(named)} numbers, see the report"]
     lines = [f"fitted, intervals at {percent(found.fitted.level, 0)}: {', '.join(named)}"] if named else []
     of = getattr(found.fitted, "error_of", "all demands, from configurations left out")
     lines.append(f"the model's own error: {percent(found.fitted.model_error)} of {of}")

@@ -117,7 +117,7 @@ class KvSession:
                 )  # fmt: skip
             counting.keep(folder)
             keep_records(folder, service.logs, len(service.workers))
-        folder.manifest["kv"] = said_of(folder, self.hosts)
+        folder.manifest["kv"] = {"cores": [core.number for core in cores()], **said_of(folder, self.hosts)}
         _judge(folder)
         add_resources(folder, self._resources(service, folder.manifest["pids"]["generator"]), factors, rows_of(folder))
         return folder

@@ -29,6 +29,7 @@ from sojourn.table import Metrics
 from sojourn.units import duration_s
 
 SERVERS, NET = "server ", "net "
+MANY_CORES = 64  # nobody waits for one
 
 
 class KnownTimes(BaseModel):
@@ -131,7 +132,7 @@ class SimulatedSession:
         folder = RunFolder.create(out, {
             "name": point.name, "section": point.section, "factors": dict(point.factors), "repetition": point.repetition,
             "seed": seed, **self.conditions(point), "start": now(), "end": now(), "status": "complete", "simulated": True,
-            "valid": True, "reasons": [], "checks": {}, "kv": {"misses": 0, "errors": 0, "pinned": False},
+            "valid": True, "reasons": [], "checks": {}, "kv": {"misses": 0, "errors": 0, "pinned": False, "cores": list(range(MANY_CORES))},
         })  # fmt: skip
         Metrics.of([], "simulated").write(out / "metrics.parquet")
         add_resources(folder, resources, point.factors, _rows(found, int(point.factors["servers"])))

@@ -1,4 +1,4 @@
-"""The model we think best: the same network, with every thread's CPU time stretched by the cores it shares with the others.
+"""The model for processes that keep to no cores: the same network, with CPU times stretched by the cores that threads share.
 
 Client, net threads, workers and servers of one machine compete for its cores. A thread that works has a core to itself
 while no more threads than cores work, and an equal share beyond (processor sharing). So each CPU time D_k becomes s_k D_k,
@@ -7,8 +7,7 @@ probability X s_j D_j/threads_j (its share of one customer less: (N-1)/N, as in 
 the network with the stretched times; a fixed point, solved by damped substitution.
 Source of the parts: Jacobson and Lazowska, Analyzing queueing networks with simultaneous resource possession, CACM 25(2),
 1982 (surrogate delays); Lazowska et al. (1984), chapter 11. CPU times per operation are the instrumented ones, between
-fitted client counts straight in 1/N. C may be a fraction: what other
-processes left, measured. Limits: all cores equal, threads not pinned, one machine.
+fitted client counts straight in 1/N. Limits: all cores equal, threads not pinned, one machine.
 """
 
 from __future__ import annotations
@@ -32,22 +31,17 @@ class Group:
     cpu_s: float
 
 
-def shared_cores(
-    times: Times, shape: Shape, clients: int, cores: float, light_cores: float | None = None
-) -> Prediction:
-    """The network with stretched times; `utilisation` has "cores" too.
-
-    `light_cores`: cores that there were at the fewest clients (default: as many), where the delays are taken: what the
-    client and the service take longer there than their stretched CPU times.
-    """
+def shared_cores(times: Times, shape: Shape, clients: int, cores: float) -> Prediction:
+    """The network with stretched times; `utilisation` has "cores" too. Delays are what the client and the service take longer
+    at the fewest clients than their stretched CPU times."""
     light = groups_at(times, shape, times.fewest)
     rest, delay = _delays(times, shape, light, dict.fromkeys(light, 1.0))
-    _, stretch = _fixed_point(light, shape, rest, delay, times.fewest, light_cores or cores)
+    _, stretch = _fixed_point(light, shape, rest, delay, times.fewest, cores)
     rest, delay = _delays(times, shape, light, stretch)
     groups = groups_at(times, shape, clients)
     found, _ = _fixed_point(groups, shape, rest, delay, clients, cores)
     used = sum(g.cpu_s for g in groups.values()) * found.throughput_per_s / cores
-    return Prediction(clients, found.throughput_per_s, found.response_s, found.utilisation | {"cores": used})
+    return Prediction(clients, found.throughput_per_s, found.utilisation | {"cores": used})
 
 
 def groups_at(times: Times, shape: Shape, clients: int) -> dict[str, Group]:

@@ -44,17 +44,16 @@ class Limits:
         x = min([free.throughput_per_s, *most.values()])
         used = {name: value * x / free.throughput_per_s for name, value in free.utilisation.items()}
         used |= {name: x / rate for name, rate in most.items()}
-        outside = free.clients / free.throughput_per_s - free.response_s  # at the client itself
-        return replace(free, throughput_per_s=x, response_s=free.clients / x - outside, utilisation=used)
+        return replace(free, throughput_per_s=x, utilisation=used)
 
 
 def limits_of(rows: pl.DataFrame) -> Limits:
-    """From the runs of one configuration that were chosen for the fit (columns of `Seen`)."""
-    sent = rows["server_sent_bit_per_s"] * rows["servers"] / rows["throughput_per_s"]
+    """From the runs of one configuration that were chosen for the fit (columns of `system.kv.frame`)."""
+    sent = rows["server_sent_bit_per_s"].cast(pl.Float64) * rows["servers"] / rows["throughput_per_s"]
     bits = estimate(sent.to_numpy()).value if sent.is_finite().any() else None
     return Limits(int(rows["servers"][0]), _known(rows, "server_rate_bit_per_s"), bits, _known(rows, "server_cores"))
 
 
 def _known(rows: pl.DataFrame, column: str) -> float | None:
-    values = rows.filter(pl.col(column).is_finite())[column]
+    values = rows[column].cast(pl.Float64).drop_nulls().drop_nans()
     return float(values[0]) if len(values) else None

@@ -43,12 +43,16 @@ class Demands:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Throughput, response time outside the client, and utilisation by station (of one server)."""
+    """Throughput, and utilisation by station (of one server)."""
 
     clients: int
     throughput_per_s: float
-    response_s: float
     utilisation: dict[str, float]
+
+    @property
+    def cycle_s(self) -> float:
+        """Of a client, until it sends again: Little's law."""
+        return self.clients / self.throughput_per_s
 
     @property
     def bottleneck(self) -> str:
@@ -93,7 +97,7 @@ def solve(d: Demands, shape: Shape, clients: int) -> Prediction:
     used = {name: x * s for name, s in used.items()} | {"servers": x * d.server_s / shape.servers}
     if shape.workers:
         used["workers"] = found.value("utilisation", "workers")
-    return Prediction(clients, x, clients / x - d.client_s, used)
+    return Prediction(clients, x, used)
 
 
 def _each(name: str, total_s: float, count: int) -> dict[str, float]:

@@ -5,7 +5,7 @@ processes on it, by processor sharing, and everything else is a delay. Exact by 
 chapters 6 and 10: a processor shared by several activities of a transaction is one centre with the sum of their demands).
 
 CPU times per operation are the instrumented ones. They fall with the number of clients, because more is done at each
-waking; between fitted client counts they are taken straight in 1/N. The delay is what the response time at the
+waking; between fitted client counts they are taken straight in 1/N. The delay is what a client's cycle at the
 fewest clients has more than its CPU times. Workers bound the throughput: not more than the servers and the workers' own
 time let through with all workers held. Limits: one class; interrupts are charged to whom they interrupt; a process is not
 limited to one core by its threads where it was given several, but for those that have a single thread.
@@ -28,14 +28,14 @@ Cores = tuple[int, ...]
 
 
 def placed_cores(times: Times, shape: Shape, clients: int, affinity: Affinity) -> Prediction:
-    """Throughput and response time with `clients`."""
-    delay = _delay(demands_at(times, shape, times.fewest, affinity), times.fewest, times.light_response_s)
+    """Throughput with `clients`."""
+    delay = _delay(demands_at(times, shape, times.fewest, affinity), times.fewest, times.light_cycle_s)
     demands = demands_at(times, shape, clients, affinity)
     x = _throughput(demands, delay, clients)
     if shape.workers:
         x = min(x, _throughput(demands_at(times, shape, clients, affinity, inside=True), 0.0, _workers(shape)))
     used = {_named(cores, affinity): x * d / len(cores) for cores, d in demands.items()}
-    return Prediction(clients, x, clients / x, used)
+    return Prediction(clients, x, used)
 
 
 def demands_at(
@@ -66,12 +66,12 @@ def _throughput(demands: Mapping[Cores, float], delay_s: float, clients: int) ->
     return sj.solve(model).value("throughput", cls="c")
 
 
-def _delay(demands: Mapping[Cores, float], clients: int, response_s: float) -> float:
-    """The delay with which the network has this response time, by bisection; 0 where CPU times alone take as long."""
-    low, high = 0.0, response_s
+def _delay(demands: Mapping[Cores, float], clients: int, cycle_s: float) -> float:
+    """The delay with which a client's cycle takes so long, by bisection; 0 where CPU times alone take as long."""
+    low, high = 0.0, cycle_s
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        if clients / _throughput(demands, middle, clients) < response_s:
+        if clients / _throughput(demands, middle, clients) < cycle_s:
             low = middle
         else:
             high = middle

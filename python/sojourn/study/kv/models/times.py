@@ -4,7 +4,8 @@ Source: the operational way (Lazowska et al., Quantitative System Performance, 1
 system, averaged over the runs that were chosen for the fit. Intervals: Student's t over runs of one client count; over
 several counts each is a stratum of its own (few clients say less in the same time), with Welch-Satterthwaite's degrees of
 freedom (Satterthwaite, An approximate distribution of estimates of variance components, Biometrics Bulletin 2, 1946).
-The network's delay is what the client saw longer than the middleware, at the fewest clients: later it has queueing in it.
+The network's delay is what a client's cycle has beside the middleware, at the fewest clients: later it has queueing in it. A
+cycle is a response time and what the client takes to read the answer (`own_s`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scipy.stats import t
 from sojourn.study.estimate import Estimate, estimate
 from sojourn.study.kv.models.light import waiting_s
 
-INSTRUMENTED = ("net_s", "service_s", "net_cpu_s", "worker_cpu_s", "server_cpu_s", "client_cpu_s")
+INSTRUMENTED = ("net_s", "service_s", "net_cpu_s", "worker_cpu_s", "server_cpu_s", "client_cpu_s", "own_s")
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Times:
     """`network_s` and `light_service_s` at the fewest clients; `means` over all fitted runs; `curves` by clients: what
     the machine needs per operation changes with the load (more is done at each waking). `fewest`: that client count.
     `held_s`: of a worker outside the servers, at the fewest clients; `light_waiting_s`: what of `light_service_s` is
-    waiting for a server that another client uses (0 for one client); `light_response_s`: what the client saw there."""
+    waiting for a server that another client uses (0 for one client); `light_cycle_s`: a client's cycle there."""
 
     network_s: Estimate
     light_service_s: Estimate
@@ -36,7 +37,7 @@ class Times:
     fewest: int = 1
     held_s: Estimate | None = None
     light_waiting_s: float = 0.0
-    light_response_s: float = 0.0
+    light_cycle_s: float = 0.0
 
     def at(self, name: str, clients: int) -> float:
         """An instrumented time at `clients`, between fitted points straight in 1/clients; 0 where it is unknown: what a
@@ -50,14 +51,16 @@ class Times:
 
 
 def fit_times(rows: pl.DataFrame, level: float = 0.95) -> Times:
-    """From the runs of one configuration that were chosen for the fit (columns of `Seen`)."""
+    """From the runs of one configuration that were chosen for the fit (columns of `system.kv.frame`)."""
     light = rows.filter(pl.col("clients") == rows["clients"].min())
-    inside = light["mw_response_s"].to_numpy()
-    outside = light["response_s"].to_numpy()
+    inside = light["mw_response_s"].cast(pl.Float64).to_numpy()
+    outside = (light["response_s"] + light["own_s"].fill_null(0.0)).to_numpy()
     network = estimate(np.maximum(np.where(np.isfinite(inside), outside - inside, 0.0), 0.0), level)
-    served = light["service_s"].to_numpy()
+    served = light["service_s"].cast(pl.Float64).to_numpy()
     service = estimate(np.where(np.isfinite(served), served, outside), level)
-    means = {name: stratified(rows, name, level) for name in INSTRUMENTED if rows[name].is_finite().any()}
+    means = {
+        name: stratified(rows, name, level) for name in INSTRUMENTED if rows[name].cast(pl.Float64).is_finite().any()
+    }
     curves = {name: _curve(rows, name) for name in means}
     fewest = int(light["clients"][0])
     held, waits = _held(light, network, {name: e.value for name, e in means.items()}, level)
@@ -68,7 +71,7 @@ def _held(
     light: pl.DataFrame, network: Estimate, means: dict[str, float], level: float
 ) -> tuple[Estimate | None, float]:
     """Service less the servers' work, run by run, less the waiting there that the network of queues has at so few clients."""
-    outside = (light["service_s"] - light["server_cpu_s"]).to_numpy().astype(float)
+    outside = (light["service_s"] - light["server_cpu_s"]).cast(pl.Float64).to_numpy()
     if not np.isfinite(outside).any():
         return None, 0.0
     to_all = light["workload"][0] == "set"

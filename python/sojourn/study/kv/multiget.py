@@ -1,32 +1,53 @@
-"""Multi-gets: split over the servers or whole, and the client's response times beside the middleware's."""
+"""`kv.multiget`: multi-gets split over the servers or whole: how many times one is the other, in pairs; both sides of the requests.
+
+Source of the ratios: repetitions are blocks, and within one both were run near each other: the logarithms of the ratios of each
+block have a mean and a Student's t interval; its ends as powers of e. Limits: positive values; no interval with one block.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
-from sojourn.report import Table, Text
+from sojourn.measure.folder import RunFolder
+from sojourn.report import Section, Table, Text
 from sojourn.report.document import Block, Cell
-from sojourn.study.kv.ratio import paired_ratio
-from sojourn.study.kv.sections.sides import histogram_figures, shift_table
-from sojourn.study.kv.sections.words import MS, mean, number, three
+from sojourn.study.engine.analyses import Analysis
+from sojourn.study.estimate import Estimate, estimate
+from sojourn.study.kv.sides import histogram_figures, shift_table
+from sojourn.study.kv.words import MS, mean, number, three
+from sojourn.system.kv import frame
+
+if TYPE_CHECKING:
+    from sojourn.study.engine.findings import Findings
+    from sojourn.study.engine.plan import Plan
 
 RATIOS = (("throughput_per_s", "1/s", 1.0), ("p50_s", "p50", MS), ("p99_s", "p99", MS))
 
 
-def multiget_blocks(section: str, rows: pl.DataFrame, folder: Path) -> Iterator[Block]:
-    """Nothing where the section has no multi-gets."""
-    rows = rows.filter(pl.col("workload").str.starts_with("multi-"))
+def multiget_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+    """Of the runs whose workload is a multi-get; nothing where there is none."""
+    blocks = tuple(
+        multiget_blocks([r for r in found.runs if str(r.manifest["factors"]["workload"]).startswith("multi-")])
+    )
+    return Analysis(sections=(Section("Multi-gets", "", blocks),) if blocks else ())
+
+
+def multiget_blocks(runs: list[RunFolder]) -> Iterator[Block]:
+    """Tables and figures."""
+    rows = frame(runs)
     if rows.is_empty():
         return
     if rows["sharded"].n_unique() == 2:
         yield split_table(rows)
-    if (shifts := shift_table(rows, folder)) is not None:
+    folders = {run.path.name: run.path for run in runs}
+    if (shifts := shift_table(rows, folders)) is not None:
         yield shifts
         yield startup_text(rows)
-        yield from histogram_figures(section, rows, folder)
+        yield from histogram_figures(rows, folders)
 
 
 def split_table(rows: pl.DataFrame) -> Table:
@@ -66,3 +87,15 @@ def startup_text(rows: pl.DataFrame) -> Text:
         f"here only periods that lie whole in the client's window count, and throughput of middleware and client differ by "
         f"{100 * (client or 0.0):+.2f} %."
     )
+
+
+def paired_ratio(above: pl.DataFrame, below: pl.DataFrame, column: str, level: float = 0.95) -> Estimate | None:
+    """Geometric mean of above/below over the repetitions that both have; None without any."""
+    means = [rows.group_by("repetition").agg(pl.col(column).mean()) for rows in (above, below)]
+    both = means[0].join(means[1], on="repetition", suffix="_below")
+    ratios = (both[column] / both[f"{column}_below"]).cast(pl.Float64).to_numpy()
+    ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
+    if not len(ratios):
+        return None
+    e = estimate(np.log(ratios), level)
+    return Estimate(*(float(np.exp(v)) for v in (e.value, e.low, e.high)))

@@ -1,4 +1,4 @@
-"""Small things that several sections say alike."""
+"""Small things that several analyses say alike."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.study.kv.models.times import Estimate
+from sojourn.study.estimate import Estimate
 
 MS = 1e3
 
@@ -18,8 +18,8 @@ def number(value: Any, scale: float = 1.0) -> float | None:
 
 
 def mean(rows: pl.DataFrame, column: str, scale: float = 1.0) -> float | None:
-    """Over the finite values."""
-    return number(rows[column].fill_nan(None).mean(), scale)
+    """Over the known values."""
+    return number(rows[column].mean(), scale)
 
 
 def three(e: Estimate, scale: float = 1.0) -> tuple[float | None, float | None, float | None]:

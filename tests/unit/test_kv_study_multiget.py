@@ -1,25 +1,25 @@
-"""What the study's report adds to its rows: both sides' histograms, start-up zeros, ratios in pairs, factorial blocks."""
+"""What the study's report says of multi-gets: both sides' histograms, start-up zeros, ratios in pairs; factorial blocks."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from kv_rows import row as row_of
+from kv_rows import rows_of
 from scipy.stats import t
 
+from sojourn.measure.folder import RunFolder
+from sojourn.measure.metrics import row as metric
 from sojourn.report import Figure, Table, Text
-from sojourn.study.kv import histograms
-from sojourn.study.kv.plan import Section as Planned
-from sojourn.study.kv.points import Point
-from sojourn.study.kv.ratio import paired_ratio
-from sojourn.study.kv.reading import Window
-from sojourn.study.kv.sections.factorial import effects_blocks
-from sojourn.study.kv.sections.multiget import multiget_blocks
-from sojourn.study.kv.seen import Seen, frame
-from sojourn.study.kv.startup import startup
+from sojourn.study.engine.factorial import effects_blocks
+from sojourn.study.kv.multiget import multiget_blocks, paired_ratio
+from sojourn.system.kv import histograms
+from sojourn.system.kv.reading import startup
+from sojourn.table import Metrics
 
 PERIOD_S = 0.05
 
@@ -36,26 +36,33 @@ def log_of(counts: list[int], start_s: float) -> pl.DataFrame:
     return pl.DataFrame({"t_s": ends, "length_s": PERIOD_S, "thread": 0, "arrivals": counts, "completions": counts})
 
 
-def window(client: np.ndarray, middleware: np.ndarray) -> Window:
-    """Both sides answered in [10, 11): before and after it, other times that must not count."""
+def folder_of(
+    path: Path, client: np.ndarray, middleware: np.ndarray | None, factors: dict[str, Any] | None = None, **more: Any
+) -> RunFolder:
+    """A run whose sides answered in [10, 11): before and after it, other times that must not count."""
     done = np.concatenate([np.full(50, 9.9), np.linspace(10.0, 10.999, len(client)), np.full(50, 11.01)])
     sent = done - np.concatenate([np.full(50, 0.5), client, np.full(50, 0.5)])
-    records = pl.DataFrame({"sent_s": sent, "done_s": done, "failure": 0})
-    bins = pl.concat([bins_at(np.full(50, 0.4), 9.95), bins_at(middleware, 10.5), bins_at(np.full(50, 0.4), 11.04)])
-    log = pl.DataFrame({"t_s": [9.95, 10.5, 11.04], "length_s": [0.05, 0.05, 0.05]})
-    return Window(10.0, 11.0, records, {}, [(log, {})], [], {}, [bins])
+    manifest = {"section": "multiget", "valid": True, "reasons": [], "checks": {}, "kv": {}, "window_s": [10.0, 11.0]}
+    folder = RunFolder.create(path, {**manifest, "factors": factors or {}, **more})
+    pl.DataFrame({"sent_s": sent, "done_s": done, "failure": 0}).write_parquet(path / "requests.parquet")
+    if middleware is not None:
+        bins = [bins_at(np.full(50, 0.4), 9.95), bins_at(middleware, 10.5), bins_at(np.full(50, 0.4), 11.04)]
+        log = pl.DataFrame({"t_s": [9.95, 10.5, 11.04], "length_s": [0.05, 0.05, 0.05]})
+        histograms.keep(folder, [log], [pl.concat(bins)])
+    return folder
 
 
-def point(repetition: int = 1, sharded: bool = False) -> Point:
-    return Point("multiget", "staged", 3, 2, 8, "multi-6", sharded, 12, repetition)
+def factors(sharded: bool) -> dict[str, Any]:
+    given = {"design": "staged", "servers": 3, "proxies": 2, "workers": 8, "workload": "multi-6"}
+    return {**given, "sharded": sharded, "clients": 12}
 
 
 def test_both_sides_have_what_lies_in_the_window_and_no_more(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     middleware = rng.gamma(4.0, 1e-4, 4000)
     client = middleware + 2e-4
-    histograms.keep(tmp_path, point(), window(client, middleware))
-    sides = histograms.read(tmp_path, [point().name])
+    folder = folder_of(tmp_path / "run", client, middleware)
+    sides = histograms.read([folder.path])
     assert {side: int(bins["count"].sum()) for side, bins in sides.items()} == {"client": 4000, "middleware": 4000}
     for q in (0.25, 0.5, 0.75, 0.9, 0.99):
         for side, times in (("client", client), ("middleware", middleware)):
@@ -78,15 +85,16 @@ def test_steps_add_up_with_what_lies_beyond() -> None:
     assert (int(counts.sum()), beyond, overflow) == (5, 3, 1)
 
 
-def test_sampled_records_count_for_all() -> None:
-    w = window(np.full(10, 1e-3), np.full(10, 1e-3))
-    assert int(histograms.of_client(replace(w, summary={"sample_every": 4}))["count"].sum()) == 40
+def test_sampled_records_count_for_all(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "run", np.full(10, 1e-3), None, generator={"sample_every": 4})
+    assert int(histograms.of_client(folder)["count"].sum()) == 40
 
 
 def test_nothing_is_kept_without_a_middleware_nor_found(tmp_path: Path) -> None:
-    histograms.keep(tmp_path, point(), replace(window(np.ones(1), np.ones(1)), bins=[]))
-    assert histograms.read(tmp_path, [point().name]) == {}
-    assert list(multiget_blocks("s", frame([]), tmp_path)) == []
+    folder = folder_of(tmp_path / "run", np.ones(1), None, factors(False))
+    histograms.keep(folder, [], [])
+    assert histograms.read([folder.path]) == {}
+    assert list(multiget_blocks([])) == []
 
 
 def test_start_up_zeros_lower_the_mean_of_a_whole_log() -> None:
@@ -100,8 +108,8 @@ def test_start_up_zeros_lower_the_mean_of_a_whole_log() -> None:
     assert startup([]) == startup([log_of([0, 0], 1.0)]) == {}
 
 
-def seen(repetition: int, sharded: bool, x: float, **more: float) -> Seen:
-    return Seen("multiget", "staged", 3, 2, 8, "multi-6", sharded, 12, repetition, 1.0, x, 12 / x, **more)  # type: ignore[arg-type]
+def seen(repetition: int, sharded: bool, x: float) -> dict[str, Any]:
+    return row_of(x, **factors(sharded), repetition=repetition)
 
 
 def test_ratios_are_taken_in_pairs() -> None:
@@ -109,27 +117,36 @@ def test_ratios_are_taken_in_pairs() -> None:
     whole, split = (
         [seen(k, s, x * d) for k, d in ((1, 1.0), (2, 3.0), (3, 0.2))] for s, x in ((False, 1e3), (True, 8e2))
     )
-    exact = paired_ratio(frame(split), frame(whole), "throughput_per_s")
+    exact = paired_ratio(rows_of(*split), rows_of(*whole), "throughput_per_s")
     assert exact is not None
     assert (exact.value, exact.low, exact.high) == pytest.approx((0.8, 0.8, 0.8))
     logs = np.log([0.7, 0.8, 0.9])
     pairs = [seen(k, True, r * 1e3) for k, r in ((1, 0.7), (2, 0.8), (3, 0.9))]
-    found = paired_ratio(frame(pairs), frame([seen(k, False, 1e3) for k in (1, 2, 3)]), "throughput_per_s")
+    found = paired_ratio(rows_of(*pairs), rows_of(*(seen(k, False, 1e3) for k in (1, 2, 3))), "throughput_per_s")
     assert found is not None
     half = t.ppf(0.975, 2) * logs.std(ddof=1) / 3**0.5
     assert found.low == pytest.approx(np.exp(logs.mean() - half))
-    assert paired_ratio(frame([seen(1, True, 1.0)]), frame([seen(2, False, 1.0)]), "throughput_per_s") is None
+    assert paired_ratio(rows_of(seen(1, True, 1.0)), rows_of(seen(2, False, 1.0)), "throughput_per_s") is None
+
+
+def with_metrics(folder: RunFolder, *rows: dict[str, Any]) -> RunFolder:
+    Metrics.of(rows, "measured").write(folder.path / "metrics.parquet")
+    return folder
 
 
 def test_the_multi_get_section_has_the_network_as_the_shift(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
-    rows = []
+    runs = []
     for repetition in (1, 2, 3):
         for sharded in (False, True):
             times = rng.gamma(4.0, 1e-4, 4000)
-            histograms.keep(tmp_path, point(repetition, sharded), window(times + 1e-3, times))
-            rows.append(seen(repetition, sharded, 1e3, startup_s=0.1, mw_whole_per_s=800.0, mw_throughput_per_s=1e3))
-    split, sides, text, figure = multiget_blocks("multiget", frame(rows), tmp_path)
+            folder = folder_of(
+                tmp_path / f"{repetition}{sharded}", times + 1e-3, times, factors(sharded), repetition=repetition,
+            )  # fmt: skip
+            folder.manifest["kv"] = {"startup_s": 0.1, "mw_whole_per_s": 800.0}
+            both = [metric("throughput", 1e3, station=station, unit="1/s") for station in ("", "middleware")]
+            runs.append(with_metrics(folder, *both))
+    split, sides, text, figure = multiget_blocks(runs)
     assert (
         isinstance(split, Table) and isinstance(sides, Table) and isinstance(text, Text) and isinstance(figure, Figure)
     )
@@ -150,21 +167,26 @@ def test_the_multi_get_section_has_the_network_as_the_shift(tmp_path: Path) -> N
         assert 95 < shares <= 100.001  # % of the requests; the note has the rest
 
 
-def test_a_factorial_experiment_shows_variation_errors_and_scale() -> None:
+def test_a_factorial_experiment_shows_variation_errors_and_scale(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
-    rows = [
-        replace(seen(r, False, 1000.0 * s * w * float(np.exp(rng.normal(0, 0.01)))), workload="get", servers=s, workers=w)
-        for r in (1, 2, 3) for s in (1, 3) for w in (8, 32)
-    ]  # fmt: skip
-    planned = Planned(name="factorial", clients=[12], factors=["servers", "workers"])
-    blocks = list(effects_blocks(planned, frame(rows)))
+    runs = []
+    for r in (1, 2, 3):
+        for s in (1, 3):
+            for w in (8, 32):
+                x = 1000.0 * s * w * float(np.exp(rng.normal(0, 0.01)))
+                given = {"workload": "get", "servers": s, "workers": w}
+                folder = RunFolder.create(tmp_path / f"{r}-{s}-{w}", {"section": "factorial", "factors": given})
+                runs.append(with_metrics(folder, metric("throughput", x, unit="1/s"), metric("response_time", 12 / x)))
+    names = ["servers", "workers"]
+    blocks = list(effects_blocks("factorial", runs, names, "workload"))
     assert [type(b) for b in blocks] == [Table, Figure, Figure, Figure, Text] * 2
     table, variation, *_, text = blocks[:5]
     assert isinstance(variation, Figure) and isinstance(text, Text) and isinstance(table, Table)
+    assert table.title == "factorial, get: throughput, 1/s"
     assert variation.x_names == ("A", "B", "AB", "error")
     assert sum(v for v in variation.series[0].y if v is not None) == pytest.approx(100)
     assert sum(v for v in variation.series[1].y if v is not None) == pytest.approx(100)
     assert "A servers (1, 3), B workers (8, 32)" in variation.note
     assert "analyse the logarithm of the response: effects multiply" in text.markdown
-    single = [b for b in effects_blocks(planned, frame(r for r in rows if r.repetition == 1)) if isinstance(b, Text)]
+    single = [b for b in effects_blocks("factorial", runs[:4], names, "workload") if isinstance(b, Text)]
     assert "no errors to look at" in single[0].markdown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,9 @@ import polars as pl
 
 from sojourn.report import Figure, Series, Table
 from sojourn.report.document import Cell
-from sojourn.study.kv import histograms
-from sojourn.study.kv.models.times import estimate
-from sojourn.study.kv.points import Point
-from sojourn.study.kv.sections.words import MS, number, three
-from sojourn.study.kv.seen import configurations
+from sojourn.study.estimate import estimate
+from sojourn.study.kv.words import MS, number, three
+from sojourn.system.kv import configurations, histograms
 
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
 SHOWN = 0.98  # of the requests of the slower side lie left of the end of the axis
@@ -23,21 +21,19 @@ WAY = {False: "whole", True: "split"}
 SIDES = (histograms.CLIENT, histograms.MIDDLEWARE)
 
 
-def runs_of(rows: pl.DataFrame) -> list[str]:
-    """Names of the runs that rows are of."""
-    names = [k for k in Point.__dataclass_fields__ if k != "seconds"]
-    return [Point(**row).name for row in rows.select(names).to_dicts()]
+Folders = Mapping[str, Path]  # run → its folder
 
 
-def shift_table(rows: pl.DataFrame, folder: Path) -> Table | None:
+def shift_table(rows: pl.DataFrame, folders: Folders) -> Table | None:
     """Percentiles of both sides, how far the medians lie apart (the network's time) and how wide both are (IQR)."""
     cells: list[tuple[Cell, ...]] = []
     for configuration, own in configurations(rows):
-        sides = histograms.read(folder, runs_of(own))
+        paths = [folders[name] for name in own["run"]]
+        sides = histograms.read(paths)
         if not sides:
             continue
         at = {side: histograms.quantiles(sides[side], QUANTILES) for side in SIDES}
-        shift = three(estimate(np.array([_shift(folder, name) for name in runs_of(own)])), MS)
+        shift = three(estimate(np.array([_shift(path) for path in paths])), MS)
         keys, way = str(configuration["workload"]).removeprefix("multi-"), WAY[bool(configuration["sharded"])]
         for side in SIDES:
             wide = number(at[side][2] - at[side][0], MS)
@@ -71,22 +67,22 @@ def shift_table(rows: pl.DataFrame, folder: Path) -> Table | None:
     return Table("Client and middleware", columns, tuple(cells), note, formats) if cells else None
 
 
-def _shift(folder: Path, name: str) -> float:
-    sides = histograms.read(folder, [name])
+def _shift(folder: Path) -> float:
+    sides = histograms.read([folder])
     client, middleware = (histograms.quantiles(sides[side], [0.5])[0] for side in SIDES)
     return client - middleware
 
 
-def histogram_figures(section: str, rows: pl.DataFrame, folder: Path) -> Iterator[Figure]:
+def histogram_figures(rows: pl.DataFrame, folders: Folders) -> Iterator[Figure]:
     """One a design and workload: both sides, split and whole."""
     for (design, workload), own in sorted(rows.partition_by("design", "workload", as_dict=True).items()):
         found: dict[str, dict[str, pl.DataFrame]] = {}
         for configuration, runs in configurations(own):
-            sides = histograms.read(folder, runs_of(runs))
+            sides = histograms.read([folders[name] for name in runs["run"]])
             if sides:
                 found[WAY[bool(configuration["sharded"])]] = sides
         if found:
-            title = f"{section}, {design}, {workload}"
+            title = f"{design}, {workload}"
             yield _figure(title, found)
 
 
