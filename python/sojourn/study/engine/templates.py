@@ -21,7 +21,10 @@ from sojourn.study.engine.named import named
 from sojourn.table import Metrics
 
 AUTO = "auto"
-TEMPLATES: dict[str, str] = {"kv": "sojourn.study.kv.template:TEMPLATE", "two-class": "sojourn.study.web.two_class:TEMPLATE"}
+TEMPLATES: dict[str, str] = {
+    "kv": "sojourn.study.kv.template:TEMPLATE",
+    "two-class": "sojourn.study.web.two_class:TEMPLATE",
+}
 
 
 class AnyFitted(Protocol):
