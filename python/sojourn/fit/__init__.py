@@ -4,6 +4,7 @@ Of any model:
 runs            what a fit is given, a row a run                           start, search   where it begins; least squares
 evaluate        a model at many values and configurations at once          factors         factors of runs → numbers of a model
 problem, model  the fit from inside; its result                            file            fitted.toml
+run_error       how uncertain runs are; whether a model fits               clusters        resampled by run
 predict_model   configurations that nobody has run; beside runs            candidates      models tried by themselves
 averaged        several models in one prediction                           candidate_models  which these are
 

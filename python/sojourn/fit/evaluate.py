@@ -18,7 +18,7 @@ from sojourn.errors import FitError, ModelError
 from sojourn.fit.factors import applied, factors_of
 from sojourn.model import Distribution, Model
 from sojourn.model.network import Network
-from sojourn.model.unknown import Unknown, replaced, unknowns
+from sojourn.model.unknown import replaced, unknowns
 from sojourn.solve import registry
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.open.traffic import Traffic
@@ -28,6 +28,7 @@ from sojourn.solve.vary import edit
 Array = NDArray[np.float64]
 Key = tuple[str, str, str]  # station, class, metric: response_time, throughput or busy (servers at work)
 NEAREST, STEEP = 0.99, 20.0
+TIMES = ("service_s", "service", "think_s", "think")  # of a network: what unknown times change
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Evaluator:
         self.paths = list(self.unknowns)
         self.factors = factors_of(model, configurations)
         self.networks = [applied(model, self.factors, c).network for c in configurations]
-        self.edits = [_edits(model, path, self.unknowns[path]) for path in self.paths]
+        self.edits = [_edits(model, path) for path in self.paths]
+        self.alike = self._alike()
         # chosen at numbers none of which equals another: two classes whose times begin alike need not stay so
         apart = np.array([float(u) for u in self.unknowns.values()]) * (1 + 0.137 * np.arange(1, len(self.paths) + 1))
         low, high = (np.array([getattr(u, end) for u in self.unknowns.values()]) for end in ("low", "high"))
@@ -61,12 +63,37 @@ class Evaluator:
     def networks_at(self, values: Array, which: Sequence[int] | None = None) -> list[Network]:
         """The networks of `at`, in its order."""
         chosen = [self.networks[i] for i in (range(len(self.networks)) if which is None else which)]
-        return [self._put(n, row) for row in np.atleast_2d(values) for n in chosen]
+        return [n for row in np.atleast_2d(values) for n in self._put(chosen, row)]
 
-    def _put(self, network: Network, row: Array) -> Network:
-        for edit_one, value in zip(self.edits, row, strict=True):
-            network = edit_one(network, float(value))
+    def _put(self, networks: Sequence[Network], row: Array) -> list[Network]:
+        lowered = [i for i, change in enumerate(self.edits) if change is None]
+        if lowered:  # before the others, which change the network and not its model
+            networks = [self._lowered(n, lowered, row) for n in networks]
+        first = self._edited(networks[0], row)
+        if not self.alike or lowered:
+            return [first, *(self._edited(n, row) for n in networks[1:])]
+        times = {name: getattr(first, name) for name in TIMES}
+        return [first, *(n.altered(**times) for n in networks[1:])]
+
+    def _lowered(self, network: Network, which: Sequence[int], row: Array) -> Network:
+        model = network.model
+        for i in which:
+            model = replaced(model, self.paths[i], float(row[i]))
+        return model.network
+
+    def _edited(self, network: Network, row: Array) -> Network:
+        for change, value in zip(self.edits, row, strict=True):
+            network = network if change is None else change(network, float(value))
         return network
+
+    def _alike(self) -> bool:
+        """Whether unknowns are times only, and no configuration has times of its own: they are then put in once for all."""
+        first = self.networks[0]
+        own = all(p.startswith(("demands_s.", "service_s.")) or ".think_s" in p for p in self.paths)
+        return own and all(
+            np.array_equal(n.service_s, first.service_s) and np.array_equal(n.think_s, first.think_s)
+            and n.service == first.service and n.think == first.think for n in self.networks
+        )  # fmt: skip
 
     def solved(self, networks: Sequence[Network], nearest: bool = True) -> Evaluation:
         """What each network says; NaN where it is unstable and `nearest` is not asked for."""
@@ -77,8 +104,8 @@ class Evaluator:
         return Evaluation(_values(asked, solution, over), share, saturation)
 
 
-def _edits(model: Model, path: str, unknown: Unknown) -> Callable[[Network, float], Network]:
-    """How one value goes into a network: an entry changed, or the distribution that it is a part of."""
+def _edits(model: Model, path: str) -> Callable[[Network, float], Network] | None:
+    """How one value goes into a network: an entry changed, or the distribution that it is a part of; None: by its model."""
     part = path.partition(".")[0]
     for holder in (path, path.rpartition(".")[0]) if part in ("demands_s", "service_s", "classes") else ():
         try:
@@ -92,11 +119,7 @@ def _edits(model: Model, path: str, unknown: Unknown) -> Callable[[Network, floa
         now = _current(model, holder)  # what other unknowns have made of it
         field = path[len(holder) + 1 :]
         return lambda network, value: change(network, _with(now(network), field, value, path))
-
-    def lowered(network: Network, value: float) -> Network:
-        return replaced(network.model, path, value).network
-
-    return lowered
+    return None
 
 
 def _current(model: Model, path: str) -> Callable[[Network], Any]:

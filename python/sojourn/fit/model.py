@@ -1,8 +1,8 @@
 """`fit_model`: runs and a model with unknowns → values, intervals, what the runs cannot tell, and how wrong the model is.
 
 Fitted are the logarithms of mean response times, of throughputs where users are closed, and of what the resources of
-`[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`problem`). Draws are refits to runs whose residuals were
-given random weights (`search.resampled`), so that what differs from run to run is in the intervals. How wrong the model
+`[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`problem`, `run_error`). Draws are refits to runs whose residuals were
+given random weights (`clusters`), so that what differs from run to run is in the intervals. How wrong the model
 is: each configuration is left out, fitted without, and predicted; `ModelError` is the spread of the demands, all by one
 factor, that explains what is left beyond the spread of the runs.
 """
@@ -21,6 +21,7 @@ from scipy.stats import t as student
 
 from sojourn.errors import InputError
 from sojourn.fit import search
+from sojourn.fit.clusters import Clusters
 from sojourn.fit.fitted import Estimate, check_level
 from sojourn.fit.problem import FitProblem
 from sojourn.fit.runs import Runs
@@ -114,32 +115,33 @@ def fit_model(runs: Runs, model: Model, level: float = 0.95, seed: int = 1, draw
     data.told_apart(x, jacobian)
     rng = np.random.default_rng(seed)
     at_best = data.predicted(data.scale.outward(x)[None])[0]
-    sets = search.resampled(at_best, data.measured - at_best, data.run, len(x), draws, rng)
+    clusters = Clusters.of(data.weight[:, None] * jacobian, data.run)
+    sets = clusters.drawn(at_best, data.measured - at_best, data.weight, draws, rng)
     found = search.refitted(data.predicted, sets, data.weight, data.scale, x, jacobian)
     values, best = data.scale.outward(found), data.scale.outward(x)
     degrees = max(len(runs.runs) - len(x), 1)
-    estimates = _estimates(data, best, values, level, degrees)
+    estimates = _estimates(data, best, values, level, clusters.degrees)
     sensitivity = data.sensitivity(x)
     error, held = data.model_error(x, jacobian, sensitivity)
     told = model
     for path, value in zip(data.paths, best, strict=True):
         told = replaced(told, path, float(value))
-    message = "\n".join([f"solved by {data.evaluator.method.name}", *data.notes()])
+    message = "\n".join([f"solved by {data.evaluator.method.name}", *data.notes(x, clusters)])
     return FittedModel(
         told, model, tuple(data.paths), estimates, values, error, data.noise(sensitivity), degrees, tuple(held),
         tuple(run.factors for run in data.each), level, seed, data.evaluator.method.name, message,
     )  # fmt: skip
 
 
-def _estimates(data: FitProblem, best: Array, values: Array, level: float, degrees: int) -> dict[str, Estimate]:
+def _estimates(data: FitProblem, best: Array, values: Array, level: float, degrees: Array) -> dict[str, Estimate]:
     """Quantiles of the draws about the best value, as far out as Student's t has them for so few runs."""
     tail = (1 - level) / 2
-    stretch = float(student.ppf(1 - tail, degrees) / student.ppf(1 - tail, 1e9))
+    stretch = student.ppf(1 - tail, degrees) / student.ppf(1 - tail, 1e9)
     found = {}
     for i, path in enumerate(data.paths):
         inner = data.scale.inward(values)[:, i]
         centre = data.scale.inward(best[None])[0, i]
-        ends = centre + stretch * (np.quantile(inner, [tail, 1 - tail]) - centre)
+        ends = centre + stretch[i] * (np.quantile(inner, [tail, 1 - tail]) - centre)
         clipped = np.clip(ends, data.scale.low[i], data.scale.high[i])
         full = np.broadcast_to(data.scale.inward(best[None])[0], (2, len(best))).copy()
         full[:, i] = clipped

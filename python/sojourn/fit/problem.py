@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit import search
+from sojourn.fit import run_error, search
+from sojourn.fit.clusters import Clusters
 from sojourn.fit.evaluate import Evaluator, Key, slower_clock
 from sojourn.fit.runs import Run, Runs
 from sojourn.fit.start import starts
@@ -17,18 +18,21 @@ from sojourn.model import Model
 Array = NDArray[np.float64]
 # relative errors that no model of this kind resolves
 FLOOR = {"response_time": 0.02, "throughput": 0.01, "busy": 0.02}
+SMOOTHINGS = 2
+ASIDE = 6.0  # standard errors from one minimum at which another is looked for
 LEAST_BUSY = 0.005  # servers: below that a share of a core is somebody else's work
 APART = 1.5  # standard error of a logarithm, from which on an unknown is not told: 95 % between a twentieth and twenty times
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One measured number: of which run, which key, its logarithm, its weight."""
+    """One measured number: of which run, which key, its logarithm, and how well it is known."""
 
     run: int
     key: Key
     log: float
-    weight: float
+    error: float  # relative standard error within the run
+    floor: float
 
 
 class FitProblem:
@@ -47,7 +51,10 @@ class FitProblem:
         if len(names) < len(self.paths):
             value = f"{len(names)} configurations for {len(self.paths)} unknowns"
             raise FitError(value, "runs", "measure at more levels, or give some of the unknowns")
-        self.measured, self.weight = (np.array([getattr(s, name) for s in self.seen]) for name in ("log", "weight"))
+        self.log, self.error, self.floor = (
+            np.array([getattr(s, name) for s in self.seen]) for name in ("log", "error", "floor")
+        )
+        self._weigh(self.error)
         self.run = np.array([s.run for s in self.seen], np.intp)
         self.of = np.array([names.index(runs.runs[s.run].configuration) for s in self.seen], np.intp)
         self.starts = starts(self.evaluator, runs)
@@ -72,10 +79,28 @@ class FitProblem:
             found = np.stack([np.log(tables[s.key][:, c]) for s, c in zip(self.seen, self.of, strict=True)], axis=1)
         return np.nan_to_num(found, nan=50.0, posinf=50.0, neginf=-50.0)
 
+    def _weigh(self, error: Array) -> None:
+        """Weights and corrected logarithms, where the means of runs have such relative errors."""
+        self.within = error
+        self.weight = 1 / np.hypot(error, self.floor)
+        self.measured = self.log + run_error.shift(error)
+
     def best(self) -> tuple[Array, Array]:
-        """What is searched, at its best, and the slopes there."""
+        """What is searched, at its best, and the slopes there: first with the errors that runs state, then with smooth ones."""
         x = search.fitted(self.predicted, self.measured, self.weight, self.scale, self.starts)
+        metrics = [s.key[2] for s in self.seen]
+        for _ in range(SMOOTHINGS):
+            self._weigh(run_error.smoothed(self.error, self.sensitivity(x), metrics))
+            x = search.fitted(self.predicted, self.measured, self.weight, self.scale, self._around(x))
         return x, search.slopes(self.predicted, self.scale, x)
+
+    def _around(self, x: Array) -> Array:
+        """Values at `x` and on both sides where the runs say least: there may be another minimum, and a lower one."""
+        weighted = self.weight[:, None] * search.slopes(self.predicted, self.scale, x)
+        _, sizes, directions = np.linalg.svd(weighted, full_matrices=False)
+        step = directions[-1] * min(ASIDE / max(sizes[-1], 1e-9), 1.0)
+        points = np.clip(np.stack([x, x + step, x - step]), self.scale.low + 1e-9, self.scale.high - 1e-9)
+        return self.scale.outward(points)
 
     def told_apart(self, x: Array, jacobian: Array) -> None:
         """Raises FitError for unknowns that the runs cannot tell apart: never, as the model stands where the search began,
@@ -113,7 +138,6 @@ class FitProblem:
         sets = np.broadcast_to(self.measured, weights.shape)
         values = self.scale.outward(search.refitted(self.predicted, sets, weights, self.scale, x, jacobian))
         guess = self.predicted(values)
-        within = np.sqrt(np.maximum(self.weight**-2 - np.array([FLOOR[s.key[2]] ** 2 for s in self.seen]), 0.0))
         rows, squares, count = [], 0.0, 0
         for number, run in enumerate(self.each):
             row: dict[str, object] = dict(run.factors)
@@ -124,7 +148,7 @@ class FitProblem:
                 error = guess[number, own] - self.measured[own]
                 row[metric] = float(np.expm1(error.mean()))
                 if metric == "response_time":  # what is uncertain within the run is no error of the model
-                    squares += float(np.mean((error**2 - within[own] ** 2) / sensitivity[own] ** 2))
+                    squares += float(np.mean((error**2 - self.within[own] ** 2) / sensitivity[own] ** 2))
                     count += 1
             rows.append(row)
         return float(np.sqrt(max(squares, 0.0) / count)) if count else 0.0, rows
@@ -153,7 +177,7 @@ class FitProblem:
         for metric in ("response_time", "throughput"):
             own = np.array([s.key[2] == metric for s in self.seen])
             by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
-            within = np.sqrt(np.maximum(self.weight**-2 - FLOOR[metric] ** 2, 0.0)) / by
+            within = self.within / by
             found[metric] = float(max(np.median(within[own]), self._repeated(metric, by))) if own.any() else 0.0
         counts = [r.means.get(("", "throughput"), (0.0, 0.0))[1] for r in self.runs.runs]
         work = float(np.sqrt(2) * np.median(counts))
@@ -169,9 +193,16 @@ class FitProblem:
         squares = sum(float(np.var(logs) * len(logs)) for logs in groups.values())
         return float(np.sqrt(squares / degrees)) if degrees else 0.0
 
-    def notes(self) -> list[str]:
+    def notes(self, x: Array, clusters: Clusters) -> list[str]:
         """What the reader of the values has to know."""
         found = [f"left out: {text}" for text in self.runs.left_out]
+        if not self.evaluator.method.exact:
+            name = self.evaluator.method.name
+            found.append(f"{name} is an approximation: what it is off by is in the values, and not in their intervals")
+        own = np.array([s.key[2] == "response_time" for s in self.seen])
+        if own.any():
+            gap = (self.measured - self.predicted(self.scale.outward(x)[None])[0])[own]
+            found += run_error.misfit(gap, self.within[own], 1 / self.weight[own], float(clusters.left[own].sum()))
         if len(self.each) == len(self.runs.runs):
             found.append(
                 "no configuration was repeated: what differs from run to run is taken from what the model misses"
@@ -189,11 +220,9 @@ def _seen(number: int, run: Run, model: Model) -> list[Measurement]:
     for (cls, metric), (value, error) in run.means.items():
         wanted = (cls in names) if several and metric == "response_time" else cls == ""
         if wanted and (metric == "response_time" or (metric == "throughput" and closed)):
-            found.append(
-                Measurement(number, ("", cls, metric), float(np.log(value)), 1 / np.hypot(error, FLOOR[metric]))
-            )
+            found.append(Measurement(number, ("", cls, metric), float(np.log(value)), error, FLOOR[metric]))
     for station, busy in run.busy_at(model).items():
         if busy > LEAST_BUSY:
-            weight = 1 / np.hypot(FLOOR["busy"], LEAST_BUSY / busy)
-            found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), float(weight)))
+            floor = float(np.hypot(FLOOR["busy"], LEAST_BUSY / busy))
+            found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), 0.0, floor))
     return found

@@ -1,9 +1,7 @@
 """Weighted nonlinear least squares of a model's unknowns: many data sets in step, by Gauss and Newton within bounds.
 
-An unknown is searched by its logarithm, or linearly where its `low` is 0. Sources: G. A. F. Seber, C. J. Wild, Nonlinear
-Regression (1989), 2.1.3 and 14.1; resampling by run: A. C. Cameron, J. B. Gelbach, D. L. Miller: Bootstrap-Based
-Improvements for Inference with Clustered Errors. Rev. Econ. Statist. 90(3), 2008, pp. 414-427 (wild cluster bootstrap;
-six-point weights: M. D. Webb, Queen's Economics Department Working Paper 1315, 2014).
+An unknown is searched by its logarithm, or linearly where its `low` is 0. Source: G. A. F. Seber, C. J. Wild, Nonlinear
+Regression (1989), 2.1.3 and 14.1.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from sojourn.model.unknown import Unknown
 Array = NDArray[np.float64]
 Predicted = Callable[[Array], Array]  # values B x p → logarithms of what is measured, B x n
 STEP, ROUNDS = 1e-4, 6
-WEBB = np.array([-(1.5**0.5), -1.0, -(0.5**0.5), 0.5**0.5, 1.0, 1.5**0.5])
+NEAR = 0.01  # of what refits differ from the best by: a step that is shorter is the last
 
 
 @dataclass(frozen=True)
@@ -83,21 +81,19 @@ def refitted(
     """B data sets (`measured` B x n, `weight` n or B x n) fitted in step from `x`, with the slopes there: B x p."""
     weights = np.broadcast_to(weight, measured.shape)
     found = np.broadcast_to(x, (len(measured), len(x))).copy()
-    inverse = [np.linalg.pinv(w[:, None] * jacobian) for w in weights] if weight.ndim == 2 else None
-    one = np.linalg.pinv(weight[:, None] * jacobian) if inverse is None else None
+    inverse = (
+        np.linalg.pinv(weight[:, None] * jacobian)
+        if weight.ndim == 1
+        else np.linalg.pinv(weights[:, :, None] * jacobian)
+    )
+    todo = np.arange(len(measured))
+    close = np.zeros(len(x))
     for _ in range(ROUNDS):
-        gap = weights * (measured - predicted(scale.outward(found)))
-        step = gap @ one.T if one is not None else np.stack([i @ g for i, g in zip(inverse or [], gap, strict=True)])
-        found = np.clip(found + np.clip(step, -1.0, 1.0), scale.low, scale.high)
+        gap = weights[todo] * (measured[todo] - predicted(scale.outward(found[todo])))
+        step = gap @ inverse.T if weight.ndim == 1 else np.einsum("bpn,bn->bp", inverse[todo], gap)
+        found[todo] = np.clip(found[todo] + np.clip(step, -1.0, 1.0), scale.low, scale.high)
+        close = np.maximum(close, NEAR * np.abs(found - x).mean(axis=0))
+        todo = todo[(np.abs(step) > close).any(axis=1)]
+        if not len(todo):
+            break
     return found
-
-
-def resampled(
-    at_best: Array, residual: Array, run: NDArray[np.intp], unknowns: int, count: int, rng: np.random.Generator
-) -> Array:
-    """`count` data sets (count x n): each run's residuals together, times a random weight; as many are lost to the fit as
-    there are unknowns, which widens them."""
-    runs = int(run.max()) + 1
-    stretch = np.sqrt(runs / max(runs - unknowns, 1))
-    weight = rng.choice(WEBB, (count, runs))
-    return np.asarray(at_best + stretch * weight[:, run] * residual)

@@ -1,0 +1,111 @@
+"""Models whose numbers are known, for recovery: what is simulated, what of it is unknown to the fit, and at which levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.model import Model
+from sojourn.model.unknown import replaced
+
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Template:
+    """`text`: the model that is fitted; `truth`: path → value of each unknown; `levels` fitted, `beyond` predicted.
+
+    `watched`: stations whose use is seen. `real`: the model that is simulated, where it is not the one that is fitted.
+    """
+
+    text: str
+    truth: Mapping[str, float]
+    levels: Sequence[Point]
+    beyond: Sequence[Point]
+    watched: Sequence[str] = ()
+    real: str = ""
+
+    @property
+    def model(self) -> Model:
+        """With unknowns."""
+        return Model.parse(self.text)
+
+    @property
+    def service(self) -> Model:
+        """What is simulated."""
+        if self.real:
+            return Model.parse(self.real)
+        model = self.model
+        for path, value in self.truth.items():
+            model = replaced(model, path, value)
+        return model
+
+
+def rates(*values: float) -> list[Point]:
+    return [{"rate_per_s": float(v)} for v in values]
+
+
+def users(*values: int) -> list[Point]:
+    return [{"users": v} for v in values]
+
+
+OPEN = '[classes.user]\nkind = "open"\nrate_per_s = 1.0\n'
+CLOSED = '[classes.user]\nkind = "closed"\npopulation = 1\nthink_s = 0.5\n'
+NET = '[stations.net]\nkind = "delay"\n'
+ANY, ZERO, SCV = "{ free = true }", "{ free = true, low = 0 }", "{ free = true, low = 0.01, high = 20, start = 1 }"
+CPU, BOTH = (
+    f"[demands_s]\ncpu = {{ user = {ANY} }}\n",
+    f"[demands_s]\ncpu = {{ user = {ANY} }}\nnet = {{ user = {ZERO} }}\n",
+)
+GENERAL = f'[demands_s.cpu]\nuser = {{ kind = "lognormal", mean = {ANY}, scv = {SCV} }}\n'
+TWO = f"[demands_s]\ncpu = {{ user = {ANY}, batch = {ANY} }}\n"
+DEMAND, DELAY, MEAN, VARIANCE = (
+    f"demands_s.{name}" for name in ("cpu.user", "net.user", "cpu.user.mean", "cpu.user.scv")
+)
+TO_40, TO_70 = rates(10, 15, 20, 25, 30, 35, 40), rates(20, 30, 40, 50, 60, 70, 80)
+
+
+def _general(scv: float) -> Template:
+    text = "[stations.cpu]\n" + OPEN + GENERAL
+    return Template(text, {MEAN: 0.02, VARIANCE: scv}, TO_40, rates(25, 45), ["cpu"])
+
+
+TEMPLATES = {
+    "M/M/1": Template("[stations.cpu]\n" + OPEN + CPU, {DEMAND: 0.02}, rates(8, 14, 20, 26, 32, 38), rates(23, 44)),
+    "M/M/2 and delay": Template("[stations.cpu]\nservers = 2\n" + NET + OPEN + BOTH, {DEMAND: 0.02, DELAY: 0.005}, TO_70,
+                                rates(45, 90)),
+    "M/M/8 and delay, watched": Template("[stations.cpu]\nservers = 8\n" + NET + OPEN + BOTH, {DEMAND: 0.02, DELAY: 0.01},
+                                         rates(100, 150, 200, 250, 300, 340), rates(225, 375), ["cpu"]),
+    "M/G/1, c² = 0.3, watched": _general(0.3),
+    "M/G/1, c² = 3, watched": _general(3.0),
+    "tandem, one watched": Template(f"[stations.cpu]\n[stations.net]\n{OPEN}[demands_s]\ncpu = {{ user = {ANY} }}\n"
+                                    f"net = {{ user = {ANY} }}\n", {DEMAND: 0.02, DELAY: 0.01},
+                                    rates(8, 14, 20, 26, 32, 38), rates(23, 44), ["cpu"]),
+    "closed, think time unknown": Template("[stations.cpu]\n" + CLOSED.replace("0.5", ANY) + CPU,
+                                           {"classes.user.think_s": 0.4, DEMAND: 0.02}, users(2, 6, 10, 14, 18, 22),
+                                           users(12, 35)),
+    "closed, two queues, one watched": Template(
+        f"[stations.cpu]\nservers = 2\n[stations.net]\n{CLOSED}[demands_s]\ncpu = {{ user = {ANY} }}\nnet = {{ user = {ANY} }}\n",
+        {DEMAND: 0.04, DELAY: 0.015}, users(2, 5, 10, 15, 20, 25, 30, 35), users(17, 45), ["cpu"]),
+    "closed, four servers and delay, watched": Template("[stations.cpu]\nservers = 4\n" + NET + CLOSED + BOTH,
+                                                        {DEMAND: 0.08, DELAY: 0.02}, users(4, 10, 16, 22, 28, 34, 40),
+                                                        users(19, 60), ["cpu"]),
+    "two open classes, processor sharing": Template(
+        '[stations.cpu]\nservers = 2\ndiscipline = "ps"\n' + OPEN + '[classes.batch]\nkind = "open"\nrate_per_s = 5.0\n'
+        '[factors]\nrate_per_s = "classes.user.rate_per_s"\n' + TWO, {DEMAND: 0.02, "demands_s.cpu.batch": 0.08},
+        rates(10, 20, 30, 40, 50, 60), rates(35, 70)),
+    "mixed: an open and a closed class": Template(
+        '[stations.cpu]\ndiscipline = "ps"\n' + OPEN + '[classes.batch]\nkind = "closed"\npopulation = 3\nthink_s = 0.5\n' + TWO,
+        {DEMAND: 0.01, "demands_s.cpu.batch": 0.04}, rates(5, 15, 25, 35, 45, 55), rates(30, 65)),
+    "pool around two stations": Template(
+        "[stations.cpu]\n" + NET + '[stations.workers]\nkind = "pool"\nsize = 4\nover = ["cpu", "net"]\n' + CLOSED + BOTH,
+        {DEMAND: 0.02, DELAY: 0.06}, users(2, 6, 10, 14, 18, 22, 26), users(12, 34)),
+    "load-dependent station": Template(
+        '[stations.cpu]\n[stations.net]\nkind = "load_dependent"\nrates_per_s = [40, 65, 80, 90, 95]\n' + CLOSED +
+        f"[visits]\ncpu = {{ user = 1 }}\nnet = {{ user = {ANY} }}\n[service_s]\ncpu = {{ user = {ANY} }}\n",
+        {"visits.net.user": 1.6, "service_s.cpu.user": 0.012}, users(2, 6, 10, 14, 18, 24, 30), users(16, 40)),
+    "M/G/4 by an approximation, c² = 3, watched": Template(
+        "[stations.cpu]\nservers = 4\n" + OPEN + GENERAL, {MEAN: 0.02, VARIANCE: 3.0},
+        rates(60, 80, 100, 120, 140, 160, 170), rates(110, 180), ["cpu"]),
+}  # fmt: skip

@@ -1,0 +1,68 @@
+"""How uncertain the mean of a run is: what runs state of themselves, smoothed over all runs; and what a new run differs by.
+
+A run that happened to see little queueing has a small mean and states a small error, so that a fit weighted by what each
+run states of itself is drawn down (measured: a variance of service found a tenth to a quarter too low). The errors of a
+metric are therefore smoothed: log error = a + b log s by least squares, where s is how the mean grows with all times of
+service. The mean of a run near saturation is known by as much less as it grows faster with the load (W. Whitt: Planning
+Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366, section 4). A run that was much shorter or longer than
+the others keeps what is beyond a factor `OWN`.
+
+Fitted are logarithms, and the logarithm of a mean with relative error e lies e²/2 below that of what it is the mean of, in
+the mean; `shift` puts that right (J. J. Beauchamp, J. S. Olson: Corrections for Bias in Regression Estimates After Logarithmic
+Transformation. Ecology 54(6), 1973, pp. 1403-1407).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from sojourn.units import percent
+
+Array = NDArray[np.float64]
+OWN = 3.0
+STEEPEST = 2.0  # b
+LEAST_RUNS = 3
+UNLIKELY = 0.01  # of residuals as large, if the model were right
+
+
+def smoothed(errors: Array, sensitivity: Array, metrics: Sequence[str]) -> Array:
+    """Relative standard errors, n, as smooth in `sensitivity`, n; metrics apart. 0 where a metric has none that are known."""
+    found = errors.copy()
+    for metric in set(metrics):
+        own = np.array([m == metric for m in metrics])
+        known = own & (errors > 0)
+        if known.sum() < LEAST_RUNS:
+            continue
+        line = _line(np.log(sensitivity[known]), np.log(errors[known]))
+        at = line[0] + line[1] * np.log(sensitivity[own])
+        gap = np.where(errors[own] > 0, np.log(np.maximum(errors[own], 1e-12)) - at, 0.0)
+        found[own] = np.exp(at + np.sign(gap) * np.maximum(np.abs(gap) - np.log(OWN), 0.0))
+    return found
+
+
+def _line(x: Array, y: Array) -> tuple[float, float]:
+    """a, b of y = a + b x, b between 0 and `STEEPEST`; 1 where x hardly varies."""
+    spread = x - x.mean()
+    b = float(np.clip(spread @ y / (spread @ spread), 0.0, STEEPEST)) if np.ptp(x) > 0.2 else 1.0
+    return float(np.mean(y - b * x)), b
+
+
+def shift(errors: Array) -> Array:
+    """What is added to the logarithm of a mean with such relative errors."""
+    return errors**2 / 2
+
+
+def misfit(gap: Array, within: Array, expected: Array, degrees: float) -> list[str]:
+    """A sentence where response times are further from the model than runs are uncertain by: the squares of `gap` by
+    `expected` against chi-squared of `degrees` (G. A. F. Seber, C. J. Wild, Nonlinear Regression (1989), 2.1.5); else none."""
+    if degrees < 0.5 or chi2.sf(float(((gap / expected) ** 2).sum()), degrees) > UNLIKELY:
+        return []
+    size, usual = (float(np.sqrt(np.mean(v**2))) for v in (gap, within))
+    return [
+        f"the model does not fit: its response times are off by {percent(size)}, where runs are uncertain by {percent(usual)}; "
+        "predictions are widened by that, and may be further off beyond what was measured"
+    ]
