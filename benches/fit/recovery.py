@@ -110,7 +110,7 @@ def main() -> None:
         todo, end = list(_todo(asked, done)), time.monotonic() + asked.seconds
         with ProcessPoolExecutor(2) as pool:
             while todo and time.monotonic() < end:
-                some, todo = todo[:32], todo[32:]
+                some, todo = todo[:12], todo[12:]
                 for rows in pool.map(recovered, *zip(*some, strict=True), [asked.passes] * len(some)):
                     writer.writerows([_text(v) for v in row] for row in rows)
                 file.flush()

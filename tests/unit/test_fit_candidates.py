@@ -47,14 +47,14 @@ def test_a_setting_that_never_changed_is_left_open() -> None:
     chosen = choose_model(Runs([sleeping(rate) for rate in LOW]))
     assert "workers was 2 in all runs" in chosen.why
     low, high = chosen.best.predict({"rate_per_s": 50.0, "workers": 4}, 0.9).interval("saturation_rate")
-    assert low is not None and high is not None and low <= 100 and high >= 200
+    assert low is not None and high is not None and low <= 100 and high >= 199.9  # these runs have no error at all
 
 
 def test_a_setting_that_was_varied_is_the_number_of_servers() -> None:
     chosen = choose_model(Runs([sleeping(rate, w) for w in (1, 2) for rate in (12.0, 20.0, 28.0, 36.0)]))
     assert chosen.name.startswith("as many servers as workers") and "in all runs" not in chosen.why
     low, high = chosen.best.predict({"rate_per_s": 50.0, "workers": 4}, 0.9).interval("saturation_rate")
-    assert low is not None and high is not None and low <= 200 <= high < 300
+    assert low is not None and high is not None and low <= 200 and 199.9 <= high < 300
 
 
 def test_whole_factors_may_be_servers_and_others_not() -> None:
