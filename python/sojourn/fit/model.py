@@ -1,8 +1,8 @@
 """`fit_model`: runs and a model with unknowns → values, intervals, what the runs cannot tell, and how wrong the model is.
 
 Fitted are the logarithms of mean response times, of throughputs where users are closed, and of what the resources of
-`[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`problem`, `run_error`). Draws are refits to runs whose residuals were
-given random weights (`clusters`), so that what differs from run to run is in the intervals. How wrong the model
+`[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`problem`, `run_error`). Draws are refits to runs
+whose residuals were given random weights (`clusters`), so that what differs from run to run is in the intervals. How wrong the model
 is: each configuration is left out, fitted without, and predicted; `ModelError` is the spread of the demands, all by one
 factor, that explains what is left beyond the spread of the runs.
 """
