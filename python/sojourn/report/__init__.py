@@ -1,8 +1,9 @@
 """Results as a document: one HTML file, figures for paper, or text in a terminal.
 
 Map: `document` what is said (types only) · `cells` table cells to text · `prose` small markup to spans ·
-`plot` what all drawings share: colours, ranges, ticks · `html` one self-contained page · `svg` a figure as
-plain SVG · `figures` image files · `terminal` verdict and tables by rich.
+`axis` limits of axes · `labels` names beside curves · `channels` position, colour, marker · `layers` marks ·
+`chart` all of it, a figure as a Vega-Lite specification · `html` one self-contained page · `figures` image files ·
+`terminal` verdict and tables by rich.
 """
 
 from sojourn.report.document import (
@@ -15,9 +16,8 @@ from sojourn.report.document import (
     Table,
     Text,
 )
-from sojourn.report.figures import write_figures
+from sojourn.report.figures import render_svg, write_figures
 from sojourn.report.html import render_html, write_html
-from sojourn.report.svg import render_svg
 from sojourn.report.terminal import render_terminal
 
 __all__ = [

@@ -1,7 +1,8 @@
 """A document as one self-contained HTML file: no request leaves it, and its own policy forbids any.
 
-Charts are drawn by uPlot (vendor/, pinned by VERSION) from data in the page; without scripts the same figures stand
-there as SVG. Everything that comes from a document is escaped: in HTML by jinja2, in the data by `_island`.
+Each figure stands in the page as SVG; where scripts run, Vega (from vl-convert, in the page too) draws it again from its
+specification when it comes into view, with values under the pointer. Everything that comes from a document is escaped:
+in HTML by jinja2, in specifications by `_island`, in SVG by vl-convert.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
@@ -19,14 +21,19 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from sojourn.report import cells, plot, prose, svg
-from sojourn.report.document import Document, Figure, Series
+from sojourn.report import cells, prose
+from sojourn.report.channels import DARK, LIGHT, PAGE
+from sojourn.report.chart import specification
+from sojourn.report.document import Document, Figure
+from sojourn.report.figures import LANGUAGE, to_svg
+
+WIDTH_PX = 824  # of a figure on a wide screen, as the style sheet has it
 
 
 def render_html(document: Document) -> str:
     """`document` as the text of one HTML file that needs nothing else."""
     names = {id(figure): _element_id(name) for name, figure in document.figures()}
-    scripts = [_read(n) for n in ("vendor/uPlot.iife.min.js", "templates/draw.js", "templates/report.js")]
+    scripts = [_vega(), _read("templates/report.js")] if names else [_read("templates/report.js")]
     return _template().render(
         document=document,
         kind=lambda block: type(block).__name__,
@@ -35,11 +42,11 @@ def render_html(document: Document) -> str:
         line=lambda text: _spans(prose.spans(text)),
         rows=cells.text_rows,
         numeric=cells.numeric_columns,
-        fallback=lambda figure: Markup(svg.render_svg(figure, svg.PAGE)),
+        drawing=lambda figure: Markup(_drawing(figure, names[id(figure)])),
         island=_island(document),
-        light=plot.LIGHT,
-        dark=plot.DARK,
-        styles=Markup(_read("vendor/uPlot.min.css") + _read("templates/report.css")),
+        light=LIGHT,
+        dark=DARK,
+        styles=Markup(_read("templates/report.css")),
         scripts=[Markup(s) for s in scripts],
         script_hashes=[_csp_hash(s) for s in scripts],
     )
@@ -56,6 +63,20 @@ def write_html(document: Document, path: Path | str) -> Path:
 @cache
 def _read(name: str) -> str:
     return files("sojourn.report").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script of 0.9 MB."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle(vl_version=LANGUAGE))
+
+
+def _drawing(figure: Figure, name: str) -> str:
+    """The figure as SVG in the page's colours; ids get its name, since a page has many figures."""
+    drawing = to_svg(specification(figure, PAGE, WIDTH_PX))
+    return re.sub(r'(id="|url\(#)', rf"\g<1>{name}-", drawing)
 
 
 @cache
@@ -77,40 +98,14 @@ def _csp_hash(script: str) -> str:
 
 def _island(document: Document) -> Markup:
     """The figures as JSON that no text inside can end: what HTML could read as markup is written as \\u escapes."""
-    data = {_element_id(name): _figure_data(figure) for name, figure in document.figures()}
+    data = {
+        _element_id(name): specification(figure, PAGE, WIDTH_PX, interactive=True)
+        for name, figure in document.figures()
+    }
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
-
-
-def _figure_data(figure: Figure) -> dict[str, Any]:
-    slots = plot.slots(figure)
-    return {
-        "title": figure.title,
-        "x_label": figure.x_label,
-        "x_log": figure.x_log,
-        "y_log": figure.y_log,
-        "y_limits": figure.y_limits,
-        "x_names": figure.x_names,
-        "places": plot.places(figure),
-        "vlines": figure.vlines,
-        "series": [_series_data(s, slot, figure) for s, slot in zip(figure.series, slots, strict=True)],
-    }
-
-
-def _series_data(series: Series, slot: int, figure: Figure) -> dict[str, Any]:
-    return {
-        "name": series.name,
-        "style": series.style,
-        "colour": slot % len(plot.LIGHT),
-        "marker": plot.MARKERS[slot % len(plot.MARKERS)],
-        "x": series.x,
-        "y": series.y,
-        "low": series.low,
-        "high": series.high,
-        "bar": plot.bar(figure, series) if series.style == "bars" else None,
-    }
 
 
 def _spans(spans: Iterable[prose.Span]) -> Markup:
