@@ -11,13 +11,16 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.console import Console, RenderableType
 from rich.table import Table
 
 from sojourn.errors import InputError, NoSuchRow, RunFolderError
+
+if TYPE_CHECKING:
+    from altair import LayerChart
 
 UNITS = {
     "arrival_rate": "1/s",
@@ -107,14 +110,8 @@ class Metrics:
         return [name for name in self.frame.columns if name not in COLUMNS]
 
     def value(
-        self,
-        metric: str,
-        station: str = "",
-        cls: str = "",
-        q: float | None = None,
-        n: int | None = None,
-        **factors: Any,
-    ) -> float:
+        self, metric: str, station: str = "", cls: str = "", q: float | None = None, n: int | None = None, **factors: Any,
+    ) -> float:  # fmt: skip
         """The one value of that row (SI unit, NaN where its status says why there is none).
 
         Raises NoSuchRow (a KeyError) naming what there is, also where more than one row fits.
@@ -123,14 +120,8 @@ class Metrics:
         return math.nan if value is None else float(value)
 
     def interval(
-        self,
-        metric: str,
-        station: str = "",
-        cls: str = "",
-        q: float | None = None,
-        n: int | None = None,
-        **factors: Any,
-    ) -> tuple[float | None, float | None]:
+        self, metric: str, station: str = "", cls: str = "", q: float | None = None, n: int | None = None, **factors: Any,
+    ) -> tuple[float | None, float | None]:  # fmt: skip
         """(low, high) of that row; (None, None) where it is exact or unknown. Errors as `value`."""
         row = self._row(metric, station, cls, q, n, factors)
         return row["low"], row["high"]
@@ -159,6 +150,15 @@ class Metrics:
             status,
             "\n".join(dict.fromkeys(part.message for part in parts if part.message)),
         )
+
+    def plot(self, metric: str = "response_time", station: str = "") -> LayerChart:
+        """A sweep as an altair chart: `metric` of `station` ("": the whole system) over the first factor that varies, a
+        number; a line a class and a combination of the others, shaded where there are intervals. SI units.
+        Raises InputError where no factor varies, or there is no such metric."""
+        from sojourn.report.chart import plot
+        from sojourn.report.results import sweep
+
+        return plot(sweep(self, metric, station))
 
     def to_json(self, indent: int | None = None) -> str:
         """One object: method, status, message, rows (a dict per line with all columns)."""

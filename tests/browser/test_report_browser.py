@@ -21,16 +21,10 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the pat
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"]
 
 Open = Callable[..., Any]
-# share of a canvas that is not transparent; read from a copy, since reading slows a canvas and the browser says so
-INK = """c => {
-  const copy = Object.assign(document.createElement('canvas'), { width: c.width, height: c.height });
-  const ctx = copy.getContext('2d', { willReadFrequently: true });
-  ctx.drawImage(c, 0, 0);
-  const d = ctx.getImageData(0, 0, c.width, c.height).data;
-  let n = 0;
-  for (let i = 3; i < d.length; i += 4) n += d[i] > 0;
-  return n / (c.width * c.height);
-}"""
+FIGURES = ("figure-response", "figure-utilisation", "figure-tail", "figure-variation")
+# what is drawn of the series, in pixels: the sum of the areas of their bounding boxes
+DRAWN = """plot => [...plot.querySelectorAll('.role-mark path, .role-mark line')]
+  .map(e => e.getBoundingClientRect()).reduce((sum, box) => sum + box.width + box.height, 0)"""
 
 
 def settle(page: Any) -> None:
@@ -74,7 +68,10 @@ def open_report(browser: Any, report: Path) -> Iterator[Open]:
         page.on("pageerror", lambda e: troubles.append(f"page error: {e}"))
         page.goto(report.as_uri())
         if options.get("java_script_enabled", True):
-            page.wait_for_selector("#figure-tail canvas")
+            for figure in FIGURES:  # each is drawn when it comes into view
+                page.locator(f"#{figure}").scroll_into_view_if_needed()
+                page.wait_for_selector(f"#{figure} .plot[data-live]")
+            page.evaluate("() => scrollTo(0, 0)")
             settle(page)
         return page
 
@@ -86,102 +83,128 @@ def open_report(browser: Any, report: Path) -> Iterator[Open]:
 
 def over(page: Any, figure: str) -> dict[str, float]:
     """The plotting area of a figure, scrolled into view, in CSS pixels."""
-    area = page.locator(f"#{figure} .u-over")
-    area.scroll_into_view_if_needed()
-    return area.bounding_box()
+    page.locator(f"#{figure} .plot").scroll_into_view_if_needed()
+    box: dict[str, float] = page.locator(f"#{figure} .plot .root .background").first.bounding_box()
+    return box
 
 
-def legend(page: Any, figure: str) -> list[str]:
-    return page.locator(f"#{figure} .legend .value").all_text_contents()
+def tooltip(page: Any) -> str:
+    """What stands beside the pointer; empty where nothing does."""
+    settle(page)
+    shown = page.locator("#vg-tooltip-element.visible")
+    return str(shown.inner_text()) if shown.count() else ""
+
+
+def read_by_keys(page: Any, figure: str, until: str) -> str:
+    """Steps through a figure from its left end until a text has `until`."""
+    plot, said = page.locator(f"#{figure} .plot"), page.locator(f"#{figure} .unseen")
+    plot.focus()
+    plot.press("Home")
+    for _ in range(400):
+        if until in said.inner_text():
+            break
+        plot.press("ArrowRight")
+    return str(said.inner_text())
 
 
 def test_every_figure_is_drawn(open_report: Open) -> None:
     page = open_report()
-    assert page.locator("figure").count() == len(list(sample.document().figures()))
-    for canvas in page.locator("figure canvas").all():
-        assert canvas.evaluate(INK) > 0.005
+    assert page.locator("figure").count() == len(list(sample.document().figures())) == len(FIGURES)
+    for plot in page.locator("figure .plot").all():
+        assert plot.evaluate(DRAWN) > 500
     assert page.locator(".verdict .headline").inner_text() == sample.document().verdict[0]
 
 
 def test_the_mouse_reads_values_of_every_series(open_report: Open) -> None:
     page = open_report()
-    assert legend(page, "figure-response") == [""] * 4
+    assert tooltip(page) == ""
     box = over(page, "figure-response")
     seen = []
-    for share in (0.3, 0.5):
-        page.mouse.move(box["x"] + share * box["width"], box["y"] + 0.5 * box["height"])
-        settle(page)
-        seen.append(legend(page, "figure-response"))
-    assert seen[0] != seen[1] and seen[0][0] and seen[0][2]
-    assert "[" in seen[0][0]  # the model's interval
+    for share, height in ((0.3, 0.85), (0.52, 0.5), (0.75, 0.6), (0.69, 0.75)):
+        page.mouse.move(box["x"] + share * box["width"], box["y"] + height * box["height"])
+        seen.append(tooltip(page))
+    assert len(set(seen)) == 4
+    assert all("[" in text and "mean response time (ms)" in text for text in seen)  # with their intervals
     page.mouse.move(1, 1)
-    settle(page)
-    assert legend(page, "figure-response") == [""] * 4
+    assert tooltip(page) == ""
 
 
 def test_a_measured_point_gives_its_own_numbers(open_report: Open) -> None:
     page = open_report()
-    plot = page.locator("#figure-response .plot")
-    plot.focus()
-    plot.press("Home")
-    for _ in range(200):
-        if page.locator("#figure-response .x-label").inner_text().endswith("= 150"):
-            break
-        plot.press("ArrowRight")
     rate, mean, half = sample.ON_CORE0[0]
-    assert legend(page, "figure-response")[1] == f"at {rate}: {mean:.2f} [{mean - half:.2f}, {mean + half:.2f}]"
-    assert f"{mean:.2f}" in page.locator("#figure-response .unseen").inner_text()
-    plot.press("Escape")
-    assert legend(page, "figure-response")[1] == ""
+    name = f"measured, {sample.CORE0}"
+    said = read_by_keys(page, "figure-response", name)
+    assert (
+        said
+        == f"{name}; request rate (1/s) {rate}; mean response time (ms) {mean} [{mean - half:.4g}, {mean + half:.4g}]"
+    )
+    text = tooltip(page)
+    assert name in text and f"{mean} [" in text
+    page.locator("#figure-response .plot").press("Escape")
+    assert tooltip(page) == "" and page.locator("#figure-response .unseen").inner_text() == ""
 
 
 def test_bars_are_read_by_their_names(open_report: Open) -> None:
     page = open_report()
-    plot = page.locator("#figure-variation .plot")
-    plot.focus()
-    plot.press("Home")
-    plot.press("ArrowRight")
-    assert page.locator("#figure-variation .x-label").inner_text().endswith("= B")
-    assert legend(page, "figure-variation") == ["at B: 20", "at B: 23.5 [15.0, 30.0]"]
+    assert (
+        read_by_keys(page, "figure-variation", "effect B") == "with the error; effect B; share of the variation (%) 20"
+    )
+    page.locator("#figure-variation .plot").press("ArrowRight")
+    said = page.locator("#figure-variation .unseen").inner_text()
+    assert said == "without it; effect B; share of the variation (%) 23.5 [15, 30]"
     page.locator("#figure-variation summary").click()
     assert "error" in page.locator("#figure-variation .data tbody").inner_text()
 
 
-def test_the_legend_hides_a_series_and_brings_it_back(open_report: Open) -> None:
+def test_the_legend_picks_a_series_and_gives_the_others_back(open_report: Open) -> None:
     page = open_report()
-    canvas, button = page.locator("#figure-tail canvas"), page.locator("#figure-tail .legend button").first
-    before = canvas.evaluate(INK)
-    button.press("Enter")
+    entry = page.locator("#figure-tail .role-legend-label text").first
+    shown = (
+        """() => [...document.querySelectorAll('#figure-tail .mark-line path')].map(e => +e.getAttribute('opacity'))"""
+    )
+    assert page.evaluate(shown) == [1, 1]
+    entry.click()
     settle(page)
-    hidden = canvas.evaluate(INK)
-    assert button.get_attribute("aria-pressed") == "false" and hidden < before
-    button.click()
+    first, second = page.evaluate(shown)
+    assert first == 1 and second < 0.2
+    entry.click()
     settle(page)
-    assert canvas.evaluate(INK) > hidden
+    assert page.evaluate(shown) == [1, 1]
 
 
-def test_dragging_zooms_and_a_double_click_goes_back(open_report: Open) -> None:
+def test_dragging_moves_the_wheel_zooms_and_a_double_click_goes_back(open_report: Open) -> None:
     page = open_report()
     box = over(page, "figure-utilisation")
-    middle = box["y"] + box["height"] / 2
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    below = page.locator("#figure-utilisation .role-axis-label").nth(0).locator("text")
 
-    def rate_at(share: float) -> float:
-        page.mouse.move(box["x"] + share * box["width"], middle)
+    def labels() -> list[float]:
         settle(page)
-        return float(page.locator("#figure-utilisation .x-label").inner_text().split("=")[1])
+        return sorted(float(text) for text in below.all_text_contents())
 
-    whole = rate_at(0.9) - rate_at(0.1)
-    page.mouse.move(box["x"] + 0.3 * box["width"], middle)
+    whole = labels()
+    page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(box["x"] + 0.6 * box["width"], middle, steps=4)
+    page.mouse.move(x - 150, y, steps=4)
     page.mouse.up()
-    settle(page)
-    box = over(page, "figure-utilisation")
-    assert rate_at(0.9) - rate_at(0.1) < whole / 2
-    page.mouse.dblclick(box["x"] + 0.5 * box["width"], middle)
-    settle(page)
-    box = over(page, "figure-utilisation")
-    assert rate_at(0.9) - rate_at(0.1) == pytest.approx(whole, rel=0.02)
+    moved = labels()
+    assert moved[-1] > whole[-1]
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -300)
+    page.keyboard.up("Control")
+    near = labels()
+    assert near[-1] - near[0] < moved[-1] - moved[0]
+    page.mouse.dblclick(x, y)
+    assert labels() == whole
+
+
+def test_the_wheel_alone_scrolls_the_page(open_report: Open) -> None:
+    page = open_report()
+    box = over(page, "figure-response")
+    before = page.evaluate("() => scrollY")
+    page.mouse.move(box["x"] + 50, box["y"] + 50)
+    page.mouse.wheel(0, 200)
+    page.wait_for_function(f"() => scrollY > {before}")
 
 
 def test_the_theme_follows_the_system_and_the_button(open_report: Open) -> None:
@@ -197,25 +220,50 @@ def test_the_theme_follows_the_system_and_the_button(open_report: Open) -> None:
     assert dark.evaluate(ground) == colours[0]
 
 
+def test_drawings_follow_the_theme(open_report: Open) -> None:
+    page = open_report(color_scheme="light")
+    stroke = "() => getComputedStyle(document.querySelector('#figure-tail .mark-line path')).stroke"
+    light = page.evaluate(stroke)
+    page.get_by_role("button", name="Dark").click()
+    assert page.evaluate(stroke) != light
+
+
 @pytest.mark.parametrize("width", [320, 360])
 def test_a_phone_needs_no_sideways_scrolling(open_report: Open, width: int) -> None:
     page = open_report(viewport={"width": width, "height": 740}, has_touch=True, is_mobile=True)
     assert page.evaluate("() => document.documentElement.scrollWidth") == width
-    for canvas in page.locator("figure canvas").all():
-        assert canvas.bounding_box()["width"] <= width and canvas.evaluate(INK) > 0.005
+    for plot in page.locator("figure .plot svg").all():
+        assert plot.bounding_box()["width"] <= width and plot.evaluate(DRAWN) > 200
+        for text in plot.locator("text").all():
+            area = text.bounding_box()
+            assert area is None or (area["x"] >= 0 and area["x"] + area["width"] <= width)
     box = over(page, "figure-response")
     page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    settle(page)
-    assert any(legend(page, "figure-response"))
+    assert "response time" in tooltip(page)
+
+
+def test_no_label_of_a_figure_is_cut(open_report: Open) -> None:
+    page = open_report()
+    for plot in page.locator("figure .plot").all():
+        frame = plot.bounding_box()
+        for text in plot.locator("text").all():
+            box = text.bounding_box()
+            if box and text.evaluate("e => e.getAttribute('opacity') !== '0'"):
+                assert box["x"] >= frame["x"] - 1 and box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
 
 
 def test_figures_follow_the_window(open_report: Open) -> None:
     page = open_report()
-    wide = page.locator("#figure-response canvas").bounding_box()["width"]
+    wide = page.locator("#figure-response .plot svg").bounding_box()["width"]
+    assert (
+        page.locator("#figure-tail .plot").get_by_text(sample.CORE0).count() == 2
+    )  # in the legend and beside its curve
     page.set_viewport_size({"width": 600, "height": 900})
-    page.wait_for_function("() => document.querySelector('#figure-response canvas').clientWidth < 600")
+    page.wait_for_function("() => document.querySelector('#figure-response .plot svg').getAttribute('width') < 600")
+    page.wait_for_function("() => document.querySelector('#figure-tail .plot svg').getAttribute('width') < 600")
     assert wide > 700
     assert page.evaluate("() => document.documentElement.scrollWidth") == 600
+    assert page.locator("#figure-tail .plot").get_by_text(sample.CORE0).count() == 1  # no room beside it
 
 
 def test_the_numbers_behind_a_figure_are_a_table(open_report: Open) -> None:
@@ -223,23 +271,26 @@ def test_the_numbers_behind_a_figure_are_a_table(open_report: Open) -> None:
     page.locator("#figure-tail summary").click()
     rows = page.locator("#figure-tail .data tbody tr")
     tail = sample.tail()
+    rows.first.wait_for()
     assert rows.count() == sum(len(s.x) for s in tail.series)
     assert page.evaluate("() => document.documentElement.scrollWidth") == 1000
 
 
 def test_printed_it_is_light_and_drawn(open_report: Open) -> None:
     page = open_report(color_scheme="dark")
-    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    stroke = page.evaluate("() => getComputedStyle(document.querySelector('#figure-tail .mark-line path')).stroke")
+    assert stroke == "rgb(0, 114, 178)"  # the first colour on white
+    page.emulate_media(media="screen", color_scheme="dark")
     assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     assert page.pdf().startswith(b"%PDF")
 
 
 def test_without_scripts_it_still_reads(open_report: Open) -> None:
     page = open_report(java_script_enabled=False)
-    assert page.locator("figure svg[role=img]").count() == len(list(sample.document().figures()))
-    for drawing in page.locator("figure svg[role=img]").all():
+    assert page.locator("figure .plot[role=img] svg").count() == len(list(sample.document().figures()))
+    for drawing in page.locator("figure .plot[role=img] svg").all():
         assert drawing.is_visible()
     assert page.locator(".verdict .headline").is_visible()
     assert page.locator("main > section table").first.is_visible()

@@ -44,7 +44,7 @@ def solve(
     if plot:
         from sojourn.cli.plot import draw
 
-        draw(result, list(paths), it.name or model.stem, plot)
+        draw(result, it.name or model.stem, plot)
     show(result, f"{it.name or model.stem}: {result.method}", as_json, as_csv)
     if plot and not (as_json or as_csv):
         typer.echo(f"written to {plot}")

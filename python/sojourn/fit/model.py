@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -28,6 +28,9 @@ from sojourn.fit.runs import Runs
 from sojourn.model import Model
 from sojourn.model.unknown import replaced
 from sojourn.table import Metrics
+
+if TYPE_CHECKING:
+    from altair import LayerChart
 
 Array = NDArray[np.float64]
 DRAWS = 300
@@ -79,6 +82,15 @@ class FittedModel:
         from sojourn.fit.validate_model import validate_model
 
         return validate_model(self, runs, level, changed, up_to)
+
+    def plot(self, runs: Runs, metric: str = "response_time") -> LayerChart:
+        """Predicted, with its prediction interval, against measured as an altair chart, a point a run and class. Runs that
+        were fitted show training error, others held-out error. InputError for a metric that is not there."""
+        from sojourn.report.chart import plot
+        from sojourn.report.results import agreement
+
+        rows = self.validate(runs)
+        return plot(agreement(rows.filter(pl.col("metric") == metric), metric, ("class",)))
 
     def write(self, path: Path | str) -> None:
         """One TOML file, which is the model with the values found too: `sojourn solve` takes it. Folders are made."""

@@ -22,7 +22,6 @@ LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B97F00", "#56B4E9", "#555
 DARK = ("#56B4E9", "#F07F2E", "#22BE93", "#DE93BD", "#E69F00", "#F0E442", "#B8B8B8")
 MARKERS = ("circle", "square", "diamond", "triangle-up")
 DIGITS = ".4~r"  # of a value in words
-_SHADE = 0.16
 _SYMBOLS = {"line": "stroke", "dashed": "stroke", "band": "square", "bars": "square"}
 
 
@@ -71,10 +70,6 @@ class Channels:
     def dash(self) -> Spec:
         return self._scale([[6, 3] if s.style == "dashed" else [1, 0] for s in self.figure.series])
 
-    def shade(self) -> Spec:
-        shades = [1 if s.style in ("points", "bars") else _SHADE for s in self.figure.series]
-        return self._scale(shades) | {"type": "ordinal"}  # Vega-Lite warns of shades without an order
-
     def colour_of(self, series: Series) -> str:
         at = next(k for k, s in enumerate(self.figure.series) if s is series)
         return self.theme.series[slots(self.figure)[at] % len(self.theme.series)]
@@ -101,7 +96,12 @@ class Channels:
             return {}
         wide = max(map(text_px, self.figure.x_names), default=0.0) * count > 0.8 * width_px
         slant = {"labelAngle": -35, "labelAlign": "right"} if wide else {}
-        return {"values": list(range(1, count + 1)), "labelExpr": self.place("datum.value"), "labelOverlap": False, **slant}
+        return {
+            "values": list(range(1, count + 1)),
+            "labelExpr": self.place("datum.value"),
+            "labelOverlap": False,
+            **slant,
+        }
 
 
 def slots(figure: Figure) -> list[int]:

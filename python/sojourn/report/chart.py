@@ -42,7 +42,7 @@ def specification(figure: Figure, theme: Theme = PAPER, width_px: int = 720, int
         "transform": [{"flatten": ["x", "y", "low", "high"]}],
         "layer": layers(channels, labels.labels),
         "usermeta": {"x": figure.x_label, "y": figure.y_label, "names": figure.x_names},
-        "config": _config(channels, width_px, hidden=labels.whole and not interactive),
+        "config": _config(channels, width_px, hidden=labels.whole and theme is PAPER and not interactive),
     }
 
 
@@ -108,6 +108,13 @@ def _config(channels: Channels, width_px: int, hidden: bool) -> Spec:
         "view": {"stroke": None},
         "axis": {**words, **lines, "titleFontWeight": 400},
         "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
-        "legend": {"orient": "bottom", "labelColor": theme.ink, "labelFontSize": 12, "disable": hidden, **columns, **symbols},
+        "legend": {
+            "orient": "bottom",
+            "labelColor": theme.ink,
+            "labelFontSize": 12,
+            "disable": hidden,
+            **columns,
+            **symbols,
+        },
         "text": {"fontSize": 12},
     }

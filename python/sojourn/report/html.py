@@ -70,7 +70,7 @@ def _vega() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script of 0.9 MB."""
     import vl_convert
 
-    return str(vl_convert.javascript_bundle(vl_version=LANGUAGE))
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=LANGUAGE))
 
 
 def _drawing(figure: Figure, name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ LETTER_PX, LINE_PX = 6.4, 15.0  # of 12 px sans serif
 LONGEST = 36  # letters; a longer name is left to the legend
 _STEP_PX = 3.0
 # what is tried at the end of a curve, best first: (-1 left of it, 1 right), shift down in px
-_TRIED = tuple((side, shift) for side in (1, -1) for shift in (0, -10, 10, -18, 18, -28, 28))
+_TRIED = tuple((side, shift) for side in (1, -1) for shift in (0, -8, 8, -16, 16, -24, 24, -32, 32))
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
@@ -77,7 +78,7 @@ def _line(members: Sequence[Series]) -> Series | None:
 
 def _rising(xs: Sequence[float | None]) -> bool:
     known = [x for x in xs if x is not None]
-    return all(a < b for a, b in zip(known, known[1:], strict=False))
+    return all(a < b for a, b in pairwise(known))
 
 
 class _Plane:

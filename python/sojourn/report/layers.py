@@ -12,10 +12,11 @@ from sojourn.report.labels import LINE_PX, Label, text_px
 
 BESIDE = "beside"  # name of the layer that a narrow page leaves out
 _CURVES = ("line", "dashed")
+_SHADE = 0.16  # of a band
 _NOWHERE: Spec = {"values": [{}]}  # one row, for a mark that stands alone
 _MARKS_PX = 300.0  # labels of vertical marks share a row if there is room on a telephone
 _ZOOM = {"name": "zoomed", "select": {"type": "interval", "zoom": "wheel![event.ctrlKey]"}, "bind": "scales"}
-_PICK = {"name": "picked", "select": {"type": "point", "fields": ["series"]}, "bind": "legend"}
+_PICK = {"name": "picked", "select": {"type": "point", "fields": ["series"], "toggle": "true"}, "bind": "legend"}
 
 
 def layers(channels: Channels, labels: Sequence[Label]) -> list[Spec]:
@@ -56,8 +57,8 @@ def _ends(channels: Channels) -> Spec:
 
 def _bands(channels: Channels) -> list[Spec]:
     styles = (*_CURVES, "band")
-    encoding = channels.marks(**_ends(channels), fillOpacity=channels.shade())
-    return [_layer(styles, {"type": "area"}, encoding)] if _has(channels, *styles, interval=True) else []
+    mark = {"type": "area", "opacity": 1, "fillOpacity": _SHADE}
+    return [_layer(styles, mark, channels.marks(**_ends(channels)))] if _has(channels, *styles, interval=True) else []
 
 
 def _lines(channels: Channels) -> list[Spec]:
@@ -95,7 +96,7 @@ def _intervals(channels: Channels) -> list[Spec]:
 def _points(channels: Channels) -> list[Spec]:
     """Markers; where there are none too, since the legend takes its symbols from this layer."""
     mark = {"type": "point", "filled": True, "size": 60, "opacity": 1}
-    return [_layer(("points",), mark, channels.marks(shape=channels.shape(), fillOpacity=channels.shade()))]
+    return [_layer(("points",), mark, channels.marks(shape=channels.shape()))]
 
 
 def _beside(channels: Channels, labels: Sequence[Label]) -> list[Spec]:
@@ -103,7 +104,13 @@ def _beside(channels: Channels, labels: Sequence[Label]) -> list[Spec]:
     out = []
     for label in labels:
         side = 1 if label.right else -1
-        mark = {"type": "text", "clip": False, "baseline": "middle", "fontWeight": 600, "color": channels.colour_of(label.series)}
+        mark = {
+            "type": "text",
+            "clip": False,
+            "baseline": "middle",
+            "fontWeight": 600,
+            "color": channels.colour_of(label.series),
+        }
         mark |= {"align": "left" if label.right else "right", "dx": 8 * side, "dy": label.down_px}
         encoding = {**channels.at(label.x, label.y), "text": {"value": label.text}}
         out.append({"data": _NOWHERE, "mark": mark, "encoding": encoding})

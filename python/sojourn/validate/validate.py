@@ -8,7 +8,7 @@ overall is the mean over configurations, which is what reproduces its last colum
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,9 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.table import Metrics
 from sojourn.validate.observed import measured_metrics
+
+if TYPE_CHECKING:
+    from altair import LayerChart
 
 QUANTITIES = {
     "response_time": ("", "response_time"),
@@ -47,6 +50,13 @@ class Validation:
                 return line
         there = sorted({(line["quantity"], line["cores"] or 0, line["nics"] or 0) for line in self.summary})
         raise InputError((quantity, cores, nics), "validation", f"ask for one of {there} (0, 0: overall, as None)")
+
+    def plot(self, quantity: str = "response_time") -> LayerChart:
+        """Predicted against measured as an altair chart, a point a rate; InputError for a quantity that is not there."""
+        from sojourn.report.chart import plot
+        from sojourn.report.results import agreement
+
+        return plot(agreement(self.frame.filter(pl.col("quantity") == quantity), quantity, ("cores", "nics")))
 
 
 def validate(

@@ -41,22 +41,27 @@ function live(name) {
     const marks = result.view.scenegraph().root.items[0].items.find(mark => mark.name === "near_marks");
     places = (marks?.items ?? []).slice().sort((a, b) => a.x - b.x);
   }
-  /** Puts the pointer on a value, as a mouse would, or takes it away. */
-  function point(place) {
-    over?.dispatchEvent(new PointerEvent("pointerout", { bubbles: true }));
-    over = null;
-    if (!place) return;
-    const area = plot.querySelector(".root .background").getBoundingClientRect();
-    const at = { clientX: area.left + place.x, clientY: area.top + place.y, bubbles: true };
-    over = document.elementFromPoint(at.clientX, at.clientY);
-    over?.dispatchEvent(new PointerEvent("pointermove", at));
+  /** Takes the pointer to where a mouse would be, or away. */
+  function point(at) {
+    for (const event of ["pointerout", "mouseout"]) over?.dispatchEvent(new PointerEvent(event, { bubbles: true }));
+    over = at ? document.elementFromPoint(at.clientX, at.clientY) : null;
+    over?.dispatchEvent(new PointerEvent("pointermove", { ...at, bubbles: true }));
   }
+  function pointAt({ x, y }) {
+    plot.scrollIntoView({ block: "nearest", behavior: "instant" });
+    const area = plot.querySelector(".root .background").getBoundingClientRect();
+    point({ clientX: area.left + x, clientY: area.top + y });
+  }
+  plot.addEventListener("click", ({ pointerType, clientX, clientY }) => {
+    if (pointerType === "touch") point({ clientX, clientY }); // a tap moves no pointer
+  });
   plot.addEventListener("keydown", e => {
     const to = { ArrowRight: step + 1, ArrowLeft: step - 1, Home: 0, End: places.length - 1, Escape: -1 }[e.key];
     if (to === undefined || !places.length) return;
     e.preventDefault();
     step = Math.max(e.key === "Escape" ? -1 : 0, Math.min(places.length - 1, to));
-    point(places[step]);
+    if (step < 0) point();
+    else pointAt(places[step]);
     const { title, ...told } = places[step]?.datum.told ?? {};
     said.textContent = step < 0 ? "" : [title, ...Object.entries(told).map(pair => pair.join(" "))].join("; ");
   });
