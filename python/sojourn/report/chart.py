@@ -41,7 +41,7 @@ def specification(figure: Figure, theme: Theme = PAPER, width_px: int = 720, int
         "data": {"values": [record for series, name in pairs for record in _records(channels, series, name)]},
         "transform": [{"flatten": ["x", "y", "low", "high"]}],
         "layer": layers(channels, labels.labels),
-        "usermeta": {"x": figure.x_label, "y": figure.y_label, "names": figure.x_names},
+        "usermeta": {"x": figure.x_label, "y": figure.y_label, "names": list(figure.x_names)},
         "config": _config(channels, width_px, hidden=labels.whole and theme is PAPER and not interactive),
     }
 
