@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.errors import InputError
+from sojourn.errors import InputError, MethodRefused
 from sojourn.solve.method import Wanted
 from sojourn.solve.single.mg1_waiting import GridWait
 
@@ -83,3 +83,18 @@ def test_a_quantile_takes_few_grids() -> None:
         before = len(law._kept)
         assert np.isfinite(law.quantiles([q])).all()
         assert len(law._kept) <= before + 2
+
+
+@pytest.mark.parametrize("fast_s", [1e-9, 1e-12, 1e-30])
+def test_phases_far_apart_keep_the_digits_of_quantiles(fast_s: float) -> None:
+    """One service in a thousand takes next to no time: an M/M/1 with 0.999 of the arrivals. There was no number, or a
+    wrong one: powers of matrices had lost it."""
+    service = sj.Hyperexponential((0.001, 0.999), (fast_s, 0.1))
+    model = sj.Model([sj.Queue("q")], [sj.Open("c", 5.0)], service_s={"q": {"c": service}})
+    load = mp.mpf("0.4995")
+    truth = mp.log(load / mp.mpf("0.01")) / (10 * (1 - load))  # P(W > x) = load exp(-(mu - lambda) x)
+    found = sj.solve(model, "mg1", wanted=Wanted((0.99,))).value("waiting_time_quantile", "q", "c", q=0.99)
+    assert found == pytest.approx(float(truth), rel=1e-4)
+    if fast_s < 1e-10:
+        with pytest.raises(MethodRefused, match="phases of the service differ by a factor of"):
+            sj.solve(model, "qbd")

@@ -10,14 +10,17 @@ import math
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 from lindley import Lindley
 
 import sojourn as sj
 from sojourn.errors import InputError
 from sojourn.simulate import compare_simulated, simulate, stopping
+from sojourn.simulate.interval import Estimate
 from sojourn.simulate.progress import bar, share, text
 from sojourn.simulate.simulate import Look
+from sojourn.simulate.table import _not_negative
 
 MU = 100.0
 
@@ -184,3 +187,12 @@ def test_a_difference_needs_pairs_and_stability() -> None:
     with pytest.raises(InputError):
         compare_simulated(queue(10), queue(20), replications=2, engine=Lindley)
     assert compare_simulated(queue(10), queue(200), engine=Lindley).status == "unstable"
+
+
+def test_a_run_that_is_too_short_shows_no_negative_wait() -> None:
+    """Where servers are shared a wait is response less service, and the service of those still there counts too."""
+    ends = np.array([[-0.5, -0.9, -0.1], [-0.5, -0.9, 0.3], [0.5, -0.2, 0.9], [-0.5, np.nan, np.nan]]).T
+    found = _not_negative(Estimate(*ends, ends[0]))
+    assert np.array_equal(found.value, [np.nan, 0.0, 0.5, np.nan], equal_nan=True)
+    assert np.array_equal(found.low, [np.nan, 0.0, 0.0, np.nan], equal_nan=True)
+    assert np.array_equal(found.high, [np.nan, 0.3, 0.9, np.nan], equal_nan=True)

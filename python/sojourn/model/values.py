@@ -13,16 +13,24 @@ from sojourn.errors import InputError, ModelError
 
 RESERVED = ("source", "exit", "think")
 CLOSE = 1e-9
+SMALLEST, LARGEST = 1e-30, 1e30  # of what is not 0: third moments and products of some such numbers are still finite
 
 
 def number(
     value: Any, place: str, least: float = 0.0, most: float = math.inf, above: bool = False, what: str = ""
 ) -> None:
-    """A finite number from `least` (or above it) to `most`; a text, a truth value or NaN is none."""
+    """A finite number from `least` (or above it) to `most`; a text, a truth value or NaN is none.
+
+    Without a `most` it is 0 or of a size from SMALLEST to LARGEST, so that no formula leaves the range of doubles.
+    """
     limit = f"{'above' if above else 'of at least'} {least:g}" + (f" and at most {most:g}" if most < math.inf else "")
     remedy = f"give a finite number {limit}" + (f" {what}" if what else "")
     size = _size(value)
     if math.isnan(size) or math.isinf(size) or size < least or (above and size == least) or size > most:
+        raise ModelError(_shown(value), place, remedy)
+    if most == math.inf and size != 0 and not SMALLEST <= abs(size) <= LARGEST:
+        zero = "" if above else "0 or "
+        remedy = f"give {zero}a number from {SMALLEST:g} to {LARGEST:g}" + (f" {what}" if what else "")
         raise ModelError(_shown(value), place, remedy)
 
 

@@ -126,9 +126,18 @@ def _waits(c: Columns, level: float) -> Iterator[Row]:
         yield from c.rows("waiting_time_variance", line, variance_of(squares, wait, done, level), level)
     if shared := c.keys([k for k in queues if n.discipline[k] not in LINE]):
         wait = c.of("response_s", shared) - c.of("busy", shared) - c.of("blocked", shared)
-        yield from c.rows("waiting_time", shared, ratio(wait, c.of("completions", shared), level), level)
+        found = _not_negative(ratio(wait, c.of("completions", shared), level))
+        yield from c.rows("waiting_time", shared, found, level)
     if held := c.keys(n.blockable):
         yield from c.rows("blocked_time", held, ratio(c.of("blocked", held), c.of("completions", held), level), level)
+
+
+def _not_negative(found: Estimate) -> Estimate:
+    """A wait made as response less service. Responses are of those who left, service is of all, so that a short run may
+    make it negative: 0 where its interval says so too, else no number."""
+    value = np.where(found.value >= 0, found.value, np.where(found.high >= 0, 0.0, np.nan))
+    low, high = (np.where(np.isnan(value), np.nan, np.maximum(end, 0.0)) for end in (found.low, found.high))
+    return Estimate(value, low, high, found.variance)
 
 
 def _losses(c: Columns, level: float) -> Iterator[Row]:

@@ -1,9 +1,16 @@
 """One TOML file → runs → fit → prediction → check → report.
 
+<<<<<<< HEAD
 Map: `engine` studies of any system · `web`, `kv` what only studies of a web system, of a memcached middleware show · `file` a study
 file, read and checked · `folder` where it ends up, found again after an interruption · `points` an order at random · `estimate`,
 `recovery` intervals, known numbers found again. For the studies of a message service (`messages`): `counters` CPU time while something
 runs · `simulated` a system in simulated time · `judged` errors where nothing was fitted.
+=======
+Map: `engine` studies of any system · `web` and `messages` what only studies of a web system and of a message service have ·
+`file` a study file, read and checked · `folder` where it ends up, found again after an interruption · `points` an order at
+random. For the studies of a memcached middleware (`kv`): `counters` CPU time while something runs · `simulated` a system in
+simulated time · `estimate`, `judged`, `recovery` intervals, errors where nothing was fitted, known times found again.
+>>>>>>> 104e7fa (Restored: what the commit of the web study had undone by its older tree (message study on the engine, solver and model changes since 863c0bf))
 """
 
 from __future__ import annotations
@@ -30,7 +37,11 @@ class StudyResult:
     folder: Path
     verdict: list[str]
     report: Path
+<<<<<<< HEAD
     findings: Any  # Findings; MessagesFindings of such a study
+=======
+    findings: Any  # Findings; KvFindings of such a study
+>>>>>>> 104e7fa (Restored: what the commit of the web study had undone by its older tree (message study on the engine, solver and model changes since 863c0bf))
 
 
 def run_study(
@@ -61,6 +72,7 @@ def run_study(
 Kind = tuple[Callable[..., tuple[Any, Any]], Callable[..., list[str]], Callable[..., Document]]
 
 
+<<<<<<< HEAD
 def _messages() -> Kind:
     from sojourn.study.messages import document, run
 
@@ -68,6 +80,15 @@ def _messages() -> Kind:
 
 
 IN_PARTS: dict[str, Callable[[], Kind]] = {"messages": _messages}
+=======
+def _kv() -> Kind:
+    from sojourn.study.kv import document, run
+
+    return run.run_kv, document.verdict_lines, document.kv_document
+
+
+IN_PARTS: dict[str, Callable[[], Kind]] = {"kv": _kv}
+>>>>>>> 104e7fa (Restored: what the commit of the web study had undone by its older tree (message study on the engine, solver and model changes since 863c0bf))
 
 
 def _run_in_parts(

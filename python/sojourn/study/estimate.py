@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import t
 
+from sojourn.fit.fitted import Estimate
 
-@dataclass(frozen=True)
-class Estimate:
-    """A mean and its interval (the same three where there is one run, or nothing varies)."""
-
-    value: float
-    low: float
-    high: float
-
-    def covers(self, truth: float) -> bool:
-        return self.low <= truth <= self.high
+__all__ = ["Estimate", "estimate"]
 
 
 def estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
-    """Mean of the finite values with a t interval."""
+    """Mean of the finite values with a t interval (the same three where there is one, or nothing varies)."""
     values = values[np.isfinite(values)]
     mean = float(values.mean())
     if len(values) < 2:

@@ -29,6 +29,7 @@ from sojourn.table import Metrics
 PHASES = ("dispatch_s", "parse_s", "wait_s", "database_s", "respond_s")
 FACTORS = ("workers", "connections", "clients", "retry_s", "middlewares")
 BATCHES = 5
+OWN = "generator's own time, s"  # among the checks of a run
 NAN = float("nan")
 # column → metric, station, class, q
 COLUMNS: dict[str, tuple[str, str, str, float | None]] = {
@@ -37,6 +38,7 @@ COLUMNS: dict[str, tuple[str, str, str, float | None]] = {
     "put_s": ("response_time", "", "put", None), "take_s": ("response_time", "", "take", None),
     "p50_s": ("response_time_quantile", "", "", 0.5), "p90_s": ("response_time_quantile", "", "", 0.9),
     "p99_s": ("response_time_quantile", "", "", 0.99),
+    "own_s": ("residence_time", "client", "", None),
     "mw_response_s": ("response_time", "middleware", "", None),
     "dispatch_s": ("service_time", "dispatcher", "", None), "dispatch_share": ("utilisation", "dispatcher", "", None),
     "queue_s": ("waiting_time", "workers", "", None), "workers_share": ("utilisation", "workers", "", None),
@@ -78,6 +80,7 @@ def service_rows(folder: RunFolder, logs: Sequence[Log], factors: Mapping[str, A
     workers, connections = (factors[name] * number for name in ("workers", "connections"))
     inside = queue + parse + wait + database + respond
     return [
+        row("residence_time", (folder.manifest.get("checks") or {}).get(OWN, 0.0), station="client"),
         row("response_time", inside + dispatch_s, station="middleware"),
         row("throughput", x, station="middleware", unit="1/s"),
         row("service_time", dispatch_s, station="dispatcher"),

@@ -20,6 +20,8 @@ from sojourn.solve.method import Method, Wanted
 from sojourn.solve.single.answer import WHOLE
 from sojourn.solve.solution import Solution
 
+SPREAD = 1e9  # between rates of phases: as many digits of the powers of the law's matrix are lost
+
 
 def refuses(network: Network) -> str | None:
     if len(network.stations) != 1 or len(network.classes) != 1 or network.closed[0]:
@@ -35,7 +37,12 @@ def refuses(network: Network) -> str | None:
         return "customers come back, or pass by"
     if arrivals(network.arrivals[0]) is None:
         return "the arrivals are not Markovian"
-    return "the service is not phase-type" if phases(network.service[0][0]) is None else None
+    if (law := phases(network.service[0][0])) is None:
+        return "the service is not phase-type"
+    rates = np.abs(np.diag(law.rates))
+    if rates.max() > SPREAD * rates.min():
+        return f"phases of the service differ by a factor of {rates.max() / rates.min():.3g}, and at most {SPREAD:g} keeps digits"
+    return None
 
 
 def queue(network: Network) -> MapPh1:

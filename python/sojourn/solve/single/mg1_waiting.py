@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.special import roots_legendre
 
-from sojourn.model.distributions import Distribution
+from sojourn.model.distributions import Distribution, PhaseType
 from sojourn.model.network import Array
 from sojourn.solve.single import service
 from sojourn.solve.single.reading import quantile
 
 Mixture = Sequence[tuple[float, Distribution]]
 PHASES = 24  # more are slower than the grid
+SPREAD = 1e9  # with phases of rates further apart the grid has more digits
 CELLS = 2**16
 TILT = 20.0
 DECAY = np.exp(-TILT * np.arange(CELLS) / CELLS)
@@ -177,7 +178,8 @@ def _whole(d: Distribution, cell: float) -> Array:
 
 def waiting_law(rate_per_s: float, mixture: Mixture) -> PhaseWait | GridWait:
     """The exact law where there is one of moderate size, else the grid; load < 1."""
-    forms = [service.phases(d) for _, d in mixture]
-    if all(f is not None for f in forms) and sum(len(f[0]) for f in forms if f is not None) <= PHASES:
-        return PhaseWait(rate_per_s, mixture)
-    return GridWait(rate_per_s, mixture)
+    forms = [form for _, d in mixture if (form := service.phases(d)) is not None]
+    if len(forms) < len(mixture) or sum(len(start) for start, _ in forms) > PHASES:
+        return GridWait(rate_per_s, mixture)
+    apart = service.spread(forms) > SPREAD and not any(isinstance(d, PhaseType) for _, d in mixture)
+    return GridWait(rate_per_s, mixture) if apart else PhaseWait(rate_per_s, mixture)

@@ -7,6 +7,7 @@ quadrature over X; quantiles. x and s are arrays, in s and 1/s.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import exprel, gamma, gammaincc, ndtr, ndtri, roots_legendre
@@ -45,6 +46,12 @@ def phases(d: Distribution) -> Phases | None:
     return None
 
 
+def spread(forms: Sequence[Phases]) -> float:
+    """How many times faster the fastest phase is than the slowest: as many digits are lost by powers of `flow`."""
+    rates = np.concatenate([np.abs(np.diag(t)) for _, t in forms])
+    return float(rates.max() / rates.min())
+
+
 def tail(d: Distribution, x: Array) -> Array:
     """P(X > x)."""
     x = np.maximum(np.asarray(x, float), 0.0)
@@ -60,7 +67,8 @@ def tail(d: Distribution, x: Array) -> Array:
         with np.errstate(divide="ignore"):
             return ndtr((middle - np.log(x)) / spread)
     if isinstance(d, Weibull):
-        return np.exp(-((x / _scale(d)) ** d.shape))
+        with np.errstate(over="ignore"):
+            return np.exp(-((x / _scale(d)) ** d.shape))
     if isinstance(d, Pareto):
         low = _low(d)
         return (low / np.maximum(x, low)) ** d.shape
@@ -90,7 +98,8 @@ def excess(d: Distribution, x: Array) -> Array:
             z = (middle - np.log(np.maximum(x, 0))) / spread
         return d.mean * ndtr(z + spread) - x * ndtr(z)
     if isinstance(d, Weibull):
-        u = (x / _scale(d)) ** d.shape
+        with np.errstate(over="ignore"):
+            u = (x / _scale(d)) ** d.shape
         return _scale(d) / d.shape * gamma(1 / d.shape) * gammaincc(1 / d.shape, u)
     if isinstance(d, Pareto):
         low, high = _low(d), np.maximum(x, _low(d))

@@ -12,14 +12,15 @@ from sojourn.errors import StudyError
 
 
 def named(name: str, known: Mapping[str, str], folder: Path, place: str) -> Any:
-    """The object behind `name`: one of `known` (name → "module:object"), or `FILE.py:NAME`, relative to `folder`.
+    """The object behind `name`: one of `known` (name → "module:object", or "module"), or `FILE.py:NAME`, relative to `folder`.
 
     Raises:
         StudyError: no such name, file or object; a file that cannot be run.
     """
     if name in known:
         module, _, attribute = known[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        of_ours = importlib.import_module(module)
+        return getattr(of_ours, attribute) if attribute else of_ours
     file, _, attribute = name.rpartition(":")
     if not file.endswith(".py"):
         ours = ", ".join(known) or "none yet"

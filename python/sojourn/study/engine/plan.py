@@ -39,6 +39,11 @@ class Plan:
     quick: bool = False
 
     @property
+    def times(self) -> int:
+        """Repetitions where a section says nothing."""
+        return self.study.quick.repetitions if self.quick else self.study.repetitions
+
+    @property
     def fitted_sections(self) -> tuple[str, ...]:
         assert self.study.fit is not None
         return self.study.fit.sections or tuple(part.name for part in self.study.section)

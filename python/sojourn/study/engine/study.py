@@ -76,7 +76,7 @@ def _phases(plan: Plan, run: Run, folder: Path, say: Say) -> Findings:
     full, points = _at_rates(plan, run)
     early, choices = _chosen(plan, run, points, folder, say)
     here = [point for point in points if point not in early]
-    here += choose.chosen_points(choices, plan.study.repetitions)
+    here += choose.chosen_points(choices, plan.times)
     runs = full + run([point for point in points if point in early]) + run(spread(here, plan.seed) if choices else here)
     found = Findings(folder, runs, _varied(runs), choices=tuple(choices))
     if plan.study.fit is None or plan.template is None or FIT not in plan.parts:
@@ -111,7 +111,7 @@ def _for_fit(plan: Plan, runs: Iterable[RunFolder], early: set[str]) -> list[Run
     later = [run for run in used if run.path.name not in early]
 
     def kinds(of: list[RunFolder]) -> set[str]:
-        return {repr((run.manifest["section"], run.manifest["factors"])) for run in of}
+        return {repr((run.manifest["section"], sorted(run.manifest["factors"].items()))) for run in of}
 
     return later if kinds(later) == kinds(used) else used
 

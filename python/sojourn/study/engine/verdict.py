@@ -18,6 +18,7 @@ from sojourn.study.engine.judge import (
     is_interval,
     is_prediction,
     median_error,
+    median_interval,
 )
 from sojourn.units import interval, per_second, percent, quantity
 
@@ -54,9 +55,15 @@ def _headline(found: Findings) -> str:
     return "; ".join([*([held] if known else []), *parts])
 
 
-def _medians(rows: pl.DataFrame) -> list[str]:
-    errors = {metric: median_error(rows, metric) for metric in METRICS}
-    return [f"median error of {metric.replace('_', ' ')} {percent(e)}" for metric, e in errors.items() if e is not None]
+def _medians(rows: pl.DataFrame, ends: bool = False) -> list[str]:
+    """With a 95 % interval where `ends`."""
+    found = []
+    for metric in METRICS:
+        if (error := median_error(rows, metric)) is not None:
+            between = median_interval(rows, metric) if ends else None
+            said = f" [{percent(between[0])}, {percent(between[1])}]" if between else ""
+            found.append(f"median error of {metric.replace('_', ' ')} {percent(error)}{said}")
+    return found
 
 
 def _fitted(found: Findings) -> list[str]:
@@ -82,7 +89,7 @@ def _errors(found: Findings) -> list[str]:
             continue  # the headline has it
         for name in found.rivals.fitted:
             rows = found.rows(kind, name)
-            parts = _medians(rows)
+            parts = _medians(rows, ends=True)
             wrong = rows.filter(pl.col("error").is_infinite()).height
             said = [f"{wrong} points are called saturated that were not"] if wrong else []
             if parts or said:

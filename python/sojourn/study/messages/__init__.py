@@ -1,12 +1,8 @@
-"""The message study: a message service on PostgreSQL, measured, fitted at one client count, judged at the others.
+"""The message study: a message service on PostgreSQL, fitted at one configuration, judged at the others (engine).
 
-plan       the TOML file, checked            points, seen   what a run is, and what it says
-live       runs on this machine              simulated      the same with known times
-models/    parallelism of the database, closed network, fit, best configuration
-analysis   laws, what limits                 run            part by part, resumed
-document   verdict and report: measured_section, model_section
+parallelism   how much the database does at once: the document's rule, the measured curve, the scalability law
+document      the document's own network        network    ours: workers held, pool of connections, declining
+fit           parameters with intervals, from the sections `reference` and `calibration`
+template      the rivals for `[fit] model = "messages"`     operational   laws and utilisations
+analyses      what only this study shows, for `[[analysis]]`
 """
-
-from sojourn.study.messages.plan import MessagesPlan, read_messages_plan
-
-__all__ = ["MessagesPlan", "read_messages_plan"]

@@ -12,7 +12,7 @@ the curve declines, so does the throughput of the whole past saturation.
 
     letter   here                              unit
     N        `clients`                         1
-    Z        `empty_share` x `retry_s`         s
+    Z        `Demands.think_s`                 s
     w, c     `Shape.workers`, `.connections`   1
     mu(n)    `Parallelism.rates`               1/s
 
@@ -27,12 +27,13 @@ from dataclasses import dataclass
 import sojourn as sj
 from sojourn.model import Closed, Delay, LoadDependent, Model, Pool, Queue
 from sojourn.model.nouns import Station
-from sojourn.study.messages.models.parallelism import Parallelism
+from sojourn.study.messages.parallelism import Parallelism
 
 LEAST_S = 1e-9
 HELD = ("parse", "database", "respond")
 MOST = 256  # connections that a database is thought to have
 BUSY = 0.9  # of what it can do: then it limits
+INNERMOST = ("dispatcher", "database", "connections", "workers")
 
 
 @dataclass(frozen=True)
@@ -47,34 +48,35 @@ class Shape:
 @dataclass(frozen=True)
 class Demands:
     """Times of one request, s: `network_s` between client and middleware, both ways; `dispatch_s` of the dispatcher's
-    thread; `parse_s` and `respond_s` of a worker. `empty_share`: of all requests, those that are followed by the delay."""
+    thread; `parse_s` and `respond_s` of a worker. `empty_share`: of all requests, those that are followed by the delay;
+    `own_s`: from an answer's arrival until the client has read it."""
 
     network_s: float
     dispatch_s: float
     parse_s: float
     respond_s: float
     empty_share: float = 0.0
+    own_s: float = 0.0
+
+    def think_s(self, retry_s: float) -> float:
+        """From an answer to the next request, in the mean."""
+        return self.empty_share * retry_s + self.own_s
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """`response_s` as a client sees it, without the retry delay; `number`: mean numbers at database (waiting for a
-    connection too) and with the workers (waiting too); `used`: share of what each could do: dispatcher, workers held,
-    connections (rate at the most that may be in), database (greatest rate of its curve)."""
+    """`response_s` as a client sees it, without the retry delay; `used`: share of what each could do: dispatcher, workers
+    held, connections (rate at the most that may be in), database (greatest rate of its curve)."""
 
     clients: int
     throughput_per_s: float
     response_s: float
-    number: dict[str, float]
     used: dict[str, float]
 
     @property
     def bottleneck(self) -> str:
         """The innermost that is used to 90 %; the round trip where nothing is."""
-        for name in ("dispatcher", "database", "connections", "workers"):
-            if self.used[name] >= BUSY:
-                return name
-        return "round trip"
+        return next((name for name in INNERMOST if self.used.get(name, 0.0) >= BUSY), "round trip")
 
 
 def message_network(d: Demands, database: Parallelism, shape: Shape, clients: int, retry_s: float) -> Model:
@@ -88,7 +90,7 @@ def message_network(d: Demands, database: Parallelism, shape: Shape, clients: in
     times = {"network": d.network_s, "parse": d.parse_s, "respond": d.respond_s}
     times |= {q.name: d.dispatch_s / shape.middlewares for q in nets}
     return Model(
-        stations, [Closed("c", clients, think_s=d.empty_share * retry_s)],
+        stations, [Closed("c", clients, think_s=d.think_s(retry_s))],
         demands_s={name: {"c": max(v, LEAST_S)} for name, v in times.items()}, visits={"database": {"c": 1.0}},
     )  # fmt: skip
 
@@ -104,5 +106,4 @@ def predict(d: Demands, database: Parallelism, shape: Shape, clients: int, retry
         "connections": x / allowed,
         "database": x / max(allowed, *database.rates(MOST)),
     }
-    number = {name: found.value("queue_length", name) for name in ("database", "workers")}
-    return Prediction(clients, x, clients / x - d.empty_share * retry_s, number, used)
+    return Prediction(clients, x, clients / x - d.think_s(retry_s), used)
