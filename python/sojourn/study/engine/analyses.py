@@ -15,20 +15,17 @@ if TYPE_CHECKING:
     from sojourn.study.engine.plan import Plan
 
 ANALYSES: dict[str, str] = {
-<<<<<<< HEAD
     "factorial": "sojourn.study.engine.factorial:factorial_analysis",
     "kv.laws": "sojourn.study.kv.laws:laws_analysis",
     "kv.limits": "sojourn.study.kv.limits:limits_analysis",
     "kv.measured": "sojourn.study.kv.measured:measured_analysis",
     "kv.models": "sojourn.study.kv.errors:models_analysis",
     "kv.multiget": "sojourn.study.kv.multiget:multiget_analysis",
-    "published": "sojourn.study.engine.published:published_analysis",
-=======
     "messages.database": "sojourn.study.messages.analyses:database",
-    "messages.times": "sojourn.study.messages.analyses:times",
-    "messages.limits": "sojourn.study.messages.analyses:limits",
     "messages.laws": "sojourn.study.messages.analyses:checked_laws",
->>>>>>> 104e7fa (Restored: what the commit of the web study had undone by its older tree (message study on the engine, solver and model changes since 863c0bf))
+    "messages.limits": "sojourn.study.messages.analyses:limits",
+    "messages.times": "sojourn.study.messages.analyses:times",
+    "published": "sojourn.study.engine.published:published_analysis",
     "two-class": "sojourn.study.web.analysis:two_class",
     "two-class.truth": "sojourn.study.web.truth:against_truth",
 }

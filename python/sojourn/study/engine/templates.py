@@ -22,11 +22,8 @@ from sojourn.table import Metrics
 
 AUTO = "auto"
 TEMPLATES: dict[str, str] = {
-<<<<<<< HEAD
     "kv": "sojourn.study.kv.template:TEMPLATE",
-=======
     "messages": "sojourn.study.messages.template",
->>>>>>> 104e7fa (Restored: what the commit of the web study had undone by its older tree (message study on the engine, solver and model changes since 863c0bf))
     "two-class": "sojourn.study.web.two_class:TEMPLATE",
 }
 

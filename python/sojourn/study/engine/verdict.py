@@ -187,8 +187,8 @@ def _seen(run: Mapping[str, Any], unit: str) -> str:
 
 
 def told(factors: Mapping[str, Any], varied: tuple[str, ...]) -> str:
-    """The factors that differ within the study."""
-    named = {name: value for name, value in factors.items() if name in varied} or factors
+    """The factors that differ within the study, always in one order."""
+    named = {name: factors[name] for name in varied if name in factors} or factors
     return ", ".join(
         f"{per_second(value)}"
         if name == "rate_per_s"

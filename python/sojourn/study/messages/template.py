@@ -48,7 +48,7 @@ def fit(runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
     found = fitted_to(frame(runs), LEVEL)
     rivals = {name: MessageModel(name, found, seed) for name in found.parallelisms}
     best = min(rivals, key=lambda name: rivals[name].model_error)
-    return Rivals(rivals, best, f"{best}: least error of the database's rate at sizes of the calibration left out")
+    return Rivals(rivals, best, f"{best} is quoted: it has the least of these errors")
 
 
 def read(path: Path) -> MessageModel:
@@ -80,6 +80,7 @@ class MessageModel:
     fitted: Fitted
     seed: int = 1
     level: float = LEVEL
+    error_of = "the database's rate, at sizes of the calibration left out"
 
     @property
     def estimates(self) -> dict[str, Estimate]:
