@@ -78,7 +78,7 @@ def _phases(plan: Plan, run: Run, folder: Path, say: Say) -> Findings:
     here = [point for point in points if point not in early]
     here += choose.chosen_points(choices, plan.times)
     runs = full + run([point for point in points if point in early]) + run(spread(here, plan.seed) if choices else here)
-    found = Findings(folder, runs, _varied(runs), choices=tuple(choices))
+    found = Findings(folder, runs, _varied(runs, plan), choices=tuple(choices))
     if plan.study.fit is None or plan.template is None or FIT not in plan.parts:
         return found
     predicted = predictions.written(folder)
@@ -96,7 +96,7 @@ def _phases(plan: Plan, run: Run, folder: Path, say: Say) -> Findings:
     asked = predictions.predicted_points(predicted, plan)
     blind = run(asked) + run(_full_of(asked, plan))
     table = pl.concat([tried, judged(predicted, blind)])
-    return replace(found, runs=runs + blind, varied=_varied(runs + blind), predicted=predicted, judged=table)
+    return replace(found, runs=runs + blind, varied=_varied(runs + blind, plan), predicted=predicted, judged=table)
 
 
 def _rivals(plan: Plan, used: list[RunFolder]) -> Rivals:
@@ -163,7 +163,8 @@ def _chosen(
     return early, choices
 
 
-def _varied(runs: list[RunFolder]) -> tuple[str, ...]:
+def _varied(runs: list[RunFolder], plan: Plan) -> tuple[str, ...]:
+    """Factors that differ between runs, in the order of the system."""
     factors = [run.manifest["factors"] for run in runs]
-    names = dict.fromkeys(name for one in factors for name in one)
+    names = dict.fromkeys([*plan.system.factors, *sorted(name for one in factors for name in one)])
     return tuple(name for name in names if len({repr(one.get(name)) for one in factors}) > 1)
