@@ -20,18 +20,6 @@ def study_file(path: Path) -> Path:
     return path / "study.toml" if path.is_dir() else path
 
 
-def testbed_of(path: Path) -> str:
-    """What the study at `path` says its testbed is; empty where it says none, or cannot be read."""
-    return str(_tables(path).get("testbed", ""))
-
-
-def _tables(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(study_file(path).read_text())
-    except (OSError, ValueError):
-        return {}
-
-
 def read_data(file: Path, seed: int | None = None) -> dict[str, Any]:
     """The file's tables; `seed` takes the place of that in `[load]`.
 
@@ -65,12 +53,6 @@ def parts(only: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 def fingerprint(study: BaseModel, mark: str = "") -> str:
     """The same for the same study only; `mark`: what else makes a difference."""
     return hashlib.sha256((study.model_dump_json() + mark).encode()).hexdigest()[:16]
-
-
-def lessened(section: Section) -> Section:
-    """A section with what its `quick` takes instead; what is absent there stays."""
-    less = section.quick.model_dump().items()  # type: ignore[attr-defined]
-    return section.model_copy(update={k: v for k, v in less if v is not None and k != "repetitions"})
 
 
 def checked(kind: type[Any], data: dict[str, Any], file: Path, prefix: str = "") -> Any:
