@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import tomli_w
 
-from sojourn.model.toml import table_lines
+
 from sojourn.study.kv.template import NETWORK
 from sojourn.study.recovery import coverage, recovered
 from sojourn.system.kv.simulated import KnownTimes
@@ -33,7 +34,7 @@ def one(system: str, seed: int) -> list[dict[str, Any]]:
     known = SYSTEMS[system]
     truths = {"network": known.network_s, "net thread": known.net_s, "server": known.server_s, "held": known.held_s}
     text = STUDY.read_text().replace(
-        "[system]\n", "\n".join(table_lines(["system"], known.model_dump(exclude={"kind"})))
+        "[system]\n", tomli_w.dumps({"system": known.model_dump(exclude={"kind"}, exclude_none=True)})
     )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "study.toml")

@@ -7,7 +7,6 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 from rich.table import Table
 
@@ -16,8 +15,7 @@ from sojourn.errors import InputError
 from sojourn.units import interval, percent
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from sojourn.report import Section
     from sojourn.table import Metrics
 
 
@@ -117,6 +115,7 @@ def validate_file(
     """Each run: predicted, prediction interval, measured, inside or not."""
     from sojourn.fit.model import FittedModel
     from sojourn.fit.runs import observe_runs
+    from sojourn.fit.validate_model import scores
 
     measured = observe_runs(runs)
     found = FittedModel.read(path).validate(measured, level, changed, up_to)
@@ -145,11 +144,17 @@ def _judged(row: dict[str, Any]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def scores(found: pl.DataFrame, level: float) -> str:
-    """How many measured values lie in their intervals, and the median error, by quantity."""
-    parts = []
-    for (metric,), rows in found.group_by("metric", maintain_order=True):
-        errors = rows["error"].drop_nulls().abs()
-        median = f", median error {percent(float(np.median(errors.to_numpy())))}" if len(errors) else ""
-        parts.append(f"{str(metric).replace('_', ' ')} {rows['inside_interval'].sum()} of {rows.height}{median}")
-    return f"in their {percent(level, 0)} prediction intervals: {'; '.join(parts)}"
+def section_of(path: Path, runs: list[Path]) -> Section:
+    """What a fitted file says of runs, for a report."""
+    if not is_fitted_model(path):
+        from sojourn.cli.validate import own_model
+        from sojourn.report import Code, Section
+
+        fitted, result, text = own_model(path, runs, None)
+        lead = f"Relative errors of {fitted.model} {fitted.variant}, mean of |predicted / measured - 1|, %."
+        return Section("Measured against predicted", "\n".join(filter(None, (lead, result.message))), (Code(text),))
+    from sojourn.fit.document import model_section
+    from sojourn.fit.model import FittedModel
+    from sojourn.fit.runs import observe_runs
+
+    return model_section(FittedModel.read(path), observe_runs(runs))

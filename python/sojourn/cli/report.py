@@ -12,17 +12,22 @@ from sojourn.cli.output import check_writable
 
 def report(
     runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
+    model: Annotated[Path | None, typer.Option(help="a fitted.toml: measured against predicted")] = None,
     out: Annotated[Path, typer.Option(help="the HTML file to write")] = Path("report.html"),
     figures: Annotated[Path | None, typer.Option(help="also write each figure as SVG and PNG into this folder")] = None,
 ) -> None:
-    """Writes one self-contained HTML file: verdict, figures, tables, how it was measured."""
+    """Writes one self-contained HTML file: what came out, what limits it, figures, tables, how it was measured."""
+    from sojourn.cli.fit_model import section_of
     from sojourn.measure.document import runs_document
     from sojourn.measure.folder import run_folders
     from sojourn.report import write_figures, write_html
 
     check_writable(out)
-    document = runs_document(run_folders(runs))
+    folders = run_folders(runs)
+    document = runs_document(folders, section_of(model, folders) if model is not None else None)
     write_html(document, out)
+    for line in document.verdict:
+        typer.echo(line)
     typer.echo(f"written to {out}")
     if figures:
         for path in write_figures(document, figures):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import tomli_w
 
 from sojourn.errors import InputError
 from sojourn.fit.fitted import Estimate
 from sojourn.fit.predict_model import template_of
 from sojourn.model import Model
-from sojourn.model.toml import table_lines
+from sojourn.model.toml import as_tables
 from sojourn.units import percent
 
 if TYPE_CHECKING:
@@ -22,17 +23,18 @@ if TYPE_CHECKING:
 
 def to_toml(fitted: FittedModel) -> str:
     """The text of the file."""
-    head: dict[str, Any] = {"level": fitted.level, "seed": fitted.seed, "method": fitted.method, "message": fitted.message,
-                            "model_error": fitted.model_error, "degrees": fitted.degrees,
-                            "configurations": [json.dumps(c) for c in fitted.configurations],
-                            "held_out": [json.dumps(row) for row in fitted.held_out]}  # fmt: skip
-    lines = [fitted.model.to_toml(), *table_lines(["fit"], head), *table_lines(["fit", "noise"], fitted.noise)]
-    lines += table_lines(["fit", "estimates"], {path: list(e) for path, e in fitted.estimates.items()})
-    lines += table_lines(["fit", "draws"], {p: fitted.draws[:, i].tolist() for i, p in enumerate(fitted.paths)})
+    fit: dict[str, Any] = {
+        "level": fitted.level, "seed": fitted.seed, "method": fitted.method, "message": fitted.message,
+        "model_error": fitted.model_error, "degrees": fitted.degrees,
+        "configurations": [json.dumps(c) for c in fitted.configurations],
+        "held_out": [json.dumps(row) for row in fitted.held_out], "noise": dict(fitted.noise),
+        "estimates": {path: list(e) for path, e in fitted.estimates.items()},
+        "draws": {path: fitted.draws[:, i].tolist() for i, path in enumerate(fitted.paths)},
+    }  # fmt: skip
     if fitted.alternatives:
         weights, models = zip(*fitted.alternatives, strict=True)
-        lines += table_lines(["fit", "alternatives"], {"weights": list(weights), "files": [to_toml(m) for m in models]})
-    return "\n".join(lines)
+        fit["alternatives"] = {"weights": list(weights), "files": [to_toml(m) for m in models]}
+    return tomli_w.dumps({**as_tables(fitted.model), "fit": fit})
 
 
 def read(path: Path | str) -> FittedModel:

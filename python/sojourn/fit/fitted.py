@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
+import tomli_w
 
 from sojourn.errors import InputError
 from sojourn.fit.forward import Spec
+from sojourn.model.fields import plain
 from sojourn.units import per_second, percent, seconds
 
 Row = dict[str, float]
@@ -113,23 +115,17 @@ class Fitted:
             ) from None
         return fitted
 
-    def to_toml(self, table: str = "") -> str:
-        """The text of the file, or of a table of one: a head for people, samples last."""
-        below = f"{table}." if table else ""
-        lines = [f"[{table}]"] if table else []
-        lines += [f"{name} = {_toml(getattr(self, name))}" for name in ("model", "variant", "level", "seed", "notes")]
-        lines += ["", f"[{below}parameters]  # value, low, high"]
-        lines += [f"{name} = {_toml(list(estimate))}" for name, estimate in self.parameters.items()]
-        lines += ["", f"[{below}given]", *(f"{name} = {_toml(value)}" for name, value in self.given.items())]
-        for key in ("measured", "held_out"):
-            for row in getattr(self, key):
-                lines += ["", f"[[{below}{key}]]", *(f"{name} = {_toml(value)}" for name, value in row.items())]
-        lines += [
-            "",
-            f"[{below}samples]",
-            *(f"{name} = {_toml(list(values))}" for name, values in self.samples.items()),
-        ]
-        return "\n".join(lines) + "\n"
+    def to_toml(self) -> str:
+        """The text of the file."""
+        return tomli_w.dumps(self.as_tables())
+
+    def as_tables(self) -> dict[str, Any]:
+        """What the file has: a head for people, samples last."""
+        head = {name: getattr(self, name) for name in ("model", "variant", "level", "seed", "notes")}
+        rows = {name: [_plain(row) for row in getattr(self, name)] for name in ("measured", "held_out")}
+        parameters = {name: list(estimate) for name, estimate in self.parameters.items()}
+        tables = {"parameters": parameters, "given": _plain(self.given), **rows, "samples": self.samples}
+        return head | tables
 
     def __str__(self) -> str:
         title = f"{self.model}/{self.variant}" if self.model == "two-class" else self.model
@@ -141,25 +137,13 @@ class Fitted:
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
+def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: plain(value) for name, value in table.items()}
+
+
 def _text(name: str) -> Any:
     return per_second if name.endswith("_per_s") else seconds if name.endswith("_s") else lambda v: f"{v:.3f}"
 
 
 def _demand(name: str, value: float) -> str:
     return f", {seconds(1 / value)} a request" if name.startswith("mu") else ""
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
-    if isinstance(value, (float, np.floating)):
-        return repr(float(value))
-    if isinstance(value, str):
-        return '"' + "".join(_escaped(c) for c in value) + '"'
-    return "[" + ", ".join(_toml(item) for item in value) + "]"
-
-
-def _escaped(c: str) -> str:
-    return "\\" + c if c in '"\\' else f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c

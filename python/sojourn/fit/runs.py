@@ -127,9 +127,6 @@ def _run(folder: RunFolder) -> Run:
             means[row["class"], metric] = (value, error)
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
-    alone = [name for name in busy if name.startswith("process ")]
-    if len(alone) == 1:
-        busy["processes"] = busy[alone[0]]
     placed = manifest.get("placement", {}).get("server", [])
     verdict = bool(manifest.get("valid")), tuple(manifest.get("reasons", ()))
     named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
@@ -139,6 +136,8 @@ def _run(folder: RunFolder) -> Run:
         return Run(folder.path.name, dict(manifest["factors"]), means, busy, cores, *verdict, _scv(folder))
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
+    if len(alone := [name for name in busy if name.startswith("process ")]) == 1:
+        busy["processes"] = busy[alone[0]]
     if placed and all(f"core {core}" in busy for core in placed):
         busy["cores"] = sum(busy[f"core {core}"] for core in placed)
     for core, station in (manifest.get("servers") or {}).items():

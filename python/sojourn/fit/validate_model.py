@@ -17,6 +17,7 @@ from sojourn.fit.fitted import check_level
 from sojourn.fit.runs import Run, Runs
 from sojourn.model import Queue
 from sojourn.model.unknown import replaced
+from sojourn.units import percent
 
 if TYPE_CHECKING:
     from sojourn.fit.model import FittedModel
@@ -58,6 +59,16 @@ def validate_model(
     if not rows:
         raise InputError("no run is left", "validate", "give runs of what the model has, or a larger --up-to")
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def scores(found: pl.DataFrame, level: float) -> str:
+    """How many measured values lie in their intervals, and the median error, by quantity."""
+    parts = []
+    for (metric,), rows in found.group_by("metric", maintain_order=True):
+        errors = rows["error"].drop_nulls().abs()
+        median = f", median error {percent(float(np.median(errors.to_numpy())))}" if len(errors) else ""
+        parts.append(f"{str(metric).replace('_', ' ')} {rows['inside_interval'].sum()} of {rows.height}{median}")
+    return f"in their {percent(level, 0)} prediction intervals: {'; '.join(parts)}"
 
 
 def check_up_to(share: float) -> None:

@@ -33,15 +33,23 @@ def diagnose(runs: Sequence[Path | str | RunFolder]) -> dict[str, Diagnosis]:
     for folder in folders:
         if (level := read_level(folder)) is not None:
             load = str([folder.manifest.get("factors", {}).get(name) for name in LOAD] + [level.users])
-            series.setdefault(_setting(folder), {}).setdefault(load, []).append(level)
+            series.setdefault(setting_of(folder), {}).setdefault(load, []).append(level)
     return {setting: diagnose_levels([_mean(own) for own in loads.values()]) for setting, loads in series.items()}
 
 
-def _setting(folder: RunFolder) -> str:
+def setting_of(folder: RunFolder) -> str:
+    """What is true of the service beside its load: `workers = 4`."""
     factors = folder.manifest.get("factors", {})
     watched = folder.manifest.get("resources") is not None  # of a study's system all factors are its own but the load
     own = {k: v for k, v in factors.items() if k not in (LOAD if watched else ASKED)}
     return ", ".join(f"{name} = {value}" for name, value in own.items())
+
+
+def load_of(folder: RunFolder) -> float:
+    """Users or requests per second that were asked for; those that came where nobody says."""
+    factors = folder.manifest.get("factors", {})
+    asked = factors.get("users", factors.get("rate_per_s"))
+    return float(asked if asked is not None else (folder.manifest.get("generator") or {}).get("offered_per_s") or 0.0)
 
 
 def read_level(folder: RunFolder) -> Level | None:
@@ -69,7 +77,7 @@ def read_level(folder: RunFolder) -> Level | None:
         throughput_error=_error(done),
         response_error=_error(response),
         sent_s=values.get(("service", "response_time"), response)["value"],
-        connections=sum(int(lane.get("connections") or 0) for lane in lanes),
+        connections=sum(int(lane.get("connections_max") or lane.get("connections") or 0) for lane in lanes),
         client_busy=max(threads, default=0.0),
         client_shares=0.0 if counted else sum(threads) / max(len(placed.get("server", ())), 1),
         late=any(reason.startswith("the generator was the bottleneck") for reason in manifest.get("reasons", ())),

@@ -1,17 +1,17 @@
 """A model as a TOML file and back: the file says everything that the object says, in the same nouns and order.
 
-Values come from the standard library's parser, line numbers for errors from `sojourn._native.toml_lines`.
+Values come from the standard library's parser, line numbers for errors from `sojourn._native.toml_lines`; tomli-w writes.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import tomli_w
 
 from sojourn.errors import ModelError
 from sojourn.model.fields import as_table, from_table, instead, plain, time
@@ -34,8 +34,7 @@ STATIONS: dict[str, type] = {kind.kind: kind for kind in (Queue, Delay, LoadDepe
 CLASSES: dict[str, type] = {kind.kind: kind for kind in (Closed, Open)}
 PARTS = ("name", "stations", "classes", "demands_s", "service_s", "visits", "routing", "regions", "factors", "observed")
 BESIDE = ("fit",)  # what a fitted model has beside the model
-BARE = re.compile(r"[A-Za-z0-9_-]+")
-WIDTH = 110
+NOUNS = ("stations", "classes", "regions")
 
 
 def read(path: Path | str) -> Model:
@@ -131,61 +130,29 @@ def _row(row: Any, place: str) -> Any:
 
 def to_toml(model: Model) -> str:
     """The file of a model; `parse` gives the same model back."""
-    head = [f"name = {_text(model.name)}", ""] if model.name else []
-    return "\n".join([*head, *_lines(model)]).rstrip("\n") + "\n"
+    return tomli_w.dumps(as_tables(model))
 
 
 def write(model: Model, path: Path | str) -> None:
     Path(path).write_text(to_toml(model), encoding="utf-8")
 
 
-def _lines(model: Model) -> Iterator[str]:
-    for part, nouns in (("stations", model.stations), ("classes", model.classes), ("regions", model.regions)):
-        for noun in nouns:
-            table = as_table(noun)
-            if table.get("kind") in ("queue", "region"):
-                del table["kind"]
-            yield from table_lines([part, noun.name], table)
+def as_tables(model: Model) -> dict[str, Any]:
+    """What the file has, as tables in tables."""
+    found: dict[str, Any] = {"name": model.name} if model.name else {}
+    for part in NOUNS:
+        found[part] = {noun.name: _usual(as_table(noun)) for noun in getattr(model, part)}
     for part in ("demands_s", "service_s", "visits"):
-        for station, row in getattr(model, part).items():
-            yield from table_lines([part, station], {c: plain(v) for c, v in row.items()})
-    for cls, rows in model.routing.items():
-        if not rows:
-            yield from table_lines(["routing", cls], {})
-        for start, row in rows.items():
-            table = as_table(row) if isinstance(row, Choice) else {end: plain(p) for end, p in row.items()}
-            yield from table_lines(["routing", cls, start], table)
-    for part in ("factors", "observed"):
-        if getattr(model, part):
-            yield from table_lines([part], {key: plain(value) for key, value in getattr(model, part).items()})
+        found[part] = {s: {c: plain(v) for c, v in row.items()} for s, row in getattr(model, part).items()}
+    found["routing"] = {cls: {start: _ends(row) for start, row in rows.items()} for cls, rows in model.routing.items()}
+    found |= {part: {key: plain(v) for key, v in getattr(model, part).items()} for part in ("factors", "observed")}
+    return {part: value for part, value in found.items() if value}
 
 
-def table_lines(path: Iterable[str], table: Mapping[str, Any]) -> Iterator[str]:
-    """A table with its head, and an empty line."""
-    yield f"[{'.'.join(map(_key, path))}]"
-    for key, value in table.items():
-        yield f"{_key(key)} = {_shown(value)}"
-    yield ""
+def _usual(table: dict[str, Any]) -> dict[str, Any]:
+    """Without the kind that is meant where none is given."""
+    return {k: v for k, v in table.items() if (k, v) not in (("kind", "queue"), ("kind", "region"))}
 
 
-def _key(name: str) -> str:
-    return name if BARE.fullmatch(name) else _text(name)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {_shown(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, list):
-        inner = [_shown(v) for v in value]
-        flat = ", ".join(inner)
-        return f"[{flat}]" if len(flat) < WIDTH else "[\n" + "".join(f"    {x},\n" for x in inner) + "]"
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, bool):
-        return str(value).lower()
-    return repr(value) if math.isfinite(value) else str(value)
-
-
-def _text(value: str) -> str:
-    # TOML's basic strings are JSON's, but DEL must be escaped as well
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _ends(row: Any) -> dict[str, Any]:
+    return as_table(row) if isinstance(row, Choice) else {end: plain(p) for end, p in row.items()}

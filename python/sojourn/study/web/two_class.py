@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import tomli_w
 
 from sojourn.errors import FitError, InputError
 from sojourn.fit import Fitted, compare
@@ -85,10 +86,10 @@ class FittedGroups:
 
     def write(self, path: Path) -> None:
         """A `fitted.toml` of the first group, with the others in tables of it."""
-        values = list(self.groups)
-        parts = [f"group_by = {self.group_by!r}\ngroup = {values[0]}\n"] if self.group_by else []
-        parts += [self.groups[v].to_toml(f"groups.{v}" if k else "") for k, v in enumerate(values)]
-        path.write_text("\n".join(parts))
+        (value, first), *rest = self.groups.items()
+        head = {"group_by": self.group_by, "group": value} if self.group_by else {}
+        groups = {str(other): fitted.as_tables() for other, fitted in rest}
+        path.write_text(tomli_w.dumps(head | first.as_tables() | ({"groups": groups} if groups else {})), encoding="utf-8")
 
 
 def times(fitted: Fitted) -> dict[str, Estimate]:
