@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def to_toml(fitted: FittedModel) -> str:
     """The text of the file."""
-    fit: dict[str, Any] = {
+    fit: dict[str, object] = {
         "level": fitted.level, "seed": fitted.seed, "method": fitted.method, "message": fitted.message,
         "model_error": fitted.model_error, "degrees": fitted.degrees,
         "configurations": [json.dumps(c) for c in fitted.configurations],
