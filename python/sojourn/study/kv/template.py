@@ -20,12 +20,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+import tomli_w
 from scipy.stats import norm
 
 from sojourn.errors import FitError, InputError, StudyError
 from sojourn.fit.fitted import Estimate
 from sojourn.measure.folder import RunFolder
-from sojourn.model.toml import table_lines
 from sojourn.study import estimate
 from sojourn.study.engine.templates import Rivals
 from sojourn.study.kv.models import (
@@ -123,7 +123,7 @@ class FittedKv:
         """`[fit]`, a configuration a line."""
         head = {"model": self.model, "level": self.level, "model_error": self.model_error, "message": self.message,
                 "configurations": [json.dumps(asdict(one)) for one in self.configurations]}  # fmt: skip
-        path.write_text("\n".join(table_lines(["fit"], head)), encoding="utf-8")
+        path.write_text(tomli_w.dumps({"fit": head}), encoding="utf-8")
 
 
 class KvTemplate:

@@ -89,7 +89,9 @@ class FittedGroups:
         (value, first), *rest = self.groups.items()
         head = {"group_by": self.group_by, "group": value} if self.group_by else {}
         groups = {str(other): fitted.as_tables() for other, fitted in rest}
-        path.write_text(tomli_w.dumps(head | first.as_tables() | ({"groups": groups} if groups else {})), encoding="utf-8")
+        path.write_text(
+            tomli_w.dumps(head | first.as_tables() | ({"groups": groups} if groups else {})), encoding="utf-8"
+        )
 
 
 def times(fitted: Fitted) -> dict[str, Estimate]:
