@@ -15,7 +15,6 @@ from typing import Any
 import polars as pl
 import tomli_w
 
-
 from sojourn.study.kv.template import NETWORK
 from sojourn.study.recovery import coverage, recovered
 from sojourn.system.kv.simulated import KnownTimes
