@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check test live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages demo clean
+.PHONY: help setup build check test live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services demo clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -65,6 +65,9 @@ bench-kv: build ## the memcached middleware beside nutcracker, and the load on m
 
 bench-messages: build ## the message service beside pgbench with the same statements
 	$(PY) benches/messages/run.py
+
+bench-services: build ## small services whose limit is known: predicted, then measured (15 minutes)
+	$(PY) benches/services/run.py --out benches/services/$$(date +%F)
 
 demo: build ## the web study, its verdict, and the path of one HTML report
 	$(VENV)/bin/sojourn study studies/web --quick

@@ -39,6 +39,12 @@ from sojourn.table import Metrics
 SERVICES = Path(__file__).resolve().parents[2] / "tests/live/services"
 USERS = 64  # of the runs that tell where it saturates
 LEVEL = 0.90
+NEEDS_NGINX = ("proxied", "static")
+TRUTH = {  # what limits the service, at the loads that are predicted
+    "constant": "workers that wait", "exponential": "workers that wait", "proxied": "workers that wait", "cores": "one thread",
+    "database": "a lock", "threads": "a lock (the interpreter's)", "pauses": "workers that wait", "pool": "connections",
+    "two-pages": "workers that wait", "cache": "workers that wait", "static": "cores",
+}  # fmt: skip
 Row = dict[str, Any]
 
 
@@ -60,8 +66,9 @@ def main() -> None:
     found = [row for name in names for row in rows(given.out / name)]
     frame = pl.DataFrame(found, infer_schema_length=None)
     frame.write_csv(given.out / "raw.csv", float_precision=6)
-    (given.out / "summary.md").write_text(summary(frame))
-    print(summary(frame))
+    text = summary(frame) + limits(names, given.out)
+    (given.out / "summary.md").write_text(text)
+    print(text)
 
 
 @contextmanager
@@ -82,6 +89,9 @@ def run(name: str, out: Path) -> None:
     """The study as it stands, and then the same service kept full, in OUT/NAME."""
     here = out / name
     here.mkdir(parents=True)
+    if name in NEEDS_NGINX and shutil.which("nginx") is None:
+        (here / "refused.txt").write_text("skipped: nginx is not installed (tools/system-packages)\n")
+        return
     for file in (*SERVICES.glob("*.py"), *SERVICES.glob("*.txt")):
         shutil.copy(file, out)
     shutil.copytree(SERVICES / name, here, dirs_exist_ok=True)
@@ -183,6 +193,27 @@ def _row(service: str, model: str, asked: str, row: Row, measured: float, run: R
         "error": None if value is None else value / measured - 1, "inside": held, "valid": run.manifest["valid"],
         "reasons": "; ".join(run.manifest["reasons"]),
     }  # fmt: skip
+
+
+def limits(names: list[str], out: Path) -> str:
+    """What the laws say is the limit (`sojourn.diagnosis`), of the runs at the first setting; and what auto says of itself."""
+    lines = [
+        "\n## The limit, by laws, and what auto says\n",
+        "| service | in truth | by laws | auto |",
+        "|---|---|---|---|",
+    ]
+    for name in names:
+        if not (out / name / "study/runs").is_dir():
+            continue
+        runs = [RunFolder.open(path) for path in run_folders([out / name / "study/runs"])]
+        ramp = next(run for run in runs if run.manifest["section"] == "ramp")
+        first = {k: v for k, v in ramp.manifest["factors"].items() if k != "rate_per_s"}
+        found = sj.diagnose([run for run in runs if run.manifest["factors"].items() >= first.items()])
+        told = "; ".join(one.sentence for one in found.values())
+        said = (out / name / "auto.txt").read_text().splitlines()
+        words = [said[0], *(line.strip() for line in said if "saturate between" in line or "in all runs" in line)]
+        lines.append(f"| {name} | {TRUTH[name]} | {told} | {'. '.join(words)} |")
+    return "\n".join(lines) + "\n"
 
 
 def summary(frame: pl.DataFrame) -> str:
