@@ -16,6 +16,7 @@ from sojourn.fit.candidates import choose_model
 from sojourn.fit.fitted import Estimate
 from sojourn.fit.lightest import spread_square
 from sojourn.fit.model import FittedModel, fit_model
+from sojourn.fit.next_runs import next_runs
 from sojourn.fit.runs import Run, Runs
 from sojourn.model import Queue
 
@@ -55,6 +56,14 @@ def test_a_setting_that_was_varied_is_the_number_of_servers() -> None:
     assert chosen.name.startswith("as many servers as workers") and "in all runs" not in chosen.why
     low, high = chosen.best.predict({"rate_per_s": 50.0, "workers": 4}, 0.9).interval("saturation_rate")
     assert low is not None and high is not None and low <= 200 and 199.9 <= high < 300
+
+
+def test_the_next_runs_change_what_never_changed() -> None:
+    """Nothing else tells whether the workers limit the service; a rate that one worker could not serve is not asked of one."""
+    chosen = choose_model(Runs([sleeping(rate) for rate in LOW]))
+    found = next_runs(chosen.best, 2)
+    assert found["workers"][0] != 2 and (found["narrower"] > 0).all()
+    assert all(row["rate_per_s"] < 50 * row["workers"] for row in found.iter_rows(named=True))
 
 
 def test_whole_factors_may_be_servers_and_others_not() -> None:

@@ -4,6 +4,10 @@ Source: V. V. Fedorov, Theory of Optimal Experiments (1972), ch. 3: one run afte
 sum J'J grows most; J has the slopes of the logarithms of what a run measures by what is searched, by their errors.
 Candidates are combinations of levels of the factors: between the least and the most of the runs, and a third beyond, but
 below 0.9 of saturation.
+
+Of a model with alternatives the runs are asked for that tell these apart: where, on average over the candidates, what they
+predict differs least afterwards (D. A. Cohn, Z. Ghahramani, M. I. Jordan: Active Learning with Statistical Models. J. Artif.
+Intell. Res. 4, 1996, pp. 129-145), the differences taken as normal. A setting that never changed is halved and doubled too.
 """
 
 from __future__ import annotations
@@ -21,13 +25,17 @@ from sojourn.fit.model import FittedModel
 from sojourn.fit.problem import FLOOR
 
 LEVELS, BEYOND, MOST_SHARE, MOST = 8, 4 / 3, 0.9, 400
+MOST_APART = 1.5  # logarithms of response times that differ by more are told apart anyway
 
 
 def next_runs(fitted: FittedModel, count: int = 3) -> pl.DataFrame:
     """`count` runs, the best first: a column a factor, and `narrower`, by how much the intervals of all unknowns together
-    get narrower (geometric mean). Raises InputError for a count below 1."""
+    get narrower (geometric mean), or those of predictions where several models are averaged. Raises InputError for a count below
+    1."""
     if count < 1:
         raise InputError(count, "next", "give 1 or more")
+    if fitted.alternatives:
+        return _telling_apart(fitted, count)
     options = _options(fitted)
     evaluator = Evaluator(fitted.template, options)
     values = np.array([[fitted.estimates[p].value for p in fitted.paths]])
@@ -50,15 +58,46 @@ def next_runs(fitted: FittedModel, count: int = 3) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _options(fitted: FittedModel) -> list[dict[str, Any]]:
-    """The configurations of the runs, and combinations of levels."""
+def _telling_apart(fitted: FittedModel, count: int) -> pl.DataFrame:
+    options = _options(fitted, settings=True)
+    models = [(1 - sum(weight for weight, _ in fitted.alternatives), fitted.alone), *fitted.alternatives]
+    weight = np.array([weight for weight, _ in models])
+    found = [_responses(model, options) for _, model in models]
+    logs = np.stack([log for log, _ in found])
+    possible = np.max([share for _, share in found], axis=0) < MOST_SHARE
+    apart = np.clip(logs - weight @ logs, -MOST_APART, MOST_APART)
+    covariance = (weight[:, None] * apart).T @ apart
+    error = np.hypot(FLOOR["response_time"], fitted.noise.get("response_time", 0.0))
+    rows: list[dict[str, Any]] = []
+    for _ in range(count):
+        gain = (covariance**2).sum(axis=0) / (np.diag(covariance) + error**2)
+        best = int(np.argmax(np.where(possible, gain, -np.inf)))
+        before = max(float(np.trace(covariance)), 1e-12)
+        covariance = covariance - np.outer(covariance[:, best], covariance[best]) / (covariance[best, best] + error**2)
+        left = max(float(np.trace(covariance)), 0.0)
+        rows.append({**options[best], "narrower": float(1 - np.sqrt(min(left / before, 1.0)))})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _responses(model: FittedModel, options: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+    """Logarithms of response times and shares of saturation, an option each; settings that change nothing are left out."""
+    known = {*model.template.factors, "rate_per_s", "users", "think_s"}
+    own = [{name: value for name, value in one.items() if name in known} for one in options]
+    found = Evaluator(model.template, own).at(np.array([[model.estimates[p].value for p in model.paths]]))
+    return np.log(found.values["", "", "response_time"]), found.share
+
+
+def _options(fitted: FittedModel, settings: bool = False) -> list[dict[str, Any]]:
+    """The configurations of the runs, and combinations of levels; `settings`: a number of the service that never changed is
+    halved and doubled."""
     names = list(dict.fromkeys(name for one in fitted.configurations for name in one))
     levels = []
     for name in names:
         seen = sorted({one[name] for one in fitted.configurations if name in one}, key=lambda v: (str(type(v)), v))
         numbers = [v for v in seen if isinstance(v, int | float) and not isinstance(v, bool)]
         if len(numbers) < 2 or len(numbers) < len(seen):
-            levels.append(seen)
+            one = numbers[0] if settings and numbers and isinstance(numbers[0], int) else 0
+            levels.append(seen if not one else sorted({max(one // 2, 1), one, 2 * one}))
             continue
         grid = np.linspace(numbers[0], numbers[-1] * BEYOND, LEVELS)
         whole = all(isinstance(v, int) for v in numbers)
