@@ -91,7 +91,7 @@ def _options(fitted: FittedModel, settings: bool = False) -> list[dict[str, Any]
     """The configurations of the runs, and combinations of levels; `settings`: a number of the service that never changed is
     halved and doubled."""
     names = list(dict.fromkeys(name for one in fitted.configurations for name in one))
-    levels = []
+    levels: list[list[Any]] = []
     for name in names:
         seen = sorted({one[name] for one in fitted.configurations if name in one}, key=lambda v: (str(type(v)), v))
         numbers = [v for v in seen if isinstance(v, int | float) and not isinstance(v, bool)]
