@@ -36,6 +36,9 @@ from sojourn.lab.registry import Book
 from sojourn.measure.folder import RunFolder, run_folders
 from sojourn.table import Metrics
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from record import describe
+
 SERVICES = Path(__file__).resolve().parents[2] / "tests/live/services"
 USERS = 64  # of the runs that tell where it saturates
 LEVEL = 0.90
@@ -66,6 +69,10 @@ def main() -> None:
     found = [row for name in names for row in rows(given.out / name)]
     frame = pl.DataFrame(found, infer_schema_length=None)
     frame.write_csv(given.out / "raw.csv", float_precision=6)
+    pl.DataFrame([row for name in names for row in run_rows(given.out / name)], infer_schema_length=None).write_csv(
+        given.out / "runs.csv", float_precision=7
+    )
+    describe(given.out, {"nginx": nginx_version})
     text = summary(frame) + limits(names, given.out)
     (given.out / "summary.md").write_text(text)
     print(text)
@@ -149,6 +156,31 @@ def rows(here: Path) -> list[Row]:
     ]
 
 
+def run_rows(here: Path) -> list[Row]:
+    """A row a run: what was asked, what was measured, whether it is valid."""
+    folders = [path for path in (here / "study/runs", here / "full/runs") if path.is_dir()]
+    found = []
+    for run in [RunFolder.open(path) for path in run_folders(folders)] if folders else []:
+        frame = run.frame("metrics")
+        known = {} if frame is None else {
+            (row["station"], row["metric"]): row["value"] for row in frame.filter(pl.col("class") == "", pl.col("q").is_null()).to_dicts()
+        }  # fmt: skip
+        factors = {k: v for k, v in run.manifest["factors"].items() if k not in ("rate_per_s", "users", "think_s")}
+        found.append({
+            "service": here.name, "section": run.manifest["section"], "setting": ", ".join(f"{k} {v}" for k, v in factors.items()),
+            "rate_per_s": run.manifest["factors"].get("rate_per_s"), "users": run.manifest["factors"].get("users"),
+            "throughput_per_s": known.get(("", "throughput")), "response_s": known.get(("", "response_time")),
+            "cpu_utilisation": known.get(("cpu", "utilisation")), "cpu_demand_s": known.get(("cpu", "service_demand")),
+            "valid": run.manifest["valid"], "reasons": "; ".join(run.manifest["reasons"]),
+        })  # fmt: skip
+    return found
+
+
+def nginx_version() -> str | None:
+    found = shutil.which("nginx")
+    return None if found is None else subprocess.run([found, "-v"], capture_output=True, text=True).stderr.strip()
+
+
 def _predicted(chosen: Any, point: Row) -> list[Row]:
     try:
         return list(chosen.best.predict(point, LEVEL).frame.iter_rows(named=True))
@@ -228,10 +260,10 @@ def summary(frame: pl.DataFrame) -> str:
 
 
 def _counts(rows: pl.DataFrame) -> list[str]:
-    known = rows.filter(pl.col("inside").is_not_null())
-    lines = [f"{known['inside'].sum()} of {known.height} inside."]
+    known = rows.filter(pl.col("inside").is_not_null(), pl.col("valid"))
+    lines = [f"{known['inside'].sum()} of {known.height} measured values of valid runs lie inside."]
     for metric in ("response_time", "saturation_rate"):
-        errors = known.filter(pl.col("metric") == metric, pl.col("valid"))["error"].abs()
+        errors = known.filter(pl.col("metric") == metric)["error"].abs()
         lines.append(f"Median error of {metric.replace('_', ' ')}: {errors.median() or 0:.1%} of {len(errors)}.")
     return lines
 
