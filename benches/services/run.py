@@ -137,6 +137,8 @@ def rows(here: Path) -> list[Row]:
     if (here / "refused.txt").exists():
         status = (here / "refused.txt").read_text().strip()
         return [{"service": here.name, "model": "hand", "asked": "all", "metric": "refused", "status": status}]
+    if not (here / "full/runs").is_dir():
+        return [{"service": here.name, "model": "hand", "asked": "all", "metric": "refused", "status": "cut off before its end"}]
     told = json.loads((here / "study/predictions.json").read_text())
     runs = [RunFolder.open(path) for path in run_folders([here / "study/runs", here / "full/runs"])]
     ramp = [run for run in runs if run.manifest["section"] == "ramp"]
@@ -235,7 +237,7 @@ def limits(names: list[str], out: Path) -> str:
         "|---|---|---|---|",
     ]
     for name in names:
-        if not (out / name / "study/runs").is_dir():
+        if not (out / name / "auto.txt").exists():
             continue
         runs = [RunFolder.open(path) for path in run_folders([out / name / "study/runs"])]
         ramp = next(run for run in runs if run.manifest["section"] == "ramp")
