@@ -138,7 +138,15 @@ def rows(here: Path) -> list[Row]:
         status = (here / "refused.txt").read_text().strip()
         return [{"service": here.name, "model": "hand", "asked": "all", "metric": "refused", "status": status}]
     if not (here / "full/runs").is_dir():
-        return [{"service": here.name, "model": "hand", "asked": "all", "metric": "refused", "status": "cut off before its end"}]
+        return [
+            {
+                "service": here.name,
+                "model": "hand",
+                "asked": "all",
+                "metric": "refused",
+                "status": "cut off before its end",
+            }
+        ]
     told = json.loads((here / "study/predictions.json").read_text())
     runs = [RunFolder.open(path) for path in run_folders([here / "study/runs", here / "full/runs"])]
     ramp = [run for run in runs if run.manifest["section"] == "ramp"]
