@@ -11,6 +11,7 @@ import pytest
 import sojourn as sj
 from sojourn.errors import FitError, InputError, ModelError
 from sojourn.fit.candidates import choose_model
+from sojourn.fit.evaluate import Evaluator
 from sojourn.fit.model import FittedModel, fit_model
 from sojourn.fit.runs import Run, Runs
 from sojourn.model.unknown import Unknown, replaced, unknowns
@@ -262,3 +263,17 @@ def test_validation_has_utilisations_intervals_of_what_was_measured_and_the_orde
     for share in (0.0, -1.0, float("nan"), 0.01):
         with pytest.raises(InputError, match="up_to|no run is left"):
             fitted.validate(Runs(again), up_to=share)
+
+
+def test_unknown_visits_do_not_undo_unknown_times() -> None:
+    """Both at once, as when each is put into the model by itself: visits change the model, times the arrays made of it."""
+    text = (
+        '[stations.cpu]\n[stations.disk]\n[classes.user]\nkind = "closed"\npopulation = 5\nthink_s = 0.5\n'
+        "[visits]\ncpu = { user = 1 }\ndisk = { user = %s }\n[service_s]\ncpu = { user = %s }\ndisk = { user = 0.01 }\n"
+    )
+    evaluator = Evaluator(sj.Model.parse(text % ("{ free = true }", "{ free = true }")), [{"users": 3}, {"users": 9}])
+    values = {"visits.disk.user": 3.0, "service_s.cpu.user": 0.04}
+    found = evaluator.at(np.array([[values[path] for path in evaluator.paths]])).values["", "", "response_time"]
+    for users, response in zip((3, 9), found, strict=True):
+        known = replaced(sj.Model.parse(text % ("3.0", "0.04")), "classes.user.population", users)
+        assert response == pytest.approx(sj.solve(known).value("response_time"), rel=1e-9)

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
-WEBB = np.array([-(1.5**0.5), -1.0, -(0.5**0.5), 0.5**0.5, 1.0, 1.5**0.5])
 NOTHING = 1e-6  # of I - H: a direction that the fit takes wholly, of which nothing is left to see
 
 
