@@ -60,7 +60,20 @@ def main() -> None:
         for name in names:
             for line in _line(rows, name):
                 print("| " + " | ".join(line) + " |")
-        print()
+        print(_pooled(rows, list(names)))
+
+
+def _pooled(rows: pl.DataFrame, names: list[str]) -> str:
+    """All services of a table together."""
+    own = rows.filter(pl.col("template").is_in(names))
+    parts = {
+        "demands and other unknowns": own.filter(pl.col("kind") == "unknown", ~pl.col("name").str.ends_with("scv")),
+        "variances of service": own.filter(pl.col("kind") == "unknown", pl.col("name").str.ends_with("scv")),
+        "new runs between": own.filter(pl.col("kind") == "prediction", pl.col("name").str.starts_with("inside")),
+        "new runs beyond": own.filter(pl.col("kind") == "prediction", pl.col("name").str.starts_with("beyond")),
+    }
+    told = [f"{name} {share(part['held'])} of {part.height}" for name, part in parts.items() if part.height]
+    return f"\nTogether: {', '.join(told)}\n" if told else ""
 
 
 if __name__ == "__main__":
