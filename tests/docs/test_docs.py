@@ -197,3 +197,15 @@ def test_what_the_first_queries_say(run: Path) -> None:
         "0": pytest.approx(0.725)
     }
     assert [share for _, share in duckdb.sql(sql[4]).fetchall()] == pytest.approx([0.25, 0.25, 0.25])
+
+
+def test_the_notebook_has_its_outputs_and_no_path_of_a_machine() -> None:
+    import nbformat
+
+    path = ROOT / "docs/tutorial/whole-loop.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    assert any("image/svg+xml" in output.get("data", {}) for output in outputs)
+    assert not any(output["output_type"] == "error" for output in outputs)
+    assert not re.search(r"/(work|tmp|home|root|usr|opt)/", path.read_text())
