@@ -7,6 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from sojourn.errors import FitError, InputError
+from sojourn.fit import Fitted
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.observations import observe
 from sojourn.study import StudyResult, run_study
@@ -168,7 +170,9 @@ def test_runs_are_run_folders_that_say_simulated(study: StudyResult) -> None:
 def test_the_fitted_file_is_read_back(study: StudyResult) -> None:
     path = study.folder / "fitted.toml"
     assert TEMPLATE.read(path).groups == model(study).groups
-    assert list(tomllib.loads(path.read_text())["groups"]) == ["1"] or "group" in tomllib.loads(path.read_text())
+    data = tomllib.loads(path.read_text())
+    assert (data["group_by"], data["group"], list(data["groups"])) == ("cores", 1, ["2"])
+    assert Fitted.read(path) == model(study).groups[1], "sojourn predict takes the first"
     point = {"cores": 1, "nics": 1, "rate_per_s": 200.0, "page_s": 2e-3, "interrupt_s": 5e-4}
     again, now = (one.predict(point, 0.95).frame for one in (TEMPLATE.read(path), model(study)))
     assert again.equals(now)
@@ -193,10 +197,30 @@ def test_coverage_names_truth_value_and_interval(study: StudyResult, plan: Plan,
     assert all(row.low <= row.value <= row.high for row in rows)
 
 
-def test_a_configuration_takes_the_fit_of_its_group_and_else_the_first(study: StudyResult) -> None:
+def test_a_configuration_takes_the_fit_of_its_group_and_else_the_nearest(study: StudyResult) -> None:
     fits = model(study)
+    assert list(fits.groups) == [1, 2]
     assert fits.of({"cores": 1}) is fits.groups[1]
-    assert fits.of({"cores": 16}) is next(iter(fits.groups.values()))
+    assert fits.of({"cores": 16}) is fits.groups[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"group_by": "page_s"}, "group_by = 'page_s'; give a factor of all runs with whole numbers"),
+        ({"variant": ["priority"]}, "variant; give variants, group_by"),
+        ({"variants": ["best"]}, "give some of priority, shared, paper, mmm"),
+    ],
+)
+def test_options_that_it_cannot_have(study: StudyResult, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as error:
+        TEMPLATE.fit(found(study).runs, 1, options)
+    assert said in str(error.value)
+
+
+def test_runs_at_no_known_rate_carry_no_fit(study: StudyResult) -> None:
+    with pytest.raises(FitError, match="no run at a known rate"):
+        TEMPLATE.fit(found(study).of("saturation"), 1, {})
 
 
 def test_a_fit_sees_the_runs_of_its_group_only(study: StudyResult) -> None:

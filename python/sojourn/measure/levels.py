@@ -78,7 +78,8 @@ def read_level(folder: RunFolder) -> Level | None:
         response_error=_error(response),
         sent_s=values.get(("service", "response_time"), response)["value"],
         connections=sum(int(lane.get("connections_max") or lane.get("connections") or 0) for lane in lanes),
-        client_busy=max(threads, default=0.0),
+        # a thread is charged with the interrupts that hit it, where they come to the cores that it shares
+        client_busy=0.0 if placed.get("client_shares") else max(threads, default=0.0),
         client_shares=0.0 if counted else sum(threads) / max(len(placed.get("server", ())), 1),
         late=any(reason.startswith("the generator was the bottleneck") for reason in manifest.get("reasons", ())),
         resources=tuple(own),
@@ -129,6 +130,8 @@ def _of_cpu(name: str, said: Mapping[str, Any], busy: float, capacity: float) ->
     for kind in ("disk", "station"):
         if said.get(kind):
             return [Resource(name, kind, busy)]
+    if said.get("cores"):
+        return [Resource(_span(said["cores"]), "cores", busy)]
     label = f"CPU of {name}" if name.startswith("process") or name.startswith("cgroup") else name
     of_all, one = Resource(label, "cores", busy), busy * capacity
     return [of_all, Resource(f"one thread of {name}", "thread", one)] if capacity > 1 and one <= 1.05 else [of_all]

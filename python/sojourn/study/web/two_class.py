@@ -1,7 +1,7 @@
 """The two-class model as a template: its variants and M/M/m are rivals, each fitted for itself.
 
 Options of `[fit]`: `variants`, in order of preference; `group_by`, a factor: runs that differ in it are fitted apart, and a
-prediction takes the fit with its value, else the first. Runs without known work are no part of the fit: they tell what the
+prediction takes the fit with its value, else with the nearest. Runs without known work are no part of the fit: they tell what the
 client costs on the cores that it shares (`known.py`).
 """
 
@@ -71,8 +71,9 @@ class FittedGroups:
         return "\n".join(dict.fromkeys(note for fitted in self.groups.values() for note in fitted.notes))
 
     def of(self, factors: Mapping[str, Any]) -> Fitted:
-        """The fit for a configuration."""
-        return self.groups.get(factors.get(self.group_by), next(iter(self.groups.values())))
+        """The fit for a configuration: of its own group, else of the nearest."""
+        wanted = factors.get(self.group_by)
+        return self.groups[min(self.groups, key=lambda value: abs(value - wanted))] if self.group_by else self.joined
 
     def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
         """At `rate_per_s` of `cores` and `nics`; nothing for a run without known work, or in a closed loop."""
@@ -109,9 +110,9 @@ class TwoClass:
         variants, group_by = _checked(options)
         groups: dict[Any, list[RunFolder]] = {}
         for run in runs:
-            groups.setdefault(run.manifest["factors"].get(group_by), []).append(run)
+            groups.setdefault(_group(run, group_by), []).append(run)
         fits: dict[str, dict[Any, Fitted]] = {}
-        for value, own in groups.items():
+        for value, own in sorted(groups.items()) if group_by else groups.items():
             loaded = [r for r in own if not is_bare(r.manifest["factors"]) and "rate_per_s" in r.manifest["factors"]]
             if not loaded:
                 raise FitError("no run at a known rate", "[fit] sections", "name a section with rate_per_s or share")
@@ -130,6 +131,15 @@ class TwoClass:
         first = {data.get("group"): Fitted.from_dict(data, str(path))}
         others = {int(k): Fitted.from_dict(one, f"{path}: groups.{k}") for k, one in data.get("groups", {}).items()}
         return FittedGroups(data.get("group_by", ""), first | others)
+
+
+def _group(run: RunFolder, group_by: str) -> Any:
+    value = run.manifest["factors"].get(group_by) if group_by else None
+    if group_by and (isinstance(value, bool) or not isinstance(value, int)):
+        raise InputError(
+            f"group_by = {group_by!r}", "[fit] options", "give a factor of all runs with whole numbers, as cores"
+        )
+    return value
 
 
 def _checked(options: Mapping[str, Any]) -> tuple[list[str], str]:
