@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -209,8 +209,8 @@ def _error(model: str, parts: list[pl.DataFrame], cores: tuple[int, ...]) -> flo
 
 
 def _read(one: dict[str, Any]) -> FittedConfiguration:
-    def mean(values: Mapping[str, float]) -> estimate.Estimate:
-        return estimate.Estimate(**values)
+    def mean(values: Sequence[float]) -> estimate.Estimate:
+        return estimate.Estimate(*values)
 
     given = one["times"]
     times = Times(**given | {
