@@ -21,6 +21,7 @@ from sojourn.cli.app import app
 from sojourn.measure import assess
 from sojourn.measure.metrics import row
 from sojourn.study.engine import schema
+from sojourn.system.kv import KvLoad, KvOptions
 from sojourn.system.web import Lab, WebLoad, WebSystemOptions
 from sojourn.system.web_virtual import WebVirtualOptions
 from sojourn.table import Metrics
@@ -42,6 +43,8 @@ STUDY_PARTS: dict[str, type[BaseModel]] = {
     "`[system.lab]`": Lab,
     "Load of `web`": WebLoad,
     "System `web-virtual`": WebVirtualOptions,
+    "System `kv`": KvOptions,
+    "Load of `kv`": KvLoad,
 }
 # tables of a study file whose keys depend on its system, or are those of another table
 ELSEWHERE = {"system", "load", "predict", "lab"}
