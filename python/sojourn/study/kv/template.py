@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,6 @@ from scipy.stats import norm
 from sojourn.errors import FitError, InputError, StudyError
 from sojourn.fit.fitted import Estimate
 from sojourn.measure.folder import RunFolder
-from sojourn.study import estimate
 from sojourn.study.engine.templates import Rivals
 from sojourn.study.kv.models import (
     Limits,
@@ -92,7 +91,7 @@ class FittedKv:
     def estimates(self) -> dict[str, Estimate]:
         """By configuration and time, s: those that this model takes."""
         return {
-            f"{name_of(one.factors)}: {what}": Estimate(e.value, e.low, e.high)
+            f"{name_of(one.factors)}: {what}": e
             for one in self.configurations
             for what, e in times_of(self.model, one.times).items()
         }
@@ -181,7 +180,7 @@ CPU = {
 }
 
 
-def times_of(model: str, times: Times) -> dict[str, estimate.Estimate]:
+def times_of(model: str, times: Times) -> dict[str, Estimate]:
     """The times that a model takes, by what they are of."""
     if model != NETWORK:
         return {what: times.means[name] for name, what in CPU.items() if name in times.means}
@@ -209,8 +208,8 @@ def _error(model: str, parts: list[pl.DataFrame], cores: tuple[int, ...]) -> flo
 
 
 def _read(one: dict[str, Any]) -> FittedConfiguration:
-    def mean(values: Sequence[float]) -> estimate.Estimate:
-        return estimate.Estimate(*values)
+    def mean(values: list[float]) -> Estimate:
+        return Estimate(*values)
 
     given = one["times"]
     times = Times(**given | {
