@@ -22,6 +22,7 @@ from sojourn.measure import assess
 from sojourn.measure.metrics import row
 from sojourn.study.engine import schema
 from sojourn.system.kv import KvLoad, KvOptions
+from sojourn.system.messages import MessagesLoad, MessagesOptions
 from sojourn.system.web import Lab, WebLoad, WebSystemOptions
 from sojourn.system.web_virtual import WebVirtualOptions
 from sojourn.table import Metrics
@@ -45,6 +46,8 @@ STUDY_PARTS: dict[str, type[BaseModel]] = {
     "System `web-virtual`": WebVirtualOptions,
     "System `kv`": KvOptions,
     "Load of `kv`": KvLoad,
+    "System `messages`": MessagesOptions,
+    "Load of `messages`": MessagesLoad,
 }
 # tables of a study file whose keys depend on its system, or are those of another table
 ELSEWHERE = {"system", "load", "predict", "lab"}
