@@ -115,6 +115,7 @@ def test_the_verdict_and_the_report_say_what_is_known(study: StudyResult) -> Non
     ):
         assert words in text, words
     assert text.startswith("Two cores two NICs: saturates at")
+    assert sum("saturation rate predicted" in line for line in study.verdict) == 1
     html = study.report.read_text()
     for words in (
         "error with the truth known",

@@ -43,7 +43,7 @@ def judged(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
             if manifest["section"] == one["section"] and manifest["factors"] == one["factors"]:
                 for model, predicted in of_model.items():
                     rows += _of_run(folder, predicted, model, BLIND)
-            elif manifest["section"] == SATURATION and _same_but_load(manifest["factors"], one["factors"]):
+            elif manifest["section"] == SATURATION and same_but_load(manifest["factors"], one["factors"]):
                 for model, predicted in of_model.items():
                     rows += _of_saturation(folder, predicted, model)
     return pl.DataFrame(rows, schema=SCHEMA).unique(ONCE, keep="first", maintain_order=True)
@@ -69,7 +69,8 @@ def judged_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, fit
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _same_but_load(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def same_but_load(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether all factors but those of the load are the same."""
     load = {"users", "think_s", "rate_per_s"}
     return {k: v for k, v in one.items() if k not in load} == {k: v for k, v in other.items() if k not in load}
 

@@ -19,7 +19,9 @@ from sojourn.study.engine.judge import (
     is_prediction,
     median_error,
     median_interval,
+    same_but_load,
 )
+from sojourn.study.engine.points import SATURATION
 from sojourn.units import interval, per_second, percent, quantity
 
 if TYPE_CHECKING:
@@ -124,8 +126,14 @@ def _section(found: Findings, section: str, configurations: Sequence[Mapping[str
     limits = [
         row for row in configurations[0]["rows"] if row["metric"] == "saturation_rate" and row["value"] is not None
     ]
-    said += [_told_row(row, here.filter(pl.col("predicted") == row["value"])) for row in limits]
+    said += [_told_row(row, _saturated(found, here, configurations[0]["factors"])) for row in limits]
     return [f"{section}, {len(configurations)} configurations: {'; '.join(said) or 'no valid run'}"]
+
+
+def _saturated(found: Findings, rows: pl.DataFrame, factors: Mapping[str, Any]) -> pl.DataFrame:
+    """Of judged rows those of the closed loop of a configuration; two of them may be predicted to saturate alike."""
+    of = [run.path.name for run in found.of(SATURATION) if same_but_load(run.manifest["factors"], factors)]
+    return rows.filter(pl.col("run").is_in(of))
 
 
 def _one_by_one(found: Findings, section: str, configurations: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -141,7 +149,7 @@ def _one_by_one(found: Findings, section: str, configurations: Sequence[Mapping[
             if row["metric"] != "saturation_rate":
                 said.append(_told_row(row, of_run))
             elif limit != last:
-                said.append(_told_row(row, here.filter(pl.col("predicted") == row["value"])))
+                said.append(_told_row(row, _saturated(found, here, one["factors"])))
         lines.append(f"{section}, {told(one['factors'], found.varied)}: {'; '.join(said)}")
         last = limit
     return lines
