@@ -216,7 +216,7 @@ def test_several_classes_against_all_states_in_fractions(data: st.DataObject) ->
 
 @given(
     demands=st.lists(st.floats(1e-6, 10.0), min_size=1, max_size=6),
-    think_s=st.floats(0.0, 100.0),
+    think_s=st.just(0.0) | st.floats(1e-30, 100.0),
     n=st.integers(1, 3000),
 )
 @STEADY

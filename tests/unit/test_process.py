@@ -82,7 +82,7 @@ def test_a_second_worker_that_cannot_start_takes_the_first_with_it(
     started: list[Worker] = []
 
     def start(kind: str, *, log: Path) -> Worker:
-        if kind == "host":
+        if kind == "load":
             raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
         started.append(Worker(kind, log=log))
         return started[-1]
