@@ -40,6 +40,8 @@ def percent(value: float | None, decimals: int = 1, sign: bool = False) -> str:
     if _missing(value):
         return MISSING
     assert value is not None
+    if math.isinf(value):
+        return "∞"
     return f"{100 * value:{'+' if sign else ''}.{decimals}f} %"
 
 
