@@ -244,3 +244,11 @@ def test_run_folders(tmp_path: Path) -> None:
     assert found["workers = 4"].resources == {"CPU of process 7": pytest.approx(0.17)}
     with pytest.raises(RunFolderError):
         diagnose([tmp_path / "nowhere"])
+
+
+def test_a_closed_loop_beside_open_ones_changes_nothing() -> None:
+    """As in a study: open runs, and the closed loop that says what the service does at most."""
+    levels = series(QUEUES["M/M/1"], Resource("cpu", "cores", 0.77))
+    loop = Level(0.0, 99.0, 8 / 99, users=8, sent_s=8 / 99, resources=(Resource("cpu", "cores", 0.99),))
+    assert diagnose_levels([*levels, loop]) == diagnose_levels(levels)
+    assert diagnose_levels([loop]).kind == "cores"

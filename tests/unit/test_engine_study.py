@@ -102,6 +102,8 @@ def test_predictions_are_hashed_before_their_runs(done: tuple[Path, Findings, li
 def test_report_and_tables_are_there(done: tuple[Path, Findings, list[str]]) -> None:
     out = done[0] / "out"
     page = (out / "report.html").read_text()
+    assert "<dd>2 of 2</dd>" in page or "<dd>1 of 2</dd>" in page
+    assert page.index('class="numbers"') < page.index('class="headline"')
     assert "Predicted before it was run" in page and "What a request takes" in page and "demands_s.cpu.user" in page
     assert (out / "verdict.txt").read_text().splitlines() == done[2]
     assert (out / "validation.csv").read_text().startswith("section,run,valid,class,metric,predicted,low,high")

@@ -73,6 +73,20 @@ def test_a_report_begins_with_what_its_reader_came_for(runs: Path) -> None:
     assert "the limit is cpu" in render_html(document)
 
 
+def test_its_two_numbers_and_a_closed_loop_beside_open_ones(runs: Path, tmp_path: Path) -> None:
+    """Full at 100/s; eight users who come back at once are no eight requests per second."""
+    paths = [path for path in run_folders([runs]) if not path.name.endswith("100")]
+    document = runs_document(paths)
+    (mean, at), (full, what) = document.numbers
+    assert mean.endswith(" ms") and at.startswith("mean response time at 7") and what == "where it is full"
+    assert float(full.split()[0]) == pytest.approx(100, rel=0.03)
+    closed = sj.Model.parse(SERVICE.replace('"open"', '"closed"').replace("rate_per_s = 20", "population = 8"))
+    as_run(closed, tmp_path / "loop", until_s=50.0)
+    drawn = figures(runs_document([*paths, tmp_path / "loop"]))
+    assert drawn["response"].x_label == "requests per second" and len(drawn["response"].series[0].x) == 4
+    assert figures(runs_document([tmp_path / "loop"]))["response"].x_label == "users"
+
+
 def test_measured_against_predicted(runs: Path) -> None:
     free = SERVICE.replace("user = 0.02", "user = { free = true }") + '[observed]\ncpu = "cpu"\n'
     measured = sj.observe_runs([path for path in run_folders([runs]) if not path.name.endswith("100")])

@@ -17,8 +17,12 @@ LEAST = 0.5  # a queue that is surely less full than this tells nothing of what 
 
 
 def diagnose_levels(levels: Iterable[Level]) -> Diagnosis:
-    """What limits the service whose runs at one setting these are. Raises InputError where there is none."""
+    """What limits the service whose runs at one setting these are. Raises InputError where there is none.
+
+    Of open and closed loops together the open ones are asked: their response times grow with the load on one scale.
+    """
     order = sorted(levels, key=lambda level: (level.users, level.offered_per_s))
+    order = [level for level in order if not level.users] or order
     if not order:
         raise InputError("no level", "diagnosis", "give at least one run with a throughput and a response time")
     first, top = order[0], order[-1]

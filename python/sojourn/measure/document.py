@@ -31,7 +31,20 @@ def runs_document(paths: Sequence[Path], model: Section | None = None) -> Docume
         status="warn" if invalid else "ok",
         sections=tuple(section for section in sections if section is not None),
         footer={"kernel": str(runs[0].manifest.get("machine", {}).get("kernel", "")), "runs": str(len(runs))},
+        numbers=_numbers(found),
     )
+
+
+def _numbers(found: Mapping[str, Diagnosis]) -> tuple[tuple[str, str], ...]:
+    """Of the only setting: the response time at the highest load, and where it is full."""
+    if len(found) != 1:
+        return ()
+    (one,) = found.values()
+    top = one.top
+    told = [(seconds(top.response_s), f"mean response time at {per_second(top.throughput_per_s)}")]
+    if one.full_per_s is not None:
+        told.append((per_second(one.full_per_s[0]), "where it is full"))
+    return tuple(told)
 
 
 def _came_out(found: Mapping[str, Diagnosis], valid: int, count: int) -> list[str]:

@@ -20,7 +20,9 @@ Table = list[tuple[float, pl.DataFrame]]  # load → metrics of a run, in order 
 
 
 def measured_section(runs: Sequence[RunFolder], found: Mapping[str, Diagnosis]) -> Section | None:
-    """Figures against the rate or the users; None where no run has Metrics."""
+    """Figures against the rate or the users; None where no run has Metrics. Of open and closed loops together the open ones
+    are drawn."""
+    runs = [run for run in runs if axis_label([run]) == RATE] or runs
     groups: dict[str, Table] = {}
     for run in sorted(runs, key=load_of):
         if (frame := run.frame("metrics")) is not None:

@@ -154,7 +154,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A report: the verdict first (its first line is the headline), then sections, then facts in the footer."""
+    """A report: the verdict first (its first line is the headline), then sections, then facts in the footer.
+
+    numbers: what is read before any sentence, large: (value with its unit, what it is), two or so.
+    """
 
     title: str
     subtitle: str
@@ -162,6 +165,7 @@ class Document:
     status: Status
     sections: tuple[Section, ...]
     footer: dict[str, str] = field(default_factory=dict)
+    numbers: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:

@@ -50,12 +50,23 @@ def study_document(found: Findings, plan: Plan, verdict: Sequence[str]) -> Docum
         sections=tuple(sections),
         footer={"kernel": str(machine.get("kernel", "")), "sojourn": str(machine.get("sojourn", "")),
                 "runs": str(len(found.runs)), "plan": plan.fingerprint},
+        numbers=_numbers(found),
     )  # fmt: skip
 
 
 def _lacking(found: Findings) -> list[Section]:
     lines = "\n".join(f"- {line}" for line in found.not_shown)
     return [Section("What could not be shown here", "", (Text(lines),))] if lines else []
+
+
+def _numbers(found: Findings) -> tuple[tuple[str, str], ...]:
+    """How many blind values were inside their intervals, and how far off the response times were."""
+    inside, known = count_inside(found.blind)
+    error = median_error(found.blind, "response_time")
+    told_ = (
+        [(f"{inside} of {known}", "measured values inside the intervals written before their runs")] if known else []
+    )
+    return (*told_, *([(percent(error), "median error of predicted response times")] if error is not None else []))
 
 
 def _predicted(found: Findings) -> list[Section]:
@@ -123,8 +134,8 @@ def _response(found: Findings, level: str) -> Figure | None:
             ).append(run)
     series = [_points(name, runs, level) for name, runs in groups.items()]
     bands = _bands(found, level)
-    if not series:
-        return None
+    if len({x for one in series for x in one.x}) < 2:
+        return None  # one level, as of the closed loops that saturate: the tables have it
     return Figure(f"response-{level}", "Response time", LEVELS[level], "ms", (*series, *bands))
 
 
