@@ -263,3 +263,17 @@ def test_mistakes(tmp_path: Path, old: str, new: str, said: str) -> None:
     file = _file(tmp_path, STUDY)
     text = STUDY.replace(old, new)
     assert text != STUDY and said in mistaken(file, text, read_plan)
+
+
+def test_an_analysis_that_fails_costs_its_own_line(tmp_path: Path) -> None:
+    text = STUDY.replace('["shop.toml", "wrong.toml"]', '"shop.toml"') + '\n[[analysis]]\nname = "mine.py:counted"\n'
+    result = done(tmp_path, text)
+    assert "the analysis mine.py:counted failed: KeyError: 'word'" in result.verdict and result.report.exists()
+
+
+def test_another_model_file_is_another_study(tmp_path: Path) -> None:
+    text = STUDY.replace('["shop.toml", "wrong.toml"]', '"shop.toml"')
+    done(tmp_path, text)
+    (tmp_path / "shop.toml").write_text(FREE + "# changed\n")
+    with pytest.raises(StudyError, match="it holds another study"):
+        run_study(tmp_path / "study.toml", out=tmp_path / "out", say=lambda _: None)

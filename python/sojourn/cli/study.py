@@ -19,7 +19,10 @@ def study(
         str | None, typer.Option(help="parts of it, as ramp,fit: sections, fit, choose, predict, analyses")
     ] = None,
     draw: Annotated[
-        int | None, typer.Option(help="so many configurations of [draw] at random, each predicted, then run")
+        int | None,
+        typer.Option(
+            help="so many configurations at random, from the ranges of the table draw, each predicted, then run"
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
 ) -> None:

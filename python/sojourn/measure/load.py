@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from sojourn.errors import InputError
 from sojourn.measure.http_request import HttpRequest, statuses, targets
@@ -13,6 +14,19 @@ from sojourn.measure.http_request import HttpRequest, statuses, targets
 MOST_PER_S = 1e7
 MOST_USERS = 1_000_000
 MOST_THREADS = 255
+
+
+def _with_hosts(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Told here, before anything is opened or anybody is waited for; the generator checks the rest of a URL."""
+    for target in found:
+        try:
+            parts = urlsplit(target["url"])
+            is_one = parts.scheme in ("http", "https") and bool(parts.hostname)
+        except ValueError:
+            is_one = False
+        if not is_one:
+            raise InputError(repr(target["url"]), "URL", "give http://HOST:PORT/PATH or https://HOST/PATH")
+    return found
 
 
 def http_load(
@@ -58,7 +72,7 @@ def http_load(
         raise InputError(repr(arrivals), "--arrivals", "use poisson or constant")
     common = HttpRequest(url="", method=method, headers=headers, body=body, template=template)
     lane: dict[str, Any] = {
-        "targets": targets(urls, requests, common),
+        "targets": _with_hosts(targets(urls, requests, common)),
         "connections": connections,
         "connections_max": max(connections, 4096),
         "cpu": None,

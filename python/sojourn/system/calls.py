@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from sojourn.errors import ServiceError, SojournError
 from sojourn.lab.environment import Environment, environment
 from sojourn.measure.calls import Call, CallGenerator
 from sojourn.measure.folder import RunFolder
@@ -112,7 +113,7 @@ class CallSession:
         values = point.factors
         level = {name: values.get(name) for name in ("rate_per_s", "users")}
         think_s = float(values.get("think_s", 0.0))
-        with self.system.start(values) as call:
+        with self._started(values) as call:
             generate = CallGenerator(
                 call, self.system.load.duration_s, think_s=think_s, threads=self.system.load.threads, seed=seed, **level  # type: ignore[arg-type]
             )  # fmt: skip
@@ -123,6 +124,34 @@ class CallSession:
             folder = execute(out, self._load(point), what=what, around=around, generate=generate)
         add_resources(folder, watched, values)
         return folder
+
+    @contextmanager
+    def _started(self, values: Mapping[str, Value]) -> Iterator[Call]:
+        """What the user's class starts; its failures are told as its own."""
+        place = f"{self.system.options.kind} start"
+        try:
+            manager = self.system.start(values)
+            call = manager.__enter__()
+        except SojournError:
+            raise
+        except Exception as error:
+            raise ServiceError(f"{type(error).__name__}: {error}", place, "mend it: a context manager") from error
+        failed: tuple[Any, Any, Any] = (None, None, None)
+        try:
+            if not callable(call):
+                raise ServiceError(f"it yields {call!r}", place, "yield a function without arguments")
+            yield call
+        except BaseException as error:
+            failed = (type(error), error, error.__traceback__)
+            raise
+        finally:
+            try:
+                manager.__exit__(*failed)
+            except Exception as error:
+                if error is not failed[1]:
+                    raise ServiceError(
+                        f"{type(error).__name__}: {error}", place, "mend what follows its yield"
+                    ) from error
 
     def _load(self, point: Point) -> dict[str, Any]:
         """As the generators' configurations are, for what reads them."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sojourn.errors import SojournError
 from sojourn.report import Section
 from sojourn.study.engine.named import named
 
@@ -50,7 +51,21 @@ Function: TypeAlias = Callable[["Findings", "Plan", Mapping[str, Any]], Analysis
 def analysed(found: Findings, plan: Plan) -> list[Analysis]:
     """Each analysis that is wanted, in the order of the file."""
     wanted = [part for part in plan.study.analysis if part.name in plan.parts]
-    return [function(part.name, plan.folder)(found, plan, part.options) for part in wanted]
+    return [_one(part.name, found, plan, part.options) for part in wanted]
+
+
+def _one(name: str, found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+    """A function that fails costs its own lines, and not the study."""
+    try:
+        told = function(name, plan.folder)(found, plan, options)
+        if isinstance(told, Analysis):
+            return told
+        failed = f"it returned {type(told).__name__}; return an Analysis"
+    except SojournError:
+        raise
+    except Exception as error:
+        failed = f"{type(error).__name__}: {error}"
+    return Analysis((f"the analysis {name} failed: {failed}",), warn=True)
 
 
 def function(name: str, folder: Path) -> Function:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +95,7 @@ def read_plan(
     template = template_of(study.fit.model, file.parent, file) if study.fit else None
     for part in study.analysis:
         function(part.name, file.parent)
-    mark = fingerprint(study, f"{'quick' if quick else ''}{draw or ''}")
+    mark = fingerprint(study, f"{'quick' if quick else ''}{draw or ''}{_files(study, file.parent)}")
     order = [spread(points, load.seed) for points in (measured, predicted)]
     return Plan(study, mark, system, order[0], order[1], load.seed, file.parent, wanted, not_shown, template, quick)
 
@@ -115,6 +116,21 @@ def _possible(
     if measured and not kept[0]:
         raise StudyError(f"nothing can be measured here: {not_shown[-1]}", str(file), "run it on another machine")
     return kept[0], kept[1], not_shown
+
+
+def _files(study: Study, folder: Path) -> str:
+    """SHA-256 of what the file names and the runs or the fit depend on: model files, a class of the user's own; empty without."""
+    models = (
+        [study.fit.model] if study.fit and isinstance(study.fit.model, str) else study.fit.model if study.fit else []
+    )
+    names = [str(study.system.get("kind")), *models, str(study.system.get("model", ""))]
+    paths = [folder / name.partition(".py:")[0] for name in names if name]
+    paths = [
+        path.with_suffix(".py") if ".py:" in name else path
+        for path, name in zip(paths, filter(None, names), strict=True)
+    ]
+    found = [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()]
+    return "".join(found)
 
 
 def _wanted(study: Study, only: Sequence[str], draw: int | None) -> tuple[str, ...]:
