@@ -271,6 +271,16 @@ def test_an_analysis_that_fails_costs_its_own_line(tmp_path: Path) -> None:
     assert "the analysis mine.py:counted failed: KeyError: 'word'" in result.verdict and result.report.exists()
 
 
+def test_a_model_file_is_read_before_anything_is_run(tmp_path: Path) -> None:
+    text = STUDY.replace('["shop.toml", "wrong.toml"]', '"shop.toml"')
+    for name, given in {"truth": TRUTH, "wrong": WRONG, "shop": FREE + '[observed]\ncpuu = "cpu"\n'}.items():
+        (tmp_path / f"{name}.toml").write_text(given)
+    with pytest.raises(
+        StudyError, match=r"shop.toml: observed.cpuu: no such station; STATION = RESOURCE; stations: cpu"
+    ):
+        read_plan(_file(tmp_path, text))
+
+
 def test_another_model_file_is_another_study(tmp_path: Path) -> None:
     text = STUDY.replace('["shop.toml", "wrong.toml"]', '"shop.toml"')
     done(tmp_path, text)

@@ -128,4 +128,6 @@ def template_of(model: str | tuple[str, ...], folder: Path, file: Path) -> Templ
             raise StudyError(f"fit.model = {name!r}: no such file", str(file), f"give a model file{known}")
     if len({Path(name).stem for name in names}) < len(names):
         raise StudyError(f"fit.model = {list(names)}", str(file), "give files with names that differ")
+    for name in names:
+        Model.read(folder / name)  # what is wrong with it is told before anything is run
     return ModelFiles(tuple(folder / name for name in names))
