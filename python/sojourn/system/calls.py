@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import ServiceError, SojournError
 from sojourn.lab.environment import Environment, environment
@@ -28,8 +28,8 @@ from sojourn.measure.folder import RunFolder
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run import Surroundings, execute, machine
 from sojourn.system.http import HttpLoad
+from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor, Point, Value
-from sojourn.units import duration_s
 
 
 class CallOptions(BaseModel):
@@ -45,17 +45,12 @@ class CallLoad(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    duration_s: float = Field(default=10.0, alias="for", gt=0, le=3600)
+    duration_s: Seconds = Field(default=10.0, alias="for", gt=0, le=3600)
     rate_per_s: float | None = Field(default=None, gt=0, le=1e5)
     users: int | None = Field(default=None, ge=1, le=1000)
-    think_s: float = Field(default=0.0, alias="think", ge=0, le=3600)
+    think_s: Seconds = Field(default=0.0, alias="think", ge=0, le=3600)
     threads: int = Field(default=64, ge=1, le=1000)
     seed: int = Field(default=1, ge=0)
-
-    @field_validator("duration_s", "think_s", mode="before")
-    @classmethod
-    def _time(cls, given: Any) -> Any:
-        return duration_s(given) if isinstance(given, str) else given
 
 
 class CallSystem:

@@ -27,9 +27,9 @@ from sojourn.measure.credentials import OWN, SECRET, set_variable
 from sojourn.measure.resources import Resource
 from sojourn.system.http import HttpLoad, HttpSystem
 from sojourn.system.placeholders import filled
+from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor
 from sojourn.system.watching import ResourceOptions, declared
-from sojourn.units import duration_s
 
 FROM_ENVIRONMENT = "env:"
 HOST = "host"  # {host}: where the service listens
@@ -48,20 +48,15 @@ class CommandOptions(BaseModel):
     folder: str = "."
     environment: dict[str, str] = Field(default_factory=dict)
     ready: str | int | None = None
-    ready_s: float = Field(default=30.0, gt=0, le=3600)
+    ready_s: Seconds = Field(default=30.0, gt=0, le=3600)
     stop_signal: str = "TERM"
-    grace_s: float = Field(default=10.0, gt=0, le=600)
+    grace_s: Seconds = Field(default=10.0, gt=0, le=600)
     cores: str | int | None = None
     cpuset: str | None = None
     output_bytes: int = Field(default=1_000_000, ge=1000, le=1_000_000_000)
     hosts: str = Field(default="loopback", pattern="^(loopback|namespaces|auto)$")
     factors: dict[str, Factor] = Field(default_factory=dict)
     resources: dict[str, ResourceOptions] = Field(default_factory=dict)
-
-    @field_validator("ready_s", "grace_s", mode="before")
-    @classmethod
-    def _time(cls, given: Any) -> Any:
-        return duration_s(given) if isinstance(given, str) else given
 
     @field_validator("stop_signal")
     @classmethod

@@ -15,8 +15,8 @@ from sojourn.measure.credentials import authorization
 from sojourn.measure.http_request import read_requests
 from sojourn.measure.load import http_load
 from sojourn.system.placeholders import check_both_ways
+from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor, Value, all_factors, checked_names
-from sojourn.units import duration_s
 
 LEVELS = ("rate_per_s", "users")
 
@@ -26,18 +26,13 @@ class LevelLoad(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    duration_s: float = Field(default=10.0, alias="for", gt=0, le=3600)
+    duration_s: Seconds = Field(default=10.0, alias="for", gt=0, le=3600)
     rate_per_s: float | None = Field(default=None, gt=0, le=1e7)
     users: int | None = Field(default=None, ge=1)
-    think_s: float = Field(default=0.0, alias="think", ge=0, le=3600)
-    timeout_s: float = Field(default=10.0, alias="timeout", gt=0, le=120)
-    every_s: float = Field(default=0.1, alias="every", ge=0.01, le=10)
+    think_s: Seconds = Field(default=0.0, alias="think", ge=0, le=3600)
+    timeout_s: Seconds = Field(default=10.0, alias="timeout", gt=0, le=120)
+    every_s: Seconds = Field(default=0.1, alias="every", ge=0.01, le=10)
     seed: int = Field(default=1, ge=0)
-
-    @field_validator("duration_s", "think_s", "timeout_s", "every_s", mode="before")
-    @classmethod
-    def _time(cls, given: Any) -> Any:
-        return duration_s(given) if isinstance(given, str) else given
 
     def factors(self) -> dict[str, Factor]:
         """The levels, and what the file says of them where it does; think time too, which is a level of closed loops."""

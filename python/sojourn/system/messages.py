@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.lab.environment import Environment, Loopback, Namespaces, environment
 from sojourn.lab.process import Worker
@@ -23,10 +23,10 @@ from sojourn.measure.messages_load import messages_load
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run import Surroundings, execute, machine
 from sojourn.system.messages_reading import Log, service_rows
+from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor, Point, Value, all_factors
 from sojourn.testbed.flush import flush_s
 from sojourn.testbed.postgres import Postgres
-from sojourn.units import duration_s
 
 READY_S, END_S = 30.0, 15.0
 TIMEOUT_S = 30.0
@@ -51,17 +51,12 @@ class MessagesLoad(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    duration_s: float = Field(default=10.0, alias="for", gt=0.5, le=600)
+    duration_s: Seconds = Field(default=10.0, alias="for", gt=0.5, le=600)
     seed: int = Field(default=1, ge=0)
     put: float = Field(default=1.0, gt=0, le=1e6)
     take: float = Field(default=1.5, gt=0, le=1e6)
     message_bytes: int = Field(default=16, ge=16, le=65_536)
     queues: int = Field(default=1, ge=1, le=1000)
-
-    @field_validator("duration_s", mode="before")
-    @classmethod
-    def _time(cls, given: Any) -> Any:
-        return duration_s(given) if isinstance(given, str) else given
 
     def generator(self, factors: Mapping[str, Any], urls: list[str], seed: int) -> dict[str, Any]:
         """The generator's configuration at a point."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn import __version__
 from sojourn.errors import InputError, ModelError
@@ -23,8 +23,8 @@ from sojourn.measure.resources import Resource, add_resources
 from sojourn.model import Closed, Model, Open
 from sojourn.simulate.as_run import as_run
 from sojourn.solve.vary import changed
+from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor, Point, Value
-from sojourn.units import duration_s
 
 LEVELS: dict[str, tuple[type, str]] = {"rate_per_s": (Open, "rate_per_s"), "users": (Closed, "population")}
 
@@ -44,16 +44,11 @@ class VirtualLoad(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    duration_s: float | None = Field(default=None, alias="for", gt=0)
+    duration_s: Seconds | None = Field(default=None, alias="for", gt=0)
     rate_per_s: float | None = Field(default=None, gt=0)
     users: int | None = Field(default=None, ge=1)
-    every_s: float = Field(default=0.1, alias="every", gt=0)
+    every_s: Seconds = Field(default=0.1, alias="every", gt=0)
     seed: int = Field(default=1, ge=0)
-
-    @field_validator("duration_s", "every_s", mode="before")
-    @classmethod
-    def _time(cls, given: Any) -> Any:
-        return duration_s(given) if isinstance(given, str) else given
 
 
 class VirtualSystem:

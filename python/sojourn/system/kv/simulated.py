@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 import sojourn as sj
 from sojourn import __version__
@@ -24,9 +24,9 @@ from sojourn.measure.resources import Resource, add_resources
 from sojourn.model import Closed, Delay, Model, Pool, Queue
 from sojourn.model.nouns import Station
 from sojourn.system.kv.system import STAGED, KvSystem
+from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor, Point
 from sojourn.table import Metrics
-from sojourn.units import duration_s
 
 SERVERS, NET = "server ", "net "
 MANY_CORES = 64  # nobody waits for one
@@ -52,13 +52,8 @@ class SimulatedLoad(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    duration_s: float = Field(default=2.0, alias="for", gt=0)
+    duration_s: Seconds = Field(default=2.0, alias="for", gt=0)
     seed: int = Field(default=1, ge=0)
-
-    @field_validator("duration_s", mode="before")
-    @classmethod
-    def _time(cls, given: Any) -> Any:
-        return duration_s(given) if isinstance(given, str) else given
 
 
 class SimulatedKv(KvSystem):

@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError
 from sojourn.measure.resources import Resource
 from sojourn.system.kv.hosts import HostOptions, Hosts, open_hosts
+from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor, Value, all_factors
-from sojourn.units import duration_s
 
 WORKLOAD = re.compile(r"set|get|mixed|multi-[1-9][0-9]{0,2}")
 NONE, DIRECT, STAGED = "none", "direct", "staged"
@@ -34,17 +34,12 @@ class KvLoad(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    duration_s: float = Field(default=10.0, alias="for", gt=0.2, le=600)
-    warm_up_s: float = Field(default=1.0, alias="warm_up", ge=0.1, le=60)
-    every_s: float = Field(default=0.1, alias="every", ge=0.01, le=10)
+    duration_s: Seconds = Field(default=10.0, alias="for", gt=0.2, le=600)
+    warm_up_s: Seconds = Field(default=1.0, alias="warm_up", ge=0.1, le=60)
+    every_s: Seconds = Field(default=0.1, alias="every", ge=0.01, le=10)
     seed: int = Field(default=1, ge=0)
     keys: int = Field(default=10_000, ge=10, le=10_000_000)
     value_bytes: int = Field(default=1024, ge=1, le=1 << 20)
-
-    @field_validator("duration_s", "warm_up_s", "every_s", mode="before")
-    @classmethod
-    def _time(cls, given: Any) -> Any:
-        return duration_s(given) if isinstance(given, str) else given
 
 
 class KvSystem:
