@@ -142,12 +142,15 @@ def load(
         "message_bytes": message_size,
         "token": token,
     }
-    if urls and all(one.startswith("memcached://") for one in urls):
+    schemes = {one.partition("://")[0] for one in urls}
+    if len(schemes & {"memcached", "messages"}) and len(schemes) > 1:
+        raise InputError(f"URLs of {' and '.join(sorted(schemes))}", "load", "one run takes one of them, not both")
+    if schemes == {"memcached"}:
         only_for("http", of_http)
         only_for("messages", of_messages | {"clients": clients})
         number_ = connections_of(connections, users, common["rate_per_s"])
         config = kv_load(urls, connections=number_, **given(both | of_kv), **common)
-    elif urls and all(one.startswith("messages://") for one in urls):
+    elif schemes == {"messages"}:
         only_for("http", of_http)
         only_for("memcached", of_kv)
         number_ = connections_of(connections if clients is None else clients, users, common["rate_per_s"])
