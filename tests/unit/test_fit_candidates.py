@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from test_fit_model import OPEN, RATES, RUNS, erlang_c, mmm_run
 import sojourn as sj
 from sojourn.fit.averaged import predict_averaged, weights
 from sojourn.fit.candidate_models import candidates, whole_factors
-from sojourn.fit.candidates import choose_model
+from sojourn.fit.candidates import ChosenModel, choose_model
 from sojourn.fit.fitted import Estimate
 from sojourn.fit.lightest import spread_square
 from sojourn.fit.model import FittedModel, fit_model
@@ -31,9 +32,14 @@ def sleeping(rate: float, workers: int = 2, **more: float) -> Run:
     return Run(f"{workers}-{rate:g}", {"rate_per_s": rate, "workers": workers, **more}, means, {"cpu": rate * 1e-4}, 2)
 
 
+@cache
+def chosen_low() -> ChosenModel:
+    return choose_model(Runs([sleeping(rate) for rate in LOW]))
+
+
 def test_cpu_time_that_is_not_what_limits_is_not_taken_for_it() -> None:
     """Tied to the cores one would predict 20 000/s; the truth is 100/s."""
-    chosen = choose_model(Runs([sleeping(rate) for rate in LOW]))
+    chosen = chosen_low()
     told = chosen.best.predict({"rate_per_s": 80.0, "workers": 2}, 0.9)
     low, high = told.interval("saturation_rate")
     assert low is not None and high is not None and low <= 100 <= high < 1000
@@ -45,7 +51,7 @@ def test_cpu_time_that_is_not_what_limits_is_not_taken_for_it() -> None:
 
 def test_a_setting_that_never_changed_is_left_open() -> None:
     """Twice the workers: either twice the rate, or no change; the runs cannot know, and say what would tell."""
-    chosen = choose_model(Runs([sleeping(rate) for rate in LOW]))
+    chosen = chosen_low()
     assert "workers was 2 in all runs" in chosen.why
     low, high = chosen.best.predict({"rate_per_s": 50.0, "workers": 4}, 0.9).interval("saturation_rate")
     assert low is not None and high is not None and low <= 100 and high >= 199.9  # these runs have no error at all
@@ -60,7 +66,7 @@ def test_a_setting_that_was_varied_is_the_number_of_servers() -> None:
 
 def test_the_next_runs_change_what_never_changed() -> None:
     """Nothing else tells whether the workers limit the service; a rate that one worker could not serve is not asked of one."""
-    chosen = choose_model(Runs([sleeping(rate) for rate in LOW]))
+    chosen = chosen_low()
     found = next_runs(chosen.best, 2)
     assert found["workers"][0] != 2 and (found["narrower"] > 0).all()
     assert all(row["rate_per_s"] < 50 * row["workers"] for row in found.iter_rows(named=True))

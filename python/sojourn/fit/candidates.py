@@ -22,6 +22,8 @@ from sojourn.fit.lightest import spread_square
 from sojourn.fit.model import FittedModel, fit_model
 from sojourn.fit.problem import FLOOR
 from sojourn.fit.runs import Runs
+from sojourn.model import Model
+from sojourn.model.unknown import replaced
 from sojourn.units import percent
 
 FAR = 1.3  # rates of saturation whose ratio is more are far apart
@@ -52,11 +54,19 @@ def choose_model(runs: Runs, level: float = 0.95, seed: int = 1) -> ChosenModel:
     fits: dict[str, FittedModel] = {}
     refused: list[str] = []
     models = candidates(runs)
+    found: dict[str, FittedModel | SojournError] = {}
     for name, model in models.items():
-        try:
-            fits[name] = fit_model(runs, model, level, seed, draws=DRAWS_TO_RANK)
-        except SojournError as error:
-            refused.append(f"{name}: {error.value}")
+        key = _same_here(model, runs)
+        if key not in found:
+            try:
+                found[key] = fit_model(runs, model, level, seed, draws=DRAWS_TO_RANK)
+            except SojournError as error:
+                found[key] = error
+        one = found[key]
+        if isinstance(one, SojournError):
+            refused.append(f"{name}: {one.value}")
+        else:
+            fits[name] = one if one.template is model else _as(one, model)
     if not fits:
         raise FitError("; ".join(refused[:1]), "model auto", "give a model file, or measure at more levels")
     squares = {name: _with_spread(_squares(fitted, runs), spread_square(fitted, runs)) for name, fitted in fits.items()}
@@ -74,6 +84,20 @@ def choose_model(runs: Runs, level: float = 0.95, seed: int = 1) -> ChosenModel:
     open_questions = [*_apart(fits, [chosen, *beside]), *_not_varied(runs)]
     why = [*_words(errors, chosen, beside, good), *open_questions]
     return ChosenModel(best, chosen, fits, "\n".join(why), good)
+
+
+def _same_here(model: Model, runs: Runs) -> str:
+    """Equal for models that say the same of these runs: a number of servers, and a factor that was this number in all."""
+    changed = {name for name, values in whole_factors(runs).items() if len(values) > 1}
+    return replace(model, factors={n: p for n, p in model.factors.items() if n in changed}).to_toml()
+
+
+def _as(fitted: FittedModel, model: Model) -> FittedModel:
+    """The fit of a model that says the same of these runs."""
+    told = model
+    for path, estimate in fitted.estimates.items():
+        told = replaced(told, path, estimate.value)
+    return replace(fitted, model=told, template=model)
 
 
 def _alike(squares: Mapping[str, Array]) -> list[str]:

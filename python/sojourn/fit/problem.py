@@ -89,9 +89,10 @@ class FitProblem:
         """What is searched, at its best, and the slopes there: first with the errors that runs state, then with smooth ones."""
         x = search.fitted(self.predicted, self.measured, self.weight, self.scale, self.starts)
         metrics = [s.key[2] for s in self.seen]
-        for _ in range(SMOOTHINGS):
+        for number in range(SMOOTHINGS):
             self._weigh(run_error.smoothed(self.error, self.sensitivity(x), metrics))
-            x = search.fitted(self.predicted, self.measured, self.weight, self.scale, self._around(x))
+            begun = self._around(x) if number == 0 else self.scale.outward(x)[None]
+            x = search.fitted(self.predicted, self.measured, self.weight, self.scale, begun)
         return x, search.slopes(self.predicted, self.scale, x)
 
     def _around(self, x: Array) -> Array:

@@ -61,7 +61,7 @@ def fitted(predicted: Predicted, measured: Array, weight: Array, scale: Paramete
     best = None
     for start in starts:
         x0 = np.clip(scale.inward(start), scale.low + 1e-9, scale.high - 1e-9)
-        found = least_squares(residuals, x0, jacobian, bounds=(scale.low, scale.high), xtol=1e-10, ftol=1e-12)
+        found = least_squares(residuals, x0, jacobian, bounds=(scale.low, scale.high), xtol=1e-8, ftol=1e-10)
         best = found if best is None or found.cost < best.cost else best
     assert best is not None, "one start at least"
     return np.asarray(best.x)

@@ -67,20 +67,24 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     traffic = Traffic.of(networks)
     solution = traffic.unstable()
     assert solution.waiting_s is not None, "unstable makes it"
-    for p in np.flatnonzero(traffic.stable).tolist():
-        nodes = _nodes(networks[p], traffic.rate[p], traffic.load[p])
-        wait = nodes.waiting_s()
-        solution.throughput[p] = traffic.passes[p]
-        solution.waiting_s[p] = np.where(traffic.rate[p] > 0, wait[:, None], np.nan)
-        solution.queue_length[p] = traffic.load[p] + traffic.rate[p] * wait[:, None]
-        solution.utilisation[p] = traffic.load[p] / np.where(np.isinf(nodes.servers), np.nan, nodes.servers)[:, None]
+    stable = np.flatnonzero(traffic.stable)
+    if not len(stable):
+        return solution
+    rate, load = traffic.rate[stable], traffic.load[stable]
+    nodes = Nodes.of([networks[p] for p in stable.tolist()], rate, load)
+    wait = nodes.waiting_s()[:, :, None]
+    solution.throughput[stable] = traffic.passes[stable]
+    solution.waiting_s[stable] = np.where(rate > 0, wait, np.nan)
+    solution.queue_length[stable] = load + rate * wait
+    solution.utilisation[stable] = load / np.where(np.isinf(nodes.servers), np.nan, nodes.servers)[:, :, None]
+    for p in stable.tolist():
         solution.status[p] = "approximate"
     return solution
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """All classes together, K stations; those without a visit have rate 0."""
+    """All classes together, P points x K stations; those without a visit have rate 0."""
 
     rate: Array
     servers: Array  # infinite at delays
@@ -89,83 +93,91 @@ class Nodes:
     back: Array  # probability of an immediate return
     arrival_scv: Array  # of the stream without immediate returns
 
+    @staticmethod
+    def of(networks: Sequence[Network], rate: Array, load: Array) -> Nodes:
+        """Classes aggregated, immediate feedback taken out, and the arrival variabilities solved for; `rate` and `load`
+        P x K x C."""
+        points, stations, classes = rate.shape
+        size = stations * classes
+        total = rate.sum(axis=2)
+        safe = np.where(total > 0, total, 1.0)
+        inside = np.stack([n.route[:size, :size] for n in networks]).reshape(
+            points, stations, classes, stations, classes
+        )
+        flow = np.einsum("pic,picjd->pij", rate, inside)
+        mean = load.sum(axis=2) / safe
+        squares = np.stack([n.service_s**2 * (1 + n.scv) for n in networks])
+        second = (rate * squares).sum(axis=2) / safe
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scv = np.where(mean > 0, second / mean**2 - 1, 1.0)
+        own = np.diagonal(flow, axis1=1, axis2=2)
+        back, flow = own / safe, flow * (1 - np.eye(stations))
+        is_delay = np.array([kind == "delay" for kind in networks[0].kind])
+        servers = np.where(is_delay, np.inf, np.stack([n.servers for n in networks]))
+        stay = 1 - back
+        arrival = _variability(networks, flow, total * stay, load.sum(axis=2) / servers, servers, back + stay * scv)
+        return Nodes(total, servers, mean, scv, back, arrival)
+
     def waiting_s(self) -> Array:
-        """K, mean wait of one visit. A customer that returns at once counts as one long visit, whose wait is shared."""
-        found = np.zeros(len(self.rate))
-        for k in np.flatnonzero((self.rate > 0) & np.isfinite(self.servers) & (self.service_s > 0)).tolist():
-            stay = 1 - self.back[k]
-            service, scv = self.service_s[k] / stay, self.back[k] + stay * self.service_scv[k]
-            load = self.rate[k] * self.service_s[k] / self.servers[k]
-            whole = _wait(int(self.servers[k]), load, service, self.arrival_scv[k], scv)
-            found[k] = whole * stay if self.back[k] == 0 else self._shared(k, whole, service)
-        return found
-
-    def _shared(self, k: int, whole: float, service: float) -> float:
-        """From the mean number present, which is the same in both readings."""
-        number = self.rate[k] * (1 - self.back[k]) * (whole + service)
-        return float(number / self.rate[k] - self.service_s[k])
+        """P x K, mean wait of one visit. A customer that returns at once counts as one long visit, whose wait is shared."""
+        stay = 1 - self.back
+        service, scv = self.service_s / stay, self.back + stay * self.service_scv
+        found = np.zeros(self.rate.shape)
+        waits = (self.rate > 0) & np.isfinite(self.servers) & (self.service_s > 0)
+        for m in np.unique(self.servers[waits]).tolist():
+            at = waits & (self.servers == m)
+            load = self.rate[at] * self.service_s[at] / m
+            found[at] = _wait(int(m), load, service[at], self.arrival_scv[at], scv[at])
+        with np.errstate(divide="ignore", invalid="ignore"):  # the mean number present is the same in both readings
+            shared = self.rate * stay * (found + service) / self.rate - self.service_s
+        return np.where(waits, np.where(self.back == 0, found, shared), 0.0)
 
 
-def _wait(servers: int, load: float, service: float, arrival_scv: float, scv: float) -> float:
-    """Mean wait of G/G/m: (44) for one server, (70) for more."""
+def _wait(servers: int, load: Array, service: Array, arrival_scv: Array, scv: Array) -> Array:
+    """Mean waits of G/G/m: (44) for one server, (70) for more."""
     both = arrival_scv + scv
     if servers > 1:
-        levels = Levels.of(np.array([load * servers]), np.arange(1.0, servers + 1))
-        return float(both / 2 * levels.beyond[0] * service / (servers * (1 - load)))
-    correction = 1.0
-    if arrival_scv < 1 and both > 0:
-        correction = float(np.exp(-2 * (1 - load) * (1 - arrival_scv) ** 2 / (3 * load * both)))
-    return service * load * both * correction / (2 * (1 - load))
+        levels = Levels.of(load * servers, np.arange(1.0, servers + 1))
+        return np.asarray(both / 2 * levels.beyond * service / (servers * (1 - load)))
+    regular = (arrival_scv < 1) & (both > 0)
+    exponent = 2 * (1 - load) * (1 - arrival_scv) ** 2 / (3 * load * np.where(regular, both, 1.0))
+    correction = np.where(regular, np.exp(-exponent), 1.0)
+    return np.asarray(service * load * both * correction / (2 * (1 - load)))
 
 
-def _nodes(network: Network, rate: Array, load: Array) -> Nodes:
-    """Classes aggregated, immediate feedback taken out, and the arrival variabilities solved for."""
-    stations, classes = rate.shape
-    total = rate.sum(axis=1)
-    safe = np.where(total > 0, total, 1.0)
-    inside = network.route[: stations * classes, : stations * classes].reshape(stations, classes, stations, classes)
-    flow = np.einsum("ic,icjd->ij", rate, inside)
-    mean = load.sum(axis=1) / safe
-    second = (rate * network.service_s**2 * (1 + network.scv)).sum(axis=1) / safe
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scv = np.where(mean > 0, second / mean**2 - 1, 1.0)
-    back = np.diag(flow) / safe
-    servers = np.array(
-        [np.inf if kind == "delay" else m for kind, m in zip(network.kind, network.servers, strict=True)]
-    )
-    stay = 1 - back
-    flow = flow - np.diag(np.diag(flow))
-    arrival = _variability(network, flow, total * stay, load.sum(axis=1) / servers, servers, back + stay * scv)
-    return Nodes(total, servers, mean, scv, back, arrival)
-
-
-def _variability(network: Network, flow: Array, rate: Array, load: Array, servers: Array, scv: Array) -> Array:
-    """K, squared coefficients of variation of the arrivals: (24)-(29)."""
-    count = len(rate)
+def _variability(
+    networks: Sequence[Network], flow: Array, rate: Array, load: Array, servers: Array, scv: Array
+) -> Array:
+    """P x K, squared coefficients of variation of the arrivals: (24)-(29)."""
     safe = np.where(rate > 0, rate, 1.0)
-    external, outer_scv = _external(network, load)
-    route, part, outer = flow / safe[:, None], flow / safe, external / safe
-    squares = (part**2).sum(axis=0) + outer**2
+    external, outer_scv = _external(networks, load)
+    route, part, outer = flow / safe[:, :, None], flow / safe[:, None, :], external / safe
+    squares = (part**2).sum(axis=1) + outer**2
     weight = 1 / (1 + 4 * (1 - load) ** 2 * (1 / np.where(squares > 0, squares, 1.0) - 1))
     x = 1 + (np.maximum(scv, 0.2) - 1) / np.sqrt(servers)
-    through = part * (1 - route + route * (load**2 * x)[:, None])
-    a = 1 + weight * (outer * outer_scv - 1 + through.sum(axis=0))
-    b = weight * part * route * (1 - load**2)[:, None]
-    return np.asarray(np.linalg.solve(np.eye(count) - b.T, a))
+    through = part * (1 - route + route * (load**2 * x)[:, :, None])
+    a = 1 + weight * (outer * outer_scv - 1 + through.sum(axis=1))
+    b = weight[:, None, :] * part * route * (1 - load**2)[:, :, None]
+    return np.asarray(np.linalg.solve(np.eye(rate.shape[1]) - b.transpose(0, 2, 1), a[:, :, None])[:, :, 0])
 
 
-def _external(network: Network, load: Array) -> tuple[Array, Array]:
-    """K and K: rate from outside, and its squared coefficient of variation ((15), (16); split by (13))."""
-    stations, classes = network.visits.shape
-    rows = network.route[stations * classes :, : stations * classes].reshape(classes, stations, classes).sum(axis=2)
-    each = network.rate_per_s[:, None] * rows
-    own = np.array([1.0 if a is None else interval_scv(a) for a in network.arrivals])
-    split = rows * own[:, None] + 1 - rows
-    total = each.sum(axis=0)
-    share = each / np.where(total > 0, total, 1.0)
-    squares = (share**2).sum(axis=0)
+def _external(networks: Sequence[Network], load: Array) -> tuple[Array, Array]:
+    """P x K each: rate from outside, and its squared coefficient of variation ((15), (16); split by (13))."""
+    stations, classes = networks[0].visits.shape
+    size = stations * classes
+    rows = (
+        np.stack([n.route[size:, :size] for n in networks])
+        .reshape(len(networks), classes, stations, classes)
+        .sum(axis=3)
+    )
+    each = np.stack([n.rate_per_s for n in networks])[:, :, None] * rows
+    own = np.array([[1.0 if a is None else interval_scv(a) for a in n.arrivals] for n in networks])
+    split = rows * own[:, :, None] + 1 - rows
+    total = each.sum(axis=1)
+    share = each / np.where(total > 0, total, 1.0)[:, None, :]
+    squares = (share**2).sum(axis=1)
     weight = 1 / (1 + 4 * (1 - load) ** 2 * (1 / np.where(squares > 0, squares, 1.0) - 1))
-    return total, 1 - weight + weight * (share * split).sum(axis=0)
+    return total, 1 - weight + weight * (share * split).sum(axis=1)
 
 
 METHOD = Method(

@@ -75,7 +75,7 @@ def full_speed(network: Network, k: int) -> float:
     """Servers' worth of work that station k can do at most; infinite for a delay."""
     if network.kind[k] == "delay":
         return np.inf
-    return float(speeds(network, k)[-1])
+    return float(speeds(network, k)[-1]) if k in network.rates else float(network.servers[k])
 
 
 def speeds(network: Network, k: int) -> Array:
