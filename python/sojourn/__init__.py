@@ -1,16 +1,18 @@
 """sojourn: measure a real service under a known load, fit a queueing model, predict what nobody has run.
 
-Names are imported when they are first used, so that a worker process starts in milliseconds.
+Names are imported when they are first used, so that a worker process starts in milliseconds. A name that is a function and
+a package too (`fit`, `predict`, `simulate`, `solve`, `validate`) is the package, and calling it calls the function.
 
 Table      Metrics
 Measure    http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Breakdowns; Closed, Open, Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
-Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated
-Fit        observe_runs, fit_model, FittedModel; of the two-class model: fit, compare, Fitted
+Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated; laws: operational laws on numbers and tables
+Fit        observe_runs, fit_model, FittedModel; of the two-class model: fit, compare, Fitted; scalability: usl, fit_usl
 Predict    predict, gain
-Validate   validate, table3
+Validate   validate
+Design     design: experiment designs, made and analysed
 Study      run_study
 Report     Document, write_html
 Errors     SojournError and its tree in sojourn.errors
@@ -20,10 +22,13 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from inspect import Signature, signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sojourn import design as design
+    from sojourn import laws as laws
     from sojourn.errors import SojournError as SojournError
     from sojourn.fit import Fitted as Fitted
     from sojourn.fit import FittedModel as FittedModel
@@ -31,6 +36,8 @@ if TYPE_CHECKING:
     from sojourn.fit import fit as fit
     from sojourn.fit import fit_model as fit_model
     from sojourn.fit import observe_runs as observe_runs
+    from sojourn.fit.usl import fit_usl as fit_usl
+    from sojourn.fit.usl import usl as usl
     from sojourn.measure.folder import RunFolder as RunFolder
     from sojourn.measure.kv_load import kv_load as kv_load
     from sojourn.measure.levels import diagnose as diagnose
@@ -52,7 +59,6 @@ if TYPE_CHECKING:
     from sojourn.solve import two_class as two_class
     from sojourn.study import run_study as run_study
     from sojourn.table import Metrics as Metrics
-    from sojourn.validate import table3 as table3
     from sojourn.validate import validate as validate
 
 _MODEL = (
@@ -60,6 +66,7 @@ _MODEL = (
     "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Steps Trace Uniform "
     "Weibull"
 )
+# name → the module that has it; a module has itself
 _HOMES = {
     **dict.fromkeys(_MODEL.split(), "model"),
     "SojournError": "errors",
@@ -69,6 +76,10 @@ _HOMES = {
     "observe_runs": "fit",
     "compare": "fit",
     "fit": "fit",
+    "fit_usl": "fit.usl",
+    "usl": "fit.usl",
+    "design": "",
+    "laws": "",
     "RunFolder": "measure.folder",
     "http_load": "measure.load",
     "kv_load": "measure.kv_load",
@@ -89,25 +100,49 @@ _HOMES = {
     "two_class": "solve",
     "run_study": "study",
     "Metrics": "table",
-    "table3": "validate",
     "validate": "validate",
 }
 __all__ = sorted(_HOMES)
 __version__ = "0.1.0"
 
 
+class _Callable(ModuleType):
+    """A package that is called like the function of its name."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _function(self)(*args, **kwargs)
+
+    @property
+    def __signature__(self) -> Signature:
+        return signature(_function(self))
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return import_module, (self.__name__,)  # so that another process can be given it as a function
+
+
+def _function(module: ModuleType) -> Any:
+    return getattr(module, module.__name__.rpartition(".")[2])
+
+
 class _Index(ModuleType):
-    """This package: a name of the index is the function, also after the submodule of the same name was imported."""
+    """This package: the names of the index, each imported when it is first used."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
+        if isinstance(value, ModuleType) and _HOMES.get(name) == name:
+            value.__class__ = _Callable  # the import of a package that is a function, too
+            value.__doc__ = f"{_function(value).__doc__}\n\nThe package {value.__name__}: {value.__doc__}"
+        super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _HOMES:
             raise AttributeError(f"sojourn has no {name!r}; it has {', '.join(__all__)}")
-        value = self.__dict__[name] = getattr(import_module(f"sojourn.{_HOMES[name]}"), name)
-        return value
+        module = import_module(f"sojourn.{_HOMES[name] or name}")
+        if name not in self.__dict__:  # a package is there by its import
+            self.__dict__[name] = getattr(module, name)
+        return self.__dict__[name]
+
+    def __dir__(self) -> list[str]:
+        return [*__all__, *(name for name in self.__dict__ if name.startswith("__"))]
 
 
 sys.modules[__name__].__class__ = _Index

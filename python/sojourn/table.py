@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.console import RenderableType
 
 from sojourn.errors import InputError, NoSuchRow, RunFolderError
 
@@ -205,47 +204,43 @@ class Metrics:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        from sojourn.view import view
+    def wide(self) -> pl.DataFrame:
+        """Stations by quantities: a row for each combination of factors, station and class ("": the system, all classes);
+        a column for each metric, in its SI unit, for a quantile with its level (`response_time_quantile_0.99`), for p(n)
+        with its n. Null where there is no such value. Of one class alone, what all classes do is not said again."""
+        from sojourn.view import one_class
 
-        console = Console(width=140, no_color=True, highlight=False)
-        with console.capture() as capture:
-            console.print(f"Metrics({self.frame.height} rows, method={self.method!r}, status={self.status!r})")
-            console.print(view(self.frame, self.factors, 30))
-        return "\n".join(line.rstrip() for line in capture.get().rstrip().split("\n"))
+        parts = ("metric", pl.col("q").cast(pl.String), pl.col("n").cast(pl.String))
+        rows = self.frame.with_columns(name=pl.concat_str(*parts, separator="_", ignore_nulls=True))
+        index, order = [*self.factors, "station", "class"], rows["name"].unique(maintain_order=True)
+        return one_class(rows).pivot("name", index=index, values="value", aggregate_function="first").select(*index, *order)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"frame": self.frame, "method": self.method, "status": self.status, "message": self.message}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        frame = state["frame"]
+        self._make, self._frame = (lambda: frame), frame
+        self.method, self.status, self.message = state["method"], state["status"], state["message"]
+
+    def __repr__(self) -> str:
+        from sojourn.view import text
+
+        return text(self._head(), self.frame, self.factors, self.message)
+
+    def _repr_html_(self) -> str:
+        from sojourn.view import html
+
+        return html(self._head(), self.frame, self.factors, self.message)
 
     def __rich__(self) -> RenderableType:
-        """The same for a console that knows colours."""
+        """The tables alone, for a console that knows colours and its width."""
         from sojourn.view import view
 
         return view(self.frame, self.factors)
 
-    def __str__(self) -> str:
-        console = Console(width=120, no_color=True)
-        with console.capture() as capture:
-            console.print(self._table())
-        return capture.get()
-
-    def _repr_html_(self) -> str:
-        # polars escapes cell text itself
-        return self._shown()._repr_html_()
-
-    def _shown(self) -> pl.DataFrame:
-        fixed = ("station", "class", "metric")
-        names = [*self.factors, *fixed, "q", "n", "value", "low", "high", "unit", "source", "status"]
-        empty = {c for c in ("class", "q", "n", "low", "high") if not self.frame[c].is_not_null().any()}
-        if (self.frame["class"] == "").all():
-            empty.add("class")
-        return self.frame.select(name for name in names if name not in empty)
-
-    def _table(self) -> Table:
-        shown = self._shown()
-        table = Table(title=self.method or None, caption=self.message or None)
-        for name, dtype in shown.schema.items():
-            table.add_column(name, justify="right" if dtype.is_numeric() else "left")
-        for row in shown.iter_rows():
-            table.add_row(*("–" if v is None else f"{v:.6g}" if isinstance(v, float) else str(v) for v in row))
-        return table
+    def _head(self) -> str:
+        return f"Metrics({self.frame.height} rows, method={self.method!r}, status={self.status!r})"
 
     def _with(self, frame: pl.DataFrame) -> Metrics:
         return Metrics(frame, self.method, self.status, self.message)

@@ -1,19 +1,22 @@
 """Metrics as tables to read: stations down, quantities across; for a sweep, points down. Nothing is computed here.
 
 Not all rows are shown: where a model has one class, the rows over all classes say the same; quantiles and
-probabilities have tables of their own.
+probabilities have tables of their own. A terminal, plain text and HTML show the same tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import polars as pl
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from sojourn.narrow import Fitting
 from sojourn.units import quantity
 
 SHORT = {
@@ -31,10 +34,68 @@ SHORT = {
 }
 SYSTEM = ("arrival_rate", "throughput", "response_time", "queue_length", "loss_probability")
 MOST = 60  # rows
+TEXT_WIDTH = 140
 Cells = dict[tuple[Any, ...], dict[str, dict[str, Any]]]
 
 
+@dataclass
+class Grid:
+    """A table as text: `left` names what a row is of, `right` its quantities; `left_out` rows are not shown."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    strange: bool
+    left_out: int
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+
+    @property
+    def heads(self) -> list[tuple[str, bool]]:
+        """Each column, and whether it is a quantity."""
+        status = [("status", False)] if self.strange else []
+        return [*((name, False) for name in self.left), *((name, True) for name in self.right), *status]
+
+    @property
+    def note(self) -> str:
+        return f"… {self.left_out} more rows; .frame has all" if self.left_out else ""
+
+
 def view(frame: pl.DataFrame, factors: Sequence[str], most: int = MOST) -> RenderableType:
+    """The tables for a terminal: as wide as they are, or row by row where it is narrower."""
+    parts: list[RenderableType] = []
+    for grid in grids(frame, factors, most):
+        table = Table(box=None, header_style="dim", pad_edge=False)
+        for name, number in grid.heads:
+            table.add_column(name, justify="right" if number else "left", no_wrap=True)
+        for row in grid.rows:
+            table.add_row(*map(Text, row))
+        parts += [Fitting(table), *([Text(grid.note, style="dim")] if grid.note else [])]
+    return Group(*parts)
+
+
+def text(head: str, frame: pl.DataFrame, factors: Sequence[str], message: str, most: int = 30) -> str:
+    """`head`, the tables and `message` as plain text."""
+    console = Console(width=TEXT_WIDTH, no_color=True, highlight=False)
+    with console.capture() as capture:
+        console.print(view(frame, factors, most))
+    lines = (line.rstrip() for line in capture.get().rstrip().split("\n"))
+    return "\n".join([head, *lines, *message.splitlines()])
+
+
+def html(head: str, frame: pl.DataFrame, factors: Sequence[str], message: str, most: int = 30) -> str:
+    """The same for a notebook; everything that comes from a model is escaped."""
+    parts = [f"<div>{escape(head)}</div>"]
+    for grid in grids(frame, factors, most):
+        sides = [f' style="text-align: {"right" if number else "left"}"' for _, number in grid.heads]
+        cells = [_line("th", (name for name, _ in grid.heads), sides), *(_line("td", row, sides) for row in grid.rows)]
+        parts.append(f"<table>{''.join(cells)}</table>" + (f"<div>{escape(grid.note)}</div>" if grid.note else ""))
+    return "".join([*parts, *(f"<div>{escape(line)}</div>" for line in message.splitlines())])
+
+
+def _line(tag: str, cells: Iterable[str], sides: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}{s}>{escape(c)}</{tag}>' for c, s in zip(cells, sides, strict=True))}</tr>"
+
+
+def grids(frame: pl.DataFrame, factors: Sequence[str], most: int) -> list[Grid]:
     """A table of means, then of quantiles and probabilities where there are any."""
     varied = [name for name in factors if frame[name].n_unique() > 1]
     parts = [_swept(frame, varied, most) if varied else _stations(frame, most)]
@@ -45,22 +106,21 @@ def view(frame: pl.DataFrame, factors: Sequence[str], most: int = MOST) -> Rende
         rows = frame.filter(pl.col("metric").is_in(metrics))
         if rows.height and not varied:
             parts.append(_further(rows, column, most))
-    return Group(*parts)
+    return parts
 
 
-def _stations(frame: pl.DataFrame, most: int) -> RenderableType:
-    rows = _one_class(frame).filter(pl.col("metric").is_in(list(SHORT)))
+def _stations(frame: pl.DataFrame, most: int) -> Grid:
+    rows = one_class(frame).filter(pl.col("metric").is_in(list(SHORT)))
     cells = _cells(rows, ["station", "class"])
     shown = [m for m in SHORT if _worth(m, cells)]
     strange = any(r["status"] != "ok" for row in cells.values() for r in row.values())
     classes = len({key[1] for key in cells}) > 1
-    table = _table(["station", *(["class"] if classes else [])], [SHORT[m] for m in shown], strange)
+    grid = _grid(["station", *(["class"] if classes else [])], [SHORT[m] for m in shown], strange, len(cells), most)
     for (station, cls), row in _first(cells, most):
         name = station or "(system)"
-        table.add_row(
-            name, *([cls or "(all)"] if classes else []), *_row(row, shown), *([_statuses([row])] if strange else [])
-        )
-    return _whole(table, len(cells), most)
+        last = [_statuses([row])] if strange else []
+        grid.rows.append((name, *([cls or "(all)"] if classes else []), *_row(row, shown), *last))
+    return grid
 
 
 def _worth(metric: str, cells: Cells) -> bool:
@@ -76,9 +136,9 @@ def _differ(a: float | None, b: float | None) -> bool:
     return a != b and (a is None or b is None or abs(a - b) > 1e-3 * abs(b))
 
 
-def _swept(frame: pl.DataFrame, varied: Sequence[str], most: int) -> RenderableType:
+def _swept(frame: pl.DataFrame, varied: Sequence[str], most: int) -> Grid:
     """The system at each point, and its busiest station."""
-    rows = _one_class(frame).filter((pl.col("station") == "") & pl.col("metric").is_in(SYSTEM))
+    rows = one_class(frame).filter((pl.col("station") == "") & pl.col("metric").is_in(SYSTEM))
     cells = _cells(rows, [*varied, "class"])
     shown = [m for m in SYSTEM if any(m in row for row in cells.values())]
     busiest = _busiest(frame, varied)
@@ -86,27 +146,28 @@ def _swept(frame: pl.DataFrame, varied: Sequence[str], most: int) -> RenderableT
     classes = len({key[-1] for key in cells}) > 1
     heads = [name.rpartition(".")[2] if len(varied) == 1 else name for name in varied]
     columns = [*(SHORT[m] for m in shown), *(["busiest"] if busiest else [])]
-    table = _table([*heads, *(["class"] if classes else [])], columns, strange)
+    grid = _grid([*heads, *(["class"] if classes else [])], columns, strange, len(cells), most)
     for key, row in _first(cells, most):
         *point, cls = key
-        table.add_row(
+        grid.rows.append((
             *map(_plain, point), *([cls or "(all)"] if classes else []), *_row(row, shown),
             *([busiest.get(tuple(point), "")] if busiest else []), *([_statuses([row])] if strange else []),
-        )  # fmt: skip
-    return _whole(table, len(cells), most)
+        ))  # fmt: skip
+    return grid
 
 
-def _further(rows: pl.DataFrame, column: str, most: int) -> RenderableType:
+def _further(rows: pl.DataFrame, column: str, most: int) -> Grid:
     keys = ["station", "class", column]
-    cells = _cells(_one_class(rows), keys)
+    cells = _cells(one_class(rows), keys)
     names = list(dict.fromkeys(rows["metric"]))
-    table = _table(keys, [name.replace("_", " ") for name in names], False)
+    grid = _grid(keys, [name.replace("_", " ") for name in names], False, len(cells), most)
     for (station, cls, at), row in _first(cells, most):
-        table.add_row(station or "(system)", cls or "(all)", _plain(at), *(_cell(row.get(name)) for name in names))
-    return _whole(table, len(cells), most)
+        numbers = (_cell(row.get(name)) for name in names)
+        grid.rows.append((station or "(system)", cls or "(all)", _plain(at), *numbers))
+    return grid
 
 
-def _one_class(frame: pl.DataFrame) -> pl.DataFrame:
+def one_class(frame: pl.DataFrame) -> pl.DataFrame:
     """Without the rows over all classes, where a model has one and they say the same."""
     named = frame.filter(pl.col("class") != "").select("station", "metric").unique()
     if frame["class"].n_unique() > 2 or not named.height:
@@ -138,23 +199,12 @@ def _busiest(frame: pl.DataFrame, varied: Sequence[str]) -> dict[tuple[Any, ...]
     return {key: text for key, (_, text) in best.items()}
 
 
-def _table(left: Iterable[str], right: Iterable[str], strange: bool) -> Table:
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    for name in left:
-        table.add_column(name, no_wrap=True)
-    for name in right:
-        table.add_column(name, justify="right", no_wrap=True)
-    if strange:
-        table.add_column("status", no_wrap=True)
-    return table
+def _grid(left: Iterable[str], right: Iterable[str], strange: bool, count: int, most: int) -> Grid:
+    return Grid(tuple(left), tuple(right), strange, max(0, count - most))
 
 
 def _first(cells: Cells, most: int) -> list[tuple[tuple[Any, ...], dict[str, dict[str, Any]]]]:
     return list(cells.items())[:most]
-
-
-def _whole(table: Table, count: int, most: int) -> RenderableType:
-    return table if count <= most else Group(table, Text(f"… {count - most} more rows; .frame has all", style="dim"))
 
 
 def _row(row: dict[str, dict[str, Any]], shown: Sequence[str]) -> list[str]:

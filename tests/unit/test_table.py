@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
+import re
 from pathlib import Path
 
 import polars as pl
@@ -117,7 +119,40 @@ def test_unreadable_files(tmp_path: Path) -> None:
             Metrics.from_json(text, "answer")
 
 
-def test_shown_as_text_and_html() -> None:
-    assert "response_time" in str(sample()) and "saturated" in str(sample())
-    assert "<table" in Metrics.of([{"metric": "throughput", "value": 1, "station": "<b>"}])._repr_html_()
-    assert "<b>" not in Metrics.of([{"metric": "throughput", "value": 1, "station": "<b>"}])._repr_html_()
+def rows_of_html(text: str) -> list[list[str]]:
+    lines = re.findall(r"<tr>(.*?)</tr>", text)
+    return [[html.unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line)] for line in lines]
+
+
+def test_repr_str_and_html_show_the_same() -> None:
+    """Head, every cell and the message."""
+    text, page = repr(sample()), sample()._repr_html_()
+    assert str(sample()) == text
+    assert "Metrics(4 rows, method='by hand', status='saturated')" in text and sample().message in text
+    assert html.escape(sample().message) in page
+    cells = [cell for row in rows_of_html(page) for cell in row if cell]
+    assert "250.0 ms ±20 %" in cells and "saturated" in cells
+    assert " ".join(cells) == " ".join(" ".join(text.splitlines()[1:-1]).split())
+
+
+def test_html_escapes_what_comes_from_a_model() -> None:
+    page = Metrics.of([{"metric": "throughput", "value": 1, "station": "<b>"}])._repr_html_()
+    assert "<table" in page and "&lt;b&gt;" in page and "<b>" not in page
+
+
+def test_wide_is_stations_by_quantities() -> None:
+    rows = [("cpu", "throughput", 2.0), ("cpu", "utilisation", 0.5), ("disk", "throughput", 1.0)]
+    table = Metrics.of([{"station": s, "metric": m, "value": v} for s, m, v in rows])
+    assert table.wide().to_dicts() == [
+        {"station": "cpu", "class": "", "throughput": 2.0, "utilisation": 0.5},
+        {"station": "disk", "class": "", "throughput": 1.0, "utilisation": None},
+    ]
+    swept = sample().wide()
+    assert swept.columns == ["rate_per_s", "cores", "station", "class", "response_time", "response_time_quantile_0.99", "utilisation"]  # fmt: skip
+    assert swept.filter(rate_per_s=100.0, station="")["response_time_quantile_0.99"].to_list() == [1.0]
+    assert swept.filter(rate_per_s=200.0)["response_time"].to_list() == [None]
+
+
+def test_wide_says_what_one_class_does_once() -> None:
+    rows = [{"metric": "throughput", "class": cls, "value": 2.0} for cls in ("", "user")]
+    assert Metrics.of(rows).wide().to_dicts() == [{"station": "", "class": "user", "throughput": 2.0}]

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sojourn.errors import InputError
 from sojourn.model.distributions import Distribution, Exponential
 from sojourn.model.network import Network
 from sojourn.model.nouns import Choice, CustomerClass, Region, Station
@@ -86,11 +87,23 @@ class Model:
 
         write(self, path)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "network"}  # made again when asked for
+
     def station(self, name: str) -> Station:
         return next(s for s in self.stations if s.name == name)
 
     def customer_class(self, name: str) -> CustomerClass:
         return next(c for c in self.classes if c.name == name)
+
+
+def as_model(it: Model | Path | str) -> Model:
+    """The model itself, or that of a file. InputError for anything else."""
+    if isinstance(it, str | Path):
+        return Model.read(it)
+    if not isinstance(it, Model):
+        raise InputError(f"a {type(it).__name__}", "model", "give a Model, or the path of a model file")
+    return it
 
 
 def as_distribution(value: float | Distribution) -> Distribution:

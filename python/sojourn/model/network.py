@@ -83,6 +83,9 @@ class Network:
         timed = any(getattr(s, "schedule", ()) or getattr(s, "breakdowns", None) for s in self.model.stations)
         return bool(self.limits or self.choices or "multicore" in self.kind or timed)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}  # what was computed is computed again
+
     @property
     def blockable(self) -> list[int]:
         """Stations whose servers may be held because the next station is full and blocks."""

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.model import Model, Network
+from sojourn.model.model import as_model
 from sojourn.model.values import quantile_levels
 from sojourn.simulate import stopping
 from sojourn.simulate.config import BATCHES, configuration, first_batch_s
@@ -54,12 +56,12 @@ class Length:
 
 
 def simulate(
-    model: Model, precision: float = 0.01, level: float = 0.95, seed: int = 1, replications: int | None = None,
+    model: Model | Path | str, precision: float = 0.01, level: float = 0.95, seed: int = 1, replications: int | None = None,
     until_s: float | None = None, completions: int | None = None, quantiles: Sequence[float] = QUANTILES,
     max_seconds: float = 60.0, progress: Progress | None = None, *, executor: Executor | None = None,
     engine: Engine = native,
 ) -> Metrics:  # fmt: skip
-    """Metrics with intervals at `level`; source "simulated".
+    """Metrics of a model, or of the model file at a path, with intervals at `level`; source "simulated".
 
     Runs until the mean response time and the throughput of every class are known to `precision` (half-width by value),
     or for `until_s` of simulated time or `completions` passes of each run where these are given; at most `max_seconds`
@@ -70,7 +72,7 @@ def simulate(
     """
     length = Length(precision, level, until_s, completions, max_seconds)
     check(length, seed, replications, quantiles)
-    network = model.network
+    network = as_model(model).network
     runs = Runs(
         [Run(configuration(network, seed, r, until_s=until_s), engine) for r in range(replications or 1)], executor
     )

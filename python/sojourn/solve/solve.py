@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, MethodRefused, SolverError
 from sojourn.model import Model, Network
+from sojourn.model.model import as_model
 from sojourn.model.values import number
 from sojourn.solve import registry
 from sojourn.solve.bound import verify
@@ -22,13 +24,15 @@ from sojourn.table import Metrics
 USUAL = Wanted()
 
 
-def solve(model: Model, method: str = "auto", *, wanted: Wanted | None = None, budget_s: float = BUDGET_S) -> Metrics:
-    """Solves a model; `Metrics.method`, `.status` and `.message` say how, how well and why.
+def solve(
+    model: Model | Path | str, method: str = "auto", *, wanted: Wanted | None = None, budget_s: float = BUDGET_S
+) -> Metrics:
+    """Solves a model, or the model file at a path; `Metrics.method`, `.status` and `.message` say how, how well and why.
 
     `auto` takes the exact method that is cheapest within `budget_s`, else the best approximation. Raises MethodRefused
     where `method` does not apply (it names one that does), SolverError for an answer that breaks a law.
     """
-    return _answer([model.network], method, wanted or USUAL, _budget(budget_s), {})
+    return _answer([as_model(model).network], method, wanted or USUAL, _budget(budget_s), {})
 
 
 def _budget(budget_s: Any) -> float:
@@ -37,7 +41,7 @@ def _budget(budget_s: Any) -> float:
 
 
 def sweep(
-    model: Model, path: str | Mapping[str, Iterable[Any]], values: Iterable[Any] = (), method: str = "auto", *,
+    model: Model | Path | str, path: str | Mapping[str, Iterable[Any]], values: Iterable[Any] = (), method: str = "auto", *,
     wanted: Wanted | None = None, budget_s: float = BUDGET_S,
 ) -> Metrics:  # fmt: skip
     """One table for all `values` of the number at `path` ("classes.user.population"), which becomes a column.
@@ -52,7 +56,7 @@ def sweep(
     factors = {name: list(column) for name, column in asked.items()}
     if not factors or not all(factors.values()):
         raise InputError("no values", f"vary {', '.join(factors)}".strip(), "give at least one value for each path")
-    networks, columns = varied(model, factors)
+    networks, columns = varied(as_model(model), factors)
     return _answer(networks, method, wanted or USUAL, _budget(budget_s), columns)
 
 
@@ -127,6 +131,7 @@ def _apart(networks: Sequence[Network], wanted: Wanted, budget_s: float, factors
     return Metrics.concat(parts)
 
 
-def methods(model: Model | None = None) -> list[tuple[Method, str | None]]:
+def methods(model: Model | Path | str | None = None) -> list[tuple[Method, str | None]]:
     """Every method, and with a model why it does not apply (None where it does)."""
-    return [(m, refusal(m, model.network) if model else None) for m in registry.all_methods().values()]
+    network = None if model is None else as_model(model).network
+    return [(m, refusal(m, network) if network else None) for m in registry.all_methods().values()]

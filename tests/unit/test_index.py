@@ -1,0 +1,74 @@
+"""The public index as a notebook meets it: names, packages that are functions too, objects that travel between processes."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import sojourn as sj
+from sojourn.errors import InputError
+
+BOTH = ("fit", "predict", "simulate", "solve", "validate")
+SHOP = Path(__file__).parents[2] / "examples/shop.toml"
+
+
+def test_dir_lists_the_index_and_nothing_private() -> None:
+    assert set(sj.__all__) <= set(dir(sj))
+    assert {"design", "laws", "usl", "fit_usl", "Metrics"} <= set(sj.__all__) and "table3" not in sj.__all__
+    assert not [name for name in dir(sj) if name.startswith("_") and not name.startswith("__")]
+    with pytest.raises(AttributeError, match="sojourn has no 'fitt'"):
+        sj.fitt  # noqa: B018
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_a_package_with_the_name_of_a_function_is_both(name: str) -> None:
+    package = import_module(f"sojourn.{name}")
+    assert isinstance(package, ModuleType) and getattr(sj, name) is package
+    function = getattr(package, name)
+    assert inspect.signature(getattr(sj, name)) == inspect.signature(function)
+    assert (function.__doc__ or "").split("\n")[0] in (package.__doc__ or "")
+    assert pickle.loads(pickle.dumps(getattr(sj, name))) is package
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_order_of_imports_does_not_matter(name: str) -> None:
+    """First the module, then the attribute, in a process of its own; the other order is the test above."""
+    code = f"import sojourn.{name} as m; import sojourn; assert m.{name} and callable(sojourn.{name}) and sojourn.{name} is m"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr == ""
+
+
+def test_types_are_shipped() -> None:
+    assert (Path(str(sj.__file__)).parent / "py.typed").exists()
+
+
+def test_modules_of_the_index() -> None:
+    assert sj.design.Factor.parse("servers=2,3").name == "servers"
+    assert float(sj.laws.little(10.0, 0.5)) == 5.0
+    assert float(sj.usl(1.0, gamma=7.0)) == 7.0
+
+
+def test_what_a_notebook_hands_to_other_processes_can_be_pickled() -> None:
+    model = sj.Model.read(SHOP)
+    answer = sj.solve(model)  # which makes the network, and keeps what was computed of it
+    assert pickle.loads(pickle.dumps(answer)) == answer == copy.deepcopy(answer)
+    assert pickle.loads(pickle.dumps(model)) == model
+    assert sj.solve(pickle.loads(pickle.dumps(model.network)).model) == answer
+
+
+def test_a_path_is_a_model_and_anything_else_an_error() -> None:
+    answer = sj.solve(sj.Model.read(SHOP))
+    assert sj.solve(SHOP) == sj.solve(str(SHOP)) == answer
+    assert len(sj.sweep(SHOP, "classes.user.population", [1, 2])) == 2 * len(answer)
+    assert sj.methods(SHOP)
+    assert sj.simulate(SHOP, completions=50).status
+    for call in (sj.solve, sj.methods, sj.simulate):
+        with pytest.raises(InputError, match="model: a dict; give a Model, or the path of a model file"):
+            call({})  # type: ignore[arg-type]
