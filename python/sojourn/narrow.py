@@ -32,9 +32,7 @@ def needed(table: Table, console: Console) -> int:
     """Columns of the terminal that the table needs: numbers whole, prose at least PROSE wide."""
     count = len(table.columns)
     between = (table.padding[1] + table.padding[3]) * count + (count + 1) * (table.box is not None)
-    widths = (
-        max(_text(console, cell).cell_len for cell in (column.header, *column.cells)) for column in table.columns
-    )
+    widths = (max(_text(console, cell).cell_len for cell in (column.header, *column.cells)) for column in table.columns)
     return between + sum(min(width, PROSE) for width in widths)
 
 

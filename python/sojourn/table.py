@@ -213,7 +213,11 @@ class Metrics:
         parts = ("metric", pl.col("q").cast(pl.String), pl.col("n").cast(pl.String))
         rows = self.frame.with_columns(name=pl.concat_str(*parts, separator="_", ignore_nulls=True))
         index, order = [*self.factors, "station", "class"], rows["name"].unique(maintain_order=True)
-        return one_class(rows).pivot("name", index=index, values="value", aggregate_function="first").select(*index, *order)
+        return (
+            one_class(rows)
+            .pivot("name", index=index, values="value", aggregate_function="first")
+            .select(*index, *order)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {"frame": self.frame, "method": self.method, "status": self.status, "message": self.message}

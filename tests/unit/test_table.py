@@ -148,7 +148,8 @@ def test_wide_is_stations_by_quantities() -> None:
         {"station": "disk", "class": "", "throughput": 1.0, "utilisation": None},
     ]
     swept = sample().wide()
-    assert swept.columns == ["rate_per_s", "cores", "station", "class", "response_time", "response_time_quantile_0.99", "utilisation"]  # fmt: skip
+    quantities = ["response_time", "response_time_quantile_0.99", "utilisation"]
+    assert swept.columns == ["rate_per_s", "cores", "station", "class", *quantities]
     assert swept.filter(rate_per_s=100.0, station="")["response_time_quantile_0.99"].to_list() == [1.0]
     assert swept.filter(rate_per_s=200.0)["response_time"].to_list() == [None]
 
