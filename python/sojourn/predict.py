@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from sojourn.errors import InputError
 from sojourn.fit.fitted import Estimate, Fitted, check_level
@@ -120,7 +120,7 @@ def _interval(row: dict[str, Any], draw: Array, fitted: Fitted, level: float) ->
         "utilisation_trailing" if quantity and metric == "utilisation" and row["station"] == "trailing" else quantity
     )
     errors = sum(quantity in held_out for held_out in fitted.held_out)
-    own = fitted.model_error_of(quantity) * student.ppf((1 + level) / 2, errors) if errors else 0.0
+    own = fitted.model_error_of(quantity) * stdtrit(errors, (1 + level) / 2) if errors else 0.0
     down = np.hypot(np.log(value / max(min(low, value), 1e-300)), own)
     found: dict[str, Any] = {"low": float(value * np.exp(-down)), "high": None, "level": level}
     if np.isfinite(high):

@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import nnls
 
 LEVELS = 4  # fewer cannot tell
 FLOOR = 0.03  # relative error of a mean response time that no repetition has less of
@@ -39,6 +38,8 @@ def queue_utilisation(
 
 
 def _misfit(share: np.ndarray, response_s: np.ndarray, weight: np.ndarray, servers: int) -> float:
+    from scipy.optimize import nnls  # slow to import, and every command would wait
+
     growth = share ** (math.sqrt(2 * (servers + 1)) - 1) / (1 - share)
     # A + B growth with B at most VARIABLE A/m
     columns = np.stack([np.ones_like(share), servers / VARIABLE + growth], axis=1)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.stats import wilcoxon
 
 from sojourn.errors import InputError
 from sojourn.fit.fit import fit
@@ -79,6 +78,8 @@ def _clear(best: Fitted, second: Fitted) -> bool:
     """Wilcoxon's signed-rank test on the mean size of the errors, rate by rate: one rate near saturation, where errors
     are large whatever the model, must not decide. Fewer than five rates cannot pass that test; there it is clear if the
     errors are smaller at every rate, and half as large in the mean."""
+    from scipy.stats import wilcoxon  # half a second to import
+
     sizes = [[np.mean([abs(row[k]) for k in ERRORS if k in row]) for row in f.held_out] for f in (second, best)]
     if len(sizes[0]) != len(sizes[1]) or sizes[0] == sizes[1]:
         return False

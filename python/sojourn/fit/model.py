@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from sojourn.errors import InputError
 from sojourn.fit import search
@@ -148,7 +148,7 @@ def fit_model(runs: Runs, model: Model, level: float = 0.95, seed: int = 1, draw
 def _estimates(data: FitProblem, best: Array, values: Array, level: float, degrees: Array) -> dict[str, Estimate]:
     """Quantiles of the draws about the best value, as far out as Student's t has them for so few runs."""
     tail = (1 - level) / 2
-    stretch = student.ppf(1 - tail, degrees) / student.ppf(1 - tail, 1e9)
+    stretch = stdtrit(degrees, 1 - tail) / stdtrit(1e9, 1 - tail)
     found = {}
     for i, path in enumerate(data.paths):
         inner = data.scale.inward(values)[:, i]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from sojourn.errors import FitError, MethodRefused
 from sojourn.fit.evaluate import Evaluator, slower_clock
@@ -87,7 +86,7 @@ def point_rows(fitted: FittedModel, point: Mapping[str, Any], level: float) -> I
     few = one.method.cost_s(one.networks[0]) > DEAR_S
     networks = one.networks_at(fitted.draws[: FEW_DRAWS if few else None, kept])
     rng = np.random.default_rng(fitted.seed)
-    longer = np.exp(fitted.model_error * student.rvs(fitted.degrees, size=len(networks), random_state=rng))
+    longer = np.exp(fitted.model_error * rng.standard_t(fitted.degrees, len(networks)))
     drawn = one.solved([slower_clock(n, f) for n, f in zip(networks, longer, strict=True)], nearest=False)
     inside = _inside(fitted, base, point)
     sensitive = _sensitivity(one, best)
@@ -103,7 +102,7 @@ def point_rows(fitted: FittedModel, point: Mapping[str, Any], level: float) -> I
         times = longer if metric == "response_time" else 1 / longer if metric == "throughput" else 1.0
         spread = np.asarray(drawn.values[key] * times, float)
         by = max(abs(sensitive), 0.5) if metric == "response_time" else 1.0
-        noise = by * fitted.noise.get(metric, 0.0) * student.rvs(fitted.degrees, size=len(spread), random_state=rng)
+        noise = by * fitted.noise.get(metric, 0.0) * rng.standard_t(fitted.degrees, len(spread))
         row = _row(float(values[0]), spread * np.exp(noise), float(exact.share[0]), drawn.share, level)
         if metric == "busy":
             if template.station(station).kind != "queue":

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from sojourn.units import percent
 
@@ -59,7 +59,7 @@ def shift(errors: Array) -> Array:
 def misfit(gap: Array, within: Array, expected: Array, degrees: float) -> list[str]:
     """A sentence where response times are further from the model than runs are uncertain by: the squares of `gap` by
     `expected` against chi-squared of `degrees` (G. A. F. Seber, C. J. Wild, Nonlinear Regression (1989), 2.1.5); else none."""
-    if degrees < 0.5 or chi2.sf(float(((gap / expected) ** 2).sum()), degrees) > UNLIKELY:
+    if degrees < 0.5 or chdtrc(degrees, float(((gap / expected) ** 2).sum())) > UNLIKELY:
         return []
     size, usual = (float(np.sqrt(np.mean(v**2))) for v in (gap, within))
     return [

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from sojourn.errors import FitError
 
@@ -159,7 +159,7 @@ def _intervals(
     if spare < 1:
         return intervals
     covariance = np.linalg.pinv(slope.T @ slope) * (rest @ rest) / spare
-    half = student.ppf((1 + level) / 2, spare) * np.sqrt(np.diag(covariance))
+    half = stdtrit(spare, (1 + level) / 2) * np.sqrt(np.diag(covariance))
     for name, h in zip(names, half.tolist(), strict=True):
         middle = float(values[NAMES.index(name)])
         intervals[name] = (middle - h, middle + h)

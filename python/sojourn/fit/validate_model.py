@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 from sojourn.errors import InputError
 from sojourn.fit.factors import applied, factors_of
@@ -130,8 +129,8 @@ def _repeated(fitted: FittedModel, runs: Runs) -> Spread:
 def _half(error: float, repeated: tuple[float, int] | None, level: float) -> float:
     """Half the width of the interval of a logarithm; NaN where neither repetitions nor the run itself tell."""
     if repeated is not None:
-        return repeated[0] * float(student.ppf((1 + level) / 2, repeated[1]))
-    return error * float(norm.ppf((1 + level) / 2)) if error > 0 else math.nan
+        return repeated[0] * float(stdtrit(repeated[1], (1 + level) / 2))
+    return error * float(ndtri((1 + level) / 2)) if error > 0 else math.nan
 
 
 def _row(key: tuple[str, str, str], told: Row, measured: float, half: float) -> Row:

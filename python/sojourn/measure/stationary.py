@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
+
+from sojourn.rank import rank_correlation
 
 BATCH = 5
 LATEST_SHARE = 0.5
@@ -54,10 +56,10 @@ def steadiness(values: NDArray[np.float64]) -> Steadiness:
     means = np.array([chunk.mean() for chunk in np.array_split(values, TREND_BATCHES)])
     if np.ptp(means) == 0:
         return Steadiness(0.0, 1.0, 0.0)
-    test = stats.spearmanr(np.arange(TREND_BATCHES), means)
+    test = rank_correlation(np.arange(float(TREND_BATCHES)), means)
     slope = np.polyfit(np.linspace(0, 1, TREND_BATCHES), means, 1)[0]
     mean = float(means.mean())
-    return Steadiness(float(test.statistic), float(test.pvalue), float(slope / mean) if mean else 0.0)
+    return Steadiness(test.value, test.p_value, float(slope / mean) if mean else 0.0)
 
 
 def batch_interval(values: NDArray[np.float64], level: float = 0.95, batches: int = 20) -> tuple[float, float, float]:
@@ -67,5 +69,5 @@ def batch_interval(values: NDArray[np.float64], level: float = 0.95, batches: in
     if values.size < 2 * batches:
         return mean, float("nan"), float("nan")
     means = np.array([chunk.mean() for chunk in np.array_split(values, batches)])
-    half = stats.t.ppf(0.5 + level / 2, batches - 1) * means.std(ddof=1) / np.sqrt(batches)
+    half = stdtrit(batches - 1, 0.5 + level / 2) * means.std(ddof=1) / np.sqrt(batches)
     return mean, mean - float(half), mean + float(half)

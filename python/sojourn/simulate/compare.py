@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from sojourn.errors import InputError
 from sojourn.model import Model
@@ -95,7 +95,7 @@ def _difference(
     a: list[dict[Key, float]], b: list[dict[Key, float]], level: float, each_s: float, seed: int
 ) -> Metrics:
     n = len(a)
-    t = float(stats.t.ppf(0.5 + level / 2, n - 1))
+    t = float(stdtrit(n - 1, 0.5 + level / 2))
     told, narrower = [], 1.0
     for key in (key for key in a[0] if key in b[0]):
         left, right = (np.array([run[key] for run in runs]) for runs in (a, b))

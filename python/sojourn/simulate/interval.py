@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 Array = NDArray[np.float64]
 MACRO = 64
@@ -99,7 +99,7 @@ def _correlation_factor(deviation: Array, spread: Array) -> Array:
 
 def _skewed(deviation: Array, spread: Array, k: int, level: float) -> tuple[Array, Array]:
     """Student's quantiles bent by the batches' skewness: (low, high) in standard errors."""
-    t = float(stats.t.ppf(0.5 + level / 2, k - 1))
+    t = float(stdtrit(k - 1, 0.5 + level / 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         skew = (deviation**3).sum(axis=(0, 1)) / k / (spread / k) ** 1.5
     skew = np.nan_to_num(skew) * np.sqrt(k * (k - 1)) / (k - 2)

@@ -9,7 +9,7 @@ removes must lie outside the rest by more than chance allows (level 0.001 over a
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from sojourn.measure.stationary import warm_up
 from sojourn.simulate.interval import MACRO, Array
@@ -46,4 +46,4 @@ def _cut(values: Array, level: float) -> int:
     one = means.var(ddof=1) * length
     error = np.sqrt(one * (1 / first + 1 / rest))
     apart = abs(values[:first].mean() - values[first:].mean())
-    return first if apart > stats.t.ppf(1 - level / 2, MACRO - 1) * error else 0
+    return first if apart > stdtrit(MACRO - 1, 1 - level / 2) * error else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from sojourn.fit.fitted import Estimate
 
@@ -18,5 +18,5 @@ def estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
     mean = float(values.mean())
     if len(values) < 2:
         return Estimate(mean, mean, mean)
-    half = float(t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
+    half = float(stdtrit(len(values) - 1, (1 + level) / 2) * values.std(ddof=1) / math.sqrt(len(values)))
     return Estimate(mean, mean - half, mean + half)

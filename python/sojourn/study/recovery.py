@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from scipy.stats import binom
 
 from sojourn.study.estimate import Estimate
 
@@ -55,6 +54,8 @@ def coverage(rows: pl.DataFrame, sure: float = 0.99) -> pl.DataFrame:
     found = rows.group_by("configuration", "time", maintain_order=True).agg(
         studies=pl.len(), covered=pl.col("covered").sum(), bias=(pl.col("estimate") / pl.col("truth") - 1).mean()
     )
+    from scipy.stats import binom  # half a second to import
+
     tail = (1 - sure) / 2 / max(found.height, 1)
     band = [binom.ppf((tail, 1 - tail), n, LEVEL) for n in found["studies"]]
     low, high = (pl.Series([int(b[k]) for b in band]) for k in (0, 1))

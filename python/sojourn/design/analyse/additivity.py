@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import polars as pl
-from scipy.stats import f as fisher
+from scipy.special import fdtrc
 
 from sojourn.design.analyse.factorial import MEAN, factorial_effects
 
@@ -48,7 +48,7 @@ def additivity(runs: pl.DataFrame, response: str, factors: list[str] | None = No
     p = None
     if effects.degrees and effects.sse > 0:
         ratio = effects.repetitions * explained / (effects.sse / effects.degrees)
-        p = float(fisher.sf(ratio, 1, effects.degrees))
+        p = float(fdtrc(1, effects.degrees, ratio))
     power = 1 - 2 * slope * float(between.mean())
     share = min(explained / interactions, 1.0)
     return Additivity(share, p, power, _suggestion(share, p, power))

@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from sojourn.design.factors import Factor, two_levels
 from sojourn.design.runs import factors_of, filled
@@ -115,7 +115,7 @@ def _half_width(sse: float, degrees: int, count: int, level: float) -> tuple[flo
     if not degrees:
         return None
     error = (sse / degrees / count) ** 0.5
-    return error, float(t.ppf((1 + level) / 2, degrees)) * error
+    return error, float(stdtrit(degrees, (1 + level) / 2)) * error
 
 
 def _share(squares: np.ndarray, total: float) -> list[float | None]:

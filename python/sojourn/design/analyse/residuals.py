@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, spearmanr
+from scipy.special import ndtri
 
 from sojourn.design.analyse.factorial import Effects
+from sojourn.rank import rank_correlation
 
 MOST_RATIO = 10.0
 
@@ -34,10 +35,10 @@ def residuals(fitted: NDArray[np.float64], residual: NDArray[np.float64]) -> Res
     """What the errors of an analysis look like, and a transformation where they ask for one."""
     fitted, residual = np.asarray(fitted, float), np.asarray(residual, float)
     n = len(residual)
-    normal = norm.ppf((np.arange(1, n + 1) - 0.375) / (n + 0.25))
+    normal = ndtri((np.arange(1, n + 1) - 0.375) / (n + 0.25))
     spread = residual.std() > 0
     straight = float(np.corrcoef(np.sort(residual), normal)[0, 1]) if spread and n > 2 else 1.0
-    growth = float(spearmanr(fitted, np.abs(residual)).statistic) if spread and fitted.std() > 0 else 0.0
+    growth = rank_correlation(fitted, np.abs(residual)).value if spread and fitted.std() > 0 else 0.0
     return Residuals(fitted, residual, normal, straight, growth, _suggestion(fitted, growth, n))
 
 

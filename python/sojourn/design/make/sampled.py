@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import polars as pl
-from scipy.stats import qmc
 
 from sojourn.design.factors import Factor, distinct
 from sojourn.design.make.order import ordered
@@ -18,12 +17,16 @@ from sojourn.errors import DesignError
 
 def latin_hypercube(factors: Iterable[Factor], runs: int, *, seed: int = 1) -> pl.DataFrame:
     """`runs` points: each factor's range in as many slices, one point in each slice of every factor."""
+    from scipy.stats import qmc  # half a second to import
+
     found = _box(factors, runs)
     return _scaled(found, qmc.LatinHypercube(d=len(found), rng=np.random.default_rng(seed)).random(runs), seed)
 
 
 def sobol(factors: Iterable[Factor], runs: int, *, seed: int = 1) -> pl.DataFrame:
     """`runs` points of a scrambled Sobol sequence; DesignError unless `runs` is a power of two (else it is unbalanced)."""
+    from scipy.stats import qmc  # half a second to import
+
     found = _box(factors, runs)
     if runs & (runs - 1):
         raise DesignError(runs, "runs", "give a power of two")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from sojourn.errors import DesignError
 
@@ -34,4 +34,4 @@ def repetitions(relative: float, scv: float, level: float = 0.95) -> int:
 
 
 def _enough(n: int, relative: float, scv: float, level: float) -> bool:
-    return n >= 2 and float(t.ppf((1 + level) / 2, n - 1)) * math.sqrt(scv / n) <= relative
+    return n >= 2 and float(stdtrit(n - 1, (1 + level) / 2)) * math.sqrt(scv / n) <= relative

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 import tomli_w
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from sojourn.errors import FitError, InputError, StudyError
 from sojourn.fit.fitted import Estimate
@@ -107,7 +107,7 @@ class FittedKv:
             return Metrics.of([])
         clients = int(vary["clients"])
         found = one.predict(self.model, clients)
-        wide = math.exp(float(norm.ppf((1 + level) / 2)) * self.model_error)
+        wide = math.exp(float(ndtri((1 + level) / 2)) * self.model_error)
         own_s = min(one.times.at("own_s", clients), found.cycle_s)
         values = {"throughput": [found.throughput_per_s * f for f in (1, 1 / wide, wide)],
                   "response_time": [max(found.cycle_s * f - own_s, 0.0) for f in (1, 1 / wide, wide)]}  # fmt: skip

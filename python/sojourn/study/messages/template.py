@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 import sojourn as sj
 from sojourn.errors import FitError
@@ -122,7 +122,7 @@ class MessageModel:
         drawn = np.log([(p.throughput_per_s, p.response_s) for p in (solve(vary) for solve in self._drawn)])
         variance = np.square(self.fitted.spread)
         variance += drawn.var(axis=0, ddof=1) if len(drawn) > 1 else 0.0
-        factor = np.exp(norm.ppf(0.5 + level / 2) * np.sqrt(variance))
+        factor = np.exp(ndtri(0.5 + level / 2) * np.sqrt(variance))
         rows: list[dict[str, Any]] = [
             {"metric": metric, "value": value, "low": value / f, "high": value * f, "level": level}
             for metric, value, f in zip(
@@ -192,7 +192,7 @@ def drawings(fitted: Fitted, draws: int, seed: int = 1) -> Iterator[Fitted]:
     if not any(widths):
         return
     random = np.random.default_rng(seed)
-    half = 2 * float(norm.ppf(0.5 + LEVEL / 2))
+    half = 2 * float(ndtri(0.5 + LEVEL / 2))
 
     def draw(e: Estimate) -> Estimate:
         at = max(random.normal(e.value, (e.high - e.low) / half), 1e-3 * e.value)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import binom
 
 from sojourn.study.kv.models.network import Demands, Prediction, Shape, solve
 from sojourn.study.kv.models.times import Times
@@ -87,6 +87,7 @@ def _stretch(groups: dict[str, Group], now: dict[str, float], x: float, clients:
         law = np.ones(1)
         for k, g in groups.items():
             n = g.threads - (k == tagged)
-            law = np.convolve(law, binom.pmf(np.arange(n + 1), n, busy[k]))
+            at_work = np.arange(n + 1)
+            law = np.convolve(law, binom(n, at_work) * busy[k] ** at_work * (1 - busy[k]) ** (n - at_work))
         found[tagged] = float(law @ np.maximum(1.0, (1 + np.arange(len(law))) / cores))
     return found

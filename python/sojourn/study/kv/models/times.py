@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from sojourn.study.estimate import Estimate, estimate
 from sojourn.study.kv.models.light import waiting_s
@@ -98,7 +98,7 @@ def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> Estimate:
     if variance <= 0:
         return Estimate(mean, mean, mean)
     degrees = variance**2 / float((parts**2 / np.array([len(values) - 1 for values in strata])).sum())
-    half = float(t.ppf((1 + level) / 2, degrees)) * math.sqrt(variance)
+    half = float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(variance)
     return Estimate(mean, mean - half, mean + half)
 
 
