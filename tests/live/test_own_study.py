@@ -65,7 +65,7 @@ def test_interrupted_it_goes_on_where_it_was(example: Path) -> None:
         ('"python3", "shop.py"', '"python4", "shop.py"', 2, "no program 'python4' on the PATH"),
         ("{workers}", "2", 2, "factor workers has no placeholder"),
         ("{workers}", "{threads}", 2, "placeholder {threads} has no factor"),
-        ("workers = 4", "threads = 4", 2, "factor 'threads'; vary some of workers"),
+        ("workers = 4", "threads = 4", 2, "factor 'threads'; use one of workers"),
     ],
 )
 def test_one_clear_error(example: Path, old: str, new: str, code: int, said: str) -> None:

@@ -33,7 +33,7 @@ times: dict[str, st.SearchStrategy[Any]] = {
     ),
     "uniform": st.tuples(positive, positive).map(lambda x: sj.Uniform(min(x), max(x))),
     "lognormal": st.builds(sj.Lognormal, positive, positive),
-    "weibull": st.builds(sj.Weibull, positive, positive),
+    "weibull": st.builds(sj.Weibull, positive, st.floats(0.02, 100)),
     "pareto": st.builds(sj.Pareto, positive, st.floats(1.001, 9)),
     "phase_type": probabilities.map(phases),
     "empirical": st.lists(positive, min_size=1, max_size=4).map(sj.Empirical),

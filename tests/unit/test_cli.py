@@ -182,8 +182,8 @@ def test_a_process_id_that_was_used_again_does_not_keep_a_run_going(sojourn: Soj
     ("text", "parts"),
     [
         ("name = ", ("study.toml", "mend the TOML")),
-        ("colour = 1\n" + STUDY, ("study.toml", "colour", "known keys here")),
-        (STUDY.replace("for = 25 ", 'for = "long" '), ("study.toml", "load.for", "mend the value")),
+        ("colour = 1\n" + STUDY, ("study.toml:1: colour: unknown key", "use one of name")),
+        (STUDY.replace("for = 25 ", 'for = "long" '), ("study.toml:", "load.for: ", "give a time above 0")),
     ],
     ids=["no TOML", "unknown key", "wrong type"],
 )

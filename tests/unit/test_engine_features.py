@@ -210,7 +210,9 @@ def test_only_some_parts_and_the_rest_later(tmp_path: Path) -> None:
     result = done(tmp_path, text, only=("ramp",))
     assert {run.manifest["section"] for run in result.findings.runs} == {"saturation", "ramp"}
     assert result.findings.fitted is None
-    with pytest.raises(StudyError, match="--only: 'rmap'; use some of ramp, fit, predict, mine.py:counted"):
+    with pytest.raises(
+        StudyError, match="--only: 'rmap'; did you mean ramp\\? \\(use one of ramp, fit, predict, mine.py:counted"
+    ):
         run_study(tmp_path / "study.toml", out=tmp_path / "out", only=("rmap",), say=lambda _: None)
     said: list[str] = []
     whole = run_study(tmp_path / "study.toml", out=tmp_path / "out", say=said.append)
@@ -232,6 +234,7 @@ def test_follow_and_quick(tmp_path: Path) -> None:
     text = STUDY.replace(
         "vary = { rate_per_s = [10, 20, 30, 40] }", "vary = { workers = [1, 2] }\nset = { rate_per_s = 9.0 }"
     )
+    text = text.replace('["shop.toml", "wrong.toml"]', '"shop.toml"')
     text = text.replace("[fit]", "quick = { vary = { workers = [3] }, repetitions = 2 }\n[fit]")
     for name, given in {"truth": TRUTH, "shop": FREE, "wrong": WRONG}.items():
         (tmp_path / f"{name}.toml").write_text(given)

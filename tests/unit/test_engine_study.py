@@ -162,9 +162,32 @@ def test_a_lost_run_is_done_again_and_no_other(quick: Path) -> None:
     ("old", "new", "said"),
     [
         ('kind = "virtual"', 'kind = "vritual"', "system.kind = 'vritual'"),
-        ('kind = "virtual"', 'kind = "virtual"\nmodle = 1', "system.modle"),
-        ('for = "200s"', 'fro = "200s"', "load.fro"),
-        ("workers = 4", "wokers = 4", "four: set, vary: wokers; use"),
+        (
+            'kind = "virtual"',
+            'kind = "virtual"\nmodle = 1',
+            "study.toml:5: system.modle: unknown key 'modle'; did you mean model?",
+        ),
+        (
+            'for = "200s"',
+            'fro = "200s"',
+            "study.toml:8: load.fro: unknown key 'fro'; did you mean for? (use one of for, rate_per_s",
+        ),
+        (
+            "vary = { rate",
+            "vray = { rate",
+            "study.toml:11: [[section]] ramp: vray: unknown key 'vray'; did you mean vary?",
+        ),
+        (
+            "repetitions = 2",
+            'repetitions = "two"',
+            "study.toml:12: [[section]] ramp: repetitions: 'two'; give a whole number",
+        ),
+        ('for = "200s"', 'for = "200 parsecs"', "study.toml:8: load.for: duration: '200 parsecs'; give a time above 0"),
+        (
+            "workers = 4",
+            "wokers = 4",
+            "study.toml:17: four: set, vary: factor 'wokers'; did you mean workers? (use one of",
+        ),
         ("set = { workers = 4 }", "set = { workers = 4, rate_per_s = 3 }", "rate_per_s in both"),
         ("[1, 2]", "[1, 2.5]", "workers = 2.5; give a whole number"),
         ('"10..30:10"', '"30..10:10"', "'30..10:10'"),
@@ -210,6 +233,23 @@ def test_a_factor_that_changes_nothing_in_the_model_is_refused(tmp_path: Path) -
     ):
         run_study(file, out=tmp_path / "out", quick=True, say=lambda _: None)
     assert not (tmp_path / "out/predictions.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[factors]", '[observed]\ncpu = "cppu"\n[factors]',
+         r"shop.toml:12: observed.cpu: the system has no resource 'cppu'; did you mean cpu"),
+        ("[stations.disk]", "[stations.disk]\nbreakdowns = { up = 3.0, down = 1.0 }",
+         r"shop.toml, with the factors of \[\[section\]\] ramp: no analytic method .*disk has breakdowns"),
+        ("workers = ", "worker = ", r"shop.toml: \[\[predict\]\] four: workers = 4 changes nothing in the model"),
+    ],
+)  # fmt: skip
+def test_a_model_that_cannot_be_fitted_is_told_before_any_run(tmp_path: Path, old: str, new: str, said: str) -> None:
+    file = written(tmp_path)
+    (tmp_path / "shop.toml").write_text(MODEL.replace(old, new))
+    with pytest.raises(StudyError, match=said):
+        read_plan(file)
 
 
 def test_auto_takes_a_model_by_itself(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_ends_of_each_curve_are_fitted_and_something_is_held_out(name: str, quic
         (('name = "proxy"', 'name = "fit"'), "choose another name"),
         (("for =", "four ="), "load.four"),
         (("hold_out", "options = { x = 1 }\nhold_out"), "this template has none"),
-        (('factors = ["servers", "workers"]', 'factors = ["server"]'), "use some of design, servers"),
+        (('factors = ["servers", "workers"]', 'factors = ["server"]'), "use one of design, servers"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], message: str) -> None:

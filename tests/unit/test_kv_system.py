@@ -49,7 +49,7 @@ def test_points_lack_what_their_design_lacks() -> None:
         ({"workers": 0}, 'give one at least, or design = "direct"'),
         ({"proxies": 0}, 'give one at least, or design = "none"'),
         ({"servers": 4}, r"give a value in \[1.0, 3.0\]"),
-        ({"client": 4}, "vary some of design, servers"),
+        ({"client": 4}, "did you mean clients\\? \\(use one of design, servers"),
     ],
 )
 def test_mistakes_in_factors_are_named(given: dict[str, Any], message: str) -> None:

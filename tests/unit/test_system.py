@@ -71,7 +71,7 @@ def test_values_that_a_factor_cannot_have(factor: dict[str, Any], value: Any, sa
 def test_factors_of_short_form_and_unknown_ones() -> None:
     factors = {"workers": Factor.model_validate(2), "x": Factor.model_validate({"default": 1.5})}
     assert all_factors(factors, {"x": 2}, "here") == {"workers": 2, "x": 2.0}
-    with pytest.raises(InputError, match="here: factor 'threads'; vary some of workers, x"):
+    with pytest.raises(InputError, match="here: factor 'threads'; use one of workers, x"):
         all_factors(factors, {"threads": 1}, "here")
     with pytest.raises(InputError, match="factor 'value'; choose a word that is no column of Metrics"):
         checked_names(["value"], "[system.factors]")
@@ -114,7 +114,7 @@ def test_a_virtual_system_is_the_model(virtual: VirtualSystem, tmp_path: Path, w
     ("given", "said"),
     [
         ({"stations.disk.servers": 2}, "'disk'; use one of cpu"),
-        ({"threads": 2}, "threads; use classes.NAME.FIELD"),
+        ({"threads": 2}, "factor 'threads'; use one of workers, rate_per_s, or a path"),
         ({"workers": 1.5}, "workers = 1.5; give a whole number"),
     ],
 )

@@ -64,7 +64,7 @@ def test_bare_runs_are_runs_without_known_work() -> None:
         ({"cores": 1, "nics": 2}, "x: nics = 2; give 1 to 1"),
         ({"nics": 5}, "x: nics = 5; give a value in [0.0, 4.0]"),
         ({"page_s": 0.02}, "page_s = 0.02"),
-        ({"core": 1}, "x: factor 'core'; vary some of rate_per_s, users"),
+        ({"core": 1}, "x: factor 'core'; did you mean cores? (use one of rate_per_s, users"),
         ({"users": 0, "rate_per_s": 0.0}, "give one of rate_per_s and users"),
     ],
 )

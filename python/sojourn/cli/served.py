@@ -10,6 +10,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from sojourn.errors import InputError
+from sojourn.mistakes import mistake
 
 if TYPE_CHECKING:
     from sojourn.testbed.served import Served
@@ -26,8 +27,8 @@ def options(kind: type[Options], place: str, **given: Any) -> Options:
     try:
         return kind(**given)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{first['loc'][0]} = {first['input']!r}", place, first["msg"]) from None
+        found = mistake(error, kind)
+        raise InputError(f"{found.path} = {found.value}", place, found.remedy) from None
 
 
 def until_stopped(service: Served, greeting: str, as_json: bool) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from sojourn.errors import ModelError
+from sojourn.mistakes import meant
 from sojourn.model.distributions import KINDS, TIMES, Distribution
 from sojourn.model.nouns import Breakdowns
 from sojourn.model.unknown import Unknown, unknown
-from sojourn.model.values import meant, one_of
+from sojourn.model.values import one_of
 
 UNITS = ("_per_ms", "_per_s", "_per_min", "_per_h", "_ns", "_us", "_ms", "_s", "_min", "_h")
 SECONDS = {"ns": "1e-9 s", "us": "1e-6 s", "ms": "0.001 s", "min": "60 s", "h": "3600 s"}

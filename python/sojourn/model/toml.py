@@ -1,6 +1,6 @@
 """A model as a TOML file and back: the file says everything that the object says, in the same nouns and order.
 
-Values come from the standard library's parser, line numbers for errors from `sojourn._native.toml_lines`; tomli-w writes.
+Values come from the standard library's parser, line numbers for errors from `sojourn.mistakes.line_of`; tomli-w writes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import tomli_w
 
 from sojourn.errors import ModelError
+from sojourn.mistakes import line_of
 from sojourn.model.fields import as_table, from_table, instead, plain, time
 from sojourn.model.model import Model
 from sojourn.model.nouns import (
@@ -66,14 +67,8 @@ def parse(text: str, place: str = "model") -> Model:
 
 def _at(place: str, text: str, path: str) -> str:
     """`shop.toml:12: ` of the key, or of the nearest table around it that is in the file."""
-    from sojourn._native import toml_lines
-
-    lines = toml_lines(text)
-    while path:
-        if path in lines:
-            return f"{place}:{lines[path]}: "
-        path = path.rpartition(".")[0]
-    return f"{place}: "
+    line = line_of(text, [path])
+    return f"{place}: " if line is None else f"{place}:{line}: "
 
 
 def _model(data: Mapping[str, Any]) -> Model:

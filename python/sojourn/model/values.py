@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from sojourn.errors import InputError, ModelError
+from sojourn.mistakes import meant
 
 RESERVED = ("source", "exit", "think")
 CLOSE = 1e-9
@@ -59,14 +59,6 @@ def one_of(value: Any, place: str, known: Iterable[str]) -> None:
     known = list(known)
     if not isinstance(value, str) or value not in known:
         raise ModelError(_shown(value), place, meant(value, known))
-
-
-def meant(value: Any, known: Iterable[str]) -> str:
-    """What to write instead of an unknown name."""
-    known = list(known)
-    near = get_close_matches(str(value), known, 1)
-    every = f"use one of {', '.join(known)}" if known else "there is none here: leave it out"
-    return f"did you mean {near[0]}? ({every})" if near else every
 
 
 def names(items: Collection[Any], part: str, reserved: Collection[str] = ()) -> None:

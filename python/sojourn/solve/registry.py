@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import Any
 
 from sojourn.errors import InputError, MethodRefused
+from sojourn.mistakes import meant
 from sojourn.model.network import Network
 from sojourn.model.nouns import Queue
-from sojourn.model.values import meant
 from sojourn.solve.method import Method
 
 FAMILIES = ("single", "closed", "open", "markov", "bounds", "special")

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from sojourn.errors import StudyError
+from sojourn.mistakes import line_of, meant, mistake
 
 Section = TypeVar("Section", bound=BaseModel)
 
@@ -46,7 +47,7 @@ def parts(only: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """
     for name in only:
         if name not in known:
-            raise StudyError(repr(name), "--only", f"use some of {', '.join(known)}")
+            raise StudyError(repr(name), "--only", meant(name, known))
     return tuple(only) or tuple(known)
 
 
@@ -56,20 +57,30 @@ def fingerprint(study: BaseModel, mark: str = "") -> str:
 
 
 def checked(kind: type[Any], data: dict[str, Any], file: Path, prefix: str = "") -> Any:
-    """`kind(**data)`.
+    """`kind(**data)`; `prefix`: the table of the file that `data` is.
 
     Raises:
-        StudyError: the first key that is unknown or wrong, named with `prefix` before it, and the remedy.
+        StudyError: the first key that is unknown or wrong, with its line, and the remedy.
     """
     try:
         return kind(**data)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = prefix + ".".join(str(part) for part in first["loc"])
-        known = ", ".join(field.alias or name for name, field in kind.model_fields.items())
-        remedy = (
-            f"known keys here: {known}"
-            if first["type"] == "extra_forbidden" and len(first["loc"]) == 1
-            else "mend the value"
-        )
-        raise StudyError(f"{key or 'study'}: {first['msg']}", str(file), remedy) from None
+        found = mistake(error, kind)
+        key = (*filter(None, prefix.split(".")), *found.key)
+        raise StudyError(found.value, f"{at(file, key)}: {_told(key, data)}", found.remedy) from None
+
+
+def _told(key: tuple[str | int, ...], data: dict[str, Any]) -> str:
+    """`load.for`; `[[section]] ramp: vary`."""
+    if len(key) < 2 or not isinstance(key[1], int) or not isinstance(entry := data[str(key[0])][key[1]], dict):
+        return ".".join(map(str, key))
+    return f"[[{key[0]}]] {entry.get('name', key[1] + 1)}: {'.'.join(map(str, key[2:]))}"
+
+
+def at(file: Path, key: Sequence[str | int]) -> str:
+    """`study.toml:12`, the line of a key; the file alone where none is known."""
+    try:
+        line = line_of(file.read_text(), key)
+    except (OSError, UnicodeDecodeError):
+        line = None
+    return str(file) if line is None else f"{file}:{line}"

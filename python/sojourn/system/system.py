@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, 
 from sojourn.errors import InputError
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.resources import Resource
+from sojourn.mistakes import meant
 from sojourn.table import COLUMNS
 
 Value: TypeAlias = bool | int | float | str
@@ -156,9 +157,7 @@ def all_factors(factors: Mapping[str, Factor], given: Mapping[str, Any], place: 
     """
     for name in given:
         if name not in factors:
-            raise InputError(
-                f"factor {name!r}", place, f"vary some of {', '.join(factors) or 'none: it has no factors'}"
-            )
+            raise InputError(f"factor {name!r}", place, meant(name, factors))
     return {
         name: factor.checked(name, given[name], place) if name in given else factor.default
         for name, factor in factors.items()

@@ -20,6 +20,7 @@ from sojourn.errors import InputError, ModelError
 from sojourn.lab.environment import Environment, environment
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.resources import Resource, add_resources
+from sojourn.mistakes import meant
 from sojourn.model import Closed, Model, Open
 from sojourn.simulate.as_run import as_run
 from sojourn.solve.vary import changed
@@ -86,6 +87,10 @@ class VirtualSystem:
         }
         found: dict[str, Value] = {name: factor.default for name, factor in self.factors.items()}
         for name, value in {**levels, **given}.items():
+            if name not in self.paths and "." not in name:
+                raise InputError(
+                    f"factor {name!r}", place, f"{meant(name, self.paths)}, or a path as stations.NAME.servers"
+                )
             default = self._now(self.paths.get(name, name), place)
             found[name] = Factor(default=default).checked(name, value, place)
         return found

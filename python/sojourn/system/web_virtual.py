@@ -16,6 +16,7 @@ from sojourn.errors import InputError
 from sojourn.lab.environment import Virtual
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.resources import Resource, add_resources
+from sojourn.mistakes import mistake
 from sojourn.simulate.host import Host, placement, simulate_host, write_host_run
 from sojourn.system.http import LevelLoad
 from sojourn.system.system import Factor, Point, Value
@@ -79,9 +80,8 @@ class WebVirtualSystem:
         try:
             WebVirtualOptions.model_validate({**self.options.model_dump(), **_options(found)})
         except ValidationError as error:
-            first = error.errors()[0]
-            said = f"{first['loc'][0]} = {first['input']!r}: {first['msg']}"
-            raise InputError(said, place, "give a value as [system] may have it") from None
+            wrong = mistake(error, WebVirtualOptions)
+            raise InputError(f"{wrong.path} = {wrong.value}", place, wrong.remedy) from None
         if int(found["nics"]) > int(found["cores"]):
             raise InputError(f"nics = {found['nics']}", place, f"give 1 to {found['cores']}, the number of cores")
         return at_work(found, self.factors)

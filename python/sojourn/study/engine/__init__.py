@@ -1,9 +1,10 @@
 """One TOML file → runs of any system → fit of any model → predictions, written down → their runs → verdict and report.
 
-Map: `schema` the file key by key · `plan` checked against its system · `points` of its sections · `named` functions and classes
-by name · `hidden` the file without credentials · `run` points into run folders · `templates` what is fitted · `choose` the best
-configuration · `predictions` written and hashed before their runs · `judge` predicted beside measured · `findings` all that was
-found · `analyses` what only some studies show · `verdict` the lines · `document` the report · `study` what is done in which order.
+Map: `schema` the file key by key · `plan` checked against its system · `model_check` its model files too · `points` of its sections ·
+`named` functions and classes by name · `hidden` the file without credentials · `run` points into run folders · `templates` what is
+fitted · `choose` the best configuration · `predictions` written and hashed before their runs · `judge` predicted beside measured ·
+`findings` all that was found · `analyses` what only some studies show · `verdict` the lines · `document` the report · `study` what
+is done in which order.
 """
 
 from sojourn.study.engine.findings import Findings

@@ -68,11 +68,11 @@ def _one(name: str, found: Findings, plan: Plan, options: Mapping[str, Any]) -> 
     return Analysis((f"the analysis {name} failed: {failed}",), warn=True)
 
 
-def function(name: str, folder: Path) -> Function:
-    """The function behind a name; files are relative to `folder`.
+def function(name: str, folder: Path, where: str = "") -> Function:
+    """The function behind a name; files are relative to `folder`; `where`: file and line that name it.
 
     Raises:
         StudyError: there is none.
     """
-    found: Function = named(name, ANALYSES, folder, "analysis.name")
+    found: Function = named(name, ANALYSES, folder, "analysis.name", where)
     return found

@@ -15,6 +15,7 @@ from sojourn.design.analyse.blocks import residual_figures, variation_figure
 from sojourn.design.analyse.residuals import of_effects
 from sojourn.errors import DesignError, StudyError
 from sojourn.measure.folder import RunFolder
+from sojourn.mistakes import meant
 from sojourn.report import Section, Table, Text
 from sojourn.report.document import Block
 from sojourn.study.engine.analyses import Analysis
@@ -40,8 +41,8 @@ def factorial_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) 
     if set(options) - OPTIONS or not isinstance(section, str) or not isinstance(factors, list) or not factors:
         raise StudyError(f"options {dict(options)}", "[[analysis]] factorial", "give section, factors and perhaps by")
     if unknown := {*factors, *([by] if by else [])} - set(plan.system.factors):
-        known = ", ".join(plan.system.factors)
-        raise StudyError(f"factor {sorted(unknown)[0]!r}", "[[analysis]] factorial", f"use some of {known}")
+        name = sorted(unknown)[0]
+        raise StudyError(f"factor {name!r}", "[[analysis]] factorial", meant(name, plan.system.factors))
     blocks = tuple(effects_blocks(section, [run for run in found.of(section) if run.manifest["valid"]], factors, by))
     return Analysis(sections=(Section(f"Effects: {section}", "", blocks),) if blocks else ())
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import StudyError
+from sojourn.mistakes import meant
 
 
-def named(name: str, known: Mapping[str, str], folder: Path, place: str) -> Any:
+def named(name: str, known: Mapping[str, str], folder: Path, place: str, where: str = "") -> Any:
     """The object behind `name`: one of `known` (name → "module:object", or "module"), or `FILE.py:NAME`, relative to `folder`.
+    `place`: the key that has it; `where`: its file and line, for errors.
 
     Raises:
         StudyError: no such name, file or object; a file that cannot be run.
@@ -23,10 +25,8 @@ def named(name: str, known: Mapping[str, str], folder: Path, place: str) -> Any:
         return getattr(of_ours, attribute) if attribute else of_ours
     file, _, attribute = name.rpartition(":")
     if not file.endswith(".py"):
-        ours = ", ".join(known) or "none yet"
-        raise StudyError(
-            f"{place} = {name!r}", str(folder), f"use one of {ours}, or FILE.py:NAME beside the study file"
-        )
+        remedy = f"{meant(name, known)}, or FILE.py:NAME beside the study file"
+        raise StudyError(f"{place} = {name!r}", where or str(folder), remedy)
     path = folder / file
     try:
         spec = importlib.util.spec_from_file_location(f"sojourn_study_{path.stem}", path)
@@ -39,5 +39,6 @@ def named(name: str, known: Mapping[str, str], folder: Path, place: str) -> Any:
         raise StudyError(f"{place} = {name!r}: {type(error).__name__}: {error}", str(path), "mend the file") from error
     found = getattr(module_of, attribute, None)
     if found is None:
-        raise StudyError(f"{place} = {name!r}: no {attribute} in the file", str(path), "give a name that it defines")
+        defined = [one for one in vars(module_of) if not one.startswith("_")]
+        raise StudyError(f"{place} = {name!r}: no {attribute} in the file", str(path), meant(attribute, defined))
     return found

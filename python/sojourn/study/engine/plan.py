@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, StudyError
+from sojourn.mistakes import meant
 from sojourn.study.engine.analyses import function
+from sojourn.study.engine.model_check import check_models
 from sojourn.study.engine.named import named
 from sojourn.study.engine.points import SATURATION, drawn, section_points
 from sojourn.study.engine.schema import Section, Study
-from sojourn.study.engine.templates import Template, template_of
-from sojourn.study.file import checked, fingerprint, parts, read_data, study_file
+from sojourn.study.engine.templates import ModelFiles, Template, template_of
+from sojourn.study.file import at, checked, fingerprint, parts, read_data, study_file
 from sojourn.study.points import spread
 from sojourn.system import SYSTEMS, Point, System
 
 FIT, CHOOSE, PREDICT, DRAW = "fit", "choose", "predict", "draw"
+COMMAND_LINE = "command line"
 TAKEN = (FIT, CHOOSE, PREDICT, DRAW, SATURATION)
 
 
@@ -70,7 +74,7 @@ def read_plan(
     """
     file = study_file(path)
     study: Study = checked(Study, _quicker(read_data(file, seed), quick), file)
-    made = named(str(study.system.get("kind")), SYSTEMS, file.parent, "system.kind")
+    made = named(str(study.system.get("kind")), SYSTEMS, file.parent, "system.kind", at(file, ("system", "kind")))
     load = checked(made.load_type, study.load, file, "load.")
     options = checked(made.options_type, study.system, file, "system.")
     _consistent(study, file)
@@ -87,17 +91,31 @@ def read_plan(
         if draw is not None and study.draw is not None:
             predicted += drawn(study.draw, draw, load.seed, system)
     except InputError as error:
-        if type(error) is not InputError:
+        if type(error) not in (InputError, StudyError) or error.place == COMMAND_LINE:
             raise
-        raise StudyError(error.value, f"{file}: {error.place}", error.remedy) from None
+        raise StudyError(error.value, f"{_place(error, study, file)}: {error.place}", error.remedy) from None
     measured, predicted, not_shown = _possible(measured, predicted, system, file)
     _blind(measured, predicted, file)
     template = template_of(study.fit.model, file.parent, file) if study.fit else None
-    for part in study.analysis:
-        function(part.name, file.parent)
+    for number, part in enumerate(study.analysis):
+        function(part.name, file.parent, at(file, ("analysis", number, "name")))
     mark = fingerprint(study, f"{'quick' if quick else ''}{draw or ''}{_files(study, file.parent)}")
     order = [spread(points, load.seed) for points in (measured, predicted)]
-    return Plan(study, mark, system, order[0], order[1], load.seed, file.parent, wanted, not_shown, template, quick)
+    plan = Plan(study, mark, system, order[0], order[1], load.seed, file.parent, wanted, not_shown, template, quick)
+    if isinstance(template, ModelFiles) and FIT in wanted:
+        fitted = [point for point in measured if plan.is_fitted(point.section, point.factors)]
+        check_models(template.paths, system, fitted, predicted)
+    return plan
+
+
+def _place(error: InputError, study: Study, file: Path) -> str:
+    """File and line of what an error of the system tells of: of a table, as in `[system] url`, or of a section, by its name."""
+    words = re.findall(r"[A-Za-z_]\w*", f"{error.place} {error.value}")
+    for table in ("section", "predict"):
+        for number, part in enumerate(getattr(study, table)):
+            if str(error.place).partition(":")[0] == part.name:
+                return at(file, (table, number, *reversed(words)))
+    return at(file, tuple(re.findall(r"[\w-]+", str(error.place))))
 
 
 def _possible(
@@ -136,7 +154,7 @@ def _files(study: Study, folder: Path) -> str:
 def _wanted(study: Study, only: Sequence[str], draw: int | None) -> tuple[str, ...]:
     """Parts: those of `only` and what they need, or all."""
     if draw is not None and (study.draw is None or study.fit is None):
-        raise StudyError(f"--draw {draw}", "command line", "say in [draw] what is drawn, and in [fit] by which model")
+        raise StudyError(f"--draw {draw}", COMMAND_LINE, "say in [draw] what is drawn, and in [fit] by which model")
     names = [part.name for part in study.section]
     known = [*names, *([FIT] if study.fit else []), *([CHOOSE] if study.choose else [])]
     known += [PREDICT] if study.predict else []
@@ -166,7 +184,8 @@ def _consistent(study: Study, file: Path) -> None:
             raise StudyError(f"[[{key}]] without [fit]", str(file), 'add [fit] model = "FILE.toml", or "auto"')
     for name in study.fit.sections if study.fit else ():
         if name not in [part.name for part in study.section]:
-            raise StudyError(f"fit.sections: {name!r}", str(file), "use names of [[section]]")
+            remedy = meant(name, [part.name for part in study.section])
+            raise StudyError(f"fit.sections: {name!r}", at(file, ("fit", "sections")), remedy)
 
 
 def _blind(measured: list[Point], predicted: list[Point], file: Path) -> None:

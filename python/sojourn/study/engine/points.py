@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.errors import StudyError
+from sojourn.mistakes import meant
 from sojourn.study.engine.schema import MOST_DRAWN, DrawSection, Section
 from sojourn.system import Point, System
 from sojourn.system.system import Value
@@ -32,7 +33,7 @@ def section_points(part: Section, system: System, times: int, quick: bool) -> It
         given = {**part.fixed, **dict(zip(part.vary, values, strict=True))}
         factors = settled(system, _followed(given, part), place)
         if part.x is not None and part.x not in factors:
-            raise StudyError(f"x = {part.x!r}", part.name, f"name one of {', '.join(factors)}")
+            raise StudyError(f"x = {part.x!r}", part.name, meant(part.x, factors))
         if factors not in seen:
             seen.append(factors)
             yield from (Point(part.name, factors, k) for k in range(1, repetitions + 1))

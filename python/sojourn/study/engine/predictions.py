@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from sojourn.errors import StudyError
 from sojourn.measure.folder import now
+from sojourn.study.engine.model_check import changes_something
 from sojourn.study.engine.plan import Plan
 from sojourn.study.engine.points import SHARE, at_rate
 from sojourn.study.engine.templates import AnyFitted, Rivals, Template
@@ -22,7 +23,6 @@ from sojourn.system import Point
 
 FILE, SUM, FITTED = "predictions.json", "predictions.sha256", "fitted.toml"
 KEPT = ("station", "class", "metric", "value", "low", "high", "status", "inside")
-USUAL = {"rate_per_s", "users", "think_s"}  # of the only open or closed class, also where the model does not say so
 Prediction: TypeAlias = dict[str, Any]
 Row: TypeAlias = dict[str, Any]
 
@@ -117,13 +117,8 @@ def _works(fitted: AnyFitted, point: Point) -> None:
     model, configurations = getattr(fitted, "model", None), getattr(fitted, "configurations", None)
     if configurations is None or not hasattr(model, "factors"):
         return  # a template knows its factors by itself
-    models = [model, *(other.model for _, other in getattr(fitted, "alternatives", ()))]
-    known = USUAL.union(*(one.factors for one in models))
-    for name, value in point.factors.items():
-        seen = {repr(one.get(name)) for one in configurations}
-        if name not in known and repr(value) not in seen and "." not in name:
-            remedy = f'say what it changes under [factors] of the model file: {name} = "stations.…"'
-            raise StudyError(f"{name} = {value!r} changes nothing in the model", f"[[predict]] {point.section}", remedy)
+    models: list[Any] = [model, *(other.model for _, other in getattr(fitted, "alternatives", ()))]
+    changes_something(models, configurations, point)
 
 
 def saturation_rate(fitted: AnyFitted, factors: Mapping[str, Any], level: float) -> float | None:

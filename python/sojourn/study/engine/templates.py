@@ -16,8 +16,10 @@ from sojourn.fit.fitted import Estimate
 from sojourn.fit.model import FittedModel, fit_model
 from sojourn.fit.runs import observe_runs
 from sojourn.measure.folder import RunFolder
+from sojourn.mistakes import meant
 from sojourn.model import Model
 from sojourn.study.engine.named import named
+from sojourn.study.file import at
 from sojourn.table import Metrics
 
 AUTO = "auto"
@@ -120,12 +122,16 @@ def template_of(model: str | tuple[str, ...], folder: Path, file: Path) -> Templ
         return Auto()
     names = (model,) if isinstance(model, str) else model
     if isinstance(model, str) and (model in TEMPLATES or ".py:" in model):
-        template: Template = named(model, TEMPLATES, folder, "fit.model")
+        template: Template = named(model, TEMPLATES, folder, "fit.model", at(file, ("fit", "model")))
         return template
     for name in names:
         if not (folder / name).is_file():
-            known = "".join(f', "{one}"' for one in (AUTO, *TEMPLATES))
-            raise StudyError(f"fit.model = {name!r}: no such file", str(file), f"give a model file{known}")
+            known = [*(path.name for path in sorted(folder.glob("*.toml")) if path != file), AUTO, *TEMPLATES]
+            raise StudyError(
+                f"fit.model = {name!r}: no such file",
+                at(file, ("fit", "model")),
+                f"give a model file: {meant(name, known)}",
+            )
     if len({Path(name).stem for name in names}) < len(names):
         raise StudyError(f"fit.model = {list(names)}", str(file), "give files with names that differ")
     for name in names:
