@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from sojourn.measure import quantiles
 from sojourn.model import Model
 from sojourn.simulate import status as simulated
 from sojourn.solve import status
@@ -51,7 +52,11 @@ def made() -> dict[Path, str]:
             "reasons": reasons(models),
             "sources": sources(),
         },
-        "status.md": {"solved": status_table(status.TEXT), "simulated": status_table(simulated.TEXT)},
+        "status.md": {
+            "solved": status_table(status.TEXT),
+            "simulated": status_table(simulated.TEXT),
+            "measured": status_table(quantiles.TEXT),
+        },
     }
     return {reference / page: filled((reference / page).read_text(), parts) for page, parts in tables.items()}
 

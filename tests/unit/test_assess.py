@@ -53,8 +53,27 @@ def test_a_good_run_is_valid_and_its_metrics_are_those_of_its_records(tmp_path: 
     metrics = Metrics.read(folder.path / "metrics.parquet")
     assert metrics.value("response_time", run="run") == pytest.approx(RESPONSE, rel=0.1)
     assert metrics.value("response_time_quantile", q=0.99) == pytest.approx(RESPONSE * np.log(100), rel=0.2)
-    little = metrics.value("throughput") * metrics.value("response_time")
-    assert metrics.value("queue_length") == pytest.approx(little, rel=0.02)
+
+
+@pytest.mark.parametrize(("mean", "holds"), [(RATE * RESPONSE, True), (2 * RATE * RESPONSE, False), (None, None)])
+def test_littles_law_is_checked_by_what_the_generator_counted(tmp_path: Path, mean: float, holds: bool) -> None:
+    """The number in flight of an M/G/inf is Poisson with mean X R = 0.8. Without counts there is nothing to check: the number
+    by the records' own time stamps is a sum of the response times."""
+    counts = np.random.default_rng(3).poisson(mean, 1000).tolist() if mean else []
+    folder = RunFolder.create(tmp_path / "run", {"load": {"lanes": [{"arrivals": {}}]}, "factors": {}})
+    in_flight = list(zip(np.linspace(0, SECONDS, 1000).tolist(), counts, strict=False))
+    folder.manifest["generator"] = {"start_s": 0.0, "end_s": SECONDS, "own_lateness": {}, "in_flight": in_flight}
+    requests().write_parquet(folder.path / "requests.parquet")
+    assess(folder)
+    said = [line for line in folder.manifest["checks"]["laws"] if "Little" in line]
+    assert [line.startswith("Little's law holds") for line in said] == ([] if holds is None else [holds])
+    assert any("Little's law is off" in reason for reason in folder.manifest["reasons"]) == (holds is False)
+
+
+def test_a_warm_up_that_may_go_on_is_a_warning(tmp_path: Path) -> None:
+    cold = lambda t: RESPONSE * (1 + 9 * np.clip(1 - t / 4, 0, 1)) * np.random.default_rng(1).exponential(1, t.size)  # noqa: E731
+    assert "the warm-up may go on" in "; ".join(judged(tmp_path / "cold", requests(response=cold)).manifest["warnings"])
+    assert judged(tmp_path / "warm", requests()).manifest["warnings"] == []
 
 
 @pytest.mark.parametrize(

@@ -75,14 +75,20 @@ def values(folder: RunFolder, whole: bool) -> dict[str, float]:
 def test_judged_whole_and_in_the_window(tmp_path: Path) -> None:
     folder = run(tmp_path / "run")
     whole = values(folder, whole=True)
-    # p75 of 1 … 90, linear between ranks: 1 + 0.75 * 89 = 67.75.
-    assert whole == pytest.approx({"mean": 0.0455, "p50": 0.045, "p75": 0.06775, "errors": 0.1, "rate": 9.0})
+    # p75 of 1 … 90 and of ten failures, later than all, linear between ranks: 1 + 0.75 * 99 = 75.25.
+    assert whole == pytest.approx({"mean": 0.0455, "p50": 0.045, "p75": 0.07525, "errors": 0.1, "rate": 9.0})
     window = values(folder, whole=False)
-    # 51 … 90: mean and median 70.5, p75 = 51 + 0.75 * 39 = 80.25; 40 answers and 10 failures in 5 s.
+    # 51 … 90 and ten failures: mean 70.5, median 75.5, p75 = 51 + 0.75 * 49 = 87.75; 40 answers and 10 failures in 5 s.
     assert window == pytest.approx(
-        {"mean": 0.0705, "p50": 0.0705, "p75": 0.08025, "errors": 0.2, "rate": 8.0}, abs=1e-3
+        {"mean": 0.0705, "p50": 0.0755, "p75": 0.08775, "errors": 0.2, "rate": 8.0}, abs=1e-3
     )
     assert json.loads((tmp_path / "run/manifest.json").read_text())["objectives"][0]["objective"] == "mean < 1s"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_quantile_among_the_failures_is_missed(tmp_path: Path, whole: bool) -> None:
+    found = judge(run(tmp_path / "run"), [read_objective("p97 < 10s")], whole=whole)
+    assert (found[0]["value"], found[0]["met"]) == (None, False)
 
 
 def test_met_or_missed(tmp_path: Path) -> None:

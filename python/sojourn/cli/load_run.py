@@ -66,7 +66,8 @@ def summary_of(where: Path) -> dict[str, Any] | None:
     generator = manifest.get("generator")
     if not generator:
         return None
-    return generator | {key: manifest[key] for key in ("valid", "reasons", "status")} | expectation(manifest)
+    told = {key: value for key, value in generator.items() if key != "in_flight"}
+    return told | {key: manifest[key] for key in ("valid", "reasons", "status")} | expectation(manifest)
 
 
 def expectation(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,10 @@ def show(summary: dict[str, Any], out: Console) -> None:
         cells = [figures.get(f"{c}_s") for c in ("mean", "p50", "p90", "p99", "p999", "max")]
         table.add_row(name, *(seconds(cell) for cell in cells))
     out.print(table)
+    if summary["failed"]:
+        out.print(
+            "quantiles count requests that failed as later than all; – where they lie among them", highlight=False
+        )
     if kv := summary.get("kv"):
         show_kv(kv, out)
     if messages := summary.get("messages"):

@@ -47,7 +47,7 @@ def tell(judged: Judged, form: OutputFormat, where: Path) -> None:
 def run(folder: RunFolder, found: list[dict[str, Any]]) -> dict[str, Any]:
     """One run for a program."""
     manifest = folder.manifest
-    kept = {key: manifest.get(key) for key in ("name", "factors", "valid", "reasons", "demands_s")}
+    kept = {key: manifest.get(key) for key in ("name", "factors", "valid", "reasons", "warnings", "demands_s")}
     return {**kept, "folder": str(folder.path), "objectives": found}
 
 
@@ -56,7 +56,7 @@ def show(judged: Judged, where: Path) -> None:
     out.print(summary([folder for folder, _ in judged]))
     for folder, found in judged:
         name = folder.path.name
-        told = lines(found)
+        told = [*lines(found), *folder.manifest.get("warnings", ())]
         if demands := folder.manifest.get("demands_s"):
             told.append("a request takes " + ", ".join(f"{of} {seconds(value)}" for of, value in demands.items()))
         chance = by_chance({**(folder.manifest.get("generator") or {}), **expectation(folder.manifest)})

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
+from scipy.special import stdtrit
 
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.host import changes, core_shares
 from sojourn.measure.metrics import run_metrics
-from sojourn.measure.stationary import steadiness
+from sojourn.measure.stationary import batch_interval, steadiness
 from sojourn.measure.think import mean_think_s
 from sojourn.measure.window import choose_window, in_window, responses
 from sojourn.table import Metrics
-from sojourn.validate.laws import broken, check_laws
+from sojourn.validate.laws import Finding, broken, check_laws
 
 MOST_FAILURES = 0.01
 MOST_STEAL = 0.02
@@ -22,6 +24,7 @@ MOST_OTHERS_BY_TICKS = 0.1  # of all cores
 MOST_LATENESS = 0.1
 RATE_SIGMAS = 5.0
 LAW_TOLERANCE = 0.05
+LEAST_BATCHES, MOST_BATCHES = 8, 20
 
 
 def assess(folder: RunFolder) -> None:
@@ -34,8 +37,8 @@ def assess(folder: RunFolder) -> None:
         folder.manifest |= {"valid": False, "reasons": reasons, "checks": checks, "window_s": [0.0, 0.0]}
         return
     requests = responses(records)
-    window = choose_window(folder, requests)
-    folder.manifest["window_s"] = list(window)
+    window, told = choose_window(folder, requests)
+    folder.manifest |= {"window_s": list(window), "warnings": told}
     inside = in_window(requests, window)
     for check in (_failures, _schedule, _steady, _balance):
         reasons += check(folder, inside, window, checks)
@@ -115,16 +118,37 @@ def _balance(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: di
 
 
 def _laws(folder: RunFolder, metrics: Metrics, inside: pl.DataFrame, checks: dict[str, Any]) -> list[str]:
-    """Little's law, and for a closed loop the interactive law, within the sampling error (flow: see `_balance`)."""
+    """Little's law where the generator sampled how many were in flight, and for a closed loop the interactive law, within the
+    sampling error (flow: see `_balance`). The mean number by the records' time stamps, `queue_length`, is left out: it, the
+    throughput and the response time are sums of the same stamps, between which the law is an identity."""
     closed = [lane["closed"] for lane in folder.manifest["load"]["lanes"] if lane.get("closed")]
     users = sum(loop["users"] for loop in closed) or None
     think_s = mean_think_s(folder.manifest["load"], inside)
     think_s += _own_s(folder, inside, checks) if users else 0.0
-    system = Metrics(metrics.frame.filter(pl.col("station") == "", pl.col("class") == ""))
+    whole = (pl.col("station") == "") & (pl.col("class") == "") & (pl.col("metric") != "queue_length")
+    system = Metrics(metrics.frame.filter(whole))
     tolerance = max(LAW_TOLERANCE, RATE_SIGMAS / max(inside.height, 1) ** 0.5)
     findings = [f for f in check_laws(system, tolerance, population=users, think_s=think_s) if f.law != "flow balance"]
+    findings += _little(folder, system, inside, checks)
     checks["laws"] = [str(finding) for finding in findings]
     return [str(finding) for finding in broken(findings)]
+
+
+def _little(folder: RunFolder, system: Metrics, inside: pl.DataFrame, checks: dict[str, Any]) -> list[Finding]:
+    """Throughput x mean time until an answer was read, against the mean of the generator's own counts of requests in flight,
+    which know no time stamp; within five standard errors of that mean, by batches of samples."""
+    generator, (start_s, end_s) = folder.manifest.get("generator") or {}, folder.manifest["window_s"]
+    times = [(generator.get("start_s", 0.0) + t, count) for t, count in generator.get("in_flight", ())]
+    counts = np.array([count for t, count in times if start_s <= t <= end_s], float)
+    if counts.size < 2 * LEAST_BATCHES or inside.is_empty() or (inside["failure"] != 0).any():
+        return []  # a request that failed is in flight too, and in no response time
+    batches = min(counts.size // 2, MOST_BATCHES)
+    mean, low, high = batch_interval(counts, batches=batches)
+    checks["in flight, sampled"] = {"mean": mean, "low": low, "high": high, "samples": int(counts.size)}
+    error = (high - low) / 2 / float(stdtrit(batches - 1, 0.975))
+    tolerance = max(LAW_TOLERANCE, RATE_SIGMAS * error / mean) if mean else float("inf")
+    number = system.value("throughput") * float((inside["done_s"] - inside["intended_s"]).mean() or 0.0)  # type: ignore[arg-type]
+    return [Finding("Little's law", "", "", (), mean, number, mean / number - 1, tolerance)]
 
 
 def _own_s(folder: RunFolder, inside: pl.DataFrame, checks: dict[str, Any]) -> float:

@@ -13,7 +13,8 @@ import polars as pl
 
 from sojourn.measure.busy import busy_shares, softirq_shares
 from sojourn.measure.folder import RunFolder
-from sojourn.measure.stationary import batch_interval
+from sojourn.measure.quantiles import FAILED, quantile
+from sojourn.measure.stationary import batch_interval, rate_interval
 from sojourn.measure.window import in_window
 from sojourn.table import Metrics
 
@@ -42,14 +43,14 @@ def run_metrics(
 
 
 def row(
-    metric: str, value: float, *, station: str = "", cls: str = "", q: float | None = None,
-    low: float | None = None, high: float | None = None, unit: str = "s",
+    metric: str, value: float | None, *, station: str = "", cls: str = "", q: float | None = None,
+    low: float | None = None, high: float | None = None, unit: str = "s", status: str = "ok",
 ) -> Row:  # fmt: skip
     level = LEVEL if low is not None and not np.isnan(low) else None
     low, high = (low, high) if level else (None, None)
     return {
-        "station": station, "class": cls, "metric": metric, "q": q, "n": None, "value": float(value), "low": low,
-        "high": high, "level": level, "unit": unit, "source": "measured", "status": "ok",
+        "station": station, "class": cls, "metric": metric, "q": q, "n": None, "value": None if value is None else float(value), "low": low,
+        "high": high, "level": level, "unit": unit, "source": "measured", "status": status,
     }  # fmt: skip
 
 
@@ -62,12 +63,12 @@ def _user(
     folder: RunFolder, requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float
 ) -> list[Row]:
     every = folder.sample_every
-    arrivals = in_window(requests, window).height
-    answers = requests.filter((pl.col("failure") == 0) & pl.col("end_s").is_between(*window)).height
+    arrived = in_window(requests, window)
+    failed = arrived.height - good.height
     rows = [
-        _count("arrival_rate", arrivals * every, length_s),
-        _count("throughput", answers * every, length_s),
-        row("loss_probability", 1 - good.height / arrivals if arrivals else 0.0, unit="1"),
+        _rate("arrival_rate", arrived["intended_s"], every, window),
+        _rate("throughput", _answers(requests), every, window),
+        row("loss_probability", failed / arrived.height if arrived.height else 0.0, unit="1"),
         row("queue_length", every * _present(requests, window, length_s), unit="1"),
     ]
     if good.is_empty():
@@ -78,20 +79,30 @@ def _user(
         _mean("waiting_time", good["lateness_s"], station="client"),
     ]
     for station, column in (("", "response_s"), ("service", "service_response_s")):
-        for q in QUANTILES:
-            value = float(good[column].quantile(q, "linear") or 0.0)
-            rows.append(row("response_time_quantile", value, station=station, q=q))
+        rows += [quantile_row(good[column], failed, q, station=station) for q in QUANTILES]
     return rows
 
 
-def _count(metric: str, count: int, length_s: float) -> Row:
-    """A rate with the interval of a Poisson count."""
-    half = 1.96 * max(count, 1) ** 0.5
-    return row(metric, count / length_s, unit="1/s", low=(count - half) / length_s, high=(count + half) / length_s)
+def quantile_row(times: pl.Series, failed: int, q: float, station: str = "", cls: str = "") -> Row:
+    """A quantile of all requests, those that failed later than all; without a value where it lies among them."""
+    value = quantile(times, failed, q)
+    status = "ok" if value is not None else FAILED
+    return row("response_time_quantile", value, station=station, cls=cls, q=q, status=status)
+
+
+def _answers(requests: pl.DataFrame) -> pl.Series:
+    return requests.filter(pl.col("failure") == 0)["end_s"]
+
+
+def _rate(metric: str, times: pl.Series, every: int, window: tuple[float, float], cls: str = "") -> Row:
+    """How many a second, by batch means: what a closed loop completes is no Poisson process."""
+    value, low, high = (every * x for x in rate_interval(times.to_numpy(), *window, LEVEL))
+    return row(metric, value, cls=cls, unit="1/s", low=low, high=high)
 
 
 def _present(requests: pl.DataFrame, window: tuple[float, float], length_s: float) -> float:
-    """Time average of the number of requests present: independent of Little's law."""
+    """Time average of the number of requests present. By the same time stamps as throughput and response time: that Little's
+    law holds between the three is an identity, and no check (`in_flight` has one)."""
     start = requests["intended_s"].clip(*window)
     end = requests["end_s"].fill_nan(window[1]).clip(*window)
     return float((end - start).sum()) / length_s
@@ -106,19 +117,16 @@ def _classes(
         return []
     rows = []
     for number, name in enumerate(names):
-        own = pl.col("class") == number
-        if (part := good.filter(own)).is_empty():
+        own = requests.filter(pl.col("class") == number)
+        if (part := good.filter(pl.col("class") == number)).is_empty():
             continue
-        present = _present(requests.filter(own), window, length_s) * folder.sample_every
+        failed = in_window(own, window).height - part.height
         rows += [
-            _count("throughput", part.height * folder.sample_every, length_s) | {"class": name},
-            row("queue_length", present, cls=name, unit="1"),
+            _rate("throughput", _answers(own), folder.sample_every, window, name),
+            row("queue_length", _present(own, window, length_s) * folder.sample_every, cls=name, unit="1"),
             _mean("response_time", part["response_s"], cls=name),
+            *(quantile_row(part["response_s"], failed, q, cls=name) for q in QUANTILES),
         ]
-        for q in QUANTILES:
-            rows.append(
-                row("response_time_quantile", float(part["response_s"].quantile(q, "linear") or 0.0), cls=name, q=q)
-            )
     return rows
 
 

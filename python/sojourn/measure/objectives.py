@@ -1,6 +1,7 @@
 """Objectives of a run, such as `p99 < 50ms`, `errors < 1%`, `rate > 190/s`: read, judged, told.
 
-Response times run from the moment a request was due, of successes only. A whole run is judged by the generator's own
+Response times run from the moment a request was due. A mean is of successes; of a quantile those that failed count as later
+than all (`quantiles.py`), and one that lies among them has no value, and is missed. A whole run is judged by the generator's own
 account to the end of reading (`load` prints the same), a measured one by the Metrics of its window (as `measure` prints).
 """
 
@@ -16,12 +17,12 @@ import polars as pl
 
 from sojourn.errors import InputError, ObjectiveMissed
 from sojourn.measure.folder import RunFolder
+from sojourn.measure.quantiles import KEPT, quantile
 from sojourn.measure.window import in_window, responses
 from sojourn.units import duration_s, per_second, percent, seconds
 
 FORM = re.compile(r"\s*(mean|p[0-9.]+|errors|rate)\s*(<=|>=|<|>)\s*(\S.*?)\s*")
 REMEDY = "write mean, p50, p99, p99.9, errors or rate, then < or >, then 50ms, 1% or 190/s"
-KEPT = {0.5: "p50_s", 0.9: "p90_s", 0.99: "p99_s", 0.999: "p999_s"}
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,10 @@ def _whole(folder: RunFolder, one: Objective) -> float | None:
         value = times["mean_s" if one.figure == "mean" else KEPT[one.q]]
         return None if value is None else float(value)
     requests = folder.frame("requests")
-    good = None if requests is None else requests.filter(pl.col("failure") == 0)
-    return None if good is None else _quantile(good["done_s"] - good["intended_s"], one.q)
+    if requests is None:
+        return None
+    good = requests.filter(pl.col("failure") == 0)
+    return quantile(good["done_s"] - good["intended_s"], requests.height - good.height, one.q)
 
 
 def _windowed(folder: RunFolder, one: Objective) -> float | None:
@@ -121,12 +124,7 @@ def _windowed(folder: RunFolder, one: Objective) -> float | None:
         return answers * folder.sample_every / max(end_s - start_s, 1e-9)
     if one.figure == "mean":
         return float(good["response_s"].mean()) if good.height else None  # type: ignore[arg-type]
-    return _quantile(good["response_s"], one.q)
-
-
-def _quantile(values: pl.Series, q: float) -> float | None:
-    value = values.quantile(q, "linear") if values.len() else None
-    return None if value is None else float(value)
+    return quantile(good["response_s"], inside.height - good.height, one.q)
 
 
 def lines(found: Sequence[dict[str, Any]]) -> list[str]:

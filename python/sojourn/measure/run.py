@@ -19,8 +19,10 @@ from sojourn.lab.process import Event, Worker
 from sojourn.lab.registry import start_time
 from sojourn.measure.assess import assess
 from sojourn.measure.folder import RunFolder, now
+from sojourn.measure.quantiles import count_failures
 
 GRACE_S = 30.0
+MOST_SAMPLES = 2000  # of the number in flight
 POPULATE_S = 600.0  # to store the keys, or to make the queues, before the start
 
 
@@ -109,6 +111,7 @@ def execute(
         folder.manifest["service"] = service.stop() if service else None
         folder.manifest |= {"end": now(), "status": "complete", "pids": pids}
         folder.collect()
+        count_failures(folder)
         assess(folder)
         folder.save()
     except BaseException as error:
@@ -151,9 +154,17 @@ def _load(
     longest = (
         load["duration_s"] + load.get("timeout_s", 10.0) + GRACE_S + ("kv" in load or "messages" in load) * POPULATE_S
     )
+    in_flight: list[tuple[float, int]] = []
+
+    def told(event: Event) -> None:
+        """The generator's own count of requests that were taken up and have not ended, four times a second."""
+        in_flight.append((event["elapsed_s"], event["in_flight"] + event["waiting"]))
+        if progress:
+            progress(event)
+
     try:
-        summary: dict[str, Any] = worker.finish(longest, progress)["summary"]
-        return summary
+        summary: dict[str, Any] = worker.finish(longest, told)["summary"]
+        return summary | {"in_flight": in_flight[:: 1 + len(in_flight) // MOST_SAMPLES]}
     except KeyboardInterrupt:
         stopped = worker.stop()
         folder.manifest["generator"] = (stopped or {}).get("summary")

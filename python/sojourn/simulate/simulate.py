@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
+from sojourn.measure.stationary import at_edge
 from sojourn.model import Model, Network
 from sojourn.model.model import as_model
 from sojourn.model.values import quantile_levels
@@ -21,7 +22,7 @@ from sojourn.simulate.engine import Engine, Run, Runs, Tick, native
 from sojourn.simulate.record import Record
 from sojourn.simulate.stopping import Reached
 from sojourn.simulate.verdict import Outcome, table
-from sojourn.simulate.warmup import LATEST_SHARE, cut
+from sojourn.simulate.warmup import cut
 from sojourn.table import Metrics
 
 Progress = Callable[["Look"], None]
@@ -155,7 +156,7 @@ def _over(outcome: Outcome, length: Length) -> bool:
 
 def _still_warm(outcome: Outcome) -> bool:
     """The cut fell at the end of where it may fall: the warm-up may be longer."""
-    return outcome.warm_up_s > 0.9 * LATEST_SHARE * outcome.length_s
+    return at_edge(outcome.warm_up_s, outcome.length_s)
 
 
 def check(length: Length, seed: Any, replications: int | None, quantiles: Sequence[float]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sojourn.measure.stationary import at_edge
 from sojourn.model import Network
 from sojourn.simulate.record import Record
 from sojourn.simulate.status import TEXT
@@ -64,6 +65,8 @@ def message(outcome: Outcome, seed: int, runs: int) -> str:
         if outcome.cut
         else "no warm-up to cut (MSER-5)"
     )
+    if at_edge(outcome.warm_up_s, outcome.length_s):
+        cut += ", which is as late as it may lie: the warm-up may go on; simulate longer"
     lines.append(f"{seconds(outcome.length_s)} simulated{each}, {cut}; seed {seed}, {outcome.events} events")
     return "\n".join(filter(None, lines))
 

@@ -190,7 +190,7 @@ def _judge(folder: RunFolder, service: CommandService) -> None:
         said = (
             f"the program left {len(found['left'])} processes behind when it was told to end ({names}); they were ended"
         )
-        folder.manifest["warnings"] = [said]
+        folder.manifest["warnings"] = [said, *folder.manifest.get("warnings", ())]
     folder.save()
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.measure.folder import RunFolder
-from sojourn.measure.metrics import Row, row
+from sojourn.measure.metrics import Row, quantile_row, row
 from sojourn.measure.records import read_log, write_parquet
 from sojourn.measure.window import in_window, responses
 from sojourn.system.kv import histograms
@@ -56,13 +56,12 @@ def _of_client(folder: RunFolder) -> list[Row]:
     records = folder.frame("requests")
     if records is None or records.is_empty():
         return []
-    good = in_window(responses(records), folder.manifest["window_s"]).filter(pl.col("failure") == 0)
+    inside = in_window(responses(records), folder.manifest["window_s"])
+    good = inside.filter(pl.col("failure") == 0)
     if good.is_empty():
         return []
     own = row("residence_time", float((good["done_s"] - good["end_s"]).mean() or 0.0), station="client")  # type: ignore[arg-type]
-    quartiles = [
-        row("response_time_quantile", float(good["response_s"].quantile(q, "linear") or 0.0), q=q) for q in QUARTILES
-    ]
+    quartiles = [quantile_row(good["response_s"], inside.height - good.height, q) for q in QUARTILES]
     return [own, *quartiles]
 
 

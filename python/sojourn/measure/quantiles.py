@@ -1,0 +1,50 @@
+"""Quantiles of all requests of a run: those that failed count as later than all that were answered.
+
+A quantile of the answers alone is one of the survivors: with 0.9 % of time-outs the 99.9 % quantile of the answers is a time that
+0.99 % of the requests did not reach. So it is read off all requests, and has no value where it lies among those that failed
+(response times censored on the right; E. L. Kaplan, P. Meier, J. Amer. Stat. Assoc. 53 (1958), pp. 457-481, whose estimate
+this is where all are censored after the last answer).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from sojourn.measure.folder import RunFolder
+
+FAILED = "failures"  # status of a quantile that lies among failed requests
+TEXT = {
+    FAILED: (
+        "the quantile lies among requests that failed, which count as later than all that were answered: it has no value; "
+        "`loss_probability` says how many failed"
+    )
+}
+KEPT = {0.5: "p50_s", 0.9: "p90_s", 0.99: "p99_s", 0.999: "p999_s"}  # of the generator's summary
+STAMPS = {"to_done": "done_s", "to_received": "received_s"}
+
+
+def quantile(times: pl.Series, failed: int, q: float) -> float | None:
+    """Quantile q in [0, 1] of `times` and of `failed` requests more; linear between neighbours (Hyndman and Fan's 7th). None
+    where it lies among the failed, or there is no request."""
+    at = q * (len(times) + failed - 1)
+    if not len(times) or at > len(times) - 1:
+        return None
+    value = times.quantile(min(at / max(len(times) - 1, 1), 1.0), "linear")
+    return None if value is None else float(value)
+
+
+def count_failures(folder: RunFolder) -> None:
+    """Puts such quantiles into the generator's summary, which has those of the answers, where any request failed."""
+    summary = folder.manifest.get("generator") or {}
+    requests = folder.frame("requests") if summary.get("failed") and "latency" in summary else None
+    if requests is None:
+        return
+    good = requests.filter(pl.col("failure") == 0)
+    failed = requests.height - good.height
+    for start in ("intended", "sent"):
+        figures: dict[str, dict[str, Any]] = summary["latency"][f"from_{start}"]
+        for name in figures.keys() & STAMPS.keys():
+            times = (good[STAMPS[name]] - good[f"{start}_s"]).drop_nans()
+            figures[name] |= {key: quantile(times, failed, q) for q, key in KEPT.items()}
