@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from machine import Command
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.alone]
 PAGE = Path(__file__).resolve().parents[2] / "docs/howto/add-a-study.md"
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 FILES = ("hashes.py", "hashes.toml", "study.toml")

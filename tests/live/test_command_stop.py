@@ -17,7 +17,7 @@ from test_command_system import nothing_left, port, services
 from sojourn.lab import registry
 from sojourn.lab.processes import alive, marked
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.alone]
 __all__ = ["nothing_left", "port"]
 SCRIPT = """
 import sys

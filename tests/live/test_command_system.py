@@ -21,7 +21,7 @@ from sojourn.system.command import CommandOptions
 from sojourn.system.http import HttpLoad
 from sojourn.table import Metrics
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.alone]
 SHOP = str(Path(__file__).parent / "services/shop.py")
 
 

@@ -28,7 +28,11 @@ from sojourn.system import Point
 from sojourn.system.kv import KvLoad, KvOptions, KvSystem, frame, histograms
 from sojourn.system.kv.hosts import CLIENT, PORT, HostOptions, Hosts, open_hosts
 
-pytestmark = [pytest.mark.live, pytest.mark.skipif(not shutil.which("memcached"), reason="no memcached here")]
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.alone,
+    pytest.mark.skipif(not shutil.which("memcached"), reason="no memcached here"),
+]
 
 
 def test_each_design_is_read_whole(tmp_path: Path) -> None:

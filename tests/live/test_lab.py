@@ -21,7 +21,7 @@ from sojourn.measure.host import core_shares
 from sojourn.measure.run import Surroundings, execute
 from sojourn.testbed.web import Demand, WebOptions, WebTestbed
 
-pytestmark = [pytest.mark.live, pytest.mark.lab]
+pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 INTERRUPT_S = 1e-3
 RATE_PER_S = 300.0
 LENGTH_S = 3.0

@@ -10,7 +10,7 @@ from machine import Command, tiny_study
 
 from sojourn.lab.topology import cores
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.alone]
 
 
 def run_study(folder: Path, *, plain: bool, spinners: bool) -> tuple[Path, list[str]]:

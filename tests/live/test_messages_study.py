@@ -10,7 +10,7 @@ from message_cluster import needs_postgres
 
 from sojourn.study import run_study
 
-pytestmark = [pytest.mark.live, needs_postgres]
+pytestmark = [pytest.mark.live, pytest.mark.alone, needs_postgres]
 
 SMALL = """
 name = "small"

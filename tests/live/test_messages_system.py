@@ -14,7 +14,7 @@ from sojourn.system.messages import MessagesLoad, MessagesOptions, MessagesSyste
 from sojourn.system.messages_reading import frame
 from sojourn.table import Metrics
 
-pytestmark = [pytest.mark.live, needs_postgres]
+pytestmark = [pytest.mark.live, pytest.mark.alone, needs_postgres]
 POINTS = [
     {"workers": 4, "connections": 2, "clients": 8, "retry_s": 0.02},
     {"workers": 20, "connections": 2, "clients": 20, "retry_s": 0.0},

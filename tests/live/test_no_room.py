@@ -13,6 +13,7 @@ from sojourn.measure.folder import RunFolder
 
 pytestmark = [
     pytest.mark.live,
+    pytest.mark.alone,
     pytest.mark.lab,
     pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare (util-linux)"),
 ]

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.alone]
 PAGE = Path(__file__).parents[2] / "docs/tutorial/whole-loop.ipynb"
 
 

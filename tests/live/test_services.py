@@ -17,7 +17,7 @@ from machine import Command
 import sojourn as sj
 from sojourn.fit.candidates import choose_model
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.alone]
 SERVICES = Path(__file__).parent / "services"
 WITHIN = 0.15  # runs are short; the interpreter and the kernel add some per cent
 KNOWN = {

@@ -13,7 +13,7 @@ from machine import Command, made_by_labs, tiny_study
 
 from sojourn.measure.folder import RunFolder
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.alone]
 
 
 def loading(runs: Path, name: str) -> Callable[[], object]:

@@ -20,7 +20,7 @@ from sojourn.system.http import HttpLoad
 from sojourn.system.url import UrlOptions
 from sojourn.table import Metrics
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.alone]
 __all__ = ["port"]
 LOAD = HttpLoad.model_validate({"for": 2.0, "rate_per_s": 50.0, "connections": 8})
 

@@ -14,7 +14,7 @@ from sojourn.system import Point
 from sojourn.system.web import WebLoad, WebSystem, WebSystemOptions
 from sojourn.table import Metrics
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.alone]
 PAGE_S, RATE_PER_S = 0.002, 100.0
 
 
