@@ -34,6 +34,15 @@ WORDS = {
 }
 
 
+UNITS = {
+    "Little's law": "customers",
+    "utilisation law": "busy servers",
+    "flow balance": "customers/s",
+    "forced flow law": "customers/s",
+    "interactive law": "users",
+}
+
+
 def little(throughput_per_s: ArrayLike, response_s: ArrayLike) -> Array:
     """N = X R."""
     return np.asarray(throughput_per_s, float) * np.asarray(response_s, float)
@@ -89,7 +98,7 @@ class Finding:
         )
         how = "holds" if self.ok else f"is off by {percent(abs(self.relative), 0 if abs(self.relative) > 0.1 else 2)}"
         text = (
-            f"{self.law} {how} at {where}: {self.left:.6g} against {self.right:.6g}, "
+            f"{self.law} {how} at {where}: {self.left:.6g} against {self.right:.6g} {UNITS[self.law]}, "
             f"{percent(self.relative, 2, True)} (tolerance {percent(self.tolerance, 2)})"
         )
         return text if self.ok else f"{text}; {WORDS[self.law]}"

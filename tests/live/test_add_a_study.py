@@ -30,7 +30,7 @@ def test_the_page_word_for_word(example: Path) -> None:
     assert command.end(120) == 0, command.said()
     assert command.left() == []
     said = command.answered()
-    assert "measured values lie in the 90 % intervals that were written before they were run" in said
+    assert "the 90 % intervals that were written before they were run" in said
     assert "a thousand iterations take 0." in said and "saturation rate predicted" in said
     out = next(example.glob("runs/hashes-*"))
     assert (out / "report.html").exists() and len(list(out.glob("runs/*/metrics.parquet"))) == 7

@@ -28,7 +28,7 @@ def test_the_page_word_for_word(example: Path) -> None:
     assert command.end(180) == 0, command.said()
     assert command.left() == []
     said = command.answered()
-    assert "measured values lie in the 90 % intervals that were written before they were run" in said
+    assert "the 90 % intervals that were written before they were run" in said
     assert "demands_s.workers.user 0.0" in said and "twice the workers, workers 4, 120 /s" in said
     out = next(example.glob("runs/shop-*"))
     for name in (

@@ -85,6 +85,11 @@ def test_errors_by_hand() -> None:
     assert found.of("response_time")["mean_abs"] == pytest.approx(0.2)
     with pytest.raises(InputError, match=r"validation: .*ask for one of"):
         found.of("throughput")
+    (drawn,) = found.plot().to_dict()["datasets"].values()
+    dots = next(series for series in drawn if series["style"] == "points")
+    assert dots["x"] == [2.0] * 3 and dots["y"] == pytest.approx([2.2, 1.6, 2.6])
+    with pytest.raises(InputError, match="nothing was predicted and measured"):
+        found.plot("throughput")
 
 
 def test_from_observations_to_errors() -> None:

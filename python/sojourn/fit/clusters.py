@@ -22,18 +22,21 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+KNOWN = 1e9  # degrees of freedom of an error that is stated and not estimated from residuals
 NOTHING = 1e-6  # of I - H: a direction that the fit takes wholly, of which nothing is left to see
 
 
 @dataclass(frozen=True)
 class Clusters:
     """`stretch`: run → A, in the order of its rows; `degrees`: of freedom, an unknown each, 1 or more; `left`: n, the diagonal of
-    I - H, what the fit leaves of the variance of each."""
+    I - H, what the fit leaves of the variance of each; `taken`: n, whether the fit takes a row wholly, so that its residual says
+    nothing of its error: all rows where there are no more runs than unknowns."""
 
     run: Index
     stretch: tuple[Array, ...]
     degrees: Array
     left: Array
+    taken: NDArray[np.bool_]
 
     @staticmethod
     def of(weighted: Array, run: Index) -> Clusters:
@@ -53,7 +56,11 @@ class Clusters:
         trace = np.trace(square, axis1=1, axis2=2)
         norm = (square**2).sum(axis=(1, 2))
         degrees = np.where(norm > 0, trace**2 / np.maximum(norm, 1e-300), 1.0)
-        return Clusters(run, tuple(stretch), np.maximum(degrees, 1.0), np.diag(left).copy())
+        remains = np.diag(left).copy()
+        taken = (remains < NOTHING) | (count <= weighted.shape[1])
+        if taken.all():
+            degrees = np.full(weighted.shape[1], KNOWN)
+        return Clusters(run, tuple(stretch), np.maximum(degrees, 1.0), remains, taken)
 
     def stretched(self, residual: Array) -> Array:
         """Weighted residuals, n, as large as errors are."""
@@ -64,9 +71,13 @@ class Clusters:
         return found
 
     def drawn(self, at_best: Array, residual: Array, weight: Array, count: int, rng: np.random.Generator) -> Array:
-        """`count` data sets (count x n): residuals of each run together, stretched, times a random weight."""
-        spread = self.stretched(weight * residual) / weight
-        return np.asarray(at_best + rng.standard_normal((count, len(self.stretch)))[:, self.run] * spread)
+        """`count` data sets (count x n): residuals of each run together, stretched, times a random weight; rows that the fit takes
+        wholly, each by itself with the error that its run states, 1/weight."""
+        spread = np.where(self.taken, 0.0, self.stretched(weight * residual) / weight)
+        drawn = at_best + rng.standard_normal((count, len(self.stretch)))[:, self.run] * spread
+        if self.taken.any():
+            drawn = drawn + rng.standard_normal((count, len(at_best))) * np.where(self.taken, 1 / weight, 0.0)
+        return np.asarray(drawn)
 
 
 def _root(left: Array) -> Array:

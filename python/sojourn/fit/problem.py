@@ -204,7 +204,12 @@ class FitProblem:
         if own.any():
             gap = (self.measured - self.predicted(self.scale.outward(x)[None])[0])[own]
             found += run_error.misfit(gap, self.within[own], 1 / self.weight[own], float(clusters.left[own].sum()))
-        if len(self.each) == len(self.runs.runs):
+        if clusters.taken.all():
+            found.append(
+                "there are no more runs than unknowns: intervals are the sampling error within each run, without what differs "
+                "from run to run; repeat runs"
+            )
+        elif len(self.each) == len(self.runs.runs):
             found.append(
                 "no configuration was repeated: what differs from run to run is taken from what the model misses"
             )

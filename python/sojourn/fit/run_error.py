@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 OWN = 3.0
 STEEPEST = 2.0  # b
 LEAST_RUNS = 3
+MISFIT = "the model does not fit"  # how the sentence of `misfit` begins
 UNLIKELY = 0.01  # of residuals as large, if the model were right
 
 
@@ -63,6 +64,6 @@ def misfit(gap: Array, within: Array, expected: Array, degrees: float) -> list[s
         return []
     size, usual = (float(np.sqrt(np.mean(v**2))) for v in (gap, within))
     return [
-        f"the model does not fit: its response times are off by {percent(size)}, where runs are uncertain by {percent(usual)}; "
+        f"{MISFIT}: its response times are off by {percent(size)}, where runs are uncertain by {percent(usual)}; "
         "predictions are widened by that, and may be further off beyond what was measured"
     ]

@@ -34,6 +34,10 @@ TEXT = {
         "no upper limit: within the interval of the parameters this rate may already be past saturation; measure "
         "nearer to saturation to narrow it"
     ),
+    "no_interval": (
+        "the value is known, and nothing tells by how much a new run may differ from it: each configuration was run once; "
+        "repeat runs"
+    ),
     "no_moment": "infinite or not defined: the distribution has no such moment",
     "as_printed": "Prop. 3 as printed, which breaks flow balance (errata): for comparison with the document only",
 }

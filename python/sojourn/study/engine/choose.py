@@ -29,7 +29,7 @@ RESAMPLES = 2000
 @dataclass(frozen=True)
 class Choice:
     """The best by one model: its factors, what is predicted there; then what was measured there, the best that was measured
-    and where, and the 95 % interval of the regret."""
+    and where, and the 95 % interval of the regret, where repetitions tell it."""
 
     model: str
     factors: dict[str, Any]
@@ -91,29 +91,32 @@ def chosen_points(choices: list[Choice], repetitions: int) -> list[Point]:
 
 
 def with_regret(choices: list[Choice], part: ChooseSection, runs: list[RunFolder]) -> list[Choice]:
-    """With what was measured: there, and the best of all runs whose other factors are the same. The interval is a bootstrap over
-    repetitions, None where there is one."""
+    """With what was measured: there, and the best of all runs whose other factors are the same."""
     known = _measured(choices, part, runs)
     if not known:
         return choices
     pick = max if part.objective == "throughput" else min
     key = pick(known, key=lambda one: fmean(known[one][0]))
     best, best_factors = known[key]
+    values = {where: runs_there for where, (runs_there, _) in known.items()}
     found = []
     for one in choices:
-        here, _ = known.get(repr(sorted(one.factors.items())), ([], {}))
-        told = fmean(here) if here else None
-        ends = _interval(here, best) if one.factors != best_factors else (0.0, 0.0)
+        where = repr(sorted(one.factors.items()))
+        told = fmean(values[where]) if where in values else None
+        ends = _interval(where, values, part.objective == "throughput") if where in values else None
         found.append(Choice(one.model, one.factors, one.predicted, told, fmean(best), best_factors, ends))
     return found
 
 
-def _interval(here: list[float], best: list[float]) -> tuple[float, float] | None:
-    if min(len(here), len(best)) < 2:
+def _interval(where: str, values: Mapping[str, list[float]], most: bool) -> tuple[float, float] | None:
+    """95 % interval of the regret at `where`: a bootstrap over the repetitions of every combination, in each of which the best
+    is looked for again, because it was chosen by looking. None where a combination was run once."""
+    if min(map(len, values.values())) < 2:
         return None
     draw = np.random.default_rng(1)
-    means = [draw.choice(values, (RESAMPLES, len(values))).mean(axis=1) for values in (here, best)]
-    low, high = np.quantile(np.abs(means[1] - means[0]) / means[1], (0.025, 0.975))
+    means = {key: draw.choice(own, (RESAMPLES, len(own))).mean(axis=1) for key, own in values.items()}
+    best = (np.max if most else np.min)(list(means.values()), axis=0)
+    low, high = np.quantile(np.abs(best - means[where]) / best, (0.025, 0.975))
     return float(low), float(high)
 
 

@@ -17,10 +17,10 @@ from sojourn.study.engine.judge import (
     METRICS,
     TRAINING,
     count_inside,
-    is_prediction,
     median_error,
     median_interval,
 )
+from sojourn.study.engine.predictions import is_interval
 from sojourn.study.engine.sweeps import held_out_table, sweep_sections
 from sojourn.study.engine.verdict import UNITS, guess, told
 from sojourn.table import Metrics
@@ -63,8 +63,12 @@ def _numbers(found: Findings) -> tuple[tuple[str, str], ...]:
     """How many blind values were inside their intervals, and how far off the response times were."""
     inside, known = count_inside(found.blind)
     error = median_error(found.blind, "response_time")
+    asked = found.asked.height
+    note = f"; {asked - known} more were predicted and could not be judged" if asked > known else ""
     told_ = (
-        [(f"{inside} of {known}", "measured values inside the intervals written before their runs")] if known else []
+        [(f"{inside} of {known}", f"measured values inside the intervals written before their runs{note}")]
+        if known
+        else []
     )
     return (*told_, *([(percent(error), "median error of predicted response times")] if error is not None else []))
 
@@ -74,9 +78,7 @@ def _predicted(found: Findings) -> list[Section]:
         return []
     factors = {run.path.name: run.manifest["factors"] for run in found.runs}
     rows = []
-    for row in found.blind.iter_rows(named=True):
-        if not is_prediction({**row, "value": row["predicted"]}, factors[row["run"]]):
-            continue
+    for row in found.asked.iter_rows(named=True):
         said = {True: "inside", False: "outside", None: "–"}[row["inside"]] if row["valid"] else "not valid"
         what = " ".join(filter(None, (row["metric"].replace("_", " "), row["class"])))
         unit = UNITS[row["metric"]]
@@ -203,7 +205,8 @@ def _fitted(found: Findings) -> list[Section]:
 
 
 def _values(name: str, estimates: Mapping[str, Any]) -> Table:
-    rows = tuple((path, e.value, e.low, e.high) for path, e in estimates.items())
+    ends = {path: (e.low, e.high) if is_interval(e.low, e.high) else (None, None) for path, e in estimates.items()}
+    rows = tuple((path, e.value, *ends[path]) for path, e in estimates.items())
     return Table(f"Values found: {name}", ("number of the model", "value", "low", "high"), rows)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from sojourn.measure.folder import RunFolder
 from sojourn.study.engine.analyses import Analysis
 from sojourn.study.engine.choose import Choice
-from sojourn.study.engine.judge import BLIND, HELD_OUT, SCHEMA, TRAINING
+from sojourn.study.engine.judge import BLIND, HELD_OUT, SCHEMA, TRAINING, is_prediction
 from sojourn.study.engine.predictions import Prediction
 from sojourn.study.engine.templates import AnyFitted, Rivals
 
@@ -51,6 +51,18 @@ class Findings:
     def blind(self) -> pl.DataFrame:
         """What was predicted before it was run, by the best model."""
         return self.rows(BLIND)
+
+    @property
+    def asked(self) -> pl.DataFrame:
+        """Of `blind` what says more than what was given: each is judged, or could not be."""
+        factors = {run.path.name: run.manifest["factors"] for run in self.runs}
+        rows = self.blind
+        keep = [
+            is_prediction({**row, "value": row["predicted"]}, factors.get(row["run"], {}))
+            and (row["metric"], row["predicted"]) != ("throughput", None)  # saturated: its response time says so
+            for row in rows.iter_rows(named=True)
+        ]
+        return rows.filter(pl.Series(keep, dtype=pl.Boolean))
 
     def of(self, *sections: str) -> list[RunFolder]:
         """The runs of these sections."""

@@ -14,14 +14,13 @@ import polars as pl
 
 from sojourn.measure.folder import RunFolder
 from sojourn.study.engine.points import SATURATION
-from sojourn.study.engine.predictions import Prediction, predicted_rows
+from sojourn.study.engine.predictions import NO_WIDTH, Prediction, is_interval, predicted_rows
 from sojourn.study.engine.templates import Rivals
 from sojourn.system import Point
 from sojourn.table import Metrics
 
 METRICS = ("throughput", "response_time")
 TRAINING, HELD_OUT, BLIND = "training", "held out", "blind"
-NO_WIDTH = 1e-6
 ONCE = ("run", "class", "metric", "model", "kind")  # a saturation rate is predicted for each rate of a configuration
 SCHEMA = {
     "section": pl.String, "run": pl.String, "valid": pl.Boolean, "class": pl.String, "metric": pl.String,
@@ -99,17 +98,13 @@ def row_of(run: Mapping[str, Any], name: str, row: Row, model: str, kind: str, m
     known = known and is_prediction(row, run["factors"])
     if known and value is not None and measured:
         error = value / measured - 1
-    inside = low <= measured and (high is None or measured <= high) if known and is_interval(low, high) else None
+    judged = known and measured is not None and low is not None and is_interval(low, high)
+    inside = low <= measured and (high is None or measured <= high) if judged else None
     return {
         "section": run["section"], "run": name, "valid": valid, "class": row["class"],
         "metric": row["metric"], "predicted": value, "low": low, "high": high, "status": row["status"],
         "measured": measured, "error": error, "inside": False if saturated else inside, "model": model, "kind": kind,
     }  # fmt: skip
-
-
-def is_interval(low: float | None, high: float | None) -> bool:
-    """Whether it is more than a point."""
-    return low is not None and (high is None or high - low > NO_WIDTH * high)
 
 
 def is_prediction(row: Mapping[str, Any], factors: Mapping[str, Any]) -> bool:

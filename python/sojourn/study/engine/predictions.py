@@ -22,6 +22,7 @@ from sojourn.study.engine.templates import AnyFitted, Rivals, Template
 from sojourn.system import Point
 
 FILE, SUM, FITTED = "predictions.json", "predictions.sha256", "fitted.toml"
+NO_WIDTH = 1e-6  # of an interval, relative
 KEPT = ("station", "class", "metric", "value", "low", "high", "status", "inside")
 Prediction: TypeAlias = dict[str, Any]
 Row: TypeAlias = dict[str, Any]
@@ -110,7 +111,20 @@ def predicted_rows(fitted: AnyFitted, point: Point, level: float) -> list[Row]:
     """
     _works(fitted, point)
     frame = fitted.predict(dict(point.factors), level).frame
-    return [{key: row.get(key) for key in KEPT} for row in frame.iter_rows(named=True) if row.get("q") is None]
+    rows = ({key: row.get(key) for key in KEPT} for row in frame.iter_rows(named=True) if row.get("q") is None)
+    return [_honest(row) for row in rows]
+
+
+def _honest(row: Row) -> Row:
+    """Without an interval that has no width: nothing told the spread."""
+    if row["low"] is None or is_interval(row["low"], row["high"]):
+        return row
+    return row | {"low": None, "high": None, "status": "no_interval" if row["status"] == "ok" else row["status"]}
+
+
+def is_interval(low: float | None, high: float | None) -> bool:
+    """Whether it is more than a point."""
+    return low is not None and (high is None or high - low > NO_WIDTH * abs(high))
 
 
 def _works(fitted: AnyFitted, point: Point) -> None:

@@ -69,7 +69,8 @@ def _measured(line: str, runs: list[RunFolder], x: str, metric: str, scale: floa
     for run in runs:
         if (value := measured(run, metric)) is not None:
             values.setdefault(float(run.manifest["factors"][x]), []).append(scale * value)
-    rows = [(at, fmean(v), min(v), max(v)) for at, v in sorted(values.items())]
+    ends = {at: (min(v), max(v)) if len(v) > 1 else (None, None) for at, v in values.items()}  # one run has no spread
+    rows = [(at, fmean(v), *ends[at]) for at, v in sorted(values.items())]
     at, mean, low, high = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [], [])
     return Series(f"measured{line}", at, mean, low, high, "points", group=line)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from sojourn.fit.fitted import Estimate
+from sojourn.fit.run_error import MISFIT
 from sojourn.measure.folder import RunFolder
 from sojourn.study.engine.judge import (
     BLIND,
@@ -15,19 +17,20 @@ from sojourn.study.engine.judge import (
     METRICS,
     TRAINING,
     count_inside,
-    is_interval,
     is_prediction,
     median_error,
     median_interval,
     same_but_load,
 )
 from sojourn.study.engine.points import SATURATION
+from sojourn.study.engine.predictions import is_interval
 from sojourn.units import interval, per_second, percent, quantity
 
 if TYPE_CHECKING:
     from sojourn.study.engine.findings import Findings
 
 FEW = 4  # configurations of a section that the verdict tells one by one
+MOST_LEFT_OUT = 8  # runs that are not valid, named one by one
 MOST_NAMED = 12  # numbers that fit in a line
 UNITS = {"response_time": "s", "throughput": "1/s", "saturation_rate": "1/s"}
 
@@ -48,12 +51,14 @@ def _headline(found: Findings) -> str:
     ran = f"{valid} of {len(found.runs)} runs are valid"
     if found.predicted is None:
         return ran
-    inside, known = count_inside(found.blind)
-    level = percent(found.predicted["level"], 0)
-    held = f"{inside} of {known} measured values lie in the {level} intervals that were written before they were run"
+    (inside, known), asked = count_inside(found.blind), found.asked.height
+    intervals = f"the {percent(found.predicted['level'], 0)} intervals that were written before they were run"
+    held = f"{inside} of {known} measured values lie in {intervals}"
+    if known < asked:
+        held = f"{known} of {asked} predicted values could be judged, {inside} inside {intervals}"
     parts = _medians(found.blind)
     if not parts and not known:
-        return f"nothing that was predicted could be judged; {ran}"
+        return f"none of {asked} predicted values could be judged; {ran}"
     return "; ".join([*([held] if known else []), *parts])
 
 
@@ -71,13 +76,27 @@ def _medians(rows: pl.DataFrame, ends: bool = False) -> list[str]:
 def _fitted(found: Findings) -> list[str]:
     if found.fitted is None:
         return []
-    named = [f"{path} {e.value:.4g} ({e.low:.4g} … {e.high:.4g})" for path, e in found.fitted.estimates.items()]
+    named = [f"{path} {estimate_text(e)}" for path, e in found.fitted.estimates.items()]
     if len(named) > MOST_NAMED:
         named = [f"{len(named)} numbers, see the report"]
     lines = [f"fitted, intervals at {percent(found.fitted.level, 0)}: {', '.join(named)}"] if named else []
     of = getattr(found.fitted, "error_of", "all demands, from configurations left out")
-    lines.append(f"the model's own error: {percent(found.fitted.model_error)} of {of}")
+    configurations = getattr(found.fitted, "configurations", None)
+    unknown = configurations is not None and len(configurations) <= len(found.fitted.estimates)
+    lines.append(
+        "the model's own error is not known: there are too few configurations to leave one out"
+        if unknown
+        else f"the model's own error: {percent(found.fitted.model_error)} of {of}"
+    )
+    lines += [line for line in found.fitted.message.splitlines() if line.startswith(MISFIT)]
     return lines + ([found.why] if found.why else [])
+
+
+def estimate_text(e: Estimate) -> str:
+    """Value and interval; without one where it has no width."""
+    return (
+        f"{e.value:.4g} ({e.low:.4g} … {e.high:.4g})" if is_interval(e.low, e.high) else f"{e.value:.4g} (no interval)"
+    )
 
 
 def _errors(found: Findings) -> list[str]:
@@ -208,6 +227,10 @@ def told(factors: Mapping[str, Any], varied: tuple[str, ...]) -> str:
 
 
 def _left_out(runs: list[RunFolder]) -> list[str]:
+    """How many, and each by name with its reasons."""
     bad = [run for run in runs if not run.manifest["valid"]]
-    first = f": {bad[0].path.name}: {'; '.join(bad[0].manifest['reasons'])}" if bad else ""
-    return [f"{len(bad)} of {len(runs)} runs are not valid and are left out{first}"] if bad else []
+    if not bad:
+        return []
+    named = [f"left out: {run.path.name}: {'; '.join(run.manifest['reasons'])}" for run in bad[:MOST_LEFT_OUT]]
+    more = [f"left out: {len(bad) - MOST_LEFT_OUT} more, see the report"] if len(bad) > MOST_LEFT_OUT else []
+    return [f"{len(bad)} of {len(runs)} runs are not valid and are left out", *named, *more]

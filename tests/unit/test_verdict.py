@@ -1,0 +1,92 @@
+"""The words of a verdict: what could be judged, what has no interval, what does not fit, which runs are left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+
+from sojourn.fit.fitted import Estimate
+from sojourn.fit.run_error import misfit
+from sojourn.study.engine import judge
+from sojourn.study.engine.findings import Findings
+from sojourn.study.engine.predictions import predicted_rows
+from sojourn.study.engine.templates import Rivals
+from sojourn.study.engine.verdict import verdict_lines
+from sojourn.system import Point
+from sojourn.table import Metrics
+
+ROW = {"station": "", "class": "", "metric": "response_time", "value": 0.02, "low": 0.01, "high": 0.03, "status": "ok"}
+
+
+def run(name: str, rate: float, reasons: tuple[str, ...] = ()) -> Any:
+    factors = {"rate_per_s": rate}
+    manifest = {"section": "two", "factors": factors, "valid": not reasons, "reasons": list(reasons)}
+    return SimpleNamespace(path=Path(name), manifest=manifest)
+
+
+@dataclass
+class Model:
+    """A fitted model of a template."""
+
+    estimates: dict[str, Estimate] = field(default_factory=lambda: {"service_s": Estimate(0.02, 0.02, 0.02)})
+    level: float = 0.95
+    model_error: float = 0.0
+    message: str = ""
+    configurations: tuple[Any, ...] = ({"rate_per_s": 10.0},)
+    rows: tuple[dict[str, Any], ...] = ()
+
+    def predict(self, vary: Any, level: float) -> Metrics:
+        return Metrics.of(list(self.rows), "a formula")
+
+
+def told(runs: list[Any], rows: list[dict[str, Any]], model: Model) -> list[str]:
+    predicted = {"level": 0.9, "written": "now", "configurations": []}
+    frame = pl.DataFrame(rows, schema=judge.SCHEMA)
+    rivals = Rivals({"shop": model}, "shop")  # type: ignore[dict-item]
+    return verdict_lines(Findings(Path(), runs, ("rate_per_s",), rivals, predicted, frame))
+
+
+def test_the_headline_counts_what_was_predicted_and_not_only_what_could_be_judged() -> None:
+    """Three response times: one inside, one of a run that is not valid, one without an interval; the throughput of an open
+    system that keeps up is the rate that was given, and no prediction."""
+    runs = [run("a", 10.0), run("b", 20.0, ("not stationary",)), run("c", 30.0)]
+    without = {**ROW, "low": None, "high": None, "status": "no_interval"}
+    given = {**ROW, "metric": "throughput", "value": 10.0, "low": None, "high": None}
+    rows = [
+        judge.row_of(one.manifest, one.path.name, row, "shop", judge.BLIND, 0.021)
+        for one, row in zip([*runs, runs[0]], [ROW, ROW, without, given], strict=True)
+    ]
+    lines = told(runs, rows, Model())
+    assert lines[0].startswith(
+        "1 of 3 predicted values could be judged, 1 inside the 90 % intervals that were written before they were run"
+    )
+    assert told(runs[:1], rows[:1], Model())[0].startswith("1 of 1 measured values lie in the 90 % intervals")
+
+
+def test_each_run_that_is_left_out_is_named() -> None:
+    bad = [run(f"bad-{k}", 10.0, ("not stationary",)) for k in range(10)]
+    lines = told([run("good", 10.0), *bad], [], Model())
+    at = lines.index("10 of 11 runs are not valid and are left out")
+    assert lines[at + 1 : at + 9] == [f"left out: bad-{k}: not stationary" for k in range(8)]
+    assert lines[at + 9] == "left out: 2 more, see the report"
+
+
+def test_a_value_without_spread_has_no_interval_and_a_misfit_is_in_the_verdict() -> None:
+    import numpy as np
+
+    (said,) = misfit(np.full(9, 0.5), np.full(9, 0.01), np.full(9, 0.01), 8.0)
+    lines = told([run("a", 10.0)], [], Model(message=f"solved by jackson\n{said}"))
+    assert "fitted, intervals at 95 %: service_s 0.02 (no interval)" in lines
+    assert "the model's own error is not known: there are too few configurations to leave one out" in lines
+    assert said in lines and "solved by jackson" not in lines
+
+
+def test_a_predicted_interval_without_width_is_none_and_its_status_says_so() -> None:
+    model = Model(rows=(ROW, {**ROW, "metric": "throughput", "value": 5.0, "low": 5.0, "high": 5.0}))
+    first, second = predicted_rows(model, Point("two", {"rate_per_s": 9.0}), 0.9)  # type: ignore[arg-type]
+    assert (first["low"], first["high"], first["status"]) == (0.01, 0.03, "ok")
+    assert (second["value"], second["low"], second["high"], second["status"]) == (5.0, None, None, "no_interval")
