@@ -2,8 +2,9 @@
 
 An interval joins two parts, in the logarithm and by quadrature: the parameters (quantiles over the bootstrap draws) and
 the model's own error (root mean square at held-out rates, times Student's t). The sampling noise of a measurement
-yet to be made is not in it. Outside what was measured, and
-close to saturation, the model error is a lower bound; column `inside` says which rates were measured around.
+yet to be made is not in it. The saturation rate has the model's error in the utilisation of the cores that saturate first,
+and at a rate within its interval no response time has an upper limit. Outside what was measured, and close to saturation,
+the model error is a lower bound; column `inside` says which rates were measured around.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
@@ -35,8 +37,10 @@ ERROR_OF = {
     "throughput": "throughput",
     "utilisation": "utilisation_leading",
     "softirq_utilisation": "utilisation_leading",
-    "saturation_rate": "utilisation_leading",
 }
+LEADING, TRAILING = "utilisation_leading", "utilisation_trailing"
+UNBOUNDED = ("response_time", "residence_time", "queue_length", "waiting_time")  # at saturation
+MOST_LOG = 100.0  # of an upper limit over its value; more is none
 _SHARES = ("utilisation", "softirq_utilisation", "loss_probability", "queue_length_probability")
 
 
@@ -47,7 +51,8 @@ def predict(
 
     `overrides` replace parameters or what was given (mu1_per_s, mu2_per_s, mu_per_s, handoff_s, crossing_s, client_s, p, p_rule,
     capacity, …), without uncertainty of their own. Factor `inside`: this configuration was measured around this rate.
-    high is null, status `open_above`, where part of the draws is saturated. Raises InputError.
+    high is null, status `open_above`, where the rate may already saturate: part of the draws is saturated, or the interval of
+    the saturation rate begins below it. Raises InputError.
     """
     spec, values, draws = _with(fitted, overrides, level)
     at = np.atleast_1d(np.asarray(rates, float))
@@ -55,14 +60,15 @@ def predict(
     spread = spec.solve({name: draw[:, None] for name, draw in draws.items()}, at[None], cores, nics)
     keys = {(station, metric): key for key, station, metric in (MMM_ROWS if spec.model == "mmm" else ROWS)}
     index = {float(rate): k for k, rate in enumerate(at)}
-    rows, names = [], set()
+    limiting = _limiting(exact)
+    rows = []
     for row in exact.frame.to_dicts():
         k = index[row["rate_per_s"]]
         draw = np.broadcast_to(spread[keys[row["station"], row["metric"]]], (len(_first(draws)), at.size))[:, k]
-        row |= _interval(row, draw, fitted, level) | {"inside": fitted.inside(row["rate_per_s"], cores, nics)}
-        names.add(row["status"])
-        rows.append(row)
-    notes = [status.message(names), ABOUT, *([] if all(row["inside"] for row in rows) else [OUTSIDE])]
+        found = _interval(row, draw, fitted, level, limiting)
+        rows.append(row | found | {"inside": fitted.inside(row["rate_per_s"], cores, nics)})
+    _open_near_saturation(rows)
+    notes = [status.message({row["status"] for row in rows}), ABOUT, *([] if all(row["inside"] for row in rows) else [OUTSIDE])]
     return Metrics.of(rows, f"{exact.method}, fitted", exact.status, "\n".join(filter(None, notes)))
 
 
@@ -75,7 +81,7 @@ def gain(
     value = float(spec.saturation(values, 1.0, *to) / spec.saturation(values, 1.0, *from_))
     spread = np.asarray(spec.saturation(draws, 1.0, *to) / spec.saturation(draws, 1.0, *from_))
     row = {"value": value, "metric": "saturation_rate", "station": "", "status": "ok"}
-    found = _interval(row, spread, fitted, level)
+    found = _interval(row, spread, fitted, level, LEADING)
     return Estimate(value, found["low"], found["high"])
 
 
@@ -108,23 +114,38 @@ def _solve(spec: Spec, values: dict[str, float], rates: Array, cores: int, nics:
     return two_class(rates, cores=cores, nics=nics, variant=spec.variant, **given)
 
 
-def _interval(row: dict[str, Any], draw: Array, fitted: Fitted, level: float) -> dict[str, Any]:
+def _limiting(exact: Metrics) -> str:
+    """The error of which cores the saturation rate shares: of those that are full first."""
+    rows = exact.frame.filter(metric="utilisation").filter(pl.col("value").is_not_null())
+    busiest = rows.sort("value", descending=True)["station"].head(1).to_list()
+    return TRAILING if busiest == ["trailing"] else LEADING
+
+
+def _open_near_saturation(rows: list[dict[str, Any]]) -> None:
+    """No upper limit where the rate lies in the interval of the saturation rate, or beyond."""
+    limits = [row["low"] for row in rows if row["metric"] == "saturation_rate" and row["station"] == ""]
+    lowest = min((low for low in limits if low is not None), default=np.inf)
+    for row in rows:
+        if row["metric"] in UNBOUNDED and row["high"] is not None and row["rate_per_s"] >= lowest:
+            row |= {"high": None, "status": "open_above"}
+
+
+def _interval(row: dict[str, Any], draw: Array, fitted: Fitted, level: float, limiting: str) -> dict[str, Any]:
     value, metric = row["value"], row["metric"]
     if value is None or value <= 0 or metric == "arrival_rate" or row["status"] == "as_printed":
         return {}
     low, high = np.quantile(
         np.where(np.isfinite(draw), draw, np.inf), [(1 - level) / 2, (1 + level) / 2], method="nearest"
     )
-    quantity = ERROR_OF.get(metric, "")
-    quantity = (
-        "utilisation_trailing" if quantity and metric == "utilisation" and row["station"] == "trailing" else quantity
-    )
+    quantity = limiting if metric == "saturation_rate" else ERROR_OF.get(metric, "")
+    quantity = TRAILING if metric == "utilisation" and row["station"] == "trailing" else quantity
     errors = sum(quantity in held_out for held_out in fitted.held_out)
     own = fitted.model_error_of(quantity) * stdtrit(errors, (1 + level) / 2) if errors else 0.0
     down = np.hypot(np.log(value / max(min(low, value), 1e-300)), own)
     found: dict[str, Any] = {"low": float(value * np.exp(-down)), "high": None, "level": level}
-    if np.isfinite(high):
-        top = value * np.exp(np.hypot(np.log(max(high, value) / value), own))
+    up = np.hypot(np.log(max(high, value) / value), own)
+    if up < MOST_LOG:
+        top = value * np.exp(up)
         found["high"] = float(min(top, max(1.0, value)) if metric in _SHARES else top)
     elif row["status"] == "ok":
         found["status"] = "open_above"

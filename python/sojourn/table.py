@@ -17,6 +17,7 @@ import polars as pl
 from rich.console import RenderableType
 
 from sojourn.errors import InputError, NoSuchRow, RunFolderError
+from sojourn.mistakes import meant
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -256,6 +257,9 @@ class Metrics:
         found = _filtered(self.frame, wanted | ({} if q is None else {"q": q}) | ({} if n is None else {"n": n}))
         if found.height == 1:
             return found.row(0, named=True)
+        for name in ("metric", "station", "class"):
+            if wanted[name] not in (there := self.frame[name].unique(maintain_order=True).to_list()):
+                raise NoSuchRow(f"no {name} {wanted[name]!r}", "Metrics", meant(wanted[name], there))
         keys = ["metric", "station", "class", "q", "n", *self.factors]
         there = (found if found.height else self.frame).select(keys).unique(maintain_order=True)
         text = "; ".join(
@@ -269,7 +273,7 @@ class Metrics:
 def _filtered(frame: pl.DataFrame, equal: Mapping[str, Any]) -> pl.DataFrame:
     unknown = [name for name in equal if name not in frame.columns]
     if unknown:
-        raise NoSuchRow(repr(unknown[0]), "Metrics column", f"use one of {frame.columns}")
+        raise NoSuchRow(repr(unknown[0]), "Metrics column", meant(unknown[0], frame.columns))
     return frame.filter(*(_equals(pl.col(name), value) for name, value in equal.items())) if equal else frame
 
 
@@ -290,7 +294,7 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
     )
     for metric, unit in frame.select("metric", "unit").unique().iter_rows():
         if metric not in UNITS:
-            raise InputError(repr(metric), "metric", f"use one of {', '.join(UNITS)}")
+            raise InputError(repr(metric), "metric", meant(metric, UNITS))
         if unit != UNITS[metric]:
             raise InputError(repr(unit), f"unit of {metric}", f"give it in {UNITS[metric]!r}")
     strange = set(frame["source"].unique()) - set(SOURCES)

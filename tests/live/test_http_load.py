@@ -44,7 +44,7 @@ def test_method_headers_and_a_body_from_a_file(tmp_path: Path, shop: Recording) 
 
 def test_a_status_that_is_not_good(tmp_path: Path, shop: Recording) -> None:
     command = Command(tmp_path, "load", shop.url, *LOAD, "--method", "POST", "--status", "200")
-    one_message(command, 5, "100.0% of the requests failed", "(HTTP 201)")
+    one_message(command, 5, "requests after the warm-up failed (HTTP 201: ")
 
 
 def test_a_weighted_list_of_requests_with_templates(tmp_path: Path, shop: Recording) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from sojourn.cli.fit_model import fit_file, is_model_file
 from sojourn.cli.output import check_writable
+from sojourn.cli.runs import run_paths
 from sojourn.cli.settings import settings
 from sojourn.errors import InputError
 
@@ -16,10 +17,10 @@ from sojourn.errors import InputError
 def fit(
     runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
     model: Annotated[
-        str, typer.Option(help="a model file with unknowns; auto: several are tried; or two-class, mmm")
-    ] = "two-class",
-    variant: Annotated[str, typer.Option(help="paper, shared, priority, or best: decided on held-out rates")] = "best",
-    given: Annotated[str, typer.Option("--set", help="what is known: p=1,capacity=100,client_s=5e-5")] = "",
+        str, typer.Option(help="a model file with unknowns; auto: several are tried; two-class or mmm: ours")
+    ] = "auto",
+    variant: Annotated[str, typer.Option(help="of two-class: paper, shared, priority, or best on held-out rates")] = "best",
+    given: Annotated[str, typer.Option("--set", help="of two-class, what is known: p=1,capacity=100,client_s=5e-5")] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
     seed: Annotated[int, typer.Option(min=0, help="of the bootstrap")] = 1,
     level: Annotated[float, typer.Option(help="of the intervals")] = 0.95,
@@ -30,7 +31,6 @@ def fit(
     """Fits a model to measured runs: the unknowns of a model file, by run; or one of ours, by a block bootstrap."""
     from sojourn.fit import compare
     from sojourn.fit import fit as fit_
-    from sojourn.measure.folder import run_folders
     from sojourn.measure.observations import observe
 
     check_writable(out)
@@ -39,8 +39,8 @@ def fit(
         _tell_limits(runs)
         return
     if model not in ("two-class", "mmm"):
-        raise InputError(repr(model), "--model", "give a model file, or two-class or mmm")
-    observations = observe([path for path in run_folders(runs) if is_open_loop(path)])
+        raise InputError(repr(model), "--model", "give a model file, auto, two-class or mmm")
+    observations = observe([path for path in run_paths(runs) if is_open_loop(path)])
     known = settings(given, "--set")
     if model == "two-class" and variant == "best":
         chosen = compare(observations, ["priority", "shared", "paper"], known, seed=seed)

@@ -12,6 +12,8 @@ from rich.table import Table
 
 from sojourn.cli.output import console
 from sojourn.errors import InputError
+from sojourn.filekind import FIT, MODEL, OWN_FIT, expect
+from sojourn.narrow import Fitting
 from sojourn.units import interval, percent
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ def is_fitted_model(path: Path) -> bool:
     from sojourn.model import Model
     from sojourn.model.unknown import unknowns
 
+    expect(path, FIT, OWN_FIT, MODEL)
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -50,6 +53,8 @@ def fit_file(runs: list[Path], model: str, out: Path, seed: int, level: float, f
     from sojourn.fit.runs import observe_runs
     from sojourn.model import Model
 
+    if model != "auto":
+        expect(model, MODEL)
     measured = observe_runs(runs)
     if model == "auto":
         chosen = choose_model(measured, level=level, seed=seed)
@@ -85,7 +90,7 @@ def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: 
     for point in metrics.frame.select(list(vary)).unique(maintain_order=True).rows(named=True):
         shown.add_row(*(str(v) for v in point.values()), *_cells(metrics, point))
     out = console()
-    out.print(shown)
+    out.print(Fitting(shown))
     for line in metrics.message.splitlines():
         out.print(line, style="dim", markup=False)
 
@@ -128,7 +133,7 @@ def validate_file(
         shown.add_row("" if row["run"] == last else row["run"], *_judged(row))
         last = row["run"]
     out = console()
-    out.print(shown)
+    out.print(Fitting(shown))
     for line in [*(f"left out: {text}" for text in measured.left_out), scores(found, level)]:
         out.print(line, markup=False)
 
@@ -147,12 +152,12 @@ def _judged(row: dict[str, Any]) -> tuple[str, ...]:
 def section_of(path: Path, runs: list[Path]) -> Section:
     """What a fitted file says of runs, for a report."""
     if not is_fitted_model(path):
-        from sojourn.cli.validate import own_model
-        from sojourn.report import Code, Section
+        from sojourn.cli import own_model
+        from sojourn.report import Section
 
-        fitted, result, text = own_model(path, runs, None)
-        lead = f"Relative errors of {fitted.model} {fitted.variant}, mean of |predicted / measured - 1|, %."
-        return Section("Measured against predicted", "\n".join(filter(None, (lead, result.message))), (Code(text),))
+        fitted, result = own_model.validated(path, runs, None)
+        lead = [*(f"- {line}" for line in own_model.scores(fitted, result)), result.message]
+        return Section("Measured against predicted", "\n".join(filter(None, lead)), (own_model.table(fitted, result),))
     from sojourn.fit.document import model_section
     from sojourn.fit.model import FittedModel
     from sojourn.fit.runs import observe_runs

@@ -16,6 +16,7 @@ from sojourn.cli.live import live
 from sojourn.cli.load_table import show
 from sojourn.cli.output import console, one_form
 from sojourn.errors import LoadError, ServiceError
+from sojourn.measure.assess import FAILED
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.objectives import Objective, demand_met, judge
 from sojourn.table import Metrics
@@ -97,7 +98,7 @@ def end(reasons: Sequence[str], verb: str) -> None:
     Raises:
         LoadError, ServiceError: for those two.
     """
-    if failed := [reason for reason in reasons if "of the requests failed" in reason]:
+    if failed := [reason for reason in reasons if FAILED in reason]:
         raise ServiceError(failed[0], verb, "see the failures above")
     for reason in reasons:
         remedy = "the figures above are not the service's" if "generator" in reason else "the figures above mean little"

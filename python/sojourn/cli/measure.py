@@ -17,6 +17,7 @@ from sojourn.cli.output import one_form
 from sojourn.cli.settings import settings
 from sojourn.errors import InputError
 from sojourn.measure.folder import RunFolder
+from sojourn.measure.host import check_interval
 from sojourn.measure.objectives import judge, read_objective
 from sojourn.units import duration_s, levels
 
@@ -86,8 +87,9 @@ def measure(
             bearer_env=bearer_env, basic_env=basic_env, ca=ca, insecure=insecure, unix_socket=unix_socket,
         ),
     }  # fmt: skip
+    every_s = check_interval(duration_s(every, "--every"), "--every")
     of, place = watched(pids, cgroup, disk), own_placement(service_cores, interrupt_cores)
-    count = {"cores": len(place["server"]), "nics": len(place["interrupts"])}
+    count = {"cores": len(place["server"]), **({"nics": len(place["interrupts"])} if interrupt_cores else {})}
     runs: dict[str, Level] = {}
     for number, (name, level) in enumerate(named_levels(rate, users).items()):
         config = http_load(url or [], seed=seed + number, **level, **common)
@@ -95,7 +97,7 @@ def measure(
     http.warn_of_hidden(next(iter(runs.values()))[1])
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
     with only_one("measure"):
-        folders = measured(where, runs, of, place, duration_s(every, "--every"))
+        folders = measured(where, runs, of, place, every_s)
     judged = [(folder, judge(folder, objectives, whole=False)) for folder in folders]
     tell(judged, OutputFormat(as_json, as_csv), where)
     finish([(folder.path.name, folder.manifest["reasons"], found) for folder, found in judged])

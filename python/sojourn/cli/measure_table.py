@@ -19,9 +19,11 @@ from sojourn.errors import NoSuchRow
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.levels import diagnose
 from sojourn.measure.objectives import demand_met, lines
+from sojourn.narrow import Fitting
 from sojourn.table import Metrics
 from sojourn.units import interval, percent, seconds
 
+MEANT = "response time: from when a request was due until its answer had come to this host (load: until it was read, too)"
 Judged = list[tuple[RunFolder, list[dict[str, Any]]]]
 
 
@@ -53,7 +55,8 @@ def run(folder: RunFolder, found: list[dict[str, Any]]) -> dict[str, Any]:
 
 def show(judged: Judged, where: Path) -> None:
     out = console()
-    out.print(summary([folder for folder, _ in judged]))
+    out.print(Fitting(summary([folder for folder, _ in judged])))
+    out.print(MEANT, style="dim", highlight=False)
     for folder, found in judged:
         name = folder.path.name
         told = [*lines(found), *folder.manifest.get("warnings", ())]

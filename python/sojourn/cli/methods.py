@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sojourn.cli.output import console
+from sojourn.filekind import FIT, MODEL, expect
 
 
 def methods(
@@ -22,6 +23,8 @@ def methods(
     from sojourn.solve import methods as methods_
     from sojourn.solve.registry import family, preferred
 
+    if model:
+        expect(model, MODEL, FIT)
     it = Model.read(model) if model else None
     found = methods_(it)
     best = next((m.name for m, _ in preferred([it.network])), "") if it else ""

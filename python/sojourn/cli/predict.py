@@ -13,6 +13,7 @@ from sojourn.cli.output import console
 from sojourn.cli.settings import settings
 from sojourn.cli.vary import factors
 from sojourn.errors import InputError
+from sojourn.narrow import Fitting
 from sojourn.table import Metrics
 from sojourn.units import interval, levels, percent
 
@@ -99,10 +100,10 @@ def _keywords(function: Any) -> list[str]:
 
 def _show(metrics: Metrics) -> None:
     out = console()
-    table = Table(
-        "rate", "response time", "throughput", "leading cores", "trailing cores", "", box=None, header_style="dim"
-    )
     frame = metrics.frame
+    apart = (frame["station"] == "trailing").any()  # cores that take no interrupts; M/M/m knows none
+    busy = {"leading": "cores with interrupts", "trailing": "other cores"} if apart else {"leading": "cores busy"}
+    table = Table("rate", "response time", "throughput", *busy.values(), "", box=None, header_style="dim")
     for at in frame["rate_per_s"].unique().sort().to_list():
         part = frame.filter(frame["rate_per_s"] == at)
         rows = {(r["station"], r["metric"]): r for r in part.iter_rows(named=True)}
@@ -110,11 +111,10 @@ def _show(metrics: Metrics) -> None:
         table.add_row(
             f"{at:g} /s",
             interval(response["value"], response["low"], response["high"], "s"),
-            *(_cell(rows.get(key), unit) for key, unit in ((("", "throughput"), "1/s"), (("leading", "utilisation"), ""),
-                                                            (("trailing", "utilisation"), ""))),
+            _cell(rows.get(("", "throughput")), "1/s"), *(_cell(rows.get((cores, "utilisation")), "") for cores in busy),
             response["status"] if response["status"] != "ok" else ("" if response.get("inside", True) else "outside what was measured"),
         )  # fmt: skip
-    out.print(table)
+    out.print(Fitting(table))
     limit = frame.filter((frame["metric"] == "saturation_rate") & (frame["station"] == ""))
     if limit.height:
         row = limit.row(0, named=True)

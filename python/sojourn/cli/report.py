@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.output import check_writable
+from sojourn.cli.runs import run_paths
 
 
 def report(
@@ -19,11 +20,10 @@ def report(
     """Writes one self-contained HTML file: what came out, what limits it, figures, tables, how it was measured."""
     from sojourn.cli.fit_model import section_of
     from sojourn.measure.document import runs_document
-    from sojourn.measure.folder import run_folders
     from sojourn.report import write_figures, write_html
 
     check_writable(out)
-    folders = run_folders(runs)
+    folders = run_paths(runs)
     document = runs_document(folders, section_of(model, folders) if model is not None else None)
     write_html(document, out)
     for line in document.verdict:

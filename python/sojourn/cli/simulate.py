@@ -9,6 +9,7 @@ import typer
 
 from sojourn.cli.output import one_form, show
 from sojourn.errors import Interrupted
+from sojourn.filekind import FIT, MODEL, expect
 
 
 def simulate(
@@ -34,6 +35,7 @@ def simulate(
     from sojourn.units import duration_s
 
     one_form(as_json, as_csv, "simulate")
+    expect(file, MODEL, FIT)
     model = Model.read(file)
     until_s = duration_s(until, "--until") if until else None
     with bar() as progress:

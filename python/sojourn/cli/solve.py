@@ -10,6 +10,7 @@ import typer
 from sojourn.cli.output import one_form, show
 from sojourn.cli.vary import factors
 from sojourn.errors import InputError
+from sojourn.filekind import FIT, MODEL, expect
 
 COMMON = (0.5, 0.9, 0.95, 0.99)
 
@@ -35,6 +36,7 @@ def solve(
     if plot and not vary:
         raise InputError("nothing is varied", "--plot", "add --vary PATH=VALUES")
     wanted = Wanted(COMMON if quantiles or as_json or as_csv else (), probabilities)
+    expect(model, MODEL, FIT)
     it = Model.read(model)
     paths = factors(vary or [])
     if paths:

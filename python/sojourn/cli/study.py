@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from sojourn.cli.live import live
+from sojourn.filekind import STUDY, expect
 
 
 def study(
@@ -29,6 +30,7 @@ def study(
     """Runs a study: measure, fit, predict, write the prediction down, run it, compare, report."""
     from sojourn.study import run_study
 
+    expect(path, STUDY, "a folder")
     console = Console(highlight=False, markup=False, soft_wrap=True)
     parts = tuple(part.strip() for part in only.split(",")) if only else ()
     with live("run") as view:

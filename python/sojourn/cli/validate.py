@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.table import Table
 
-if TYPE_CHECKING:
-    from sojourn.fit import Fitted
-    from sojourn.validate import Validation
+from sojourn.cli.output import console
+from sojourn.narrow import Fitting
 
 
 def validate(
@@ -21,7 +21,8 @@ def validate(
     given: Annotated[str, typer.Option("--set", help="of a model file, what is new: stations.cpu.servers=4")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="print the errors, point by point, as JSON")] = False,
 ) -> None:
-    """A fitted model beside measured runs: predicted, its interval, measured; of our own models relative errors as a table."""
+    """A fitted model beside measured runs, point by point: predicted, its interval, measured, error."""
+    from sojourn.cli import own_model
     from sojourn.cli.fit_model import is_fitted_model, validate_file
     from sojourn.cli.settings import settings
     from sojourn.fit.validate_model import check_up_to
@@ -31,34 +32,16 @@ def validate(
     if is_fitted_model(model):
         validate_file(model, runs, level, settings(given, "--set"), up_to, as_json)
         return
-    fitted, result, text = own_model(model, runs, up_to)
+    fitted, result = own_model.validated(model, runs, up_to)
     if as_json:
         typer.echo(
             json.dumps({"points": result.frame.to_dicts(), "summary": list(result.summary), "message": result.message})
         )
         return
-    typer.echo(f"relative errors of {fitted.model} {fitted.variant}, mean of |predicted / measured - 1|, %")
-    typer.echo(text)
-    if result.message:
-        typer.echo(result.message)
-
-
-def own_model(path: Path, runs: list[Path], up_to: float | None) -> tuple[Fitted, Validation, str]:
-    """Of the two-class model and M/M/m: the fit of a file, its errors on runs, and these as the document's Table 3."""
-    from sojourn.cli.fit import is_open_loop
-    from sojourn.fit import Fitted
-    from sojourn.measure.folder import run_folders
-    from sojourn.measure.observations import observe
-    from sojourn.predict import predict
-    from sojourn.table import Metrics
-    from sojourn.validate import table3_text
-    from sojourn.validate import validate as validate_
-
-    fitted = Fitted.read(path)
-    observations = observe([path for path in run_folders(runs) if is_open_loop(path)])
-    parts = []
-    for (cores, nics), group in observations.group_by("cores", "nics", maintain_order=True):
-        rates = group["rate_per_s"].unique().sort().to_list()
-        parts.append(predict(fitted, rates, cores=int(str(cores)), nics=int(str(nics))))
-    result = validate_(observations, Metrics.concat(parts), up_to=up_to)
-    return fitted, result, table3_text(result)
+    shown = Table(*own_model.HEADS, title=own_model.title(fitted), title_justify="left", box=None, header_style="dim")
+    for row in own_model.points(fitted, result):
+        shown.add_row(*row)
+    out = console()
+    out.print(Fitting(shown))
+    for line in [*own_model.scores(fitted, result), *result.message.splitlines()]:
+        out.print(line, markup=False)

@@ -94,10 +94,10 @@ def _line(name: str, fitted: Fitted) -> str:
     worst = max(rows, key=lambda row: abs(row["response_time"]))
     signed = float(np.mean([row["response_time"] for row in rows]))
     busy, behind = (fitted.model_error_of(f"utilisation_{cores}") for cores in ("leading", "trailing"))
-    trailing = f", of the trailing ones by {percent(behind)}" if behind else ""
+    trailing = f", of the other ones by {percent(behind)}" if behind else ""
     return (
         f"{name}: response times at held-out rates off by {percent(fitted.model_error)} "
         f"(mean {percent(signed, sign=True)}, worst {percent(worst['response_time'], sign=True)} "
         f"at {per_second(worst['rate_per_s'])}), "
-        f"utilisation of the leading cores by {percent(busy)}{trailing}"
+        f"utilisation of the cores with interrupts by {percent(busy)}{trailing}"
     )

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.measure.folder import RunFolder, run_folders
+from sojourn.measure.folder import RunFolder, run_folders, without_manifest
 from sojourn.measure.window import in_window, responses
 from sojourn.model import Model
 
@@ -85,7 +85,8 @@ def observe_runs(folders: Sequence[Path | str | RunFolder]) -> Runs:
     opened = list({folder.path.resolve(): folder for folder in opened}.values())  # a run that is given twice is one
     _of_one_service(opened)
     read = [_run(folder) for folder in opened]
-    left = [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in read if not _usable(run)]
+    left = without_manifest(rest)
+    left += [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in read if not _usable(run)]
     used = [run for run in read if _usable(run)]
     if not used:
         raise FitError("; ".join(left[:3]) or "no runs", "runs", "give runs that are valid, or measure again")
@@ -128,7 +129,9 @@ def _run(folder: RunFolder) -> Run:
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
     placed = manifest.get("placement", {}).get("server", [])
-    verdict = bool(manifest.get("valid")), tuple(manifest.get("reasons", ()))
+    going_on = manifest.get("status", "complete") != "complete"
+    reasons = manifest.get("reasons") or ([f"its status is {manifest['status']!r}"] if going_on else ())
+    verdict = bool(manifest.get("valid")), tuple(reasons)
     named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
     if named is not None:
         busy = _by_resource(frame, named)

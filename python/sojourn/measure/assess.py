@@ -18,6 +18,7 @@ from sojourn.table import Metrics
 from sojourn.validate.laws import Finding, broken, check_laws
 
 MOST_FAILURES = 0.01
+FAILED = "requests after the warm-up failed"
 MOST_STEAL = 0.02
 MOST_OTHERS = 0.025
 MOST_OTHERS_BY_TICKS = 0.1  # of all cores
@@ -57,22 +58,19 @@ Window = tuple[float, float]
 def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
     failed = float((inside["failure"] != 0).mean() or 0.0)  # type: ignore[arg-type]
     checks["failed share"] = failed
-    kinds = (folder.manifest.get("generator") or {}).get("failures", {})
-    named = ", ".join(
-        f"{kind} {count}" + _statuses(folder, inside) * (kind == "status") for kind, count in kinds.items() if count
-    )
-    return (
-        [f"{failed:.1%} of the requests failed ({named}); at most {MOST_FAILURES:.0%}"]
-        if failed > MOST_FAILURES
-        else []
-    )
-
-
-def _statuses(folder: RunFolder, inside: pl.DataFrame) -> str:
-    """Which statuses they were that no good answer has."""
+    if failed <= MOST_FAILURES:
+        return []
     kinds = folder.manifest.get("records", {}).get("requests", {}).get("failures", [])
-    wrong = inside.filter(pl.col("failure") == kinds.index("status")) if "status" in kinds else inside.clear()
-    return f" (HTTP {', '.join(map(str, wrong['status'].unique().sort().to_list()))})" if wrong.height else ""
+    parts = ((kind, inside.filter(failure=number)) for number, kind in enumerate(kinds) if number)
+    named = ", ".join(_failure(kind, part) for kind, part in parts if part.height)
+    count = f"{(inside['failure'] != 0).sum()} of {inside.height}"
+    return [f"{count} {FAILED}{f' ({named})' if named else ''}; at most {MOST_FAILURES:.0%}"]
+
+
+def _failure(kind: str, part: pl.DataFrame) -> str:
+    """How many of a kind; of answers with a status that is no success, which."""
+    statuses = part["status"].unique().sort().to_list() if kind == "status" else []
+    return f"HTTP {', '.join(map(str, statuses))}: {part.height}" if statuses else f"{kind}: {part.height}"
 
 
 def _schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:

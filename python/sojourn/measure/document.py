@@ -68,7 +68,9 @@ def runs_section(runs: Sequence[RunFolder]) -> Section:
     """Load, throughput, response time and verdict of each run, in the order of the load."""
     columns = ("run", "load", "throughput", "mean", "p50", "p90", "p99", "failed", "valid")
     rows = tuple(_row(run) for run in sorted(runs, key=lambda run: (load_of(run), run.path.name)))
-    rule = "A run is valid if the generator kept its schedule, the response time was stationary, and nobody else used the machine."
+    rule = (
+        "Response times: from when a request was due until its answer had come to this host. A run is valid if the generator kept its schedule, the response time was stationary, and nobody else used the machine."
+    )
     return Section("Runs", "", (Table("Runs", columns, rows), Text(rule)))
 
 

@@ -46,7 +46,10 @@ def measured_section(runs: Sequence[RunFolder], found: Mapping[str, Diagnosis]) 
             vlines=marks,
         ),
     )
-    lead = "Response times run from the moment a request was due; from sent beside it shows what waiting in the client adds."
+    lead = (
+        "Response times run from when a request was due until its answer had come to this host; from sent beside it shows "
+        "what waiting in the client adds."
+    )
     return Section("What was measured", lead, tuple(f for f in figures if f.series))
 
 

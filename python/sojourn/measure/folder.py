@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,14 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import RunFolderError
+from sojourn.filekind import kind_of
 from sojourn.lab.registry import start_time
 from sojourn.measure.host import read_samples
 from sojourn.measure.records import log_to_parquet, write_parquet
 
 FORMAT, VERSION = "sojourn-run", 1
 LOGS = {"requests": "requests.rec", "app": "app.rec"}
+RECORDS = ("requests.rec", "requests.parquet", "metrics.parquet", "host.parquet")
 
 
 class RunFolder:
@@ -146,7 +149,8 @@ class RunFolder:
 def _manifest(path: Path) -> dict[str, Any]:
     file = path / "manifest.json"
     if not path.is_dir():
-        raise RunFolderError("no such folder", str(path), "give a folder that `sojourn measure` made")
+        found = f"{kind_of(path)}, no run folder" if path.exists() else "no such folder"
+        raise RunFolderError(found, str(path), "give a folder that `sojourn measure` made")
     if not file.exists():
         kind = "empty folder" if not any(path.iterdir()) else "no manifest.json"
         raise RunFolderError(kind, str(path), "give a folder that `sojourn measure` made")
@@ -179,6 +183,13 @@ def run_folders(paths: list[Path]) -> list[Path]:
         where = ", ".join(map(str, paths))
         raise RunFolderError("no run folder", where, "give a folder that `sojourn measure` or `sojourn study` made")
     return found
+
+
+def without_manifest(paths: Sequence[Path]) -> list[str]:
+    """The folders among and below `paths` that have records of a run and no manifest, each with what is missing."""
+    records = {file.parent for path in paths for name in RECORDS for file in path.rglob(name)}
+    return [f"{folder}: no manifest.json, so it is no run folder" for folder in sorted(records)
+            if not (folder / "manifest.json").exists()]  # fmt: skip
 
 
 def now() -> dict[str, Any]:

@@ -9,11 +9,20 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.errors import RunFolderError
+from sojourn.errors import InputError, RunFolderError
 
 FORMAT, VERSION = "sojourn-host", 1
 BUSY = ("user", "system", "irq", "softirq")
+INTERVAL_S = (0.01, 10.0)  # between two samples, as the collector takes it
 EVERYTHING = (*BUSY, "nice", "idle", "iowait", "steal")
+
+
+def check_interval(interval_s: float, place: str = "interval_s") -> float:
+    """The time between two samples; InputError naming `place` where the collector does not take it."""
+    least, most = INTERVAL_S
+    if not least <= interval_s <= most:
+        raise InputError(f"{interval_s:g} s", place, f"choose {least:g} to {most:g} s")
+    return interval_s
 
 
 def read_samples(path: Path) -> tuple[pl.DataFrame, dict[str, Any]]:

@@ -74,13 +74,14 @@ def _blocks(folder: RunFolder, blocks: int) -> pl.DataFrame:
 def _constants(folder: RunFolder) -> dict[str, Any]:
     factors = folder.manifest.get("factors", {})
     load = folder.manifest.get("load", {})
+    taking = len(folder.manifest.get("placement", {}).get("interrupts", ())) or 1  # cores that take interrupts
     rate = factors.get(
         "rate_per_s", sum(lane.get("arrivals", {}).get("rate_per_s", 0.0) for lane in load.get("lanes", []))
     )
     return {
         "run": pl.lit(folder.path.name),
         "cores": pl.lit(int(factors.get("cores", 1))),
-        "nics": pl.lit(int(factors.get("nics", 1))),
+        "nics": pl.lit(int(factors.get("nics", taking))),
         "rate_per_s": pl.lit(float(rate)),
         "valid": pl.lit(bool(folder.manifest.get("valid", False))),
     }

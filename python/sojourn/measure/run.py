@@ -19,6 +19,7 @@ from sojourn.lab.process import Event, Worker
 from sojourn.lab.registry import start_time
 from sojourn.measure.assess import assess
 from sojourn.measure.folder import RunFolder, now
+from sojourn.measure.host import check_interval
 from sojourn.measure.quantiles import count_failures
 
 GRACE_S = 30.0
@@ -81,11 +82,12 @@ def execute(
     what the generator says of itself.
 
     Raises:
-        ServiceError: nothing answers there. RunFolderError: the disk is full …
+        InputError: `interval_s` is not 0.01 to 10 s. ServiceError: nothing answers there. RunFolderError: the disk is full …
         KeyboardInterrupt: after the run was marked as cut off and what was written was kept.
 
     A run that ended by an error before its load began leaves nothing.
     """
+    check_interval(interval_s)
     around = around or Surroundings()
     pids = {**around.pids, **(service.pids if service else {})}
     owner = {"pid": os.getpid(), "pid_started": start_time(os.getpid()), "all_known": around.all_known}

@@ -7,7 +7,7 @@ TEXT = {
     "ok": "solved",
     "saturated": (
         "the offered rate is at or above saturation: a stationary response time does not exist, the throughput given "
-        "is the most that the cores can do; lower the rate, or add cores or NICs"
+        "is the most that the cores can do; lower the rate, or add cores"
     ),
     "trailing_unstable": (
         "the trailing cores are offered more pages than they can do: their queues grow without bound; lower the rate, "

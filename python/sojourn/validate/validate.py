@@ -26,7 +26,11 @@ QUANTITIES = {
     "utilisation_leading": ("leading", "utilisation"),
     "utilisation_trailing": ("trailing", "utilisation"),
 }
+SATURATED = pl.col("status").is_in(["saturated", "unstable", "trailing_unstable"])
 _KEYS = ["cores", "nics", "rate_key", "station", "metric"]
+ERRORS = (
+    "mean_abs", "mean_abs_low", "mean_abs_high", "mean_signed", "signed_low", "signed_high", "median_abs", "worst",
+)  # fmt: skip
 Summary = dict[str, Any]
 
 
@@ -34,8 +38,10 @@ Summary = dict[str, Any]
 class Validation:
     """`frame`: a row per (cores, nics, rate_per_s, quantity) with measured, measured_low, measured_high, predicted,
     low, high (of the prediction), relative_error, within (the two intervals overlap; null without a prediction
-    interval). `summary`: dicts per configuration and quantity, cores = nics = None for overall: mean_abs, mean_abs_low,
-    mean_abs_high, mean_signed, signed_low, signed_high, median_abs, worst, points, within (share of points).
+    interval). Where the model calls a measured rate saturated, predicted and relative_error are null and within is false.
+    `summary`: dicts per configuration and quantity, cores = nics = None for overall: mean_abs, mean_abs_low,
+    mean_abs_high, mean_signed, signed_low, signed_high, median_abs, worst (null where every point is called saturated),
+    points, saturated (how many of them are called so), within (share of points).
     `message`: what was left out."""
 
     frame: pl.DataFrame
@@ -81,7 +87,8 @@ def validate(
 
 
 def _joined(measured: Metrics, predicted: Metrics, up_to: float | None) -> tuple[pl.DataFrame, str]:
-    real, said = (_points(m, name) for m, name in ((measured, "measured"), (predicted, "predicted")))
+    real = _points(measured, "measured").filter(pl.col("measured").is_not_null())
+    said = _points(predicted, "predicted")
     twice = said.select(_KEYS).is_duplicated()
     if twice.any():
         raise InputError("several values for one point", "predicted", "give one variant: predicted.where(variant=…)")
@@ -106,7 +113,9 @@ def _joined(measured: Metrics, predicted: Metrics, up_to: float | None) -> tuple
         pl.col("measured_high").fill_null(pl.col("measured")),
         pl.col("measured_low").fill_null(pl.col("measured")),
     )
-    within = (top >= pl.col("low") * (1 - 1e-9)) & (bottom <= pl.col("high") * (1 + 1e-9))
+    reaches = pl.col("high").is_null() & pl.col("low").is_not_null()  # no upper limit
+    within = (top >= pl.col("low") * (1 - 1e-9)) & (reaches | (bottom <= pl.col("high") * (1 + 1e-9)))
+    within = pl.when(pl.col("predicted").is_null()).then(False).otherwise(within)
     columns = ["cores", "nics", "rate_per_s", "quantity", "measured", "measured_low", "measured_high", "predicted"]
     both = both.with_columns(error.alias("relative_error"), within.alias("within"))
     return both.select(*columns, "low", "high", "relative_error", "within"), "\n".join(notes)
@@ -119,7 +128,7 @@ def _points(metrics: Metrics, name: str) -> pl.DataFrame:
     wanted = [(s, m) for s, m in QUANTITIES.values()]
     keep = pl.any_horizontal((pl.col("station") == s) & (pl.col("metric") == m) for s, m in wanted)
     return (
-        metrics.frame.filter(keep & (pl.col("class") == "") & pl.col("value").is_not_null())
+        metrics.frame.filter(keep & (pl.col("class") == "") & (pl.col("value").is_not_null() | SATURATED))
         .with_columns(
             pl.col("cores").cast(pl.Int64),
             pl.col("nics").cast(pl.Int64),
@@ -152,14 +161,17 @@ def _summaries(frame: pl.DataFrame, level: float, rng: np.random.Generator, resa
         part = frame.filter(pl.col("quantity") == quantity)
         lines, draws = [], []
         for (cores, nics), rows in part.group_by("cores", "nics", maintain_order=True):
-            errors, drawn = rows["relative_error"].to_numpy(), _resampled(rows, resamples, rng)
-            line = {"quantity": quantity, "cores": cores, "nics": nics, **_line(errors, drawn, level), **_share(rows)}
+            known = rows.filter(pl.col("relative_error").is_not_null())
+            line = {"quantity": quantity, "cores": cores, "nics": nics, **dict.fromkeys(ERRORS), **_share(rows)}
+            if known.height:
+                drawn = _resampled(known, resamples, rng)
+                line |= _line(known["relative_error"].to_numpy(), drawn, level)
+                draws.append(np.stack([np.abs(drawn).mean(axis=1), drawn.mean(axis=1)]))
             lines.append(line)
-            draws.append(np.stack([np.abs(drawn).mean(axis=1), drawn.mean(axis=1)]))
         lines.sort(key=lambda line: (line["nics"], line["cores"]))
         found += lines
         if lines:
-            found.append(_overall(quantity, part, lines, np.mean(draws, axis=0), level))
+            found.append(_overall(quantity, part, lines, draws, level))
     return found
 
 
@@ -189,24 +201,26 @@ def _line(errors: np.ndarray, drawn: np.ndarray, level: float) -> Summary:
 
 def _share(rows: pl.DataFrame) -> Summary:
     known = rows["within"].drop_nulls()
-    return {"points": rows.height, "within": float(known.cast(pl.Float64).to_numpy().mean()) if len(known) else None}
+    share = float(known.cast(pl.Float64).to_numpy().mean()) if len(known) else None
+    return {"points": rows.height, "saturated": rows["predicted"].null_count(), "within": share}
 
 
-def _overall(quantity: str, part: pl.DataFrame, lines: list[Summary], draws: np.ndarray, level: float) -> Summary:
+def _overall(quantity: str, part: pl.DataFrame, lines: list[Summary], draws: list[np.ndarray], level: float) -> Summary:
+    """Means over the configurations in which any point is not called saturated."""
+    whole = {"quantity": quantity, "cores": None, "nics": None, **dict.fromkeys(ERRORS), **_share(part)}
+    if not draws:
+        return whole
     tails = [(1 - level) / 2, (1 + level) / 2]
-    size, signed = np.quantile(draws[0], tails), np.quantile(draws[1], tails)
-    every = part["relative_error"].to_numpy()
-    return {
-        "quantity": quantity,
-        "cores": None,
-        "nics": None,
-        "mean_abs": float(np.mean([line["mean_abs"] for line in lines])),
+    size, signed = (np.quantile(drawn, tails) for drawn in np.mean(draws, axis=0))
+    every = part["relative_error"].drop_nulls().to_numpy()
+    known = [line for line in lines if line["mean_abs"] is not None]
+    return whole | {
+        "mean_abs": float(np.mean([line["mean_abs"] for line in known])),
         "mean_abs_low": float(size[0]),
         "mean_abs_high": float(size[1]),
-        "mean_signed": float(np.mean([line["mean_signed"] for line in lines])),
+        "mean_signed": float(np.mean([line["mean_signed"] for line in known])),
         "signed_low": float(signed[0]),
         "signed_high": float(signed[1]),
         "median_abs": float(np.median(np.abs(every))),
         "worst": float(every[np.argmax(np.abs(every))]),
-        **_share(part),
     }
