@@ -68,7 +68,11 @@ def predict(
         found = _interval(row, draw, fitted, level, limiting)
         rows.append(row | found | {"inside": fitted.inside(row["rate_per_s"], cores, nics)})
     _open_near_saturation(rows)
-    notes = [status.message({row["status"] for row in rows}), ABOUT, *([] if all(row["inside"] for row in rows) else [OUTSIDE])]
+    notes = [
+        status.message({row["status"] for row in rows}),
+        ABOUT,
+        *([] if all(row["inside"] for row in rows) else [OUTSIDE]),
+    ]
     return Metrics.of(rows, f"{exact.method}, fitted", exact.status, "\n".join(filter(None, notes)))
 
 

@@ -224,8 +224,7 @@ class Metrics:
         return {"frame": self.frame, "method": self.method, "status": self.status, "message": self.message}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        frame = state["frame"]
-        self._make, self._frame = (lambda: frame), frame
+        self._frame = state["frame"]
         self.method, self.status, self.message = state["method"], state["status"], state["message"]
 
     def __repr__(self) -> str:
@@ -258,16 +257,14 @@ class Metrics:
         if found.height == 1:
             return found.row(0, named=True)
         for name in ("metric", "station", "class"):
-            if wanted[name] not in (there := self.frame[name].unique(maintain_order=True).to_list()):
-                raise NoSuchRow(f"no {name} {wanted[name]!r}", "Metrics", meant(wanted[name], there))
+            if wanted[name] not in (known := self.frame[name].unique(maintain_order=True).to_list()):
+                raise NoSuchRow(f"no {name} {wanted[name]!r}", "Metrics", meant(wanted[name], known))
         keys = ["metric", "station", "class", "q", "n", *self.factors]
         there = (found if found.height else self.frame).select(keys).unique(maintain_order=True)
-        text = "; ".join(
-            ", ".join(f"{k}={v!r}" for k, v in row.items() if v is not None) for row in there.head(12).to_dicts()
-        )
+        told = [", ".join(f"{k}={v!r}" for k, v in row.items() if v is not None) for row in there.head(12).to_dicts()]
         more = f" … {there.height} in all" if there.height > 12 else ""
         count = "no row" if found.height == 0 else f"{found.height} rows"
-        raise NoSuchRow(f"{count} with {wanted}", "Metrics", f"ask for one of: {text}{more}")
+        raise NoSuchRow(f"{count} with {wanted}", "Metrics", f"ask for one of: {'; '.join(told)}{more}")
 
 
 def _filtered(frame: pl.DataFrame, equal: Mapping[str, Any]) -> pl.DataFrame:

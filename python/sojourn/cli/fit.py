@@ -19,8 +19,12 @@ def fit(
     model: Annotated[
         str, typer.Option(help="a model file with unknowns; auto: several are tried; two-class or mmm: ours")
     ] = "auto",
-    variant: Annotated[str, typer.Option(help="of two-class: paper, shared, priority, or best on held-out rates")] = "best",
-    given: Annotated[str, typer.Option("--set", help="of two-class, what is known: p=1,capacity=100,client_s=5e-5")] = "",
+    variant: Annotated[
+        str, typer.Option(help="of two-class: paper, shared, priority, or best on held-out rates")
+    ] = "best",
+    given: Annotated[
+        str, typer.Option("--set", help="of two-class, what is known: p=1,capacity=100,client_s=5e-5")
+    ] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
     seed: Annotated[int, typer.Option(min=0, help="of the bootstrap")] = 1,
     level: Annotated[float, typer.Option(help="of the intervals")] = 0.95,

@@ -23,7 +23,9 @@ from sojourn.narrow import Fitting
 from sojourn.table import Metrics
 from sojourn.units import interval, percent, seconds
 
-MEANT = "response time: from when a request was due until its answer had come to this host (load: until it was read, too)"
+MEANT = (
+    "response time: from when a request was due until its answer had come to this host (load: until it was read, too)"
+)
 Judged = list[tuple[RunFolder, list[dict[str, Any]]]]
 
 

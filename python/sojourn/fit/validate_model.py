@@ -66,7 +66,10 @@ def scores(found: pl.DataFrame, level: float) -> str:
     for (metric,), rows in found.group_by("metric", maintain_order=True):
         errors = rows["error"].drop_nulls().abs()
         median = f", median error {percent(float(np.median(errors.to_numpy())))}" if len(errors) else ""
-        parts.append(f"{str(metric).replace('_', ' ')} {rows['inside_interval'].sum()} of {rows.height}{median}")
+        beyond = rows["predicted"].null_count()
+        saturated = f", {beyond} called saturated that {'were' if beyond > 1 else 'was'} not" if beyond else ""
+        inside = f"{rows['inside_interval'].sum()} of {rows.height}"
+        parts.append(f"{str(metric).replace('_', ' ')} {inside}{median}{saturated}")
     return f"in their {percent(level, 0)} prediction intervals: {'; '.join(parts)}"
 
 

@@ -69,7 +69,8 @@ def runs_section(runs: Sequence[RunFolder]) -> Section:
     columns = ("run", "load", "throughput", "mean", "p50", "p90", "p99", "failed", "valid")
     rows = tuple(_row(run) for run in sorted(runs, key=lambda run: (load_of(run), run.path.name)))
     rule = (
-        "Response times: from when a request was due until its answer had come to this host. A run is valid if the generator kept its schedule, the response time was stationary, and nobody else used the machine."
+        "Response times: from when a request was due until its answer had come to this host. A run is valid if the generator "
+        "kept its schedule, the response time was stationary, and nobody else used the machine."
     )
     return Section("Runs", "", (Table("Runs", columns, rows), Text(rule)))
 
