@@ -1,6 +1,7 @@
 """Lines and sections of a web study whose observations come from the event simulator: no live run, known demands."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +17,7 @@ from sojourn.study.web.known import Known, Overheads
 from sojourn.study.web.parts import Interval, Part, measured_gain, plain, predicted_gain
 from sojourn.study.web.table3 import errors_by_kind
 from sojourn.study.web.two_class import FittedGroups
+from sojourn.table import Metrics
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests/cross"))
@@ -81,7 +83,8 @@ def test_the_lines_say_what_the_issue_asks_for(web: Web) -> None:
     assert "saturates at" in found.headline and "before it was run" in found.headline
     text = "\n".join(found.lines)
     for words in ("known: interrupt 1.50 ms", "the fit is off by", "bottleneck (interrupts spread)", "Response Time",
-                  "Util. Core 0 to m-1", "Num. of Cores", "Training  Held out  Blind"):  # fmt: skip
+                  "Util. Core 0 to m-1", "Num. of Cores", "Training  Held out  Blind",
+                  "(NICs/cores: 1/2 training, 2/2 blind)"):  # fmt: skip
         assert words in text, words
     assert len(text.splitlines()) <= 16
 
@@ -108,3 +111,22 @@ def test_the_report_has_the_documents_figures(web: Web) -> None:
     page = render_html(document)
     for words in ("Relative errors, priority", "interrupt work known to the lab", "Where each configuration saturates"):
         assert words in page, words
+
+
+def test_all_rivals_are_judged_on_the_same_points(web: Web) -> None:
+    """Up to 80 % of what was measured, whatever each of them predicts; one that says saturated has an infinite error there."""
+    for one in web.parts:
+        found = {model: one.errors(model) for model in web.rivals}
+        points = {model: each.of("response_time")["points"] for model, each in found.items() if each is not None}
+        assert len(points) == len(web.rivals) and len(set(points.values())) == 1, points
+    slow = replace(web.parts[0].saturation, value=1e9)
+    assert replace(web.parts[0], saturation=slow).below.height == web.parts[0].observations.height
+    last = (pl.col("metric") == "response_time") & (pl.col("rate_per_s") == BASELINE[-1])
+    said = web.parts[0].predicted["mmm"].frame
+    full = said.with_columns(
+        value=pl.when(last).then(None).otherwise(pl.col("value")),
+        status=pl.when(last).then(pl.lit("saturated")).otherwise(pl.col("status")),
+    )
+    wrong = replace(web.parts[0], predicted={"mmm": Metrics(full)})
+    rows = {row["quantity"]: row[TRAINING] for row in errors_by_kind([wrong], web.rivals["mmm"], "mmm")}
+    assert rows["Response Time"] == float("inf") > rows["Throughput"]

@@ -113,6 +113,8 @@ class Data:
             found = self.spec.solve(at, done, cores, nics)
             found["throughput"] = self.spec.solve(at, rate, cores, nics)["throughput"]
             row: Row = {"cores": int(cores), "nics": int(nics), "rate_per_s": float(rate)}
+            if not np.isfinite(found["response"]):
+                row["saturated"] = 1.0
             for name, (column, key) in HELD_OUT.items():
                 real = float(np.mean(self.sampled.mean[column][members]))
                 # a model that says "saturated" where the service was not is off by at least all of it

@@ -39,7 +39,8 @@ class Estimate(NamedTuple):
 class Fitted:
     """A fitted model. `given`: what was not fitted. `samples`: bootstrap draws by parameter, equal lengths.
     `held_out`: one row per (cores, nics, rate_per_s) predicted by a fit without it, with relative errors by name in
-    `ERRORS` (absent where not measured). `measured`: cores, nics, rate_low_per_s, rate_high_per_s of what the fit
+    `ERRORS` (absent where not measured; 1, the least that it can be, where the model says saturated, which `saturated` counts).
+    `measured`: cores, nics, rate_low_per_s, rate_high_per_s of what the fit
     saw. Immutable."""
 
     model: str

@@ -62,4 +62,6 @@ def lines_of(rows: Sequence[Mapping[str, Any]], ends: Sequence[str], kind: str =
 
 
 def _cell(value: float | None, kind: str) -> str:
+    if value == float("inf"):
+        return "∞"
     return "-" if value is None else f"{100 * value:{'+' if kind == 'signed' else ''}.1f}"

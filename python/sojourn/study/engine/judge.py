@@ -32,7 +32,8 @@ Row = dict[str, Any]
 
 def judged(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
     """The runs that were predicted. Columns as in SCHEMA; `error` relative to measured, infinite where saturation was
-    predicted for a run that was not saturated; `inside` null where there was no interval or the run is not valid. Where no
+    predicted for a run that was not saturated, null for a throughput that all models take from the rate offered;
+    `inside` null where there was no interval or the run is not valid. Where no
     upper end was predicted (`open_above`), everything above the lower one is inside."""
     rows: list[Row] = []
     for one in found["configurations"]:
@@ -45,7 +46,7 @@ def judged(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
             elif manifest["section"] == SATURATION and same_but_load(manifest["factors"], one["factors"]):
                 for model, predicted in of_model.items():
                     rows += _of_saturation(folder, predicted, model)
-    return pl.DataFrame(rows, schema=SCHEMA).unique(ONCE, keep="first", maintain_order=True)
+    return _told(rows).unique(ONCE, keep="first", maintain_order=True)
 
 
 def judged_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, fitted: Any) -> pl.DataFrame:
@@ -65,7 +66,18 @@ def judged_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, fit
             if key not in known:
                 known[key] = predicted_rows(model, Point(section, factors), level)
             rows += _of_run(folder, known[key], name, kind)
-    return pl.DataFrame(rows, schema=SCHEMA)
+    return _told(rows)
+
+
+def _told(rows: list[Row]) -> pl.DataFrame:
+    """All rivals on the same points: what only repeats the rate that was offered is no error of any model, unless another says of
+    that run that it cannot keep up; then it is one of all."""
+    place = ("run", "class", "metric", "kind")
+    foretold = {tuple(row[key] for key in place) for row in rows if not row["given"]}
+    for row in rows:
+        if tuple(row[key] for key in place) not in foretold:
+            row["error"] = None
+    return pl.DataFrame([{key: row[key] for key in SCHEMA} for row in rows], schema=SCHEMA)
 
 
 def same_but_load(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -89,21 +101,22 @@ def _row(folder: RunFolder, row: Row, model: str, kind: str, measured_as: str = 
 
 
 def row_of(run: Mapping[str, Any], name: str, row: Row, model: str, kind: str, measured: float | None) -> Row:
-    """A row of SCHEMA: the run (its manifest) and its name, a predicted row, and what was measured."""
+    """A row of SCHEMA: the run (its manifest) and its name, a predicted row, and what was measured; and `given`: the value was
+    offered, and not foretold."""
     value, low, high = row["value"], row["low"], row["high"]
     valid = bool(run["valid"])
     known = valid and measured is not None
     saturated = known and value is None and row["status"] == "unstable" and row["metric"] == "response_time"
     error = float("inf") if saturated else None
-    known = known and is_prediction(row, run["factors"])
+    given = not is_prediction(row, run["factors"])
     if known and value is not None and measured:
         error = value / measured - 1
-    judged = known and measured is not None and low is not None and is_interval(low, high)
+    judged = known and not given and measured is not None and low is not None and is_interval(low, high)
     inside = low <= measured and (high is None or measured <= high) if judged else None
     return {
         "section": run["section"], "run": name, "valid": valid, "class": row["class"],
         "metric": row["metric"], "predicted": value, "low": low, "high": high, "status": row["status"],
-        "measured": measured, "error": error, "inside": False if saturated else inside, "model": model, "kind": kind,
+        "measured": measured, "error": error, "inside": False if saturated else inside, "model": model, "kind": kind, "given": given,
     }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from sojourn.study.engine.findings import BLIND, TRAINING, Findings
 from sojourn.study.engine.plan import Plan
 from sojourn.study.web import figures
 from sojourn.study.web.parts import Interval, Part, measured_gain, observed_bottleneck, parts_of, predicted_gain
-from sojourn.study.web.table3 import errors_by_kind, table3_lines, table3_table
+from sojourn.study.web.table3 import errors_by_kind, kinds_of, table3_lines, table3_table
 from sojourn.study.web.two_class import FittedGroups, times
 from sojourn.units import per_second, percent, seconds
 
@@ -56,7 +56,10 @@ def analysed(web: Web, options: Mapping[str, Any]) -> Analysis:
     lines = [_demands(web, part) for part in web.of(TRAINING)]
     if not web.model.group_by:
         lines += [f"bottleneck ({part.name}): {observed_bottleneck(part)}" for part in web.parts if part.seen]
-    lines.append(f"{TABLE_INDENT}relative errors up to 80 % of saturation, %, model {web.best}:")
+    lines.append(
+        f"{TABLE_INDENT}relative errors up to 80 % of the measured saturation, %, model {web.best} "
+        f"(NICs/cores: {kinds_of(web.parts)}):"
+    )
     lines += [TABLE_INDENT + line for line in table3_lines(errors_by_kind(web.parts, web.model, web.best))]
     return Analysis(tuple(lines), tuple(_sections(web)), headline=_headline(web, options))
 

@@ -58,10 +58,17 @@ class Part:
         """Whether there is a valid run."""
         return bool(self.observations["valid"].any())
 
+    @property
+    def below(self) -> pl.DataFrame:
+        """What was observed up to 80 % of the measured saturation rate, the same for every model; of the highest that any of them
+        predicts where none was measured."""
+        most = self.saturation.value if self.saturation else max(self.saturates(model).value for model in self.predicted)
+        return self.observations.filter(pl.col("rate_per_s") <= UP_TO * most)
+
     def errors(self, model: str) -> Validation | None:
-        """Relative errors up to 80 % of saturation; None where no run is valid, or no rate is below that."""
+        """Relative errors there; None where no run is valid, or no rate is below that."""
         try:
-            return validate(self.observations, self.predicted[model], up_to=UP_TO)
+            return validate(self.below, self.predicted[model])
         except InputError:
             return None
 

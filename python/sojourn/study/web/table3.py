@@ -40,18 +40,27 @@ def errors_by_kind(parts: Sequence[Part], fitted: FittedGroups, model: str) -> l
     return rows
 
 
+def kinds_of(parts: Sequence[Part]) -> str:
+    """Which configurations were fitted and which predicted: their columns are errors of that kind and of no other."""
+    seen = {(part.size[1], part.size[0]): part.kind for part in parts if part.seen}
+    return ", ".join(f"{nics}/{cores} {kind}" for (nics, cores), kind in sorted(seen.items()))
+
+
 def _validation(parts: Sequence[Part], model: str) -> Validation | None:
     good = [part for part in parts if part.errors(model) is not None]
     if not good:
         return None
-    return validate(
-        pl.concat([part.observations for part in good]), Metrics.concat(p.predicted[model] for p in good), up_to=0.81
-    )
+    return validate(pl.concat([part.below for part in good]), Metrics.concat(p.predicted[model] for p in good))
 
 
-def _cells(found: Validation | None, quantity: str) -> dict[Any, float]:
+def _cells(found: Validation | None, quantity: str) -> dict[Any, float | None]:
     lines = found.summary if found else ()
-    return {(line["nics"], line["cores"]): line["mean_abs"] for line in lines if line["quantity"] == quantity}
+    return {(line["nics"], line["cores"]): _mean(line) for line in lines if line["quantity"] == quantity}
+
+
+def _mean(line: Mapping[str, Any]) -> float | None:
+    """Infinite where a point is called saturated that was not: a mean of the others would be one of easier points."""
+    return float("inf") if line["saturated"] else line["mean_abs"]
 
 
 def _held_out(fitted: FittedGroups, quantity: str) -> float | None:
@@ -76,7 +85,8 @@ def table3_table(rows: Sequence[Row], model: str) -> Table:
     columns = list(rows[0])
     heads = ("NICs/cores", *columns[1:])
     note = (
-        "Mean of |predicted / measured - 1| over rates up to 80 % of saturation. Training: configurations that were fitted; "
+        "Mean of |predicted / measured - 1| over rates up to 80 % of the measured saturation, the same for every model. "
+        "Training: configurations that were fitted; "
         "held out: at each of their rates by a fit without it; blind: predicted and written before they were run."
     )
     cells = tuple(tuple(row[column] for column in columns) for row in rows)

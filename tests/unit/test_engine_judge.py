@@ -1,0 +1,48 @@
+"""Predicted beside measured: the same points for all rivals, and what is called saturated that was not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sojourn.measure.folder import RunFolder
+from sojourn.study.engine.judge import judged, median_error
+from sojourn.table import Metrics
+
+RATES = {"low": 100.0, "high": 200.0}
+
+
+def run(path: Path, name: str, rate: float) -> RunFolder:
+    manifest = {"section": "later", "factors": {"rate_per_s": rate}, "valid": True, "reasons": []}
+    folder = RunFolder.create(path / name, manifest)
+    rows = [{"metric": "throughput", "value": 0.99 * rate}, {"metric": "response_time", "value": 0.01}]
+    Metrics.of([{**row, "source": "measured"} for row in rows]).write(folder.path / "metrics.parquet")
+    return folder
+
+
+def said(throughput: float, response: float | None) -> list[dict[str, Any]]:
+    both = {"station": "", "class": "", "low": None, "high": None}
+    status = "ok" if response else "unstable"
+    return [
+        {**both, "metric": "throughput", "value": throughput, "status": "ok"},
+        {**both, "metric": "response_time", "value": response, "status": status},
+    ]
+
+
+def test_rivals_have_errors_at_the_same_points(tmp_path: Path) -> None:
+    """At 100/s both keep up: no throughput is foretold. At 200/s one says 150/s and saturated: its error of throughput is
+    150/198 - 1, and the other's, which says 200, 200/198 - 1."""
+    folders = [run(tmp_path, name, rate) for name, rate in RATES.items()]
+    configurations = [
+        {"section": "later", "factors": {"rate_per_s": 100.0}, "rows": said(100.0, 0.011), "rivals": {"b": said(100.0, 0.02)}},
+        {"section": "later", "factors": {"rate_per_s": 200.0}, "rows": said(200.0, 0.011), "rivals": {"b": said(150.0, None)}},
+    ]
+    rows = judged({"best": "a", "configurations": configurations}, folders)
+    points = {
+        model: [(r["run"], r["metric"]) for r in rows.filter(model=model).to_dicts() if r["error"] is not None]
+        for model in ("a", "b")
+    }
+    assert points["a"] == points["b"] == [("low", "response_time"), ("high", "throughput"), ("high", "response_time")]
+    of = {model: median_error(rows.filter(model=model), "throughput") for model in points}
+    assert (round(of["a"] or 0, 6), round(of["b"] or 0, 6)) == (round(200 / 198 - 1, 6), round(1 - 150 / 198, 6))
+    assert rows.filter(model="b")["error"].is_infinite().sum() == 1
