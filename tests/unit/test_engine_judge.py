@@ -34,8 +34,18 @@ def test_rivals_have_errors_at_the_same_points(tmp_path: Path) -> None:
     150/198 - 1, and the other's, which says 200, 200/198 - 1."""
     folders = [run(tmp_path, name, rate) for name, rate in RATES.items()]
     configurations = [
-        {"section": "later", "factors": {"rate_per_s": 100.0}, "rows": said(100.0, 0.011), "rivals": {"b": said(100.0, 0.02)}},
-        {"section": "later", "factors": {"rate_per_s": 200.0}, "rows": said(200.0, 0.011), "rivals": {"b": said(150.0, None)}},
+        {
+            "section": "later",
+            "factors": {"rate_per_s": 100.0},
+            "rows": said(100.0, 0.011),
+            "rivals": {"b": said(100.0, 0.02)},
+        },
+        {
+            "section": "later",
+            "factors": {"rate_per_s": 200.0},
+            "rows": said(200.0, 0.011),
+            "rivals": {"b": said(150.0, None)},
+        },
     ]
     rows = judged({"best": "a", "configurations": configurations}, folders)
     points = {

@@ -70,13 +70,17 @@ def ranked(fits: Mapping[str, Fitted]) -> Comparison:
     best = min(better, key=lambda name: score(fits[name]), default=first)
     lines = [_line(name, fits[name]) for name in order]
     if better:
-        lines.append(f"{best} is taken: its errors are smaller than those of {first}, which was preferred, beyond chance")
+        lines.append(
+            f"{best} is taken: its errors are smaller than those of {first}, which was preferred, beyond chance"
+        )
     elif tied:
         lines.append(
             f"{' and '.join([first, *tied])} cannot be told apart at these rates; {first} is taken because it was preferred "
             "beforehand, not because it is better"
         )
-    return Comparison({name: fits[name] for name in order}, best, len(better) == 1 or not (better or tied), "\n".join(lines))
+    return Comparison(
+        {name: fits[name] for name in order}, best, len(better) == 1 or not (better or tied), "\n".join(lines)
+    )
 
 
 def score(fitted: Fitted) -> float:

@@ -62,7 +62,9 @@ class Part:
     def below(self) -> pl.DataFrame:
         """What was observed up to 80 % of the measured saturation rate, the same for every model; of the highest that any of them
         predicts where none was measured."""
-        most = self.saturation.value if self.saturation else max(self.saturates(model).value for model in self.predicted)
+        most = (
+            self.saturation.value if self.saturation else max(self.saturates(model).value for model in self.predicted)
+        )
         return self.observations.filter(pl.col("rate_per_s") <= UP_TO * most)
 
     def errors(self, model: str) -> Validation | None:
