@@ -34,15 +34,33 @@ TABLE_INDENT = "    "  # of lines of the verdict that are a table, which the rep
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """A fitted parameter whose true value is known."""
+
+    configuration: str
+    name: str
+    truth: float
+    value: float
+    low: float
+    high: float
+
+    @property
+    def covered(self) -> bool:
+        return self.low <= self.truth <= self.high
+
+
+@dataclass(frozen=True)
 class Analysis:
     """`lines` of the verdict, and sections of the report; `headline`: the answer, where this analysis has it; `warn`: something
-    there is not as it should be; `details`: what the command line prints below the verdict."""
+    there is not as it should be; `details`: what the command line prints below the verdict; `parameters`: those whose true
+    values are known."""
 
     lines: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     warn: bool = False
     headline: str = ""
     details: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
 
 
 Function: TypeAlias = Callable[["Findings", "Plan", Mapping[str, Any]], Analysis]

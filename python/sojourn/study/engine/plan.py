@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,15 +65,20 @@ class Plan:
 
 
 def read_plan(
-    path: Path, *, quick: bool = False, seed: int | None = None, only: Sequence[str] = (), draw: int | None = None
-) -> Plan:
-    """Reads and checks the study in `path`; `only` names parts, `draw` says how many configurations `[draw]` adds.
+    path: Path, *, quick: bool = False, seed: int | None = None, only: Sequence[str] = (), draw: int | None = None,
+    system_options: Mapping[str, Any] | None = None,
+) -> Plan:  # fmt: skip
+    """Reads and checks the study in `path`; `only` names parts, `draw` says how many configurations `[draw]` adds,
+    `system_options` take the place of those in `[system]`.
 
     Raises:
         StudyError, InputError: with the key, the value and the remedy.
     """
     file = study_file(path)
-    study: Study = checked(Study, _quicker(read_data(file, seed), quick), file)
+    data = read_data(file, seed)
+    if system_options:
+        data["system"] = {**data.get("system", {}), **system_options}
+    study: Study = checked(Study, _quicker(data, quick), file)
     made = named(str(study.system.get("kind")), SYSTEMS, file.parent, "system.kind", at(file, ("system", "kind")))
     load = checked(made.load_type, study.load, file, "load.")
     options = checked(made.options_type, study.system, file, "system.")
@@ -88,7 +93,7 @@ def read_plan(
             [point for part in parts for point in section_points(part, system, times, quick)]
             for parts in (sections, asked)
         )
-        if draw is not None and study.draw is not None:
+        if draw is not None and study.draw is not None and study.draw.vary:
             predicted += drawn(study.draw, draw, load.seed, system)
     except InputError as error:
         if type(error) not in (InputError, StudyError) or error.place == COMMAND_LINE:

@@ -80,14 +80,20 @@ def drawn(part: DrawSection, count: int, seed: int, system: System) -> list[Poin
     Raises:
         StudyError: too many, or a range that is none. InputError: a factor that the system has not.
     """
+    each = values_drawn(part.vary, count, seed, "vary")
+    return [Point("draw", settled(system, {**part.fixed, **values}, "[draw]")) for values in each]
+
+
+def values_drawn(ranges: Mapping[str, Any], count: int, seed: int, table: str) -> list[dict[str, Any]]:
+    """`count` times a value of each range, deterministic in `seed`; the first are the same whatever `count` is.
+
+    Raises:
+        StudyError: too many, or a range that is none.
+    """
     if not 1 <= count <= MOST_DRAWN:
         raise StudyError(f"--draw {count}", "command line", f"give 1 to {MOST_DRAWN}")
     random = np.random.default_rng(seed)
-    found = []
-    for _ in range(count):
-        values = {name: _one(name, given, random) for name, given in part.vary.items()}
-        found.append(Point("draw", settled(system, {**part.fixed, **values}, "[draw]")))
-    return found
+    return [{name: _one(f"{table}.{name}", given, random) for name, given in ranges.items()} for _ in range(count)]
 
 
 def _one(name: str, given: Any, random: np.random.Generator) -> Any:
@@ -96,6 +102,6 @@ def _one(name: str, given: Any, random: np.random.Generator) -> Any:
     low, high = (given.get("low"), given.get("high")) if isinstance(given, Mapping) else (None, None)
     if not isinstance(low, int | float) or not isinstance(high, int | float) or not 0 < low < high:
         remedy = "give a list of values, or { low = …, high = … } with 0 < low < high"
-        raise StudyError(f"draw.vary.{name} = {given!r}", "[draw]", remedy)
+        raise StudyError(f"draw.{name} = {given!r}", "[draw]", remedy)
     value = float(np.exp(random.uniform(np.log(low), np.log(high))))
     return round(value) if isinstance(low, int) and isinstance(high, int) else float(f"{value:.4g}")

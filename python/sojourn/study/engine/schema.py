@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
 from sojourn.study.engine.hidden import without_credentials
 from sojourn.units import levels
@@ -80,11 +80,19 @@ class ChooseSection(Varied):
 
 
 class DrawSection(Strict):
-    """`[draw]`: ranges of factors, from which `--draw N` takes N configurations at random: a list of values, or
-    `{ low, high }`, evenly in the logarithm; whole numbers where both ends are."""
+    """`[draw]`: ranges from which `--draw N` takes N configurations at random: a list of values, or `{ low, high }`, evenly in
+    the logarithm; whole numbers where both ends are. `vary`: factors, predicted by the fit of the study. `system`: options of
+    `[system]`; each draw is then a whole study of such a system, with a fit of its own."""
 
     fixed: dict[str, Any] = Field(default_factory=dict, alias="set")
-    vary: dict[str, Any] = Field(min_length=1)
+    vary: dict[str, Any] = Field(default_factory=dict)
+    system: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> DrawSection:
+        if bool(self.vary) == bool(self.system):
+            raise ValueError("vary and system; give either vary or system")
+        return self
 
 
 class AnalysisSection(BaseModel):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -18,6 +18,7 @@ from sojourn.report import write_html
 from sojourn.study.engine import choose, predictions
 from sojourn.study.engine.analyses import analysed
 from sojourn.study.engine.document import study_document
+from sojourn.study.engine.draws import study_draws
 from sojourn.study.engine.findings import Findings
 from sojourn.study.engine.judge import judged, judged_again
 from sojourn.study.engine.plan import CHOOSE, FIT, Plan, read_plan
@@ -44,6 +45,17 @@ def run_system_study(
         LabError: a run.
     """
     plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
+    if draw is None or plan.study.draw is None or not plan.study.draw.system:
+        return _studied(plan, out, say)
+
+    def study_of(options: Mapping[str, Any], own_seed: int, folder: Path) -> Findings:
+        one = read_plan(path, quick=quick, seed=own_seed, only=only, system_options=options)
+        return _studied(one, folder, say)[0]
+
+    return study_draws(plan, draw, study_of, out, say)
+
+
+def _studied(plan: Plan, out: Path | None, say: Say) -> tuple[Findings, list[str], Path]:
     with ExitStack() as stack:
         if plan.system.alone and _has_runs(plan):
             stack.enter_context(only_one(f"study {plan.study.name}"))

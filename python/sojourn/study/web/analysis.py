@@ -11,7 +11,7 @@ from typing import Any
 from sojourn.errors import StudyError
 from sojourn.measure.folder import RunFolder
 from sojourn.report import Section, Table, Text
-from sojourn.study.engine.analyses import TABLE_INDENT, Analysis
+from sojourn.study.engine.analyses import TABLE_INDENT, Analysis, Parameter
 from sojourn.study.engine.findings import BLIND, TRAINING, Findings
 from sojourn.study.engine.plan import Plan
 from sojourn.study.web import figures
@@ -61,7 +61,8 @@ def analysed(web: Web, options: Mapping[str, Any]) -> Analysis:
         f"(NICs/cores: {kinds_of(web.parts)}):"
     )
     lines += [TABLE_INDENT + line for line in table3_lines(errors_by_kind(web.parts, web.model, web.best))]
-    return Analysis(tuple(lines), tuple(_sections(web)), headline=_headline(web, options))
+    known = tuple(parameter for part in web.of(TRAINING) for parameter in _known(web, part))
+    return Analysis(tuple(lines), tuple(_sections(web)), headline=_headline(web, options), parameters=known)
 
 
 def _headline(web: Web, options: Mapping[str, Any]) -> str:
@@ -91,6 +92,15 @@ def _chosen(web: Web, options: Mapping[str, Any], place: int) -> Part | None:
     return next((part for part in web.parts if part.name == names[place]), None)
 
 
+def _known(web: Web, part: Part) -> list[Parameter]:
+    """Interrupt and page, where both were put in and both were fitted."""
+    fitted = times(web.model.of(part.factors))
+    truth = {"interrupt_s": part.known.interrupt_s, "page_s": part.known.page_s}
+    if not (set(truth) <= set(fitted) and part.factors["interrupt_s"]):
+        return []
+    return [Parameter(part.name, name, true, *fitted[name]) for name, true in truth.items()]
+
+
 def _demands(web: Web, part: Part) -> str:
     """The known demand, and by how much the fit misses it."""
     known, network_s = part.known, part.known.beside.interrupt_s
@@ -101,10 +111,11 @@ def _demands(web: Web, part: Part) -> str:
     line = (
         f"{part.name}: known: interrupt {seconds(known.interrupt_s)}{own}, page {seconds(known.page_s)}{rest}{client}"
     )
-    fitted = times(web.model.of(part.factors))
-    if {"interrupt_s", "page_s"} <= set(fitted) and part.factors["interrupt_s"]:
-        off = (fitted["interrupt_s"].value / known.interrupt_s - 1, fitted["page_s"].value / known.page_s - 1)
-        line += f"; the fit is off by {percent(off[0], sign=True)} and {percent(off[1], sign=True)}"
+    if found := _known(web, part):
+        off = [percent(one.value / one.truth - 1, sign=True) for one in found]
+        line += (
+            f"; the fit is off by {' and '.join(off)}, {sum(one.covered for one in found)} of 2 inside its intervals"
+        )
     return line
 
 

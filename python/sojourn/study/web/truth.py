@@ -20,7 +20,7 @@ from sojourn.fit.forward import Spec
 from sojourn.measure.stationary import batch_interval
 from sojourn.report import Section, Table, Text
 from sojourn.simulate.host import Host, HostRun, simulate_host
-from sojourn.study.engine.analyses import Analysis
+from sojourn.study.engine.analyses import Analysis, Parameter
 from sojourn.study.engine.findings import TRAINING, Findings
 from sojourn.study.engine.plan import Plan
 from sojourn.study.points import run_seed
@@ -36,22 +36,6 @@ QUANTITIES = {
     "lead_busy": "Util. Core 0 to m-1",
     "behind_busy": "Util. Core m to n-1",
 }
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A fitted parameter and its true value: demands and delays, s."""
-
-    configuration: str
-    name: str
-    truth: float
-    value: float
-    low: float
-    high: float
-
-    @property
-    def covered(self) -> bool:
-        return self.low <= self.truth <= self.high
 
 
 @dataclass(frozen=True)
@@ -91,7 +75,8 @@ def against_truth(found: Findings, plan: Plan, options: Mapping[str, Any]) -> An
         for rate in sorted({run.manifest["factors"]["rate_per_s"] for run in part.runs}):
             points += points_at(part.name, host, fitted, rate, options.get("requests", REQUESTS), plan.seed)
     sections = (_section(found.rivals.best, parameters, points), _hosts(parts, system, plan.seed))
-    return Analysis((_line(found.rivals.best, parameters, points),), sections)
+    line = _line(found.rivals.best, parameters, points)
+    return Analysis((line,), sections, parameters=tuple(parameters))
 
 
 def covered(name: str, fitted: Fitted, host: Host) -> list[Parameter]:

@@ -1,0 +1,34 @@
+"""`[draw] system`: several systems at random, each a study of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from test_engine_features import STUDY, TRUTH, done
+
+import sojourn as sj
+from sojourn.errors import StudyError
+
+
+def test_systems_at_random_are_each_fitted_and_predicted_blind(tmp_path: Path) -> None:
+    """Demands of 20 and 30 ms: each draw finds its own, as no fit is shared."""
+    text = STUDY.replace('["shop.toml", "wrong.toml"]', '"shop.toml"').replace("hold_out = { rate_per_s = [20.0] }", "")
+    text = text.replace("vary = { rate_per_s = [10, 20, 30, 40] }", "vary = { rate_per_s = [8, 16, 24] }")
+    text += '\n[[predict]]\nname = "two"\nset = { workers = 2 }\nvary = { rate_per_s = [30, 50] }\n'
+    text += '\n[draw]\nsystem = { model = ["truth.toml", "slow.toml"] }\n'
+    (tmp_path / "slow.toml").write_text(TRUTH.replace("0.02", "0.03"))
+    result = done(tmp_path, text, draw=3, seed=2)
+    drawn = pl.read_csv(result.folder / "drawn.csv")
+    assert drawn["draw"].to_list() == ["draw-01", "draw-02", "draw-03"] and drawn["model"].n_unique() == 2
+    for name, model in drawn.iter_rows():
+        fitted = sj.FittedModel.read(result.folder / name / "fitted.toml")
+        truth = 0.02 if model == "truth.toml" else 0.03
+        assert fitted.estimates["demands_s.cpu.user"].value == pytest.approx(truth, rel=0.1)
+    assert result.verdict[0].startswith("3 systems drawn at random: ") and "draw-03" in result.report.read_text()
+    known = pl.read_csv(result.folder / "validation.csv").filter(pl.col("inside").is_not_null())
+    assert set(known["section"]) == set(drawn["draw"]) and set(known["kind"]) == {"blind"}
+    assert known["inside"].sum() >= known["inside"].len() - 2 >= 4
+    with pytest.raises(StudyError, match="either vary or system"):
+        done(tmp_path, text + "vary = { workers = [2] }\n", draw=1)
