@@ -18,6 +18,7 @@ from sojourn.table import Metrics
 from sojourn.validate.laws import Finding, broken, check_laws
 
 MOST_FAILURES = 0.01
+MOST_NAMED = 3  # exceptions
 FAILED = "requests after the warm-up failed"
 MOST_STEAL = 0.02
 MOST_OTHERS = 0.025
@@ -62,13 +63,18 @@ def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: d
         return []
     kinds = folder.manifest.get("records", {}).get("requests", {}).get("failures", [])
     parts = ((kind, inside.filter(failure=number)) for number, kind in enumerate(kinds) if number)
-    named = ", ".join(_failure(kind, part) for kind, part in parts if part.height)
+    said = (folder.manifest.get("generator") or {}).get("failures", {})
+    named = ", ".join(_failure(kind, part, said) for kind, part in parts if part.height)
     count = f"{(inside['failure'] != 0).sum()} of {inside.height}"
     return [f"{count} {FAILED}{f' ({named})' if named else ''}; at most {MOST_FAILURES:.0%}"]
 
 
-def _failure(kind: str, part: pl.DataFrame) -> str:
-    """How many of a kind; of answers with a status that is no success, which."""
+def _failure(kind: str, part: pl.DataFrame, said: dict[str, int]) -> str:
+    """How many of a kind; of answers with a status that is no success, which; of exceptions the most frequent, as they were `said`
+    over the whole run."""
+    if kind == "exception":
+        most = sorted(said, key=lambda one: -said[one])[:MOST_NAMED]
+        return f"exception: {part.height}, {'; '.join(most)}{'; …' if len(said) > len(most) else ''}"
     statuses = part["status"].unique().sort().to_list() if kind == "status" else []
     return f"HTTP {', '.join(map(str, statuses))}: {part.height}" if statuses else f"{kind}: {part.height}"
 
@@ -172,17 +178,22 @@ def _disturbed(folder: RunFolder, host: pl.DataFrame, window: Window, checks: di
         reasons.append(f"disturbed: the hypervisor took {steal:.1%} of a core; at most {MOST_STEAL:.0%}; run again")
     others = _others(folder, host, window, shares)
     checks["others"] = others
-    most = MOST_OTHERS if "spinners" in folder.manifest.get("pids", {}) else MOST_OTHERS_BY_TICKS * len(shares)
+    by_tree = folder.manifest.get("cpu_time")
+    cores = by_tree["cores"] if by_tree else len(shares)
+    most = MOST_OTHERS if "spinners" in folder.manifest.get("pids", {}) else MOST_OTHERS_BY_TICKS * cores
     if others is not None and others > most:
-        reasons.append(f"disturbed: other processes used {others:.1%} of a core; at most {most:.1%}; end them")
+        remedy = "end them" + ", or watch them if they are the service's" * (by_tree is not None)
+        reasons.append(f"disturbed: other processes used {others:.1%} of a core; at most {most:.1%}; {remedy}")
     return reasons
 
 
 def _others(folder: RunFolder, host: pl.DataFrame, window: Window, shares: dict[int, dict[str, float]]) -> float | None:
     """What the run's own processes did not get of the cores' time: with spinners, which take what is left over, of all of it;
-    else of what was used, by ticks, where all processes of the run are known. None where neither is so."""
+    else of what was used, by ticks, where all processes of the run are known, or which they started. None where neither is so."""
     if "spinners" in folder.manifest.get("pids", {}):
         total = float(len(shares))
+    elif time := folder.manifest.get("cpu_time"):
+        return float(max(0.0, time["machine_s"] - time["own_s"]) / time["over_s"])
     elif folder.manifest.get("all_known"):
         total = sum(share["busy"] + share["nice"] for share in shares.values())
     else:

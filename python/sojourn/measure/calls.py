@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.measure.credentials import without_secrets
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.records import write_parquet
 from sojourn.measure.requests import FAILURES, request_frame
@@ -24,6 +25,7 @@ from sojourn.measure.requests import FAILURES, request_frame
 Call = Callable[[], object]
 KINDS = [*FAILURES, "exception"]
 EXCEPTION = len(KINDS) - 1
+MOST_SAID, MOST_MESSAGES = 160, 8  # characters of a failure's message; messages that are told apart
 PAUSE_S = 0.01  # after a call that failed: nobody asks again at once, and the records stay few
 LATE_S = 0.05  # before the first call, so that all threads are there
 
@@ -96,12 +98,21 @@ class CallGenerator:
             self.call()
         except Exception as error:
             failure = EXCEPTION
-            self._errors[type(error).__name__] = self._errors.get(type(error).__name__, 0) + 1
+            self._note(error)
         done = time.monotonic()
         self._rows.append((due_s, sent, done, failure))
         if failure:
             time.sleep(PAUSE_S)
         return done
+
+    def _note(self, error: Exception) -> None:
+        """Counts it by type and message; of messages that all differ the later ones by type alone."""
+        kind, message = type(error).__name__, " ".join(without_secrets(str(error)).split())
+        said = f"{kind}: {message}" if message else kind
+        said = said if len(said) <= MOST_SAID else f"{said[: MOST_SAID - 1]}…"
+        if said not in self._errors and len(self._errors) >= MOST_MESSAGES:
+            said = f"{kind} with other messages"
+        self._errors[said] = self._errors.get(said, 0) + 1
 
     def _keep(self, folder: RunFolder, start_s: float) -> dict[str, Any]:
         columns = np.array(list(self._rows), float).reshape(-1, 4)

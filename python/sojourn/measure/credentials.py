@@ -14,6 +14,9 @@ from sojourn.errors import InputError
 
 OWN = "SOJOURN_HEADER_"
 SECRET = re.compile(r"authorization|cookie|token|secret|password|api-?key", re.IGNORECASE)
+TELLING = re.compile(r"auth|cookie|token|secret|pass|key|credential", re.IGNORECASE)  # names of variables
+URL_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^/\s@]+@")
+LEAST_SECRET = 6  # shorter values are not looked for: they stand in any text
 FROM_ENV = re.compile(r"(?:(bearer|basic)-)?env:(.*)", re.DOTALL)
 
 
@@ -50,6 +53,15 @@ def hidden(load: dict[str, Any]) -> list[str]:
     targets = [target for lane in load["lanes"] for target in lane["targets"]]
     found = [header for target in targets for header in target.get("headers", ())]
     return sorted({header["name"] for header in found if header.get("env", "").startswith(OWN)})
+
+
+def without_secrets(text: str) -> str:
+    """`text` with `***` in place of what the environment has under a name that tells of a credential, and of the password of a
+    URL."""
+    telling = [value for name, value in os.environ.items() if TELLING.search(name) and len(value) >= LEAST_SECRET]
+    for value in sorted(telling, key=len, reverse=True):  # a longer one may hold a shorter one
+        text = text.replace(value, "***")
+    return URL_PASSWORD.sub(r"\1***@", text)
 
 
 def set_variable(name: str, place: str) -> str:

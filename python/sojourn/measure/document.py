@@ -16,6 +16,7 @@ from sojourn.table import Metrics
 from sojourn.units import per_second, percent, seconds
 
 MOST_NAMED = 3
+TIMES = "Response times: from when a request was due until its answer had come to this host."
 
 
 def runs_document(paths: Sequence[Path], model: Section | None = None) -> Document:
@@ -68,11 +69,18 @@ def runs_section(runs: Sequence[RunFolder]) -> Section:
     """Load, throughput, response time and verdict of each run, in the order of the load."""
     columns = ("run", "load", "throughput", "mean", "p50", "p90", "p99", "failed", "valid")
     rows = tuple(_row(run) for run in sorted(runs, key=lambda run: (load_of(run), run.path.name)))
-    rule = (
-        "Response times: from when a request was due until its answer had come to this host. A run is valid if the generator "
-        "kept its schedule, the response time was stationary, and nobody else used the machine."
-    )
-    return Section("Runs", "", (Table("Runs", columns, rows), Text(rule)))
+    return Section("Runs", "", (Table("Runs", columns, rows), Text(f"{TIMES} {validity_rule(runs)}")))
+
+
+def validity_rule(runs: Sequence[RunFolder]) -> str:
+    """When a run is valid, with what of it was not checked."""
+    kept = "A run is valid if the generator kept its schedule, and the response time was stationary"
+    real = [run for run in runs if not run.manifest.get("simulated")]
+    unknown = [run for run in real if run.manifest.get("checks", {}).get("others") is None]
+    if not unknown:
+        return f"{kept}, and nobody else used the machine." if real else f"{kept}."
+    which = "" if len(unknown) == len(real) else f" in {len(unknown)} of {len(real)} runs"
+    return f"{kept}. Whether others used the machine was not checked{which}: it is not known which processes are the service's."
 
 
 def _row(run: RunFolder) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -18,6 +19,7 @@ from sojourn.errors import SojournError
 from sojourn.lab.process import Event, Worker
 from sojourn.lab.registry import start_time
 from sojourn.measure.assess import assess
+from sojourn.measure.cpu_time import cpu_time
 from sojourn.measure.folder import RunFolder, now
 from sojourn.measure.host import check_interval
 from sojourn.measure.quantiles import count_failures
@@ -52,7 +54,8 @@ class Service(Protocol):
 @dataclass(frozen=True)
 class Surroundings:
     """Where the client runs, which processes belong to the run, and what the manifest says of the place. `client_cores`: the
-    generator is kept to them; `all_known`: every process of the system is in `pids`, so others disturb the run."""
+    generator is kept to them; `all_known`: every process of the system is in `pids`, so others disturb the run; `own_tree`: they
+    are this process, those in `pids` and `cgroups`, and all that these started, which is told apart too."""
 
     client_network: str | None = None
     server_network: str | None = None
@@ -62,6 +65,7 @@ class Surroundings:
     cgroups: tuple[str, ...] = ()
     client_cores: tuple[int, ...] = ()
     all_known: bool = False
+    own_tree: bool = False
 
 
 def execute(
@@ -106,9 +110,10 @@ def execute(
             if around.client_cores:
                 os.sched_setaffinity(workers[1].process.pid, around.client_cores)  # its threads inherit it
         _observe(observer, folder, around, pids, interval_s)
-        folder.manifest["generator"] = (
-            generate(folder) if generate else _load(workers[1], folder, load, around, progress or _LISTENER.get())
-        )
+        with _cpu_time(folder, around, pids):
+            folder.manifest["generator"] = (
+                generate(folder) if generate else _load(workers[1], folder, load, around, progress or _LISTENER.get())
+            )
         folder.manifest["observer"] = observer.result()["summary"]
         folder.manifest["service"] = service.stop() if service else None
         folder.manifest |= {"end": now(), "status": "complete", "pids": pids}
@@ -127,6 +132,22 @@ def execute(
         for worker in workers:
             worker.close()
     return folder
+
+
+@contextmanager
+def _cpu_time(folder: RunFolder, around: Surroundings, pids: dict[str, int]) -> Iterator[None]:
+    """CPU time of the run's processes and of the machine while the load lasts, into the manifest, where they are told apart."""
+    if not around.own_tree:
+        yield
+        return
+    known = [os.getpid(), *pids.values()]
+    before, start_s = cpu_time(known, around.cgroups), time.monotonic()
+    yield
+    after, over_s = cpu_time(known, around.cgroups), time.monotonic() - start_s
+    folder.manifest["cpu_time"] = {
+        "machine_s": after.machine_s - before.machine_s, "own_s": after.own_s - before.own_s, "over_s": over_s,
+        "cores": after.cores,
+    }  # fmt: skip
 
 
 def _observe(worker: Worker, folder: RunFolder, around: Surroundings, pids: dict[str, int], interval_s: float) -> None:

@@ -30,6 +30,7 @@ from sojourn.measure.run import Surroundings, execute, machine
 from sojourn.system.http import HttpLoad
 from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor, Point, Value
+from sojourn.system.watching import to_watch
 
 
 class CallOptions(BaseModel):
@@ -113,9 +114,12 @@ class CallSession:
                 call, self.system.load.duration_s, think_s=think_s, threads=self.system.load.threads, seed=seed, **level  # type: ignore[arg-type]
             )  # fmt: skip
             watched = self.system.watched(values)
-            pids = {f"{name} {pid}": pid for name, one in watched.items() for pid in one.pids}
             what = {"name": point.name, "section": point.section, "factors": dict(values), "seed": seed}
-            around = Surroundings(pids=pids, manifest={"conditions": self.conditions(point)["conditions"]})
+            watch = to_watch(watched)
+            around = Surroundings(
+                pids=watch["pids"], cgroups=watch["cgroups"], own_tree=True,
+                manifest={"conditions": self.conditions(point)["conditions"]},
+            )  # fmt: skip
             folder = execute(out, self._load(point), what=what, around=around, generate=generate)
         add_resources(folder, watched, values)
         return folder

@@ -23,7 +23,7 @@ from sojourn.errors import InputError
 from sojourn.lab.environment import Environment, Loopback, Namespaces, environment
 from sojourn.lab.groups import make_counted_group
 from sojourn.lab.registry import MARK, Book
-from sojourn.measure.credentials import OWN, SECRET, set_variable
+from sojourn.measure.credentials import LEAST_SECRET, OWN, SECRET, set_variable
 from sojourn.measure.resources import Resource
 from sojourn.system.http import HttpLoad, HttpSystem
 from sojourn.system.placeholders import filled
@@ -33,7 +33,6 @@ from sojourn.system.watching import ResourceOptions, declared
 
 FROM_ENVIRONMENT = "env:"
 HOST = "host"  # {host}: where the service listens
-LEAST_SECRET = 6  # shorter values of inherited variables are not looked for: they stand in any text
 CPUSET = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 

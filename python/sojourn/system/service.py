@@ -123,7 +123,7 @@ class CommandSession:
             groups = (*watch["cgroups"], *filter(None, [resources["cpu"].cgroup]))
             around = Surroundings(
                 self.place.client_network, self.place.server_network, watch["pids"], cgroups=groups,
-                manifest=self._manifest(launch, point),
+                manifest=self._manifest(launch, point), own_tree=True,
             )  # fmt: skip
             what = {"name": point.name, "section": point.section, "factors": dict(point.factors), "seed": seed}
             every_s = self.system.load.every_s

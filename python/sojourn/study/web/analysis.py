@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.errors import StudyError
+from sojourn.measure.document import validity_rule
 from sojourn.measure.folder import RunFolder
 from sojourn.report import Section, Table, Text
 from sojourn.study.engine.analyses import TABLE_INDENT, Analysis, Parameter
@@ -175,8 +176,7 @@ def _lab(runs: list[RunFolder]) -> Section:
     text = (
         f"Requests are Poisson, from a seed, over {connections} connections a NIC. The response time runs from the moment a "
         f"request was due to the kernel's time stamp of its answer. The client {share}. The saturation rate is the throughput of a "
-        "closed loop without think time. Warm-up is cut by MSER-5. A run counts if the generator kept its schedule, the response "
-        "time was stationary, and nobody else used the machine."
+        f"closed loop without think time. Warm-up is cut by MSER-5. {validity_rule(runs)}"
     )
     facts = (
         ("interrupt work known to the lab", _work(runs)),

@@ -1,0 +1,74 @@
+"""CPU time of this process with all that it started, beside that of the machine: the difference is what others used.
+
+For services whose processes come and go: the time of a child that ended and was waited for is in its parent's (proc_pid_stat(5):
+utime, stime, cutime, cstime), so that the sum over a tree loses nothing as long as orphans come back to it (lab/keeper.py).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.measure.watched import GROUPS
+
+PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+BUSY = (1, 2, 3, 6, 7)  # columns of a cpu line of /proc/stat: user, nice, system, irq, softirq
+PARENT, TIMES = 1, slice(11, 15)  # columns of /proc/PID/stat behind the name: utime, stime, cutime, cstime
+
+
+@dataclass(frozen=True)
+class CpuTime:
+    """Seconds since the start of the machine: `machine_s` busy on `cores`, `own_s` of the tree."""
+
+    machine_s: float
+    own_s: float
+    cores: int
+
+
+def cpu_time(
+    roots: Iterable[int], cgroups: Iterable[str] = (), cores: Collection[int] | None = None, proc: Path = PROC
+) -> CpuTime:
+    """Now: of the processes `roots`, of those in `cgroups` (paths below /sys/fs/cgroup) and of all that these started, beside
+    all that ran on `cores` (by default those that this process may use)."""
+    used = os.sched_getaffinity(0) if cores is None else cores
+    tick_s = 1 / os.sysconf("SC_CLK_TCK")
+    lines = [line.split() for line in (proc / "stat").read_text().splitlines() if line.startswith("cpu")]
+    busy = sum(int(line[k]) for line in lines for k in BUSY if line[0].removeprefix("cpu") in set(map(str, used)))
+    stats = _stats(proc)
+    children: dict[int, list[int]] = {}
+    for pid, stat in stats.items():
+        children.setdefault(int(stat[PARENT]), []).append(pid)
+    tree: set[int] = set()
+    left = [*roots, *(pid for group in cgroups for pid in _members(group))]
+    while left:
+        if (pid := left.pop()) in stats and pid not in tree:
+            tree.add(pid)
+            left += children.get(pid, ())
+    own = sum(int(ticks) for pid in tree for ticks in stats[pid][TIMES])
+    return CpuTime(busy * tick_s, own * tick_s, len(used))
+
+
+def _stats(proc: Path) -> dict[int, list[str]]:
+    """Columns of /proc/PID/stat from the state on; without processes that end meanwhile."""
+    found = {}
+    for folder in proc.iterdir():
+        if folder.name.isdigit():
+            try:
+                found[int(folder.name)] = (folder / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+    return found
+
+
+def _members(group: str) -> list[int]:
+    """The processes of a control group and of those below it."""
+    files = [file for part in GROUPS for file in (CGROUPS / part / group).rglob("cgroup.procs")]
+    found = []
+    for file in files:
+        try:
+            found += [int(pid) for pid in file.read_text().split()]
+        except OSError:
+            continue
+    return found
