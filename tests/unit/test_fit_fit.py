@@ -71,7 +71,7 @@ def test_p_from_utilisations() -> None:
 
 def test_given_parameters_are_not_fitted() -> None:
     fitted = fit(observations(), variant="shared", given={"mu1_per_s": 1 / S})
-    assert set(fitted.parameters) == {"mu2_per_s"} and fitted.given["mu1_per_s"] == 1 / S
+    assert set(fitted.parameters) == {"mu2_per_s", "handoff_s"} and fitted.given["mu1_per_s"] == 1 / S
     assert fitted.parameters["mu2_per_s"].value == pytest.approx(1 / A, rel=0.01)
 
 

@@ -194,6 +194,7 @@ def test_coverage_names_truth_value_and_interval(study: StudyResult, plan: Plan,
         ("interrupt", pytest.approx(5e-4)),
         ("page", pytest.approx(3e-3)),
         ("crossing", 2e-4),
+        ("interrupt_scv", 0.0),
     ]
     assert all(row.low <= row.value <= row.high for row in rows)
 

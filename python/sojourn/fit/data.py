@@ -1,8 +1,8 @@
 """One fit from inside: how the parameters of one or many data sets follow from what was measured.
 
 A `Sets` is R data sets at once: what was measured (R = 1), bootstrap resamples, or all but one cell. `Data` turns
-each into a parameter vector (log of the page time; the delay in units of the smallest response) and that into named
-parameters. Method and weights: `fit`.
+each into a parameter vector (log of the page time; the delay in units of the smallest response; the squared coefficient of
+variation of interrupts) and that into named parameters. Method and weights: `fit`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Data:
         self.cores, self.nics, self.rate = (sampled.column(name) for name in ("cores", "nics", "rate_per_s"))
         # what waits to be woken is above all a request that crosses to another core
         self.delay = "crossing_s" if (self.cores > self.nics).any() else "handoff_s"
-        self.with_delay = spec.model == "two-class" and spec.variant == "priority" and self.delay not in given
+        self.with_delay = spec.model == "two-class" and self.delay not in given
+        # in the others service is exponential
+        self.with_scv = spec.variant == "priority" and "interrupt_scv" not in given
         self.client_s = float(spec.given.get("client_s", 0.0))
         known = {name: np.isfinite(sampled.mean[name]) & (sampled.mean[name] > 0) for name in FLOOR}
         known["util_trailing"] &= self.cores > self.nics
@@ -96,9 +98,9 @@ class Data:
         found = {} if "mu1_per_s" in self.spec.given else {"mu1_per_s": _inverse(self._interrupt_s(data))}
         found |= {} if "mu2_per_s" in self.spec.given else {"mu2_per_s": np.exp(-theta[:, 0])}
         # the search for a delay that is not there ends a hair above its bound, 0
-        found |= (
-            {self.delay: np.where(theta[:, 1] > 1e-9, theta[:, 1], 0.0) * self._scale(data)} if self.with_delay else {}
-        )
+        linear = np.where(theta > 1e-9, theta, 0.0)
+        found |= {self.delay: linear[:, 1] * self._scale(data)} if self.with_delay else {}
+        found |= {"interrupt_scv": linear[:, -1]} if self.with_scv else {}
         return found | ({"p": self._p(data)} if self.spec.given.get("p") == "utilisation" else {})
 
     def held_out(self) -> tuple[Row, ...]:
@@ -151,9 +153,9 @@ class Data:
             else fastest
         )
         page = np.where(np.isfinite(page) & (page > 0), page, fastest / 2)
-        if not self.with_delay:
-            return np.array([-np.inf]), np.log(page)[:, None]
-        return np.array([-np.inf, 0.0]), np.stack([np.log(page), np.full_like(page, 0.1)], axis=1)
+        more = [0.1] * self.with_delay + [1.0] * self.with_scv
+        start = [np.log(page), *(np.full_like(page, value) for value in more)]
+        return np.array([-np.inf, *(0.0 for _ in more)]), np.stack(start, axis=1)
 
     def _work(self, data: Sets, name: str) -> Array:
         return np.where(self.precision[name] > 0, data.means[name], np.nan)
@@ -224,7 +226,9 @@ class Data:
             if "mu2_per_s" in self.spec.given:
                 values["mu2_per_s"] = np.full_like(theta[:, :1], float(self.spec.given["mu2_per_s"]))
             if self.with_delay:
-                values[self.delay] = theta[:, 1:] * self._scale(data)[:, None]
+                values[self.delay] = theta[:, 1:2] * self._scale(data)[:, None]
+            if self.with_scv:
+                values["interrupt_scv"] = theta[:, -1:]
             most = NEAREST * self.spec.saturation(values, rate, self.cores, self.nics)
             beyond = 1 + 20 * np.maximum(rate / most - 1, 0.0)
             found = self.spec.solve(values, np.minimum(rate, most), self.cores, self.nics)

@@ -1,11 +1,12 @@
 """`fit`: observations → parameters with intervals, and errors at rates held out.
 
 mu1 by the utilisation law (Chen et al. eq. 6), from the soft-interrupt share and from what leading and trailing cores
-are busy with, each meter with its weight: a share read from ticks is noisy, run times are exact. mu2, and for the
-priority variant a delay (of requests that cross to another core, where cores without interrupts were measured, else
-of all), by weighted least squares on relative (log) errors of response times and
-utilisations together (eqs. 7-9 without the slip in the exponent, and with weights that know that blocks are
-correlated). A point's weight is 1/(se² + FLOOR²): its standard error by block bootstrap, and what no model of this
+are busy with, each meter with its weight: a share read from ticks is noisy, run times are exact. mu2 and
+a delay (of requests that cross to another core, where cores without interrupts were measured, else of all), by weighted
+least squares on relative (log) errors of response times and utilisations together (eqs. 7-9 without the slip in the exponent,
+and with weights that know that blocks are correlated). All variants have this freedom; `priority`, the only one
+whose interrupts have a law, finds their squared coefficient of variation too, unless it is given: what the host does is
+not assumed. That of pages (`page_scv`, 1 unless given) response times hardly tell. A point's weight is 1/(se² + FLOOR²): its standard error by block bootstrap, and what no model of this
 kind resolves. mu2 is searched in its logarithm, the delay linearly because 0 is a legal answer. Points that a
 candidate would put past its saturation get a smooth penalty instead of infinity. M/M/m is fitted to response times
 alone.
