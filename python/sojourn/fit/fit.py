@@ -6,7 +6,9 @@ a delay (of requests that cross to another core, where cores without interrupts 
 least squares on relative (log) errors of response times and utilisations together (eqs. 7-9 without the slip in the exponent,
 and with weights that know that blocks are correlated). All variants have this freedom; `priority`, the only one
 whose interrupts have a law, finds their squared coefficient of variation too, unless it is given: what the host does is
-not assumed. That of pages (`page_scv`, 1 unless given) response times hardly tell. A point's weight is 1/(se² + FLOOR²): its standard error by block bootstrap, and what no model of this
+not assumed. That of pages (`page_scv`, 1 unless given) response times hardly tell.
+
+A point's weight is 1/(se² + FLOOR²): its standard error by block bootstrap, and what no model of this
 kind resolves. mu2 is searched in its logarithm, the delay linearly because 0 is a legal answer. Points that a
 candidate would put past its saturation get a smooth penalty instead of infinity. M/M/m is fitted to response times
 alone.
