@@ -13,7 +13,7 @@ from sojourn.fit.usl import usl
 from sojourn.measure.folder import RunFolder
 from sojourn.system import Point
 from sojourn.system.messages import MessagesLoad, MessagesOptions, MessagesSystem
-from sojourn.system.messages_reading import COLUMNS, Log, frame, service_rows
+from sojourn.system.messages_reading import COLUMNS, ServiceLog, frame, service_rows
 from sojourn.system.messages_simulated import SimulatedMessages, SimulatedOptions
 
 FACTORS = {"workers": 8, "connections": 4, "clients": 20, "retry_s": 0.1, "middlewares": 1}
@@ -31,7 +31,7 @@ REQUESTS = requests(
 )
 
 
-def rows(logs: list[Log], **factors: int) -> dict[tuple[str, str], dict[str, float]]:
+def rows(logs: list[ServiceLog], **factors: int) -> dict[tuple[str, str], dict[str, float]]:
     """Of a window from 10 to 12 s."""
     end = {"completions": 1000, "seconds": 2.0, "cpu_by_thread_s": {"msg-dispatcher": 0.02, "msg-worker-0": 0.1}}
     ends = {f"middleware {k + 1}": end for k in range(len(logs))}
@@ -41,7 +41,7 @@ def rows(logs: list[Log], **factors: int) -> dict[tuple[str, str], dict[str, flo
 
 def test_means_of_the_window_with_weights() -> None:
     """Two requests lie in it, the second of which stands for two; the dispatcher's CPU time is of all."""
-    found = {key: r["value"] for key, r in rows([Log(REQUESTS, NO_LEVELS)]).items()}
+    found = {key: r["value"] for key, r in rows([ServiceLog(REQUESTS, NO_LEVELS)]).items()}
     assert found["workers", "waiting_time"] == pytest.approx((0.01 + 2 * 0.04) / 3)
     assert found["database", "response_time"] == pytest.approx((0.04 + 2 * 0.07) / 3)
     assert found["parse", "service_time"] == pytest.approx(0.02)
@@ -65,13 +65,13 @@ def test_connections_of_all_services() -> None:
         )
         for low in (1, 3)
     ]
-    found = rows([Log(REQUESTS, one) for one in levels], middlewares=2)["database", "queue_length"]
+    found = rows([ServiceLog(REQUESTS, one) for one in levels], middlewares=2)["database", "queue_length"]
     assert found["value"] == pytest.approx(5.0)
     assert found["low"] == pytest.approx(5.0) == found["high"]
 
 
 def test_a_run_without_requests_has_no_numbers() -> None:
-    assert rows([Log(REQUESTS.clear(), NO_LEVELS)]) == {}
+    assert rows([ServiceLog(REQUESTS.clear(), NO_LEVELS)]) == {}
 
 
 def test_factors() -> None:

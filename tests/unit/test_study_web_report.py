@@ -13,7 +13,7 @@ from sojourn.predict import predict
 from sojourn.report import Document, render_html
 from sojourn.study.engine.findings import BLIND, TRAINING
 from sojourn.study.web.analysis import Web, analysed
-from sojourn.study.web.known import Known, Overheads
+from sojourn.study.web.known import KnownDemands, Overheads
 from sojourn.study.web.parts import Interval, Part, measured_gain, plain, predicted_gain
 from sojourn.study.web.table3 import errors_by_kind
 from sojourn.study.web.two_class import FittedGroups
@@ -25,7 +25,7 @@ from test_fit_simulated import CLIENT, A, S, observations  # noqa: E402
 
 BASELINE = (100.0, 200.0, 300.0, 400.0)
 SPREAD = (200.0, 400.0, 600.0)
-KNOWN = Known(S, A, Overheads(client_s=CLIENT))
+KNOWN = KnownDemands(S, A, Overheads(client_s=CLIENT))
 
 
 def runs(path: Path, frame: pl.DataFrame) -> list[RunFolder]:

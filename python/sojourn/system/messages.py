@@ -22,7 +22,7 @@ from sojourn.measure.folder import RunFolder
 from sojourn.measure.messages_load import messages_load
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run import Surroundings, execute, machine
-from sojourn.system.messages_reading import Log, service_rows
+from sojourn.system.messages_reading import ServiceLog, service_rows
 from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor, Point, Value, all_factors
 from sojourn.testbed.flush import flush_s
@@ -178,7 +178,9 @@ class MessagesSession:
             "middleware": Resource(cores, tuple(services.pids.values())),
             "database": Resource(cores, tuple(pid for name, pid in pids.items() if name.startswith("postgres"))),
         }
-        rows = service_rows(folder, [Log.read(logs / f"{k}.rec") for k in range(len(services.urls))], point.factors)
+        rows = service_rows(
+            folder, [ServiceLog.read(logs / f"{k}.rec") for k in range(len(services.urls))], point.factors
+        )
         add_resources(folder, resources, point.factors, rows)
         shutil.rmtree(logs)
         return folder

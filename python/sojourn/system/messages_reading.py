@@ -52,18 +52,18 @@ COLUMNS: dict[str, tuple[str, str, str, float | None]] = {
 
 
 @dataclass(frozen=True)
-class Log:
-    """Of one service: a row a request, of which each stands for `weight`, and a row a period."""
+class ServiceLog:
+    """What one service logged: a row a request, of which each stands for `weight`, and a row a period."""
 
     requests: pl.DataFrame
     levels: pl.DataFrame
 
     @classmethod
-    def read(cls, path: Path) -> Log:
+    def read(cls, path: Path) -> ServiceLog:
         return cls(read_log(path)[0], read_log(path.with_name(f"{path.stem}-levels{path.suffix}"))[0])
 
 
-def service_rows(folder: RunFolder, logs: Sequence[Log], factors: Mapping[str, Any]) -> list[dict[str, Any]]:
+def service_rows(folder: RunFolder, logs: Sequence[ServiceLog], factors: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of the table above, of the run's window; none where no request of it was logged."""
     start_s, end_s = folder.manifest["window_s"]
     whole = pl.sum_horizontal("received_s", *PHASES)

@@ -38,7 +38,7 @@ def overheads(runs: Sequence[RunFolder]) -> Overheads:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownDemands:
     """The known demands of a request with what comes beside them, s, and these by themselves."""
 
     interrupt_s: float
@@ -46,13 +46,13 @@ class Known:
     beside: Overheads
 
 
-def known_demands(runs: Sequence[RunFolder], beside: Overheads) -> Known:
+def known_demands(runs: Sequence[RunFolder], beside: Overheads) -> KnownDemands:
     """Of runs with the same known work: what was put in, and what the service accounts for. The fit never sees it."""
     factors = runs[0].manifest["factors"]
     interrupt_s, page_s = float(factors["interrupt_s"]), float(factors["page_s"])
     if runs[0].manifest.get("simulated"):
-        return Known(interrupt_s, page_s, beside)
-    return Known(interrupt_s + beside.interrupt_s, known_page(runs, beside.wake_up_s), beside)
+        return KnownDemands(interrupt_s, page_s, beside)
+    return KnownDemands(interrupt_s + beside.interrupt_s, known_page(runs, beside.wake_up_s), beside)
 
 
 def _overheads(run: RunFolder) -> Overheads:

@@ -16,7 +16,7 @@ from sojourn.solve.bottleneck import bottleneck
 from sojourn.study.engine.findings import BLIND, TRAINING, Findings
 from sojourn.study.engine.plan import Plan
 from sojourn.study.engine.points import SATURATION
-from sojourn.study.web.known import Known, is_bare, known_demands, overheads
+from sojourn.study.web.known import KnownDemands, is_bare, known_demands, overheads
 from sojourn.study.web.two_class import FittedGroups
 from sojourn.table import Metrics
 from sojourn.validate import Validation, validate
@@ -44,7 +44,7 @@ class Part:
     factors: dict[str, Any]
     runs: list[RunFolder]
     observations: pl.DataFrame
-    known: Known
+    known: KnownDemands
     saturation: Interval | None = None
     predicted: dict[str, Metrics] = field(default_factory=dict)
 
