@@ -188,10 +188,10 @@ def table_of_times(mean_s: float, kind: str) -> list[float]:
     Raises:
         LabError: a kind that is not known, or a mean that cannot be had below 10 ms.
     """
-    if kind == "deterministic":
-        return [mean_s] * TABLE
-    if kind != "exponential":
+    if kind not in ("deterministic", "exponential"):
         raise LabError(f"interrupt distribution {kind!r}", "study", "use 'deterministic' or 'exponential'")
+    if kind == "deterministic" or mean_s == 0:  # requests without known work
+        return [mean_s] * TABLE
     from math import log
 
     times = [-mean_s * log(1 - (i + 0.5) / TABLE) for i in range(TABLE)]
