@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check test live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services demo clean
+.PHONY: help setup build check test docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services demo clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -72,5 +72,15 @@ bench-services: build ## small services whose limit is known: predicted, then me
 demo: build ## the web study, its verdict, and the path of one HTML report
 	$(VENV)/bin/sojourn study studies/web --quick
 
+docs: build $(VENV)/.docs ## the docs as a site in site/: generated pages, strict, no broken link
+	$(PY) tools/methods_table.py
+	$(PY) tools/reference
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+	@echo site/index.html
+
+$(VENV)/.docs: requirements-docs.lock $(STAMP)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements-docs.lock
+	@touch $@
+
 clean: ## remove what was built
-	rm -rf target $(VENV)
+	rm -rf target site $(VENV)

@@ -64,7 +64,7 @@ _PARQUET_KEY = "sojourn.metrics"
 
 
 class Metrics:
-    """A polars frame with the columns above, plus how it was made: `method`, `status` (`ok` or a name), `message`."""
+    """Rows in a polars frame (`COLUMNS`, then factors), and how they were made: `method`, `status` (`ok` or a name), `message`."""
 
     def __init__(self, frame: pl.DataFrame, method: str = "", status: str = "ok", message: str = "") -> None:
         self._make: Callable[[], pl.DataFrame] = lambda: _checked(frame)

@@ -1,0 +1,78 @@
+"""Every verb of the command line with its arguments and options, from typer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import typer
+from reference.markdown import plain, table
+
+from sojourn.cli.app import app
+
+HEAD = """# Commands
+
+Every verb with its arguments and options. `sojourn VERB --help` says the same. What commands end with:
+[exit codes](exit-codes.md). Times are written `250ms`, `8s`, `2m`; levels `50,100` or `50..350:50`.
+"""
+KINDS = {int: "whole number", float: "number", Path: "file or folder"}
+
+
+def page() -> str:
+    command = typer.main.get_command(app)
+    return HEAD + "".join(f"\n{section}" for section in sections(command, "sojourn"))
+
+
+def sections(command: Any, name: str) -> Iterator[str]:
+    """The command itself, or those of a group, in order."""
+    if not hasattr(command, "commands"):
+        yield section(command, name)
+        return
+    for part, inner in command.commands.items():
+        if not inner.hidden:
+            yield from sections(inner, f"{name} {part}")
+
+
+def section(command: Any, name: str) -> str:
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    usage = " ".join([name, *(placeholder(p) for p in arguments), *(["[OPTIONS]"] if options else [])])
+    parts = [f"## `{name}`\n", plain(" ".join((command.help or "").split())) + "\n", f"    {usage}\n"]
+    if arguments:
+        parts.append(table(("argument", "meaning"), ((f"`{p.metavar or p.name.upper()}`", said(p)) for p in arguments)))
+    if options:
+        rows = ((flags(p), kind(p), default(p), said(p)) for p in options)
+        parts.append(table(("option", "value", "default", "meaning"), rows))
+    return "\n".join(parts)
+
+
+def placeholder(param: Any) -> str:
+    name = (param.metavar or param.name).upper() + ("..." if param.nargs == -1 else "")
+    return name if param.required else f"[{name}]"
+
+
+def flags(param: Any) -> str:
+    both = [*param.opts, *param.secondary_opts]
+    return ", ".join(f"`{flag}`" for flag in both)
+
+
+def kind(param: Any) -> str:
+    if param.is_flag:
+        return ""
+    annotation = param.type_descriptor.annotation
+    one = (get_args(annotation) or (annotation,))[0] if get_origin(annotation) is list else annotation
+    return KINDS.get(one, "text") + (", several times" if param.multiple else "")
+
+
+def default(param: Any) -> str:
+    if param.required:
+        return "–"
+    value = param.default
+    if value is None or value is False or value == "" or callable(value) or param.is_flag and value is True:
+        return ""
+    return f"`{value}`"
+
+
+def said(param: Any) -> str:
+    return param.help or ""

@@ -1,0 +1,65 @@
+"""Every key of a model file: from the nouns that it becomes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, get_type_hints
+
+from reference.api import own_doc
+from reference.kinds import toml, words
+from reference.markdown import prose, table
+
+from sojourn.model import nouns
+from sojourn.model.distributions import KINDS
+from sojourn.model.toml import CLASSES, STATIONS
+
+HEAD = """# Keys of a model file
+
+Every table and key that a model file may have, with its type and what is taken where it is left out (– must be given).
+[Write a model](../howto/write-a-model.md) says what they are for; [the model file](model-file.md) what the whole means. A number of
+a model may be unknown, `{ free = true }`: [fit your own model](../howto/fit-your-own-model.md).
+
+| table | what |
+|---|---|
+| `name` | text: of the model |
+| `[stations.NAME]` | a station; `kind` says which, `queue` where it is left out |
+| `[classes.NAME]` | a class of customers; `kind` is `closed` or `open` |
+| `[demands_s.STATION]` | `CLASS = time` of all visits of a pass; or a distribution |
+| `[service_s.STATION]` | `CLASS = time` of one visit; or a distribution |
+| `[visits.STATION]` | `CLASS = number` of visits of a pass |
+| `[routing.CLASS.FROM]` | `TO = probability`; from `source` or `think`, to `exit` or `think`; `TO` may be `STATION/CLASS` |
+| `[routing.CLASS]` | `FROM = { policy, to, d }`, a choice by what is there |
+| `[regions.NAME]` | a limit on how many are inside several stations |
+| `[factors]` | factor of the runs = path, or list of paths, in the model |
+| `[observed]` | station = resource of the runs, or several |
+"""
+
+
+def page() -> str:
+    parts = [HEAD]
+    for title, kinds in (("Stations: `[stations.NAME]`", STATIONS), ("Classes: `[classes.NAME]`", CLASSES)):
+        parts.append(f"\n## {title}\n")
+        parts += [noun(f'kind = "{name}"', kind) for name, kind in kinds.items()]
+    parts.append("\n## Regions, choices, breakdowns\n")
+    parts += [noun(name, kind) for name, kind in (("[regions.NAME]", nouns.Region), ("a choice", nouns.Choice), ("breakdowns", nouns.Breakdowns))]
+    parts.append("\n## Times: a number (the mean of an exponential), or `{ kind = …, … }`\n")
+    parts += [noun(f'kind = "{name}"', kind) for name, kind in KINDS.items()]
+    return "\n".join(parts)
+
+
+def noun(title: str, kind: Any) -> str:
+    hints = get_type_hints(kind)
+    rows = [
+        (f"`{field.name.rstrip('_')}`", words(hints[field.name]), default(field))
+        for field in dataclasses.fields(kind)
+        if field.name != "name"
+    ]
+    shown = table(("key", "type", "default"), rows) if rows else "No keys of its own.\n"
+    return f"### `{title}`\n\n{prose(own_doc(kind))}\n\n{shown}"
+
+
+def default(field: Any) -> str:
+    if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+        return "–"
+    value = field.default_factory() if field.default is dataclasses.MISSING else field.default
+    return "none" if value is None else f"`{toml(value)}`"

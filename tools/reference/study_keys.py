@@ -1,0 +1,87 @@
+"""Every key of a study file, of all systems: from what checks the file."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+from reference.kinds import toml, words
+from reference.markdown import prose, table
+
+from sojourn.study.engine import schema
+from sojourn.system import SYSTEMS
+from sojourn.system.calls import CallSystem
+from sojourn.system.seconds import Seconds
+
+HEAD = """# Keys of a study file
+
+Every table and key that a study file may have, with what is allowed and what is taken where a key is left out (– must be given).
+[Write a study](../howto/write-a-study.md) and [study your own service](../howto/study-your-own-service.md) say what they are for.
+An unknown key is an error that names the nearest one.
+"""
+PARTS = (
+    ("Top level", schema.Study), ("`[[section]]`, `[[predict]]`", schema.Section), ("`[fit]`", schema.FitSection),
+    ("`[saturation]`", schema.SaturationSection), ("`[choose]`", schema.ChooseSection), ("`[draw]`", schema.DrawSection),
+    ("`[[analysis]]`", schema.AnalysisSection), ("`[quick]`", schema.Quick),
+)  # fmt: skip
+
+
+def page() -> str:
+    parts = [HEAD]
+    for title, kind in PARTS:
+        parts.append(f"## {title}\n\n{tables(kind, with_parts=False)}")
+    for name, path in [*SYSTEMS.items(), ("FILE.py:CLASS", "")]:
+        system = CallSystem if not path else getattr(import_module(path.partition(":")[0]), path.partition(":")[2])
+        parts.append(f"## System `{name}`\n\n{prose(system.__doc__)}\n\n### `[system]`\n\n{tables(system.options_type)}")
+        parts.append(f"### `[load]`\n\n{tables(system.load_type)}")
+    return "\n".join(parts)
+
+
+def tables(kind: type[BaseModel], with_parts: bool = True) -> str:
+    """The keys of a table, and after them those of the tables inside."""
+    rows = [(f"`{field.alias or name}`", type_of(field), default(field)) for name, field in kind.model_fields.items()]
+    text = table(("key", "type, range", "default"), rows)
+    for name, field in kind.model_fields.items() if with_parts else ():
+        if inner := inner_table(field.annotation):
+            text += f"\nIn `{field.alias or name}`{'.NAME' * (get_origin(field.annotation) is dict)}: {first_line(inner)}\n\n{tables(inner)}"
+    return text
+
+
+def first_line(kind: type) -> str:
+    return prose((kind.__doc__ or "").split("\n\n")[0])
+
+
+def inner_table(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for inner in get_args(annotation) if (found := inner_table(inner))), None)
+
+
+def type_of(field: Any) -> str:
+    bounds = {name: getattr(one, name) for one in field.metadata for name in ("gt", "ge", "lt", "le") if getattr(one, name, None) is not None}
+    pattern = next((one.pattern for one in field.metadata if getattr(one, "pattern", None)), None)
+    if pattern and (choices := re.fullmatch(r"\^\(([\w|-]+)\)\$", pattern)):
+        return ", ".join(f"`{c}`" for c in choices[1].split("|"))
+    text = words(field.annotation)
+    if any("seconds" in str(getattr(one, "func", "")).lower() for one in field.metadata):
+        text = words(Seconds)
+    low = f"above {bounds['gt']:g}" if "gt" in bounds else f"{bounds['ge']:g} or more" if "ge" in bounds else ""
+    high = f"below {bounds['lt']:g}" if "lt" in bounds else f"at most {bounds['le']:g}" if "le" in bounds else ""
+    if "ge" in bounds and "le" in bounds:
+        low, high = f"{bounds['ge']:g} to {bounds['le']:g}", ""
+    text = text + (f", like `{pattern}`" if pattern else "")
+    return ", ".join(filter(None, (text, low, high)))
+
+
+def default(field: Any) -> str:
+    if field.is_required():
+        return "–"
+    value = field.get_default(call_default_factory=True)
+    if value is None or value is PydanticUndefined:
+        return "none"
+    if isinstance(value, BaseModel):
+        return "as below"
+    return f"`{toml(value)}`"
