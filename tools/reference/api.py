@@ -8,9 +8,8 @@ import re
 from types import ModuleType
 from typing import Any
 
-from reference.markdown import prose
-
 import sojourn
+from reference.markdown import prose
 
 HEAD = """# Python
 
@@ -60,13 +59,17 @@ def entry(name: str, value: Any) -> str:
 def module(value: ModuleType) -> str:
     """What a module has: its docstring, and the functions and classes that it lists or defines."""
     names = getattr(value, "__all__", None) or [
-        key for key, item in vars(value).items() if not key.startswith("_") and getattr(item, "__module__", "") == value.__name__
+        key
+        for key, item in vars(value).items()
+        if not key.startswith("_") and getattr(item, "__module__", "") == value.__name__
     ]
     parts = [prose(value.__doc__)]
     for key in names:
         item = getattr(value, key)
         if callable(item):
-            parts.append(f"#### `{value.__name__.rpartition('.')[2]}.{key}`\n\n{code(key, item)}\n{prose(own_doc(item))}")
+            parts.append(
+                f"#### `{value.__name__.rpartition('.')[2]}.{key}`\n\n{code(key, item)}\n{prose(own_doc(item))}"
+            )
     return "\n\n".join(parts)
 
 

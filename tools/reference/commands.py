@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import typer
-from reference.markdown import plain, table
 
+from reference.markdown import plain, table
 from sojourn.cli.app import app
 
 HEAD = """# Commands
@@ -69,7 +69,7 @@ def default(param: Any) -> str:
     if param.required:
         return "–"
     value = param.default
-    if value is None or value is False or value == "" or callable(value) or param.is_flag and value is True:
+    if value is None or value is False or value == "" or callable(value) or (param.is_flag and value is True):
         return ""
     return f"`{value}`"
 

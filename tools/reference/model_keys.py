@@ -8,7 +8,6 @@ from typing import Any, get_type_hints
 from reference.api import own_doc
 from reference.kinds import toml, words
 from reference.markdown import prose, table
-
 from sojourn.model import nouns
 from sojourn.model.distributions import KINDS
 from sojourn.model.toml import CLASSES, STATIONS
@@ -41,7 +40,8 @@ def page() -> str:
         parts.append(f"\n## {title}\n")
         parts += [noun(f'kind = "{name}"', kind) for name, kind in kinds.items()]
     parts.append("\n## Regions, choices, breakdowns\n")
-    parts += [noun(name, kind) for name, kind in (("[regions.NAME]", nouns.Region), ("a choice", nouns.Choice), ("breakdowns", nouns.Breakdowns))]
+    others = {"[regions.NAME]": nouns.Region, "a choice": nouns.Choice, "breakdowns": nouns.Breakdowns}
+    parts += [noun(name, kind) for name, kind in others.items()]
     parts.append("\n## Times: a number (the mean of an exponential), or `{ kind = …, … }`\n")
     parts += [noun(f'kind = "{name}"', kind) for name, kind in KINDS.items()]
     return "\n".join(parts)

@@ -8,9 +8,9 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
+
 from reference.kinds import toml, words
 from reference.markdown import prose, table
-
 from sojourn.study.engine import schema
 from sojourn.system import SYSTEMS
 from sojourn.system.calls import CallSystem
@@ -35,7 +35,9 @@ def page() -> str:
         parts.append(f"## {title}\n\n{tables(kind, with_parts=False)}")
     for name, path in [*SYSTEMS.items(), ("FILE.py:CLASS", "")]:
         system = CallSystem if not path else getattr(import_module(path.partition(":")[0]), path.partition(":")[2])
-        parts.append(f"## System `{name}`\n\n{prose(system.__doc__)}\n\n### `[system]`\n\n{tables(system.options_type)}")
+        parts.append(
+            f"## System `{name}`\n\n{prose(system.__doc__)}\n\n### `[system]`\n\n{tables(system.options_type)}"
+        )
         parts.append(f"### `[load]`\n\n{tables(system.load_type)}")
     return "\n".join(parts)
 
@@ -46,7 +48,8 @@ def tables(kind: type[BaseModel], with_parts: bool = True) -> str:
     text = table(("key", "type, range", "default"), rows)
     for name, field in kind.model_fields.items() if with_parts else ():
         if inner := inner_table(field.annotation):
-            text += f"\nIn `{field.alias or name}`{'.NAME' * (get_origin(field.annotation) is dict)}: {first_line(inner)}\n\n{tables(inner)}"
+            place = (field.alias or name) + (".NAME" if get_origin(field.annotation) is dict else "")
+            text += f"\nIn `{place}`: {first_line(inner)}\n\n{tables(inner)}"
     return text
 
 
@@ -61,7 +64,8 @@ def inner_table(annotation: Any) -> type[BaseModel] | None:
 
 
 def type_of(field: Any) -> str:
-    bounds = {name: getattr(one, name) for one in field.metadata for name in ("gt", "ge", "lt", "le") if getattr(one, name, None) is not None}
+    found = ((name, getattr(one, name, None)) for one in field.metadata for name in ("gt", "ge", "lt", "le"))
+    bounds = {name: bound for name, bound in found if bound is not None}
     pattern = next((one.pattern for one in field.metadata if getattr(one, "pattern", None)), None)
     if pattern and (choices := re.fullmatch(r"\^\(([\w|-]+)\)\$", pattern)):
         return ", ".join(f"`{c}`" for c in choices[1].split("|"))
