@@ -6,6 +6,7 @@ import math
 import tomllib
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,8 @@ from one_core import RATES, A, S, observations
 
 from sojourn.errors import FitError, InputError
 from sojourn.fit import Fitted, compare, fit, least_squares
+from sojourn.fit.bootstrap import sample
+from sojourn.measure.busy import meter_errors
 
 
 @pytest.mark.parametrize("law", ["shared", "paper"])
@@ -73,6 +76,33 @@ def test_given_parameters_are_not_fitted() -> None:
     fitted = fit(observations(), variant="shared", given={"mu1_per_s": 1 / S})
     assert set(fitted.parameters) == {"mu2_per_s", "handoff_s"} and fitted.given["mu1_per_s"] == 1 / S
     assert fitted.parameters["mu2_per_s"].value == pytest.approx(1 / A, rel=0.01)
+
+
+def test_what_meters_are_off_in_all_runs_alike_is_in_the_interval() -> None:
+    """Both meters read 2 % too much in every run: the interval holds S where it is stated that they may be off by 2.5 %; what
+    resampling these runs says alone does not."""
+    frame = observations(rates=RATES[::2], noise=0.004)
+    frame = frame.with_columns(pl.col("util_leading") * 1.02, pl.col("softirq_leading") * 1.02)
+    bounds = pl.lit(0.025).alias("util_leading_error"), pl.lit(0.025).alias("softirq_leading_error")
+    stated, bare = (
+        fit(one, variant="shared", resamples=60).parameters["mu1_per_s"] for one in (frame.with_columns(bounds), frame)
+    )
+    assert stated.low < 1 / S < stated.high
+    assert not bare.low < 1 / S < bare.high
+    drawn = sample(frame.with_columns(bounds), 4000, 1).means["util_leading"]
+    each = drawn / drawn.mean(axis=0)
+    assert np.cov(each[:, 0], each[:, 2])[0, 1] ** 0.5 == pytest.approx(0.025 / 3**0.5, rel=0.05), (
+        "one factor for all runs"
+    )
+
+
+@pytest.mark.parametrize(
+    ("manifest", "leading", "soft"),
+    [({"simulated": True}, 0.0, 0.0), ({"pids": {"spinners": 7}, "placement": {"client_shares": True}}, 0.025, 0.02),
+     ({"pids": {}, "placement": {}}, 0.02, 0.02)],
+)  # fmt: skip
+def test_the_bound_is_that_of_the_meter_of_the_run(manifest: dict[str, Any], leading: float, soft: float) -> None:
+    assert meter_errors(manifest) == {"util_leading_error": leading, "softirq_leading_error": soft}
 
 
 def test_the_best_variant_is_found_and_why() -> None:

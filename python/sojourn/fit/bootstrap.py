@@ -4,8 +4,11 @@ Source: Davison and Hinkley, Bootstrap Methods and their Application (1997), Sec
 (block resampling; blocks of about n^(1/3)). Deviations are stretched by sqrt(n/(n-1)), the bias of the bootstrap
 variance of a mean. Resampling a runs of a cell has (a-1)/a of the variance of their mean already, so that block
 deviations are shrunk by sqrt(a) there: where runs differ by no more than their blocks explain, both levels together have
-that variance. (With both in full, intervals of demands were 1.3 times too wide: `benches/virtual`.) Deterministic in
-`seed`.
+that variance. (With both in full, intervals of demands were 1.3 times too wide: `benches/virtual`.)
+
+What a meter is off in all runs alike no resampling of these runs shows. Each resample therefore has one factor a meter, between
+1 - b and 1 + b with equal probability, b the bound that is stated for it (columns `observations.METERS`): evaluation of type B,
+JCGM 100:2008 (GUM), 4.3.7. Deterministic in `seed`.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit.observations import per_run
+from sojourn.fit.observations import METERS, per_run
 
 Array = NDArray[np.float64]
 QUANTITIES = ("response_s", "throughput_per_s", "util_leading", "util_trailing", "softirq_leading")
@@ -63,6 +66,10 @@ def sample(frame: pl.DataFrame, resamples: int, seed: int) -> Sampled:
     mean["arrived"] = np.ones(cell.size)
     shrink = 1 / np.sqrt(np.bincount(cell)[cell])
     means = {name: mean[name] + shrink * (values - mean[name]) for name, values in means.items()}
+    of_meters = np.random.default_rng([seed, 1])
+    for column in METERS:
+        name, bound = column.removesuffix("_error"), runs[column].to_numpy()
+        means[name] = means[name] * (1 + bound * of_meters.uniform(-1, 1, (resamples, 1)))
     return Sampled(runs, mean, error, means, cell, _replications(cell, resamples, rng))
 
 

@@ -24,18 +24,24 @@ SCHEMA: dict[str, tuple[pl.DataType, float | None, bool]] = {
     "softirq_leading": (pl.Float64(), -0.05, True),
     "valid": (pl.Boolean(), None, False),
 }
+# column → what stands there where it is not given: bounds of the relative error that a meter has in all runs alike
+METERS = {"util_leading_error": 0.0, "softirq_leading_error": 0.0}
 SHARES = ("util_leading", "util_trailing", "softirq_leading")
 FEWEST_RATES = 3
 SHORTFALL = 0.03  # of the offered rate: more missing than this, beyond sampling error, is saturation
 
 
 def checked(observations: pl.DataFrame) -> pl.DataFrame:
-    """The columns of SCHEMA with their types, sorted by run and block. InputError names column, value and bound."""
+    """The columns of SCHEMA and METERS with their types, sorted by run and block. InputError names column, value and bound."""
     missing = [name for name in SCHEMA if name not in observations.columns]
     if missing:
         raise InputError(f"no column {', '.join(missing)}", "observations", f"give {', '.join(SCHEMA)}")
     try:
-        frame = observations.select(pl.col(name).cast(kind) for name, (kind, _, _) in SCHEMA.items())
+        meters = [
+            (pl.col(name) if name in observations.columns else pl.lit(known)).cast(pl.Float64).alias(name)
+            for name, known in METERS.items()
+        ]
+        frame = observations.select(*(pl.col(name).cast(kind) for name, (kind, _, _) in SCHEMA.items()), *meters)
     except pl.exceptions.PolarsError as error:
         raise InputError(str(error).splitlines()[0], "observations", "give numbers where numbers belong") from None
     for name, (kind, lowest, may_miss) in SCHEMA.items():
@@ -71,6 +77,10 @@ def per_run(frame: pl.DataFrame) -> pl.DataFrame:
         frame.group_by("run", maintain_order=True)
         .agg(
             *(pl.col(name).first() for name in ("cores", "nics", "rate_per_s")),
+            *(
+                pl.col(name).first() if name in frame.columns else pl.lit(off).alias(name)
+                for name, off in METERS.items()
+            ),
             pl.len().alias("blocks"),
             pl.col("requests").sum(),
             pl.col("duration_s").sum(),

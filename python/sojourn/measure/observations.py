@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import RunFolderError
-from sojourn.measure.busy import busy_shares, core_groups, softirq_shares
+from sojourn.measure.busy import busy_shares, core_groups, meter_errors, softirq_shares
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.window import in_window, responses
 
@@ -22,7 +22,8 @@ BLOCKS = 20
 
 def observe(folders: list[Path] | list[RunFolder], blocks: int = BLOCKS) -> pl.DataFrame:
     """Observations of the runs, columns: run, cores, nics, rate_per_s, block, requests, response_s, throughput_per_s,
-    duration_s, util_leading, util_trailing, softirq_leading, valid (units in the names; shares in [0, 1]).
+    duration_s, util_leading, util_trailing, softirq_leading, valid (units in the names; shares in [0, 1]), and
+    util_leading_error, softirq_leading_error: what these meters may be off in all runs alike, relative.
 
     Raises:
         RunFolderError: a folder that cannot be read, or none that has a window of measured requests.
@@ -84,6 +85,7 @@ def _constants(folder: RunFolder) -> dict[str, Any]:
         "nics": pl.lit(int(factors.get("nics", taking))),
         "rate_per_s": pl.lit(float(rate)),
         "valid": pl.lit(bool(folder.manifest.get("valid", False))),
+        **{name: pl.lit(bound) for name, bound in meter_errors(folder.manifest).items()},
     }
 
 
