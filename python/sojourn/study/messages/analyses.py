@@ -40,7 +40,8 @@ def database(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysi
 def _curve(fitted: Fitted) -> Figure:
     points = sorted(fitted.curve, key=lambda p: p.size.value)
     x, y = [p.size.value for p in points], [p.rate_per_s.value for p in points]
-    low, high = [p.rate_per_s.low for p in points], [p.rate_per_s.high for p in points]
+    ends = [(p.low, p.high) if p.low < p.high else (None, None) for p in (point.rate_per_s for point in points)]
+    low, high = [low for low, _ in ends], [high for _, high in ends]  # no ends where a size was run once
     series = [Series("calibration", x, y, low, high, "points")]
     sizes = range(1, max(2, round(1.5 * max(x))) + 1)
     for name, model in fitted.parallelisms.items():
