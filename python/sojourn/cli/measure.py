@@ -112,11 +112,11 @@ def named_levels(rate: str | None, users: str | None) -> dict[str, dict[str, Any
     if (rate is None) == (users is None):
         raise InputError(f"rate = {rate}, users = {users}", "measure", "give either --rate or --users")
     if rate is not None:
-        return {f"rate-{r:g}": {"rate_per_s": r} for r in levels(rate, "--rate")}
+        return {f"rate-{r:.15g}": {"rate_per_s": r} for r in levels(rate, "--rate")}
     counts = levels(users or "", "--users")
     if any(count != int(count) for count in counts):
         raise InputError(repr(users), "--users", "give whole numbers")
-    return {f"users-{count:g}": {"users": int(count)} for count in counts}
+    return {f"users-{int(count)}": {"users": int(count)} for count in counts}
 
 
 def measured(where: Path, runs: dict[str, Level], of: Any, place: dict[str, Any], every_s: float) -> list[RunFolder]:

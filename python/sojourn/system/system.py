@@ -74,7 +74,8 @@ class Point:
         words = [self.section, *(f"{key}={_plain(value)}" for key, value in self.factors.items()), str(self.repetition)]
         text = "-".join(words)
         plain = re.sub(r"[^A-Za-z0-9_=.,-]+", "_", text)[:MOST_NAME].strip(".")
-        if plain == text and not any(isinstance(value, str) for value in self.factors.values()):
+        told = all(float(_plain(v)) == v for v in self.factors.values() if isinstance(v, float))
+        if plain == text and told and not any(isinstance(value, str) for value in self.factors.values()):
             return plain
         key = json.dumps([self.section, dict(self.factors), self.repetition], sort_keys=True)
         return f"{plain}-{hashlib.sha256(key.encode()).hexdigest()[:6]}"

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -76,7 +77,7 @@ def write(folder: Path, rivals: Rivals, plan: Plan) -> Prediction:
         }
         for p in points
     ]
-    files = {name: FITTED if name == rivals.best else f"fitted-{_slug(name)}.toml" for name in rivals.fitted}
+    files = _files(rivals)
     for name, file in files.items():
         rivals.fitted[name].write(folder / file)
     found = {
@@ -163,8 +164,14 @@ def _once(plan: Plan) -> list[Point]:
     )
 
 
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+def _files(rivals: Rivals) -> dict[str, str]:
+    """A file for each: names that become the same on disk are numbered."""
+    files = {rivals.best: FITTED}
+    for name in (name for name in rivals.fitted if name != rivals.best):
+        stem = "fitted-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        names = (stem + ".toml" if k == 1 else f"{stem}-{k}.toml" for k in count(1))
+        files[name] = next(file for file in names if file not in files.values())
+    return {name: files[name] for name in rivals.fitted}
 
 
 def _sum(path: Path) -> str:
