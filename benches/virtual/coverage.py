@@ -39,7 +39,7 @@ from sojourn.study.web.truth import Parameter, covered
 HERE = Path(__file__).resolve().parent
 SHARES = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8)  # of saturation, as in studies/web-virtual
 REPLICATIONS = 2
-# the document's demands: mu1 = 3301/s, mu2 = 367/s and 300/s (Chen et al., section 4.3 and Table 2)
+# Chen et al.'s demands: mu1 = 3301/s, mu2 = 367/s and 300/s (Chen et al., section 4.3 and Table 2)
 INTERRUPT = {"kind": "deterministic", "mean": 1 / 3301}
 PAGE1, PAGE4 = ({"kind": "exponential", "mean": 1 / mu2} for mu2 in (367, 300))
 FREE: dict[str, Any] = {

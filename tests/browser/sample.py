@@ -141,7 +141,7 @@ def document() -> Document:
             ("utilisation, core 1", "3.1 %", "3.7 %", "3.4 %"),
             ("saturation rate", "1.0 %", "2.4 %", "1.7 %"),
         ),
-        note="Mean of absolute errors over all rates below 80 % of saturation. Laid out as in the document's Table 3.",
+        note="Mean of absolute errors over all rates below 80 % of saturation. Laid out as in Chen et al.'s Table 3.",
     )
     return Document(
         title="Web service: interrupts on one core or spread",
@@ -152,7 +152,7 @@ def document() -> Document:
             "Blind prediction of the response time: median error **8.3 %** up to 80 % of saturation",
             "Bottleneck: core 0 with all interrupts there, both cores when spread",
             "Gain from spreading at 480/s: response time 3.2 times lower [2.8, 3.7]",
-            "Better model: `two-class, preemptive` (ours); the document's `shared` variant errs by 13 %",
+            "Better model: `two-class, preemptive` (ours); Chen et al.'s `shared` variant errs by 13 %",
         ],
         status="ok",
         sections=(

@@ -16,7 +16,7 @@ FACTORS = {"servers": "A_servers", "middlewares": "B_middlewares", "workers": "C
 
 
 def runs(table: int) -> pl.DataFrame:
-    """The document's table as a run list."""
+    """The report's table as a run list."""
     (path,) = DATA.glob(f"asl_table{table:02d}_factorial_*.csv")
     rows = pl.read_csv(path).to_dicts()
     response = next(name for name in rows[0] if name.startswith("y1_"))[3:]

@@ -50,7 +50,7 @@ def test_a_rate_or_a_share_that_is_used_up_limits(seen: Row, limit: str) -> None
 
 
 def test_points_are_marked_by_the_rule_and_none_is_left_out() -> None:
-    seen = rows_of(row(1000, client_share=0.95), row(1000, others_cores=1.95), row(1000, client_share=0.5))
+    seen = rows_of(row(1000, client_share=0.95), row(1000, other_processes_cores=1.95), row(1000, client_share=0.5))
     found = marked(seen, 2)
     assert found["too_small"].to_list() == [True, True, False]
     assert found["limited_by"].to_list() == ["client", "the machine's cores", "round trip"]
@@ -59,7 +59,7 @@ def test_points_are_marked_by_the_rule_and_none_is_left_out() -> None:
 
 def test_uses_are_shares_of_what_there_is() -> None:
     (given,) = rows_of(
-        row(10_000, 2, server_cpu_s=20e-6, client_cpu_s=30e-6, service_s=4e-4, others_cores=0.2)
+        row(10_000, 2, server_cpu_s=20e-6, client_cpu_s=30e-6, service_s=4e-4, other_processes_cores=0.2)
     ).to_dicts()
     found = uses(given, 2)
     assert found["server CPU"] == pytest.approx(0.1)  # 0.2 cores over two servers
@@ -96,7 +96,7 @@ def test_limits_are_fitted_from_bits_of_an_operation() -> None:
 def test_what_others_took_is_not_held_against_the_machine() -> None:
     """All cores are used in both: by the system itself, or by others."""
     own = row(10_000, client_share=0.8, client_cpu_s=8e-5, server_cpu_s=8e-5, net_cpu_s=4e-5)  # two cores together
-    others = row(1000, others_cores=1.95, disturbed=True)
+    others = row(1000, other_processes_cores=1.95, disturbed=True)
     for seen, small, disturbed in ((own, "16", "no"), (others, "no", "16")):
         (table, _) = limits_section(rows_of(seen), 2, {}).blocks
         assert isinstance(table, Table)

@@ -151,7 +151,7 @@ def test_little_s_law_on_the_pool() -> None:
         ({"client_share": 0.95}, "client"),
         ({"dispatch_share": 0.93}, "dispatcher"),
         ({"client_cpu_s": 4e-4, "middleware_cpu_s": 6e-4, "database_cpu_s": 9e-4}, "the machine's cores"),
-        ({"database_cpu_s": 9e-4, "others_cores": 1.0}, "the machine's cores"),
+        ({"database_cpu_s": 9e-4, "other_processes_cores": 1.0}, "the machine's cores"),
         ({"connections_share": 0.95, "workers_share": 0.97}, "connections"),
         ({"connections_share": 0.75, "workers_share": 0.95}, "workers"),
         ({"connections_share": 0.25}, "round trip"),
@@ -163,6 +163,6 @@ def test_what_limits_a_run(known: dict[str, float], limit: str) -> None:
 
 
 def test_shares_of_the_cpu_time() -> None:
-    used = {"client_cpu_s": 2e-4, "middleware_cpu_s": 1e-4, "database_cpu_s": 6e-4, "others_cores": 0.1}
+    used = {"client_cpu_s": 2e-4, "middleware_cpu_s": 1e-4, "database_cpu_s": 6e-4, "other_processes_cores": 0.1}
     (given,) = table(row(1000.0, 0.01, **used)).to_dicts()
     assert shares(given) == pytest.approx({"client": 0.2, "middleware": 0.1, "database": 0.6, "others": 0.1})

@@ -12,7 +12,7 @@ import sojourn as sj
 from sojourn.errors import InputError, MethodRefused, SolverError
 from sojourn.model import Network
 from sojourn.solve import cite, registry
-from sojourn.solve.bound import verify
+from sojourn.solve.verify import verify
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
 

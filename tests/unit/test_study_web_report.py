@@ -69,8 +69,8 @@ def test_the_numbers_of_the_lines(web: Web) -> None:
     truth = 2 * (S + CLIENT + A / 2) / (S + CLIENT + A)
     seen = measured_gain(below, above)
     assert seen is not None and seen.value == pytest.approx(truth)
-    foreseen = predicted_gain(below, above, web.model)
-    assert foreseen.low < truth < foreseen.high
+    predicted = predicted_gain(below, above, web.model)
+    assert predicted.low < truth < predicted.high
     assert above.saturation is not None
     assert abs(above.saturates(web.best).value / above.saturation.value - 1) < 0.03
     errors = above.errors(web.best)

@@ -26,7 +26,7 @@ class Breakdowns:
 class Queue:
     """`servers` equal servers and one waiting line; `capacity` counts those in service too (None: no limit).
 
-    `on_full`: who finds it full is lost, or blocks the server it comes from (after service). `schedule`: pairs
+    `on_full`: arrivals at a full station are dropped, or block the upstream server after service. `schedule`: pairs
     (at_s, servers), repeated every `period_s`; simulation only, as are `breakdowns`.
     """
 

@@ -1,6 +1,6 @@
 """Simulation of models: from a `Model` to `Metrics` with intervals, by the native discrete-event engine.
 
-simulate    the public face: runs until the precision is reached       compare    two models by common random numbers
+simulate    the public face: runs until the precision is reached       compare    two models with common random numbers
 config      a network as the engine's configuration                     engine     runs, in threads
 record      what was recorded, as arrays                                warmup     where the warm-up ends
 interval    ratios and quantiles with intervals                         stopping   when it is enough; growth

@@ -1,4 +1,4 @@
-"""Two models by common random numbers: the difference of every metric, paired by replication.
+"""Two models with common random numbers: the difference of every metric, paired by replication.
 
 Source: Law, Simulation Modeling and Analysis, 5th ed. (2015), 10.2.1 (paired t) and 11.2 (common random numbers). Both
 models draw from streams of the same names, one a source (arrivals of a class, services at a station, …), so that

@@ -2,7 +2,7 @@
 
 solve, sweep, methods   the public face          vary        one number of a model, varied
 method                  what a method is         registry    all of them, and how `auto` chooses
-solution                their answer as arrays   bound       what an answer must satisfy before it leaves
+solution                their answer as arrays   verify      what an answer must satisfy before it leaves
 single, closed, open, markov, bounds, special    the methods, by family
 two_class, two_class_laws, cpu0, routing, mmm, bottleneck     interrupts and pages on cores, over rates
 status, cite            outcomes; sources

@@ -5,7 +5,7 @@ Classes of Customers. J. ACM 22(2), 1975, pp. 248-260 (the four types of station
 Networks with Random Selection for Service. IEEE Trans. Softw. Eng. SE-5(3), 1979, pp. 287-289.
 
 A reason is in words and names the station: "station cpu is fcfs with means that differ between classes (…)". Answers
-are kept by the parts of a network that they depend on, because `auto` asks once a method, and a sweep once a point.
+are cached by the parts of a network that they depend on, because `auto` asks once a method, and a sweep once a point.
 """
 
 from __future__ import annotations

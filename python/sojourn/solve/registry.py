@@ -97,12 +97,12 @@ def preferred(networks: Sequence[Network], budget_s: float = BUDGET_S) -> Iterat
 
     Counting states takes longer than solving a small model, so chains are asked only where nothing else is quick.
     """
-    quick = _kept(networks, budget_s, QUICK)
+    quick = _cached(networks, budget_s, QUICK)
     soon = quick[: next((i for i, c in enumerate(quick) if not c.method.exact or c.cost_s > NOTHING_S), len(quick))]
     for found in soon:
         yield found.method, f"{found.method.name}: exact, in next to no time"
     taken = {found.method.name for found in soon}
-    for found in _kept(networks, budget_s, FAMILIES):
+    for found in _cached(networks, budget_s, FAMILIES):
         if found.method.name not in taken:
             yield found.method, f"{found.method.name}: {found.why}"
 
@@ -114,14 +114,14 @@ class Candidate:
     why: str
 
 
-def _kept(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[Candidate]:
-    """As `_ordered`; kept with a network that is asked alone, which is frozen data."""
+def _cached(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[Candidate]:
+    """As `_ordered`; cached with a network that is asked alone, which is frozen data."""
     if len(networks) > 1:
         return _ordered(networks, budget_s, families)
-    kept: dict[Any, list[Candidate]] = networks[0].__dict__.setdefault("preferred", {})
-    if (budget_s, families) not in kept:
-        kept[budget_s, families] = _ordered(networks, budget_s, families)
-    return kept[budget_s, families]
+    cached: dict[Any, list[Candidate]] = networks[0].__dict__.setdefault("preferred", {})
+    if (budget_s, families) not in cached:
+        cached[budget_s, families] = _ordered(networks, budget_s, families)
+    return cached[budget_s, families]
 
 
 def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[Candidate]:

@@ -12,7 +12,7 @@ from sojourn.model import Model, Network
 from sojourn.model.model import as_model
 from sojourn.model.values import number
 from sojourn.solve import registry
-from sojourn.solve.bound import verify
+from sojourn.solve.verify import verify
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.parts import tell_stable_parts
 from sojourn.solve.points import representatives

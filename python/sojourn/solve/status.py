@@ -39,7 +39,7 @@ TEXT = {
         "repeat runs"
     ),
     "no_moment": "infinite or not defined: the distribution has no such moment",
-    "as_printed": "Prop. 3 as printed, which breaks flow balance (errata): for comparison with the document only",
+    "as_printed": "Prop. 3 as printed, which breaks flow balance (errata): for comparison with Chen et al. 2014 only",
 }
 
 

@@ -121,9 +121,9 @@ def _in_use(levels: list[pl.DataFrame], start_s: float, end_s: float) -> list[di
 
 def frame(folders: Iterable[RunFolder]) -> pl.DataFrame:
     """A row a run: name, section, valid, its factors, the columns of `COLUMNS` (null where it has no such number), `in_use_half`
-    (half the interval of `in_use`), `empty_share` of all requests, `others_cores` that other processes used, and counts of
+    (half the interval of `in_use`), `empty_share` of all requests, `other_processes_cores` that other processes used, and counts of
     `errors` and of `wrong` messages (not as they were put, or taken twice)."""
-    number = dict.fromkeys((*COLUMNS, "in_use_half", "empty_share", "others_cores", "retry_s"), pl.Float64)
+    number = dict.fromkeys((*COLUMNS, "in_use_half", "empty_share", "other_processes_cores", "retry_s"), pl.Float64)
     whole = {name: pl.Int64 for name in (*FACTORS, "errors", "wrong") if name != "retry_s"}
     text = {"run": pl.String, "section": pl.String, "valid": pl.Boolean}
     return pl.DataFrame([_run(folder) for folder in folders], schema={**text, **whole, **number})
@@ -145,6 +145,6 @@ def _run(folder: RunFolder) -> dict[str, Any]:
         **{name: manifest["factors"][name] for name in FACTORS}, **found,
         "in_use_half": None if sampled.get("high") is None else sampled["high"] - sampled["value"],
         "empty_share": (found["empty_per_s"] or 0.0) / x if x else None,
-        "others_cores": (manifest.get("checks") or {}).get("others"),
+        "other_processes_cores": (manifest.get("checks") or {}).get("others"),
         "errors": generator.get("failed", 0) - wrong, "wrong": wrong + counts.get("twice", 0),
     }  # fmt: skip

@@ -1,7 +1,7 @@
 """Predicted against measured, and both against the laws that every stationary system obeys.
 
 validate   relative errors per rate, configuration, overall        observed   observations → measured Metrics
-table3     the layout of the document's Table 3                    laws       Little, utilisation, flow balance,
+table3     the layout of Chen et al. 2014, Table 3                    laws       Little, utilisation, flow balance,
 interactive
 delivery   a message service's promise, judged from its clients' logs
 """

@@ -41,7 +41,7 @@ def table3(validation: Validation, kind: str = "absolute") -> list[dict[str, Any
 
 
 def table3_text(validation: Validation, kind: str = "absolute") -> str:
-    """The same as aligned text in percent, with the document's two head lines."""
+    """The same as aligned text in percent, with Chen et al.'s two head lines."""
     return "\n".join(lines_of(table3(validation, kind), ("overall",), kind))
 
 

@@ -1,6 +1,6 @@
 """Predicted against measured: relative errors (predicted - measured)/measured per rate, configuration, and overall.
 
-The quantities and the layout are those of Chen et al., ICPE 2014, Table 3. The document does not say how it averaged
+The quantities and the layout are those of Chen et al., ICPE 2014, Table 3. Chen et al. do not say how it averaged
 over rates; here both the mean of |error| and the signed mean are given, over the rates that both tables have, and
 overall is the mean over configurations, which is what reproduces its last column.
 """

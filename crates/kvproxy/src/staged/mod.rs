@@ -1,4 +1,4 @@
-//! `staged`: one network thread that parses and queues, workers that serve one request at a time, as the document has it.
+//! `staged`: one network thread that parses and queues, workers that serve one request at a time, as the report has it.
 //!
 //! - `net`    the network thread: accepts, reads, parses, stamps, queues
 //! - `begin`  a client's bytes to requests in the queue

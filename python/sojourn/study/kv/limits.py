@@ -125,7 +125,7 @@ def uses(row: dict[str, Any], cores: int) -> dict[str, float]:
         "network of a server": known("server_sent_bit_per_s") / known("server_rate_bit_per_s", np.inf),
         "network of a middleware": known("proxy_sent_bit_per_s") / known("proxy_rate_bit_per_s", np.inf),
         ONE_CORE: x * _shared_s(row, cores, work["server"], work["net"] + work["worker"]),
-        CORES: (x * per_operation + known("others_cores")) / cores,
+        CORES: (x * per_operation + known("other_processes_cores")) / cores,
         "workers": x * known("service_s") / pool if pool else 0.0,
     }
 

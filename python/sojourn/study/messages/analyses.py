@@ -31,7 +31,7 @@ def database(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysi
         return Analysis()
     lead = (
         "The calibration keeps a number of connections always busy, so that its throughput is what the database completes "
-        "with that many requests in it. The document's rule has the time in the database at the reference run."
+        "with that many requests in it. The Telesto report's rule has the time in the database at the reference run."
     )
     fitted: Fitted = found.rivals.first.fitted  # type: ignore[attr-defined]
     return Analysis((), (Section("Database", lead, (_curve(fitted), _checked(fitted))),))

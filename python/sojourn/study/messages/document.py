@@ -1,8 +1,8 @@
-"""The document's own closed network: every centre by itself, so that a worker is free while the database works.
+"""The Telesto report's own closed network: every centre by itself, so that a worker is free while the database works.
 
 Source: "Analytical Queuing Model for Telesto" (2013), sections 1.1 to 1.3: clients with a mean think time, the network as
 a delay, the dispatcher as a fixed-capacity centre, workers before and after the database and the database as
-load-dependent centres. It is solved here by convolution: the document's load-dependent mean value analysis is unstable in
+load-dependent centres. It is solved here by convolution: the Telesto report's load-dependent mean value analysis is unstable in
 doubles from a population of 20 on (negative probabilities).
 
     document                 here                                    unit

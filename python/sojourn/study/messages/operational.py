@@ -64,14 +64,14 @@ def busy(row: dict[str, Any], cores: int) -> Busy:
         _known(row[f"{name}_share"]) for name in ("dispatch", "workers", "connections", "client")
     )
     cpu = [_known(row[f"{name}_cpu_s"]) for name in CPU]
-    used = row["throughput_per_s"] * float(np.nansum(cpu)) + (row["others_cores"] or 0.0)
+    used = row["throughput_per_s"] * float(np.nansum(cpu)) + (row["other_processes_cores"] or 0.0)
     return Busy(dispatcher, workers, connections, client, used / cores)
 
 
 def shares(row: dict[str, Any]) -> dict[str, float]:
     """Of the CPU time that was used on this machine: client, middleware, database, others."""
     used = {name: row["throughput_per_s"] * (row[f"{name}_cpu_s"] or 0.0) for name in CPU}
-    used |= {"others": row["others_cores"] or 0.0}
+    used |= {"others": row["other_processes_cores"] or 0.0}
     total = sum(used.values())
     return {name: value / total if total > 0 else float("nan") for name, value in used.items()}
 

@@ -37,20 +37,20 @@ class Parallelism(Protocol):
 
 
 def order_of_parallelism(connections: int) -> float:
-    """The document's m(c): c, 0.9 c above 15, 22.5 above 25."""
+    """The Telesto report's m(c): c, 0.9 c above 15, 22.5 above 25."""
     if connections <= 15:
         return float(connections)
     return 0.9 * connections if connections <= MEASURED_TO else MOST_ORDER
 
 
 def parallel(order: float, service_s: float) -> tuple[float, ...]:
-    """n/S up to the order, which need not be whole: the document's section 1.3.1."""
+    """n/S up to the order, which need not be whole: the Telesto report's section 1.3.1."""
     return tuple(min(n, order) / service_s for n in range(1, int(order) + 2))
 
 
 @dataclass(frozen=True)
 class DocumentRule:
-    """`service_s`: the mean time in the database at the reference run, as the document takes it."""
+    """`service_s`: the mean time in the database at the reference run, as the Telesto report takes it."""
 
     service_s: float
     name: ClassVar[str] = "document"

@@ -1,4 +1,4 @@
-"""Three rivals for the message service: the document's network with its rule, ours with the database's measured curve and with
+"""Three rivals for the message service: the Telesto report's network with its rule, ours with the database's measured curve and with
 the scalability law fitted to it (`usl`). All have the same times.
 
 Intervals: parameters drawn from theirs, and the spread from run to run at one configuration; what a model leaves out is in none.
@@ -172,7 +172,7 @@ def solver(fitted: Fitted, name: str) -> Solve:
 
 
 def _document(fitted: Fitted, factors: Factors) -> Prediction:
-    """The document has one middleware: of several it would have the sum of the pools."""
+    """The Telesto report has one middleware: of several it would have the sum of the pools."""
     t = {name: max(fitted.times[name].value, LEAST_S) for name in FIXED}
     think_s, number = fitted.demands.think_s(factors["retry_s"]), factors["middlewares"]
     found = sj.solve(

@@ -1,5 +1,5 @@
 """The analysis `two-class` of a study of a web system: what spreading brings, known demands beside fitted ones, bottlenecks,
-Table 3, the document's figures, and what the lab knows of itself. Option `compare`: the two sections of the headline; by
+Table 3, Chen et al.'s figures, and what the lab knows of itself. Option `compare`: the two sections of the headline; by
 default the first that was fitted and the first that was predicted."""
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ def _headline(web: Web, options: Mapping[str, Any]) -> str:
         return ""
     if above is None or above.saturation is None:
         return f"{below.name} saturates at {_rate(below.saturation)}" if below.saturation else ""
-    seen, foreseen = measured_gain(below, above), predicted_gain(below, above, web.model)
+    seen, predicted = measured_gain(below, above), predicted_gain(below, above, web.model)
     name = f"{above.name[:1].upper()}{above.name[1:]}"
     if seen is None:
-        return f"{name}: the prediction said {_times(foreseen)} the rate of {below.name}"
+        return f"{name}: the prediction said {_times(predicted)} the rate of {below.name}"
     return (
         f"{name}: saturates at {_times(seen)} the rate of {below.name}; the prediction, written before it was run, said "
-        f"{_times(foreseen)}"
+        f"{_times(predicted)}"
     )
 
 

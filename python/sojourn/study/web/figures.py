@@ -1,4 +1,4 @@
-"""The document's figures on our data: what was measured as points with intervals, models as curves."""
+"""Chen et al.'s figures on our data: what was measured as points with intervals, models as curves."""
 
 from __future__ import annotations
 

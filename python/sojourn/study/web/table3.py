@@ -1,4 +1,4 @@
-"""Errors in the form of the document's Table 3: of what was fitted, of rates held out, and of what was predicted blind.
+"""Errors in the form of Chen et al. 2014, Table 3: of what was fitted, of rates held out, and of what was predicted blind.
 
 Chen et al., ICPE 2014, Table 3, averages all of them; here a mean is over configurations of one kind only.
 """
@@ -90,7 +90,7 @@ def table3_table(rows: Sequence[Row], model: str) -> Table:
         "held out: at each of their rates by a fit without it; blind: predicted and written before they were run."
     )
     cells = tuple(tuple(row[column] for column in columns) for row in rows)
-    title = f"Relative errors, {model}, in the form of the document's Table 3"
+    title = f"Relative errors, {model}, in the form of Chen et al. 2014, Table 3"
     return Table(title, heads, cells, note, ("", *[".1%"] * (len(columns) - 1)))
 
 

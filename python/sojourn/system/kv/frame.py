@@ -39,7 +39,7 @@ SAID = {
 }  # fmt: skip
 SCHEMA: dict[str, Any] = {
     "run": pl.String, "section": pl.String, **FACTORS, "repetition": pl.Int64, "valid": pl.Boolean, "disturbed": pl.Boolean,
-    **dict.fromkeys(METRICS, pl.Float64), "queue_length_error": pl.Float64, "others_cores": pl.Float64, **SAID,
+    **dict.fromkeys(METRICS, pl.Float64), "queue_length_error": pl.Float64, "other_processes_cores": pl.Float64, **SAID,
 }  # fmt: skip
 NORMAL = 1.96
 
@@ -56,7 +56,7 @@ def _row(folder: RunFolder) -> dict[str, Any]:
     found = {name: manifest["factors"][name] for name in FACTORS}
     found |= {"run": folder.path.name, "section": manifest["section"], "repetition": manifest.get("repetition", 1)}
     found |= {"valid": manifest["valid"], "disturbed": any(r.startswith("disturbed") for r in manifest["reasons"])}
-    found |= {"others_cores": manifest["checks"].get("others"), **{k: manifest["kv"].get(k) for k in SAID}}
+    found |= {"other_processes_cores": manifest["checks"].get("others"), **{k: manifest["kv"].get(k) for k in SAID}}
     metrics = folder.frame("metrics")
     rows = metrics.filter(pl.col("class") == "").iter_rows(named=True) if metrics is not None else ()
     known = {(row["metric"], row["station"], row["q"]): row for row in rows}

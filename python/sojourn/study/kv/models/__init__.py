@@ -1,7 +1,7 @@
 """Models of the memcached middleware: parameters from instrumented times of some client counts.
 
 times      what is fitted: means of instrumented times with intervals       light     waiting for servers at few clients
-network    the document's closed network                                    placed    a network of cores: who runs on which is known
+network    the report's closed network                                    placed    a network of cores: who runs on which is known
 cores      the first where threads share cores                              limits    what hosts are limited to bounds all
 """
 

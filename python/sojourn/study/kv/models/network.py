@@ -1,4 +1,4 @@
-"""The document's closed network: the network as a delay, the net thread as a queue, workers of which each holds one request.
+"""The report's closed network: the network as a delay, the net thread as a queue, workers of which each holds one request.
 
 Source: exact solution of a product-form closed network (Lazowska et al. 1984, chapters 6 and 8); a worker is held while
 memcached serves, so the workers are a flow-equivalent station: memcached and the rest of the service are solved alone for
