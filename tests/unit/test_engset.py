@@ -91,8 +91,8 @@ def test_a_sweep_over_lines_and_sources() -> None:
 
 def test_losses_do_not_let_an_answer_have_more_customers_than_there_are() -> None:
     from sojourn.errors import SolverError
-    from sojourn.solve.verify import verify
     from sojourn.solve.single.engset import METHOD
+    from sojourn.solve.verify import verify
 
     network = lines(4, 3, 3).network
     s = METHOD.run([network], Wanted())

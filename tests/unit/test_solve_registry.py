@@ -12,9 +12,9 @@ import sojourn as sj
 from sojourn.errors import InputError, MethodRefused, SolverError
 from sojourn.model import Network
 from sojourn.solve import cite, registry
-from sojourn.solve.verify import verify
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.solution import Solution
+from sojourn.solve.verify import verify
 
 MODEL = sj.Model([sj.Queue("cpu")], [sj.Closed("user", 2, 1.0)], {"cpu": {"user": 1.0}})
 # exact: Q(1) = X(1) = 1/2, X(2) = 2/(1 + 1 (1 + 1/2)) = 0.8, Q(2) = 1.2

@@ -12,13 +12,13 @@ from sojourn.model import Model, Network
 from sojourn.model.model import as_model
 from sojourn.model.values import number
 from sojourn.solve import registry
-from sojourn.solve.verify import verify
 from sojourn.solve.method import Method, Wanted
 from sojourn.solve.parts import tell_stable_parts
 from sojourn.solve.points import representatives
 from sojourn.solve.registry import BUDGET_S, named, nothing_applies, preferred, refusal, too_dear
 from sojourn.solve.solution import Solution, metrics
 from sojourn.solve.vary import varied
+from sojourn.solve.verify import verify
 from sojourn.table import Metrics
 
 USUAL = Wanted()
