@@ -13,10 +13,10 @@ __all__ = ["Estimate", "estimate"]
 
 
 def estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
-    """Mean of the finite values with a t interval (the same three where there is one, or nothing varies)."""
+    """Mean of the finite values with a t interval; its ends are NaN where there is one value, which tells no interval."""
     values = values[np.isfinite(values)]
     mean = float(values.mean())
     if len(values) < 2:
-        return Estimate(mean, mean, mean)
+        return Estimate(mean, math.nan, math.nan)
     half = float(stdtrit(len(values) - 1, (1 + level) / 2) * values.std(ddof=1) / math.sqrt(len(values)))
     return Estimate(mean, mean - half, mean + half)

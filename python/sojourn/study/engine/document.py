@@ -17,8 +17,8 @@ from sojourn.study.engine.judge import (
     METRICS,
     TRAINING,
     count_inside,
+    error_range,
     median_error,
-    median_interval,
 )
 from sojourn.study.engine.predictions import is_interval
 from sojourn.study.engine.sweeps import held_out_table, sweep_sections
@@ -221,16 +221,14 @@ def _errors(found: Findings) -> Table:
                 continue
             cells = []
             for metric in METRICS:
-                middle, ends = median_error(here, metric), median_interval(here, metric)
-                cells.append(
-                    percent(middle) if ends is None else f"{percent(middle)} [{percent(ends[0])}, {percent(ends[1])}]"
-                )
+                middle, ends = median_error(here, metric), error_range(here, metric)
+                cells.append(percent(middle) + (f" ({percent(ends[0])} to {percent(ends[1])})" if ends else ""))
             inside, known = count_inside(here)
             wrong = here.filter(pl.col("error").is_infinite()).height
             rows.append((kind, name, *cells, f"{inside} of {known}", str(wrong) if wrong else ""))
     note = (
         "Training: the runs that were fitted; held out: run with them and not fitted; blind: predicted and written before they "
-        "were run. In brackets a 95 % interval of the median, over runs."
+        "were run. In brackets the least and the largest; the points of one fit share its errors, so that the median has no interval."
     )
     columns = (
         "kind",

@@ -92,7 +92,7 @@ def verdict_of(draws: Sequence[Draw]) -> list[str]:
         f"{len(draws)} systems drawn at random: {inside} of {known} measured values lie in the {level} intervals that were "
         f"written before they were run"
     ]
-    parts = [_errors(rows, metric) for metric in METRICS]
+    parts = [_errors([one.rows for one in draws], metric) for metric in METRICS]
     lines += [f"blind error: {'; '.join(filter(None, parts))}"] if any(parts) else []
     if (width := half_width(rows, "response_time")) is not None:
         lines.append(f"half of the width of the intervals of response times: median {percent(width)}")
@@ -115,8 +115,8 @@ def half_width(rows: pl.DataFrame, metric: str) -> float | None:
     return float(((finite["high"] - finite["low"]) / 2 / finite["predicted"]).median())  # type: ignore[arg-type]
 
 
-def _errors(rows: pl.DataFrame, metric: str) -> str:
-    middle, between = median_error(rows, metric), median_interval(rows, metric)
+def _errors(fits: Sequence[pl.DataFrame], metric: str) -> str:
+    middle, between = median_error(pl.concat(fits), metric), median_interval(fits, metric)
     if middle is None:
         return ""
     ends = f" [{percent(between[0])}, {percent(between[1])}]" if between else ""
@@ -128,7 +128,7 @@ def _line(one: Draw) -> str:
         return f"{one.name} ({_told(one.options)}): {one.refused}"
     inside, known = count_inside(one.rows)
     invalid = int((~one.rows["valid"]).sum())
-    parts = [_errors(one.rows, metric).replace(" median", "").partition(" [")[0] for metric in METRICS]
+    parts = [_errors([one.rows], metric).replace(" median", "").partition(" [")[0] for metric in METRICS]
     said = [f"{inside} of {known} inside", *filter(None, parts)]
     said += [f"{invalid} values of runs that are not valid"] if invalid else []
     said += [f"{p.name} off by {percent(p.value / p.truth - 1, sign=True)}" for p in one.parameters if not p.covered]

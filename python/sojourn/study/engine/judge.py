@@ -6,7 +6,7 @@ were run). Errors of the three are never averaged together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from sojourn.system import Point
 from sojourn.table import Metrics
 
 METRICS = ("throughput", "response_time")
+FEWEST_FITS = 5  # of which a median has an interval
 TRAINING, HELD_OUT, BLIND = "training", "held out", "blind"
 ONCE = ("run", "class", "metric", "model", "kind")  # a saturation rate is predicted for each rate of a configuration
 SCHEMA = {
@@ -145,15 +146,29 @@ def count_inside(rows: pl.DataFrame) -> tuple[int, int]:
 
 def median_error(rows: pl.DataFrame, metric: str) -> float | None:
     """Median of |relative error| of all classes together."""
-    errors = rows.filter(pl.col("metric") == metric, pl.col("class") == "", pl.col("error").is_not_null())["error"]
-    return float(np.median(np.abs(errors.to_numpy()))) if len(errors) else None
+    errors = _sizes(rows, metric)
+    return float(np.median(errors)) if len(errors) else None
 
 
-def median_interval(rows: pl.DataFrame, metric: str, draws: int = 2000) -> tuple[float, float] | None:
-    """95 % interval of that median, by a bootstrap over configurations' runs; None with fewer than three."""
-    errors = rows.filter(pl.col("metric") == metric, pl.col("class") == "", pl.col("error").is_not_null())["error"]
-    if len(errors) < 3:
+def error_range(rows: pl.DataFrame, metric: str) -> tuple[float, float, int] | None:
+    """The least and the largest of these errors, and of how many points. No interval: the points of one fit share the errors of
+    its parameters, so that resampling them says nothing of how the median would differ after another fit."""
+    errors = _sizes(rows, metric)
+    return (float(errors.min()), float(errors.max()), len(errors)) if len(errors) else None
+
+
+def median_interval(fits: Sequence[pl.DataFrame], metric: str, draws: int = 2000) -> tuple[float, float] | None:
+    """95 % interval of the median over independent fits, by a bootstrap that draws whole fits (A. C. Davison, D. V. Hinkley,
+    Bootstrap Methods and their Application (1997), 3.8); None with fewer than `FEWEST_FITS`."""
+    errors = [each for each in (_sizes(rows, metric) for rows in fits) if len(each)]
+    if len(errors) < FEWEST_FITS:
         return None
-    drawn = np.random.default_rng(1).choice(np.abs(errors.to_numpy()), (draws, len(errors)))
-    low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975), method="nearest")
+    chosen = np.random.default_rng(1).integers(0, len(errors), (draws, len(errors)))
+    medians = [np.median(np.concatenate([errors[k] for k in row])) for row in chosen]
+    low, high = np.quantile(medians, (0.025, 0.975), method="nearest")
     return float(low), float(high)
+
+
+def _sizes(rows: pl.DataFrame, metric: str) -> np.ndarray:
+    errors = rows.filter(pl.col("metric") == metric, pl.col("class") == "", pl.col("error").is_not_null())["error"]
+    return np.abs(errors.to_numpy())

@@ -17,9 +17,9 @@ from sojourn.study.engine.judge import (
     METRICS,
     TRAINING,
     count_inside,
+    error_range,
     is_prediction,
     median_error,
-    median_interval,
     same_but_load,
 )
 from sojourn.study.engine.points import SATURATION
@@ -63,12 +63,12 @@ def _headline(found: Findings) -> str:
 
 
 def _medians(rows: pl.DataFrame, ends: bool = False) -> list[str]:
-    """With a 95 % interval where `ends`."""
+    """With the least and the largest where `ends`."""
     found = []
     for metric in METRICS:
         if (error := median_error(rows, metric)) is not None:
-            between = median_interval(rows, metric) if ends else None
-            said = f" [{percent(between[0])}, {percent(between[1])}]" if between else ""
+            least, most, points = error_range(rows, metric) or (error, error, 1)
+            said = f" ({percent(least)} to {percent(most)} at {points} points)" if ends and points > 1 else ""
             found.append(f"median error of {metric.replace('_', ' ')} {percent(error)}{said}")
     return found
 

@@ -18,7 +18,7 @@ from sojourn.report import Section, Table
 from sojourn.report.document import Cell
 from sojourn.solve.single.mmm import MMm
 from sojourn.study.engine.analyses import Analysis
-from sojourn.study.engine.judge import HELD_OUT, median_error, median_interval
+from sojourn.study.engine.judge import HELD_OUT, error_range, median_error
 from sojourn.study.kv.models import Shape, Times, fit_times
 from sojourn.study.kv.template import shape_of
 from sojourn.study.kv.words import MS
@@ -41,7 +41,7 @@ def models_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) -> 
     rows = frame(found.runs)
     held = held_out(found.judged, rows)
     for (model, design), own in held.partition_by("model", "design", as_dict=True, maintain_order=True).items():
-        errors = [(median_error(own, metric), *(median_interval(own, metric) or (None, None))) for metric in METRICS]
+        errors = [(median_error(own, metric), *(error_range(own, metric) or (None, None))[:2]) for metric in METRICS]
         name, points = f"{model}, {design}", own.filter(pl.col("metric") == METRICS[0]).height
         cells.append((name, points, *(value for one in errors for value in one)))
         lines.append(_line(name, points, *errors[0]))
@@ -52,8 +52,8 @@ def models_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) -> 
 
 
 def _summary(cells: list[tuple[Cell, ...]]) -> Table:
-    columns = ("model, design", "points", "throughput", "low", "high", "response time", "low ", "high ")
-    note = "Median of the absolute relative errors at client counts that were not fitted, 95 % bootstrap intervals."
+    columns = ("model, design", "points", "throughput", "least", "largest", "response time", "least ", "largest ")
+    note = "Median of the absolute relative errors at client counts that were not fitted, the least and the largest."
     return Table("Errors where nothing was fitted", columns, tuple(cells), note, ("", ".0f", *[".1%"] * 6))
 
 
@@ -68,7 +68,7 @@ def held_out(judged: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _line(name: str, points: int, middle: float | None, low: float | None, high: float | None) -> str:
-    ends = f" [{100 * low:.1f}, {100 * high:.1f}]" if low is not None and high is not None else ""
+    ends = f" ({100 * low:.1f} to {100 * high:.1f})" if low is not None and high is not None else ""
     return f"{name}: median error of throughput {100 * (middle or 0.0):.1f} %{ends} at {points} points not fitted"
 
 

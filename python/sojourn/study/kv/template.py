@@ -112,7 +112,11 @@ class FittedKv:
         values = {"throughput": [found.throughput_per_s * f for f in (1, 1 / wide, wide)],
                   "response_time": [max(found.cycle_s * f - own_s, 0.0) for f in (1, 1 / wide, wide)]}  # fmt: skip
         rows = [
-            {"metric": metric, "value": v, **({"low": low, "high": high, "level": level} if wide > 1 else {})}
+            {
+                "metric": metric,
+                "value": v,
+                **({"low": low, "high": high, "level": level} if wide > 1 else {"status": "no_interval"}),
+            }
             for metric, (v, low, high) in values.items()
         ]
         used = [{"metric": "utilisation", "station": s, "value": u} for s, u in found.utilisation.items()]

@@ -121,10 +121,12 @@ class MessageModel:
         found = self.solve(vary)
         drawn = np.log([(p.throughput_per_s, p.response_s) for p in (solve(vary) for solve in self._drawn)])
         variance = np.square(self.fitted.spread)
-        variance += drawn.var(axis=0, ddof=1) if len(drawn) > 1 else 0.0
+        variance += drawn.var(axis=0, ddof=1) if len(drawn) > 1 else np.nan
         factor = np.exp(ndtri(0.5 + level / 2) * np.sqrt(variance))
         rows: list[dict[str, Any]] = [
             {"metric": metric, "value": value, "low": value / f, "high": value * f, "level": level}
+            if np.isfinite(f) and f > 1
+            else {"metric": metric, "value": value, "status": "no_interval"}
             for metric, value, f in zip(
                 ("throughput", "response_time"), (found.throughput_per_s, found.response_s), factor, strict=True
             )
@@ -154,8 +156,8 @@ class MessageModel:
 
 
 def _table(values: Mapping[str, Any]) -> Iterator[str]:
-    """Numbers, text and lists are the same in TOML as in JSON."""
-    return (f"{name} = {json.dumps(value)}" for name, value in values.items())
+    """Numbers, text and lists are the same in TOML as in JSON, but for what is none."""
+    return (f"{name} = {json.dumps(value)}".replace("NaN", "nan") for name, value in values.items())
 
 
 def solver(fitted: Fitted, name: str) -> Solve:
@@ -187,9 +189,11 @@ def _document(fitted: Fitted, factors: Factors) -> Prediction:
 
 
 def drawings(fitted: Fitted, draws: int, seed: int = 1) -> Iterator[Fitted]:
-    """Parameters drawn independently, normal with the width of their intervals; none where no interval is known."""
-    widths = [e.high - e.low for e in (*fitted.times.values(), *(p.rate_per_s for p in fitted.curve))]
-    if not any(widths):
+    """Parameters drawn independently, normal with the width of their intervals; none where one of them has no interval: with it
+    taken as exact those of predictions would be too narrow."""
+    each = (fitted.response_s, *fitted.times.values(), *(p.rate_per_s for p in fitted.curve))
+    widths = [e.high - e.low for e in each]
+    if not np.isfinite(widths).all():
         return
     random = np.random.default_rng(seed)
     half = 2 * float(ndtri(0.5 + LEVEL / 2))

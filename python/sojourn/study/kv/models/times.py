@@ -86,13 +86,14 @@ def _held(
 
 
 def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> Estimate:
-    """Mean over client counts of the means over runs; over runs alone where a client count has only one."""
+    """Mean over client counts of the means over runs; without an interval where a client count has only one run, which does not
+    tell how runs differ (client counts do differ)."""
     strata = [
         g[name].to_numpy() for _, g in rows.filter(pl.col(name).is_finite()).group_by("clients", maintain_order=True)
     ]
-    if min(len(values) for values in strata) < 2:
-        return estimate(np.concatenate(strata), level)
     mean = float(np.mean([values.mean() for values in strata]))
+    if min(len(values) for values in strata) < 2:
+        return Estimate(mean, math.nan, math.nan)
     parts = np.array([values.var(ddof=1) / len(values) for values in strata]) / len(strata) ** 2
     variance = float(parts.sum())
     if variance <= 0:

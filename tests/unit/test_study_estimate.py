@@ -1,0 +1,60 @@
+"""What one run, or one fit, does not tell has no interval."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from sojourn.study.engine.judge import error_range, median_error, median_interval
+from sojourn.study.estimate import estimate
+from sojourn.study.kv.models.times import stratified
+
+
+def test_one_value_has_no_interval_and_several_have_students() -> None:
+    one = estimate(np.array([3.0, math.nan]))
+    assert one.value == 3 and math.isnan(one.low) and math.isnan(one.high)
+    values = np.array([1.0, 2.0, 4.0])
+    low, high = stats.t.interval(0.95, 2, values.mean(), stats.sem(values))
+    assert estimate(values) == pytest.approx((values.mean(), low, high))
+
+
+def test_client_counts_that_were_run_once_tell_no_interval() -> None:
+    """They differ, but not by chance: 1, 2 and 4 ms with 1, 2 and 4 clients."""
+    once = pl.DataFrame({"clients": [1, 2, 4], "net_s": [0.001, 0.002, 0.004]})
+    found = stratified(once, "net_s")
+    assert found.value == pytest.approx(0.007 / 3) and math.isnan(found.low)
+    again = stratified(pl.concat([once, once.with_columns(pl.col("net_s") * 1.01)]), "net_s")
+    assert again.low < again.value < again.high
+
+
+def rows(errors: np.ndarray) -> pl.DataFrame:
+    return pl.DataFrame({"metric": "response_time", "class": "", "error": errors})
+
+
+def test_a_median_of_one_fit_has_a_range_and_no_interval() -> None:
+    one = rows(np.array([-0.3, 0.1, 0.05]))
+    assert median_error(one, "response_time") == pytest.approx(0.1)
+    assert error_range(one, "response_time") == (0.05, 0.3, 3)
+    assert median_interval([one], "response_time") is None
+
+
+def test_a_median_over_fits_is_covered_where_the_points_of_a_fit_share_its_error() -> None:
+    """20 fits of 8 points, nearly all of the error shared: the median of |N(0, 0.1)| is 0.1 * 0.6745. Resampling points, as if there
+    were 160 of them, covers it in half of the cases."""
+    random, truth = np.random.default_rng(1), 0.1 * float(stats.norm.ppf(0.75))
+    whole, points = 0, 0
+    for _ in range(20):
+        shared = random.normal(0, 0.1, (20, 1))
+        fits = [rows(each) for each in shared + random.normal(0, 0.005, (20, 8))]
+        low, high = median_interval(fits, "response_time", draws=100) or (0.0, 0.0)
+        whole += low <= truth <= high
+        low, high = median_interval([rows(np.array([e])) for f in fits for e in f["error"]], "response_time", 100) or (
+            0.0,
+            0.0,
+        )
+        points += low <= truth <= high
+    assert whole >= 17 and points <= 15, (whole, points)
