@@ -28,9 +28,7 @@ QUANTITIES = {
 }
 SATURATED = pl.col("status").is_in(["saturated", "unstable", "trailing_unstable"])
 _KEYS = ["cores", "nics", "rate_key", "station", "metric"]
-ERRORS = (
-    "mean_abs", "mean_abs_low", "mean_abs_high", "mean_signed", "signed_low", "signed_high", "median_abs", "worst",
-)  # fmt: skip
+ERRORS = ("mean_abs", "mean_signed", "median_abs", "worst")
 Summary = dict[str, Any]
 
 
@@ -39,9 +37,9 @@ class Validation:
     """`frame`: a row per (cores, nics, rate_per_s, quantity) with measured, measured_low, measured_high, predicted,
     low, high (of the prediction), relative_error, within (the two intervals overlap; null without a prediction
     interval). Where the model calls a measured rate saturated, predicted and relative_error are null and within is false.
-    `summary`: dicts per configuration and quantity, cores = nics = None for overall: mean_abs, mean_abs_low,
-    mean_abs_high, mean_signed, signed_low, signed_high, median_abs, worst (null where every point is called saturated),
-    points, saturated (how many of them are called so), within (share of points).
+    `summary`: dicts per configuration and quantity, cores = nics = None for overall: mean_abs, mean_signed,
+    median_abs, worst (null where every point is called saturated), points, saturated (how many of them are called so), within
+    (share of points). These errors have no intervals: the points of one fit share its error, so that resampling them tells none.
     `message`: what was left out."""
 
     frame: pl.DataFrame
@@ -72,18 +70,16 @@ def validate(
     up_to: float | None = None,
     level: float = 0.95,
     seed: int = 1,
-    resamples: int = 1000,
 ) -> Validation:
     """Joins two tables (or observations and a table) on cores, nics, rate_per_s and compares `QUANTITIES`.
 
-    up_to: only rates up to this share of the predicted saturation rate. Intervals at `level`: percentile bootstrap over
-    the rates of a configuration (over configurations overall); from the measured interval where there is a single rate.
+    up_to: only rates up to this share of the predicted saturation rate. level, seed: of the
+    intervals of what was measured, where observations are given.
     Raises InputError where the tables share no point.
     """
     table = measured if isinstance(measured, Metrics) else measured_metrics(measured, level, seed)
     frame, message = _joined(table, predicted, up_to)
-    summary = _summaries(frame, level, np.random.default_rng(seed), resamples)
-    return Validation(frame, tuple(summary), level, message)
+    return Validation(frame, tuple(_summaries(frame)), level, message)
 
 
 def _joined(measured: Metrics, predicted: Metrics, up_to: float | None) -> tuple[pl.DataFrame, str]:
@@ -155,45 +151,26 @@ def _below(both: pl.DataFrame, predicted: Metrics, up_to: float) -> tuple[pl.Dat
     return kept, [f"only rates up to {up_to:.0%} of the predicted saturation rate"]
 
 
-def _summaries(frame: pl.DataFrame, level: float, rng: np.random.Generator, resamples: int) -> list[Summary]:
+def _summaries(frame: pl.DataFrame) -> list[Summary]:
     found: list[Summary] = []
     for quantity in QUANTITIES:
         part = frame.filter(pl.col("quantity") == quantity)
-        lines, draws = [], []
+        lines = []
         for (cores, nics), rows in part.group_by("cores", "nics", maintain_order=True):
-            known = rows.filter(pl.col("relative_error").is_not_null())
-            line = {"quantity": quantity, "cores": cores, "nics": nics, **dict.fromkeys(ERRORS), **_share(rows)}
-            if known.height:
-                drawn = _resampled(known, resamples, rng)
-                line |= _line(known["relative_error"].to_numpy(), drawn, level)
-                draws.append(np.stack([np.abs(drawn).mean(axis=1), drawn.mean(axis=1)]))
-            lines.append(line)
+            errors = rows["relative_error"].drop_nulls().to_numpy()
+            known = _line(errors) if errors.size else dict.fromkeys(ERRORS)
+            lines.append({"quantity": quantity, "cores": cores, "nics": nics, **known, **_share(rows)})
         lines.sort(key=lambda line: (line["nics"], line["cores"]))
         found += lines
         if lines:
-            found.append(_overall(quantity, part, lines, draws, level))
+            found.append(_overall(quantity, part, lines))
     return found
 
 
-def _resampled(rows: pl.DataFrame, resamples: int, rng: np.random.Generator) -> np.ndarray:
-    errors = rows["relative_error"].to_numpy()
-    if errors.size > 1:
-        return errors[rng.integers(0, errors.size, (resamples, errors.size))]
-    # a 95 % interval is about four standard errors wide; other levels are close enough for a single point
-    spread = ((rows["measured_high"] - rows["measured_low"]) / rows["measured"] / 4).fill_null(0.0).to_numpy()
-    return (1 + errors) * np.exp(spread * rng.standard_normal((resamples, 1))) - 1
-
-
-def _line(errors: np.ndarray, drawn: np.ndarray, level: float) -> Summary:
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    size, signed = np.quantile(np.abs(drawn).mean(axis=1), tails), np.quantile(drawn.mean(axis=1), tails)
+def _line(errors: np.ndarray) -> Summary:
     return {
         "mean_abs": float(np.abs(errors).mean()),
-        "mean_abs_low": float(size[0]),
-        "mean_abs_high": float(size[1]),
         "mean_signed": float(errors.mean()),
-        "signed_low": float(signed[0]),
-        "signed_high": float(signed[1]),
         "median_abs": float(np.median(np.abs(errors))),
         "worst": float(errors[np.argmax(np.abs(errors))]),
     }
@@ -205,22 +182,16 @@ def _share(rows: pl.DataFrame) -> Summary:
     return {"points": rows.height, "saturated": rows["predicted"].null_count(), "within": share}
 
 
-def _overall(quantity: str, part: pl.DataFrame, lines: list[Summary], draws: list[np.ndarray], level: float) -> Summary:
+def _overall(quantity: str, part: pl.DataFrame, lines: list[Summary]) -> Summary:
     """Means over the configurations in which any point is not called saturated."""
     whole = {"quantity": quantity, "cores": None, "nics": None, **dict.fromkeys(ERRORS), **_share(part)}
-    if not draws:
+    if part["relative_error"].drop_nulls().is_empty():
         return whole
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    size, signed = (np.quantile(drawn, tails) for drawn in np.mean(draws, axis=0))
     every = part["relative_error"].drop_nulls().to_numpy()
     known = [line for line in lines if line["mean_abs"] is not None]
     return whole | {
         "mean_abs": float(np.mean([line["mean_abs"] for line in known])),
-        "mean_abs_low": float(size[0]),
-        "mean_abs_high": float(size[1]),
         "mean_signed": float(np.mean([line["mean_signed"] for line in known])),
-        "signed_low": float(signed[0]),
-        "signed_high": float(signed[1]),
         "median_abs": float(np.median(np.abs(every))),
         "worst": float(every[np.argmax(np.abs(every))]),
     }
