@@ -90,8 +90,8 @@ def finished(runs: Path) -> dict[str, float]:
 @pytest.mark.lab
 @pytest.mark.parametrize(
     ("phase", "times"),
-    [("saturation-*", 2), ("bare-*", 1), ("on_core_0-*", 1), ("spread-*", 1)],
-    ids=["saturation, twice", "bare run", "ramp", "predicted run"],
+    [("saturation-*", 2), ("on_core_0-*", 1), ("spread-*", 1)],
+    ids=["saturation, twice", "ramp", "predicted run"],
 )
 def test_a_study_interrupted_goes_on_where_it_was(study: Path, phase: str, times: int) -> None:
     """In this order: each phase is reached because the ones before it were kept."""
