@@ -11,7 +11,7 @@ from small_study import mistaken
 
 from sojourn.errors import ModelError, StudyError
 from sojourn.study import StudyResult, run_study
-from sojourn.study.engine import choose, judge, read_plan
+from sojourn.study.engine import choose, evaluation, read_plan
 
 TRUTH = """
 [stations.cpu]
@@ -102,7 +102,7 @@ def test_a_section_with_an_x_has_figures_and_what_is_fitted_elsewhere_is_not_hel
     text = STUDY.replace("hold_out = { rate_per_s = [20.0] }", 'sections = ["ramp"]')
     text += '\n[[section]]\nname = "same"\nvary = { rate_per_s = [20, 25] }\nx = "rate_per_s"\n'
     found = done(tmp_path, text).findings
-    rows = found.judged.filter(found.judged["section"] == "same")
+    rows = found.evaluation.filter(found.evaluation["section"] == "same")
     assert set(rows.select("run", "kind").iter_rows()) == {
         ("same-workers=1-rate_per_s=20-1", "training"), ("same-workers=1-rate_per_s=25-1", "held out"),
     }  # fmt: skip
@@ -122,11 +122,12 @@ def test_saturated_where_it_was_not_is_an_error_and_counted() -> None:
         "status": "unstable",
     }
     frame = pl.DataFrame(
-        [judge.row_of(run, "two-1", row, "model", judge.HELD_OUT, 0.03) for _ in range(2)], schema=judge.SCHEMA
+        [evaluation.row_of(run, "two-1", row, "model", evaluation.HELD_OUT, 0.03) for _ in range(2)],
+        schema=evaluation.SCHEMA,
     )
     assert frame["error"].to_list() == [float("inf")] * 2 and frame["inside"].to_list() == [False] * 2
-    assert judge.median_error(frame, "response_time") == float("inf")
-    assert judge.count_inside(frame) == (0, 2)
+    assert evaluation.median_error(frame, "response_time") == float("inf")
+    assert evaluation.count_inside(frame) == (0, 2)
 
 
 def _file(folder: Path, text: str) -> Path:

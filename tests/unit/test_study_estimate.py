@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from sojourn.study.engine.judge import error_range, median_error, median_interval
+from sojourn.study.engine.evaluation import error_range, median_error, median_interval
 from sojourn.study.estimate import estimate
 from sojourn.study.kv.models.times import stratified
 

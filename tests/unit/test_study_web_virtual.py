@@ -137,12 +137,12 @@ def test_table_3_has_every_configuration_and_kind(study: StudyResult, parts: dic
 
 
 def test_training_and_blind_errors_are_told_apart(study: StudyResult) -> None:
-    judged = found(study).judged
-    kinds = judged.select("section", "kind").unique().rows()
+    evaluation = found(study).evaluation
+    kinds = evaluation.select("section", "kind").unique().rows()
     assert set(kinds) == {
         ("two cores one NIC", "training"), ("one core", "training"), ("two cores two NICs", "blind"), ("saturation", "blind"),
     }  # fmt: skip
-    assert set(judged["model"]) == {"priority", "mmm"}
+    assert set(evaluation["model"]) == {"priority", "mmm"}
 
 
 def truth_of(study: StudyResult, plan: Plan, part: Part) -> list[Point]:
@@ -183,7 +183,7 @@ def test_runs_that_are_there_are_not_repeated(study: StudyResult, file: Path) ->
     before = {p: p.stat().st_mtime_ns for p in (study.folder / "runs").glob("*/manifest.json")}
     resumed = run_study(file, out=study.folder, say=lambda text: None)
     assert {p: p.stat().st_mtime_ns for p in (study.folder / "runs").glob("*/manifest.json")} == before
-    assert found(resumed).judged.equals(found(study).judged)
+    assert found(resumed).evaluation.equals(found(study).evaluation)
 
 
 def test_coverage_names_truth_value_and_interval(study: StudyResult, plan: Plan, parts: dict[str, Part]) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 
 from sojourn.fit.fitted import Estimate
 from sojourn.fit.run_error import misfit
-from sojourn.study.engine import judge
+from sojourn.study.engine import evaluation
 from sojourn.study.engine.findings import Findings
 from sojourn.study.engine.predictions import predicted_rows
 from sojourn.study.engine.templates import Rivals
@@ -45,7 +45,7 @@ class Model:
 
 def told(runs: list[Any], rows: list[dict[str, Any]], model: Model) -> list[str]:
     predicted = {"level": 0.9, "written": "now", "configurations": []}
-    frame = pl.DataFrame(rows, schema=judge.SCHEMA)
+    frame = pl.DataFrame(rows, schema=evaluation.SCHEMA)
     rivals = Rivals({"shop": model}, "shop")  # type: ignore[dict-item]
     return verdict_lines(Findings(Path(), runs, ("rate_per_s",), rivals, predicted, frame))
 
@@ -57,7 +57,7 @@ def test_the_headline_counts_what_was_predicted_and_not_only_what_could_be_judge
     without = {**ROW, "low": None, "high": None, "status": "no_interval"}
     given = {**ROW, "metric": "throughput", "value": 10.0, "low": None, "high": None}
     rows = [
-        judge.row_of(one.manifest, one.path.name, row, "shop", judge.BLIND, 0.021)
+        evaluation.row_of(one.manifest, one.path.name, row, "shop", evaluation.BLIND, 0.021)
         for one, row in zip([*runs, runs[0]], [ROW, ROW, without, given], strict=True)
     ]
     lines = told(runs, rows, Model())

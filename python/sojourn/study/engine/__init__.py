@@ -2,7 +2,7 @@
 
 Map: `schema` the file key by key · `plan` checked against its system · `model_check` its model files too · `points` of its sections ·
 `named` functions and classes by name · `hidden` the file without credentials · `run` points into run folders · `templates` what is
-fitted · `choose` the best configuration · `predictions` written and hashed before their runs · `judge` predicted beside measured ·
+fitted · `choose` the best configuration · `predictions` written and hashed before their runs · `evaluation` predicted beside measured ·
 `findings` all that was found · `analyses` what only some studies show · `verdict` the lines · `document` the report · `study` what
 is done in which order.
 """

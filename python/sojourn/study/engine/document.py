@@ -11,7 +11,7 @@ from sojourn.measure.document import runs_section
 from sojourn.measure.folder import RunFolder
 from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
 from sojourn.study.engine.analyses import TABLE_INDENT
-from sojourn.study.engine.judge import (
+from sojourn.study.engine.evaluation import (
     BLIND,
     HELD_OUT,
     METRICS,

@@ -17,8 +17,8 @@ from sojourn.errors import SojournError, StudyError
 from sojourn.report import Document, Section, Table, write_html
 from sojourn.report.results import agreement
 from sojourn.study.engine.analyses import Parameter
+from sojourn.study.engine.evaluation import SCHEMA, count_inside, median_error, median_interval
 from sojourn.study.engine.findings import BLIND, Findings
-from sojourn.study.engine.judge import SCHEMA, count_inside, median_error, median_interval
 from sojourn.study.engine.plan import Plan
 from sojourn.study.engine.points import values_drawn
 from sojourn.study.folder import Say, open_study, save_state
@@ -74,7 +74,7 @@ def study_draws(
     _parameter_rows(draws).write_csv(folder / PARAMETERS)
     report = write_html(_document(plan, draws, rows, verdict), folder / "report.html")
     save_state(folder, plan, finished=True, verdict=verdict)
-    return Findings(folder, runs, judged=rows), verdict, report
+    return Findings(folder, runs, evaluation=rows), verdict, report
 
 
 def _draw(name: str, options: Mapping[str, Any], found: Findings) -> Draw:

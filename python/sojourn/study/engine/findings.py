@@ -10,7 +10,7 @@ import polars as pl
 from sojourn.measure.folder import RunFolder
 from sojourn.study.engine.analyses import Analysis
 from sojourn.study.engine.choose import Choice
-from sojourn.study.engine.judge import BLIND, HELD_OUT, SCHEMA, TRAINING, is_prediction
+from sojourn.study.engine.evaluation import BLIND, HELD_OUT, SCHEMA, TRAINING, is_prediction
 from sojourn.study.engine.predictions import Prediction
 from sojourn.study.engine.templates import AnyFitted, Rivals
 
@@ -19,7 +19,7 @@ __all__ = ["BLIND", "HELD_OUT", "TRAINING", "Findings"]
 
 @dataclass(frozen=True)
 class Findings:
-    """`judged`: see judge.SCHEMA, all rivals and kinds; `varied`: factors that differ between its runs; `not_shown`: what
+    """`evaluation`: see evaluation.SCHEMA, all rivals and kinds; `varied`: factors that differ between its runs; `not_shown`: what
     cannot be run here, and why."""
 
     folder: Path
@@ -27,7 +27,7 @@ class Findings:
     varied: tuple[str, ...] = ()
     rivals: Rivals | None = None
     predicted: Prediction | None = None
-    judged: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
+    evaluation: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
     choices: tuple[Choice, ...] = ()
     analyses: tuple[Analysis, ...] = ()
     not_shown: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Findings:
     def rows(self, kind: str, rival: str | None = None) -> pl.DataFrame:
         """Judged rows of one kind (training, held out, blind) and one rival, the best where none is named."""
         rival = rival or (self.rivals.best if self.rivals else "")
-        return self.judged.filter(pl.col("kind") == kind, pl.col("model") == rival)
+        return self.evaluation.filter(pl.col("kind") == kind, pl.col("model") == rival)
 
     @property
     def blind(self) -> pl.DataFrame:

@@ -19,8 +19,8 @@ from sojourn.study.engine import choose, predictions
 from sojourn.study.engine.analyses import analysed
 from sojourn.study.engine.document import study_document
 from sojourn.study.engine.draws import study_draws
+from sojourn.study.engine.evaluation import evaluated, evaluated_again
 from sojourn.study.engine.findings import Findings
-from sojourn.study.engine.judge import judged, judged_again
 from sojourn.study.engine.plan import CHOOSE, FIT, Plan, read_plan
 from sojourn.study.engine.points import SHARE, at_rate, saturating
 from sojourn.study.engine.run import run_points
@@ -65,7 +65,7 @@ def _studied(plan: Plan, out: Path | None, say: Say) -> tuple[Findings, list[str
     found = replace(found, analyses=tuple(analysed(found, plan)))
     verdict = verdict_lines(found)
     (folder / "verdict.txt").write_text("\n".join(verdict) + "\n")
-    found.judged.write_csv(folder / "validation.csv")
+    found.evaluation.write_csv(folder / "validation.csv")
     report = write_html(study_document(found, plan, verdict), folder / "report.html")
     save_state(folder, plan, finished=True, verdict=verdict)
     return found, verdict, report
@@ -99,16 +99,16 @@ def _phases(plan: Plan, run: Run, folder: Path, say: Say) -> Findings:
         predicted = predictions.write(folder, _rivals(plan, used), plan)
         say(f"predictions are written to {folder / predictions.FILE}")
     rivals = predictions.read_rivals(folder, predicted, plan.template)
-    tried = judged_again(rivals, runs, predicted["level"], plan.is_fitted)
+    tried = evaluated_again(rivals, runs, predicted["level"], plan.is_fitted)
     if plan.study.choose is not None:
         choices = choose.with_regret(choices, plan.study.choose, runs)
-    found = replace(found, rivals=rivals, judged=tried, choices=tuple(choices))
+    found = replace(found, rivals=rivals, evaluation=tried, choices=tuple(choices))
     if not plan.predicted:
         return found
     asked = predictions.predicted_points(predicted, plan)
     blind = run(asked) + run(_full_of(asked, plan))
-    table = pl.concat([tried, judged(predicted, blind)])
-    return replace(found, runs=runs + blind, varied=_varied(runs + blind, plan), predicted=predicted, judged=table)
+    table = pl.concat([tried, evaluated(predicted, blind)])
+    return replace(found, runs=runs + blind, varied=_varied(runs + blind, plan), predicted=predicted, evaluation=table)
 
 
 def _rivals(plan: Plan, used: list[RunFolder]) -> Rivals:

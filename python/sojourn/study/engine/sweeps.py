@@ -12,7 +12,7 @@ import polars as pl
 from sojourn.measure.folder import RunFolder
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.report.document import Cell
-from sojourn.study.engine.judge import HELD_OUT, METRICS, measured
+from sojourn.study.engine.evaluation import HELD_OUT, METRICS, measured
 from sojourn.study.engine.schema import Section as Part
 from sojourn.study.engine.verdict import told
 
@@ -77,7 +77,7 @@ def _measured(line: str, runs: list[RunFolder], x: str, metric: str, scale: floa
 
 def _model(model: str, line: str, runs: list[RunFolder], x: str, found: Findings, metric: str, scale: float) -> Series:
     at = {run.path.name: float(run.manifest["factors"][x]) for run in runs}
-    here = found.judged.filter(pl.col("model") == model, pl.col("metric") == metric, pl.col("class") == "")
+    here = found.evaluation.filter(pl.col("model") == model, pl.col("metric") == metric, pl.col("class") == "")
     once = {at[row["run"]]: row for row in here.iter_rows(named=True) if row["run"] in at}
     rows = [once[k] for k in sorted(once)]
     y, low, high = ([None if row[k] is None else scale * row[k] for row in rows] for k in ("predicted", "low", "high"))
@@ -91,7 +91,7 @@ def _models(found: Findings) -> tuple[str, ...]:
 
 def held_out_table(found: Findings) -> list[Table]:
     """A row for each configuration that was run with those that were fitted: its mean, and the errors of each model."""
-    rows = found.judged.filter(pl.col("kind") == HELD_OUT, pl.col("class") == "", pl.col("valid"))
+    rows = found.evaluation.filter(pl.col("kind") == HELD_OUT, pl.col("class") == "", pl.col("valid"))
     if rows.is_empty():
         return []
     models = _models(found)

@@ -11,7 +11,7 @@ import polars as pl
 from sojourn.fit.fitted import Estimate
 from sojourn.fit.run_error import MISFIT
 from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.judge import (
+from sojourn.study.engine.evaluation import (
     BLIND,
     HELD_OUT,
     METRICS,

@@ -18,7 +18,7 @@ from sojourn.report import Section, Table
 from sojourn.report.document import Cell
 from sojourn.solve.single.mmm import MMm
 from sojourn.study.engine.analyses import Analysis
-from sojourn.study.engine.judge import HELD_OUT, error_range, median_error
+from sojourn.study.engine.evaluation import HELD_OUT, error_range, median_error
 from sojourn.study.kv.models import Shape, Times, fit_times
 from sojourn.study.kv.template import shape_of
 from sojourn.study.kv.words import MS
@@ -39,7 +39,7 @@ def models_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) -> 
     lines: list[str] = []
     cells: list[tuple[Cell, ...]] = []
     rows = frame(found.runs)
-    held = held_out(found.judged, rows)
+    held = held_out(found.evaluation, rows)
     for (model, design), own in held.partition_by("model", "design", as_dict=True, maintain_order=True).items():
         errors = [(median_error(own, metric), *(error_range(own, metric) or (None, None))[:2]) for metric in METRICS]
         name, points = f"{model}, {design}", own.filter(pl.col("metric") == METRICS[0]).height

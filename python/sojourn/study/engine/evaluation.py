@@ -31,7 +31,7 @@ SCHEMA = {
 Row = dict[str, Any]
 
 
-def judged(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
+def evaluated(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
     """The runs that were predicted. Columns as in SCHEMA; `error` relative to measured, infinite where saturation was
     predicted for a run that was not saturated, null for a throughput that all models take from the rate offered;
     `inside` null where there was no interval or the run is not valid. Where no
@@ -50,7 +50,7 @@ def judged(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
     return _told(rows).unique(ONCE, keep="first", maintain_order=True)
 
 
-def judged_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, fitted: Any) -> pl.DataFrame:
+def evaluated_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, fitted: Any) -> pl.DataFrame:
     """The runs that were made before the fit, by every rival: `fitted(section, factors)` says which were fitted. Runs of
     another section at a configuration that was fitted are not held out."""
     rows: list[Row] = []

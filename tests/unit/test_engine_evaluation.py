@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.judge import judged, median_error
+from sojourn.study.engine.evaluation import evaluated, median_error
 from sojourn.table import Metrics
 
 RATES = {"low": 100.0, "high": 200.0}
@@ -47,7 +47,7 @@ def test_rivals_have_errors_at_the_same_points(tmp_path: Path) -> None:
             "rivals": {"b": said(150.0, None)},
         },
     ]
-    rows = judged({"best": "a", "configurations": configurations}, folders)
+    rows = evaluated({"best": "a", "configurations": configurations}, folders)
     points = {
         model: [(r["run"], r["metric"]) for r in rows.filter(model=model).to_dicts() if r["error"] is not None]
         for model in ("a", "b")
