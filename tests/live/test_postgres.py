@@ -105,6 +105,7 @@ def test_over_tcp_it_wants_the_password(tmp_path: Path) -> None:
         cluster.stop()
 
 
+@pytest.mark.alone  # others make segments of shared memory too
 def test_nothing_is_left(tmp_path: Path) -> None:
     segments = set(Path("/dev/shm").glob("PostgreSQL.*"))
     first = Postgres(tmp_path / "one", durable=False, cores=[0])
