@@ -36,7 +36,7 @@ check: build ## linters: rustfmt, clippy, ruff, mypy, layout rules
 
 test: build ## all tests (under 10 minutes on 2 cores)
 	cargo test --workspace --locked --quiet --exclude sojourn-py
-	$(PY) -m pytest -m "not alone" -n auto --dist worksteal
+	$(PY) -m pytest -m "not alone" -n 3 --dist worksteal
 	$(PY) -m pytest -m alone
 
 live: build ## only the tests that put load on a service here (bounded)
