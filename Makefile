@@ -34,7 +34,7 @@ check: build ## linters: rustfmt, clippy, ruff, mypy, layout rules
 	$(VENV)/bin/mypy
 	$(PY) tools/tidy.py
 
-test: build ## all tests (under 10 minutes on 2 cores)
+test: build ## all tests (a quarter of an hour on 2 cores)
 	cargo test --workspace --locked --quiet --exclude sojourn-py
 	$(PY) -m pytest -m "not alone" -n 3 --dist worksteal
 	$(PY) -m pytest -m alone
