@@ -34,7 +34,7 @@ from sojourn.errors import SojournError
 from sojourn.fit import fit
 from sojourn.measure.observations import observe
 from sojourn.simulate.host import Host, simulate_host, write_host_run
-from sojourn.study.web.truth import Parameter, covered
+from sojourn.study.web.truth import RecoveredParameter, covered
 
 HERE = Path(__file__).resolve().parent
 SHARES = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8)  # of saturation, as in studies/web-virtual
@@ -72,7 +72,7 @@ def saturation_rate(host: Host) -> float:
 
 def one_seed(
     host: Host, most: float, seed: int, seconds: float, level: float, given: dict[str, float | str]
-) -> list[Parameter]:
+) -> list[RecoveredParameter]:
     """The parameters of one study: 12 runs and a fit."""
     with tempfile.TemporaryDirectory() as out:
         runs = []

@@ -25,7 +25,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Mistake:
+class FileMistake:
     """`key`: its path in the file, dots between, numbers in lists; `value`: what is wrong; `remedy`: what to write."""
 
     key: tuple[str | int, ...]
@@ -82,17 +82,17 @@ def _is_other(line: str, table: str) -> bool:
     return head is not None and not head[1].strip().startswith(f"{table}.")
 
 
-def mistake(error: ValidationError, kind: type[BaseModel]) -> Mistake:
+def mistake(error: ValidationError, kind: type[BaseModel]) -> FileMistake:
     """The first thing that is wrong with a table of this kind; an unknown key before all others, as a key that is missing is
     often one that is misspelt."""
     first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     key = tuple(part for part in first["loc"] if not (isinstance(part, str) and part in _TAGS))
     if first["type"] == "extra_forbidden":
-        return Mistake(key, f"unknown key {str(key[-1])!r}", meant(key[-1], _keys(_kind_at(kind, key[:-1]))))
+        return FileMistake(key, f"unknown key {str(key[-1])!r}", meant(key[-1], _keys(_kind_at(kind, key[:-1]))))
     if first["type"] == "missing":
-        return Mistake(key, f"no {key[-1]}", "give it")
+        return FileMistake(key, f"no {key[-1]}", "give it")
     value, remedy = _wrong(first)
-    return Mistake(key, value, remedy)
+    return FileMistake(key, value, remedy)
 
 
 _TAGS = {"str", "int", "float", "bool", "tuple[str, ...]"}  # of unions, in the paths of pydantic

@@ -9,7 +9,7 @@ from rich.text import Text
 PROSE = 30  # characters; a wider column is prose, which may be wrapped
 
 
-class Fitting:
+class TableForWidth:
     """A table as it is where it fits; elsewhere each row as lines `head: cell`, empty cells left out."""
 
     def __init__(self, table: Table) -> None:

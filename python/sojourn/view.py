@@ -16,7 +16,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sojourn.narrow import Fitting
+from sojourn.narrow import TableForWidth
 from sojourn.units import quantity
 
 SHORT = {
@@ -39,7 +39,7 @@ Cells = dict[tuple[Any, ...], dict[str, dict[str, Any]]]
 
 
 @dataclass
-class Grid:
+class TextTable:
     """A table as text: `left` names what a row is of, `right` its quantities; `left_out` rows are not shown."""
 
     left: tuple[str, ...]
@@ -68,7 +68,7 @@ def view(frame: pl.DataFrame, factors: Sequence[str], most: int = MOST) -> Rende
             table.add_column(name, justify="right" if number else "left", no_wrap=True)
         for row in grid.rows:
             table.add_row(*map(Text, row))
-        parts += [Fitting(table), *([Text(grid.note, style="dim")] if grid.note else [])]
+        parts += [TableForWidth(table), *([Text(grid.note, style="dim")] if grid.note else [])]
     return Group(*parts)
 
 
@@ -95,7 +95,7 @@ def _line(tag: str, cells: Iterable[str], sides: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{tag}{s}>{escape(c)}</{tag}>' for c, s in zip(cells, sides, strict=True))}</tr>"
 
 
-def grids(frame: pl.DataFrame, factors: Sequence[str], most: int) -> list[Grid]:
+def grids(frame: pl.DataFrame, factors: Sequence[str], most: int) -> list[TextTable]:
     """A table of means, then of quantiles and probabilities where there are any."""
     varied = [name for name in factors if frame[name].n_unique() > 1]
     parts = [_swept(frame, varied, most) if varied else _stations(frame, most)]
@@ -109,7 +109,7 @@ def grids(frame: pl.DataFrame, factors: Sequence[str], most: int) -> list[Grid]:
     return parts
 
 
-def _stations(frame: pl.DataFrame, most: int) -> Grid:
+def _stations(frame: pl.DataFrame, most: int) -> TextTable:
     rows = one_class(frame).filter(pl.col("metric").is_in(list(SHORT)))
     cells = _cells(rows, ["station", "class"])
     shown = [m for m in SHORT if _worth(m, cells)]
@@ -136,7 +136,7 @@ def _differ(a: float | None, b: float | None) -> bool:
     return a != b and (a is None or b is None or abs(a - b) > 1e-3 * abs(b))
 
 
-def _swept(frame: pl.DataFrame, varied: Sequence[str], most: int) -> Grid:
+def _swept(frame: pl.DataFrame, varied: Sequence[str], most: int) -> TextTable:
     """The system at each point, and its busiest station."""
     rows = one_class(frame).filter((pl.col("station") == "") & pl.col("metric").is_in(SYSTEM))
     cells = _cells(rows, [*varied, "class"])
@@ -156,7 +156,7 @@ def _swept(frame: pl.DataFrame, varied: Sequence[str], most: int) -> Grid:
     return grid
 
 
-def _further(rows: pl.DataFrame, column: str, most: int) -> Grid:
+def _further(rows: pl.DataFrame, column: str, most: int) -> TextTable:
     keys = ["station", "class", column]
     cells = _cells(one_class(rows), keys)
     names = list(dict.fromkeys(rows["metric"]))
@@ -199,8 +199,8 @@ def _busiest(frame: pl.DataFrame, varied: Sequence[str]) -> dict[tuple[Any, ...]
     return {key: text for key, (_, text) in best.items()}
 
 
-def _grid(left: Iterable[str], right: Iterable[str], strange: bool, count: int, most: int) -> Grid:
-    return Grid(tuple(left), tuple(right), strange, max(0, count - most))
+def _grid(left: Iterable[str], right: Iterable[str], strange: bool, count: int, most: int) -> TextTable:
+    return TextTable(tuple(left), tuple(right), strange, max(0, count - most))
 
 
 def _first(cells: Cells, most: int) -> list[tuple[tuple[Any, ...], dict[str, dict[str, Any]]]]:

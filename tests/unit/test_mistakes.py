@@ -49,7 +49,7 @@ def test_the_nearest_name_and_all_there_are() -> None:
     assert "leave it out" in meant("q", [])
 
 
-class Inner(BaseModel):
+class InnerTable(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     size: int = Field(default=1, ge=1)
@@ -57,13 +57,13 @@ class Inner(BaseModel):
     kind: Literal["x", "y"] = "x"
 
 
-class Outer(BaseModel):
+class OuterTable(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     duration_s: float = Field(alias="for")
-    inner: Inner = Field(default_factory=Inner)
-    many: list[Inner] = Field(default_factory=list)
-    named: dict[str, Inner] = Field(default_factory=dict)
+    inner: InnerTable = Field(default_factory=InnerTable)
+    many: list[InnerTable] = Field(default_factory=list)
+    named: dict[str, InnerTable] = Field(default_factory=dict)
     words: tuple[str, ...] = Field(default=("a",), min_length=1)
 
 
@@ -85,6 +85,6 @@ class Outer(BaseModel):
 )  # fmt: skip
 def test_what_pydantic_finds_in_plain_words(given: dict[str, Any], path: str, value: str, remedy: str) -> None:
     with pytest.raises(ValidationError) as found:
-        Outer(**({"for": 1.0} if given and "fro" not in given else {}) | given)
-    told = mistake(found.value, Outer)
+        OuterTable(**({"for": 1.0} if given and "fro" not in given else {}) | given)
+    told = mistake(found.value, OuterTable)
     assert (told.path, told.value, told.remedy) == (path, value, remedy)

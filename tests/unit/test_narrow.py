@@ -5,13 +5,13 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from sojourn.narrow import Fitting
+from sojourn.narrow import TableForWidth
 
 
 def printed(table: Table, width: int) -> str:
     console = Console(width=width, no_color=True)
     with console.capture() as capture:
-        console.print(Fitting(table))
+        console.print(TableForWidth(table))
     return capture.get()
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from sojourn.cli.output import console
 from sojourn.errors import InputError
 from sojourn.filekind import FIT, MODEL, OWN_FIT, expect
-from sojourn.narrow import Fitting
+from sojourn.narrow import TableForWidth
 from sojourn.units import interval, percent
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: 
     for point in metrics.frame.select(list(vary)).unique(maintain_order=True).rows(named=True):
         shown.add_row(*(str(v) for v in point.values()), *_cells(metrics, point))
     out = console()
-    out.print(Fitting(shown))
+    out.print(TableForWidth(shown))
     for line in metrics.message.splitlines():
         out.print(line, style="dim", markup=False)
 
@@ -133,7 +133,7 @@ def validate_file(
         shown.add_row("" if row["run"] == last else row["run"], *_judged(row))
         last = row["run"]
     out = console()
-    out.print(Fitting(shown))
+    out.print(TableForWidth(shown))
     for line in [*(f"left out: {text}" for text in measured.left_out), scores(found, level)]:
         out.print(line, markup=False)
 

@@ -19,7 +19,7 @@ from sojourn.errors import NoSuchRow
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.levels import diagnose
 from sojourn.measure.objectives import demand_met, lines
-from sojourn.narrow import Fitting
+from sojourn.narrow import TableForWidth
 from sojourn.table import Metrics
 from sojourn.units import interval, percent, seconds
 
@@ -57,7 +57,7 @@ def run(folder: RunFolder, found: list[dict[str, Any]]) -> dict[str, Any]:
 
 def show(judged: Judged, where: Path) -> None:
     out = console()
-    out.print(Fitting(summary([folder for folder, _ in judged])))
+    out.print(TableForWidth(summary([folder for folder, _ in judged])))
     out.print(MEANT, style="dim", highlight=False)
     for folder, found in judged:
         name = folder.path.name

@@ -13,7 +13,7 @@ from sojourn.cli.output import console
 from sojourn.cli.settings import settings
 from sojourn.cli.vary import factors
 from sojourn.errors import InputError
-from sojourn.narrow import Fitting
+from sojourn.narrow import TableForWidth
 from sojourn.table import Metrics
 from sojourn.units import interval, levels, percent
 
@@ -114,7 +114,7 @@ def _show(metrics: Metrics) -> None:
             _cell(rows.get(("", "throughput")), "1/s"), *(_cell(rows.get((cores, "utilisation")), "") for cores in busy),
             response["status"] if response["status"] != "ok" else ("" if response.get("inside", True) else "outside what was measured"),
         )  # fmt: skip
-    out.print(Fitting(table))
+    out.print(TableForWidth(table))
     limit = frame.filter((frame["metric"] == "saturation_rate") & (frame["station"] == ""))
     if limit.height:
         row = limit.row(0, named=True)

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from sojourn.cli.output import console
-from sojourn.narrow import Fitting
+from sojourn.narrow import TableForWidth
 
 
 def validate(
@@ -42,6 +42,6 @@ def validate(
     for row in own_model.points(fitted, result):
         shown.add_row(*row)
     out = console()
-    out.print(Fitting(shown))
+    out.print(TableForWidth(shown))
     for line in [*own_model.scores(fitted, result), *result.message.splitlines()]:
         out.print(line, markup=False)

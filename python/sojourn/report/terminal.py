@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from sojourn.narrow import Fitting
+from sojourn.narrow import TableForWidth
 from sojourn.report import cells, prose
 from sojourn.report.document import Block, Code, Document, Figure, Section, Table, Text
 
@@ -70,7 +70,7 @@ def _spans(paragraph: prose.Paragraph) -> RichText:
     return RichText.assemble(*((s.text, _SPAN[s.kind]) for s in paragraph.spans))
 
 
-def _table(table: Table) -> Fitting:
+def _table(table: Table) -> TableForWidth:
     out = RichTable(
         title=RichText(table.title, style="bold"),
         title_justify="left",
@@ -82,4 +82,4 @@ def _table(table: Table) -> Fitting:
         out.add_column(RichText(name), justify="right" if numeric else "left")
     for row in cells.text_rows(table):
         out.add_row(*(RichText(text) for text in row))
-    return Fitting(out)
+    return TableForWidth(out)

@@ -4,7 +4,7 @@ Map: `schema` the file key by key · `plan` checked against its system · `model
 `named` functions and classes by name · `hidden` the file without credentials · `run` points into run folders · `templates` what is
 fitted · `choose` the best configuration · `predictions` written and hashed before their runs · `evaluation` predicted beside measured ·
 `findings` all that was found · `analyses` what only some studies show · `verdict` the lines · `document` the report · `study` what
-is done in which order.
+is done in which order · `draws` many systems drawn at random, each studied so.
 """
 
 from sojourn.study.engine.findings import Findings

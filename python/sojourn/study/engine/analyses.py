@@ -34,7 +34,7 @@ TABLE_INDENT = "    "  # of lines of the verdict that are a table, which the rep
 
 
 @dataclass(frozen=True)
-class Parameter:
+class RecoveredParameter:
     """A fitted parameter whose true value is known."""
 
     configuration: str
@@ -60,7 +60,7 @@ class Analysis:
     warn: bool = False
     headline: str = ""
     details: tuple[str, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[RecoveredParameter, ...] = ()
 
 
 Function: TypeAlias = Callable[["Findings", "Plan", Mapping[str, Any]], Analysis]

@@ -16,7 +16,7 @@ import polars as pl
 from sojourn.errors import SojournError, StudyError
 from sojourn.report import Document, Section, Table, write_html
 from sojourn.report.results import agreement
-from sojourn.study.engine.analyses import Parameter
+from sojourn.study.engine.analyses import RecoveredParameter
 from sojourn.study.engine.evaluation import SCHEMA, count_inside, median_error, median_interval
 from sojourn.study.engine.findings import BLIND, Findings
 from sojourn.study.engine.plan import Plan
@@ -31,13 +31,13 @@ StudyOf = Callable[[Mapping[str, Any], int, Path], Findings]
 
 
 @dataclass(frozen=True)
-class Draw:
+class DrawnSystem:
     """One system: its options, what was found of it, or why nothing was. `rows`: blind ones of its best model."""
 
     name: str
     options: Mapping[str, Any]
     rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[RecoveredParameter, ...] = ()
     level: float = 0.0
     refused: str = ""
 
@@ -52,7 +52,7 @@ def study_draws(
     """
     assert plan.study.draw is not None, "read_plan checks it"
     folder = open_study(out, plan, say)
-    draws: list[Draw] = []
+    draws: list[DrawnSystem] = []
     runs = []
     for number, options in enumerate(values_drawn(plan.study.draw.system, count, plan.seed, "system"), 1):
         name = f"draw-{number:02}"
@@ -62,7 +62,7 @@ def study_draws(
         except SojournError as error:
             if isinstance(error, StudyError) or not draws:
                 raise
-            draws.append(Draw(name, options, refused=str(error)))
+            draws.append(DrawnSystem(name, options, refused=str(error)))
             continue
         runs += found.runs
         draws.append(_draw(name, options, found))
@@ -77,13 +77,13 @@ def study_draws(
     return Findings(folder, runs, evaluation=rows), verdict, report
 
 
-def _draw(name: str, options: Mapping[str, Any], found: Findings) -> Draw:
+def _draw(name: str, options: Mapping[str, Any], found: Findings) -> DrawnSystem:
     known = tuple(parameter for one in found.analyses for parameter in one.parameters)
     level = float(found.predicted["level"]) if found.predicted else 0.0
-    return Draw(name, options, found.rows(BLIND), known, level)
+    return DrawnSystem(name, options, found.rows(BLIND), known, level)
 
 
-def verdict_of(draws: Sequence[Draw]) -> list[str]:
+def verdict_of(draws: Sequence[DrawnSystem]) -> list[str]:
     """How many measured values lie in their intervals, errors, how wide the intervals are, known parameters; draw by draw."""
     rows = pl.concat([one.rows for one in draws])
     inside, known = count_inside(rows)
@@ -123,7 +123,7 @@ def _errors(fits: Sequence[pl.DataFrame], metric: str) -> str:
     return f"{metric.replace('_', ' ')} median {percent(middle)}{ends}"
 
 
-def _line(one: Draw) -> str:
+def _line(one: DrawnSystem) -> str:
     if one.refused:
         return f"{one.name} ({_told(one.options)}): {one.refused}"
     inside, known = count_inside(one.rows)
@@ -139,13 +139,13 @@ def _told(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in options.items())
 
 
-def _parameter_rows(draws: Sequence[Draw]) -> pl.DataFrame:
+def _parameter_rows(draws: Sequence[DrawnSystem]) -> pl.DataFrame:
     schema = {"draw": pl.String, "name": pl.String} | dict.fromkeys(("truth", "value", "low", "high"), pl.Float64)
     rows = [(one.name, p.name, p.truth, p.value, p.low, p.high) for one in draws for p in one.parameters]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _document(plan: Plan, draws: Sequence[Draw], rows: pl.DataFrame, verdict: Sequence[str]) -> Document:
+def _document(plan: Plan, draws: Sequence[DrawnSystem], rows: pl.DataFrame, verdict: Sequence[str]) -> Document:
     inside, known = count_inside(rows)
     middle = median_error(rows, "response_time")
     numbers = [(f"{inside} of {known}", "measured values inside the intervals that were written before")]
@@ -170,7 +170,7 @@ def _figures(rows: pl.DataFrame) -> list[Section]:
     return found
 
 
-def _table(draws: Sequence[Draw]) -> Section:
+def _table(draws: Sequence[DrawnSystem]) -> Section:
     names = list(draws[0].options)
     columns = ("draw", *names, "inside", "of", *(f"{m.replace('_', ' ')}, median error" for m in METRICS), "note")
     rows = []

@@ -12,7 +12,7 @@ from sojourn.errors import StudyError
 from sojourn.measure.document import validity_rule
 from sojourn.measure.folder import RunFolder
 from sojourn.report import Section, Table, Text
-from sojourn.study.engine.analyses import TABLE_INDENT, Analysis, Parameter
+from sojourn.study.engine.analyses import TABLE_INDENT, Analysis, RecoveredParameter
 from sojourn.study.engine.findings import BLIND, TRAINING, Findings
 from sojourn.study.engine.plan import Plan
 from sojourn.study.web import figures
@@ -93,13 +93,13 @@ def _chosen(web: Web, options: Mapping[str, Any], place: int) -> Part | None:
     return next((part for part in web.parts if part.name == names[place]), None)
 
 
-def _known(web: Web, part: Part) -> list[Parameter]:
+def _known(web: Web, part: Part) -> list[RecoveredParameter]:
     """Interrupt and page, where both were put in and both were fitted."""
     fitted = times(web.model.of(part.factors))
     truth = {"interrupt_s": part.known.interrupt_s, "page_s": part.known.page_s}
     if not (set(truth) <= set(fitted) and part.factors["interrupt_s"]):
         return []
-    return [Parameter(part.name, name, true, *fitted[name]) for name, true in truth.items()]
+    return [RecoveredParameter(part.name, name, true, *fitted[name]) for name, true in truth.items()]
 
 
 def _demands(web: Web, part: Part) -> str:

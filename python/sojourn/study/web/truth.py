@@ -20,7 +20,7 @@ from sojourn.fit.forward import Spec
 from sojourn.measure.stationary import batch_interval
 from sojourn.report import Section, Table, Text
 from sojourn.simulate.host import Host, HostRun, simulate_host
-from sojourn.study.engine.analyses import Analysis, Parameter
+from sojourn.study.engine.analyses import Analysis, RecoveredParameter
 from sojourn.study.engine.findings import TRAINING, Findings
 from sojourn.study.engine.plan import Plan
 from sojourn.study.points import run_seed
@@ -65,7 +65,7 @@ def against_truth(found: Findings, plan: Plan, options: Mapping[str, Any]) -> An
     model, system = found.fitted, plan.system
     if not isinstance(model, FittedGroups) or not isinstance(system, WebVirtualSystem):
         raise StudyError("analysis two-class.truth", "[[analysis]]", 'use it with [system] kind = "web-virtual"')
-    parameters: list[Parameter] = []
+    parameters: list[RecoveredParameter] = []
     points: list[Point] = []
     parts = parts_of(found, plan)
     for part in parts:
@@ -79,12 +79,14 @@ def against_truth(found: Findings, plan: Plan, options: Mapping[str, Any]) -> An
     return Analysis((line,), sections, parameters=tuple(parameters))
 
 
-def covered(name: str, fitted: Fitted, host: Host) -> list[Parameter]:
+def covered(name: str, fitted: Fitted, host: Host) -> list[RecoveredParameter]:
     """Each fitted parameter whose true value the host has."""
     truth = _true(fitted.spec.model, host)
     inverse = {"interrupt_s": "mu1_per_s", "page_s": "mu2_per_s", "request_s": "mu_per_s"}
     return [
-        Parameter(name, label.removesuffix("_s"), 1 / true if label in inverse else true, e.value, e.low, e.high)
+        RecoveredParameter(
+            name, label.removesuffix("_s"), 1 / true if label in inverse else true, e.value, e.low, e.high
+        )
         for label, e in times(fitted).items()
         if (true := truth.get(inverse.get(label, label))) is not None
     ]
@@ -144,7 +146,7 @@ def said_saturated(points: Sequence[Point]) -> tuple[int, int]:
     return sum(not np.isfinite(p.known) for p in known), len(known)
 
 
-def _line(model: str, parameters: Sequence[Parameter], points: Sequence[Point]) -> str:
+def _line(model: str, parameters: Sequence[RecoveredParameter], points: Sequence[Point]) -> str:
     inside = sum(p.covered for p in parameters)
     text = f"truth known: {inside} of {len(parameters)} intervals of fitted parameters cover it"
     if found := own_error(points):
@@ -158,7 +160,7 @@ def _line(model: str, parameters: Sequence[Parameter], points: Sequence[Point]) 
     return text + (f"; at {wrong} of {of} rates it says saturated where the host is not" if wrong else "")
 
 
-def _section(model: str, parameters: Sequence[Parameter], points: Sequence[Point]) -> Section:
+def _section(model: str, parameters: Sequence[RecoveredParameter], points: Sequence[Point]) -> Section:
     lead = (
         "The host is simulated, so its demands are known. The model's own error is what remains when it is given the "
         "true parameters; the rest of a prediction's error comes from estimating them."
