@@ -220,6 +220,7 @@ class Data:
         weights = {name: np.sqrt(data.weight) * self.precision[name] for name in FITTED_TO}
         fixed, rate = self._fixed(data), data.means["throughput_per_s"]
 
+        @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # of trials far from any answer
         def residuals(theta: Array) -> Array:
             values = dict(fixed)
             values["mu_per_s" if self.spec.model == "mmm" else "mu2_per_s"] = np.exp(-theta[:, :1])
