@@ -1,7 +1,7 @@
 """Do the intervals of fitted parameters cover the truth at their level? Virtual hosts, many seeds, the whole path:
 simulated run folders, observations, fit.
 
-    python benches/virtual/coverage.py [--seeds 100] [--level 0.95] [--seconds 60] [--workers N] [--out FOLDER] [host …]
+    python benches/virtual/coverage.py [--seeds 100] [--level 0.95] [--seconds 60] [--replications 2] [--workers N] [--out FOLDER] [host …]
 
 Hosts: `one-core` and `all-lead` are what the priority variant describes exactly; they have no hand-off delay, which the
 fit cannot know (it finds one of 0 or more: an estimate at a bound), and which `…-known` tells it; `trailing` sends
@@ -71,12 +71,12 @@ def saturation_rate(host: Host) -> float:
 
 
 def one_seed(
-    host: Host, most: float, seed: int, seconds: float, level: float, given: dict[str, float | str]
+    host: Host, most: float, seed: int, seconds: float, level: float, times: int, given: dict[str, float | str]
 ) -> list[RecoveredParameter]:
-    """The parameters of one study: 12 runs and a fit."""
+    """The parameters of one study: 6 runs, each `times`, and a fit."""
     with tempfile.TemporaryDirectory() as out:
         runs = []
-        for replication in range(REPLICATIONS):
+        for replication in range(times):
             for share in SHARES:
                 rate = share * most
                 number = seed * 1000 + replication * 100 + round(100 * share)
@@ -87,9 +87,9 @@ def one_seed(
     return covered("", fitted, host)
 
 
-def rows_of(name: str, most: float, seed: int, seconds: float, level: float) -> list[dict[str, Any]]:
+def rows_of(name: str, most: float, seed: int, seconds: float, level: float, times: int) -> list[dict[str, Any]]:
     try:
-        found = one_seed(HOSTS[name], most, seed, seconds, level, GIVEN.get(name, {}))
+        found = one_seed(HOSTS[name], most, seed, seconds, level, times, GIVEN.get(name, {}))
     except SojournError as error:
         return [{"host": name, "seed": seed, "parameter": "none", "error": str(error)}]
     return [
@@ -99,10 +99,10 @@ def rows_of(name: str, most: float, seed: int, seconds: float, level: float) -> 
     ]  # fmt: skip
 
 
-def bench(name: str, seeds: int, seconds: float, level: float, workers: int) -> list[dict[str, Any]]:
+def bench(name: str, seeds: int, seconds: float, level: float, workers: int, times: int) -> list[dict[str, Any]]:
     most = saturation_rate(HOSTS[name])
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        jobs = [pool.submit(rows_of, name, most, seed, seconds, level) for seed in range(1, seeds + 1)]
+        jobs = [pool.submit(rows_of, name, most, seed, seconds, level, times) for seed in range(1, seeds + 1)]
         return [row for job in jobs for row in job.result()]
 
 
@@ -135,13 +135,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--level", type=float, default=0.95)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--replications", type=int, default=REPLICATIONS)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=HERE / time.strftime("%Y-%m-%d"))
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
     given.out.mkdir(parents=True, exist_ok=True)
     for name in given.hosts:
-        rows += bench(name, given.seeds, given.seconds, given.level, given.workers)
+        rows += bench(name, given.seeds, given.seconds, given.level, given.workers, given.replications)
         print("\n".join(summary(rows, given.level)), flush=True)
         write(given, rows)
 
@@ -155,7 +156,7 @@ def write(given: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
     head = [
         "# coverage",
         "",
-        f"Intervals at {given.level:.0%}, {given.seeds} seeds, {len(SHARES)} rates x {REPLICATIONS} runs of "
+        f"Intervals at {given.level:.0%}, {given.seeds} seeds, {len(SHARES)} rates x {given.replications} runs of "
         f"{given.seconds:g} s simulated. Error and spread of a delay whose truth is 0 are in per cent of 1 ms.",
         "",
     ]

@@ -9,7 +9,8 @@ from one_core import RESPONSE, A, S, observations
 
 from sojourn.errors import InputError
 from sojourn.fit import fit
-from sojourn.predict import gain, predict
+from sojourn.fit.forward import Spec
+from sojourn.predict import gain, predict, sensitivity
 
 FITTED = fit(observations(), variant="shared", given={"capacity": 100_000})
 
@@ -21,9 +22,24 @@ def test_values_intervals_and_inside() -> None:
         assert low is not None and high is not None and low < RESPONSE["shared"](rate) < high
         assert value == pytest.approx(RESPONSE["shared"](rate), rel=0.1)
     assert m.where(rate_per_s=200.0).frame["inside"].all() and not m.where(rate_per_s=300.0).frame["inside"].any()
-    assert "sampling noise" in m.message and "outside what was measured" in m.message
+    assert "errors at rates held out" in m.message and "outside what was measured" in m.message
     low, high = m.interval("saturation_rate", rate_per_s=100.0)
     assert low is not None and high is not None and low < 1 / (S + A) < high
+
+
+@pytest.mark.parametrize("busy", [0.1, 0.5, 0.9])
+def test_sensitivity_of_an_mm1_queue(busy: float) -> None:
+    """R = S/(1 - rate S): d log R / d log S = 1/(1 - rate S)."""
+    found = sensitivity(Spec("mmm", ""), {"mu_per_s": 1 / A}, busy / A, 1, 1)
+    assert found == pytest.approx(1 / (1 - busy), rel=1e-3)
+
+
+def test_the_interval_of_a_response_time_grows_with_the_load() -> None:
+    m = predict(FITTED, [60, 290], cores=1, nics=1)
+    (light, wide_low), (heavy, wide_high) = (
+        (m.value("response_time", rate_per_s=x), m.interval("response_time", rate_per_s=x)[1]) for x in (60.0, 290.0)
+    )
+    assert wide_low is not None and wide_high is not None and wide_high / heavy > 1.5 * wide_low / light - 0.5
 
 
 def test_a_wider_level_is_wider() -> None:

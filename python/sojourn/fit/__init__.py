@@ -12,7 +12,7 @@ Of the two-class model, which has rows of its own:
 observations    what a fit is given, checked; which runs may be used       bootstrap       resampled run means
 forward         parameters → what can be observed                          least_squares   one fit, or many in step
 fit, data       the estimators, outside and inside                         fitted          the result, fitted.toml
-compare         which variant, decided on held-out rates
+compare         which variant, decided on held-out rates               between_runs    what differs from run to run
 """
 
 from sojourn.fit.compare import Comparison, compare

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit import least_squares
+from sojourn.fit import between_runs, least_squares
 from sojourn.fit.bootstrap import Sampled
 from sojourn.fit.fitted import Row
 from sojourn.fit.forward import Spec
@@ -67,7 +67,20 @@ class Data:
         return Sets({k: v[None] for k, v in self.sampled.mean.items()}, np.ones((1, self.rate.size)))
 
     def resampled(self) -> Sets:
-        return Sets(self.sampled.means, self.sampled.weight)
+        """Bootstrap resamples, with what differs from run to run."""
+        return Sets(between_runs.varied(self.sampled, *self._gaps()), self.sampled.weight)
+
+    def _gaps(self) -> tuple[dict[str, Array], int]:
+        """Logarithms of measured over fitted by quantity (runs,), NaN where it takes no part; the number of unknowns."""
+        data, theta = self.point()
+        values = {name: value[:, None] for name, value in self.parameters((data, theta)).items()}
+        said = dict(FITTED_TO) | ({"softirq_leading": "softirq"} if "mu1_per_s" in values else {})
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = self.spec.solve(values, data.means["throughput_per_s"], self.cores, self.nics)
+            if "softirq_leading" in said:
+                found["softirq"] = data.means["throughput_per_s"] / values["mu1_per_s"] / self.nics
+            gaps = {name: np.log(data.means[name] / found[key])[0] for name, key in said.items()}
+        return {name: np.where(self.precision[name] > 0, gap, np.nan) for name, gap in gaps.items()}, len(values)
 
     def without_each_cell(self) -> Sets:
         cells = int(self.sampled.cell.max()) + 1

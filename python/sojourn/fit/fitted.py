@@ -66,8 +66,12 @@ class Fitted:
 
     def model_error_of(self, quantity: str) -> float:
         """The same for one of `ERRORS`; 0 where it was never measured."""
-        errors = [row[quantity] for row in self.held_out if quantity in row]
+        errors = self.errors_of(quantity)
         return math.sqrt(sum(e * e for e in errors) / len(errors)) if errors else 0.0
+
+    def errors_of(self, quantity: str) -> list[float]:
+        """Each held-out error of one of `ERRORS`."""
+        return [row[quantity] for row in self.held_out if quantity in row]
 
     def inside(self, rate_per_s: float, cores: int, nics: int) -> bool:
         """Whether this configuration was measured at rates around this one."""
