@@ -270,6 +270,8 @@ def summary(frame: pl.DataFrame) -> str:
 
 
 def _counts(rows: pl.DataFrame) -> list[str]:
+    if "inside" not in rows.columns:
+        return ["Nothing was predicted."]
     known = rows.filter(pl.col("inside").is_not_null(), pl.col("valid"))
     lines = [f"{known['inside'].sum()} of {known.height} measured values of valid runs lie inside."]
     for metric in ("response_time", "saturation_rate"):

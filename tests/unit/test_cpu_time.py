@@ -40,6 +40,21 @@ def test_the_tree_with_children_that_ended_and_the_cores_that_may_be_used(tmp_pa
     assert found.machine_s == pytest.approx(2 * (1000 + 10 + 100 + 3 + 7) * TICK_S) and found.cores == 2
 
 
+def test_what_only_gets_what_nobody_else_wants_is_not_counted(tmp_path: Path) -> None:
+    """Spinners in a group with `cpu.idle = 1` had 300 of the 400 ticks that are nice; a nice process outside had the rest."""
+    proc, groups = tmp_path / "proc", tmp_path / "groups"
+    for name, idle, pid in (("idle", "1", 10), ("plain", "0", 20)):
+        (groups / "cpu" / name).mkdir(parents=True)
+        (groups / "cpu" / name / "cpu.idle").write_text(idle + "\n")
+        (groups / "cpu" / name / "cgroup.procs").write_text(f"{pid}\n")
+    proc.mkdir()
+    process(proc, 10, 1, (300, 0))
+    process(proc, 20, 1, (100, 0))
+    (proc / "stat").write_text("cpu0 1000 400 100 5000 50 3 7 9 0 0\n")
+    found = cpu_time([1], cores=[0], proc=proc, groups=groups)
+    assert found.machine_s == pytest.approx((1000 + 100 + 100 + 3 + 7) * TICK_S)
+
+
 def test_this_process_is_seen() -> None:
     before = cpu_time([os.getpid()])
     while os.times().user + os.times().system < 0.05:

@@ -14,13 +14,14 @@ from pathlib import Path
 from sojourn.measure.watched import GROUPS
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
-BUSY = (1, 2, 3, 6, 7)  # columns of a cpu line of /proc/stat: user, nice, system, irq, softirq
+BUSY, NICE = (1, 2, 3, 6, 7), 2  # columns of a cpu line of /proc/stat: user, nice, system, irq, softirq
 PARENT, TIMES = 1, slice(11, 15)  # columns of /proc/PID/stat behind the name: utime, stime, cutime, cstime
 
 
 @dataclass(frozen=True)
 class CpuTime:
-    """Seconds since the start of the machine: `machine_s` busy on `cores`, `own_s` of the tree."""
+    """Seconds since the start of the machine: `machine_s` busy on `cores`, but for what only gets what nobody else wants (control
+    groups with `cpu.idle = 1`, as those of idle-priority spinners); `own_s` of the tree."""
 
     machine_s: float
     own_s: float
@@ -28,15 +29,19 @@ class CpuTime:
 
 
 def cpu_time(
-    roots: Iterable[int], cgroups: Iterable[str] = (), cores: Collection[int] | None = None, proc: Path = PROC
-) -> CpuTime:
+    roots: Iterable[int], cgroups: Iterable[str] = (), cores: Collection[int] | None = None, proc: Path = PROC,
+    groups: Path = CGROUPS,
+) -> CpuTime:  # fmt: skip
     """Now: of the processes `roots`, of those in `cgroups` (paths below /sys/fs/cgroup) and of all that these started, beside
     all that ran on `cores` (by default those that this process may use)."""
     used = os.sched_getaffinity(0) if cores is None else cores
     tick_s = 1 / os.sysconf("SC_CLK_TCK")
     lines = [line.split() for line in (proc / "stat").read_text().splitlines() if line.startswith("cpu")]
-    busy = sum(int(line[k]) for line in lines for k in BUSY if line[0].removeprefix("cpu") in set(map(str, used)))
+    counted = [line for line in lines if line[0].removeprefix("cpu") in set(map(str, used))]
+    busy = sum(int(line[k]) for line in counted for k in BUSY)
     stats = _stats(proc)
+    idle = sum(int(ticks) for pid in _of_idle_groups(groups) if pid in stats for ticks in stats[pid][TIMES])
+    busy -= min(idle, sum(int(line[NICE]) for line in counted))
     children: dict[int, list[int]] = {}
     for pid, stat in stats.items():
         children.setdefault(int(stat[PARENT]), []).append(pid)
@@ -69,6 +74,18 @@ def _members(group: str) -> list[int]:
     for file in files:
         try:
             found += [int(pid) for pid in file.read_text().split()]
+        except OSError:
+            continue
+    return found
+
+
+def _of_idle_groups(groups: Path) -> set[int]:
+    """The processes of control groups with `cpu.idle = 1`."""
+    found: set[int] = set()
+    for file in groups.rglob("cpu.idle"):
+        try:
+            if file.read_text().strip() == "1":
+                found |= {int(pid) for pid in (file.parent / "cgroup.procs").read_text().split()}
         except OSError:
             continue
     return found
