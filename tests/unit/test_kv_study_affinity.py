@@ -5,34 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-import polars as pl
+import numpy as np
 import pytest
+from kv_rows import row, rows_of
 
-from sojourn.study.kv.models import Shape, fit_times, placed_cores
+from sojourn.study.kv.models.placed import named, shares_of, solved
+from sojourn.study.kv.models.work import CLIENT, NET, SERVER, WORKERS
 from sojourn.system.kv.affinity import Affinity, assigned, pin
 
-CPU = {"client_cpu_s": 8e-6, "net_cpu_s": 10e-6, "worker_cpu_s": 0.0, "server_cpu_s": 6e-6}
-REST = {"workload": "get", "servers": 1, "proxies": 1}
+CPU = {CLIENT: 8e-6, NET: 10e-6, WORKERS: 0.0, SERVER: 6e-6}
 
 
-def times(clients: tuple[int, ...] = (1, 8, 64), response_s: float = 50e-6, **more: float):  # type: ignore[no-untyped-def]
-    rows = [
-        {
-            "clients": n,
-            "response_s": response_s,
-            "own_s": 0.0,
-            "mw_response_s": 30e-6,
-            "service_s": 20e-6,
-            "net_s": 10e-6,
-            **REST,
-            **CPU,
-            **more,
-        }
-        for n in clients
-    ]
-    return fit_times(pl.DataFrame(rows))
+def solve(clients: int, cores: Sequence[int], workers: int = 0, delay_s: float = 0.0, **more: float) -> float:
+    """Throughput of one server behind one middleware."""
+    rows = rows_of(row(1.0, clients, workers=workers))
+    times = {name: np.array([value]) for name, value in (CPU | more).items()}
+    return float(solved(rows, times, np.array([delay_s]), cores).throughput_per_s[0])
 
 
 def test_the_client_has_a_core_of_its_own_and_the_rest_is_dealt() -> None:
@@ -66,38 +57,38 @@ def test_a_process_is_kept_with_all_its_threads() -> None:
 
 
 def test_one_client_meets_nobody() -> None:
-    """The response time at the fewest clients is what was measured, whatever the delay is."""
-    found = placed_cores(times(), Shape(1, 1, 0), 1, assigned([0, 1], 1, 1))
-    assert found.cycle_s == pytest.approx(50e-6, rel=1e-6)
+    """Its cycle is all times and the delay."""
+    assert solve(1, [0, 1], delay_s=26e-6) == pytest.approx(1 / 50e-6, rel=1e-6)
 
 
 def test_many_clients_fill_the_core_that_works_most() -> None:
     """Asymptotic bound: one over the sum of the CPU times on the busiest core, server and middleware on core 0."""
-    found = placed_cores(times(), Shape(1, 1, 0), 500, assigned([0, 1], 1, 1))
-    assert found.throughput_per_s == pytest.approx(1 / 16e-6, rel=1e-3)
-    assert found.bottleneck == "cores 0 (middleware, server)"
-    apart = placed_cores(times(), Shape(1, 1, 0), 500, assigned([0, 1, 2], 1, 1))
-    assert apart.throughput_per_s == pytest.approx(1 / 10e-6, rel=1e-3)
+    assert solve(500, [0, 1]) == pytest.approx(1 / 16e-6, rel=1e-3)
+    assert solve(500, [0, 1, 2]) == pytest.approx(1 / 10e-6, rel=1e-3)
+    where = assigned([0, 1], 1, 1)
+    assert [named(cores, where) for cores in shares_of(where, False)] == [
+        "cores 1 (client)",
+        "cores 0 (middleware, server)",
+    ]
 
 
 def test_two_balanced_queues_have_the_textbook_throughput() -> None:
     """Balanced network of K queues, no delay: X = N/(D (N + K - 1)), Lazowska et al. 1984, section 5.4."""
-    balanced = times(client_cpu_s=16e-6, response_s=32e-6)
     for n in (1, 5, 20):
-        found = placed_cores(balanced, Shape(1, 1, 0), n, assigned([0, 1], 1, 1))
-        assert found.throughput_per_s == pytest.approx(n / (16e-6 * (n + 1)), rel=1e-4)
+        assert solve(n, [0, 1], **{CLIENT: 16e-6}) == pytest.approx(n / (16e-6 * (n + 1)), rel=1e-3)
 
 
 def test_workers_bound_what_gets_through() -> None:
-    own = {"worker_cpu_s": 20e-6, "net_cpu_s": 2e-6}
-    few, many = (placed_cores(times(**own), Shape(1, 1, w), 64, assigned(range(8), 1, 1)) for w in (1, 64))
-    assert few.throughput_per_s <= 1 / 26e-6 * 1.001 < many.throughput_per_s
+    own = {WORKERS: 20e-6, NET: 2e-6}
+    few, many = (solve(64, range(8), workers, **own) for workers in (1, 64))
+    assert few <= 1 / 26e-6 * 1.001 < many
 
 
-def test_times_between_fitted_counts_are_straight_in_one_over_the_clients() -> None:
-    rows = pl.DataFrame(
-        [{"clients": n, "response_s": 1e-4, "own_s": 0.0, "mw_response_s": 5e-5, "service_s": 2e-5, "net_s": 1e-5, **REST, **CPU,
-          "server_cpu_s": 1e-6 + 9e-6 / n} for n in (1, 16, 64)]
-    )  # fmt: skip
-    for n in (4, 25):
-        assert fit_times(rows).at("server_cpu_s", n) == pytest.approx(1e-6 + 9e-6 / n, rel=1e-9)
+def test_points_of_many_configurations_are_solved_at_once() -> None:
+    """Each as by itself, in the order of the rows."""
+    rows = rows_of(row(1.0, 3, workers=0), row(1.0, 30, servers=2, workers=0), row(1.0, 3, proxies=2, workers=4))
+    times = {name: np.full(3, value) for name, value in CPU.items()}
+    together = solved(rows, times, np.zeros(3), [0, 1, 2]).throughput_per_s
+    one = {name: value[:1] for name, value in times.items()}
+    alone = [solved(part, one, np.zeros(1), [0, 1, 2]).throughput_per_s[0] for part in rows.iter_slices(1)]
+    assert together == pytest.approx(alone)

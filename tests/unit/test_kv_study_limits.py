@@ -9,9 +9,8 @@ from kv_rows import row as row_of
 from kv_rows import rows_of
 
 from sojourn.report import Document, Table, render_html
-from sojourn.study.estimate import Estimate
 from sojourn.study.kv.limits import limited_by, limits_section, marked, too_small, uses
-from sojourn.study.kv.models import Limits, Prediction, Times, limits_of
+from sojourn.study.kv.models import Limits, Prediction, fit_sent
 from sojourn.study.kv.models.limits import CPU, NETWORK
 from sojourn.system.kv.hosts import HostOptions, Hosts
 
@@ -74,23 +73,36 @@ ANSWER_BIT = 1124 * 8
 def test_known_limits_bound_a_prediction() -> None:
     """25 Mbit/s carry 2780 answers of 1124 bytes a second from each server; a tenth of a core works 5000 of 20 µs."""
     free = Prediction(20, 10_000.0, {"net": 0.5})
-    times = Times(*[Estimate(1e-3, 1e-3, 1e-3)] * 2, {}, {"server_cpu_s": ((0.0,), (20e-6,))})
     for servers, cores, most, by in ((1, None, 25e6 / ANSWER_BIT, NETWORK), (3, 0.1, 3 * 25e6 / ANSWER_BIT, NETWORK),
                                      (1, 0.05, 2500.0, CPU), (4, None, 10_000.0, "net")):  # fmt: skip
-        found = Limits(servers, 25e6, ANSWER_BIT, cores).on(free, times)
+        found = Limits(servers, 25e6, ANSWER_BIT, cores).on(free, 20e-6)
         assert found.throughput_per_s == pytest.approx(most)
         assert found.cycle_s == pytest.approx(20 / most), "Little's law: all clients are somewhere"
         assert found.utilisation["net"] == pytest.approx(0.5 * most / 10_000)
         assert found.bottleneck == by or most == 10_000.0
-    assert Limits().on(free, times) == free
+    assert Limits().on(free, 20e-6) == free
 
 
-def test_limits_are_fitted_from_bits_of_an_operation() -> None:
-    """Two servers answer 5000 and 6000 operations a second, of 9000 bit each, half of it by each."""
-    sent = {"server_rate_bit_per_s": 1e8, "server_cores": 0.25}
-    rows = rows_of(*(row(x, 2, server_sent_bit_per_s=x * 9000 / 2, **sent) for x in (5000.0, 6000.0)))
-    assert limits_of(rows) == Limits(2, 1e8, pytest.approx(9000.0), 0.25)
-    assert limits_of(rows_of(row(5000.0))) == Limits(1)
+def test_bits_of_an_operation_are_a_sum_of_parts() -> None:
+    """An answer has 600 bit, and 8400 a KiB: a get of one key of 2 KiB, where none was fitted, 17 400; half of it of each server."""
+    known = {"server_rate_bit_per_s": 1e8, "server_cores": 0.25}
+    points = [
+        ("get", 1024, 9000.0),
+        ("get", 512, 4800.0),
+        ("multi-3", 1024, 25800.0),
+        ("set", 1024, 600.0),
+        ("multi-9", 512, 38400.0),
+    ]
+    seen = [
+        row(x, 2, workload=w, value_bytes=b, design="direct", sharded=False, server_sent_bit_per_s=x * bit / 2, **known)
+        for x in (5000.0, 6000.0)
+        for w, b, bit in points
+        if w != "set"
+    ]
+    found = fit_sent(rows_of(*seen))
+    asked = rows_of(row(1.0, 2, workload="get", value_bytes=2048, design="direct"))
+    assert found.limits(asked) == Limits(2, 1e8, pytest.approx(17400.0, rel=1e-3), 0.25)
+    assert fit_sent(rows_of(row(5000.0))).limits(asked) == Limits(2)
 
 
 def test_what_others_took_is_not_held_against_the_machine() -> None:

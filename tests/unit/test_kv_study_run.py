@@ -57,7 +57,7 @@ name = "kv.models"
 def test_the_studies_of_the_tree_are_sound() -> None:
     whole, quick = (read_plan(ROOT / "studies/kv", quick=q) for q in (False, True))
     assert len(whole.measured) > 800
-    assert 100 <= len(quick.measured) <= 160  # at about a second and a half each, four minutes
+    assert 100 <= len(quick.measured) <= 200  # at about two and a quarter seconds each, seven minutes
     assert whole.fingerprint != quick.fingerprint
     assert sum(p.section == "factorial" for p in whole.measured) == 8 * 3 * 3
     direct = {(p.factors["workers"], p.factors["proxies"]) for p in whole.measured if p.factors["design"] == "direct"}
@@ -71,18 +71,16 @@ def test_the_studies_of_the_tree_are_sound() -> None:
 
 @pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.parametrize("name", ["kv", "kv-limited"])
-def test_ends_of_each_curve_are_fitted_and_something_is_held_out(name: str, quick: bool) -> None:
-    """A model predicts between client counts, not beyond them."""
+def test_whole_configurations_are_held_out(name: str, quick: bool) -> None:
+    """With all their client counts, in every section: a model predicts what was fitted nowhere."""
     plan = read_plan(ROOT / "studies" / name, quick=quick)
-    curves: dict[str, dict[int, bool]] = {}
+    fitted: dict[str, set[bool]] = {}
     for point in plan.measured:
         others = {k: v for k, v in point.factors.items() if k != "clients"}
-        fitted = plan.is_fitted(point.section, point.factors)
-        curves.setdefault(repr((point.section, others)), {})[int(point.factors["clients"])] = fitted
-    for curve in curves.values():
-        order = [fitted for _, fitted in sorted(curve.items())]
-        assert order[0] and order[-1]
-        assert len(order) < 3 or not all(order)
+        fitted.setdefault(repr(others), set()).add(plan.is_fitted(point.section, point.factors))
+    assert all(len(kinds) == 1 for kinds in fitted.values())
+    out = sum(kinds == {False} for kinds in fitted.values())
+    assert 2 <= out < len(fitted) / 2
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ def test_points_lack_what_their_design_lacks() -> None:
     of = system().settled
     assert of({"design": "none", "proxies": 2, "workers": 8, "sharded": True, "clients": 4}, "x") == {
         "design": "none", "servers": 1, "proxies": 0, "workers": 0, "workload": "get", "sharded": False, "clients": 4,
+        "value_bytes": 1024,
     }  # fmt: skip
     direct = of({"design": "direct", "workers": 8, "clients": 1, "proxies": 2}, "x")
     assert (direct["workers"], direct["proxies"], direct["clients"]) == (0, 2, 2), "a client at least for each target"
@@ -49,6 +50,7 @@ def test_points_lack_what_their_design_lacks() -> None:
         ({"workers": 0}, 'give one at least, or design = "direct"'),
         ({"proxies": 0}, 'give one at least, or design = "none"'),
         ({"servers": 4}, r"give a value in \[1.0, 3.0\]"),
+        ({"value_bytes": 1 << 15}, r"give a value in \[1.0, 16384"),
         ({"client": 4}, "did you mean clients\\? \\(use one of design, servers"),
     ],
 )

@@ -6,7 +6,7 @@ Map: `system` options, load, factors · `hosts` on loopback or each in a namespa
 a row each · `simulated` the same with known times.
 """
 
-from sojourn.system.kv.frame import CONFIGURATION, configurations, frame, name_of
+from sojourn.system.kv.frame import CONFIGURATION, configurations, frame, name_of, point_frame
 from sojourn.system.kv.system import KvLoad, KvOptions, KvSystem
 
-__all__ = ["CONFIGURATION", "KvLoad", "KvOptions", "KvSystem", "configurations", "frame", "name_of"]
+__all__ = ["CONFIGURATION", "KvLoad", "KvOptions", "KvSystem", "configurations", "frame", "name_of", "point_frame"]

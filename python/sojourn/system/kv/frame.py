@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from sojourn.measure.folder import RunFolder
 
-CONFIGURATION = ("design", "servers", "proxies", "workers", "workload", "sharded")
+CONFIGURATION = ("design", "servers", "proxies", "workers", "workload", "sharded", "value_bytes")
 FACTORS = {
     "design": pl.String, "servers": pl.Int64, "proxies": pl.Int64, "workers": pl.Int64, "workload": pl.String,
-    "sharded": pl.Boolean, "clients": pl.Int64,
+    "sharded": pl.Boolean, "value_bytes": pl.Int64, "clients": pl.Int64,
 }  # fmt: skip
 # column → metric, station, quantile
 METRICS: dict[str, tuple[str, str, float | None]] = {
@@ -42,6 +42,7 @@ SCHEMA: dict[str, Any] = {
     **dict.fromkeys(METRICS, pl.Float64), "queue_length_error": pl.Float64, "other_processes_cores": pl.Float64, **SAID,
 }  # fmt: skip
 NORMAL = 1.96
+USUAL_BYTES = 1024  # of a value
 
 
 def frame(folders: Sequence[RunFolder]) -> pl.DataFrame:
@@ -53,7 +54,8 @@ def frame(folders: Sequence[RunFolder]) -> pl.DataFrame:
 
 def _row(folder: RunFolder) -> dict[str, Any]:
     manifest = folder.manifest
-    found = {name: manifest["factors"][name] for name in FACTORS}
+    said = {"value_bytes": USUAL_BYTES} | manifest.get("conditions", {}).get("load", {})  # it was no factor before
+    found = {name: manifest["factors"].get(name, said.get(name)) for name in FACTORS}
     found |= {"run": folder.path.name, "section": manifest["section"], "repetition": manifest.get("repetition", 1)}
     found |= {"valid": manifest["valid"], "disturbed": any(r.startswith("disturbed") for r in manifest["reasons"])}
     found |= {"other_processes_cores": manifest["checks"].get("others"), **{k: manifest["kv"].get(k) for k in SAID}}
@@ -67,6 +69,12 @@ def _row(folder: RunFolder) -> dict[str, Any]:
     return found
 
 
+def point_frame(factors: Mapping[str, Any]) -> pl.DataFrame:
+    """One row with the factors of a point, as `frame` has them."""
+    given = {"value_bytes": USUAL_BYTES, **factors}
+    return pl.DataFrame([{name: given[name] for name in FACTORS}], schema=FACTORS)
+
+
 def configurations(rows: pl.DataFrame) -> list[tuple[dict[str, Any], pl.DataFrame]]:
     """The rows of each configuration (all sections together), ordered by clients."""
     parts = rows.sort(*CONFIGURATION, "clients", "repetition").partition_by(
@@ -76,7 +84,7 @@ def configurations(rows: pl.DataFrame) -> list[tuple[dict[str, Any], pl.DataFram
 
 
 def name_of(configuration: dict[str, Any]) -> str:
-    """Short text for tables: "staged, 2 servers, 1 proxy, 8 workers, get"."""
+    """Short text for tables: "staged, 2 servers, 1 proxy, 8 workers, get"; the size of values where it is not 1024 bytes."""
     c = configuration
     count = lambda n, word: f"{n} {word}{'s' * (n != 1)}"  # noqa: E731
     parts = [str(c["design"]), count(c["servers"], "server")]
@@ -84,4 +92,6 @@ def name_of(configuration: dict[str, Any]) -> str:
         parts += [f"{c['proxies']} prox{'y' if c['proxies'] == 1 else 'ies'}"]
     if c["design"] == "staged":
         parts += [count(c["workers"], "worker")]
-    return ", ".join([*parts, str(c["workload"]), *(["sharded"] if c["sharded"] else [])])
+    parts += [str(c["workload"])] + (["sharded"] if c["sharded"] else [])
+    size = c.get("value_bytes", USUAL_BYTES)
+    return ", ".join([*parts, *([f"{size} bytes"] if size != USUAL_BYTES else [])])

@@ -24,7 +24,7 @@ from sojourn.system.kv.counted import Counting
 from sojourn.system.kv.hosts import CLIENT, Hosts
 from sojourn.system.kv.reading import keep_records, rows_of, said_of
 from sojourn.system.kv.service import KvService, Server
-from sojourn.system.kv.system import KvSystem
+from sojourn.system.kv.system import MOST_BYTES, KvSystem
 from sojourn.system.system import Point
 from sojourn.testbed.memcached import start_server
 
@@ -35,13 +35,13 @@ MIXES = {"set": (1.0, 0.0), "get": (0.0, 1.0), "mixed": (1.0, 1.0)}
 
 @contextmanager
 def open_session(system: KvSystem, hosts: Hosts) -> Iterator[KvSession]:
-    """Starts all servers and stores every key at each.
+    """Starts all servers; the first run stores every key at each.
 
     Raises:
-        ServiceError: one does not start, or does not keep what is stored.
+        ServiceError: one does not start.
     """
     load = system.load
-    memory_bytes = max(64 << 20, 4 * load.keys * (load.value_bytes + 512))
+    memory_bytes = max(64 << 20, 4 * load.keys * (max(load.value_bytes, MOST_BYTES) + 512))
     with ExitStack() as stack:
         servers: list[Server] = []
         for k in range(system.options.servers):
@@ -49,18 +49,17 @@ def open_session(system: KvSystem, hosts: Hosts) -> Iterator[KvSession]:
             servers.append(start_server(memory_bytes=memory_bytes, **hosts.server_options(host)))
             stack.callback(servers[-1].stop)
             hosts.started(host, list(servers[-1].pids.values()))
-        session = KvSession(system, hosts, servers)
-        session.populate()
-        yield session
+        yield KvSession(system, hosts, servers)
 
 
-@dataclass(frozen=True)
+@dataclass
 class KvSession:
-    """Runs points on servers that are there."""
+    """Runs points on servers that are there. `stored_bytes`: the size of the values that they have; 0 before the first run."""
 
     system: KvSystem
     hosts: Hosts
     servers: list[Server]
+    stored_bytes: int = 0
 
     def conditions(self, point: Point) -> dict[str, Any]:
         """Alike for all points: what differs between them are factors, and ports are given anew with each start."""
@@ -68,9 +67,15 @@ class KvSession:
         said = {"system": self.system.options.model_dump(), "load": load, "server": self.servers[0].kind}
         return {"load": load, "machine": machine(), "conditions": said}
 
-    def populate(self) -> None:
-        """Stores every key at every server, and reads some back."""
-        factors = {"workload": "get", "clients": len(self.servers)}
+    def store(self, value_bytes: int) -> None:
+        """Stores every key at every server with values of this size, and reads some back; nothing where they have it.
+
+        Raises:
+            ServiceError: one does not keep what is stored.
+        """
+        if value_bytes == self.stored_bytes:
+            return
+        factors = {"workload": "get", "clients": len(self.servers), "value_bytes": value_bytes}
         config = self._load([server.url for server in self.servers], factors, 1, 0.05)
         config["kv"]["populate"] = True
         with tempfile.TemporaryDirectory(prefix="sojourn-kv-") as out:
@@ -82,6 +87,7 @@ class KvSession:
         if done["misses"] or not done["keys_asked"]:
             said = f"{done['misses']} of {done['keys_asked']} keys are missing"
             raise ServiceError(said, "population of the servers", "give more memory")
+        self.stored_bytes = value_bytes
 
     def ping(self) -> dict[str, float]:
         """Round trip of `version` from the client to the first server, s: median, smallest, largest of 200."""
@@ -106,6 +112,7 @@ class KvSession:
         """
         factors, load = point.factors, self.system.load
         servers = self.servers[: int(factors["servers"])]
+        self.store(int(factors["value_bytes"]))
         ping = self.ping()
         with closing(KvService(self.hosts, servers, factors, out.with_name(f".{out.name}"))) as service:
             meters = self.hosts.meters(service.on_hosts)
@@ -161,7 +168,7 @@ class KvSession:
         sets, gets = MIXES.get(workload, (0.0, 1.0))
         return kv_load(
             urls, connections=factors["clients"], duration_s=duration_s, set_weight=sets, get_weight=gets, multi_get=keys,
-            keys=self.system.load.keys, value_bytes=self.system.load.value_bytes, populate=False, seed=seed, timeout_s=5.0,
+            keys=self.system.load.keys, value_bytes=factors["value_bytes"], populate=False, seed=seed, timeout_s=5.0,
             record_limit=RECORDS,
         )  # fmt: skip
 

@@ -23,6 +23,7 @@ from sojourn.measure.metrics import row
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.model import Closed, Delay, Model, Pool, Queue
 from sojourn.model.nouns import Station
+from sojourn.system.kv.frame import USUAL_BYTES
 from sojourn.system.kv.system import STAGED, KvSystem
 from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor, Point
@@ -71,9 +72,14 @@ class SimulatedKv(KvSystem):
     def factors(self) -> dict[str, Factor]:
         only = {
             "design": Factor(default=STAGED, values=(STAGED,)), "workload": Factor(default="get", values=("get",)),
-            "sharded": Factor(default=False, values=(False,)),
+            "sharded": Factor(default=False, values=(False,)), "value_bytes": Factor(default=USUAL_BYTES, values=(USUAL_BYTES,)),
         }  # fmt: skip
         return {**super().factors, **only}
+
+    @property
+    def value_bytes(self) -> int:
+        """Of no effect here."""
+        return USUAL_BYTES
 
     def model(self, factors: Mapping[str, Any]) -> Model:
         """The queueing network at a point."""

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError
 from sojourn.measure.resources import Resource
+from sojourn.system.kv.frame import USUAL_BYTES
 from sojourn.system.kv.hosts import HostOptions, Hosts, open_hosts
 from sojourn.system.seconds import Seconds
 from sojourn.system.system import Factor, Value, all_factors
@@ -19,6 +20,7 @@ from sojourn.system.system import Factor, Value, all_factors
 WORKLOAD = re.compile(r"set|get|mixed|multi-[1-9][0-9]{0,2}")
 NONE, DIRECT, STAGED = "none", "direct", "staged"
 RESOURCES = ("client", "servers", "middleware")
+MOST_BYTES = 1 << 14  # of a value where a point sets it; [load] may have larger ones
 
 
 class KvOptions(HostOptions):
@@ -30,7 +32,8 @@ class KvOptions(HostOptions):
 
 
 class KvLoad(BaseModel):
-    """`[load]`: what every run has in common. The keys are stored before the first run, and every value read is compared."""
+    """`[load]`: what every run has in common; `value_bytes` where a point does not set it. The keys are stored before the first
+    run, and again where values get another size; every value read is compared."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -39,7 +42,7 @@ class KvLoad(BaseModel):
     every_s: Seconds = Field(default=0.1, alias="every", ge=0.01, le=10)
     seed: int = Field(default=1, ge=0)
     keys: int = Field(default=10_000, ge=10, le=10_000_000)
-    value_bytes: int = Field(default=1024, ge=1, le=1 << 20)
+    value_bytes: int = Field(default=USUAL_BYTES, ge=1, le=1 << 20)
 
 
 class KvSystem:
@@ -56,7 +59,7 @@ class KvSystem:
     def factors(self) -> dict[str, Factor]:
         """`design`: none (clients ask the servers), direct (event loops) or staged (net thread, queue, `workers` of each
         middleware); `workload`: set, get, mixed (half and half) or multi-KEYS, a get of so many; `sharded`: such a get is split
-        over the servers; `clients`: connections over all middlewares, or servers."""
+        over the servers; `clients`: connections over all middlewares, or servers; `value_bytes`: of each value."""
         return {
             "design": Factor(default=STAGED, values=(NONE, DIRECT, STAGED)),
             "servers": Factor(default=1, low=1, high=self.options.servers),
@@ -65,7 +68,13 @@ class KvSystem:
             "workload": Factor(default="get"),
             "sharded": Factor(default=False),
             "clients": Factor(default=1, low=1, high=4096),
+            "value_bytes": Factor(default=self.value_bytes, low=1, high=max(MOST_BYTES, self.value_bytes)),
         }
+
+    @property
+    def value_bytes(self) -> int:
+        """Where a point does not set it."""
+        return self.load.value_bytes
 
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         """All factors, without what the design does not have: none has no middleware, only staged has workers. There is a

@@ -6,19 +6,19 @@ s_k = E[max(1, (1 + B_k)/C)], with B_k the number of other threads that work. Th
 probability X s_j D_j/threads_j (its share of one customer less: (N-1)/N, as in Schweitzer's approximation); X comes from
 the network with the stretched times; a fixed point, solved by damped substitution.
 Source of the parts: Jacobson and Lazowska, Analyzing queueing networks with simultaneous resource possession, CACM 25(2),
-1982 (surrogate delays); Lazowska et al. (1984), chapter 11. CPU times per operation are the instrumented ones, between
-fitted client counts straight in 1/N. Limits: all cores equal, threads not pinned, one machine.
+1982 (surrogate delays); Lazowska et al. (1984), chapter 11. Limits: all cores equal, threads not pinned, one machine.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import binom
 
 from sojourn.study.kv.models.network import Demands, Prediction, Shape, solve
-from sojourn.study.kv.models.times import Times
+from sojourn.study.kv.models.work import CLIENT, NET, SERVER, WORKERS
 
 ROUNDS, CLOSE, DAMPING = 60, 1e-4, 0.5
 
@@ -31,34 +31,20 @@ class Group:
     cpu_s: float
 
 
-def shared_cores(times: Times, shape: Shape, clients: int, cores: float) -> Prediction:
-    """The network with stretched times; `utilisation` has "cores" too. Delays are what the client and the service take longer
-    at the fewest clients than their stretched CPU times."""
-    light = groups_at(times, shape, times.fewest)
-    rest, delay = _delays(times, shape, light, dict.fromkeys(light, 1.0))
-    _, stretch = _fixed_point(light, shape, rest, delay, times.fewest, cores)
-    rest, delay = _delays(times, shape, light, stretch)
-    groups = groups_at(times, shape, clients)
-    found, _ = _fixed_point(groups, shape, rest, delay, clients, cores)
+def shared_cores(
+    seconds: Mapping[str, float], rest_s: float, network_s: float, shape: Shape, clients: int, cores: float
+) -> Prediction:
+    """The network with stretched times; `utilisation` has "cores" too. `seconds`: CPU time of an operation by component (`work`);
+    `rest_s` of an answer inside the middleware beside it, `network_s` outside."""
+    groups = {
+        "client": Group(1, seconds.get(CLIENT, 0.0)),
+        "net": Group(max(shape.proxies, 1), seconds.get(NET, 0.0)),
+        "workers": Group(max(shape.workers * shape.proxies, 1), seconds.get(WORKERS, 0.0)),
+        "servers": Group(shape.servers, seconds.get(SERVER, 0.0)),
+    }
+    found, _ = _fixed_point(groups, shape, rest_s, network_s, clients, cores)
     used = sum(g.cpu_s for g in groups.values()) * found.throughput_per_s / cores
     return Prediction(clients, found.throughput_per_s, found.utilisation | {"cores": used})
-
-
-def groups_at(times: Times, shape: Shape, clients: int) -> dict[str, Group]:
-    """The threads and their CPU times at `clients`."""
-    return {
-        "client": Group(1, times.at("client_cpu_s", clients)),
-        "net": Group(max(shape.proxies, 1), times.at("net_cpu_s", clients)),
-        "workers": Group(max(shape.workers * shape.proxies, 1), times.at("worker_cpu_s", clients)),
-        "servers": Group(shape.servers, times.at("server_cpu_s", clients)),
-    }
-
-
-def _delays(times: Times, shape: Shape, light: dict[str, Group], stretch: dict[str, float]) -> tuple[float, float]:
-    """What is no CPU time: within the service, and between client and middleware."""
-    cpu = {k: g.cpu_s * stretch[k] for k, g in light.items()}
-    in_service = cpu["servers"] / (shape.servers if shape.to_all else 1) + cpu["workers"]
-    return max(times.light_service_s.value - in_service, 0.0), max(times.network_s.value - cpu["client"], 0.0)
 
 
 def _fixed_point(

@@ -20,30 +20,20 @@ from scipy.special import stdtrit
 from sojourn.study.estimate import Estimate, estimate
 from sojourn.study.kv.models.light import waiting_s
 
-INSTRUMENTED = ("net_s", "service_s", "net_cpu_s", "worker_cpu_s", "server_cpu_s", "client_cpu_s", "own_s")
+INSTRUMENTED = ("net_s", "server_cpu_s")
 
 
 @dataclass(frozen=True)
 class Times:
-    """`network_s` and `light_service_s` at the fewest clients; `means` over all fitted runs; `curves` by clients: what
-    the machine needs per operation changes with the load (more is done at each waking). `fewest`: that client count.
-    `held_s`: of a worker outside the servers, at the fewest clients; `light_waiting_s`: what of `light_service_s` is
-    waiting for a server that another client uses (0 for one client); `light_cycle_s`: a client's cycle there."""
+    """`network_s` and `light_service_s` at the fewest clients; `means` over all fitted runs. `held_s`: of a worker outside the
+    servers, at the fewest clients; `light_waiting_s`: what of `light_service_s` is waiting for a server that another client
+    uses (0 for one client)."""
 
     network_s: Estimate
     light_service_s: Estimate
     means: dict[str, Estimate]
-    curves: dict[str, tuple[tuple[float, ...], tuple[float, ...]]]
-    fewest: int = 1
     held_s: Estimate | None = None
     light_waiting_s: float = 0.0
-    light_cycle_s: float = 0.0
-
-    def at(self, name: str, clients: int) -> float:
-        """An instrumented time at `clients`, between fitted points straight in 1/clients; 0 where it is unknown: what a
-        waking costs is shared by as many operations as come at once, which are more with more clients."""
-        points, values = self.curves.get(name, ((), ()))
-        return float(np.interp(-1 / clients, points, values)) if points else 0.0
 
     def mean(self, name: str) -> float:
         """0 where this system has no such part."""
@@ -61,10 +51,8 @@ def fit_times(rows: pl.DataFrame, level: float = 0.95) -> Times:
     means = {
         name: stratified(rows, name, level) for name in INSTRUMENTED if rows[name].cast(pl.Float64).is_finite().any()
     }
-    curves = {name: _curve(rows, name) for name in means}
-    fewest = int(light["clients"][0])
     held, waits = _held(light, network, {name: e.value for name, e in means.items()}, level)
-    return Times(network, service, means, curves, fewest, held, waits, float(outside.mean()))
+    return Times(network, service, means, held, waits)
 
 
 def _held(
@@ -101,11 +89,6 @@ def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> Estimate:
     degrees = variance**2 / float((parts**2 / np.array([len(values) - 1 for values in strata])).sum())
     half = float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(variance)
     return Estimate(mean, mean - half, mean + half)
-
-
-def _curve(rows: pl.DataFrame, name: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    known = rows.filter(pl.col(name).is_finite()).group_by("clients").agg(pl.col(name).mean()).sort("clients")
-    return tuple(-1 / known["clients"].to_numpy()), tuple(known[name].to_list())
 
 
 __all__ = ["Estimate", "Times", "estimate", "fit_times", "stratified"]

@@ -1,0 +1,259 @@
+"""Models of all configurations together, as `[fit]` has them: the network of cores whose CPU times are sums of parts, and plain
+interpolation. Both predict any configuration of a design that was fitted; `whole` fits them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+import tomli_w
+
+from sojourn.fit.fitted import Estimate
+from sojourn.study.kv.models import Costs, Prediction, Sent, Shape, shared_cores
+from sojourn.study.kv.models.costs import Parts
+from sojourn.study.kv.models.left_out import LeftOut
+from sojourn.study.kv.models.parts import percentile
+from sojourn.study.kv.models.placed import demands, named, shares_of, solved
+from sojourn.study.kv.models.plain import FACTORS, Lines, per_operation_s
+from sojourn.study.kv.models.work import CLIENT, NET, PARTS, SERVER, WORKERS, Work
+from sojourn.system.kv import point_frame
+from sojourn.system.kv.affinity import assigned
+from sojourn.table import Metrics
+
+PLAIN, SHARED, PLACED = "plain interpolation", "with shared cores", "with cores as placed"
+LEVEL = 0.95
+LEAST_SHARE = 0.05  # of a client's cycle that is response time
+NAMED = {CLIENT: "client, CPU", SERVER: "server, CPU", NET: "net thread, CPU", WORKERS: "workers, CPU"}
+ERROR_OF = "throughput, from whole configurations left out"
+SAID = (
+    "CPU times of an operation are sums of parts, fitted on all configurations of a design together; intervals are of fits of "
+    "configurations drawn with replacement."
+)
+SAID_PLAIN = "Straight lines of 1/X in 1/clients and the other factors, by design, gets and sets each by themselves."
+
+
+Errors = Mapping[
+    str, tuple[LeftOut, ...]
+]  # design → of throughput, of response time; none where nothing could be left out
+
+
+def root_mean_square(errors: Errors) -> float:
+    """Of the errors of throughput, every run alike."""
+    both = [of for of, _ in errors.values()]
+    count = sum(len(of.scores) for of in both)
+    return math.sqrt(sum(of.error**2 * len(of.scores) for of in both) / count) if count else 0.0
+
+
+@dataclass(frozen=True)
+class Design:
+    """One design: its costs, and the parts of fits of configurations drawn with replacement (none of fewer than three)."""
+
+    costs: Costs
+    draws: tuple[Parts, ...] = ()
+
+    def doubt(self, rows: pl.DataFrame) -> np.ndarray | None:
+        """The standard deviation of the logarithm of the CPU time of an operation over the draws, a value a row."""
+        if not self.draws:
+            return None
+        return spread(self.costs.design, self.draws, rows)
+
+
+def spread(design: str, draws: tuple[Parts, ...], rows: pl.DataFrame) -> np.ndarray:
+    """See `Design.doubt`."""
+    work, total = Work(rows), np.zeros((rows.height, len(draws)))
+    for name, terms in PARTS[design].items():
+        none = (0.0,) * len(terms)
+        total += work.terms(terms) @ np.array([parts.get(name, none) for parts in draws]).T
+    return np.asarray(np.std(np.log(np.maximum(total, 1e-12)), axis=1))
+
+
+@dataclass(frozen=True)
+class FittedCores:
+    """`cores`: those that the system ran on; `placed`: processes keep to theirs. `errors`: of throughput and response time, by
+    design, where configurations were left out."""
+
+    designs: tuple[Design, ...]
+    sent: Sent
+    cores: tuple[int, ...]
+    placed: bool
+    errors: Errors
+    level: float = LEVEL
+    message: str = SAID
+    error_of: ClassVar[str] = ERROR_OF
+
+    @property
+    def model(self) -> str:
+        return PLACED if self.placed else SHARED
+
+    @property
+    def model_error(self) -> float:
+        return root_mean_square(self.errors)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Design]:
+        return {one.costs.design: one for one in self.designs}
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """By design, component and part, s."""
+        return {
+            f"{one.costs.design}: {NAMED[name]}: {PARTS[one.costs.design][name][k]}": self._estimate(one, name, k)
+            for one in self.designs
+            for name, own in one.costs.parts.items()
+            for k in range(len(own))
+        }
+
+    def _estimate(self, one: Design, name: str, k: int) -> Estimate:
+        drawn = [draw[name][k] for draw in one.draws if name in draw]
+        ends = percentile(drawn, self.level) if drawn else (math.nan, math.nan)
+        return Estimate(one.costs.parts[name][k], *ends)
+
+    def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
+        """Throughput, response time and utilisations at a point; nothing of a design that was not fitted."""
+        one = self._by_name.get(str(vary["design"]))
+        if one is None:
+            return Metrics.of([])
+        row = point_frame(vary)
+        (found,), own = predictions(one.costs, row, self.cores, self.sent, self.placed)
+        doubt = one.doubt(row)
+        errors = self.errors.get(one.costs.design, ())
+        factors = [None if doubt is None else of.factor(level, float(doubt[0])) for of in errors] or [None, None]
+        return _metrics(found, float(own[0]), factors, level, self.model)
+
+    def write(self, path: Path) -> None:
+        """`[fit]`, a design a line."""
+        head = _head(self) | {"cores": list(self.cores), "placed": self.placed, "sent": json.dumps(asdict(self.sent)),
+                              "designs": [json.dumps(asdict(one)) for one in self.designs]}  # fmt: skip
+        path.write_text(tomli_w.dumps({"fit": head}), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class FittedPlain:
+    """`lines`: by design; `own`: by design, a straight line in the clients of what a client takes to read."""
+
+    lines: Mapping[str, Lines]
+    own: Mapping[str, tuple[float, ...]]
+    errors: Errors
+    level: float = LEVEL
+    message: str = SAID_PLAIN
+    error_of: ClassVar[str] = ERROR_OF
+    model: ClassVar[str] = PLAIN
+
+    @property
+    def model_error(self) -> float:
+        return root_mean_square(self.errors)
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """By design, gets or sets and factor, s."""
+        return {
+            f"{design}, {kind}: {factor}": Estimate(value, math.nan, math.nan)
+            for design, lines in self.lines.items()
+            for kind in ("get", "set")
+            if kind in lines
+            for factor, value in zip(FACTORS, lines[kind], strict=True)
+        }
+
+    def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
+        """As the other's, without utilisations."""
+        row, design = point_frame(vary), str(vary["design"])
+        each = per_operation_s(self.lines[design], row)[0] if design in self.lines else math.nan
+        if not math.isfinite(each):
+            return Metrics.of([])
+        own = np.array([1.0, row["clients"][0], 0.0]) @ np.array(self.own[design])
+        factors = [of.factor(level, 0.0) for of in self.errors.get(design, ())] or [None, None]
+        return _metrics(Prediction(int(vary["clients"]), 1 / each, {}), float(own), factors, level, self.model)
+
+    def write(self, path: Path) -> None:
+        """`[fit]`."""
+        of = {
+            "lines": json.dumps({name: dict(lines) for name, lines in self.lines.items()}),
+            "own": json.dumps(dict(self.own)),
+        }
+        path.write_text(tomli_w.dumps({"fit": _head(self) | of}), encoding="utf-8")
+
+
+def predictions(
+    costs: Costs, rows: pl.DataFrame, cores: tuple[int, ...], sent: Sent, placed: bool
+) -> tuple[list[Prediction], np.ndarray]:
+    """Throughput and utilisations of rows of one design, within the limits of the hosts; what their clients take to read, s."""
+    times = costs.times(rows)
+    x, at_client = np.zeros(rows.height), times.get(CLIENT, np.zeros(rows.height))
+    if placed:
+        of = solved(rows, times, np.full(rows.height, costs.delay_s), cores)
+        x, at_client = of.throughput_per_s, of.at_client_s
+    found = []
+    for k, row in enumerate(rows.iter_slices(1)):
+        here = {name: float(value[k]) for name, value in times.items()}
+        shape = Shape(int(row["servers"][0]), int(row["proxies"][0]), int(row["workers"][0]), to_all_of(row))
+        clients = int(row["clients"][0])
+        if placed:
+            free = Prediction(clients, float(x[k]), _used(here, shape, float(x[k]), cores))
+        else:
+            free = shared_cores(here, costs.rest_s, costs.network_s, shape, clients, len(cores))
+        found.append(sent.limits(row).on(free, here.get(SERVER, 0.0)) if sent.rate_bit_per_s or sent.cores else free)
+    return found, costs.own_s(rows, at_client)
+
+
+def to_all_of(row: pl.DataFrame) -> bool:
+    """Sets go to every server where there is a middleware."""
+    return bool(row["workload"][0] == "set" and row["proxies"][0] > 0)
+
+
+def _used(seconds: Mapping[str, float], shape: Shape, x: float, cores: tuple[int, ...]) -> dict[str, float]:
+    affinity = assigned(cores, shape.servers, shape.proxies)
+    each = demands(shares_of(affinity, shape.workers > 0), {name: np.array([value]) for name, value in seconds.items()})
+    return {named(where, affinity): x * float(value[0]) / len(where) for where, value in each.items()}
+
+
+def response_s(cycle_s: float, own_s: float) -> float:
+    """A client's cycle less what it takes to read."""
+    return max(cycle_s - own_s, LEAST_SHARE * cycle_s)
+
+
+def _metrics(found: Prediction, own_s: float, factors: list[float | None], level: float, name: str) -> Metrics:
+    values = (("throughput", found.throughput_per_s), ("response_time", response_s(found.cycle_s, own_s)))
+    rows: list[dict[str, Any]] = [
+        {"metric": metric, "value": v}
+        | ({"status": "no_interval"} if wide is None else {"low": v / wide, "high": v * wide, "level": level})
+        for (metric, v), wide in zip(values, factors, strict=True)
+    ]
+    used = [{"metric": "utilisation", "station": s, "value": u} for s, u in found.utilisation.items()]
+    return Metrics.of([*rows, *used], name)
+
+
+def _head(one: FittedCores | FittedPlain) -> dict[str, Any]:
+    errors = {design: [asdict(each) for each in both] for design, both in one.errors.items()}
+    return {"model": one.model, "level": one.level, "message": one.message, "errors": json.dumps(errors)}
+
+
+def read_whole(table: Mapping[str, Any]) -> FittedCores | FittedPlain:
+    """From `[fit]` of what `write` wrote."""
+    errors = {
+        design: tuple(LeftOut(**of | {"scores": tuple(of["scores"])}) for of in both)
+        for design, both in json.loads(table["errors"]).items()
+    }
+    said = {"errors": errors, "level": table["level"], "message": table["message"]}
+    if table["model"] == PLAIN:
+        lines = {design: {k: tuple(v) for k, v in of.items()} for design, of in json.loads(table["lines"]).items()}
+        return FittedPlain(lines, {design: tuple(of) for design, of in json.loads(table["own"]).items()}, **said)
+    sent = json.loads(table["sent"])
+    designs = tuple(_design(json.loads(line)) for line in table["designs"])
+    return FittedCores(
+        designs, Sent(**sent | {"bits": tuple(sent["bits"])}), tuple(table["cores"]), table["placed"], **said
+    )
+
+
+def _design(given: dict[str, Any]) -> Design:
+    def parts(of: Mapping[str, list[float]]) -> Parts:
+        return {name: tuple(values) for name, values in of.items()}
+
+    costs = Costs(**given["costs"] | {"parts": parts(given["costs"]["parts"])})
+    return Design(costs, tuple(parts(draw) for draw in given["draws"]))
