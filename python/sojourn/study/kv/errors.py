@@ -1,4 +1,4 @@
-"""`kv.models`: errors of the models by design at client counts that were held out, who is busiest there; the one-station models.
+"""`kv.models`: errors of the models by design of whole configurations that were held out, who is busiest there; the one-station models.
 
 M/M/1 and M/M/m: one station that stands for the whole middleware, at the measured arrival rate (`sojourn.solve.single.mmm`). The
 service rate comes from instrumented times: a worker is held `service_s` at the fewest clients, so m workers serve
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sojourn.study.engine.plan import Plan
     from sojourn.study.engine.templates import AnyFitted
 
-LEAD = "Parameters come from instrumented times of the client counts that were fitted; those held out are predicted."
+LEAD = "Parameters come from the runs that were fitted; whole configurations were held out, and are predicted."
 METRICS = ("throughput", "response_time")
 COUNTS = 3
 
@@ -53,7 +53,7 @@ def models_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) -> 
 
 def _summary(cells: list[tuple[Cell, ...]]) -> Table:
     columns = ("model, design", "points", "throughput", "least", "largest", "response time", "least ", "largest ")
-    note = "Median of the absolute relative errors at client counts that were not fitted, the least and the largest."
+    note = "Median of the absolute relative errors of configurations that were not fitted, the least and the largest."
     return Table("Errors where nothing was fitted", columns, tuple(cells), note, ("", ".0f", *[".1%"] * 6))
 
 

@@ -111,7 +111,7 @@ class KvSystem:
         return open_hosts(self.options, self.options.servers, self.options.proxies)
 
     def open(self, place: Hosts) -> AbstractContextManager[Any]:
-        """Starts the servers, and stores every key at each.
+        """Starts the servers; a run stores every key at each where values have another size than before.
 
         Raises:
             ServiceError: one does not start, or does not keep what is stored.
