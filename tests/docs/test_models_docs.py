@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from sojourn.cli.app import app
+from sojourn.cli.app import command_line
 from sojourn.model import Model, nouns
 from sojourn.model.distributions import KINDS
 from sojourn.solve.registry import all_methods
@@ -79,7 +79,7 @@ def run_console(text: str, place: str) -> None:
         command, _, shown = part.partition("\n")
         words = shlex.split(command, comments=True)
         assert words[0] == "sojourn", f"{place}: {command}"
-        result = CliRunner().invoke(app, words[1:])
+        result = CliRunner().invoke(command_line(), words[1:])
         assert result.exit_code == 0, f"{place}: {command}\n{result.output}{result.exception or ''}"
         if shown.strip():
             compare(shown, result.output, place)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from sojourn.cli.app import app
+from sojourn.cli.app import command_line
 from sojourn.errors import InputError, SojournError
 from sojourn.lab.process import Worker
 from sojourn.measure import run
@@ -197,14 +197,16 @@ def test_values_that_the_server_refuses_end_the_run_before_it_begins(server: Ser
 def test_the_command_line(server: Server) -> None:
     runner = CliRunner()
     asked = ["--connections", "4", "--set", "1", "--get", "9", "--multi-get", "6", "--duration", "1s", "--think", "1ms"]
-    said = runner.invoke(app, ["load", server.url, *asked])
+    said = runner.invoke(command_line(), ["load", server.url, *asked])
     assert "multi-get" in said.output and "0 misses, 0 wrong" in said.output, said.output
     with pytest.raises(InputError, match="keys = 5"):
-        runner.invoke(app, ["load", "http://127.0.0.1:1/", "--keys", "5"], catch_exceptions=False)
+        runner.invoke(command_line(), ["load", "http://127.0.0.1:1/", "--keys", "5"], catch_exceptions=False)
     with pytest.raises(InputError, match="--connections: 0"):
-        runner.invoke(app, ["load", server.url, "--connections", "0"], catch_exceptions=False)
+        runner.invoke(command_line(), ["load", server.url, "--connections", "0"], catch_exceptions=False)
     with pytest.raises(SojournError, match="not both"):
-        runner.invoke(app, ["load", server.url, "http://127.0.0.1:1/", "--rate", "1"], catch_exceptions=False)
+        runner.invoke(
+            command_line(), ["load", server.url, "http://127.0.0.1:1/", "--rate", "1"], catch_exceptions=False
+        )
 
 
 @pytest.mark.parametrize("kind", [REAL, EmbeddedKv])

@@ -11,7 +11,7 @@ import pytest
 from message_stand_in import StandIn
 from typer.testing import CliRunner
 
-from sojourn.cli.app import app
+from sojourn.cli.app import command_line
 from sojourn.errors import InputError, SojournError
 from sojourn.measure import run
 from sojourn.measure.messages_load import messages_load
@@ -73,9 +73,9 @@ def test_several_services_share_the_clients(tmp_path: Path) -> None:
 def test_the_command_line(service: StandIn) -> None:
     runner = CliRunner()
     asked = ["--clients", "4", "--retry-delay", "10ms", "--put", "1", "--take", "1.5", "--duration", "1s"]
-    said = runner.invoke(app, ["load", service.url, *asked])
+    said = runner.invoke(command_line(), ["load", service.url, *asked])
     assert "empty takes (" in said.output and "0 wrong, 0 taken twice" in said.output, said.output
-    again = runner.invoke(app, ["load", service.url, *asked, "--put", "0", "--fresh", "--json"])
+    again = runner.invoke(command_line(), ["load", service.url, *asked, "--put", "0", "--fresh", "--json"])
     assert '"foreign": 0' in again.output and '"taken": 0' in again.output, again.output
     for url, option, told in (
         (service.url, ["--keys", "5"], "only memcached"),
@@ -85,7 +85,7 @@ def test_the_command_line(service: StandIn) -> None:
         (service.url, ["--message-size", "8"], "16 to"),
     ):
         with pytest.raises(InputError, match=told):
-            runner.invoke(app, ["load", url, *option], catch_exceptions=False)
+            runner.invoke(command_line(), ["load", url, *option], catch_exceptions=False)
 
 
 def test_without_its_token_a_service_is_not_loaded(tmp_path: Path) -> None:

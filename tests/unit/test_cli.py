@@ -255,7 +255,7 @@ def test_an_error_of_the_system_is_one_line_too(
     def fail(**_: object) -> None:
         raise OSError(number, "cannot", "verdict.txt")
 
-    monkeypatch.setattr(verbs, "app", fail)
+    monkeypatch.setattr(verbs, "command_line", lambda _: fail)
     refused(sojourn("study"), 1, "verdict.txt: cannot", remedy)
 
 

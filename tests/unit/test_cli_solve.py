@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import sojourn as sj
-from sojourn.cli.app import app
+from sojourn.cli.app import command_line
 from sojourn.cli.vary import factors
 from sojourn.errors import InputError, MethodRefused, ModelError
 from sojourn.table import Metrics
@@ -38,7 +38,7 @@ def shop(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path) -> Result:
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    result = CliRunner().invoke(command_line(), [str(a) for a in arguments])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

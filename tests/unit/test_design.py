@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.cli.app import app
+from sojourn.cli.app import command_line
 from sojourn.design import (
     Factor,
     additivity,
@@ -171,7 +171,7 @@ def test_bad_input_is_one_clear_error(name: str, tmp_path: Path) -> None:
 
 
 def test_the_verbs_make_and_analyse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    app(
+    command_line()(
         ["design", "make", "2^3*3", "--factor", "servers=2,3", "--factor", "proxies=1,2", "--factor", "workers=8,32"],
         standalone_mode=False,
     )
@@ -181,10 +181,12 @@ def test_the_verbs_make_and_analyse(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert len(runs) == 24
     write_runs(runs.with_columns(throughput=pl.col("servers") * 100 + pl.col("workers") + pl.col("repetition")), path)
     out = tmp_path / "report.html"
-    app(["design", "analyse", str(path), "--response", "throughput", "--out", str(out)], standalone_mode=False)
+    command_line()(
+        ["design", "analyse", str(path), "--response", "throughput", "--out", str(out)], standalone_mode=False
+    )
     assert "servers" in capsys.readouterr().out and out.exists()
     with pytest.raises(DesignError, match="give 4 factors"):
-        app(["design", "make", "2^4", "--factor", "servers=2,3"], standalone_mode=False)
+        command_line()(["design", "make", "2^4", "--factor", "servers=2,3"], standalone_mode=False)
 
 
 def scaled(power: float, noise: float = 0.002, seed: int = 4) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from one_core import observations
 from typer.testing import CliRunner, Result
 
 from sojourn.cli import measure_table
-from sojourn.cli.app import app
+from sojourn.cli.app import command_line
 from sojourn.errors import InputError, NoSuchRow
 from sojourn.fit import fit, observe_runs
 from sojourn.measure.document import runs_document
@@ -28,7 +28,7 @@ RATES = (60, 120, 180, 240)
 
 
 def sojourn(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(a) for a in arguments])
+    return CliRunner().invoke(command_line(), [str(a) for a in arguments])
 
 
 def run_at(where: Path, rate: float, mean_s: float = 0.002, failed: bool = False) -> RunFolder:

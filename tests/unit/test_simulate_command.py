@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sojourn as sj
-from sojourn.cli.app import app
+from sojourn.cli.app import command_line
 from sojourn.errors import InputError, RunFolderError
 from sojourn.measure.folder import RunFolder
 from sojourn.simulate.as_run import as_run
@@ -34,7 +34,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def told(*arguments: str | Path) -> str:
-    result = CliRunner().invoke(app, ["simulate", *map(str, arguments)], catch_exceptions=False)
+    result = CliRunner().invoke(command_line(), ["simulate", *map(str, arguments)], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sojourn.errors import InputError
+from sojourn.laws import broken, check_laws
 from sojourn.solve import erlang_c, mmm
-from sojourn.validate import broken, check_laws
 
 # ascknd (004), helpdesk, service 30 min, recomputed: servers, lambda per minute, Erlang C, response in minutes
 HELPDESK = [(4, 0.08, 0.287043189368771, 35.3820598006645), (6, 0.18, 0.740125700282309, 67.0062850141155),

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sojourn.errors import InputError
+from sojourn.laws import broken, check_laws
 from sojourn.solve import cite, routing_probability, two_class, two_class_bottleneck
 from sojourn.solve.bottleneck import bottleneck
-from sojourn.validate import broken, check_laws
 
 S, A = 1.5e-3, 0.5e-3
 GIVEN = {"mu1_per_s": 1 / S, "mu2_per_s": 1 / A}

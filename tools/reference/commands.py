@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 import typer
 
 from reference.markdown import plain, table
-from sojourn.cli.app import app
+from sojourn.cli.app import command_line
 
 HEAD = """# Commands
 
@@ -20,7 +20,7 @@ KINDS = {int: "whole number", float: "number", Path: "file or folder"}
 
 
 def page() -> str:
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(command_line())
     return HEAD + "".join(f"\n{section}" for section in sections(command, "sojourn"))
 
 

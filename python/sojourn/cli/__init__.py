@@ -13,14 +13,14 @@ def main() -> None:
     import typer
     from rich.console import Console
 
-    from sojourn.cli.app import app
+    from sojourn.cli.app import command_line
     from sojourn.cli.stop import end_in_good_order, too_late
     from sojourn.errors import Interrupted, SojournError
 
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     end_in_good_order()
     try:
-        code = app(standalone_mode=False)  # 130 where typer itself caught the interruption
+        code = command_line(sys.argv[1:])(standalone_mode=False)  # 130 where typer itself caught the interruption
         too_late()
         if code == Interrupted.exit_code:
             console.print(INTERRUPTED)

@@ -7,17 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from sojourn.cli.served import done, options, times, until_stopped
-
-
-class Services(TyperGroup):
-    """`kv-proxy` and `messages` have options of their own; every other word is the name of a testbed."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        known = bool(args) and args[0] in self.commands
-        return super().resolve_command(ctx, args if known else ["testbed", *args])
 
 
 def kv_proxy(

@@ -1,15 +1,37 @@
-"""`sojourn serve web|kv`: a testbed service on this host, until Ctrl-C."""
+"""`sojourn serve`: services on this host, until Ctrl-C; here the testbeds, `sojourn serve web|kv`."""
 
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from sojourn.cli.kv_proxy import kv_proxy
+from sojourn.cli.serve_messages import messages
 from sojourn.errors import InputError
 
 
+class Services(TyperGroup):
+    """`kv-proxy` and `messages` have options of their own; every other word is the name of a testbed."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        known = bool(args) and args[0] in self.commands
+        return super().resolve_command(ctx, args if known else ["testbed", *args])
+
+
+app = typer.Typer(
+    cls=Services,
+    help="Starts a service on loopback: kv-proxy, messages, or a testbed by its name (sojourn serve web --help).",
+    no_args_is_help=True,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+app.command("kv-proxy")(kv_proxy)
+app.command("messages")(messages)
+
+
+@app.command("testbed", hidden=True)
 def serve(
     testbed: Annotated[str, typer.Argument(help="web, or kv: the embedded memcached-compatible server")],
     port: Annotated[int | None, typer.Option(help="on 127.0.0.1: 8080; kv: 11211")] = None,

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
+from sojourn.laws import Finding, broken, check_laws
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.host import changes, core_shares
 from sojourn.measure.metrics import run_metrics
@@ -15,7 +16,6 @@ from sojourn.measure.stationary import batch_interval, steadiness
 from sojourn.measure.think import mean_think_s
 from sojourn.measure.window import choose_window, in_window, responses
 from sojourn.table import Metrics
-from sojourn.validate.laws import Finding, broken, check_laws
 
 MOST_FAILURES = 0.01
 MOST_NAMED = 3  # exceptions
