@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from inspect import Signature, signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from inspect import Signature
+
     from sojourn import design as design
     from sojourn import laws as laws
     from sojourn.errors import SojournError as SojournError
@@ -114,6 +115,8 @@ class _Callable(ModuleType):
 
     @property
     def __signature__(self) -> Signature:
+        from inspect import signature  # takes as long to import as all that a worker process needs
+
         return signature(_function(self))
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sojourn.batch_means import batch_interval
 from sojourn.errors import InputError
-from sojourn.measure.stationary import batch_interval
 from sojourn.simulate.host import Host, HostRun, simulate_host
 from sojourn.solve.two_class import two_class
 

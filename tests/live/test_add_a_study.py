@@ -19,7 +19,7 @@ def example(tmp_path: Path) -> Path:
     """The three files of the page, under 100 lines together, with shorter runs."""
     blocks = [text for language, text in BLOCK.findall(PAGE.read_text()) if language != "text"][: len(FILES)]
     for name, text in zip(FILES, blocks, strict=True):
-        (tmp_path / name).write_text(text.replace('for = "3s"', 'for = "1.5s"'))
+        (tmp_path / name).write_text(text.replace('for = "3s"', 'for = "1s"'))
     assert sum(text.count("\n") for text in blocks) < 100
     return tmp_path
 

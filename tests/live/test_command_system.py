@@ -73,7 +73,7 @@ def run(of: CommandSystem, out: Path, **factors: Any) -> RunFolder:
 def test_a_run_tells_utilisation_and_demand_of_the_program(tmp_path: Path, port: int) -> None:
     """5 ms of work a request on one core: the demand is that and what HTTP takes, and D X = U c (utilisation law)."""
     of = system(
-        port, "--work-ms", "{work_ms}", factors={"work_ms": 1.0}, cpuset="0", load={"for": 4.0, "rate_per_s": 40.0}
+        port, "--work-ms", "{work_ms}", factors={"work_ms": 1.0}, cpuset="0", load={"for": 2.0, "rate_per_s": 40.0}
     )
     folder = run(of, tmp_path, work_ms=5.0)
     metrics = Metrics.read(folder.path / "metrics.parquet")
@@ -88,7 +88,7 @@ def test_a_run_tells_utilisation_and_demand_of_the_program(tmp_path: Path, port:
 
 
 def test_time_of_forked_workers_counts(tmp_path: Path, port: int) -> None:
-    folder = run(system(port, "--work-ms", "5", "--processes", "3", load={"rate_per_s": 40.0, "for": 3.0}), tmp_path)
+    folder = run(system(port, "--work-ms", "5", "--processes", "3", load={"rate_per_s": 40.0, "for": 2.0}), tmp_path)
     assert 0.005 <= Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu") <= 0.0085
     assert sum(name.startswith("service") for name in folder.manifest["pids"]) == 3
 
@@ -97,7 +97,7 @@ def test_without_control_groups_the_processes_are_counted(
     tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sojourn.system.command.make_counted_group", lambda *_: None)
-    folder = run(system(port, "--work-ms", "5", "--processes", "3", load={"rate_per_s": 40.0, "for": 3.0}), tmp_path)
+    folder = run(system(port, "--work-ms", "5", "--processes", "3", load={"rate_per_s": 40.0, "for": 2.0}), tmp_path)
     assert 0.005 <= Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu") <= 0.0085
     assert len(folder.manifest["resources"]["cpu"]["pids"]) == 3
 

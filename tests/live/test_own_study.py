@@ -1,4 +1,4 @@
-"""docs/howto/study-your-own-service.md, word for word; and a study that is interrupted or whose service fails."""
+"""docs/howto/study-your-own-service.md, word for word, interrupted on the way; and a study whose service fails."""
 
 from __future__ import annotations
 
@@ -22,15 +22,19 @@ def example(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_page_word_for_word(example: Path) -> None:
+def test_the_page_word_for_word_and_interrupted_it_goes_on_where_it_was(example: Path) -> None:
     line = next(line.strip() for line in PAGE.read_text().splitlines() if line.startswith("    sojourn study "))
-    command = Command(example, *line.split()[1:])
+    first = Command(example, *line.split()[1:])
+    first.wait_for(lambda: len(list(example.glob("runs/shop-*/runs/ramp-*/metrics.parquet"))) == 1)
+    first.wait_for(lambda: len(list(example.glob("runs/shop-*/runs/ramp-*/requests.rec"))) == 1)
+    assert first.interrupt() == 130 and first.left() == []
+    out = next(example.glob("runs/shop-*"))
+    command = Command(example, *line.split()[1:], "--out", out.relative_to(example))
     assert command.end(180) == 0, command.said()
-    assert command.left() == []
+    assert command.left() == [] and "1 of 3 runs are there already" in command.said()
     said = command.answered()
     assert "the 90 % intervals that were written before they were run" in said
     assert "demands_s.workers.user 0.0" in said and "twice the workers, workers 4, 120 /s" in said
-    out = next(example.glob("runs/shop-*"))
     for name in (
         "fitted.toml",
         "predictions.json",
@@ -41,19 +45,6 @@ def test_the_page_word_for_word(example: Path) -> None:
     ):
         assert (out / name).exists(), name
     assert len(list(out.glob("runs/*/service.log"))) == 5
-    again = Command(example, *line.split()[1:], "--out", out.relative_to(example))
-    assert again.end(60) == 0 and "3 of 3 runs are there already" in again.said()
-
-
-def test_interrupted_it_goes_on_where_it_was(example: Path) -> None:
-    arguments = ("study", "study.toml", "--quick", "--out", "out")
-    command = Command(example, *arguments)
-    command.wait_for(lambda: len(list(example.glob("out/runs/ramp-*/metrics.parquet"))) == 1)
-    command.wait_for(lambda: len(list(example.glob("out/runs/ramp-*/requests.rec"))) == 1)
-    assert command.interrupt() == 130 and command.left() == []
-    again = Command(example, *arguments)
-    assert again.end(180) == 0, again.said()
-    assert "1 of 3 runs are there already" in again.said() and again.left() == []
 
 
 @pytest.mark.parametrize(

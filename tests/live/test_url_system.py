@@ -22,7 +22,7 @@ from sojourn.table import Metrics
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
 __all__ = ["port"]
-LOAD = HttpLoad.model_validate({"for": 2.0, "rate_per_s": 50.0, "connections": 8})
+LOAD = HttpLoad.model_validate({"for": 1.5, "rate_per_s": 50.0, "connections": 8})
 
 
 @pytest.fixture

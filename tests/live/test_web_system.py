@@ -21,7 +21,7 @@ PAGE_S, RATE_PER_S = 0.002, 100.0
 def run(out: Path, kind: str, *points: dict[str, Any], interrupt_s: float = 0.0) -> list[RunFolder]:
     lab = {"kind": kind, "spinners": kind == "namespaces"}
     options = {"port": 18183, "page_s": PAGE_S, "interrupt_s": interrupt_s, "page": "deterministic", "lab": lab}
-    load = WebLoad.model_validate({"for": 3, "rate_per_s": RATE_PER_S, "connections": 16})
+    load = WebLoad.model_validate({"for": 2, "rate_per_s": RATE_PER_S, "connections": 16})
     system = WebSystem(WebSystemOptions.model_validate(options), load, Path())
     found = []
     with only_one("the web system's tests"), system.place() as place, system.open(place) as session:

@@ -1,11 +1,13 @@
 """Busy shares from made-up host samples whose answer is worked by hand: one core, two seconds."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
+from sojourn.measure import rest
 from sojourn.measure.busy import busy_shares, core_groups, run_time, softirq_shares
 
 SPINNER, SERVICE, OBSERVER = 10, 20, 30
@@ -77,3 +79,9 @@ def test_core_groups() -> None:
     place = {"placement": {"server": [0, 1, 2], "interrupts": [0, 0], "client": [], "client_shares": True}}
     assert core_groups(place) == ([0], [1, 2])
     assert core_groups({"host": {"cores": [0, 1]}}) == ([0, 1], [])
+
+
+def test_without_spinners_nothing_is_measured_at_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study on loopback had waited for three seconds of samples before each of its runs, and used none of them."""
+    monkeypatch.setattr(rest, "Worker", None)
+    assert rest.at_rest({"service": SERVICE}, 0, tmp_path) == {}

@@ -13,7 +13,7 @@ import pytest
 import sojourn as sj
 from sojourn.diagnosis import Level, Resource, diagnose_levels, queue_utilisation, summary
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.levels import diagnose
+from sojourn.measure.levels import diagnose, read_level
 from sojourn.model.unknown import replaced
 from sojourn.simulate.as_run import as_run
 from sojourn.table import Metrics
@@ -155,6 +155,25 @@ def test_users_who_bring_no_more_throughput() -> None:
     assert few.queue is not None and few.queue[0] <= few.top.throughput_per_s * 0.02, "a bound: never above the truth"
 
 
+def test_where_no_error_is_known_nothing_is_told_by_it() -> None:
+    """Errors taken as none had made a lock of 6 % fewer answers than requests."""
+    known = series(QUEUES["M/M/1"], Resource("cores 0-1", "cores", 0.3), rates=(10, 25, 40))
+    last = replace(known[-1], throughput_per_s=0.94 * 40)
+    assert diagnose_levels([*known[:-1], last]).kind == "unseen"
+    assert diagnose_levels([*known[:-1], replace(last, throughput_error=None)]).kind == "unknown"
+    slow = series(QUEUES["M/M/1"], rates=(10, 25, 40, 55, 70, 85))
+    assert diagnose_levels(slow).queue is not None
+    assert diagnose_levels(replace(level, response_error=None) for level in slow).queue is None
+
+
+def test_no_interval_of_a_run_is_no_error_of_a_level(tmp_path: Path) -> None:
+    model = sj.Model.parse(POOL)
+    folder = as_run(model, tmp_path / "run", until_s=2, seed=1)
+    metrics = Metrics.read(folder.path / "metrics.parquet")
+    level = read_level(folder)
+    assert level is not None and metrics.interval("response_time") == (None, None) and level.response_error is None
+
+
 def test_no_level_and_one() -> None:
     with pytest.raises(InputError, match="no level"):
         diagnose_levels([])
@@ -221,7 +240,7 @@ def run(path: Path, rate: float, **more: Any) -> None:
     (path / "manifest.json").write_text(json.dumps(manifest | more))
     rows = [
         {"metric": "throughput", "value": rate, "low": rate * 0.98, "high": rate * 1.02, "unit": "1/s"},
-        {"metric": "response_time", "value": mmm(rate, 0.01), "unit": "s"},
+        {"metric": "response_time", "value": (r := mmm(rate, 0.01)), "low": r * 0.98, "high": r * 1.02, "unit": "s"},
         *({"station": f"core {c}", "metric": "utilisation", "value": 0.9, "unit": "1"} for c in (0, 1)),
     ]
     Metrics.of([{"source": "measured", **row} for row in rows], "measured").write(path / "metrics.parquet")

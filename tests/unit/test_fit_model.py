@@ -14,6 +14,7 @@ from sojourn.fit.candidates import choose_model
 from sojourn.fit.evaluate import Evaluator
 from sojourn.fit.model import FittedModel, fit_model
 from sojourn.fit.runs import Run, Runs
+from sojourn.fit.validate_model import scores
 from sojourn.model.unknown import Unknown, replaced, unknowns
 
 OPEN = """
@@ -241,6 +242,14 @@ def test_the_next_runs_are_where_they_teach_most() -> None:
 
     found = next_runs(fit_model(RUNS, sj.Model.parse(OPEN % FREE)), 2)
     assert found.height == 2 and 60 < found["rate_per_s"][0] < 95 and (found["narrower"] > 0).all()
+
+
+def test_a_saturated_answer_for_a_run_that_was_not_is_an_error_and_counted() -> None:
+    """Two servers of 20 ms are full at 100/s."""
+    table = fit_model(RUNS, sj.Model.parse(OPEN % FREE)).validate(Runs([mmm_run(50.0), mmm_run(104.0, service_s=0.015)]))
+    rows = table.filter(table["metric"] == "response_time")
+    assert rows["predicted"][1] is None and rows["error"][1] == float("inf") and rows["status"].to_list() == ["ok", "unstable"]
+    assert "median error ∞, 1 called saturated that was not" in scores(table, 0.95)
 
 
 def test_validation_has_utilisations_intervals_of_what_was_measured_and_the_order_of_the_levels() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -124,7 +125,10 @@ def test_validate_says_each_rate_and_what_the_model_calls_saturated(fitted: Path
     lines = [" ".join(line.split()) for line in answer.output.splitlines()]
     assert any(line.startswith("100 /s response time") and "%" in line for line in lines)
     assert any(re.match(r"600 /s response time saturated [\d.]+ ms .* not in the interval$", line) for line in lines)
-    assert any("response time: mean error" in line and "1 called saturated that were not" in line for line in lines)
+    told = next(line for line in lines if line.startswith("response time: mean error"))
+    assert "over 1 of 2 points, worst ∞" in told and "1 called saturated that was not" in told
+    points = json.loads(sojourn("validate", tmp_path, "--model", fitted, "--json").output, parse_constant=pytest.fail)["points"]
+    assert [p["relative_error"] for p in points if p["predicted"] is None], "null: JSON knows no infinity"
 
 
 def test_the_saturation_rate_and_the_response_times_say_the_same() -> None:

@@ -15,9 +15,9 @@ import pytest
 from lindley import Lindley
 
 import sojourn as sj
+from sojourn.batch_means import Estimate
 from sojourn.errors import InputError
 from sojourn.simulate import compare_simulated, simulate, stopping
-from sojourn.simulate.interval import Estimate
 from sojourn.simulate.progress import bar, share, text
 from sojourn.simulate.simulate import Look
 from sojourn.simulate.table import _not_negative

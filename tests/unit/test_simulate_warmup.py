@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.simulate.interval import Array
+from sojourn.batch_means import Array
 from sojourn.simulate.record import TABLES, Record
 from sojourn.simulate.warmup import cut
 

@@ -5,7 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from sojourn.measure.stationary import at_edge, batch_interval, mser, rate_interval, steadiness, warm_up
+from sojourn.batch_means import batch_interval, rate_interval
+from sojourn.measure.stationary import at_edge, mser, steadiness, warm_up
 
 
 def test_a_warm_up_is_cut_where_it_ends() -> None:

@@ -149,3 +149,14 @@ def test_laws_find_what_is_broken() -> None:
 def test_laws_pass_over_rows_without_a_value() -> None:
     m = two_class([100, 9000], mu1_per_s=1000, mu2_per_s=500, variant="priority")
     assert not broken(check_laws(m))
+
+
+def test_a_saturated_answer_for_a_point_that_was_not_counts_as_an_error() -> None:
+    at = [{"metric": "response_time", "rate_per_s": r, "cores": 1, "nics": 1} for r in (100.0, 200.0, 300.0)]
+    measured = Metrics.of([{**row, "value": 2.0} for row in at])
+    values = ({"value": 2.2}, {"value": 1.6}, {"value": None, "status": "saturated"})
+    found = validate(measured, Metrics.of([{**row, **value} for row, value in zip(at, values, strict=True)]))
+    for line in (found.of("response_time", 1, 1), found.of("response_time")):
+        assert (line["points"], line["saturated"], line["worst"]) == (3, 1, float("inf"))
+        assert line["mean_abs"] == pytest.approx(0.15) and line["median_abs"] == pytest.approx(0.2), "of 10 %, 20 %, infinite"
+    assert found.frame["relative_error"].to_list() == pytest.approx([0.1, -0.2, float("inf")])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.table import Table
 
-from sojourn.cli.output import console
+from sojourn.cli.output import console, finite
 from sojourn.errors import InputError
 from sojourn.filekind import FIT, MODEL, OWN_FIT, expect
 from sojourn.narrow import TableForWidth
@@ -125,7 +125,7 @@ def validate_file(
     measured = observe_runs(runs)
     found = FittedModel.read(path).validate(measured, level, changed, up_to)
     if as_json:
-        typer.echo(json.dumps(found.to_dicts()))
+        typer.echo(json.dumps(finite(found.to_dicts()), allow_nan=False))
         return
     shown = Table("run", "", "predicted", "measured", "error", "", box=None, header_style="dim")
     last = ""

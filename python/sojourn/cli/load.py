@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.load_run import OutputFormat, perform
 from sojourn.errors import InputError
 from sojourn.units import duration_s, number
 
@@ -91,7 +90,6 @@ def load(
     from sojourn.measure.kv_load import kv_load
     from sojourn.measure.load import http_load
     from sojourn.measure.messages_load import messages_load
-    from sojourn.measure.objectives import read_objective
 
     common: dict[str, Any] = {
         "rate_per_s": None if rate is None else number(rate, "--rate"),
@@ -101,7 +99,6 @@ def load(
         "seed": seed,
         "timeout_s": number(duration_s(timeout, "--timeout"), "--timeout"),
     }
-    objectives = [read_objective(text) for text in objective or ()]
     urls = url or []
     if not urls and requests is None:
         raise InputError("no URL", "load", "give http://HOST:PORT/PATH, or --requests with URLs in it")
@@ -162,7 +159,10 @@ def load(
         number_ = 64 if connections is None else connections
         config = http_load(urls, users=users, connections=number_, **http.http_given(**of_http), **common)
         http.warn_of_hidden(config)
-    perform(config, out, OutputFormat(as_json, as_csv), objectives)
+    from sojourn.cli.load_run import OutputFormat, perform  # slow to import, and not needed where an option is wrong
+    from sojourn.measure.objectives import read_objective
+
+    perform(config, out, OutputFormat(as_json, as_csv), [read_objective(text) for text in objective or ()])
 
 
 def connections_of(connections: int | None, users: int | None, rate_per_s: float | None) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -37,6 +38,15 @@ def check_writable(path: Path, option: str = "--out") -> None:
         found = f"no right to write {there}"
     if found:
         raise InputError(found, option, "give a file that can be written")
+
+
+def finite(value: Any) -> Any:
+    """The same for JSON, which knows no infinity: null, as where there is no number."""
+    if isinstance(value, dict):
+        return {key: finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def one_form(as_json: bool, as_csv: bool, verb: str) -> None:

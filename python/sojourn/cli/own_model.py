@@ -65,7 +65,7 @@ def _cells(fitted: Fitted, row: dict[str, Any]) -> tuple[str, ...]:
     inside = {True: "", False: "not in the interval", None: "no interval"}[row["within"]]
     return (
         name(fitted, row["quantity"]), predicted, interval(row["measured"], row["measured_low"], row["measured_high"], unit),
-        "" if row["relative_error"] is None else percent(row["relative_error"], sign=True), inside,
+        percent(row["relative_error"], sign=True), inside,
     )  # fmt: skip
 
 
@@ -78,13 +78,15 @@ def scores(fitted: Fitted, found: Validation) -> Iterator[str]:
     for line in found.summary:
         if line["cores"] is not None:
             continue
-        said = [f"mean error {percent(line['mean_abs'])}, worst {percent(line['worst'], sign=True)}"]
+        count, wrong = line["points"], line["saturated"]
+        over = f" over {count - wrong} of {count} points" if wrong else ""
+        said = [f"mean error {percent(line['mean_abs'])}{over}, worst {percent(line['worst'], sign=True)}"]
         if line["mean_abs"] is None:
             said = ["no value was predicted"]
         if line["within"] is not None:
             said.append(f"{round(line['within'] * line['points'])} of {line['points']} in their intervals")
-        if line["saturated"]:
-            said.append(f"{line['saturated']} called saturated that were not")
+        if wrong:
+            said.append(f"{wrong} called saturated that {'were' if wrong > 1 else 'was'} not")
         yield f"{name(fitted, line['quantity'])}: {'; '.join(said)}"
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from sojourn.cli.output import console
+from sojourn.cli.output import console, finite
 from sojourn.narrow import TableForWidth
 
 
@@ -34,9 +34,8 @@ def validate(
         return
     fitted, result = own_model.validated(model, runs, up_to)
     if as_json:
-        typer.echo(
-            json.dumps({"points": result.frame.to_dicts(), "summary": list(result.summary), "message": result.message})
-        )
+        found = {"points": result.frame.to_dicts(), "summary": result.summary, "message": result.message}
+        typer.echo(json.dumps(finite(found), allow_nan=False))
         return
     shown = Table(*own_model.HEADS, title=own_model.title(fitted), title_justify="left", box=None, header_style="dim")
     for row in own_model.points(fitted, result):

@@ -70,22 +70,23 @@ def _client(top: Level, busiest: Resource | None) -> str | None:
 
 
 def _open(order: Sequence[Level]) -> tuple[tuple[float, float] | None, bool]:
-    """Utilisation that the queue itself tells, and whether more comes than leaves, at the last level."""
+    """Utilisation that the queue itself tells, and whether more comes than leaves, at the last level. Where nobody knows how
+    uncertain a throughput is, nothing follows from what is missing of it; response times of which that is so tell of no queue."""
     top = order[-1]
     missing = 1 - top.throughput_per_s / top.offered_per_s if top.offered_per_s else 0.0
-    if missing > max(NEAR, 5 * top.throughput_error):
+    if top.throughput_error is not None and missing > max(NEAR, 5 * top.throughput_error):
         return None, True
-    return queue_utilisation(
-        [level.throughput_per_s for level in order], [level.response_s for level in order],
-        [level.response_error for level in order],
-    ), False  # fmt: skip
+    told = [(level.throughput_per_s, level.response_s, e) for level in order if (e := level.response_error) is not None]
+    if not told or top.response_error is None:  # what is said is of the last
+        return None, False
+    return queue_utilisation(*zip(*told, strict=True)), False
 
 
 def _closed(order: Sequence[Level]) -> tuple[tuple[float, float] | None, bool]:
     """Busiest station: at least 1 - d ln X/d ln N, between the last two numbers of users."""
-    if len(order) < 2 or order[-1].users == order[-2].users:
+    before, top = order[-2:] if len(order) > 1 else (order[-1], order[-1])
+    if before.users == top.users or top.throughput_error is None or before.throughput_error is None:
         return None, False
-    before, top = order[-2:]
     more = math.log(top.users / before.users)
     growth = math.log(top.throughput_per_s / before.throughput_per_s) / more
     error = 2 * math.hypot(top.throughput_error, before.throughput_error) / more
@@ -99,7 +100,8 @@ def _full(
     """Where it is full: X/U of the limiting resource, or by the queue."""
     x = top.throughput_per_s
     if full:
-        return x, x * (1 - 2 * top.throughput_error), x * (1 + 2 * top.throughput_error)
+        e = top.throughput_error
+        return (x, None, None) if e is None else (x, x * (1 - 2 * e), x * (1 + 2 * e))
     if busy is not None:
         return x / busy, None, None
     if queue is None or top.users or queue[0] < LEAST:

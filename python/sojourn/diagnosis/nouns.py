@@ -20,7 +20,8 @@ class Resource:
 
 @dataclass(frozen=True)
 class Level:
-    """What was measured at one load. Times in s, rates in 1/s, relative standard errors. users is 0 in an open loop;
+    """What was measured at one load. Times in s, rates in 1/s, relative standard errors (None where nobody
+    knows). users is 0 in an open loop;
     sent_s: mean response time from when a request was sent; connections: that the client had, 0 where nobody knows;
     client_busy: of a core, by the busiest thread of the generator; client_shares: of the service's cores, by all its threads,
     where it runs on them; late: whether the generator kept no schedule."""
@@ -29,8 +30,8 @@ class Level:
     throughput_per_s: float
     response_s: float
     users: int = 0
-    throughput_error: float = 0.0
-    response_error: float = 0.0
+    throughput_error: float | None = None
+    response_error: float | None = None
     sent_s: float = 0.0
     connections: int = 0
     client_busy: float = 0.0

@@ -16,6 +16,7 @@ from sojourn.fit.fitted import check_level
 from sojourn.fit.runs import Run, Runs
 from sojourn.model import Queue
 from sojourn.model.unknown import replaced
+from sojourn.solve.status import OVERLOADED
 from sojourn.units import percent
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def validate_model(
 ) -> pl.DataFrame:
     """A row a run, class, station and metric (response_time, s; throughput, 1/s; utilisation), in the order of the levels.
 
-    Columns: run, its factors, class, station, metric, predicted, low, high, measured, measured_low, measured_high, error
-    (relative), inside_interval, inside (of what was measured). The interval of a measured value is by what repetitions differ
+    Columns: run, its factors, class, station, metric, predicted, low, high, status, measured, measured_low, measured_high,
+    error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured). The interval of a measured value is by what repetitions differ
     by, where there are any, else the run's own. changed: path → value, where these runs differ from those fitted. up_to: only
     runs below this share of the predicted saturation rate. Raises InputError for a level, for `up_to`, and where no row is left.
     """
@@ -61,12 +62,12 @@ def validate_model(
 
 
 def scores(found: pl.DataFrame, level: float) -> str:
-    """How many measured values lie in their intervals, and the median error, by quantity."""
+    """How many measured values lie in their intervals, and the median error, by quantity; an infinite one counts."""
     parts = []
     for (metric,), rows in found.group_by("metric", maintain_order=True):
-        errors = rows["error"].drop_nulls().abs()
-        median = f", median error {percent(float(np.median(errors.to_numpy())))}" if len(errors) else ""
-        beyond = rows["predicted"].null_count()
+        errors = rows["error"].drop_nulls().abs().to_numpy()
+        median = f", median error {percent(float(np.median(errors)))}" if len(errors) else ""
+        beyond = int(np.isinf(errors).sum())
         saturated = f", {beyond} called saturated that {'were' if beyond > 1 else 'was'} not" if beyond else ""
         inside = f"{rows['inside_interval'].sum()} of {rows.height}"
         parts.append(f"{str(metric).replace('_', ' ')} {inside}{median}{saturated}")
@@ -140,11 +141,14 @@ def _row(key: tuple[str, str, str], told: Row, measured: float, half: float) -> 
     station, cls, metric = key
     value, low, high = told["value"], told["low"], told["high"]
     known = not math.isnan(half)
+    saturated = told["status"] in OVERLOADED
+    error = (math.inf if saturated else None) if value is None else value / measured - 1
     return {
-        "class": cls, "station": station, "metric": metric, "predicted": value, "low": low, "high": high, "measured": measured,
+        "class": cls, "station": station, "metric": metric, "predicted": value, "low": low, "high": high,
+        "status": told["status"], "measured": measured,
         "measured_low": measured * math.exp(-half) if known else None,
         "measured_high": measured * math.exp(half) if known else None,
-        "error": None if value is None else value / measured - 1,
+        "error": error,
         "inside_interval": bool(value is not None and low <= measured and (high is None or measured <= high)),
         "inside": told["inside"],
     }  # fmt: skip

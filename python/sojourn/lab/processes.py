@@ -12,17 +12,27 @@ from pathlib import Path
 GONE_S = 10.0
 POLL_S = 0.02
 PROC = Path("/proc")
+STATE, PARENT, TIMES, STARTED = 0, 1, slice(11, 15), 19  # columns of `stat`; TIMES: utime, stime, cutime, cstime
+ENDED = "ZX"
+
+
+def stat(pid: int, proc: Path = PROC) -> list[str]:
+    """The columns of /proc/PID/stat behind the name, which may hold anything: state, parent … (proc_pid_stat(5), from its third);
+    empty where there is no such process."""
+    with suppress(OSError):
+        return (proc / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    return []
+
+
+def stats(proc: Path = PROC) -> dict[int, list[str]]:
+    """Those of all processes, ended ones that nobody waited for included."""
+    each = ((int(folder.name), stat(int(folder.name), proc)) for folder in proc.iterdir() if folder.name.isdigit())
+    return {pid: columns for pid, columns in each if columns}
 
 
 def parents(proc: Path = PROC) -> dict[int, int]:
     """Process → its parent, of all that have not ended."""
-    found = {}
-    for stat in proc.glob("[0-9]*/stat"):
-        with suppress(OSError):
-            state, above, *_ = stat.read_text().rpartition(")")[2].split()
-            if state not in "ZX":
-                found[int(stat.parent.name)] = int(above)
-    return found
+    return {pid: int(columns[PARENT]) for pid, columns in stats(proc).items() if columns[STATE] not in ENDED}
 
 
 def children(parent: int) -> list[int]:
@@ -41,9 +51,8 @@ def descendants(root: int) -> list[int]:
 
 
 def alive(pid: int) -> bool:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    return False
+    columns = stat(pid)
+    return bool(columns) and columns[STATE] not in ENDED
 
 
 def name_of(pid: int) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from sojourn.errors import Busy, LabError
-from sojourn.lab.processes import GONE_S, marked, name_of, send, wait_until
+from sojourn.lab.processes import GONE_S, STARTED, marked, name_of, send, stat, wait_until
 
 HOST = r"(server|proxy)[1-9][0-9]?"
 MARK = "SOJOURN_SERVICE"  # of the environment of every process of a user's service; its value is the token of a book
@@ -131,12 +131,9 @@ class Book:
 
 
 def start_time(pid: int, proc: Path = Path("/proc")) -> str | None:
-    """Start time of a process in clock ticks since boot (field 22 of its stat), None if there is none."""
-    try:
-        stat = (proc / str(pid) / "stat").read_text()
-    except OSError:
-        return None
-    return stat.rpartition(")")[2].split()[19]
+    """Start time of a process in clock ticks since boot, None if there is none."""
+    columns = stat(pid, proc)
+    return columns[STARTED] if columns else None
 
 
 def clean_stale() -> list[str]:

@@ -8,11 +8,12 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
+from sojourn.batch_means import batch_interval
 from sojourn.laws import Finding, broken, check_laws
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.host import changes, core_shares
 from sojourn.measure.metrics import run_metrics
-from sojourn.measure.stationary import batch_interval, steadiness
+from sojourn.measure.stationary import steadiness
 from sojourn.measure.think import mean_think_s
 from sojourn.measure.window import choose_window, in_window, responses
 from sojourn.table import Metrics

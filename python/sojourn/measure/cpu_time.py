@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from sojourn.lab.processes import PARENT, TIMES, stats
 from sojourn.measure.watched import GROUPS
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 BUSY, NICE = (1, 2, 3, 6, 7), 2  # columns of a cpu line of /proc/stat: user, nice, system, irq, softirq
-PARENT, TIMES = 1, slice(11, 15)  # columns of /proc/PID/stat behind the name: utime, stime, cutime, cstime
 
 
 @dataclass(frozen=True)
@@ -39,32 +39,20 @@ def cpu_time(
     lines = [line.split() for line in (proc / "stat").read_text().splitlines() if line.startswith("cpu")]
     counted = [line for line in lines if line[0].removeprefix("cpu") in set(map(str, used))]
     busy = sum(int(line[k]) for line in counted for k in BUSY)
-    stats = _stats(proc)
-    idle = sum(int(ticks) for pid in _of_idle_groups(groups) if pid in stats for ticks in stats[pid][TIMES])
+    known = stats(proc)
+    idle = sum(int(ticks) for pid in _of_idle_groups(groups) if pid in known for ticks in known[pid][TIMES])
     busy -= min(idle, sum(int(line[NICE]) for line in counted))
     children: dict[int, list[int]] = {}
-    for pid, stat in stats.items():
-        children.setdefault(int(stat[PARENT]), []).append(pid)
+    for pid, columns in known.items():
+        children.setdefault(int(columns[PARENT]), []).append(pid)
     tree: set[int] = set()
     left = [*roots, *(pid for group in cgroups for pid in _members(group))]
     while left:
-        if (pid := left.pop()) in stats and pid not in tree:
+        if (pid := left.pop()) in known and pid not in tree:
             tree.add(pid)
             left += children.get(pid, ())
-    own = sum(int(ticks) for pid in tree for ticks in stats[pid][TIMES])
+    own = sum(int(ticks) for pid in tree for ticks in known[pid][TIMES])
     return CpuTime(busy * tick_s, own * tick_s, len(used))
-
-
-def _stats(proc: Path) -> dict[int, list[str]]:
-    """Columns of /proc/PID/stat from the state on; without processes that end meanwhile."""
-    found = {}
-    for folder in proc.iterdir():
-        if folder.name.isdigit():
-            try:
-                found[int(folder.name)] = (folder / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-    return found
 
 
 def _members(group: str) -> list[int]:

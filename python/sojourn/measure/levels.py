@@ -97,8 +97,8 @@ def _tells(manifest: Mapping[str, Any]) -> bool:
     return manifest.get("status") == "complete" and not any(r.startswith(bad) for r in manifest.get("reasons", ()))
 
 
-def _error(row: Mapping[str, Any]) -> float:
-    return 0.0 if row["low"] is None else float((row["high"] - row["low"]) / 2 / Z / row["value"])
+def _error(row: Mapping[str, Any]) -> float | None:
+    return None if row["low"] is None or row["high"] is None else float((row["high"] - row["low"]) / 2 / Z / row["value"])
 
 
 def _resources(manifest: Mapping[str, Any], values: Mapping[tuple[str, str], Any], done: float) -> list[Resource]:
@@ -145,7 +145,9 @@ def _span(cores: Sequence[int]) -> str:
 def _mean(own: Sequence[Level]) -> Level:
     """Repetitions of a level as one, whose means are theirs."""
     means: dict[str, Any] = {name: float(np.mean([getattr(one, name) for one in own])) for name in MEANS}
-    means |= {name: float(np.mean([getattr(one, name) for one in own]) / np.sqrt(len(own))) for name in ERRORS}
+    for name in ERRORS:
+        errors = [getattr(one, name) for one in own]
+        means[name] = None if None in errors else float(np.mean(errors) / np.sqrt(len(own)))
     shares = {r.name: [x.busy for one in own for x in one.resources if x.name == r.name] for r in own[0].resources}
     resources = tuple(replace(r, busy=float(np.mean(shares[r.name]))) for r in own[0].resources)
     return replace(own[0], **means, late=any(one.late for one in own), resources=resources)

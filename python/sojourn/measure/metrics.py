@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.batch_means import batch_interval, rate_interval
 from sojourn.measure.busy import busy_shares, softirq_shares
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.quantiles import FAILED, quantile
-from sojourn.measure.stationary import batch_interval, rate_interval
 from sojourn.measure.window import in_window
 from sojourn.table import Metrics
 

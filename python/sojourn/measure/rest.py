@@ -17,7 +17,10 @@ WINDOWS = 6
 
 
 def at_rest(pids: dict[str, int], observer: int | None, folder: Path, length_s: float = LENGTH_S) -> dict[int, float]:
-    """Busy share of each core with nothing running but spinners (in `pids`) and the collector, which is taken out."""
+    """Busy share of each core with nothing running but spinners (in `pids`) and the collector, which is taken out. Without
+    spinners nothing is measured: the meters by ticks and by run times of threads take nothing out."""
+    if "spinners" not in pids:
+        return {}
     path = folder / "at-rest.ndjson"
     worker = Worker("host", log=folder / "at-rest.log")
     watched = {**pids, "observer": worker.process.pid, "sojourn": os.getpid()}

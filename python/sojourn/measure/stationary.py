@@ -84,29 +84,3 @@ def steadiness(values: NDArray[np.float64]) -> Steadiness:
     slope = np.polyfit(np.linspace(0, 1, TREND_BATCHES), means, 1)[0]
     mean = float(means.mean())
     return Steadiness(test.value, test.p_value, float(slope / mean) if mean else 0.0)
-
-
-def batch_interval(values: NDArray[np.float64], level: float = 0.95, batches: int = 20) -> tuple[float, float, float]:
-    """Mean of a correlated series (n,) with its interval by batch means (Law, Simulation Modeling and Analysis,
-    5th ed., section 9.5.3): mean, low, high; NaN bounds for fewer than two values a batch."""
-    mean = float(values.mean()) if values.size else float("nan")
-    if values.size < 2 * batches:
-        return mean, float("nan"), float("nan")
-    means = np.array([chunk.mean() for chunk in np.array_split(values, batches)])
-    half = stdtrit(batches - 1, 0.5 + level / 2) * means.std(ddof=1) / np.sqrt(batches)
-    return mean, mean - float(half), mean + float(half)
-
-
-def rate_interval(
-    times: NDArray[np.float64], start: float, end: float, level: float = 0.95, batches: int = 20
-) -> tuple[float, float, float]:
-    """Events per unit of time in [start, end] with their interval by batch means: counts of equally long slices of it. It
-    supposes no law of the events (a closed loop's answers are no Poisson process), only that slices are long enough to
-    hardly be correlated. NaN bounds for fewer than two events a slice. `times` (n,)."""
-    length = end - start
-    counts, _ = np.histogram(times, np.linspace(start, end, batches + 1))
-    rate = float(counts.sum() / length)
-    if counts.sum() < 2 * batches:
-        return rate, float("nan"), float("nan")
-    half = stdtrit(batches - 1, 0.5 + level / 2) * counts.std(ddof=1) * np.sqrt(batches) / length
-    return rate, rate - float(half), rate + float(half)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.batch_means import Array
 from sojourn.errors import InputError
 from sojourn.measure.folder import RunFolder
 from sojourn.model import Model, Network
 from sojourn.simulate.config import configuration, rate_bound
 from sojourn.simulate.engine import native
-from sojourn.simulate.interval import Array
 from sojourn.simulate.run_folder import cpu_rows, write_run
 
 MOST_REQUESTS = 2_000_000

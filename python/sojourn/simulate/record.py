@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sojourn.simulate.interval import Array
+from sojourn.batch_means import Array
 
 TABLES = (
     "completions",

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sojourn.batch_means import MACRO, Array, ratio
 from sojourn.measure.stationary import steadiness
 from sojourn.model.network import Network
-from sojourn.simulate.interval import MACRO, Array, ratio
 from sojourn.simulate.record import Record
 
 INDEPENDENT = 4000

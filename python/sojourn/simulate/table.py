@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.batch_means import Array, Estimate, quantile, ratio, variance_of
 from sojourn.model.network import Network
-from sojourn.simulate.interval import Array, Estimate, quantile, ratio, variance_of
 from sojourn.simulate.record import Record
 
 Key = tuple[str, str]

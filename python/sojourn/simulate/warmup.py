@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sojourn.batch_means import MACRO, Array
 from sojourn.measure.stationary import CUT_LEVEL, warm_up
-from sojourn.simulate.interval import MACRO, Array
 from sojourn.simulate.record import Record
 
 

@@ -42,13 +42,16 @@ TEXT = {
     "as_printed": "Prop. 3 as printed, which breaks flow balance (errata): for comparison with Chen et al. 2014 only",
 }
 
+# where there is no stationary answer: what a fitted model says so of was foretold to be overloaded
+OVERLOADED = ("saturated", "unstable", "trailing_unstable")
+
 
 def worst(names: set[str]) -> str:
     """The name that describes the whole table: `ok` unless a number is missing."""
     return next(
         (
             name
-            for name in ("saturated", "unstable", "trailing_unstable", "not_converged", "bounds", "approximate")
+            for name in (*OVERLOADED, "not_converged", "bounds", "approximate")
             if name in names
         ),
         "ok",

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.batch_means import batch_interval
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.metrics import row
 from sojourn.measure.records import read_log
-from sojourn.measure.stationary import batch_interval
 from sojourn.table import Metrics
 
 PHASES = ("dispatch_s", "parse_s", "wait_s", "database_s", "respond_s")

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import InputError
+from sojourn.solve.status import OVERLOADED
 from sojourn.table import Metrics
 from sojourn.validate.observed import measured_metrics
 
@@ -26,9 +27,8 @@ QUANTITIES = {
     "utilisation_leading": ("leading", "utilisation"),
     "utilisation_trailing": ("trailing", "utilisation"),
 }
-SATURATED = pl.col("status").is_in(["saturated", "unstable", "trailing_unstable"])
 _KEYS = ["cores", "nics", "rate_key", "station", "metric"]
-ERRORS = ("mean_abs", "mean_signed", "median_abs", "worst")
+MEANS = ("mean_abs", "mean_signed")
 Summary = dict[str, Any]
 
 
@@ -36,10 +36,11 @@ Summary = dict[str, Any]
 class Validation:
     """`frame`: a row per (cores, nics, rate_per_s, quantity) with measured, measured_low, measured_high, predicted,
     low, high (of the prediction), relative_error, within (the two intervals overlap; null without a prediction
-    interval). Where the model calls a measured rate saturated, predicted and relative_error are null and within is false.
-    `summary`: dicts per configuration and quantity, cores = nics = None for overall: mean_abs, mean_signed,
-    median_abs, worst (null where every point is called saturated), points, saturated (how many of them are called so), within
-    (share of points). These errors have no intervals: the points of one fit share its error, so that resampling them tells none.
+    interval). Where the model calls a measured rate saturated, predicted is null, relative_error infinite and within false.
+    `summary`: dicts per configuration and quantity, cores = nics = None for overall: points, saturated (how many of them are
+    called so), median_abs and worst of all points (infinite where such a one is), mean_abs and mean_signed of the others (null
+    where there are none), within (share of points). These errors have no intervals: the points of one fit share its error, so
+    that resampling them tells none.
     `message`: what was left out."""
 
     frame: pl.DataFrame
@@ -112,6 +113,7 @@ def _joined(measured: Metrics, predicted: Metrics, up_to: float | None) -> tuple
     reaches = pl.col("high").is_null() & pl.col("low").is_not_null()  # no upper limit
     within = (top >= pl.col("low") * (1 - 1e-9)) & (reaches | (bottom <= pl.col("high") * (1 + 1e-9)))
     within = pl.when(pl.col("predicted").is_null()).then(False).otherwise(within)
+    error = pl.when(pl.col("predicted").is_null()).then(float("inf")).otherwise(error)
     columns = ["cores", "nics", "rate_per_s", "quantity", "measured", "measured_low", "measured_high", "predicted"]
     both = both.with_columns(error.alias("relative_error"), within.alias("within"))
     return both.select(*columns, "low", "high", "relative_error", "within"), "\n".join(notes)
@@ -124,7 +126,7 @@ def _points(metrics: Metrics, name: str) -> pl.DataFrame:
     wanted = [(s, m) for s, m in QUANTITIES.values()]
     keep = pl.any_horizontal((pl.col("station") == s) & (pl.col("metric") == m) for s, m in wanted)
     return (
-        metrics.frame.filter(keep & (pl.col("class") == "") & (pl.col("value").is_not_null() | SATURATED))
+        metrics.frame.filter(keep & (pl.col("class") == "") & (pl.col("value").is_not_null() | pl.col("status").is_in(OVERLOADED)))
         .with_columns(
             pl.col("cores").cast(pl.Int64),
             pl.col("nics").cast(pl.Int64),
@@ -157,9 +159,8 @@ def _summaries(frame: pl.DataFrame) -> list[Summary]:
         part = frame.filter(pl.col("quantity") == quantity)
         lines = []
         for (cores, nics), rows in part.group_by("cores", "nics", maintain_order=True):
-            errors = rows["relative_error"].drop_nulls().to_numpy()
-            known = _line(errors) if errors.size else dict.fromkeys(ERRORS)
-            lines.append({"quantity": quantity, "cores": cores, "nics": nics, **known, **_share(rows)})
+            errors = rows["relative_error"].to_numpy()
+            lines.append({"quantity": quantity, "cores": cores, "nics": nics, **_line(errors), **_share(rows)})
         lines.sort(key=lambda line: (line["nics"], line["cores"]))
         found += lines
         if lines:
@@ -168,9 +169,10 @@ def _summaries(frame: pl.DataFrame) -> list[Summary]:
 
 
 def _line(errors: np.ndarray) -> Summary:
+    known = errors[np.isfinite(errors)]
     return {
-        "mean_abs": float(np.abs(errors).mean()),
-        "mean_signed": float(errors.mean()),
+        "mean_abs": float(np.abs(known).mean()) if known.size else None,
+        "mean_signed": float(known.mean()) if known.size else None,
         "median_abs": float(np.median(np.abs(errors))),
         "worst": float(errors[np.argmax(np.abs(errors))]),
     }
@@ -183,15 +185,7 @@ def _share(rows: pl.DataFrame) -> Summary:
 
 
 def _overall(quantity: str, part: pl.DataFrame, lines: list[Summary]) -> Summary:
-    """Means over the configurations in which any point is not called saturated."""
-    whole = {"quantity": quantity, "cores": None, "nics": None, **dict.fromkeys(ERRORS), **_share(part)}
-    if part["relative_error"].drop_nulls().is_empty():
-        return whole
-    every = part["relative_error"].drop_nulls().to_numpy()
+    """Means over the configurations in which any point is not called saturated; median and worst of all points."""
     known = [line for line in lines if line["mean_abs"] is not None]
-    return whole | {
-        "mean_abs": float(np.mean([line["mean_abs"] for line in known])),
-        "mean_signed": float(np.mean([line["mean_signed"] for line in known])),
-        "median_abs": float(np.median(np.abs(every))),
-        "worst": float(every[np.argmax(np.abs(every))]),
-    }
+    means = {name: float(np.mean([line[name] for line in known])) if known else None for name in MEANS}
+    return {"quantity": quantity, "cores": None, "nics": None} | _line(part["relative_error"].to_numpy()) | means | _share(part)

@@ -17,10 +17,11 @@ from sojourn.errors import SojournError, StudyError
 from sojourn.report import Document, Section, Table, write_html
 from sojourn.report.results import agreement
 from sojourn.study.engine.analyses import RecoveredParameter
-from sojourn.study.engine.evaluation import SCHEMA, count_inside, median_error, median_interval
+from sojourn.study.engine.evaluation import SCHEMA, count_inside, median_error
 from sojourn.study.engine.findings import BLIND, Findings
 from sojourn.study.engine.plan import Plan
 from sojourn.study.engine.points import values_drawn
+from sojourn.study.engine.verdict import error_texts
 from sojourn.study.folder import Say, open_study, save_state
 from sojourn.units import percent
 
@@ -92,8 +93,8 @@ def verdict_of(draws: Sequence[DrawnSystem]) -> list[str]:
         f"{len(draws)} systems drawn at random: {inside} of {known} measured values lie in the {level} intervals that were "
         f"written before they were run"
     ]
-    parts = [_errors([one.rows for one in draws], metric) for metric in METRICS]
-    lines += [f"blind error: {'; '.join(filter(None, parts))}"] if any(parts) else []
+    parts = error_texts([one.rows for one in draws], METRICS, ends=True)
+    lines += [f"blind error: {'; '.join(parts)}"] if parts else []
     if (width := half_width(rows, "response_time")) is not None:
         lines.append(f"half of the width of the intervals of response times: median {percent(width)}")
     fitted = [one for one in draws if one.parameters]
@@ -115,21 +116,12 @@ def half_width(rows: pl.DataFrame, metric: str) -> float | None:
     return float(((finite["high"] - finite["low"]) / 2 / finite["predicted"]).median())  # type: ignore[arg-type]
 
 
-def _errors(fits: Sequence[pl.DataFrame], metric: str) -> str:
-    middle, between = median_error(pl.concat(fits), metric), median_interval(fits, metric)
-    if middle is None:
-        return ""
-    ends = f" [{percent(between[0])}, {percent(between[1])}]" if between else ""
-    return f"{metric.replace('_', ' ')} median {percent(middle)}{ends}"
-
-
 def _line(one: DrawnSystem) -> str:
     if one.refused:
         return f"{one.name} ({_told(one.options)}): {one.refused}"
     inside, known = count_inside(one.rows)
     invalid = int((~one.rows["valid"]).sum())
-    parts = [_errors([one.rows], metric).replace(" median", "").partition(" [")[0] for metric in METRICS]
-    said = [f"{inside} of {known} inside", *filter(None, parts)]
+    said = [f"{inside} of {known} inside", *error_texts([one.rows], METRICS)]
     said += [f"{invalid} values of runs that are not valid"] if invalid else []
     said += [f"{p.name} off by {percent(p.value / p.truth - 1, sign=True)}" for p in one.parameters if not p.covered]
     return f"{one.name} ({_told(one.options)}): {'; '.join(said)}"

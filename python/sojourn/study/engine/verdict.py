@@ -20,6 +20,7 @@ from sojourn.study.engine.evaluation import (
     error_range,
     is_prediction,
     median_error,
+    median_interval,
     same_but_load,
 )
 from sojourn.study.engine.points import SATURATION
@@ -56,19 +57,22 @@ def _headline(found: Findings) -> str:
     held = f"{inside} of {known} measured values lie in {intervals}"
     if known < asked:
         held = f"{known} of {asked} predicted values could be judged, {inside} inside {intervals}"
-    parts = _medians(found.blind)
+    parts = error_texts([found.blind])
     if not parts and not known:
         return f"none of {asked} predicted values could be judged; {ran}"
     return "; ".join([*([held] if known else []), *parts])
 
 
-def _medians(rows: pl.DataFrame, ends: bool = False) -> list[str]:
-    """With the least and the largest where `ends`."""
-    found = []
-    for metric in METRICS:
+def error_texts(fits: Sequence[pl.DataFrame], metrics: Sequence[str] = METRICS, ends: bool = False) -> list[str]:
+    """The median error of each metric over the rows of all `fits`, where there is one. With `ends` also the interval of the median
+    over independent fits; where there are too few for one the least and the largest error."""
+    rows, found = pl.concat(fits), []
+    for metric in metrics:
         if (error := median_error(rows, metric)) is not None:
             least, most, points = error_range(rows, metric) or (error, error, 1)
-            said = f" ({percent(least)} to {percent(most)} at {points} points)" if ends and points > 1 else ""
+            between = median_interval(fits, metric) if ends else None
+            said = f" [{percent(between[0])}, {percent(between[1])}]" if between else ""
+            said = said or (f" ({percent(least)} to {percent(most)} at {points} points)" if ends and points > 1 else "")
             found.append(f"median error of {metric.replace('_', ' ')} {percent(error)}{said}")
     return found
 
@@ -110,7 +114,7 @@ def _errors(found: Findings) -> list[str]:
             continue  # the headline has it
         for name in found.rivals.fitted:
             rows = found.rows(kind, name)
-            parts = _medians(rows, ends=True)
+            parts = error_texts([rows], ends=True)
             wrong = rows.filter(pl.col("error").is_infinite()).height
             said = [f"{wrong} points are called saturated that were not"] if wrong else []
             if parts or said:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.batch_means import batch_interval
 from sojourn.errors import StudyError
 from sojourn.fit import Fitted
 from sojourn.fit.forward import Spec
-from sojourn.measure.stationary import batch_interval
 from sojourn.report import Section, Table, Text
 from sojourn.simulate.host import Host, HostRun, simulate_host
 from sojourn.study.engine.analyses import Analysis, RecoveredParameter

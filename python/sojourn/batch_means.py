@@ -1,4 +1,7 @@
-"""Intervals of ratios and of quantiles from correlated batches.
+"""Intervals by batch means: of what was measured, and of ratios and quantiles of what was simulated.
+
+A measured run is short: 20 batches of it, Student's interval (`batch_interval`, `rate_interval`). A simulated one has fine batches
+by the hundred, whose correlation and skewness are estimated as well (`ratio`, `variance_of`, `quantile`).
 
 Source: the Student interval adjusted for skewness and autocorrelation of Tafazzoli, Wilson, Lada and Steiger,
 Performance of Skart, INFORMS J. Computing 23(2) (2011), pp. 297-314; skewness by Willink, Communications in Statistics -
@@ -42,6 +45,37 @@ class Estimate:
             half = np.maximum(self.high - self.value, self.value - self.low)
             found = np.where(half == 0, 0.0, half / np.abs(self.value))
         return np.where(np.isfinite(found), found, np.inf)
+
+
+def batch_interval(values: Array, level: float = 0.95, batches: int = 20) -> tuple[float, float, float]:
+    """Mean of a correlated series (n,) with its interval by batch means (Law, Simulation Modeling and Analysis,
+    5th ed., section 9.5.3): mean, low, high; NaN bounds for fewer than two values a batch."""
+    mean = float(values.mean()) if values.size else float("nan")
+    if values.size < 2 * batches:
+        return mean, float("nan"), float("nan")
+    means = np.array([chunk.mean() for chunk in np.array_split(values, batches)])
+    half = _student_half(means, level)
+    return mean, mean - half, mean + half
+
+
+def rate_interval(
+    times: Array, start: float, end: float, level: float = 0.95, batches: int = 20
+) -> tuple[float, float, float]:
+    """Events per unit of time in [start, end] with their interval by batch means: counts of equally long slices of it. It
+    supposes no law of the events (a closed loop's answers are no Poisson process), only that slices are long enough to
+    hardly be correlated. NaN bounds for fewer than two events a slice. `times` (n,)."""
+    length = end - start
+    counts, _ = np.histogram(times, np.linspace(start, end, batches + 1))
+    rate = float(counts.sum() / length)
+    if counts.sum() < 2 * batches:
+        return rate, float("nan"), float("nan")
+    half = _student_half(counts * (batches / length), level)
+    return rate, rate - half, rate + half
+
+
+def _student_half(means: Array, level: float) -> float:
+    """Half the width of the interval of the mean of so many independent ones."""
+    return float(stdtrit(means.size - 1, 0.5 + level / 2) * means.std(ddof=1) / np.sqrt(means.size))
 
 
 def macro(series: Array, most: int = MACRO) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sojourn.simulate.interval import around, macro, quantile, ratio, variance_of
+from sojourn.batch_means import around, macro, quantile, ratio, variance_of
 
 LEVEL = 0.95
 
