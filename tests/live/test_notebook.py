@@ -18,7 +18,9 @@ def test_the_whole_loop(tmp_path: Path) -> None:
     shutil.copy(PAGE, tmp_path)
     notebook = nbformat.read(PAGE, as_version=4)
     for cell in notebook.cells:  # fewer and shorter runs
-        cell.source = cell.source.replace('"--for", "2.5s"', '"--for", "1.2s"').replace('"60,110,160,200"', '"60,130,200"')
+        cell.source = cell.source.replace('"--for", "2.5s"', '"--for", "1.2s"').replace(
+            '"60,110,160,200"', '"60,130,200"'
+        )
     NotebookClient(
         notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     ).execute()

@@ -127,7 +127,9 @@ def test_validate_says_each_rate_and_what_the_model_calls_saturated(fitted: Path
     assert any(re.match(r"600 /s response time saturated [\d.]+ ms .* not in the interval$", line) for line in lines)
     told = next(line for line in lines if line.startswith("response time: mean error"))
     assert "over 1 of 2 points, worst ∞" in told and "1 called saturated that was not" in told
-    points = json.loads(sojourn("validate", tmp_path, "--model", fitted, "--json").output, parse_constant=pytest.fail)["points"]
+    points = json.loads(sojourn("validate", tmp_path, "--model", fitted, "--json").output, parse_constant=pytest.fail)[
+        "points"
+    ]
     assert [p["relative_error"] for p in points if p["predicted"] is None], "null: JSON knows no infinity"
 
 

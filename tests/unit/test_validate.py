@@ -158,5 +158,7 @@ def test_a_saturated_answer_for_a_point_that_was_not_counts_as_an_error() -> Non
     found = validate(measured, Metrics.of([{**row, **value} for row, value in zip(at, values, strict=True)]))
     for line in (found.of("response_time", 1, 1), found.of("response_time")):
         assert (line["points"], line["saturated"], line["worst"]) == (3, 1, float("inf"))
-        assert line["mean_abs"] == pytest.approx(0.15) and line["median_abs"] == pytest.approx(0.2), "of 10 %, 20 %, infinite"
+        assert line["mean_abs"] == pytest.approx(0.15) and line["median_abs"] == pytest.approx(0.2), (
+            "of 10 %, 20 %, infinite"
+        )
     assert found.frame["relative_error"].to_list() == pytest.approx([0.1, -0.2, float("inf")])

@@ -34,9 +34,8 @@ class Model:
 
     estimates: dict[str, Estimate] = field(default_factory=lambda: {"service_s": Estimate(0.02, 0.02, 0.02)})
     level: float = 0.95
-    model_error: float = 0.0
+    model_error: float | None = None
     message: str = ""
-    configurations: tuple[Any, ...] = ({"rate_per_s": 10.0},)
     rows: tuple[dict[str, Any], ...] = ()
 
     def predict(self, vary: Any, level: float) -> Metrics:

@@ -20,12 +20,14 @@ from sojourn.units import percent
 if TYPE_CHECKING:
     from sojourn.fit.model import FittedModel
 
+NO_ERROR = "the model's own error is not known: there are too few configurations to leave one out"
+
 
 def to_toml(fitted: FittedModel) -> str:
     """The text of the file."""
     fit: dict[str, object] = {
         "level": fitted.level, "seed": fitted.seed, "method": fitted.method, "message": fitted.message,
-        "model_error": fitted.model_error, "degrees": fitted.degrees,
+        **({} if fitted.model_error is None else {"model_error": fitted.model_error}), "degrees": fitted.degrees,
         "configurations": [json.dumps(c) for c in fitted.configurations],
         "held_out": [json.dumps(row) for row in fitted.held_out], "noise": dict(fitted.noise),
         "estimates": {path: list(e) for path, e in fitted.estimates.items()},
@@ -56,7 +58,7 @@ def _parsed(text: str, path: Path | str) -> FittedModel:
         estimates = {p: Estimate(*(float(v) for v in table["estimates"][p])) for p in paths}
         return FittedModel(
             model, template_of(model, paths, [e.value for e in estimates.values()]), paths, estimates,
-            np.array([table["draws"][p] for p in paths], float).T, float(table["model_error"]), dict(table["noise"]),
+            np.array([table["draws"][p] for p in paths], float).T, _number(table.get("model_error")), dict(table["noise"]),
             int(table["degrees"]), tuple(json.loads(row) for row in table["held_out"]),
             tuple(json.loads(row) for row in table["configurations"]), float(table["level"]), int(table["seed"]),
             table["method"], table["message"],
@@ -64,6 +66,10 @@ def _parsed(text: str, path: Path | str) -> FittedModel:
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a fitted model ({error})", path, "fit again; the file was changed by hand?") from None
+
+
+def _number(given: object) -> float | None:
+    return None if given is None else float(str(given))
 
 
 def text(fitted: FittedModel) -> str:
@@ -77,5 +83,6 @@ def text(fitted: FittedModel) -> str:
             name = metric.replace("_", " ")
             lines.append(f"  {name} of configurations left out: median error {percent(float(np.median(values)))}, "
                          f"worst {percent(max(values))}")  # fmt: skip
-    lines.append(f"  the model's own error: {percent(fitted.model_error)} of all demands")
+    own = fitted.model_error
+    lines.append(f"  {NO_ERROR}" if own is None else f"  the model's own error: {percent(own)} of all demands")
     return "\n".join([*lines, *(f"  {line}" for line in fitted.message.splitlines())])

@@ -41,7 +41,8 @@ class FittedModel:
     """A model with its unknowns found.
 
     `estimates`: path → value, low, high at `level`. `draws`: count x paths. `model_error`: standard deviation of the
-    logarithm of one factor on all demands; `noise`: of a new run's response time and throughput about its mean, by metric;
+    logarithm of one factor on all demands, None where too few configurations tell it; `noise`: of a new run's response time
+    and throughput about its mean, by metric;
     `degrees`: of freedom of these. `held_out`: a row a configuration that was left out, with relative errors by metric.
     `alternatives`: other models that predict about as well, with their weights in predictions, beside it (`averaged`).
     """
@@ -51,7 +52,7 @@ class FittedModel:
     paths: tuple[str, ...]
     estimates: Mapping[str, Estimate]
     draws: Array
-    model_error: float
+    model_error: float | None
     noise: Mapping[str, float]
     degrees: int
     held_out: tuple[Mapping[str, object], ...]

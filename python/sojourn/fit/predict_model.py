@@ -31,6 +31,7 @@ Array = NDArray[np.float64]
 Row = dict[str, Any]
 DEAR_S, FEW_DRAWS = 0.01, 40  # where one answer takes long, fewer draws are asked
 ABOUT = "intervals are for a new run: unknowns, the model's own error, and what runs differ by"
+ABOUT_LESS = "intervals hold the unknowns and what runs differ by; the model's own error is not known, and not in them: vary more"
 
 
 def predict_model(fitted: FittedModel, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
@@ -55,7 +56,11 @@ def predict_model(fitted: FittedModel, vary: Mapping[str, Sequence[Any] | Any], 
             told = [{"metric": "response_time", "value": None, "status": "not_answered", "inside": False}]
         rows += [row | point for row in told]
         names |= {row["status"] for row in told}
-    text = "\n".join(filter(None, (status.message(names), *refused, ABOUT, _outside(rows))))
+    text = "\n".join(
+        filter(
+            None, (status.message(names), *refused, ABOUT_LESS if fitted.model_error is None else ABOUT, _outside(rows))
+        )
+    )
     return Metrics.of(rows, f"{fitted.method}, fitted", status.worst(names), text)
 
 
@@ -86,7 +91,7 @@ def point_rows(fitted: FittedModel, point: Mapping[str, Any], level: float) -> I
     few = one.method.cost_s(one.networks[0]) > DEAR_S
     networks = one.networks_at(fitted.draws[: FEW_DRAWS if few else None, kept])
     rng = np.random.default_rng(fitted.seed)
-    longer = np.exp(fitted.model_error * rng.standard_t(fitted.degrees, len(networks)))
+    longer = np.exp((fitted.model_error or 0.0) * rng.standard_t(fitted.degrees, len(networks)))
     drawn = one.solved([slower_clock(n, f) for n, f in zip(networks, longer, strict=True)], nearest=False)
     inside = _inside(fitted, base, point)
     sensitive = _sensitivity(one, best)

@@ -132,8 +132,11 @@ class FitProblem:
         more = [n for n in ("rate_per_s", "users", *self.model.factors) if n not in varied]
         return f"vary {' or '.join(more)} too" if more else "measure nearer to saturation"
 
-    def model_error(self, x: Array, jacobian: Array, sensitivity: Array) -> tuple[float, list[dict[str, object]]]:
-        """Each configuration left out: the spread of one factor on all demands that explains the errors there."""
+    def model_error(
+        self, x: Array, jacobian: Array, sensitivity: Array
+    ) -> tuple[float | None, list[dict[str, object]]]:
+        """Each configuration left out: the spread of one factor on all demands that explains the errors there. None where the others
+        are fewer than the unknowns, so that none of them can be foretold."""
         names = np.arange(len(self.each))
         weights = np.where(self.of[None] == names[:, None], 0.0, self.weight[None])
         sets = np.broadcast_to(self.measured, weights.shape)
@@ -152,7 +155,8 @@ class FitProblem:
                     squares += float(np.mean((error**2 - self.within[own] ** 2) / sensitivity[own] ** 2))
                     count += 1
             rows.append(row)
-        return float(np.sqrt(max(squares, 0.0) / count)) if count else 0.0, rows
+        told = count and len(self.each) > len(x)
+        return float(np.sqrt(max(squares, 0.0) / count)) if told else None, rows
 
     def sensitivity(self, x: Array) -> Array:
         """n, by how much the logarithm of each measured number changes with the logarithm of all times of service; 0.5 or more."""

@@ -36,9 +36,10 @@ def validate_model(
     """A row a run, class, station and metric (response_time, s; throughput, 1/s; utilisation), in the order of the levels.
 
     Columns: run, its factors, class, station, metric, predicted, low, high, status, measured, measured_low, measured_high,
-    error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured). The interval of a measured value is by what repetitions differ
-    by, where there are any, else the run's own. changed: path → value, where these runs differ from those fitted. up_to: only
-    runs below this share of the predicted saturation rate. Raises InputError for a level, for `up_to`, and where no row is left.
+    error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured). The
+    interval of a measured value is by what repetitions differ by, where there are any, else the run's own. changed: path → value,
+    where these runs differ from those fitted. up_to: only runs below this share of the predicted saturation rate. Raises
+    InputError for a level, for `up_to`, and where no row is left.
     """
     check_level(level)
     if up_to is not None:

@@ -98,7 +98,9 @@ def _tells(manifest: Mapping[str, Any]) -> bool:
 
 
 def _error(row: Mapping[str, Any]) -> float | None:
-    return None if row["low"] is None or row["high"] is None else float((row["high"] - row["low"]) / 2 / Z / row["value"])
+    return (
+        None if row["low"] is None or row["high"] is None else float((row["high"] - row["low"]) / 2 / Z / row["value"])
+    )
 
 
 def _resources(manifest: Mapping[str, Any], values: Mapping[tuple[str, str], Any], done: float) -> list[Resource]:

@@ -49,11 +49,7 @@ OVERLOADED = ("saturated", "unstable", "trailing_unstable")
 def worst(names: set[str]) -> str:
     """The name that describes the whole table: `ok` unless a number is missing."""
     return next(
-        (
-            name
-            for name in (*OVERLOADED, "not_converged", "bounds", "approximate")
-            if name in names
-        ),
+        (name for name in (*OVERLOADED, "not_converged", "bounds", "approximate") if name in names),
         "ok",
     )
 

@@ -126,7 +126,9 @@ def _points(metrics: Metrics, name: str) -> pl.DataFrame:
     wanted = [(s, m) for s, m in QUANTITIES.values()]
     keep = pl.any_horizontal((pl.col("station") == s) & (pl.col("metric") == m) for s, m in wanted)
     return (
-        metrics.frame.filter(keep & (pl.col("class") == "") & (pl.col("value").is_not_null() | pl.col("status").is_in(OVERLOADED)))
+        metrics.frame.filter(
+            keep & (pl.col("class") == "") & (pl.col("value").is_not_null() | pl.col("status").is_in(OVERLOADED))
+        )
         .with_columns(
             pl.col("cores").cast(pl.Int64),
             pl.col("nics").cast(pl.Int64),
@@ -188,4 +190,9 @@ def _overall(quantity: str, part: pl.DataFrame, lines: list[Summary]) -> Summary
     """Means over the configurations in which any point is not called saturated; median and worst of all points."""
     known = [line for line in lines if line["mean_abs"] is not None]
     means = {name: float(np.mean([line[name] for line in known])) if known else None for name in MEANS}
-    return {"quantity": quantity, "cores": None, "nics": None} | _line(part["relative_error"].to_numpy()) | means | _share(part)
+    return (
+        {"quantity": quantity, "cores": None, "nics": None}
+        | _line(part["relative_error"].to_numpy())
+        | means
+        | _share(part)
+    )

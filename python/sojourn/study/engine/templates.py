@@ -31,7 +31,7 @@ TEMPLATES: dict[str, str] = {
 
 
 class AnyFitted(Protocol):
-    """A model with the values found. `estimates` at `level`; `model_error`: relative, from configurations left out;
+    """A model with the values found. `estimates` at `level`; `model_error`: relative, from configurations left out, None where unknown;
     `message`: what a reader must know of it."""
 
     @property
@@ -39,7 +39,7 @@ class AnyFitted(Protocol):
     @property
     def level(self) -> float: ...
     @property
-    def model_error(self) -> float: ...
+    def model_error(self) -> float | None: ...
     @property
     def message(self) -> str: ...
 
@@ -88,8 +88,11 @@ class ModelFiles:
         _no_options(options)
         seen = observe_runs(runs)
         found = {path.stem: fit_model(seen, Model.read(path), seed=seed) for path in self.paths}
-        best = min(found, key=lambda name: found[name].model_error)
-        return Rivals(found, best, "least error on configurations left out" if len(found) > 1 else "")
+        errors = {name: one.model_error for name, one in found.items()}
+        known = {name: error for name, error in errors.items() if error is not None}
+        best = min(known, key=lambda name: known[name], default=next(iter(found)))
+        why = "least error on configurations left out" if known else f"{best} is the first: no error of them is known"
+        return Rivals(found, best, why if len(found) > 1 else "")
 
     def read(self, path: Path) -> FittedModel:
         return FittedModel.read(path)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from sojourn.fit.file import NO_ERROR
 from sojourn.fit.fitted import Estimate
 from sojourn.fit.run_error import MISFIT
 from sojourn.measure.folder import RunFolder
@@ -85,13 +86,8 @@ def _fitted(found: Findings) -> list[str]:
         named = [f"{len(named)} numbers, see the report"]
     lines = [f"fitted, intervals at {percent(found.fitted.level, 0)}: {', '.join(named)}"] if named else []
     of = getattr(found.fitted, "error_of", "all demands, from configurations left out")
-    configurations = getattr(found.fitted, "configurations", None)
-    unknown = configurations is not None and len(configurations) <= len(found.fitted.estimates)
-    lines.append(
-        "the model's own error is not known: there are too few configurations to leave one out"
-        if unknown
-        else f"the model's own error: {percent(found.fitted.model_error)} of {of}"
-    )
+    own = found.fitted.model_error
+    lines.append(NO_ERROR if own is None else f"the model's own error: {percent(own)} of {of}")
     lines += [line for line in found.fitted.message.splitlines() if line.startswith(MISFIT)]
     return lines + ([found.why] if found.why else [])
 
