@@ -12,6 +12,7 @@ import sojourn as sj
 from sojourn.errors import FitError, InputError, ModelError
 from sojourn.fit.candidates import choose_model
 from sojourn.fit.evaluate import Evaluator
+from sojourn.fit.file import _parsed, to_toml
 from sojourn.fit.model import FittedModel, fit_model
 from sojourn.fit.runs import Run, Runs
 from sojourn.fit.validate_model import scores
@@ -244,16 +245,14 @@ def test_the_next_runs_are_where_they_teach_most() -> None:
     assert found.height == 2 and 60 < found["rate_per_s"][0] < 95 and (found["narrower"] > 0).all()
 
 
-def test_with_as_many_unknowns_as_configurations_no_error_of_the_model_is_known(tmp_path: Path) -> None:
+def test_with_as_many_unknowns_as_configurations_no_error_of_the_model_is_known() -> None:
     fitted = fit_model(Runs([mmm_run(20.0), mmm_run(20.0), mmm_run(80.0), mmm_run(80.0)]), sj.Model.parse(OPEN % FREE))
     assert fitted.model_error is None and "the model's own error is not known" in str(fitted)
     assert "not known, and not in them" in fitted.predict({"rate_per_s": 50.0}).message
-    fitted.write(tmp_path / "fitted.toml")
-    assert FittedModel.read(tmp_path / "fitted.toml").model_error is None
+    assert _parsed(to_toml(fitted), "fitted.toml").model_error is None
 
 
 def test_a_saturated_answer_for_a_run_that_was_not_is_an_error_and_counted() -> None:
-    """Two servers of 20 ms are full at 100/s."""
     table = fit_model(RUNS, sj.Model.parse(OPEN % FREE)).validate(
         Runs([mmm_run(50.0), mmm_run(104.0, service_s=0.015)])
     )
