@@ -40,14 +40,15 @@ def test_each_design_is_read_whole(tmp_path: Path) -> None:
     of = KvSystem(KvOptions(servers=3, proxies=2), load, tmp_path)
     given = [
         {"design": "none", "clients": 8},
-        {"design": "direct", "servers": 2, "workload": "set", "clients": 8},
-        {"servers": 3, "proxies": 2, "workers": 8, "workload": "multi-6", "sharded": True, "clients": 8},
+        {"design": "direct", "servers": 2, "workload": "set", "clients": 8, "value_bytes": 300},
+        {"servers": 3, "proxies": 2, "workers": 8, "workload": "multi-6", "sharded": True, "clients": 8, "value_bytes": 5000},
     ]
     points = [Point("live", of.settled(one, "x")) for one in given]
     with of.place() as place, of.open(place) as session:
         folders = [session.run(point, tmp_path / point.name, 1) for point in points]
     seen = frame(folders)
-    assert seen["misses"].to_list() == seen["errors"].to_list() == [0, 0, 0]
+    assert seen["misses"].to_list() == seen["errors"].to_list() == [0, 0, 0], "stored again with each size"
+    assert seen["value_bytes"].to_list() == [1024, 300, 5000]
     assert (seen["throughput_per_s"] > 0).all()
     assert laws(seen)["interactive_error"].abs().max() < 0.3  # type: ignore[operator]
     through = seen.filter(pl.col("design") != "none")

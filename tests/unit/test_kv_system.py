@@ -144,3 +144,14 @@ def test_a_simulated_run_has_the_rows_of_a_measured_one(tmp_path: Path) -> None:
     assert row["p99_s"] is None and row["worker_cpu_s"] is None
     with pytest.raises(InputError, match="give one of staged"):
         of.settled({"design": "direct"}, "x")
+
+
+def test_runs_from_before_values_had_sizes_are_read(tmp_path: Path) -> None:
+    """The size was that of the load."""
+    factors = {"design": "none", "servers": 1, "proxies": 0, "workers": 0, "workload": "get", "sharded": False, "clients": 2}
+    said = {"section": "s", "factors": factors, "valid": True, "checks": {}, "reasons": [], "kv": {}}
+    old = RunFolder.create(tmp_path / "old", said | {"conditions": {"load": {"value_bytes": 100}}})
+    bare = RunFolder.create(tmp_path / "bare", said)
+    (first, second) = frame([old, bare]).to_dicts()
+    assert (first["value_bytes"], second["value_bytes"]) == (100, 1024)
+    assert (name_of(first), name_of(second)) == ("none, 1 server, get, 100 bytes", "none, 1 server, get")
