@@ -65,7 +65,7 @@ def plain(rows: pl.DataFrame) -> FittedPlain:
 def test_known_parts_are_found_with_intervals_that_hold_them(cores: FittedCores) -> None:
     of = cores.estimates
     for name, truth in (
-        ("server, CPU: message", MESSAGE_S), ("server, CPU: further key", KEY_S), ("server, CPU: KiB read", KIB_S),
+        ("server, CPU: message", MESSAGE_S), ("server, CPU: further key of a message", KEY_S), ("server, CPU: KiB read", KIB_S),
         ("server, CPU: KiB stored", KIB_S), ("net thread, CPU: waking", WAKING_S), ("client, CPU: operation", CLIENT_S),
     ):  # fmt: skip
         found = of[f"direct: {name}"]
@@ -153,5 +153,6 @@ def test_what_an_operation_asks() -> None:
         row(1.0, servers=2, workload="multi-9", sharded=True),
     ))  # fmt: skip
     assert asked.messages.tolist() == [3, 2, 2, 1, 2]
+    assert asked.asked.tolist() == [1, 2, 1, 1, 2]
     assert asked.stored_kib.tolist() == [3, 0, 1.5, 1, 0]
     assert asked.read_kib.tolist() == [0, 1, 0.5, 0, 9]

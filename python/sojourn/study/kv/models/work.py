@@ -3,7 +3,8 @@
 Each is a number that follows from the configuration alone. Two kinds are physics that a regression on plain factors lacks: a set
 goes to every server behind a middleware (messages), and what a waking costs is shared by all that came at once. A loop
 that has N/P clients finds 1 + N/P requests at a waking, so an operation has P/(N + P) wakings; towards the servers each loop
-has a batch for each server, so a message has S P/(N + S P). A staged worker sleeps for every message.
+has a batch for each server, so a message has S P/(N + S P). A staged worker sleeps for every message. A get that is split costs a
+loop and its servers a reading message for each part.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Work:
         self.keys, self.reads = multi, 1 - self.stores
         copies = np.where(self.proxies > 0, self.servers, 1.0)
         split = rows["sharded"].to_numpy().astype(bool) & (self.proxies > 0)
-        self.messages = self.stores * copies + self.reads * np.where(split, np.minimum(multi, self.servers), 1.0)
+        self.asked = np.where(split, np.minimum(multi, self.servers), 1.0)  # servers of a read
+        self.messages = self.stores * copies + self.reads * self.asked
         kib = rows["value_bytes"].to_numpy().astype(float) / KIB
         self.read_kib, self.sent_kib, self.stored_kib = (
             self.reads * multi * kib,
@@ -52,6 +54,8 @@ TERMS: dict[str, Callable[[Work], Array]] = {
     "read": lambda w: w.reads,
     "key": lambda w: w.reads * w.keys,
     "further key": lambda w: w.reads * (w.keys - 1),
+    "reading message": lambda w: w.reads * w.asked,
+    "further key of a message": lambda w: w.reads * (w.keys - w.asked),
     "KiB read": lambda w: w.read_kib,
     "KiB sent": lambda w: w.sent_kib,
     "KiB stored": lambda w: w.stored_kib,
@@ -76,9 +80,10 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "direct": {
         CLIENT: ("operation", "read", "further key", "KiB read", "KiB sent", "waking"),
-        SERVER: ("message", "read", "further key", "KiB read", "KiB stored", "waking for a message"),
+        SERVER: ("message", "reading message", "further key of a message", "KiB read", "KiB stored", "waking for a message"),
         NET: (
-            "operation", "message", "read", "further key", "KiB read", "KiB stored", "waking", "waking for a message",
+            "operation", "message", "reading message", "further key of a message", "KiB read", "KiB stored", "waking",
+            "waking for a message",
         ),
     },
     "staged": {
