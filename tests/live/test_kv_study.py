@@ -41,7 +41,15 @@ def test_each_design_is_read_whole(tmp_path: Path) -> None:
     given = [
         {"design": "none", "clients": 8},
         {"design": "direct", "servers": 2, "workload": "set", "clients": 8, "value_bytes": 300},
-        {"servers": 3, "proxies": 2, "workers": 8, "workload": "multi-6", "sharded": True, "clients": 8, "value_bytes": 5000},
+        {
+            "servers": 3,
+            "proxies": 2,
+            "workers": 8,
+            "workload": "multi-6",
+            "sharded": True,
+            "clients": 8,
+            "value_bytes": 5000,
+        },
     ]
     points = [Point("live", of.settled(one, "x")) for one in given]
     with of.place() as place, of.open(place) as session:

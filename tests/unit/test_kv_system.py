@@ -148,7 +148,15 @@ def test_a_simulated_run_has_the_rows_of_a_measured_one(tmp_path: Path) -> None:
 
 def test_runs_from_before_values_had_sizes_are_read(tmp_path: Path) -> None:
     """The size was that of the load."""
-    factors = {"design": "none", "servers": 1, "proxies": 0, "workers": 0, "workload": "get", "sharded": False, "clients": 2}
+    factors = {
+        "design": "none",
+        "servers": 1,
+        "proxies": 0,
+        "workers": 0,
+        "workload": "get",
+        "sharded": False,
+        "clients": 2,
+    }
     said = {"section": "s", "factors": factors, "valid": True, "checks": {}, "reasons": [], "kv": {}}
     old = RunFolder.create(tmp_path / "old", said | {"conditions": {"load": {"value_bytes": 100}}})
     bare = RunFolder.create(tmp_path / "bare", said)
