@@ -33,12 +33,12 @@ vary = { clients = [4, 16] }
 x = "clients"
 [fit]
 model = "messages"
-sections = ["reference", "calibration"]
+sections = ["reference", "calibration", "clients"]
 [choose]
 set = { clients = 16, retry_s = 0.01 }
 vary = { workers = [2, 4, 8], connections = [2, 4, 8] }
 [[analysis]]
-name = "messages.database"
+name = "messages.service"
 [[analysis]]
 name = "messages.times"
 [[analysis]]
@@ -55,7 +55,7 @@ def test_from_a_file_to_a_report(tmp_path: Path) -> None:
     assert any("0 errors, 0 wrong messages" in line for line in result.verdict)
     assert any(line.startswith("on PostgreSQL ") for line in result.verdict)
     choices = json.loads((tmp_path / "out/choices.json").read_text())
-    assert [c["model"] for c in choices] == ["document", "measured", "usl"]
+    assert [c["model"] for c in choices] == ["usl", "telesto"]
     page = result.report.read_text()
-    for heading in ("The best by each model", "Completions of the database", "clients: throughput", "Limits", "Laws"):
+    for heading in ("The best by each model", "Completions of the service", "clients: throughput", "Limits", "Laws"):
         assert heading in page

@@ -12,7 +12,7 @@ import pytest
 
 from sojourn.model import Closed, Delay, Model, Queue
 from sojourn.solve import solve, sweep
-from sojourn.study.messages.document import document_network
+from sojourn.study.messages.telesto import telesto_network
 
 DATA = Path(__file__).parent / "data"
 TIMES_S = {  # Telesto Table 1.1 as measured, and as rounded in Table 1.3: dispatcher, worker in, database, worker out
@@ -28,7 +28,7 @@ def rows(name: str) -> list[dict[str, float]]:
 
 def telesto(source: str, workers: int, connections: int, clients: int, think_s: float) -> Model:
     dispatcher, inside, database, out = TIMES_S[source]
-    return document_network(
+    return telesto_network(
         network_s=NETWORK_S, dispatch_s=dispatcher, parse_s=inside, database_s=database, respond_s=out, think_s=think_s,
         workers=workers, connections=connections, clients=clients,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from sojourn.study.engine.evaluation import error_range, median_error, median_interval
+from sojourn.study.engine.evaluation import error_range, median_error, median_interval, of_means
 from sojourn.study.estimate import estimate
 from sojourn.study.kv.models.times import stratified
 
@@ -40,6 +40,19 @@ def test_a_median_of_one_fit_has_a_range_and_no_interval() -> None:
     assert median_error(one, "response_time") == pytest.approx(0.1)
     assert error_range(one, "response_time") == (0.05, 0.3, 3)
     assert median_interval([one], "response_time") is None
+
+
+def test_the_mean_of_repeated_runs_is_compared() -> None:
+    """12 predicted for 9 and 11 is 20 % off their mean; what was run once, and a run without an error, are left out. Names that were
+    shortened end in a key."""
+    runs = [("a-1", 9.0), ("a-2", 11.0), ("b-1-0f3a9c", 10.0), ("b-2-77aa01", 14.0), ("c-1", 10.0), ("a-3", None)]
+    one = {"section": "draw", "class": "", "metric": "throughput", "model": "m", "kind": "blind", "predicted": 12.0}
+    frame = pl.DataFrame(
+        [{**one, "run": n, "measured": x, "error": None if x is None else 12 / x - 1} for n, x in runs]
+    )
+    found = of_means(frame)
+    assert found["configuration"].to_list() == ["a", "b"]
+    assert found["error"].to_list() == pytest.approx([0.2, 0.0])
 
 
 def test_a_median_over_fits_is_covered_where_the_points_of_a_fit_share_its_error() -> None:

@@ -22,7 +22,7 @@ ANALYSES: dict[str, str] = {
     "kv.measured": "sojourn.study.kv.measured:measured_analysis",
     "kv.models": "sojourn.study.kv.errors:models_analysis",
     "kv.multiget": "sojourn.study.kv.multiget:multiget_analysis",
-    "messages.database": "sojourn.study.messages.analyses:database",
+    "messages.service": "sojourn.study.messages.analyses:service",
     "messages.laws": "sojourn.study.messages.analyses:checked_laws",
     "messages.limits": "sojourn.study.messages.analyses:limits",
     "messages.times": "sojourn.study.messages.analyses:times",

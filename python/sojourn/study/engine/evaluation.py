@@ -20,6 +20,7 @@ from sojourn.system import Point
 from sojourn.table import Metrics
 
 METRICS = ("throughput", "response_time")
+REPETITION = r"-\d+(-[0-9a-f]{6})?$"  # in the name of a run
 FEWEST_FITS = 5  # of which a median has an interval
 TRAINING, HELD_OUT, BLIND = "training", "held out", "blind"
 ONCE = ("run", "class", "metric", "model", "kind")  # a saturation rate is predicted for each rate of a configuration
@@ -148,6 +149,18 @@ def median_error(rows: pl.DataFrame, metric: str) -> float | None:
     """Median of |relative error| of all classes together."""
     errors = _sizes(rows, metric)
     return float(np.median(errors)) if len(errors) else None
+
+
+def of_means(rows: pl.DataFrame) -> pl.DataFrame:
+    """A row a configuration that was run more than once: `error` of what was predicted against the mean of its valid runs."""
+    same = ("section", "configuration", "class", "metric", "model", "kind")
+    known = rows.filter(pl.col("error").is_finite()).with_columns(
+        configuration=pl.col("run").str.replace(REPETITION, "")
+    )
+    means = known.group_by(same, maintain_order=True).agg(
+        pl.len(), pl.col("predicted").first(), pl.col("measured").mean()
+    )
+    return means.filter(pl.col("len") > 1).with_columns(error=pl.col("predicted") / pl.col("measured") - 1)
 
 
 def error_range(rows: pl.DataFrame, metric: str) -> tuple[float, float, int] | None:

@@ -75,13 +75,14 @@ def saturating(point: Point, system: System, users: int, place: str = "[saturati
 
 
 def drawn(part: DrawSection, count: int, seed: int, system: System) -> list[Point]:
-    """`count` configurations at random.
+    """`count` configurations at random, each as often as the table says.
 
     Raises:
         StudyError: too many, or a range that is none. InputError: a factor that the system has not.
     """
     each = values_drawn(part.vary, count, seed, "vary")
-    return [Point("draw", settled(system, {**part.fixed, **values}, "[draw]")) for values in each]
+    factors = [settled(system, {**part.fixed, **values}, "[draw]") for values in each]
+    return [Point("draw", one, k) for one in factors for k in range(1, part.repetitions + 1)]
 
 
 def values_drawn(ranges: Mapping[str, Any], count: int, seed: int, table: str) -> list[dict[str, Any]]:

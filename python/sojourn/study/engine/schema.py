@@ -81,11 +81,12 @@ class ChooseSection(Varied):
 
 class DrawSection(Strict):
     """`[draw]`: ranges from which `--draw N` takes N configurations at random: a list of values, or `{ low, high }`, evenly in
-    the logarithm; whole numbers where both ends are. `vary`: factors, predicted by the fit of the study. `system`: options of
-    `[system]`; each draw is then a whole study of such a system, with a fit of its own."""
+    the logarithm; whole numbers where both ends are. `vary`: factors, predicted by the fit of the study, and run `repetitions`
+    times. `system`: options of `[system]`; each draw is then a whole study of such a system, with a fit of its own."""
 
     fixed: dict[str, Any] = Field(default_factory=dict, alias="set")
     vary: dict[str, Any] = Field(default_factory=dict)
+    repetitions: int = Field(default=1, ge=1, le=50)
     system: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -95,8 +95,7 @@ def _phases(plan: Plan, run: Run, folder: Path, say: Say) -> Findings:
         return found
     predicted = predictions.written(folder)
     if predicted is None:
-        used = _for_fit(plan, runs, early={point.name for point in early})
-        predicted = predictions.write(folder, _rivals(plan, used), plan)
+        predicted = predictions.write(folder, _rivals(plan, _for_fit(plan, runs)), plan)
         say(f"predictions are written to {folder / predictions.FILE}")
     rivals = predictions.read_rivals(folder, predicted, plan.template)
     tried = evaluated_again(rivals, runs, predicted["level"], plan.is_fitted)
@@ -116,16 +115,8 @@ def _rivals(plan: Plan, used: list[RunFolder]) -> Rivals:
     return plan.template.fit(used, plan.study.fit.seed, plan.study.fit.options)
 
 
-def _for_fit(plan: Plan, runs: Iterable[RunFolder], early: set[str]) -> list[RunFolder]:
-    """The runs that are fitted; without those that were made first, to choose by, where each has a later repetition: a
-    machine is not as fast in one minute as in the next."""
-    used = [run for run in runs if plan.is_fitted(run.manifest["section"], run.manifest["factors"])]
-    later = [run for run in used if run.path.name not in early]
-
-    def kinds(of: list[RunFolder]) -> set[str]:
-        return {repr((run.manifest["section"], sorted(run.manifest["factors"].items()))) for run in of}
-
-    return later if kinds(later) == kinds(used) else used
+def _for_fit(plan: Plan, runs: Iterable[RunFolder]) -> list[RunFolder]:
+    return [run for run in runs if plan.is_fitted(run.manifest["section"], run.manifest["factors"])]
 
 
 def _at_rates(plan: Plan, run: Run) -> tuple[list[RunFolder], list[Point]]:

@@ -22,6 +22,7 @@ from sojourn.study.engine.evaluation import (
     is_prediction,
     median_error,
     median_interval,
+    of_means,
     same_but_load,
 )
 from sojourn.study.engine.points import SATURATION
@@ -106,6 +107,8 @@ def _errors(found: Findings) -> list[str]:
     kinds = [kind for kind in (BLIND, HELD_OUT) if not found.rows(kind).is_empty()] or [TRAINING]
     lines = []
     for kind in kinds:
+        if kind == BLIND:
+            lines += _of_means(found)
         if kind == BLIND and len(found.rivals.fitted) == 1:
             continue  # the headline has it
         for name in found.rivals.fitted:
@@ -117,6 +120,14 @@ def _errors(found: Findings) -> list[str]:
                 label = f"{name}, " if len(found.rivals.fitted) > 1 else ""
                 lines.append(f"{label}{kind} error: {'; '.join([*parts, *said])}")
     return lines
+
+
+def _of_means(found: Findings) -> list[str]:
+    assert found.rivals is not None
+    each = {name: _medians(of_means(found.rows(BLIND, name)), ends=True) for name in found.rivals.fitted}
+    return [
+        f"{name}, {BLIND} error of means of repeated runs: {'; '.join(said)}" for name, said in each.items() if said
+    ]
 
 
 def _predictions(found: Findings) -> list[str]:

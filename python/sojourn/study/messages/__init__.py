@@ -1,8 +1,7 @@
-"""The message study: a message service on PostgreSQL, fitted at one configuration, judged at the others (engine).
+"""The message study: a message service on PostgreSQL, a network fitted to some configurations, judged at the others (engine).
 
-parallelism   how much the database does at once: the Telesto report's rule, the measured curve, the scalability law
-document      the Telesto report's own network        network    ours: workers held, pool of connections, declining
-fit           parameters with intervals, from the sections `reference` and `calibration`
-template      the rivals for `[fit] model = "messages"`     operational   laws and utilisations
-analyses      what only this study shows, for `[[analysis]]`
+telesto    the Telesto report's own network and its rule for the database        network    ours: delays and one station
+fit        the five unknowns of ours from response times, and its error at configurations left out
+template   the rivals for `[fit] model = "messages"`     operational   laws and utilisations
+analyses   what only this study shows, for `[[analysis]]`
 """

@@ -1,4 +1,4 @@
-"""Analyses of the message study, for `[[analysis]]`: the database's curve, where the time goes, what limits, laws."""
+"""Analyses of the message study, for `[[analysis]]`: the service's curve, where the time goes, what limits, laws."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.report.document import Cell
 from sojourn.study.engine.analyses import Analysis
 from sojourn.study.engine.verdict import told
-from sojourn.study.messages.fit import REFERENCE, Fitted, where_valid
+from sojourn.study.messages.fit import where_valid
 from sojourn.study.messages.operational import BUSY, CPU, busy, laws, shares
-from sojourn.study.messages.parallelism import DocumentRule
+from sojourn.study.messages.telesto import TELESTO, order_of_parallelism
+from sojourn.study.messages.template import REFERENCE, USL, TelestoModel, UslModel
 from sojourn.system.messages_reading import FACTORS, frame
 
 if TYPE_CHECKING:
@@ -25,43 +27,53 @@ MS = 1e3
 PHASES = ("response_s", "mw_response_s", "dispatch_s", "queue_s", "parse_s", "wait_s", "database_s", "respond_s")
 
 
-def database(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
-    """The service curve of the database, and what the models suppose, against the reference run."""
+def service(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+    """What the service completes with its pools full, by how many requests they let in, and what the models suppose."""
     if found.rivals is None:
         return Analysis()
     lead = (
-        "The calibration keeps a number of connections always busy, so that its throughput is what the database completes "
-        "with that many requests in it. The Telesto report's rule has the time in the database at the reference run."
+        "Where all workers or all connections were in use for 90 % and more, the throughput is what the service completes "
+        "with that many requests in it. The network's curve is fitted to response times of all fitted configurations, and is drawn "
+        "for the most clients that there are (with fewer waiting it is slower); the Telesto "
+        "report's rule has the time in the database at the reference run."
     )
-    fitted: Fitted = found.rivals.first.fitted  # type: ignore[attr-defined]
-    return Analysis((), (Section("Database", lead, (_curve(fitted), _checked(fitted))),))
+    return Analysis((), (Section("Service", lead, (_curve(found),)),))
 
 
-def _curve(fitted: Fitted) -> Figure:
-    points = sorted(fitted.curve, key=lambda p: p.size.value)
-    x, y = [p.size.value for p in points], [p.rate_per_s.value for p in points]
-    ends = [(p.low, p.high) if p.low < p.high else (None, None) for p in (point.rate_per_s for point in points)]
-    low, high = [low for low, _ in ends], [high for _, high in ends]  # no ends where a size was run once
-    series = [Series("calibration", x, y, low, high, "points")]
-    sizes = range(1, max(2, round(1.5 * max(x))) + 1)
-    for name, model in fitted.parallelisms.items():
-        style = "dashed" if name == DocumentRule.name else "line"
-        series.append(Series(name, list(sizes), [model.rates(c)[-1] for c in sizes], style=style))  # type: ignore[arg-type]
-    note = "95 % intervals (Student's t over repetitions). The model `measured` runs through the points."
-    title, label = "Completions of the database", "completions/s"
-    return Figure("database-curve", title, "busy connections", label, tuple(series), note)
+def _curve(found: Findings) -> Figure:
+    assert found.rivals is not None
+    x, y, low, high = _full(where_valid(frame(found.runs)))
+    series = [Series("measured", x, y, low, high, "points")]
+    sizes = np.arange(1, max(2, round(1.25 * max(x, default=1))) + 1)
+    models = found.rivals.fitted
+    if isinstance(ours := models.get(USL), UslModel):
+        network, waiting = (
+            ours.fitted.network,
+            max((run.manifest["factors"]["clients"] for run in found.runs), default=1),
+        )
+        rates = [float(network.rates_per_s(n, max(n, waiting))[-1]) for n in sizes.tolist()]
+        series.append(Series(USL, sizes.tolist(), rates, style="line"))
+    if isinstance(theirs := models.get(TELESTO), TelestoModel):
+        told = [order_of_parallelism(c) / theirs.times["database_s"].value for c in sizes.tolist()]
+        series.append(Series(TELESTO, sizes.tolist(), told, style="dashed"))
+    note = "Means of configurations, with the least and the largest of their runs where there are several."
+    title, label = "Completions of the service", "completions/s"
+    return Figure("service-curve", title, "requests that the pools let in", label, tuple(series), note)
 
 
-def _checked(fitted: Fitted) -> Table:
-    seen_s = fitted.response_s.value
-    more = {name: fitted.unexplained_s(name) for name in fitted.parallelisms if name != DocumentRule.name}
-    cells = tuple((name, MS * seen_s, MS * (seen_s - s), MS * s, s / seen_s) for name, s in more.items())
-    columns = ("model", "client saw, ms", "of it explained", "left", "share")
-    note = (
-        "The models suppose that the database's rate depends on the number in it alone, and that sleeping threads wake at "
-        "once. What the reference run needs beyond that is taken as a delay beside the network."
+def _full(seen: pl.DataFrame) -> tuple[list[float], list[float], list[float | None], list[float | None]]:
+    """Of configurations whose pools were full: requests that they let in, mean throughput, the least and the largest."""
+    full = seen.filter(pl.max_horizontal("connections_share", "workers_share") >= BUSY)
+    inside = pl.min_horizontal("workers", "connections") * pl.col("middlewares")
+    x = pl.col("throughput_per_s")
+    several = pl.when(pl.len() > 1)
+    means = (
+        full.with_columns(inside=inside)
+        .group_by(*FACTORS, "inside")
+        .agg(x.mean().alias("x"), several.then(x.min()).alias("low"), several.then(x.max()).alias("high"))
+        .sort("inside", "x")
     )
-    return Table("Response time of the reference run", columns, cells, note, ("", ".3f", ".3f", "+.3f", "+.0%"))
+    return means["inside"].to_list(), means["x"].to_list(), means["low"].to_list(), means["high"].to_list()
 
 
 def times(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
@@ -87,32 +99,24 @@ def _ms(value: float | None) -> float | None:
 
 
 def limits(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
-    """The bottleneck by utilisation, who used the machine's cores, and what limits by the model."""
+    """The bottleneck by utilisation, and who used the machine's cores."""
     cores = int(found.runs[0].manifest.get("machine", {}).get("cores") or 1)
     seen = where_valid(frame(found.runs))
     cells: list[tuple[Cell, ...]] = []
     for label, mean in configurations(seen):
         b, s = busy(mean, cores), shares(mean)
         parts = (b.dispatcher, b.workers, b.connections, b.client, b.cores)
-        cells.append((label, *parts, b.limit, *(s[name] for name in CPU), _predicted(found, mean)))
+        cells.append((label, *parts, b.limit, *(s[name] for name in CPU)))
     lead = (
         "How busy each part was: threads by their CPU time, workers and connections by how many were held, cores by all "
         "processes of this machine. What limits is the first of client, dispatcher, cores, connections, workers that is busy "
         "for 90 %; else the round trip. The shares of the CPU time used: where client and service take much of it, the "
-        "database's curve is that of a database that shares its cores. Last what limits by the model that the verdict "
-        "quotes, which knows no cores."
+        "curve of the service is that of a database that shares its cores."
     )
     columns = ("configuration", "dispatcher", "workers", "connections", "client", "cores", "limited by", "of CPU: client",
-               "service", "database", "by the model")  # fmt: skip
-    table = Table("Utilisation", columns, tuple(cells), formats=("", *[".0%"] * 5, "", *[".0%"] * 3, ""))
+               "service", "database")  # fmt: skip
+    table = Table("Utilisation", columns, tuple(cells), formats=("", *[".0%"] * 5, "", *[".0%"] * 3))
     return Analysis(tuple(_limited(seen, cores)), (Section("Limits", lead, (table,)),))
-
-
-def _predicted(found: Findings, mean: dict[str, Any]) -> str | None:
-    if found.rivals is None:
-        return None
-    factors = {name: mean[name] if name == "retry_s" else round(mean[name]) for name in FACTORS}
-    return str(found.rivals.first.solve(factors).bottleneck)  # type: ignore[attr-defined]
 
 
 def _limited(seen: pl.DataFrame, cores: int) -> Iterator[str]:

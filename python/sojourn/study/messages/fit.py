@@ -1,146 +1,89 @@
-"""Parameters of the message service's models: times from the reference run, the database's curve from its calibration.
+"""The unknowns of the message service's network from the response times of many configurations.
 
-Source: the operational way (Lazowska et al., Quantitative System Performance, 1984, chapter 12): times measured inside the
-system. The calibration keeps c connections always busy (more workers and clients than c, no retry delay), so that its
-throughput is the rate of the database with c requests in it; how many there were in the mean is taken from Little's
-law, throughput x time in the database. Intervals: Student's t over repetitions. No throughput of a run enters that is
-predicted later.
+Every fitted run is told as one number, its relative service time: by how much the delay and all service times must be longer
+than the network has them for it to give the response time that was measured. In these terms a run at 20 % of saturation and one far
+beyond it are known equally well (what differs between them is the speed of the machine in that minute), while an error of 10 %
+in a service time is one of 100 % in the response time at the knee. Least squares of the logarithm, the mean of each configuration
+one residual, with a soft L1 loss (P. J. Huber, Robust Statistics (1981), chapter 7: a few far residuals count linearly).
+
+Error of the model: each configuration is left out once, and fitted without. Intervals of parameters: configurations resampled
+(A. C. Davison, D. V. Hinkley, Bootstrap Methods and their Application (1997), section 6.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.optimize import brentq
+from scipy.optimize import least_squares
+from scipy.special import ndtri
 
 from sojourn.errors import FitError
 from sojourn.fit.fitted import Estimate
-from sojourn.study.estimate import estimate
-from sojourn.study.messages.network import Demands, Shape, predict
-from sojourn.study.messages.parallelism import DocumentRule, Parallelism, ScalabilityLaw, ServiceCurve
+from sojourn.study.messages.network import Array, Network
 from sojourn.system.messages_reading import FACTORS
 
-CALIBRATION, REFERENCE = "calibration", "reference"
-TIMES = ("network_s", "dispatch_s", "parse_s", "respond_s", "empty_share", "own_s", "database_s")
-JUDGED = ("throughput_per_s", "response_s")
-LEAST_SLOPE = 0.5  # of the response time by a delay: less, and the system is saturated
-APART = 1.02  # sizes nearer to each other than this factor are one point of the curve
+UNKNOWN = ("alone_per_s", "contention", "coherency", "batching", "half")
+MEASURED = ("delay_s", "empty_share", "own_s")
+LOW, HIGH = np.log([1e-1, 1e-4, 1e-7, 1e-3, 0.5]), np.log([1e7, 2.0, 1.0, 5.0, 200.0])
+FEWEST = len(UNKNOWN) + 1  # configurations
+SLOWER = np.exp(np.linspace(-1.2, 1.2, 17))
+UNUSED = 0.5  # of workers and connections: fewer in use, and clients and middleware have time for an answer at once
+FAR = 0.1  # residuals beyond count linearly
+REFIT, RESAMPLES = 6, 40  # function evaluations of a fit that begins at the answer
+RUNS = 4  # simulated, for the mean of a run that is not stationary
+ROUNDS = 2
 
 
 @dataclass(frozen=True)
-class CurvePoint:
-    """`size` in the database (mean number), with `connections`; `rate_per_s`."""
+class Observed:
+    """The runs of one configuration. `longer`: mean response time of a run that starts as they did, over the stationary one."""
 
-    connections: int
-    size: Estimate
-    rate_per_s: Estimate
+    factors: dict[str, Any]
+    response_s: tuple[float, ...]
+    throughput_per_s: tuple[float, ...]
+    longer: float = 1.0
+
+    def relative_times(self, network: Network) -> Array:
+        """Of each run, the logarithm; at most 1.2 either way."""
+        known = np.log(network.stationary(self.factors, SLOWER).response_s * self.longer)
+        return np.interp(np.log(self.response_s), known, np.log(SLOWER))
+
+    def throughput_error(self, network: Network) -> float:
+        """Logarithm of predicted over measured (mean of its runs)."""
+        told = network.cycle(self.factors, network.stationary(self.factors).response_s * self.longer)
+        return float(np.log(told.throughput_per_s / np.mean(self.throughput_per_s)))
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """`times`: those of `TIMES` at the reference (`shape`, `clients`, `retry_s`), where the client saw `response_s`; `curve` by
-    connections; `runs`: (size, rate) of each calibration run; `spread`: standard deviation of the logarithm of a throughput
-    and of a response time from run to run, 0 where no point was repeated."""
+class FittedNetwork:
+    """`draws`: the network fitted to configurations resampled. `left_out`: absolute logarithm of the relative service time of each run,
+    its configuration left out of the fit, ascending; `error`: root mean square of those of the throughput. `duration_s`: of a
+    run, of which `window_s` are counted, without its warm-up."""
 
-    shape: Shape
-    clients: int
-    retry_s: float
-    response_s: Estimate
-    times: Mapping[str, Estimate]
-    curve: tuple[CurvePoint, ...]
-    runs: tuple[tuple[float, float], ...]
-    spread: tuple[float, float] = (0.0, 0.0)
+    network: Network
+    draws: tuple[Network, ...]
+    left_out: tuple[float, ...]
+    error: float
+    duration_s: float
+    window_s: float
 
-    @property
-    def demands(self) -> Demands:
-        t = {name: max(self.times[name].value, 0.0) for name in TIMES}
-        return Demands(t["network_s"], t["dispatch_s"], t["parse_s"], t["respond_s"], t["empty_share"], t["own_s"])
+    def slower(self, level: float) -> float:
+        """So much longer or shorter are a run's service times at most, with this probability: that share of the runs at
+        configurations left out (R. F. Barber et al., Annals of Statistics 49(1), 2021: jackknife prediction intervals)."""
+        return float(np.exp(np.quantile(self.left_out, level, method="higher")))
 
-    def unexplained_s(self, name: str) -> float:
-        """What the client saw at the reference longer (or shorter) than the model of this name explains, s: threads that
-        sleep and must be woken, a database that is slower for requests that come one by one than when it is kept busy.
-        A delay, since it is not there at saturation; 0 where the reference is saturated, and says nothing of it. The
-        document's model is left as it is."""
-        if name == DocumentRule.name:
-            return 0.0
-        d, seen_s, database = self.demands, self.response_s.value, self.parallelisms[name]
-
-        def response(network_s: float) -> float:
-            return predict(replace(d, network_s=network_s), database, self.shape, self.clients, self.retry_s).response_s
-
-        at, low, high = response(d.network_s), 0.0, max(seen_s, d.network_s)
-        if response(d.network_s + 0.1 * at) - at < LEAST_SLOPE * 0.1 * at:
-            return 0.0
-        wrong = lambda s: response(s) - seen_s  # noqa: E731
-        if wrong(low) >= 0 or wrong(high) <= 0:
-            return (low if wrong(low) >= 0 else high) - d.network_s
-        return float(brentq(wrong, low, high, xtol=1e-4 * seen_s)) - d.network_s
-
-    def demands_of(self, name: str) -> Demands:
-        """For a model of parallelism: with what it does not explain as a delay beside the network."""
-        return replace(self.demands, network_s=self.demands.network_s + self.unexplained_s(name))
-
-    @property
-    def measured(self) -> ServiceCurve:
-        """The curve; of points that have one size, the first."""
-        points: list[tuple[float, float]] = []
-        for p in sorted(self.curve, key=lambda p: p.size.value):
-            if not points or p.size.value > APART * points[-1][0]:
-                points.append((p.size.value, p.rate_per_s.value))
-        sizes, rates = zip(*points, strict=True)
-        return ServiceCurve(sizes, rates)
-
-    @cached_property
-    def parallelisms(self) -> dict[str, Parallelism]:
-        """The models by name that there are data for; `usl` needs three sizes at least."""
-        found: list[Parallelism] = [DocumentRule(self.times["database_s"].value), self.measured]
-        if len(self.measured.sizes) >= 3:
-            found.append(ScalabilityLaw.fit(*zip(*self.runs, strict=True)))
-        return {p.name: p for p in found}
-
-    def without(self, point: CurvePoint) -> Fitted:
-        """The same without the calibration at one number of connections."""
-        curve = tuple(p for p in self.curve if p != point)
-        return replace(self, curve=curve, runs=tuple(r for r in self.runs if nearest(self.curve, r[0]) != point))
-
-
-def nearest(curve: tuple[CurvePoint, ...], size: float) -> CurvePoint:
-    """The point of the curve that a run of this size belongs to."""
-    return min(curve, key=lambda p: abs(p.size.value - size))
-
-
-def fit(seen: pl.DataFrame, level: float = 0.95) -> Fitted:
-    """From the runs of the sections reference and calibration, as `messages_reading.frame` has them; those that are not valid
-    count where there is no other of their configuration.
-
-    Raises:
-        FitError: there are none.
-    """
-    seen = where_valid(seen)
-    reference, calibration = (seen.filter(pl.col("section") == name) for name in (REFERENCE, CALIBRATION))
-    for name, rows in ((REFERENCE, reference), (CALIBRATION, calibration)):
-        if not rows.height:
-            raise FitError(f"no runs of {name}", "[fit] sections", f"have sections {REFERENCE} and {CALIBRATION}")
-    columns: Mapping[str, np.ndarray] = {
-        "network_s": (reference["response_s"] - reference["mw_response_s"]).to_numpy(),
-        **{name: reference[name].to_numpy() for name in TIMES[1:]},
-    }
-    times = {name: estimate(values, level) for name, values in columns.items()}
-    sized = calibration.with_columns(size=pl.col("throughput_per_s") * pl.col("database_s"))
-    curve = []
-    for connections in sorted(set(sized["connections"])):
-        own = sized.filter(pl.col("connections") == connections)
-        size, rate = (estimate(own[c].to_numpy(), level) for c in ("size", "throughput_per_s"))
-        curve.append(CurvePoint(connections, size, rate))
-    runs = tuple(sized.select("size", "throughput_per_s").iter_rows())
-    first = reference.row(0, named=True)
-    shape = Shape(first["workers"], first["connections"], first["middlewares"])
-    response_s = estimate(reference["response_s"].to_numpy(), level)
-    return Fitted(shape, first["clients"], first["retry_s"], response_s, times, tuple(curve), runs, _spread(seen))
+    def estimates(self, level: float) -> dict[str, Estimate]:
+        """Of what was fitted, at `level`; of what was measured without an interval."""
+        z, nan, found = float(ndtri(0.5 + level / 2)), float("nan"), {}
+        for name in UNKNOWN:
+            value = getattr(self.network, name)
+            wide = np.exp(z * np.std([np.log(getattr(one, name)) for one in self.draws], ddof=1))
+            found[name] = Estimate(value, value / wide, value * wide) if wide > 1 else Estimate(value, nan, nan)
+        return found | {name: Estimate(getattr(self.network, name), nan, nan) for name in MEASURED}
 
 
 def where_valid(seen: pl.DataFrame) -> pl.DataFrame:
@@ -148,12 +91,74 @@ def where_valid(seen: pl.DataFrame) -> pl.DataFrame:
     return seen.filter(pl.col("valid") | ~pl.col("valid").any().over("section", *FACTORS))
 
 
-def _spread(seen: pl.DataFrame) -> tuple[float, float]:
-    of_each = seen.group_by("section", *FACTORS).agg(
-        pl.len().alias("n"), *(pl.col(name).log().var().alias(name) for name in JUDGED)
+def observed(seen: pl.DataFrame) -> list[Observed]:
+    """Configurations of the rows of `messages_reading.frame`."""
+    return [
+        Observed(dict(zip(FACTORS, key, strict=True)), tuple(own["response_s"]), tuple(own["throughput_per_s"]))
+        for key, own in seen.sort(*FACTORS).partition_by(*FACTORS, as_dict=True, maintain_order=True).items()
+    ]
+
+
+def fit(seen: pl.DataFrame, duration_s: float, window_s: float, seed: int = 1) -> FittedNetwork:
+    """From valid runs of `duration_s`, of which `window_s` are counted, in any section.
+
+    Raises:
+        FitError: fewer than five configurations.
+    """
+    known = observed(seen)
+    if len(known) < FEWEST:
+        remedy = f"have {FEWEST} configurations at least in the sections that are fitted"
+        raise FitError(f"{len(known)} configurations", "[fit] sections", remedy)
+    best = _fitted(known, _start(seen))
+    for _ in range(ROUNDS):
+        known = [replace(one, longer=best.longer(one.factors, duration_s, RUNS, seed)) for one in known]
+        best = _fitted(known, best)
+    times, rates = _left_out(known, best)
+    error = float(np.sqrt(np.mean(np.square(rates))))
+    return FittedNetwork(
+        best, _resampled(known, best, seed), tuple(sorted(map(abs, times))), error, duration_s, window_s
     )
-    again = of_each.filter(pl.col("n") > 1)
-    if again.is_empty():
-        return 0.0, 0.0
-    found = [again.select(((pl.col("n") - 1) * pl.col(name)).sum() / (pl.col("n") - 1).sum()).item() for name in JUDGED]
-    return float(found[0] ** 0.5), float(found[1] ** 0.5)
+
+
+def _start(seen: pl.DataFrame) -> Network:
+    """What is measured: the delay (what the client saw longer than the service) where there is little to do, the share of empty
+    takes, the client's own time; and a first guess of the others."""
+    outside = pl.col("response_s") - pl.col("mw_response_s")
+    idle = seen.filter(pl.max_horizontal("connections_share", "workers_share") < UNUSED)
+    found = (idle if idle.height else seen).select(outside.median()).item()
+    empty = float(np.average(seen["empty_share"].to_numpy(), weights=seen["throughput_per_s"].to_numpy()))
+    shortest, own_s = float(seen["response_s"].min()), float(seen["own_s"].median() or 0.0)  # type: ignore[arg-type]
+    delay_s = min(max(float(found or 0.0), 0.0), 0.9 * shortest)
+    return Network(delay_s, 1 / (shortest - delay_s), 0.3, 1e-3, 0.5, 10.0, empty, own_s)
+
+
+def _fitted(known: Sequence[Observed], start: Network, evaluations: int = 60) -> Network:
+    def network(logs: Array) -> Network:
+        return replace(start, **dict(zip(UNKNOWN, np.exp(logs).tolist(), strict=True)))
+
+    def residuals(logs: Array) -> Array:
+        at = network(logs)
+        return np.array([one.relative_times(at).mean() for one in known])
+
+    first = np.clip(np.log([getattr(start, name) for name in UNKNOWN]), LOW + 1e-9, HIGH - 1e-9)
+    found = least_squares(
+        residuals, first, bounds=(LOW, HIGH), loss="soft_l1", f_scale=FAR, diff_step=1e-3, max_nfev=evaluations
+    )
+    return network(found.x)
+
+
+def _left_out(known: Sequence[Observed], best: Network) -> tuple[list[float], list[float]]:
+    """Relative service times of all runs, and throughput errors of all configurations, each by a fit without it."""
+    times: list[float] = []
+    rates: list[float] = []
+    for k, one in enumerate(known):
+        without = _fitted([*known[:k], *known[k + 1 :]], best, REFIT)
+        times += one.relative_times(without).tolist()
+        rates.append(one.throughput_error(without))
+    return times, rates
+
+
+def _resampled(known: Sequence[Observed], best: Network, seed: int) -> tuple[Network, ...]:
+    random = np.random.default_rng(seed)
+    chosen = random.integers(0, len(known), (RESAMPLES, len(known)))
+    return tuple(_fitted([known[k] for k in row], best, REFIT) for row in chosen)

@@ -1,109 +1,149 @@
-"""Our closed network of the message service: a request holds a worker while it waits for a connection and is answered.
+"""The message service as a closed network: delays, and one station whose rate depends on how many are in it and at it.
 
-    clients ── think Z after an empty take ── network (delay) ── dispatcher (one thread) ──┐
-       └──────────── respond ── database (n present: rate of the service curve) ── parse ──┘ worker held
-                                └ at most c in it: the connection pool
+    clients ── retry delay after an empty take ── delay ── waiting ── service, at most min(w, c) a middleware in it ──┐
+       └──────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
 
-Source: hierarchical decomposition (Lazowska et al., Quantitative System Performance, 1984, sections 8.3 and 9.3). At most c
-requests are in the database, so with n there or waiting for a connection it completes at the rate of min(n, c): a
-load-dependent station, exactly. Parsing, the database and responding are solved alone for 1 … w customers, and those
-throughputs are the rates of one station outside: `sojourn.solve`, method `layered`, both levels by convolution. Where
-the curve declines, so does the throughput of the whole past saturation.
+With n requests at the service, m = min(n, places) of them in it (a place is a worker with a connection), it completes
 
-    letter   here                              unit
-    N        `clients`                         1
-    Z        `Demands.think_s`                 s
-    w, c     `Shape.workers`, `.connections`   1
-    mu(n)    `Parallelism.rates`               1/s
+    X(n) = a m/(1 + s (m - 1) + k m (m - 1)) · (1 + b (n - 1)/(n - 1 + h))
 
-Limits: one class (puts, takes and empty takes have one mean); exponential times, except delays; the pools of several
-middlewares are taken as one of their sum, their dispatchers as equal queues.
+The first factor is the universal scalability law (N. J. Gunther, Guerrilla Capacity Planning (2007), eq. 4.31): cores that all
+share, locks, flushes. The second is batching: where the next request is there already, no thread sleeps and is woken,
+one system call reads several requests and one flush serves several commits; measured here, a request of a service that is
+hardly used costs twice the CPU time of one of a service that is full. With one such station and delays the number at it is a
+birth-death process (L. Kleinrock, Queueing Systems, volume 1 (1975), section 3.8): the stationary mean is a sum of N + 1
+terms, and by insensitivity the retry delay may be constant (F. Baskett et al., J. ACM 22(2), 1975).
+
+A run is not stationary: all clients start at once, and as the retry delay is constant they come back together for many seconds
+(with 90 clients and 0.3 s that doubles the response time of a run of 2 s). `simulated` is the same network from that start, for as
+long as a run.
+
+    letter    here                              unit
+    N         `clients`                         1
+    Z         `Network.think_s`                 s
+    a         `alone_per_s`                     1/s
+    s, k      `contention`, `coherency`         1
+    b, h      `batching`, `half`                1
+
+Limits: one class (puts, takes and empty takes have one mean); the pools of several middlewares are one of their sum.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 import sojourn as sj
-from sojourn.model import Closed, Delay, LoadDependent, Model, Pool, Queue
+from sojourn.fit.usl import usl
+from sojourn.model import Closed, Delay, LoadDependent, Model
+from sojourn.model.distributions import Deterministic, Distribution
 from sojourn.model.nouns import Station
-from sojourn.study.messages.parallelism import Parallelism
 
+Array: TypeAlias = NDArray[np.float64]
+Factors: TypeAlias = Mapping[str, Any]
 LEAST_S = 1e-9
-HELD = ("parse", "database", "respond")
-MOST = 256  # connections that a database is thought to have
-BUSY = 0.9  # of what it can do: then it limits
-INNERMOST = ("dispatcher", "database", "connections", "workers")
+
+
+def places(factors: Factors) -> int:
+    """Requests that can be in service at once: each needs a worker and a connection."""
+    return int(min(factors["workers"], factors["connections"]) * factors["middlewares"])
 
 
 @dataclass(frozen=True)
-class Shape:
-    """The configuration: `workers` and `connections` of each of `middlewares`."""
+class Means:
+    """Throughput in 1/s and response time in s, until the answer has arrived; arrays where several were asked for. `used`: of the
+    places in service, 0 to 1."""
 
-    workers: int
-    connections: int
-    middlewares: int = 1
+    throughput_per_s: Any
+    response_s: Any
+    used: Any = None
 
 
 @dataclass(frozen=True)
-class Demands:
-    """Times of one request, s: `network_s` between client and middleware, both ways; `dispatch_s` of the dispatcher's
-    thread; `parse_s` and `respond_s` of a worker. `empty_share`: of all requests, those that are followed by the delay;
-    `own_s`: from an answer's arrival until the client has read it."""
+class Network:
+    """`delay_s`: of a request outside the service. `alone_per_s`, `contention`, `coherency`: the scalability law of the service;
+    `batching`: by which share it is faster with very many requests at it, half of that with `half` beside the first.
+    `empty_share`: of all requests, those that the retry delay follows; `own_s`: from an answer's arrival until the client has
+    read it, think time to the network."""
 
-    network_s: float
-    dispatch_s: float
-    parse_s: float
-    respond_s: float
+    delay_s: float
+    alone_per_s: float
+    contention: float
+    coherency: float
+    batching: float = 0.0
+    half: float = 1.0
     empty_share: float = 0.0
     own_s: float = 0.0
+
+    def rates_per_s(self, places: int, most: int) -> Array:
+        """With 1 … `most` requests at the service, `places` at most in it."""
+        n = np.arange(1, most + 1)
+        law = usl(np.minimum(n, places), self.alone_per_s, self.contention, self.coherency)
+        return law * (1 + self.batching * (n - 1) / (n - 1 + self.half))
 
     def think_s(self, retry_s: float) -> float:
         """From an answer to the next request, in the mean."""
         return self.empty_share * retry_s + self.own_s
 
+    def stationary(self, factors: Factors, slower: Any = 1.0) -> Means:
+        """Means in the long run; `slower` multiplies the delay and all service times, and may be an array."""
+        clients, most = int(factors["clients"]), places(factors)
+        slow = np.atleast_1d(np.asarray(slower, float))[:, None]
+        away_s = np.maximum(self.delay_s * slow + self.think_s(factors["retry_s"]), LEAST_S)
+        rates = self.rates_per_s(most, clients) / slow
+        logs = np.cumsum(np.log(np.arange(clients, 0, -1) / away_s / rates), axis=1)
+        logs = np.concatenate([np.zeros_like(slow), logs], axis=1)
+        p = np.exp(logs - logs.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        x = (p[:, 1:] * rates).sum(axis=1)
+        response_s = self.delay_s * slow[:, 0] + p @ np.arange(clients + 1) / x
+        used = p[:, 1:] @ np.minimum(np.arange(1, clients + 1), most) / most
+        return (
+            Means(x, response_s, used) if np.ndim(slower) else Means(float(x[0]), float(response_s[0]), float(used[0]))
+        )
 
-@dataclass(frozen=True)
-class Prediction:
-    """`response_s` as a client sees it, without the retry delay; `used`: share of what each could do: dispatcher, workers
-    held, connections (rate at the most that may be in), database (greatest rate of its curve)."""
+    def longer(self, factors: Factors, duration_s: float, runs: int, seed: int) -> float:
+        """Mean response time of runs from their start (without their warm-up) over the stationary one."""
+        means = [self.simulated(factors, duration_s, seed + k).response_s for k in range(runs)]
+        return float(np.mean(means) / self.stationary(factors).response_s)
 
-    clients: int
-    throughput_per_s: float
-    response_s: float
-    used: dict[str, float]
+    def cycle(self, factors: Factors, response_s: Any) -> Means:
+        """With this response time: the interactive law."""
+        return Means(factors["clients"] / (response_s + self.think_s(factors["retry_s"])), response_s)
 
-    @property
-    def bottleneck(self) -> str:
-        """The innermost that is used to 90 %; the round trip where nothing is."""
-        return next((name for name in INNERMOST if self.used.get(name, 0.0) >= BUSY), "round trip")
+    def simulated(self, factors: Factors, duration_s: float, seed: int) -> Means:
+        """Means of one run from its start, without its warm-up."""
+        found = sj.simulate(self.model(factors), until_s=duration_s, seed=seed, quantiles=())
+        x = found.value("throughput", cls="c")
+        inside = sum(found.value("queue_length", station) for station in ("delay", "service"))
+        return Means(x, inside / x)
 
-
-def message_network(d: Demands, database: Parallelism, shape: Shape, clients: int, retry_s: float) -> Model:
-    """The model for `solve`: the connection pool is in the rates of the station "database"."""
-    nets = [Queue(f"dispatcher {k + 1}") for k in range(shape.middlewares)]
-    rates = database.rates(shape.connections * shape.middlewares)
-    stations: list[Station] = [
-        Delay("network"), *nets, Delay("parse"), LoadDependent("database", rates), Delay("respond"),
-        Pool("workers", shape.workers * shape.middlewares, HELD),
-    ]  # fmt: skip
-    times = {"network": d.network_s, "parse": d.parse_s, "respond": d.respond_s}
-    times |= {q.name: d.dispatch_s / shape.middlewares for q in nets}
-    return Model(
-        stations, [Closed("c", clients, think_s=d.think_s(retry_s))],
-        demands_s={name: {"c": max(v, LEAST_S)} for name, v in times.items()}, visits={"database": {"c": 1.0}},
-    )  # fmt: skip
-
-
-def predict(d: Demands, database: Parallelism, shape: Shape, clients: int, retry_s: float) -> Prediction:
-    """The configuration solved for `clients` >= 1 that wait `retry_s` after an empty take."""
-    found = sj.solve(message_network(d, database, shape, clients, retry_s), "layered")
-    x = found.value("throughput", cls="c")
-    allowed = max(database.rates(shape.connections * shape.middlewares))
-    used = {
-        "dispatcher": x * d.dispatch_s / shape.middlewares,
-        "workers": found.value("utilisation", "workers"),
-        "connections": x / allowed,
-        "database": x / max(allowed, *database.rates(MOST)),
-    }
-    return Prediction(clients, x, clients / x - d.think_s(retry_s), used)
+    def model(self, factors: Factors) -> Model:
+        """For `simulate`; its first station is where all clients start."""
+        retry_s, empty = float(factors["retry_s"]), self.empty_share
+        rates = self.rates_per_s(places(factors), int(factors["clients"])).tolist()
+        stations: list[Station] = [
+            Delay("delay"),
+            LoadDependent("service", tuple(rates)),
+            Delay("retry"),
+            Delay("own"),
+        ]
+        times: dict[str, float | Distribution] = {
+            "delay": max(self.delay_s, LEAST_S),
+            "own": max(self.own_s, LEAST_S),
+            "retry": Deterministic(max(retry_s, LEAST_S)),
+        }
+        routing = {
+            "delay": {"service": 1.0},
+            "service": {"own": 1.0},
+            "own": {"retry": empty, "delay": 1 - empty} if empty else {"delay": 1.0},
+            "retry": {"delay": 1.0},
+        }
+        return Model(
+            stations, [Closed("c", int(factors["clients"]), reference="delay")],
+            service_s={name: {"c": value} for name, value in times.items()}, routing={"c": routing},
+        )  # fmt: skip

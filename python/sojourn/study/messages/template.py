@@ -1,20 +1,22 @@
-"""Three rivals for the message service: the Telesto report's network with its rule, ours with the database's measured curve and with
-the scalability law fitted to it (`usl`). All have the same times.
+"""Two rivals for the message service: `usl`, our network with five unknowns, fitted to all runs of `[fit] sections`; and
+`telesto`, the Telesto report's own network, whose times are measured in the section `reference`.
 
-Intervals: parameters drawn from theirs, and the spread from run to run at one configuration; what a model leaves out is in none.
+Intervals are for a new run: of `usl` from the relative service times at configurations left out, from the unknowns fitted to
+configurations resampled, and of the throughput from how many takes are empty by chance; of `telesto` from its errors at the
+configurations that its times are not from.
 """
 
 from __future__ import annotations
 
-import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
+import tomli_w
 from scipy.special import ndtri
 
 import sojourn as sj
@@ -22,191 +24,205 @@ from sojourn.errors import FitError
 from sojourn.fit.fitted import Estimate
 from sojourn.measure.folder import RunFolder
 from sojourn.study.engine.templates import Rivals
-from sojourn.study.messages.document import document_network
-from sojourn.study.messages.fit import CurvePoint, Fitted, nearest
-from sojourn.study.messages.fit import fit as fitted_to
-from sojourn.study.messages.network import LEAST_S, Prediction, Shape, predict
-from sojourn.study.messages.parallelism import DocumentRule
-from sojourn.system.messages_reading import frame
+from sojourn.study.estimate import estimate
+from sojourn.study.messages.fit import RUNS, FittedNetwork, observed, where_valid
+from sojourn.study.messages.fit import fit as fit_network
+from sojourn.study.messages.network import LEAST_S, Factors, Means, Network
+from sojourn.study.messages.telesto import TELESTO, telesto_network
+from sojourn.system.messages_reading import FACTORS, frame
 from sojourn.table import Metrics
+from sojourn.units import percent
 
+USL, REFERENCE = "usl", "reference"
 LEVEL = 0.95
-DRAWS = 16
-FIXED = ("network_s", "dispatch_s", "parse_s", "respond_s", "database_s")
-Factors: TypeAlias = Mapping[str, Any]
-Solve: TypeAlias = Callable[[Factors], Prediction]
+TIMES = ("network_s", "dispatch_s", "parse_s", "respond_s", "empty_share", "own_s", "database_s")
+JUDGED = ("throughput", "response_time")
 
 
 def fit(runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
-    """From the runs of the sections reference and calibration.
+    """From all runs given; `telesto` only where some are of the section reference.
 
     Raises:
-        FitError: there are none of them, or an option: it has none.
+        FitError: too few configurations, or an option: it has none.
     """
     if options:
         raise FitError(f"fit.options: {next(iter(options))}", "[fit]", "leave it out: this template has none")
-    found = fitted_to(frame(runs), LEVEL)
-    rivals = {name: MessageModel(name, found, seed) for name in found.parallelisms}
+    seen = where_valid(frame(runs))
+    ours = UslModel(fit_network(seen, *_lengths_s(runs), seed), seed)
+    reference = seen.filter(pl.col("section") == REFERENCE)
+    rivals: dict[str, UslModel | TelestoModel] = {USL: ours}
+    if reference.height:
+        rivals[TELESTO] = fit_telesto(seen, reference)
     best = min(rivals, key=lambda name: rivals[name].model_error)
-    return Rivals(rivals, best, f"{best} is quoted: it has the least of these errors")
+    return Rivals(rivals, best, f"{best} is quoted: it has the least of these errors" if len(rivals) > 1 else "")
 
 
-def read(path: Path) -> MessageModel:
-    """From `MessageModel.write`."""
+def _lengths_s(runs: list[RunFolder]) -> tuple[float, float]:
+    """Of a run (one that was simulated: as its conditions say), and of it what is counted, the median."""
+    manifest = runs[0].manifest
+    windows = [run.manifest["window_s"] for run in runs if run.manifest["valid"]]
+    whole_s = float(manifest["load"].get("duration_s") or manifest["conditions"]["duration_s"])
+    return whole_s, float(np.median([end - start for start, end in windows])) if windows else whole_s
+
+
+def read(path: Path) -> UslModel | TelestoModel:
+    """From `write`."""
     given = tomllib.loads(path.read_text())
-    curve = tuple(
-        CurvePoint(int(name), Estimate(*size), Estimate(*rate)) for name, (size, rate) in given["curve"].items()
-    )
-    times = {name: Estimate(*value) for name, value in given["times"].items()}
-    shape, runs, spread = Shape(*given["shape"]), tuple((n, x) for n, x in given["runs"]), given["spread"]
-    found = Fitted(
-        shape,
-        given["clients"],
-        given["retry_s"],
-        Estimate(*given["response_s"]),
-        times,
-        curve,
-        runs,
-        (spread[0], spread[1]),
-    )
-    return MessageModel(given["model"], found, given["seed"])
+    if given["model"] == TELESTO:
+        times = {name: Estimate(*value) for name, value in given["times"].items()}
+        return TelestoModel(times, given["throughput_error"], given["response_error"])
+    f = given["fitted"]
+    draws = tuple(Network(**one) for one in f["draws"])
+    network, left_out = Network(**f["network"]), tuple(f["left_out"])
+    found = FittedNetwork(network, draws, left_out, f["error"], f["duration_s"], f["window_s"])
+    return UslModel(found, given["seed"])
 
 
 @dataclass(frozen=True)
-class MessageModel:
-    """One rival: `name` of its parallelism."""
+class UslModel:
+    """Our network; its service follows the universal scalability law."""
 
-    name: str
-    fitted: Fitted
+    fitted: FittedNetwork
     seed: int = 1
     level: float = LEVEL
-    error_of = "the database's rate, at sizes of the calibration left out"
+    name: ClassVar[str] = USL
+    error_of: ClassVar[str] = "the throughput, at configurations left out"
 
     @property
     def estimates(self) -> dict[str, Estimate]:
-        """Times of a request at the reference; completions of the database by busy connections, 1/s."""
-        rates = {f"rate_per_s with {p.connections}": p.rate_per_s for p in self.fitted.curve}
-        return {**self.fitted.times, **rates}
+        """What was fitted, and what was measured for it."""
+        return self.fitted.estimates(self.level)
 
-    @cached_property
+    @property
     def model_error(self) -> float:
-        """Root mean square of the relative errors of the database's rate at each size of the calibration but the smallest and
-        the largest, by a fit without it."""
-        errors = []
-        for point in sorted(self.fitted.curve, key=lambda p: p.size.value)[1:-1]:
-            rest = self.fitted.without(point).parallelisms
-            if self.name in rest:
-                rates = (0.0, *rest[self.name].rates(int(np.ceil(point.size.value))))
-                told = float(np.interp(point.size.value, range(len(rates)), rates))
-                errors.append(told / point.rate_per_s.value - 1)
-        return float(np.sqrt(np.mean(np.square(errors)))) if errors else float("nan")
+        """Root mean square of the relative errors of the throughput, each configuration by a fit without it."""
+        return self.fitted.error
 
     @property
     def message(self) -> str:
-        """What it does not explain of the reference."""
-        more, seen = self.fitted.unexplained_s(self.name), self.fitted.response_s.value
+        """How much runs differ from what it says."""
         return (
-            f"Of the {1e3 * seen:.3f} ms that clients saw at the reference the model {self.name} explains "
-            f"{1e3 * (seen - more):.3f} ms; {1e3 * more:+.3f} ms are taken as a delay beside the network: a database is "
-            "slower for requests that come one by one, and threads that sleep must be woken."
-        ) * (self.name != DocumentRule.name)
+            f"At configurations left out half of the runs have service times within {percent(self.fitted.slower(0.5) - 1)} of the "
+            f"model's, nine of ten within {percent(self.fitted.slower(0.9) - 1)}: the machine is not as fast in one minute as in the next."
+        )
 
     def value(self, factors: Factors, metric: str) -> float:
-        """Without an interval: `throughput` or `response_time`."""
-        found = self.solve(factors)
-        return found.throughput_per_s if metric == "throughput" else found.response_s
+        """In the long run, without an interval: `throughput` or `response_time`."""
+        found = self.fitted.network.stationary(factors)
+        return float(found.throughput_per_s if metric == "throughput" else found.response_s)
 
     def predict(self, vary: Factors, level: float = LEVEL) -> Metrics:
-        """Throughput and response time with the intervals of a new run, and how much each part is used."""
-        found = self.solve(vary)
-        drawn = np.log([(p.throughput_per_s, p.response_s) for p in (solve(vary) for solve in self._drawn)])
-        variance = np.square(self.fitted.spread)
-        variance += drawn.var(axis=0, ddof=1) if len(drawn) > 1 else np.nan
-        factor = np.exp(ndtri(0.5 + level / 2) * np.sqrt(variance))
-        rows: list[dict[str, Any]] = [
-            {"metric": metric, "value": value, "low": value / f, "high": value * f, "level": level}
-            if np.isfinite(f) and f > 1
-            else {"metric": metric, "value": value, "status": "no_interval"}
-            for metric, value, f in zip(
-                ("throughput", "response_time"), (found.throughput_per_s, found.response_s), factor, strict=True
-            )
-        ]
-        used = [{"metric": "utilisation", "station": name, "value": value} for name, value in found.used.items()]
-        return Metrics.of(rows + used, self.name)
+        """Throughput and response time of a new run, with its interval, and how much of the pools is used."""
+        fitted, network, z = self.fitted, self.fitted.network, float(ndtri(0.5 + level / 2))
+        longer = network.longer(vary, fitted.duration_s, RUNS, self.seed)
+        slower = fitted.slower(level)
+        times = [one.stationary(vary).response_s for one in fitted.draws]
+        middle, low_s, high_s = network.stationary(vary, [1.0, 1 / slower, slower]).response_s * longer
+        means, ends = network.cycle(vary, middle), network.cycle(vary, np.array([high_s, low_s]))
+        refits = network.cycle(vary, np.array(times) * longer)
+        chance = {"throughput": z * self._by_chance(vary, means), "response_time": 0.0}
+        rows: list[dict[str, Any]] = []
+        for metric in JUDGED:
+            value = float(_of(means, metric))
+            sides = np.log(np.sort(_of(ends, metric)) / value)
+            more = np.hypot(chance[metric], z * float(np.std(np.log(_of(refits, metric)), ddof=1)))
+            low, high = value * np.exp(np.array([-1, 1]) * np.hypot(sides, more))
+            rows.append({"metric": metric, "value": value, "low": float(low), "high": float(high), "level": level})
+        used = {"metric": "utilisation", "station": "pools", "value": network.stationary(vary).used}
+        return Metrics.of([*rows, used], USL)
 
-    @cached_property
-    def solve(self) -> Solve:
-        """Factors of a run → what is predicted, without intervals."""
-        return solver(self.fitted, self.name)
-
-    @cached_property
-    def _drawn(self) -> list[Solve]:
-        return [solver(one, self.name) for one in drawings(self.fitted, DRAWS, self.seed)]
+    def _by_chance(self, factors: Factors, means: Means) -> float:
+        """Standard deviation of the logarithm of a run's throughput from its share of empty takes. Takes less puts are a random walk,
+        and nearly all of the surplus were empty, so that of n requests the share has the variance (1 - share²)/n."""
+        network = self.fitted.network
+        share = network.empty_share
+        requests = means.throughput_per_s * self.fitted.window_s
+        delay_s = factors["retry_s"] * np.sqrt((1 - share**2) / requests) if share else 0.0
+        return float(delay_s * means.throughput_per_s / factors["clients"])
 
     def write(self, path: Path) -> None:
         """A TOML file."""
-        f = self.fitted
-        top = {
-            "model": self.name, "seed": self.seed, "shape": [f.shape.workers, f.shape.connections, f.shape.middlewares],
-            "clients": f.clients, "retry_s": f.retry_s, "response_s": f.response_s, "spread": f.spread, "runs": f.runs,
-        }  # fmt: skip
-        curve = {str(p.connections): (p.size, p.rate_per_s) for p in f.curve}
-        lines = [*_table(top), "", "[times]", *_table(f.times), "", "[curve]", *_table(curve)]
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text(tomli_w.dumps({"model": USL, "seed": self.seed, "fitted": asdict(self.fitted)}))
 
 
-def _table(values: Mapping[str, Any]) -> Iterator[str]:
-    """Numbers, text and lists are the same in TOML as in JSON, but for what is none."""
-    return (f"{name} = {json.dumps(value)}".replace("NaN", "nan") for name, value in values.items())
+def _of(means: Means, metric: str) -> Any:
+    return means.throughput_per_s if metric == "throughput" else means.response_s
 
 
-def solver(fitted: Fitted, name: str) -> Solve:
-    """The model of this name as a function of the factors of a run."""
-    if name == DocumentRule.name:
-        return lambda factors: _document(fitted, factors)
-    demands, database = fitted.demands_of(name), fitted.parallelisms[name]
+@dataclass(frozen=True)
+class TelestoModel:
+    """The Telesto report's network; errors: root mean squares of logarithms, at what its times are not from (NaN: nothing)."""
 
-    def solve(factors: Factors) -> Prediction:
-        shape = Shape(factors["workers"], factors["connections"], factors["middlewares"])
-        return predict(demands, database, shape, factors["clients"], factors["retry_s"])
+    times: Mapping[str, Estimate]
+    throughput_error: float
+    response_error: float
+    level: float = LEVEL
+    message: str = ""
+    name: ClassVar[str] = TELESTO
+    error_of: ClassVar[str] = "the throughput, at the configurations that its times are not from"
 
-    return solve
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """Times of a request at the reference."""
+        return dict(self.times)
 
+    @property
+    def model_error(self) -> float:
+        """Of the throughput, relative."""
+        return self.throughput_error
 
-def _document(fitted: Fitted, factors: Factors) -> Prediction:
-    """The Telesto report has one middleware: of several it would have the sum of the pools."""
-    t = {name: max(fitted.times[name].value, LEAST_S) for name in FIXED}
-    think_s, number = fitted.demands.think_s(factors["retry_s"]), factors["middlewares"]
-    found = sj.solve(
-        document_network(
-            **t, think_s=think_s, workers=factors["workers"] * number, connections=factors["connections"] * number,
-            clients=factors["clients"],
+    def value(self, factors: Factors, metric: str) -> float:
+        """`throughput` or `response_time`."""
+        return float(_of(self.solve(factors)[0], metric))
+
+    def solve(self, factors: Factors) -> tuple[Means, Iterator[tuple[str, float]]]:
+        """Means, and utilisations by station. The Telesto report has one middleware: of several it would have the sum of pools."""
+        t = {name: max(one.value, LEAST_S) for name, one in self.times.items()}
+        think_s, number = t.pop("empty_share") * factors["retry_s"] + t.pop("own_s"), factors["middlewares"]
+        found = sj.solve(
+            telesto_network(
+                **t, think_s=think_s, workers=factors["workers"] * number, connections=factors["connections"] * number,
+                clients=factors["clients"],
+            )
+        )  # fmt: skip
+        x = found.value("throughput")
+        used = (
+            (name, found.value("utilisation", name)) for name in ("dispatcher", "worker_in", "database", "worker_out")
         )
-    )  # fmt: skip
-    x = found.value("throughput")
-    used = {name: found.value("utilisation", name) for name in ("dispatcher", "worker_in", "database", "worker_out")}
-    return Prediction(factors["clients"], x, factors["clients"] / x - think_s, used)
+        return Means(x, factors["clients"] / x - think_s), used
+
+    def predict(self, vary: Factors, level: float = LEVEL) -> Metrics:
+        """Throughput and response time, with intervals from its errors, and utilisations."""
+        means, used = self.solve(vary)
+        z = float(ndtri(0.5 + level / 2))
+        rows: list[dict[str, Any]] = []
+        for metric, error in zip(JUDGED, (self.throughput_error, self.response_error), strict=True):
+            value, wide = float(_of(means, metric)), float(np.exp(z * error))
+            ends = (
+                {"low": value / wide, "high": value * wide, "level": level} if wide > 1 else {"status": "no_interval"}
+            )
+            rows.append({"metric": metric, "value": value, **ends})
+        rows += [{"metric": "utilisation", "station": name, "value": value} for name, value in used]
+        return Metrics.of(rows, TELESTO)
+
+    def write(self, path: Path) -> None:
+        """A TOML file."""
+        told = {"throughput_error": self.throughput_error, "response_error": self.response_error}
+        path.write_text(tomli_w.dumps({"model": TELESTO, **told, "times": {n: list(e) for n, e in self.times.items()}}))
 
 
-def drawings(fitted: Fitted, draws: int, seed: int = 1) -> Iterator[Fitted]:
-    """Parameters drawn independently, normal with the width of their intervals; none where one of them has no interval: with it
-    taken as exact those of predictions would be too narrow."""
-    each = (fitted.response_s, *fitted.times.values(), *(p.rate_per_s for p in fitted.curve))
-    widths = [e.high - e.low for e in each]
-    if not np.isfinite(widths).all():
-        return
-    random = np.random.default_rng(seed)
-    half = 2 * float(ndtri(0.5 + LEVEL / 2))
-
-    def draw(e: Estimate) -> Estimate:
-        at = max(random.normal(e.value, (e.high - e.low) / half), 1e-3 * e.value)
-        return Estimate(at, at, at)
-
-    for _ in range(draws):
-        times = {name: draw(e) for name, e in fitted.times.items()}
-        curve = tuple(replace(p, rate_per_s=draw(p.rate_per_s)) for p in fitted.curve)
-        moved = {
-            p.connections: q.rate_per_s.value / p.rate_per_s.value for p, q in zip(fitted.curve, curve, strict=True)
-        }
-        runs = tuple((size, rate * moved[nearest(fitted.curve, size).connections]) for size, rate in fitted.runs)
-        yield replace(fitted, response_s=draw(fitted.response_s), times=times, curve=curve, runs=runs)
+def fit_telesto(seen: pl.DataFrame, reference: pl.DataFrame) -> TelestoModel:
+    """Times from the runs of `reference`, its errors from the others of `seen`."""
+    columns = {"network_s": reference["response_s"] - reference["mw_response_s"]}
+    columns |= {name: reference[name] for name in TIMES[1:]}
+    nan = float("nan")
+    model = TelestoModel({name: estimate(values.to_numpy(), LEVEL) for name, values in columns.items()}, nan, nan)
+    first = dict(zip(FACTORS, reference.select(FACTORS).row(0), strict=True))
+    errors = []
+    for one in observed(seen):
+        if one.factors != first:
+            means = model.solve(one.factors)[0]
+            measured = np.mean(one.throughput_per_s), np.mean(one.response_s)
+            errors.append(np.log([means.throughput_per_s / measured[0], means.response_s / measured[1]]))
+    x, r = np.sqrt(np.mean(np.square(errors), axis=0)) if errors else (nan, nan)
+    return TelestoModel(model.times, float(x), float(r))
