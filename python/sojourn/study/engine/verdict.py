@@ -124,7 +124,7 @@ def _errors(found: Findings) -> list[str]:
 
 def _of_means(found: Findings) -> list[str]:
     assert found.rivals is not None
-    each = {name: _medians(of_means(found.rows(BLIND, name)), ends=True) for name in found.rivals.fitted}
+    each = {name: error_texts([of_means(found.rows(BLIND, name))], ends=True) for name in found.rivals.fitted}
     return [
         f"{name}, {BLIND} error of means of repeated runs: {'; '.join(said)}" for name, said in each.items() if said
     ]

@@ -53,7 +53,8 @@ def fit(runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
     rivals: dict[str, UslModel | TelestoModel] = {USL: ours}
     if reference.height:
         rivals[TELESTO] = fit_telesto(seen, reference)
-    best = min(rivals, key=lambda name: rivals[name].model_error)
+    errors = {name: one.model_error for name, one in rivals.items()}
+    best = min((e, name) for name, e in errors.items() if e is not None)[1]
     return Rivals(rivals, best, f"{best} is quoted: it has the least of these errors" if len(rivals) > 1 else "")
 
 
@@ -167,9 +168,9 @@ class TelestoModel:
         return dict(self.times)
 
     @property
-    def model_error(self) -> float:
-        """Of the throughput, relative."""
-        return self.throughput_error
+    def model_error(self) -> float | None:
+        """Of the throughput, relative; None where all its runs are of the reference."""
+        return None if np.isnan(self.throughput_error) else self.throughput_error
 
     def value(self, factors: Factors, metric: str) -> float:
         """`throughput` or `response_time`."""
