@@ -37,7 +37,7 @@ check: build ## linters: rustfmt, clippy, ruff, mypy, layout rules
 # Matrices and tables of the tests are small: threads that wait for a share of one cost a quarter of the CPU time of a fit.
 test: export OPENBLAS_NUM_THREADS := 1
 test: export POLARS_MAX_THREADS := 1
-test: build ## all tests (under ten minutes on 2 cores)
+test: build ## all tests (eleven minutes on 2 cores)
 	cargo test --workspace --locked --quiet --exclude sojourn-py
 	$(PY) -m pytest -m "not alone" -n 3 --dist worksteal
 	$(PY) -m pytest -m alone
