@@ -20,7 +20,6 @@ from sojourn.system import Point
 from sojourn.table import Metrics
 
 METRICS = ("throughput", "response_time")
-REPETITION = r"-\d+(-[0-9a-f]{6})?$"  # in the name of a run
 FEWEST_FITS = 5  # of which a median has an interval
 TRAINING, HELD_OUT, BLIND = "training", "held out", "blind"
 ONCE = ("run", "class", "metric", "model", "kind")  # a saturation rate is predicted for each rate of a configuration
@@ -151,11 +150,12 @@ def median_error(rows: pl.DataFrame, metric: str) -> float | None:
     return float(np.median(errors)) if len(errors) else None
 
 
-def of_means(rows: pl.DataFrame) -> pl.DataFrame:
-    """A row a configuration that was run more than once: `error` of what was predicted against the mean of its valid runs."""
-    same = ("section", "configuration", "class", "metric", "model", "kind")
+def of_means(rows: pl.DataFrame, configurations: Mapping[str, str]) -> pl.DataFrame:
+    """A row a configuration that was run more than once: `error` of what was predicted against the mean of its valid runs.
+    `configurations`: run → its configuration (names of runs are shortened where they are long, and do not tell)."""
+    same = ("configuration", "class", "metric", "model", "kind")
     known = rows.filter(pl.col("error").is_finite()).with_columns(
-        configuration=pl.col("run").str.replace(REPETITION, "")
+        configuration=pl.col("run").replace_strict(configurations, return_dtype=pl.String)
     )
     means = known.group_by(same, maintain_order=True).agg(
         pl.len(), pl.col("predicted").first(), pl.col("measured").mean()

@@ -124,7 +124,10 @@ def _errors(found: Findings) -> list[str]:
 
 def _of_means(found: Findings) -> list[str]:
     assert found.rivals is not None
-    each = {name: error_texts([of_means(found.rows(BLIND, name))], ends=True) for name in found.rivals.fitted}
+    same = {
+        run.path.name: repr((run.manifest["section"], sorted(run.manifest["factors"].items()))) for run in found.runs
+    }
+    each = {name: error_texts([of_means(found.rows(BLIND, name), same)], ends=True) for name in found.rivals.fitted}
     return [
         f"{name}, {BLIND} error of means of repeated runs: {'; '.join(said)}" for name, said in each.items() if said
     ]
