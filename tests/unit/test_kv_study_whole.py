@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from kv_rows import row, rows_of
 
-from sojourn.study.kv.fitted import FittedCores, FittedPlain
+from sojourn.study.kv.fitted import FittedCoreNetwork, FittedInterpolation
 from sojourn.study.kv.models.left_out import left_out
 from sojourn.study.kv.models.parts import fit_parts
-from sojourn.study.kv.models.work import Work
+from sojourn.study.kv.models.work import OperationWork
 from sojourn.study.kv.whole import errors_left_out, fit_cores, fit_plain
 
 MESSAGE_S, KEY_S, KIB_S, OPERATION_S, WAKING_S, CLIENT_S = 4e-6, 1e-6, 0.5e-6, 5e-6, 20e-6, 1e-6
@@ -53,16 +53,16 @@ def rows() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def cores(rows: pl.DataFrame) -> FittedCores:
+def cores(rows: pl.DataFrame) -> FittedCoreNetwork:
     return fit_cores(rows, CORES, True, 1)
 
 
 @pytest.fixture(scope="module")
-def plain(rows: pl.DataFrame) -> FittedPlain:
+def plain(rows: pl.DataFrame) -> FittedInterpolation:
     return fit_plain(rows)
 
 
-def test_known_parts_are_found_with_intervals_that_hold_them(cores: FittedCores) -> None:
+def test_known_parts_are_found_with_intervals_that_hold_them(cores: FittedCoreNetwork) -> None:
     of = cores.estimates
     for name, truth in (
         ("server, CPU: message", MESSAGE_S), ("server, CPU: further key of a message", KEY_S), ("server, CPU: KiB read", KIB_S),
@@ -77,7 +77,7 @@ def test_known_parts_are_found_with_intervals_that_hold_them(cores: FittedCores)
 @pytest.mark.parametrize("clients", [8, 60])
 @pytest.mark.parametrize(("workload", "keys"), [("set", 0), ("multi-3", 3)])
 def test_a_configuration_that_was_not_fitted_is_predicted(
-    cores: FittedCores, workload: str, keys: int, clients: int
+    cores: FittedCoreNetwork, workload: str, keys: int, clients: int
 ) -> None:
     """Two servers, another size, other clients: the formula of the machine says what comes out."""
     truth = run(2, 2, keys, 1500, clients)["throughput_per_s"]
@@ -88,7 +88,7 @@ def test_a_configuration_that_was_not_fitted_is_predicted(
     assert low is not None and high is not None and low < truth < high
 
 
-def test_a_mix_is_half_of_each(cores: FittedCores, plain: FittedPlain) -> None:
+def test_a_mix_is_half_of_each(cores: FittedCoreNetwork, plain: FittedInterpolation) -> None:
     for model in (cores, plain):
         of = {
             w: 1 / model.predict(NEW | {"workload": w, "clients": 120}, 0.9).value("throughput")
@@ -147,7 +147,7 @@ def test_intervals_are_wider_where_errors_grow() -> None:
 
 def test_what_an_operation_asks() -> None:
     """Sets go to every server behind a middleware, split gets to as many as there are keys."""
-    asked = Work(rows_of(
+    asked = OperationWork(rows_of(
         row(1.0, servers=3, workload="set"), row(1.0, servers=3, workload="multi-2", sharded=True, value_bytes=512),
         row(1.0, servers=3, workload="mixed"), row(1.0, servers=3, workload="set", design="none", proxies=0, workers=0),
         row(1.0, servers=2, workload="multi-9", sharded=True),

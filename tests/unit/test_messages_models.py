@@ -15,7 +15,7 @@ from sojourn.measure.folder import RunFolder
 from sojourn.model import Closed, Delay, LoadDependent, Model
 from sojourn.study.messages import template
 from sojourn.study.messages.fit import fit, observed, where_valid
-from sojourn.study.messages.network import Network, places
+from sojourn.study.messages.network import MessageNetwork, places
 from sojourn.study.messages.telesto import order_of_parallelism, telesto_network
 from sojourn.study.points import run_seed
 from sojourn.system import Point
@@ -24,11 +24,11 @@ from sojourn.system.messages_reading import FACTORS, frame
 from sojourn.system.messages_simulated import SimulatedMessages, SimulatedOptions
 
 KNOWN = SimulatedOptions(dispatch_s=1e-6, parse_s=1e-6, respond_s=1e-6)  # nearly all of it is the database
-NETWORK = Network(
+NETWORK = MessageNetwork(
     KNOWN.network_s + KNOWN.dispatch_s + KNOWN.parse_s + KNOWN.respond_s, KNOWN.alone_per_s, KNOWN.contention,
     KNOWN.coherence, empty_share=KNOWN.empty_share,
 )  # fmt: skip
-BATCHING = Network(1e-3, 400.0, 0.05, 0.002, 0.8, 12.0, 0.2)
+BATCHING = MessageNetwork(1e-3, 400.0, 0.05, 0.002, 0.8, 12.0, 0.2)
 
 
 def factors(*values: Any) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_the_stationary_means_are_those_of_the_exact_network(
     found = BATCHING.stationary(at)
     assert found.throughput_per_s == pytest.approx(exact.value("throughput"), rel=1e-9)
     assert found.throughput_per_s * (found.response_s + 0.2 * retry_s) == pytest.approx(clients)
-    slow = Network(1.5e-3, 400.0 / 1.5, 0.05, 0.002, 0.8, 12.0, 0.2)
+    slow = MessageNetwork(1.5e-3, 400.0 / 1.5, 0.05, 0.002, 0.8, 12.0, 0.2)
     both = BATCHING.stationary(at, [1.0, 1.5])
     assert both.response_s.tolist() == pytest.approx([found.response_s, slow.stationary(at).response_s])
 
@@ -91,7 +91,7 @@ def test_a_run_has_clients_that_start_together() -> None:
     """They come back together after a constant delay, so that a short run has a longer response time than the long run; without
     a delay a run is as the long run."""
     together, alone = factors(64, 64, 60, 1.0, 1), factors(64, 64, 60, 0.0, 1)
-    fast = Network(1e-4, 4000.0, 0.05, 0.002, empty_share=0.2)
+    fast = MessageNetwork(1e-4, 4000.0, 0.05, 0.002, empty_share=0.2)
     short = [fast.simulated(together, 4.0, seed).response_s for seed in range(3)]
     assert min(short) > 1.15 * fast.stationary(together).response_s
     assert fast.simulated(alone, 10.0, 1).response_s == pytest.approx(fast.stationary(alone).response_s, rel=0.03)
@@ -99,7 +99,7 @@ def test_a_run_has_clients_that_start_together() -> None:
 
 def test_the_time_a_client_needs_for_an_answer_is_think_time() -> None:
     """N = X (R + Z + own): a client that reads an answer 2 ms late asks for less, and the response time ends before."""
-    at, late = factors(20, 20, 10, 0.1, 1), Network(1e-3, 400.0, 0.05, 0.002, empty_share=0.2, own_s=2e-3)
+    at, late = factors(20, 20, 10, 0.1, 1), MessageNetwork(1e-3, 400.0, 0.05, 0.002, empty_share=0.2, own_s=2e-3)
     b = late.stationary(at)
     assert b.throughput_per_s * (b.response_s + 0.1 * 0.2 + 2e-3) == pytest.approx(10)
 

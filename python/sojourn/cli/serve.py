@@ -13,7 +13,7 @@ from sojourn.cli.serve_messages import messages
 from sojourn.errors import InputError
 
 
-class Services(TyperGroup):
+class ServeGroup(TyperGroup):
     """`kv-proxy` and `messages` have options of their own; every other word is the name of a testbed."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -22,7 +22,7 @@ class Services(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Services,
+    cls=ServeGroup,
     help="Starts a service on loopback: kv-proxy, messages, or a testbed by its name (sojourn serve web --help).",
     no_args_is_help=True,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},

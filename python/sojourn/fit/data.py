@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,21 +73,20 @@ class Data:
 
     def _gaps(self) -> tuple[dict[str, Array], int]:
         """Logarithms of measured over fitted by quantity (runs,), NaN where it takes no part; the number of unknowns."""
-        data, theta = self.point()
+        data, theta = self.point
         values = {name: value[:, None] for name, value in self.parameters((data, theta)).items()}
         said = dict(FITTED_TO) | ({"softirq_leading": "softirq"} if "mu1_per_s" in values else {})
         with np.errstate(invalid="ignore", divide="ignore"):
             found = self.spec.solve(values, data.means["throughput_per_s"], self.cores, self.nics)
-            if "softirq_leading" in said:
-                found["softirq"] = data.means["throughput_per_s"] / values["mu1_per_s"] / self.nics
+            found["softirq"] = data.means["throughput_per_s"] / values.get("mu1_per_s", np.inf) / self.nics
             gaps = {name: np.log(data.means[name] / found[key])[0] for name, key in said.items()}
         return {name: np.where(self.precision[name] > 0, gap, np.nan) for name, gap in gaps.items()}, len(values)
 
     def without_each_cell(self) -> Sets:
-        cells = int(self.sampled.cell.max()) + 1
-        weight = (self.sampled.cell != np.arange(cells)[:, None]).astype(float)
+        weight = (self.sampled.cell != np.arange(int(self.sampled.cell.max()) + 1)[:, None]).astype(float)
         return Sets({k: np.broadcast_to(v, weight.shape) for k, v in self.sampled.mean.items()}, weight)
 
+    @cached_property
     def point(self) -> tuple[Sets, Array]:
         """The fit to what was measured, by scipy from two starts."""
         data = self.measured()
@@ -100,7 +100,7 @@ class Data:
     def replicates(self, data: Sets) -> tuple[Sets, Array]:
         """Each data set fitted on its own, all in step, from the fit to what was measured."""
         lowest, _ = self._start(data)
-        start = np.broadcast_to(self.point()[1], (len(data.weight), lowest.size)).copy()
+        start = np.broadcast_to(self.point[1], (len(data.weight), lowest.size)).copy()
         return data, least_squares.many(self._residuals(data), start, lowest)
 
     def parameters(self, fitted: tuple[Sets, Array]) -> dict[str, Array]:

@@ -52,7 +52,7 @@ def fit(
     )
     frame, notes = usable(observations)
     data = Data(spec, sample(frame, resamples, seed), given or {})
-    best = data.parameters(data.point())
+    best = data.parameters(data.point)
     draws = data.parameters(data.replicates(data.resampled()))
     samples = {name: tuple(values.tolist()) for name, values in draws.items()}
     tail = (1 - level) / 2

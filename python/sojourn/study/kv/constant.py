@@ -22,7 +22,7 @@ from scipy.special import ndtri
 
 from sojourn.fit.fitted import Estimate
 from sojourn.study.kv.fitted import LEVEL
-from sojourn.study.kv.models import Prediction, Shape, Times, closed_network, fit_times
+from sojourn.study.kv.models import Prediction, Times, closed_network, fit_times, shape_of
 from sojourn.system.kv import CONFIGURATION, configurations, name_of
 from sojourn.table import Metrics
 
@@ -55,7 +55,7 @@ class FittedConfiguration:
 
 
 @dataclass(frozen=True)
-class FittedNetwork:
+class FittedQueueNetwork:
     """All configurations that have two client counts."""
 
     configurations: tuple[FittedConfiguration, ...]
@@ -99,17 +99,11 @@ class FittedNetwork:
         path.write_text(tomli_w.dumps({"fit": head}), encoding="utf-8")
 
 
-def fit_network(rows: pl.DataFrame) -> FittedNetwork | None:
+def fit_network(rows: pl.DataFrame) -> FittedQueueNetwork | None:
     """None where no configuration has two client counts."""
     parts = [own for _, own in configurations(rows) if own["clients"].n_unique() >= LEAST]
     parts = [own for own in parts if own["workload"][0] != "mixed"]
-    return FittedNetwork(tuple(map(_fit, parts)), _error(parts)) if parts else None
-
-
-def shape_of(factors: Mapping[str, Any]) -> Shape:
-    """Sets go to every server where there is a middleware."""
-    to_all = factors["workload"] == "set" and factors["proxies"] > 0
-    return Shape(factors["servers"], factors["proxies"], factors["workers"], to_all)
+    return FittedQueueNetwork(tuple(map(_fit, parts)), _error(parts)) if parts else None
 
 
 def _fit(own: pl.DataFrame) -> FittedConfiguration:
@@ -127,10 +121,10 @@ def _error(parts: list[pl.DataFrame]) -> float:
     return float(np.sqrt(np.mean(np.square(found)))) if found else 0.0
 
 
-def read_network(table: Mapping[str, Any]) -> FittedNetwork:
+def read_network(table: Mapping[str, Any]) -> FittedQueueNetwork:
     """From `[fit]` of what `write` wrote."""
     found = tuple(_read(json.loads(line)) for line in table["configurations"])
-    return FittedNetwork(found, table["model_error"], table["level"], table["message"])
+    return FittedQueueNetwork(found, table["model_error"], table["level"], table["message"])
 
 
 def _read(one: dict[str, Any]) -> FittedConfiguration:

@@ -19,8 +19,7 @@ from sojourn.report.document import Cell
 from sojourn.solve.single.mmm import MMm
 from sojourn.study.engine.analyses import Analysis
 from sojourn.study.engine.evaluation import HELD_OUT, error_range, median_error
-from sojourn.study.kv.constant import shape_of
-from sojourn.study.kv.models import Shape, Times, fit_times
+from sojourn.study.kv.models import Shape, Times, fit_times, shape_of
 from sojourn.study.kv.words import MS
 from sojourn.system.kv import CONFIGURATION, configurations, frame, name_of
 

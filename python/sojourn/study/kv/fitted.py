@@ -16,13 +16,13 @@ import polars as pl
 import tomli_w
 
 from sojourn.fit.fitted import Estimate
-from sojourn.study.kv.models import Costs, Prediction, Sent, Shape, shared_cores
+from sojourn.study.kv.models import DemandRegression, HostLimits, Prediction, Shape, shape_of, shared_cores
 from sojourn.study.kv.models.costs import Parts
-from sojourn.study.kv.models.left_out import LeftOut
+from sojourn.study.kv.models.left_out import LeaveOneOutErrors
 from sojourn.study.kv.models.parts import percentile
 from sojourn.study.kv.models.placed import demands, named, shares_of, solved
 from sojourn.study.kv.models.plain import FACTORS, Lines, per_operation_s
-from sojourn.study.kv.models.work import CLIENT, NET, PARTS, SERVER, WORKERS, Work
+from sojourn.study.kv.models.work import CLIENT, NET, PARTS, SERVER, WORKERS, OperationWork
 from sojourn.system.kv import point_frame
 from sojourn.system.kv.affinity import assigned
 from sojourn.table import Metrics
@@ -40,7 +40,7 @@ SAID_PLAIN = "Straight lines of 1/X in 1/clients and the other factors, by desig
 
 
 Errors = Mapping[
-    str, tuple[LeftOut, ...]
+    str, tuple[LeaveOneOutErrors, ...]
 ]  # design → of throughput, of response time; none where nothing could be left out
 
 
@@ -52,10 +52,10 @@ def root_mean_square(errors: Errors) -> float:
 
 
 @dataclass(frozen=True)
-class Design:
+class FittedDesign:
     """One design: its costs, and the parts of fits of configurations drawn with replacement (none of fewer than three)."""
 
-    costs: Costs
+    costs: DemandRegression
     draws: tuple[Parts, ...] = ()
 
     def doubt(self, rows: pl.DataFrame) -> np.ndarray | None:
@@ -66,8 +66,8 @@ class Design:
 
 
 def spread(design: str, draws: tuple[Parts, ...], rows: pl.DataFrame) -> np.ndarray:
-    """See `Design.doubt`."""
-    work, total = Work(rows), np.zeros((rows.height, len(draws)))
+    """See `FittedDesign.doubt`."""
+    work, total = OperationWork(rows), np.zeros((rows.height, len(draws)))
     for name, terms in PARTS[design].items():
         none = (0.0,) * len(terms)
         total += work.terms(terms) @ np.array([parts.get(name, none) for parts in draws]).T
@@ -75,12 +75,12 @@ def spread(design: str, draws: tuple[Parts, ...], rows: pl.DataFrame) -> np.ndar
 
 
 @dataclass(frozen=True)
-class FittedCores:
+class FittedCoreNetwork:
     """`cores`: those that the system ran on; `placed`: processes keep to theirs. `errors`: of throughput and response time, by
     design, where configurations were left out."""
 
-    designs: tuple[Design, ...]
-    sent: Sent
+    designs: tuple[FittedDesign, ...]
+    sent: HostLimits
     cores: tuple[int, ...]
     placed: bool
     errors: Errors
@@ -97,7 +97,7 @@ class FittedCores:
         return root_mean_square(self.errors)
 
     @cached_property
-    def _by_name(self) -> dict[str, Design]:
+    def _by_name(self) -> dict[str, FittedDesign]:
         return {one.costs.design: one for one in self.designs}
 
     @property
@@ -110,7 +110,7 @@ class FittedCores:
             for k in range(len(own))
         }
 
-    def _estimate(self, one: Design, name: str, k: int) -> Estimate:
+    def _estimate(self, one: FittedDesign, name: str, k: int) -> Estimate:
         drawn = [draw[name][k] for draw in one.draws if name in draw]
         ends = percentile(drawn, self.level) if drawn else (math.nan, math.nan)
         return Estimate(one.costs.parts[name][k], *ends)
@@ -135,7 +135,7 @@ class FittedCores:
 
 
 @dataclass(frozen=True)
-class FittedPlain:
+class FittedInterpolation:
     """`lines`: by design; `own`: by design, a straight line in the clients of what a client takes to read."""
 
     lines: Mapping[str, Lines]
@@ -181,7 +181,7 @@ class FittedPlain:
 
 
 def predictions(
-    costs: Costs, rows: pl.DataFrame, cores: tuple[int, ...], sent: Sent, placed: bool
+    costs: DemandRegression, rows: pl.DataFrame, cores: tuple[int, ...], sent: HostLimits, placed: bool
 ) -> tuple[list[Prediction], np.ndarray]:
     """Throughput and utilisations of rows of one design, within the limits of the hosts; what their clients take to read, s."""
     times = costs.times(rows)
@@ -192,7 +192,7 @@ def predictions(
     found = []
     for k, row in enumerate(rows.iter_slices(1)):
         here = {name: float(value[k]) for name, value in times.items()}
-        shape = Shape(int(row["servers"][0]), int(row["proxies"][0]), int(row["workers"][0]), to_all_of(row))
+        shape = shape_of(row.row(0, named=True))
         clients = int(row["clients"][0])
         if placed:
             free = Prediction(clients, float(x[k]), _used(here, shape, float(x[k]), cores))
@@ -200,11 +200,6 @@ def predictions(
             free = shared_cores(here, costs.rest_s, costs.network_s, shape, clients, len(cores))
         found.append(sent.limits(row).on(free, here.get(SERVER, 0.0)) if sent.rate_bit_per_s or sent.cores else free)
     return found, costs.own_s(rows, at_client)
-
-
-def to_all_of(row: pl.DataFrame) -> bool:
-    """Sets go to every server where there is a middleware."""
-    return bool(row["workload"][0] == "set" and row["proxies"][0] > 0)
 
 
 def _used(seconds: Mapping[str, float], shape: Shape, x: float, cores: tuple[int, ...]) -> dict[str, float]:
@@ -229,31 +224,33 @@ def _metrics(found: Prediction, own_s: float, factors: list[float | None], level
     return Metrics.of([*rows, *used], name)
 
 
-def _head(one: FittedCores | FittedPlain) -> dict[str, Any]:
+def _head(one: FittedCoreNetwork | FittedInterpolation) -> dict[str, Any]:
     errors = {design: [asdict(each) for each in both] for design, both in one.errors.items()}
     return {"model": one.model, "level": one.level, "message": one.message, "errors": json.dumps(errors)}
 
 
-def read_whole(table: Mapping[str, Any]) -> FittedCores | FittedPlain:
+def read_whole(table: Mapping[str, Any]) -> FittedCoreNetwork | FittedInterpolation:
     """From `[fit]` of what `write` wrote."""
     errors = {
-        design: tuple(LeftOut(**of | {"scores": tuple(of["scores"])}) for of in both)
+        design: tuple(LeaveOneOutErrors(**of | {"scores": tuple(of["scores"])}) for of in both)
         for design, both in json.loads(table["errors"]).items()
     }
     said = {"errors": errors, "level": table["level"], "message": table["message"]}
     if table["model"] == PLAIN:
         lines = {design: {k: tuple(v) for k, v in of.items()} for design, of in json.loads(table["lines"]).items()}
-        return FittedPlain(lines, {design: tuple(of) for design, of in json.loads(table["own"]).items()}, **said)
+        return FittedInterpolation(
+            lines, {design: tuple(of) for design, of in json.loads(table["own"]).items()}, **said
+        )
     sent = json.loads(table["sent"])
     designs = tuple(_design(json.loads(line)) for line in table["designs"])
-    return FittedCores(
-        designs, Sent(**sent | {"bits": tuple(sent["bits"])}), tuple(table["cores"]), table["placed"], **said
+    return FittedCoreNetwork(
+        designs, HostLimits(**sent | {"bits": tuple(sent["bits"])}), tuple(table["cores"]), table["placed"], **said
     )
 
 
-def _design(given: dict[str, Any]) -> Design:
+def _design(given: dict[str, Any]) -> FittedDesign:
     def parts(of: Mapping[str, list[float]]) -> Parts:
         return {name: tuple(values) for name, values in of.items()}
 
-    costs = Costs(**given["costs"] | {"parts": parts(given["costs"]["parts"])})
-    return Design(costs, tuple(parts(draw) for draw in given["draws"]))
+    costs = DemandRegression(**given["costs"] | {"parts": parts(given["costs"]["parts"])})
+    return FittedDesign(costs, tuple(parts(draw) for draw in given["draws"]))

@@ -7,7 +7,6 @@ configurations that have two client counts and of no other. Which is the best is
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ import polars as pl
 from sojourn.errors import FitError, InputError, StudyError
 from sojourn.measure.folder import RunFolder
 from sojourn.study.engine.templates import AnyFitted, Rivals
-from sojourn.study.kv.constant import NETWORK, FittedNetwork, fit_network, read_network
+from sojourn.study.kv.constant import NETWORK, FittedQueueNetwork, fit_network, read_network
 from sojourn.study.kv.fitted import PLACED, PLAIN, SHARED, read_whole
 from sojourn.study.kv.whole import by_design, fit_cores, fit_plain
 from sojourn.system.kv import frame
@@ -61,7 +60,7 @@ class KvTemplate:
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8"))["fit"]
             return read_network(table) if table["model"] == NETWORK else read_whole(table)
-        except (OSError, tomllib.TOMLDecodeError, json.JSONDecodeError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"not a fitted model ({error})", path, "fit again; the file was changed by hand?"
             ) from None
@@ -69,4 +68,4 @@ class KvTemplate:
 
 TEMPLATE = KvTemplate()
 
-__all__ = ["NETWORK", "PLACED", "PLAIN", "SHARED", "TEMPLATE", "FittedNetwork", "KvTemplate"]
+__all__ = ["NETWORK", "PLACED", "PLAIN", "SHARED", "TEMPLATE", "FittedQueueNetwork", "KvTemplate"]

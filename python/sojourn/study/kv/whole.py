@@ -8,10 +8,17 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from sojourn.study.kv.fitted import Design, FittedCores, FittedPlain, predictions, response_s, spread
-from sojourn.study.kv.models import Costs, fit_costs, fit_sent
+from sojourn.study.kv.fitted import (
+    FittedCoreNetwork,
+    FittedDesign,
+    FittedInterpolation,
+    predictions,
+    response_s,
+    spread,
+)
+from sojourn.study.kv.models import DemandRegression, fit_costs, fit_sent
 from sojourn.study.kv.models.costs import Parts, fit_all, fit_reads
-from sojourn.study.kv.models.left_out import LeftOut, left_out
+from sojourn.study.kv.models.left_out import LeaveOneOutErrors, left_out
 from sojourn.study.kv.models.plain import Lines, fit_lines, per_operation_s
 from sojourn.system.kv import CONFIGURATION, configurations
 
@@ -21,29 +28,29 @@ M = TypeVar("M")
 Cycles = tuple[np.ndarray, np.ndarray]  # of clients, and what of them they take to read, s
 
 
-def fit_cores(rows: pl.DataFrame, cores: tuple[int, ...], placed: bool, seed: int) -> FittedCores:
+def fit_cores(rows: pl.DataFrame, cores: tuple[int, ...], placed: bool, seed: int) -> FittedCoreNetwork:
     """The network of cores, from the runs that are fitted (`system.kv.frame`)."""
     sent = fit_sent(rows)
     own_cores = cores if placed else None
 
-    def cycles(costs: Costs, at: pl.DataFrame) -> Cycles:
+    def cycles(costs: DemandRegression, at: pl.DataFrame) -> Cycles:
         found, own = predictions(costs, at, cores, sent, placed)
         return np.array([one.cycle_s for one in found]), own
 
-    designs: list[Design] = []
-    errors: dict[str, tuple[LeftOut, ...]] = {}
+    designs: list[FittedDesign] = []
+    errors: dict[str, tuple[LeaveOneOutErrors, ...]] = {}
     for own in by_design(rows):
         design = str(own["design"][0])
         parts = [part for _, part in configurations(own)]
         drawn = _drawn(parts, seed)
-        designs.append(Design(fit_costs(own, own_cores), tuple(of for _, of in drawn)))
+        designs.append(FittedDesign(fit_costs(own, own_cores), tuple(of for _, of in drawn)))
         off = errors_left_out(parts, lambda part: fit_costs(part, own_cores), cycles)
         others = [tuple(of for chosen, of in drawn if k not in chosen) for k in range(len(off))]
         errors |= _judged(design, off, [spread(design, of, part) for of, part in zip(others, parts, strict=False)])
-    return FittedCores(tuple(designs), sent, cores, placed, errors)
+    return FittedCoreNetwork(tuple(designs), sent, cores, placed, errors)
 
 
-def fit_plain(rows: pl.DataFrame) -> FittedPlain:
+def fit_plain(rows: pl.DataFrame) -> FittedInterpolation:
     """Plain interpolation, from the same runs; what clients take to read is as straight as in the other model."""
 
     def fit(own: pl.DataFrame) -> tuple[Lines, tuple[float, ...]]:
@@ -54,14 +61,14 @@ def fit_plain(rows: pl.DataFrame) -> FittedPlain:
         return per_operation_s(fitted[0], at) * clients, fitted[1][0] + fitted[1][1] * clients
 
     found: dict[str, tuple[Lines, tuple[float, ...]]] = {}
-    errors: dict[str, tuple[LeftOut, ...]] = {}
+    errors: dict[str, tuple[LeaveOneOutErrors, ...]] = {}
     for own in by_design(rows):
         parts, design = [part for _, part in configurations(own)], str(own["design"][0])
         found[design] = fit(own)
         off = errors_left_out(parts, fit, cycles)
         errors |= _judged(design, off, [np.zeros(len(x)) for x, _ in off])
     lines = {design: of for design, (of, _) in found.items()}
-    return FittedPlain(lines, {design: own for design, (_, own) in found.items()}, errors)
+    return FittedInterpolation(lines, {design: own for design, (_, own) in found.items()}, errors)
 
 
 def by_design(rows: pl.DataFrame) -> list[pl.DataFrame]:
@@ -84,7 +91,7 @@ def errors_left_out(
     return found
 
 
-def _judged(design: str, errors: list[Cycles], doubts: list[np.ndarray]) -> dict[str, tuple[LeftOut, ...]]:
+def _judged(design: str, errors: list[Cycles], doubts: list[np.ndarray]) -> dict[str, tuple[LeaveOneOutErrors, ...]]:
     if not errors:
         return {}
     doubt = np.concatenate(doubts)

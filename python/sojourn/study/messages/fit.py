@@ -23,7 +23,7 @@ from scipy.special import ndtri
 
 from sojourn.errors import FitError
 from sojourn.fit.fitted import Estimate
-from sojourn.study.messages.network import Array, Network
+from sojourn.study.messages.network import Array, MessageNetwork
 from sojourn.system.messages_reading import FACTORS
 
 UNKNOWN = ("alone_per_s", "contention", "coherency", "batching", "half")
@@ -39,7 +39,7 @@ ROUNDS = 2
 
 
 @dataclass(frozen=True)
-class Observed:
+class RunsOfConfiguration:
     """The runs of one configuration. `longer`: mean response time of a run that starts as they did, over the stationary one."""
 
     factors: dict[str, Any]
@@ -47,25 +47,25 @@ class Observed:
     throughput_per_s: tuple[float, ...]
     longer: float = 1.0
 
-    def relative_times(self, network: Network) -> Array:
+    def relative_times(self, network: MessageNetwork) -> Array:
         """Of each run, the logarithm; at most 1.2 either way."""
         known = np.log(network.stationary(self.factors, SLOWER).response_s * self.longer)
         return np.interp(np.log(self.response_s), known, np.log(SLOWER))
 
-    def throughput_error(self, network: Network) -> float:
+    def throughput_error(self, network: MessageNetwork) -> float:
         """Logarithm of predicted over measured (mean of its runs)."""
         told = network.cycle(self.factors, network.stationary(self.factors).response_s * self.longer)
         return float(np.log(told.throughput_per_s / np.mean(self.throughput_per_s)))
 
 
 @dataclass(frozen=True)
-class FittedNetwork:
+class FittedMessageNetwork:
     """`draws`: the network fitted to configurations resampled. `left_out`: absolute logarithm of the relative service time of each run,
     its configuration left out of the fit, ascending; `error`: root mean square of those of the throughput. `duration_s`: of a
     run, of which `window_s` are counted, without its warm-up."""
 
-    network: Network
-    draws: tuple[Network, ...]
+    network: MessageNetwork
+    draws: tuple[MessageNetwork, ...]
     left_out: tuple[float, ...]
     error: float
     duration_s: float
@@ -91,19 +91,21 @@ def where_valid(seen: pl.DataFrame) -> pl.DataFrame:
     return seen.filter(pl.col("valid") | ~pl.col("valid").any().over("section", *FACTORS))
 
 
-def observed(seen: pl.DataFrame) -> list[Observed]:
+def observed(seen: pl.DataFrame) -> list[RunsOfConfiguration]:
     """Configurations of the rows of `messages_reading.frame`."""
     return [
-        Observed(dict(zip(FACTORS, key, strict=True)), tuple(own["response_s"]), tuple(own["throughput_per_s"]))
+        RunsOfConfiguration(
+            dict(zip(FACTORS, key, strict=True)), tuple(own["response_s"]), tuple(own["throughput_per_s"])
+        )
         for key, own in seen.sort(*FACTORS).partition_by(*FACTORS, as_dict=True, maintain_order=True).items()
     ]
 
 
-def fit(seen: pl.DataFrame, duration_s: float, window_s: float, seed: int = 1) -> FittedNetwork:
+def fit(seen: pl.DataFrame, duration_s: float, window_s: float, seed: int = 1) -> FittedMessageNetwork:
     """From valid runs of `duration_s`, of which `window_s` are counted, in any section.
 
     Raises:
-        FitError: fewer than five configurations.
+        FitError: fewer than six configurations.
     """
     known = observed(seen)
     if len(known) < FEWEST:
@@ -115,12 +117,12 @@ def fit(seen: pl.DataFrame, duration_s: float, window_s: float, seed: int = 1) -
         best = _fitted(known, best)
     times, rates = _left_out(known, best)
     error = float(np.sqrt(np.mean(np.square(rates))))
-    return FittedNetwork(
+    return FittedMessageNetwork(
         best, _resampled(known, best, seed), tuple(sorted(map(abs, times))), error, duration_s, window_s
     )
 
 
-def _start(seen: pl.DataFrame) -> Network:
+def _start(seen: pl.DataFrame) -> MessageNetwork:
     """What is measured: the delay (what the client saw longer than the service) where there is little to do, the share of empty
     takes, the client's own time; and a first guess of the others."""
     outside = pl.col("response_s") - pl.col("mw_response_s")
@@ -129,11 +131,11 @@ def _start(seen: pl.DataFrame) -> Network:
     empty = float(np.average(seen["empty_share"].to_numpy(), weights=seen["throughput_per_s"].to_numpy()))
     shortest, own_s = float(seen["response_s"].min()), float(seen["own_s"].median() or 0.0)  # type: ignore[arg-type]
     delay_s = min(max(float(found or 0.0), 0.0), 0.9 * shortest)
-    return Network(delay_s, 1 / (shortest - delay_s), 0.3, 1e-3, 0.5, 10.0, empty, own_s)
+    return MessageNetwork(delay_s, 1 / (shortest - delay_s), 0.3, 1e-3, 0.5, 10.0, empty, own_s)
 
 
-def _fitted(known: Sequence[Observed], start: Network, evaluations: int = 60) -> Network:
-    def network(logs: Array) -> Network:
+def _fitted(known: Sequence[RunsOfConfiguration], start: MessageNetwork, evaluations: int = 60) -> MessageNetwork:
+    def network(logs: Array) -> MessageNetwork:
         return replace(start, **dict(zip(UNKNOWN, np.exp(logs).tolist(), strict=True)))
 
     def residuals(logs: Array) -> Array:
@@ -147,7 +149,7 @@ def _fitted(known: Sequence[Observed], start: Network, evaluations: int = 60) ->
     return network(found.x)
 
 
-def _left_out(known: Sequence[Observed], best: Network) -> tuple[list[float], list[float]]:
+def _left_out(known: Sequence[RunsOfConfiguration], best: MessageNetwork) -> tuple[list[float], list[float]]:
     """Relative service times of all runs, and throughput errors of all configurations, each by a fit without it."""
     times: list[float] = []
     rates: list[float] = []
@@ -158,7 +160,7 @@ def _left_out(known: Sequence[Observed], best: Network) -> tuple[list[float], li
     return times, rates
 
 
-def _resampled(known: Sequence[Observed], best: Network, seed: int) -> tuple[Network, ...]:
+def _resampled(known: Sequence[RunsOfConfiguration], best: MessageNetwork, seed: int) -> tuple[MessageNetwork, ...]:
     random = np.random.default_rng(seed)
     chosen = random.integers(0, len(known), (RESAMPLES, len(known)))
     return tuple(_fitted([known[k] for k in row], best, REFIT) for row in chosen)

@@ -20,7 +20,7 @@ long as a run.
 
     letter    here                              unit
     N         `clients`                         1
-    Z         `Network.think_s`                 s
+    Z         `MessageNetwork.think_s`                 s
     a         `alone_per_s`                     1/s
     s, k      `contention`, `coherency`         1
     b, h      `batching`, `half`                1
@@ -54,7 +54,7 @@ def places(factors: Factors) -> int:
 
 
 @dataclass(frozen=True)
-class Means:
+class MeanPerformance:
     """Throughput in 1/s and response time in s, until the answer has arrived; arrays where several were asked for. `used`: of the
     places in service, 0 to 1."""
 
@@ -64,7 +64,7 @@ class Means:
 
 
 @dataclass(frozen=True)
-class Network:
+class MessageNetwork:
     """`delay_s`: of a request outside the service. `alone_per_s`, `contention`, `coherency`: the scalability law of the service;
     `batching`: by which share it is faster with very many requests at it, half of that with `half` beside the first.
     `empty_share`: of all requests, those that the retry delay follows; `own_s`: from an answer's arrival until the client has
@@ -89,7 +89,7 @@ class Network:
         """From an answer to the next request, in the mean."""
         return self.empty_share * retry_s + self.own_s
 
-    def stationary(self, factors: Factors, slower: Any = 1.0) -> Means:
+    def stationary(self, factors: Factors, slower: Any = 1.0) -> MeanPerformance:
         """Means in the long run; `slower` multiplies the delay and all service times, and may be an array."""
         clients, most = int(factors["clients"]), places(factors)
         slow = np.atleast_1d(np.asarray(slower, float))[:, None]
@@ -103,7 +103,9 @@ class Network:
         response_s = self.delay_s * slow[:, 0] + p @ np.arange(clients + 1) / x
         used = p[:, 1:] @ np.minimum(np.arange(1, clients + 1), most) / most
         return (
-            Means(x, response_s, used) if np.ndim(slower) else Means(float(x[0]), float(response_s[0]), float(used[0]))
+            MeanPerformance(x, response_s, used)
+            if np.ndim(slower)
+            else MeanPerformance(float(x[0]), float(response_s[0]), float(used[0]))
         )
 
     def longer(self, factors: Factors, duration_s: float, runs: int, seed: int) -> float:
@@ -111,16 +113,16 @@ class Network:
         means = [self.simulated(factors, duration_s, seed + k).response_s for k in range(runs)]
         return float(np.mean(means) / self.stationary(factors).response_s)
 
-    def cycle(self, factors: Factors, response_s: Any) -> Means:
+    def cycle(self, factors: Factors, response_s: Any) -> MeanPerformance:
         """With this response time: the interactive law."""
-        return Means(factors["clients"] / (response_s + self.think_s(factors["retry_s"])), response_s)
+        return MeanPerformance(factors["clients"] / (response_s + self.think_s(factors["retry_s"])), response_s)
 
-    def simulated(self, factors: Factors, duration_s: float, seed: int) -> Means:
+    def simulated(self, factors: Factors, duration_s: float, seed: int) -> MeanPerformance:
         """Means of one run from its start, without its warm-up."""
         found = sj.simulate(self.model(factors), until_s=duration_s, seed=seed, quantiles=())
         x = found.value("throughput", cls="c")
         inside = sum(found.value("queue_length", station) for station in ("delay", "service"))
-        return Means(x, inside / x)
+        return MeanPerformance(x, inside / x)
 
     def model(self, factors: Factors) -> Model:
         """For `simulate`; its first station is where all clients start."""

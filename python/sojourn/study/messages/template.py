@@ -25,9 +25,9 @@ from sojourn.fit.fitted import Estimate
 from sojourn.measure.folder import RunFolder
 from sojourn.study.engine.templates import Rivals
 from sojourn.study.estimate import estimate
-from sojourn.study.messages.fit import RUNS, FittedNetwork, observed, where_valid
+from sojourn.study.messages.fit import RUNS, FittedMessageNetwork, observed, where_valid
 from sojourn.study.messages.fit import fit as fit_network
-from sojourn.study.messages.network import LEAST_S, Factors, Means, Network
+from sojourn.study.messages.network import LEAST_S, Factors, MeanPerformance, MessageNetwork
 from sojourn.study.messages.telesto import TELESTO, telesto_network
 from sojourn.system.messages_reading import FACTORS, frame
 from sojourn.table import Metrics
@@ -73,9 +73,9 @@ def read(path: Path) -> UslModel | TelestoModel:
         times = {name: Estimate(*value) for name, value in given["times"].items()}
         return TelestoModel(times, given["throughput_error"], given["response_error"])
     f = given["fitted"]
-    draws = tuple(Network(**one) for one in f["draws"])
-    network, left_out = Network(**f["network"]), tuple(f["left_out"])
-    found = FittedNetwork(network, draws, left_out, f["error"], f["duration_s"], f["window_s"])
+    draws = tuple(MessageNetwork(**one) for one in f["draws"])
+    network, left_out = MessageNetwork(**f["network"]), tuple(f["left_out"])
+    found = FittedMessageNetwork(network, draws, left_out, f["error"], f["duration_s"], f["window_s"])
     return UslModel(found, given["seed"])
 
 
@@ -83,7 +83,7 @@ def read(path: Path) -> UslModel | TelestoModel:
 class UslModel:
     """Our network; its service follows the universal scalability law."""
 
-    fitted: FittedNetwork
+    fitted: FittedMessageNetwork
     seed: int = 1
     level: float = LEVEL
     name: ClassVar[str] = USL
@@ -132,7 +132,7 @@ class UslModel:
         used = {"metric": "utilisation", "station": "pools", "value": network.stationary(vary).used}
         return Metrics.of([*rows, used], USL)
 
-    def _by_chance(self, factors: Factors, means: Means) -> float:
+    def _by_chance(self, factors: Factors, means: MeanPerformance) -> float:
         """Standard deviation of the logarithm of a run's throughput from its share of empty takes. Takes less puts are a random walk,
         and nearly all of the surplus were empty, so that of n requests the share has the variance (1 - share²)/n."""
         network = self.fitted.network
@@ -146,7 +146,7 @@ class UslModel:
         path.write_text(tomli_w.dumps({"model": USL, "seed": self.seed, "fitted": asdict(self.fitted)}))
 
 
-def _of(means: Means, metric: str) -> Any:
+def _of(means: MeanPerformance, metric: str) -> Any:
     return means.throughput_per_s if metric == "throughput" else means.response_s
 
 
@@ -176,7 +176,7 @@ class TelestoModel:
         """`throughput` or `response_time`."""
         return float(_of(self.solve(factors)[0], metric))
 
-    def solve(self, factors: Factors) -> tuple[Means, Iterator[tuple[str, float]]]:
+    def solve(self, factors: Factors) -> tuple[MeanPerformance, Iterator[tuple[str, float]]]:
         """Means, and utilisations by station. The Telesto report has one middleware: of several it would have the sum of pools."""
         t = {name: max(one.value, LEAST_S) for name, one in self.times.items()}
         think_s, number = t.pop("empty_share") * factors["retry_s"] + t.pop("own_s"), factors["middlewares"]
@@ -190,7 +190,7 @@ class TelestoModel:
         used = (
             (name, found.value("utilisation", name)) for name in ("dispatcher", "worker_in", "database", "worker_out")
         )
-        return Means(x, factors["clients"] / x - think_s), used
+        return MeanPerformance(x, factors["clients"] / x - think_s), used
 
     def predict(self, vary: Factors, level: float = LEVEL) -> Metrics:
         """Throughput and response time, with intervals from its errors, and utilisations."""

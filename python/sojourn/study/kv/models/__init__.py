@@ -9,12 +9,22 @@ light      waiting for servers at few clients
 """
 
 from sojourn.study.kv.models.cores import shared_cores
-from sojourn.study.kv.models.costs import Costs, fit_costs
-from sojourn.study.kv.models.limits import Limits, Sent, fit_sent
-from sojourn.study.kv.models.network import Prediction, Shape, closed_network
+from sojourn.study.kv.models.costs import DemandRegression, fit_costs
+from sojourn.study.kv.models.limits import HostLimits, Limits, fit_sent
+from sojourn.study.kv.models.network import Prediction, Shape, closed_network, shape_of
 from sojourn.study.kv.models.times import Times, fit_times
 
 __all__ = [
-    "Costs", "Limits", "Prediction", "Sent", "Shape", "Times", "closed_network", "fit_costs", "fit_sent", "fit_times",
+    "DemandRegression",
+    "HostLimits",
+    "Limits",
+    "Prediction",
+    "Shape",
+    "Times",
+    "closed_network",
+    "fit_costs",
+    "fit_sent",
+    "fit_times",
+    "shape_of",
     "shared_cores",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ import polars as pl
 
 from sojourn.study.kv.models.parts import fit_parts
 from sojourn.study.kv.models.placed import solved
-from sojourn.study.kv.models.work import CLIENT, PARTS, Work
+from sojourn.study.kv.models.work import CLIENT, PARTS, OperationWork
 
 BUSY = 0.9  # of a core
 MOST_OFF = 0.3  # a larger error of one run counts no more: it was disturbed
@@ -27,7 +27,7 @@ Parts = Mapping[str, tuple[float, ...]]  # component → coefficients of its PAR
 
 
 @dataclass(frozen=True)
-class Costs:
+class DemandRegression:
     """Of one design. `reads`: what a client takes to read, as a constant, a multiple of the clients, and one of the time that an
     operation is at the client's core, where it waits to be read. Where processes keep to no cores, at the fewest clients: `rest_s`
     of an answer inside the middleware beside its CPU times, `network_s` outside of it."""
@@ -51,19 +51,19 @@ class Costs:
 
 def times_of(design: str, parts: Parts, rows: pl.DataFrame) -> dict[str, np.ndarray]:
     """The sums of parts."""
-    work = Work(rows)
+    work = OperationWork(rows)
     return {name: work.terms(PARTS[design][name]) @ np.array(own) for name, own in parts.items()}
 
 
-def fit_costs(rows: pl.DataFrame, cores: Sequence[int] | None) -> Costs:
+def fit_costs(rows: pl.DataFrame, cores: Sequence[int] | None) -> DemandRegression:
     """From the runs of one design (`system.kv.frame`); `cores` where processes keep to cores of their own."""
     design = str(rows["design"][0])
     parts = fit_all(rows)
     light = rows.filter(pl.col("clients") == rows["clients"].min())
     if cores is None:
-        found = Costs(design, parts, rest_s=_rest(light), network_s=_network(light))
+        found = DemandRegression(design, parts, rest_s=_rest(light), network_s=_network(light))
         return replace(found, reads=fit_reads(rows, found.times(rows).get(CLIENT, np.zeros(rows.height))))
-    found = Costs(design, parts, usable=_usable(rows, cores))
+    found = DemandRegression(design, parts, usable=_usable(rows, cores))
     times = found.times(rows)
     delay = _delay(rows, times, cores)
     at_client = solved(rows, times, np.full(rows.height, delay), cores).at_client_s
@@ -76,13 +76,13 @@ def fit_all(rows: pl.DataFrame) -> dict[str, tuple[float, ...]]:
     for name, terms in PARTS[design].items():
         known = rows.filter(pl.col(name).is_finite() & (pl.col(name) > 0))
         if known.height:
-            coefficients = fit_parts(Work(known).terms(terms), known[name].to_numpy())
+            coefficients = fit_parts(OperationWork(known).terms(terms), known[name].to_numpy())
             found[name] = tuple(float(value) for value in coefficients)
     return found
 
 
 def fit_reads(rows: pl.DataFrame, at_client_s: np.ndarray) -> tuple[float, ...]:
-    """See `Costs.reads`; nothing where it was not measured."""
+    """See `DemandRegression.reads`; nothing where it was not measured."""
     own = rows["own_s"].fill_null(0.0).fill_nan(0.0).to_numpy()
     known = own > 0
     terms = _read_terms(rows, at_client_s)

@@ -23,7 +23,7 @@ STRETCHES = np.linspace(0.0, 4.0, 17)
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeaveOneOutErrors:
     """`scores`: absolute errors of the logarithm over their scale, in order; `spread` t and `stretch` c as above; `error`: the root
     mean square."""
 
@@ -41,14 +41,14 @@ class LeftOut:
         return math.exp(self.scores[rank - 1] * math.hypot(self.spread, self.stretch * doubt))
 
 
-def left_out(errors: Sequence[float] | np.ndarray, doubts: Sequence[float] | np.ndarray) -> LeftOut:
+def left_out(errors: Sequence[float] | np.ndarray, doubts: Sequence[float] | np.ndarray) -> LeaveOneOutErrors:
     """From the errors of the logarithm where configurations were left out, a value a run, and v of each."""
     off, doubt = np.abs(np.asarray(errors, dtype=float)), np.asarray(doubts, dtype=float)
     if not len(off):
-        return LeftOut()
+        return LeaveOneOutErrors()
     scale = np.hypot(SPREADS[:, None, None], STRETCHES[None, :, None] * doubt)  # spreads × stretches × errors
     surprise = (np.log(scale) + off / scale).sum(axis=2)
     k, j = np.unravel_index(int(np.argmin(surprise)), surprise.shape)
     scores = np.sort(off / scale[k, j])
     error = float(np.sqrt(np.mean(off**2)))
-    return LeftOut(tuple(float(s) for s in scores), float(SPREADS[k]), float(STRETCHES[j]), error)
+    return LeaveOneOutErrors(tuple(float(s) for s in scores), float(SPREADS[k]), float(STRETCHES[j]), error)

@@ -16,7 +16,7 @@ import polars as pl
 
 from sojourn.study.kv.models.network import Prediction
 from sojourn.study.kv.models.parts import fit_parts
-from sojourn.study.kv.models.work import Work
+from sojourn.study.kv.models.work import OperationWork
 
 NETWORK, CPU = "network of a server", "server CPU"
 
@@ -53,7 +53,7 @@ BITS = ("operation", "message", "key", "KiB read")  # what a server's answers co
 
 
 @dataclass(frozen=True)
-class Sent:
+class HostLimits:
     """`bits` of BITS that all servers send for an operation; the limits of each of them, None: none."""
 
     bits: tuple[float, ...] = ()
@@ -61,17 +61,21 @@ class Sent:
     cores: float | None = None
 
     def limits(self, row: pl.DataFrame) -> Limits:
-        """At one point (columns as `Work` needs them)."""
-        bit = float((Work(row).terms(BITS) @ np.array(self.bits))[0]) if self.bits else None
+        """At one point (columns as `OperationWork` needs them)."""
+        bit = float((OperationWork(row).terms(BITS) @ np.array(self.bits))[0]) if self.bits else None
         return Limits(int(row["servers"][0]), self.rate_bit_per_s, bit, self.cores)
 
 
-def fit_sent(rows: pl.DataFrame) -> Sent:
+def fit_sent(rows: pl.DataFrame) -> HostLimits:
     """From all fitted runs (columns of `system.kv.frame`)."""
     sent = rows["server_sent_bit_per_s"].cast(pl.Float64) * rows["servers"] / rows["throughput_per_s"]
     known = rows.with_columns(sent=sent).filter(pl.col("sent").is_finite() & (pl.col("sent") > 0))
-    bits = tuple(float(b) for b in fit_parts(Work(known).terms(BITS), known["sent"].to_numpy())) if known.height else ()
-    return Sent(bits, _known(rows, "server_rate_bit_per_s"), _known(rows, "server_cores"))
+    bits = (
+        tuple(float(b) for b in fit_parts(OperationWork(known).terms(BITS), known["sent"].to_numpy()))
+        if known.height
+        else ()
+    )
+    return HostLimits(bits, _known(rows, "server_rate_bit_per_s"), _known(rows, "server_cores"))
 
 
 def _known(rows: pl.DataFrame, column: str) -> float | None:

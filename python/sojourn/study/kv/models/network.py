@@ -9,7 +9,9 @@ taken as one pool.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import sojourn as sj
 from sojourn.model import Closed, Delay, Model, Pool, Queue
@@ -27,6 +29,12 @@ class Shape:
     proxies: int = 1
     workers: int = 0
     to_all: bool = False
+
+
+def shape_of(factors: Mapping[str, Any]) -> Shape:
+    """Sets go to every server where there is a middleware."""
+    to_all = factors["workload"] == "set" and factors["proxies"] > 0
+    return Shape(factors["servers"], factors["proxies"], factors["workers"], to_all)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ LEAST_S = 1e-9
 
 
 @dataclass(frozen=True)
-class Solved:
+class CoreNetworkSolution:
     """A value a point: throughput, the utilisation of the busiest core, and how long an operation is at the client's core, s."""
 
     throughput_per_s: np.ndarray
@@ -36,7 +36,9 @@ class Solved:
     at_client_s: np.ndarray
 
 
-def solved(rows: pl.DataFrame, times: Mapping[str, np.ndarray], delay_s: np.ndarray, cores: Sequence[int]) -> Solved:
+def solved(
+    rows: pl.DataFrame, times: Mapping[str, np.ndarray], delay_s: np.ndarray, cores: Sequence[int]
+) -> CoreNetworkSolution:
     """Many points at once: `rows` with servers, proxies, workers, clients; `times` by component in s, and `delay_s`, a value a row."""
     x, busiest, at_client = (np.zeros(rows.height) for _ in range(3))
     numbered = rows.with_row_index("row")
@@ -51,7 +53,7 @@ def solved(rows: pl.DataFrame, times: Mapping[str, np.ndarray], delay_s: np.ndar
             held = np.full(len(at), workers * max(proxies, 1))
             x[at] = np.minimum(x[at], _throughput(inside, np.zeros(len(at)), held, affinity.client)[0])
         busiest[at] = np.max([x[at] * d / len(c) for c, d in stations.items()], axis=0)
-    return Solved(x, busiest, at_client)
+    return CoreNetworkSolution(x, busiest, at_client)
 
 
 def shares_of(affinity: Affinity, staged: bool, *, inside: bool = False) -> Shares:

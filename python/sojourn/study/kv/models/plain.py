@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from sojourn.study.kv.models.work import Work
+from sojourn.study.kv.models.work import OperationWork
 
 FACTORS = ("1", "1/clients", "servers", "middlewares", "workers", "keys", "KiB", "split")
 Lines = Mapping[str, tuple[float, ...]]  # "get" and "set" → coefficients of FACTORS, s; least: the smallest fitted 1/X
@@ -23,7 +23,7 @@ Lines = Mapping[str, tuple[float, ...]]  # "get" and "set" → coefficients of F
 def fit_lines(rows: pl.DataFrame) -> dict[str, tuple[float, ...]]:
     """From the runs of one design (`system.kv.frame`), by least squares."""
     inverse = 1 / rows["throughput_per_s"].to_numpy()
-    columns, stores = _columns(rows), Work(rows).stores
+    columns, stores = _columns(rows), OperationWork(rows).stores
     found: dict[str, tuple[float, ...]] = {"least": (float(inverse.min()),)}
     for name, share in (("get", 0.0), ("set", 1.0)):
         own = stores == share
@@ -36,7 +36,7 @@ def fit_lines(rows: pl.DataFrame) -> dict[str, tuple[float, ...]]:
 
 def per_operation_s(lines: Lines, rows: pl.DataFrame) -> np.ndarray:
     """1/X of rows of the same design, no less than the smallest that was fitted; NaN where nothing alike was."""
-    columns, stores = _columns(rows), Work(rows).stores
+    columns, stores = _columns(rows), OperationWork(rows).stores
     missing = np.full(rows.height, np.nan)
     of = {name: columns @ np.array(lines[name]) if name in lines else missing for name in ("get", "set")}
     value = np.where(
@@ -46,7 +46,7 @@ def per_operation_s(lines: Lines, rows: pl.DataFrame) -> np.ndarray:
 
 
 def _columns(rows: pl.DataFrame) -> np.ndarray:
-    work = Work(rows)
+    work = OperationWork(rows)
     split = rows["sharded"].to_numpy().astype(float) * (work.keys > 1)
     kib = work.read_kib + work.sent_kib
     one = np.ones(rows.height)

@@ -20,7 +20,7 @@ Array: TypeAlias = np.ndarray
 NEEDED = ("design", "servers", "proxies", "workers", "workload", "sharded", "value_bytes", "clients")
 
 
-class Work:
+class OperationWork:
     """A row a point: `clients` N, `servers` S, `proxies` P, `workers` W of each; `stores` 1 for sets, 1/2 where they are half;
     `keys` of a read; `messages` to servers; `read_kib` and `sent_kib` as the client has them, `stored_kib` as all servers have them."""
 
@@ -48,7 +48,7 @@ class Work:
         return np.stack([TERMS[name](self) + np.zeros(len(self.clients)) for name in names], axis=1)
 
 
-TERMS: dict[str, Callable[[Work], Array]] = {
+TERMS: dict[str, Callable[[OperationWork], Array]] = {
     "operation": lambda w: np.ones(len(w.clients)),
     "message": lambda w: w.messages,
     "read": lambda w: w.reads,
