@@ -96,6 +96,20 @@ fn priorities_wait_by_cobham() {
 }
 
 #[test]
+fn priorities_are_ordered_whatever_numbers_they_are() {
+    // Cobham as above: only the order of the numbers counts.
+    for discipline in ["priority", "priority_preemptive"] {
+        let station = queue("q", json!({"discipline": discipline}));
+        let mut config = open(&[station], &[0.3, 0.4], json!([[exponential(1.0), exponential(1.0)]]));
+        let small = run(&config, 20_000).waiting(0, 1);
+        for priority in [1 << 20, u32::MAX] {
+            config["classes"][1]["priority"] = json!(priority);
+            assert_eq!(run(&config, 20_000).waiting(0, 1), small, "{discipline} {priority}");
+        }
+    }
+}
+
+#[test]
 fn preemption_with_many_servers_leaves_the_first_class_alone() {
     // Class a sees M/M/3 with its own load only; equal exponential services: the whole is M/M/3.
     let station = queue("q", json!({"servers": 3, "discipline": "priority_preemptive"}));

@@ -18,7 +18,7 @@ pub struct Customer {
     /// What is left of it when its service begins (again), s.
     pub left_s: f64,
     /// Its place in a line that is not first come first served: smallest first.
-    pub rank: u64,
+    pub rank: u128,
 }
 
 #[derive(Debug, Clone, Default)]

@@ -27,9 +27,9 @@ impl Events {
         customer.left_s = work_s;
         if station.order == Order::Ranked {
             customer.rank = if station.last_come_first {
-                u64::MAX - sequence
+                u128::from(u64::MAX - sequence)
             } else {
-                u64::from(priority) << 44 | sequence
+                u128::from(priority) << 64 | u128::from(sequence)
             };
         }
         match station.way {
@@ -46,7 +46,7 @@ impl Events {
     fn wait(&mut self, k: usize, id: u32) {
         let station = &mut self.stations[k];
         if station.order == Order::Ranked {
-            station.ranked.push(u128::from(self.customers[id].rank), id);
+            station.ranked.push(self.customers[id].rank, id);
         } else {
             station.line.push_back(id);
         }

@@ -57,9 +57,10 @@ impl Poller {
     pub fn wait(&mut self, until_s: f64) -> io::Result<usize> {
         let left_ns = ((until_s - now_s()).max(0.0) * 1e9).min(1e18) as i64;
         let left = libc::timespec { tv_sec: left_ns / 1_000_000_000, tv_nsec: left_ns % 1_000_000_000 };
+        let epoll = self.epoll.as_raw_fd();
         let count = match &self.timer {
-            None => self.wait_precise(&left),
-            Some(timer) => self.wait_with_timer(timer.as_raw_fd(), left),
+            None => wait_precise(epoll, &mut self.events, &left),
+            Some(timer) => wait_with_timer(epoll, &mut self.events, timer.as_raw_fd(), left),
         };
         match count {
             Err(e) if e.raw_os_error() == Some(libc::ENOSYS) && self.timer.is_none() => {
@@ -71,28 +72,6 @@ impl Poller {
         }
     }
 
-    fn wait_precise(&self, left: &libc::timespec) -> io::Result<usize> {
-        let (epoll, events) = (self.epoll.as_raw_fd(), self.events.as_ptr());
-        // SAFETY: `events` has room for EVENTS; no signal mask is given.
-        let count = unsafe {
-            libc::syscall(libc::SYS_epoll_pwait2, epoll, events, EVENTS, left, std::ptr::null::<u8>(), 0)
-        };
-        check(count as libc::c_int).map(|count| count as usize)
-    }
-
-    fn wait_with_timer(&self, timer: RawFd, left: libc::timespec) -> io::Result<usize> {
-        let now = left.tv_sec == 0 && left.tv_nsec == 0;
-        let (epoll, events) = (self.epoll.as_raw_fd(), self.events.as_ptr().cast_mut());
-        // SAFETY: the timer's setting and `events` outlive the calls.
-        let count = unsafe {
-            let mut setting: libc::itimerspec = zeroed();
-            setting.it_value = left;
-            check(libc::timerfd_settime(timer, 0, &setting, std::ptr::null_mut()))?;
-            libc::epoll_wait(epoll, events, EVENTS as libc::c_int, if now { 0 } else { -1 })
-        };
-        check(count).map(|count| count as usize)
-    }
-
     /// The i-th event of the last wait: its key and flags; `None` for the timer.
     pub fn event(&self, index: usize) -> Option<(u64, i32)> {
         let event = self.events.get(index)?;
@@ -101,9 +80,45 @@ impl Poller {
     }
 }
 
+fn wait_precise(epoll: RawFd, events: &mut [libc::epoll_event], left: &libc::timespec) -> io::Result<usize> {
+    let (room, mask) = (events.len(), std::ptr::null::<u8>());
+    // SAFETY: the kernel writes at most `room` events, into memory that is borrowed for it alone; no signal mask is given.
+    let count = unsafe {
+        libc::syscall(libc::SYS_epoll_pwait2, epoll, events.as_mut_ptr(), room, &raw const *left, mask, 0)
+    };
+    check(count as libc::c_int).map(|count| count as usize)
+}
+
+fn wait_with_timer(
+    epoll: RawFd,
+    events: &mut [libc::epoll_event],
+    timer: RawFd,
+    left: libc::timespec,
+) -> io::Result<usize> {
+    let now = left.tv_sec == 0 && left.tv_nsec == 0;
+    let (room, timeout) = (events.len() as libc::c_int, if now { 0 } else { -1 });
+    // SAFETY: as above; the timer's setting outlives the call that reads it.
+    let count = unsafe {
+        let mut setting: libc::itimerspec = zeroed();
+        setting.it_value = left;
+        check(libc::timerfd_settime(timer, 0, &setting, std::ptr::null_mut()))?;
+        libc::epoll_wait(epoll, events.as_mut_ptr(), room, timeout)
+    };
+    check(count).map(|count| count as usize)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_kernel_writes_only_into_what_is_borrowed_for_it_alone() {
+        type Events<'a> = &'a mut [libc::epoll_event];
+        // A function that takes a shared borrow has another type: this would not compile.
+        let _: fn(RawFd, Events, &libc::timespec) -> io::Result<usize> = wait_precise;
+        let _: fn(RawFd, Events, RawFd, libc::timespec) -> io::Result<usize> = wait_with_timer;
+        let _: fn(&mut Poller, f64) -> io::Result<usize> = Poller::wait;
+    }
 
     #[test]
     fn both_ways_of_waiting_do_not_end_early() {
