@@ -78,6 +78,17 @@ CONVERSATION = [
     b"get\r\n",
     b"set a 0 0\r\n",
     b"set a 0 0 -1\r\n",
+    b"set a 0 0 9 extra\r\nflush_all\r\n",
+    b"get a\r\n",
+    b"cas a 0 0 x 1\r\n",
+    b"version foo\r\n",
+    b"verbosity noreply\r\n",
+    b"verbosity 0 1\r\n",
+    b"verbosity foo bar my\r\n",
+    b"incr a noreply\r\n",
+    b"incr none 1 x\r\n",
+    b"flush_all foo\r\n",
+    b"touch none 1 x\r\n",
     b"flush_all\r\n",
     b"get b c\r\n",
     b"set binary 0 0 7\r\n\x00\r\n\xff\r\nz\r\n",
@@ -89,14 +100,14 @@ def whole(address: str, pieces: list[bytes]) -> bytes:
     with Talk(address) as talk:
         for piece in pieces:
             talk.say(piece)
-        return talk.until(b"VERSION")
+        return talk.until(b"no line begins so: to the end")
 
 
 def test_a_conversation_is_the_same_byte_by_byte(start: Start) -> None:
     """Pipelined in one piece, one request at a time, and cut anywhere: as memcached itself answers."""
     alone = Memcached()
     try:
-        text = b"".join(CONVERSATION) + b"version\r\n"
+        text = b"".join(CONVERSATION) + b"version\r\nquit noreply\r\n"
         expected = whole(alone.address, [text])
     finally:
         alone.stop()
@@ -114,6 +125,14 @@ def test_a_conversation_is_the_same_byte_by_byte(start: Start) -> None:
             own.close()
             for server in fresh:
                 server.stop()
+
+
+def test_the_data_of_a_refused_set_is_not_carried_out(start: Start) -> None:
+    with start().talk() as talk:
+        assert talk.ask(b"set kept 0 0 1\r\nx\r\n") == b"STORED\r\n"
+        for words in (b"set a 0 0 9 more words", b"cas a 0 0 9", b"set a x 0 9", b"add %s 0 0 9" % (b"k" * 251)):
+            assert b"ERROR" in talk.ask(words + b"\r\nflush_all\r\n")
+            assert talk.values(b"get kept\r\n") == b"VALUE kept 0 1\r\nx\r\nEND\r\n", words
 
 
 def proxy_design(proxy: Proxy) -> str:

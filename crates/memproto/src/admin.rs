@@ -8,11 +8,12 @@ pub fn parse<'a>(command: &[u8], mut words: Words<'a>) -> Result<Request<'a>, Re
         b"flush_all" => flush_all(words),
         b"verbosity" => {
             let level = words.next().ok_or(Refusal::Unknown)?;
-            let noreply = noreply_or_end(&mut words).ok_or(Refusal::Format)?;
+            let noreply = noreply_or_end(&mut words).ok_or(Refusal::Unknown)?;
             Ok(Request::Verbosity { level: unsigned(level).ok_or(Refusal::Format)?, noreply })
         }
-        b"version" => alone(words, Request::Version),
-        b"quit" => alone(words, Request::Quit),
+        // Whatever follows these two, memcached takes no notice of it.
+        b"version" => Ok(Request::Version),
+        b"quit" => Ok(Request::Quit),
         b"stats" => {
             let start = words.0.iter().position(|&b| b != b' ').unwrap_or(words.0.len());
             Ok(Request::Stats { arguments: words.0[start..].trim_ascii_end() })
@@ -21,18 +22,14 @@ pub fn parse<'a>(command: &[u8], mut words: Words<'a>) -> Result<Request<'a>, Re
     }
 }
 
-fn alone<'a>(mut words: Words<'a>, request: Request<'a>) -> Result<Request<'a>, Refusal> {
-    words.next().is_none().then_some(request).ok_or(Refusal::Unknown)
-}
-
 fn flush_all(mut words: Words<'_>) -> Result<Request<'_>, Refusal> {
     let mut rest = words;
     let delay_s = match words.next() {
         None | Some(b"noreply") => None,
         Some(word) => {
             rest = words;
-            Some(signed(word).ok_or(Refusal::Format)?)
+            Some(signed(word).ok_or(Refusal::Expiry)?)
         }
     };
-    Ok(Request::FlushAll { delay_s, noreply: noreply_or_end(&mut rest).ok_or(Refusal::Format)? })
+    Ok(Request::FlushAll { delay_s, noreply: noreply_or_end(&mut rest).ok_or(Refusal::Unknown)? })
 }

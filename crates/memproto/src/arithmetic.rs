@@ -26,7 +26,7 @@ pub fn parse<'a>(
 ) -> Result<Request<'a>, Refusal> {
     let key = words.next().ok_or(Refusal::Unknown)?;
     let delta = words.next().ok_or(Refusal::Unknown)?;
-    let noreply = noreply_or_end(&mut words).ok_or(Refusal::Format)?;
+    let noreply = noreply_or_end(&mut words).ok_or(Refusal::Unknown)?;
     if key.len() > limits.key_bytes || !valid_key(key) {
         return Err(Refusal::Key);
     }

@@ -1,6 +1,6 @@
 //! Requests of a client.
 
-use crate::words::{push_number, Words};
+use crate::words::{is_quiet, push_number, Words};
 use crate::{admin, arithmetic, delete, get, store, touch, Direction, Keys, Verb};
 
 /// What a client may send.
@@ -56,9 +56,9 @@ pub enum Request<'a> {
 /// Why a request is refused, as memcached says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// A command that does not exist, or that this side does not know.
+    /// A command that does not exist, or that this side does not know; too many or too few words.
     Unknown,
-    /// Too many or too few words, a number that is none.
+    /// A word where another belongs, a number that is none.
     Format,
     /// A key that is too long or has control characters.
     Key,
@@ -132,19 +132,25 @@ pub fn parse<'a>(buffer: &'a [u8], limits: &Limits) -> Step<'a> {
         Ok(request) => Step::Done { request, used },
         Err(refusal) => Step::refuse(refusal, used),
     };
+    let done_quietly = |request: Result<Request<'a>, Refusal>| match request {
+        Err(refusal) if refusal != Refusal::Unknown && is_quiet(line) => {
+            Step::Refuse { refusal, skip: used, silent: true, close: false }
+        }
+        request => done(request),
+    };
     match command {
         b"get" => done(get::parse(words, false, limits)),
         b"gets" => done(get::parse(words, true, limits)),
         b"gat" => done(get::parse_touch(words, false, limits)),
         b"gats" => done(get::parse_touch(words, true, limits)),
-        b"delete" => done(delete::parse(words, limits)),
-        b"incr" => done(arithmetic::parse(words, Direction::Up, limits)),
-        b"decr" => done(arithmetic::parse(words, Direction::Down, limits)),
-        b"touch" => done(touch::parse(words, limits)),
+        b"delete" => done_quietly(delete::parse(words, limits)),
+        b"incr" => done_quietly(arithmetic::parse(words, Direction::Up, limits)),
+        b"decr" => done_quietly(arithmetic::parse(words, Direction::Down, limits)),
+        b"touch" => done_quietly(touch::parse(words, limits)),
         b"ms" => store::refuse_meta(words, used),
         _ => match Verb::of(command) {
             Some(verb) => store::parse(buffer, used, words, verb, limits),
-            None => done(admin::parse(command, words)),
+            None => done_quietly(admin::parse(command, words)),
         },
     }
 }

@@ -39,46 +39,52 @@ impl Verb {
     }
 }
 
+/// The words after the verb.
 struct Head<'a> {
     key: &'a [u8],
-    flags: Option<u32>,
-    exptime_s: Option<i64>,
-    bytes: usize,
-    cas: Option<u64>,
+    flags: &'a [u8],
+    exptime: &'a [u8],
+    /// Bytes of the data block; `None` where that is no length, so that no block can be told.
+    bytes: Option<usize>,
+    unique: Option<&'a [u8]>,
     noreply: bool,
 }
 
-/// The words after the verb; `Err` where the length is not known, so that no data block can be told.
-fn head<'a>(mut words: Words<'a>, verb: Verb) -> Result<Head<'a>, Refusal> {
-    let key = words.next().ok_or(Refusal::Unknown)?;
-    let flags = words.next().ok_or(Refusal::Unknown)?;
-    let exptime = words.next().ok_or(Refusal::Unknown)?;
-    let bytes = unsigned(words.next().ok_or(Refusal::Unknown)?).and_then(|n| usize::try_from(n).ok());
-    let cas = match verb {
-        Verb::Cas => Some(words.next().and_then(unsigned).ok_or(Refusal::Format)?),
-        _ => None,
+/// `Err` where words are missing or too many, with the length of the data block where that is known all the same.
+fn head<'a>(mut words: Words<'a>, verb: Verb) -> Result<Head<'a>, Option<usize>> {
+    let [Some(key), Some(flags), Some(exptime), Some(bytes)] = std::array::from_fn(|_| words.next()) else {
+        return Err(None);
     };
-    let noreply = noreply_or_end(&mut words).ok_or(Refusal::Format)?;
-    let bytes = bytes.filter(|n| *n <= usize::MAX / 2).ok_or(Refusal::Format)?;
-    let flags = unsigned(flags).and_then(|n| u32::try_from(n).ok());
-    Ok(Head { key, flags, exptime_s: signed(exptime), bytes, cas, noreply })
+    let bytes = unsigned(bytes).and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= usize::MAX / 4);
+    let unique = if verb == Verb::Cas { Some(words.next().ok_or(bytes)?) } else { None };
+    let noreply = noreply_or_end(&mut words).ok_or(bytes)? || unique == Some(b"noreply");
+    Ok(Head { key, flags, exptime, bytes, unique, noreply })
 }
 
 pub fn parse<'a>(buffer: &'a [u8], line: usize, words: Words<'a>, verb: Verb, limits: &Limits) -> Step<'a> {
+    let behind = |bytes: Option<usize>| line + bytes.map_or(0, |bytes| bytes + 2);
     let head = match head(words, verb) {
         Ok(head) => head,
-        Err(refusal) => return Step::refuse(refusal, line),
+        // Unlike memcached's, its data is not taken for commands.
+        Err(bytes) => return Step::refuse(Refusal::Unknown, behind(bytes)),
     };
-    let whole = line + head.bytes + 2;
+    let whole = behind(head.bytes);
     let refuse = |refusal| Step::Refuse { refusal, skip: whole, silent: head.noreply, close: false };
     if head.key.len() > limits.key_bytes || !valid_key(head.key) {
         return refuse(Refusal::Key);
     }
-    let (Some(flags), Some(exptime_s)) = (head.flags, head.exptime_s) else { return refuse(Refusal::Format) };
+    let flags = unsigned(head.flags).and_then(|n| u32::try_from(n).ok());
+    let cas = head.unique.map(unsigned);
+    let (Some(bytes), Some(flags), Some(exptime_s)) = (head.bytes, flags, signed(head.exptime)) else {
+        return refuse(Refusal::Format);
+    };
+    if cas == Some(None) {
+        return refuse(Refusal::Format);
+    }
     if line > SHORT_LINE {
         return refuse(Refusal::Line);
     }
-    if head.bytes > limits.value_bytes {
+    if bytes > limits.value_bytes {
         return refuse(Refusal::TooLarge);
     }
     if buffer.len() < whole {
@@ -88,8 +94,9 @@ pub fn parse<'a>(buffer: &'a [u8], line: usize, words: Words<'a>, verb: Verb, li
     if &buffer[whole - 2..whole] != b"\r\n" {
         return refuse_chunk(buffer, whole, head.noreply, limits);
     }
-    let Head { key, cas, noreply, .. } = head;
-    Step::Done { request: Request::Store { verb, key, flags, exptime_s, cas, noreply, data }, used: whole }
+    let Head { key, noreply, .. } = head;
+    let request = Request::Store { verb, key, flags, exptime_s, cas: cas.flatten(), noreply, data };
+    Step::Done { request, used: whole }
 }
 
 /// A block without its end: what is left of that line belongs to it, and is passed over with it, once.

@@ -6,7 +6,7 @@ use crate::words::{noreply_or_end, signed, valid_key, Words};
 pub fn parse<'a>(mut words: Words<'a>, limits: &Limits) -> Result<Request<'a>, Refusal> {
     let key = words.next().ok_or(Refusal::Unknown)?;
     let until = words.next().ok_or(Refusal::Unknown)?;
-    let noreply = noreply_or_end(&mut words).ok_or(Refusal::Format)?;
+    let noreply = noreply_or_end(&mut words).ok_or(Refusal::Unknown)?;
     if key.len() > limits.key_bytes || !valid_key(key) {
         return Err(Refusal::Key);
     }

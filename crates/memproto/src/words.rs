@@ -54,11 +54,14 @@ pub fn push_number(out: &mut Vec<u8>, number: impl std::fmt::Display) {
     let _ = write!(out, "{number}");
 }
 
-/// The last word, if it is `noreply`; and whether nothing follows what was asked for.
+/// Whether the one word that may follow is `noreply`: memcached takes no notice of another. `None` where more follow.
 pub fn noreply_or_end<'a>(words: &mut impl Iterator<Item = &'a [u8]>) -> Option<bool> {
-    match words.next() {
-        None => Some(false),
-        Some(b"noreply") => words.next().is_none().then_some(true),
-        Some(_) => None,
-    }
+    let last = words.next();
+    words.next().is_none().then_some(last == Some(b"noreply"))
+}
+
+/// Whether a line ends in `noreply`: then memcached keeps a refusal to itself, too.
+pub fn is_quiet(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
+    line.strip_suffix(b"noreply").is_some_and(|before| before.last() == Some(&b' '))
 }

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sojourn_memproto::{
-    parse, Direction, Keys, Limits, Refusal, Reply, ReplyKind, ReplyScan, Request, Step, Values, Verb,
+    parse, Direction, Keys, Limits, Reply, ReplyKind, ReplyScan, Request, Step, Values, Verb,
 };
 
 fn key() -> impl Strategy<Value = Vec<u8>> {
@@ -186,102 +186,4 @@ proptest! {
             }
         }
     }
-}
-
-fn first(text: &str) -> Step<'_> {
-    parse(text.as_bytes(), &LIMITS)
-}
-
-#[test]
-fn what_is_wrong_gets_one_answer_that_memcached_gives() {
-    let refused = [
-        ("nonsense\r\n", Refusal::Unknown),
-        ("\r\n", Refusal::Unknown),
-        ("get\r\n", Refusal::Unknown),
-        ("mg key v\r\n", Refusal::Unknown),
-        ("set key 0 0\r\n", Refusal::Unknown),
-        ("set key 0 0 x\r\n", Refusal::Format),
-        ("set key 0 0 -1\r\n", Refusal::Format),
-        ("set key 0 0 1 reply\r\n", Refusal::Format),
-        ("incr key x\r\n", Refusal::Delta),
-        ("touch key x\r\n", Refusal::Expiry),
-        ("gat x key\r\n", Refusal::Expiry),
-        ("delete key 0 x\r\n", Refusal::Format),
-        ("verbosity x\r\n", Refusal::Format),
-        ("version now\r\n", Refusal::Unknown),
-    ];
-    for (text, why) in refused {
-        assert_eq!(
-            first(text),
-            Step::Refuse { refusal: why, skip: text.len(), silent: false, close: false },
-            "{text}"
-        );
-    }
-    let long = format!("get {}\r\n", "k".repeat(251));
-    assert_eq!(
-        first(&long),
-        Step::Refuse { refusal: Refusal::Key, skip: long.len(), silent: false, close: false }
-    );
-}
-
-#[test]
-fn a_refused_data_block_is_passed_over() {
-    let pass = |text, refusal, skip, silent| {
-        assert_eq!(first(text), Step::Refuse { refusal, skip, silent, close: false }, "{text}");
-    };
-    pass("set key 0 0 1000\r\n", Refusal::TooLarge, 18 + 1002, false);
-    pass("set key 0 0 1000 noreply\r\n", Refusal::TooLarge, 26 + 1002, true);
-    pass("set key x 0 5\r\nhello\r\n", Refusal::Format, 22, false);
-    pass("ms key 5\r\nhello\r\n", Refusal::Unknown, 17, false);
-    pass("set key 0 0 3\r\nhello\r\nget a\r\n", Refusal::Chunk, 22, false);
-}
-
-#[test]
-fn a_line_without_end_closes_the_connection() {
-    let text = "g".repeat(2100);
-    assert!(matches!(first(&text), Step::Refuse { refusal: Refusal::Line, close: true, .. }));
-    assert_eq!(first("get a"), Step::Need(6));
-    assert_eq!(first("set a 0 0 5\r\nhe"), Step::Need(20));
-}
-
-#[test]
-fn a_line_that_a_server_may_not_take_is_refused_alone() {
-    let blanks = " ".repeat(3000);
-    let limits = Limits::default();
-    let refused = |text: &str, skip: usize| {
-        let due = Step::Refuse { refusal: Refusal::Line, skip, silent: false, close: false };
-        assert_eq!(parse(text.as_bytes(), &limits), due, "{}", text.trim());
-    };
-    for line in
-        [format!("delete k{blanks}"), format!("gat 0{} k", " k".repeat(1500)), format!("{blanks}get k")]
-    {
-        refused(&format!("{line}\r\n"), line.len() + 2);
-    }
-    let store = format!("set k 0 0 5{blanks}\r\nhello\r\n");
-    refused(&store, store.len());
-    let many = format!("get{}\r\n", " k".repeat(30_000));
-    assert!(matches!(parse(many.as_bytes(), &limits), Step::Done { .. }));
-}
-
-#[test]
-fn limits_are_the_same_however_the_bytes_come() {
-    let over = |line: &str| matches!(first(line), Step::Refuse { refusal: Refusal::Line, close: true, .. });
-    let longest = format!("get {}", "k ".repeat(1022));
-    assert!(!over(&format!("{longest}\r\n")) && over(&format!("{longest}k\n")), "2048 and 2049 bytes");
-    let tail = "x".repeat(LIMITS.line_bytes);
-    let chunk = format!("set k 0 0 1\r\n{tail}xxx\r\n");
-    assert!(matches!(first(&chunk), Step::Refuse { refusal: Refusal::Chunk, close: true, .. }));
-    let answer = format!("SERVER_ERROR {}\r\n", "x".repeat(9000));
-    assert!(ReplyScan::new(ReplyKind::Line, 1 << 20).scan(answer.as_bytes()).is_err());
-}
-
-#[test]
-fn one_line_answers_say_what_they_say() {
-    let said = |text: &str| ReplyScan::new(ReplyKind::Line, 1000).scan(text.as_bytes());
-    assert_eq!(said("STORED\r\nSTORED\r\n"), Ok(Some((Reply::Stored, 8))));
-    assert_eq!(said("12  \r\n"), Ok(Some((Reply::Number(12), 6))));
-    assert_eq!(said("SERVER_ERROR out of memory storing object\r\n").unwrap().unwrap().0, Reply::Error);
-    assert_eq!(said("STOR"), Ok(None));
-    assert!(said("nonsense\r\n").is_err());
-    assert!(said("STORED\n").is_err());
 }

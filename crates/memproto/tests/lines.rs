@@ -1,0 +1,153 @@
+//! What single lines are answered, and how much belongs to a request that is refused: as memcached 1.6 has it.
+
+use sojourn_memproto::{parse, Limits, Refusal, Reply, ReplyKind, ReplyScan, Request, Step};
+
+const LIMITS: Limits = Limits { key_bytes: 250, value_bytes: 300, line_bytes: 2048 };
+
+fn compose(request: &Request<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    request.compose(&mut out);
+    out
+}
+
+fn first(text: &str) -> Step<'_> {
+    parse(text.as_bytes(), &LIMITS)
+}
+
+#[test]
+fn what_is_wrong_gets_one_answer_that_memcached_gives() {
+    let refused = [
+        ("nonsense\r\n", Refusal::Unknown),
+        ("\r\n", Refusal::Unknown),
+        ("get\r\n", Refusal::Unknown),
+        ("mg key v\r\n", Refusal::Unknown),
+        ("set key 0 0\r\n", Refusal::Unknown),
+        ("set key 0 0 x\r\n", Refusal::Format),
+        ("set key 0 0 -1\r\n", Refusal::Format),
+        ("incr key x\r\n", Refusal::Delta),
+        ("touch key x\r\n", Refusal::Expiry),
+        ("gat x key\r\n", Refusal::Expiry),
+        ("delete key 0 x\r\n", Refusal::Format),
+        ("verbosity x\r\n", Refusal::Format),
+        ("flush_all x\r\n", Refusal::Expiry),
+        ("flush_all 1 2 3\r\n", Refusal::Unknown),
+        ("verbosity 1 2 3\r\n", Refusal::Unknown),
+        ("incr key 1 2 3\r\n", Refusal::Unknown),
+        ("delete key 1 2 3\r\n", Refusal::Unknown),
+    ];
+    for (text, why) in refused {
+        assert_eq!(
+            first(text),
+            Step::Refuse { refusal: why, skip: text.len(), silent: false, close: false },
+            "{text}"
+        );
+    }
+    let long = format!("get {}\r\n", "k".repeat(251));
+    assert_eq!(
+        first(&long),
+        Step::Refuse { refusal: Refusal::Key, skip: long.len(), silent: false, close: false }
+    );
+}
+
+#[test]
+fn a_refused_data_block_is_passed_over() {
+    let pass = |text, refusal, skip, silent| {
+        assert_eq!(first(text), Step::Refuse { refusal, skip, silent, close: false }, "{text}");
+    };
+    pass("set key 0 0 1000\r\n", Refusal::TooLarge, 18 + 1002, false);
+    pass("set key 0 0 1000 noreply\r\n", Refusal::TooLarge, 26 + 1002, true);
+    pass("set key x 0 5\r\nhello\r\n", Refusal::Format, 22, false);
+    pass("ms key 5\r\nhello\r\n", Refusal::Unknown, 17, false);
+    pass("set key 0 0 3\r\nhello\r\nget a\r\n", Refusal::Chunk, 22, false);
+    for text in ["set key 0 0 9 a b\r\nflush_all\r\n", "cas key 0 0 9\r\nflush_all\r\n"] {
+        pass(text, Refusal::Unknown, text.len(), false);
+    }
+    pass("cas key 0 0 9 x\r\nflush_all\r\n", Refusal::Format, 28, false);
+    pass("cas key 0 0 9 x noreply\r\nflush_all\r\n", Refusal::Format, 36, true);
+}
+
+/// As memcached 1.6 does, which memccapable's `ascii version` asks of every server.
+#[test]
+fn words_that_mean_nothing_are_passed_over() {
+    for (text, same) in [
+        ("version foo\r\n", "version\r\n"),
+        ("quit noreply\r\n", "quit\r\n"),
+        ("verbosity 1 foo\r\n", "verbosity 1\r\n"),
+        ("flush_all 1 foo\r\n", "flush_all 1\r\n"),
+        ("incr key 1 foo\r\n", "incr key 1\r\n"),
+        ("touch key 1 foo\r\n", "touch key 1\r\n"),
+        ("set key 0 0 5 foo\r\nhello\r\n", "set key 0 0 5\r\nhello\r\n"),
+        ("cas key 0 0 5 1 foo\r\nhello\r\n", "cas key 0 0 5 1\r\nhello\r\n"),
+    ] {
+        let Step::Done { request, used } = first(text) else { panic!("{text}") };
+        assert_eq!((used, compose(&request)), (text.len(), same.as_bytes().to_vec()), "{text}");
+    }
+}
+
+#[test]
+fn a_refusal_is_silent_where_the_line_says_noreply() {
+    for text in [
+        "verbosity noreply\r\n",
+        "verbosity x noreply\r\n",
+        "incr key noreply\r\n",
+        "touch key x noreply\r\n",
+    ] {
+        assert!(
+            matches!(first(text), Step::Refuse { silent: true, skip, .. } if skip == text.len()),
+            "{text}"
+        );
+    }
+    for text in ["nonsense noreply\r\n", "incr key 1 2 noreply\r\n", "gat x noreply\r\n"] {
+        assert!(matches!(first(text), Step::Refuse { silent: false, .. }), "{text}");
+    }
+}
+
+#[test]
+fn a_line_without_end_closes_the_connection() {
+    let text = "g".repeat(2100);
+    assert!(matches!(first(&text), Step::Refuse { refusal: Refusal::Line, close: true, .. }));
+    assert_eq!(first("get a"), Step::Need(6));
+    assert_eq!(first("set a 0 0 5\r\nhe"), Step::Need(20));
+}
+
+#[test]
+fn a_line_that_a_server_may_not_take_is_refused_alone() {
+    let blanks = " ".repeat(3000);
+    let limits = Limits::default();
+    let refused = |text: &str, skip: usize| {
+        let due = Step::Refuse { refusal: Refusal::Line, skip, silent: false, close: false };
+        assert_eq!(parse(text.as_bytes(), &limits), due, "{}", text.trim());
+    };
+    for line in
+        [format!("delete k{blanks}"), format!("gat 0{} k", " k".repeat(1500)), format!("{blanks}get k")]
+    {
+        refused(&format!("{line}\r\n"), line.len() + 2);
+    }
+    let store = format!("set k 0 0 5{blanks}\r\nhello\r\n");
+    refused(&store, store.len());
+    let many = format!("get{}\r\n", " k".repeat(30_000));
+    assert!(matches!(parse(many.as_bytes(), &limits), Step::Done { .. }));
+}
+
+#[test]
+fn limits_are_the_same_however_the_bytes_come() {
+    let over = |line: &str| matches!(first(line), Step::Refuse { refusal: Refusal::Line, close: true, .. });
+    let longest = format!("get {}", "k ".repeat(1022));
+    assert!(!over(&format!("{longest}\r\n")) && over(&format!("{longest}k\n")), "2048 and 2049 bytes");
+    let tail = "x".repeat(LIMITS.line_bytes);
+    let chunk = format!("set k 0 0 1\r\n{tail}xxx\r\n");
+    assert!(matches!(first(&chunk), Step::Refuse { refusal: Refusal::Chunk, close: true, .. }));
+    let answer = format!("SERVER_ERROR {}\r\n", "x".repeat(9000));
+    assert!(ReplyScan::new(ReplyKind::Line, 1 << 20).scan(answer.as_bytes()).is_err());
+}
+
+#[test]
+fn one_line_answers_say_what_they_say() {
+    let said = |text: &str| ReplyScan::new(ReplyKind::Line, 1000).scan(text.as_bytes());
+    assert_eq!(said("STORED\r\nSTORED\r\n"), Ok(Some((Reply::Stored, 8))));
+    assert_eq!(said("12  \r\n"), Ok(Some((Reply::Number(12), 6))));
+    assert_eq!(said("SERVER_ERROR out of memory storing object\r\n").unwrap().unwrap().0, Reply::Error);
+    assert_eq!(said("STOR"), Ok(None));
+    assert!(said("nonsense\r\n").is_err());
+    assert!(said("STORED\n").is_err());
+}
