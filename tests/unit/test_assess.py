@@ -91,6 +91,18 @@ def test_each_reason(tmp_path: Path, change: dict[str, Any], reason: str) -> Non
     assert re.search(reason, "; ".join(folder.manifest["reasons"]))
 
 
+@pytest.mark.parametrize(("sent", "done", "orderly"), [(-40e-6, 0, True), (-60e-6, 0, False), (0, -60e-6, False)])
+def test_an_answer_is_received_between_sent_and_done(tmp_path: Path, sent: float, done: float, orderly: bool) -> None:
+    """`sent`, `done`: by how much one answer's receive time lies after its send, its read after the receive time, s."""
+    time = pl.when(pl.int_range(pl.len()) == 1000).then
+    frame = requests().with_columns(
+        received_s=time(pl.col("sent_s") + sent).otherwise("received_s") if sent else "received_s"
+    )
+    frame = frame.with_columns(done_s=time(pl.col("received_s") + done).otherwise("done_s") if done else "done_s")
+    reasons = "; ".join(judged(tmp_path, frame).manifest["reasons"])
+    assert ("times are out of order" in reasons) is not orderly
+
+
 def test_lateness_of_a_client_that_shares_the_interrupts_core_is_part_of_the_system(tmp_path: Path) -> None:
     folder = judged(tmp_path, requests(), late_s=0.002, placement={"client_shares": True})
     assert folder.manifest["valid"], folder.manifest["reasons"]

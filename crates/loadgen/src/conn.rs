@@ -4,6 +4,7 @@ mod sealed;
 
 use std::io::{ErrorKind, Write};
 
+use crate::clock::now_s;
 use crate::http::{Broken, Ending, Response};
 use crate::outcome::{Answer, Failure, Request};
 use crate::plan::Target;
@@ -24,8 +25,9 @@ pub enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Read {
     More,
-    /// A complete answer; the stamp is the kernel's, CLOCK_REALTIME in ns.
+    /// A complete answer, whose last bytes were read at `done_s`; the stamp on them is the kernel's, CLOCK_REALTIME in ns.
     Complete {
+        done_s: f64,
         stamp_ns: Option<i64>,
         reusable: bool,
     },
@@ -62,8 +64,9 @@ pub struct Conn {
     /// Bytes of the request that are written, and whether that is all of it.
     written: usize,
     whole: bool,
-    /// The kernel's stamp on the last bytes read.
+    /// The kernel's stamp on the last bytes read, and when they were read.
     stamp_ns: Option<i64>,
+    read_s: f64,
 }
 
 impl Conn {
@@ -86,6 +89,7 @@ impl Conn {
             written: 0,
             whole: true,
             stamp_ns: None,
+            read_s: f64::NAN,
         }
     }
 
@@ -148,7 +152,8 @@ impl Conn {
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 Err(_) => return Read::Failed(Failure::Reset),
             };
-            self.stamp_ns = stamp_ns;
+            // Before the bytes are looked at: parsing and verifying them is none of the service's time.
+            (self.stamp_ns, self.read_s) = (stamp_ns, now_s());
             let fed = match self.tls {
                 None => self.take(&buffer[..count], traffic),
                 Some(_) => self.open(&buffer[..count]),
@@ -157,7 +162,7 @@ impl Conn {
                 Ok(true) => {
                     // An answer may come before the request is written to its end.
                     let reusable = self.response.keep_alive && !closing && self.whole && !self.closed;
-                    return Read::Complete { stamp_ns, reusable };
+                    return self.complete(reusable);
                 }
                 Ok(false) if self.closed => return self.end(),
                 Ok(false) => {}
@@ -195,13 +200,60 @@ impl Conn {
         }
     }
 
+    fn complete(&self, reusable: bool) -> Read {
+        Read::Complete { done_s: self.read_s, stamp_ns: self.stamp_ns, reusable }
+    }
+
     fn end(&self) -> Read {
         match self.response.end() {
             // Over TLS an end without a word may be anybody's doing.
             Ending::Complete if self.tls.is_some() && !self.closed => Read::Failed(Failure::Length),
-            Ending::Complete => Read::Complete { stamp_ns: self.stamp_ns, reusable: false },
+            Ending::Complete => self.complete(false),
             Ending::Short => Read::Failed(Failure::Length),
             Ending::NoAnswer => Read::Failed(Failure::Reset),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+    use crate::config::Expect;
+
+    /// A connection that is busy, and the service's end of it.
+    fn busy() -> (Conn, UnixStream) {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let link = Link { socket: Socket::Unix(ours), tls: None };
+        let mut conn = Conn::new(link, 0, 0, Phase::Idle, None);
+        let (sequence, sent_s) = (0, now_s());
+        let request =
+            Request { sequence, target: 0, class: 0, user: 0, intended_s: sent_s, taken_s: sent_s, sent_s };
+        let (expect, template) = (Expect::default(), None);
+        let bytes = b"GET / HTTP/1.1\r\n\r\n".to_vec();
+        let mut target =
+            Target { request: bytes, template, head_only: false, expect, pool: 0, class: 0, up_to: 1.0 };
+        assert!(conn.begin(request, &mut target));
+        theirs.read_exact(&mut [0; 18]).unwrap();
+        (conn, theirs)
+    }
+
+    #[test]
+    fn an_answer_is_done_when_it_was_read_not_when_it_was_parsed() {
+        let (mut conn, mut service) = busy();
+        // 20 000 chunks of one byte: much to parse, but one read.
+        let chunks = "1\r\na\r\n".repeat(20_000);
+        let answer = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}0\r\n\r\n");
+        service.write_all(answer.as_bytes()).unwrap();
+        let mut buffer = vec![0; answer.len() + 1];
+        let before_s = now_s();
+        let Read::Complete { done_s, .. } = conn.read(&mut buffer, false, None) else {
+            panic!("the answer is complete");
+        };
+        let after_s = now_s();
+        assert!(done_s > before_s && done_s - before_s < (after_s - before_s) / 2.0);
     }
 }

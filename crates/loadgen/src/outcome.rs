@@ -118,6 +118,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// When the answer was there: the kernel's receive time, or where it has none, when its last bytes were read.
+    pub fn end_s(&self) -> f64 {
+        if self.received_s.is_nan() {
+            self.done_s
+        } else {
+            self.received_s
+        }
+    }
+
     /// `at_s`: received and done.
     pub fn new(
         request: Request,

@@ -33,14 +33,6 @@ pub fn clock_ns(clock: libc::clockid_t) -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// CLOCK_REALTIME minus CLOCK_MONOTONIC, from the middle of two readings.
-pub fn realtime_offset_ns() -> i64 {
-    let before = clock_ns(libc::CLOCK_MONOTONIC);
-    let realtime = clock_ns(libc::CLOCK_REALTIME);
-    let after = clock_ns(libc::CLOCK_MONOTONIC);
-    realtime - before - (after - before) / 2
-}
-
 /// (voluntary, involuntary) context switches of the calling thread.
 pub fn context_switches() -> (u64, u64) {
     // SAFETY: getrusage fills the zeroed struct it is given.

@@ -11,7 +11,7 @@ fn the_histogram_log_reads_back_with_a_standard_reader() {
     let server = Server::start();
     let (summary, log, out) = load("hlog", &poisson(&server.url("/"), 100.0, 2.5));
     let text = std::fs::read(out.0.join("latency.hlog")).unwrap();
-    let (mut untagged, mut tagged, mut intervals) = (0, 0, 0);
+    let (mut untagged, mut tagged, mut intervals, mut sum_ns) = (0, 0, 0, 0.0);
     for entry in IntervalLogIterator::new(&text) {
         let LogEntry::Interval(interval) = entry.unwrap() else {
             continue;
@@ -21,7 +21,10 @@ fn the_histogram_log_reads_back_with_a_standard_reader() {
         let histogram: hdrhistogram::Histogram<u64> = reader.deserialize(&mut bytes.as_slice()).unwrap();
         intervals += 1;
         match interval.tag() {
-            None => untagged += histogram.len(),
+            None => {
+                untagged += histogram.len();
+                sum_ns += histogram.mean() * histogram.len() as f64;
+            }
             Some(tag) => {
                 assert_eq!(tag.as_str(), "sent");
                 tagged += histogram.len();
@@ -30,6 +33,10 @@ fn the_histogram_log_reads_back_with_a_standard_reader() {
     }
     assert_eq!((untagged, tagged), (summary.ok, summary.ok));
     assert!(intervals >= 4, "two seconds at least, twice");
+    // To the kernel's receive time; an answer is read some µs later. Bins are good to 0.1 %.
+    let to_received_s = summary.latency.from_intended.to_received.mean_s.unwrap();
+    let mean_s = sum_ns * 1e-9 / untagged as f64;
+    assert!((mean_s / to_received_s - 1.0).abs() < 1e-3, "{mean_s} and {to_received_s}");
     assert_eq!(log.meta["sample_every"], 1);
 }
 

@@ -28,6 +28,7 @@ MOST_LATENESS = 0.1
 RATE_SIGMAS = 5.0
 LAW_TOLERANCE = 0.05
 LEAST_BATCHES, MOST_BATCHES = 8, 20
+CLOCK_ERROR_S = 50e-6  # of the kernel's receive times (crates/loadgen/src/clock.rs)
 
 
 def assess(folder: RunFolder) -> None:
@@ -43,7 +44,7 @@ def assess(folder: RunFolder) -> None:
     window, told = choose_window(folder, requests)
     folder.manifest |= {"window_s": list(window), "warnings": told}
     inside = in_window(requests, window)
-    for check in (_failures, _schedule, _steady, _balance):
+    for check in (_failures, _order, _schedule, _steady, _balance):
         reasons += check(folder, inside, window, checks)
     host = folder.frame("host")
     if host is not None:
@@ -78,6 +79,19 @@ def _failure(kind: str, part: pl.DataFrame, said: dict[str, int]) -> str:
         return f"exception: {part.height}, {'; '.join(most)}{'; …' if len(said) > len(most) else ''}"
     statuses = part["status"].unique().sort().to_list() if kind == "status" else []
     return f"HTTP {', '.join(map(str, statuses))}: {part.height}" if statuses else f"{kind}: {part.height}"
+
+
+def _order(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """sent_s <= received_s <= done_s, but for the error of a receive time, wherever there is one: else a clock was set."""
+    received = inside.filter(pl.col("received_s").is_not_nan())
+    early = (received["sent_s"] - received["received_s"]).fill_nan(None).max()
+    late = (received["received_s"] - received["done_s"]).max()
+    worst = max(float(early or 0.0), float(late or 0.0), 0.0)  # type: ignore[arg-type]
+    checks["times out of order, s"] = worst
+    if worst <= CLOCK_ERROR_S:
+        return []
+    return [f"times are out of order: an answer was received {worst:.2g} s before it was sent for or after it was read; "
+            "a clock was set during the run; run again"]  # fmt: skip
 
 
 def _schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:

@@ -5,6 +5,8 @@ use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
+use sojourn_record::clock;
+
 fn check(result: i32) -> io::Result<i32> {
     if result < 0 {
         return Err(io::Error::last_os_error());
@@ -12,34 +14,9 @@ fn check(result: i32) -> io::Result<i32> {
     Ok(result)
 }
 
-fn clock_s(clock: libc::clockid_t) -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a live timespec.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
 /// `CLOCK_MONOTONIC` in s, the clock of all records of a run.
 pub(crate) fn monotonic_s() -> f64 {
-    clock_s(libc::CLOCK_MONOTONIC)
-}
-
-/// What to add to a kernel time stamp (`CLOCK_REALTIME`, ns) to have `CLOCK_MONOTONIC`, ns. Taken from the
-/// closest of a few pairs of readings; the error is below half their distance, some tens of ns.
-pub(crate) fn monotonic_minus_real_ns() -> i64 {
-    let ns = |clock| {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the pointer is to a live timespec.
-        unsafe { libc::clock_gettime(clock, &mut time) };
-        time.tv_sec * 1_000_000_000 + time.tv_nsec
-    };
-    let pairs = (0..3).map(|_| {
-        let before = ns(libc::CLOCK_MONOTONIC);
-        let real = ns(libc::CLOCK_REALTIME);
-        let after = ns(libc::CLOCK_MONOTONIC);
-        (after - before, before + (after - before) / 2 - real)
-    });
-    pairs.min().map_or(0, |(_, offset)| offset)
+    clock::s(clock::now())
 }
 
 /// Keeps the calling thread on one core.

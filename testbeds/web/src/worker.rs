@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use sojourn_dist::{Distribution, Stream};
+use sojourn_record::clock::WallOffset;
 
 use crate::account::Account;
 use crate::catalogue::Catalogue;
@@ -57,7 +58,7 @@ pub(crate) struct Worker<'a> {
     sheet: Sheet,
     response: Vec<u8>,
     account: Account,
-    clock_offset_ns: i64,
+    wall: WallOffset,
     next_round_s: f64,
 }
 
@@ -91,7 +92,7 @@ impl<'a> Worker<'a> {
             sheet: Sheet::default(),
             response: Vec::new(),
             account: Account::default(),
-            clock_offset_ns: 0,
+            wall: WallOffset::now(),
             next_round_s: 0.0,
         }
     }
@@ -139,7 +140,7 @@ impl<'a> Worker<'a> {
         let now_s = sys::monotonic_s();
         if now_s >= self.next_round_s {
             self.next_round_s = now_s + ROUND_S;
-            self.clock_offset_ns = sys::monotonic_minus_real_ns();
+            self.wall = WallOffset::now();
             self.close_idle(now_s);
         }
         Ok(())
@@ -187,7 +188,7 @@ impl<'a> Worker<'a> {
         connection.served(made.length);
         let fixed_s = end_s - start_s - work_s;
         self.account.add(made.page, fixed_s, drawn_s, work_s);
-        let received_s = connection.stamp_ns.map_or(f64::NAN, |ns| (ns + self.clock_offset_ns) as f64 * 1e-9);
+        let received_s = connection.stamp_ns.map_or(f64::NAN, |ns| (ns - self.wall.ns) as f64 * 1e-9);
         let row = Row {
             received_s,
             start_s,

@@ -93,8 +93,7 @@ impl Lane<'_> {
         match conn.read(&mut self.buffer, closing, self.traffic.as_ref()) {
             Read::More => {}
             Read::Failed(failure) => self.fail(slot, failure),
-            Read::Complete { stamp_ns, reusable } => {
-                let done_s = now_s();
+            Read::Complete { done_s, stamp_ns, reusable } => {
                 let pool = conn.pool;
                 conn.served = true;
                 let Phase::Busy(request) = conn.phase else {

@@ -19,7 +19,8 @@ type Log<'w> = IntervalLogWriter<'w, 'w, LogFile, V2DeflateSerializer>;
 const LAG_S: f64 = 1.0;
 const HEADER: &str =
     "Latencies of successes in ns: untagged from the intended time, Tag=sent from the send, both to the \
-                      end of reading; by the second in which they ended. The maximum (column 3) is in ms.";
+     kernel's receive time (where it has none, to the read of the last bytes); by the second in which they ended. \
+     The maximum (column 3) is in ms.";
 
 struct Second {
     intended: Histogram<u64>,
@@ -55,8 +56,8 @@ impl<'w> Seconds<'w> {
         let index = second.max(self.next) - self.next;
         self.open_up_to(index);
         if let Some(second) = self.open.get_mut(index) {
-            second.intended.saturating_record(to_ns(outcome.done_s - outcome.request.intended_s));
-            second.sent.saturating_record(to_ns(outcome.done_s - outcome.request.sent_s));
+            second.intended.saturating_record(to_ns(outcome.end_s() - outcome.request.intended_s));
+            second.sent.saturating_record(to_ns(outcome.end_s() - outcome.request.sent_s));
         }
     }
 
