@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import shutil
@@ -12,17 +13,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from message_cluster import needs_postgres
 
-from sojourn.errors import LabError, ServiceError
-from sojourn.lab.processes import alive
+from sojourn.errors import InputError, LabError, ServiceError
+from sojourn.lab.processes import alive, children, send
+from sojourn.lab.registry import start_time
 from sojourn.testbed.memcached import free_port
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_place import PREFIX
+from sojourn.testbed.postgres_processes import name_of
 from sojourn.testbed.postgres_programs import reaches
 from sojourn.testbed.postgres_talk import Session
 
@@ -203,6 +206,79 @@ def test_a_signal_ends_it_in_good_order(cluster: Postgres) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert recoveries(cluster, cluster.restart) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives the server to another user")
+def test_a_folder_whose_data_must_be_kept_can_be_entered(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot enter it"):
+        Postgres(tmp_path / "kept", keep=True)
+
+
+@contextmanager
+def recovering(cluster: Postgres) -> Iterator[None]:
+    """One of its processes has crashed, and it stays at the begin of the recovery until the end of this."""
+    os.kill(cluster.pids["postgres walwriter"], signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while not (startup := cluster.pids.get("postgres startup")):
+        assert time.monotonic() < deadline
+    os.kill(startup, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        send([startup], signal.SIGCONT)
+
+
+def test_it_ends_with_its_process_also_while_it_recovers(open_folder: Path) -> None:
+    code = f"from sojourn.testbed.postgres import Postgres; one = Postgres({str(open_folder)!r}); print(one.pid, flush=True); input()"
+    starter = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert starter.stdout
+    server = int(starter.stdout.readline())
+    deadline = time.monotonic() + 20
+    os.kill(next(pid for pid in children(server) if name_of(pid) == "postgres walwriter"), signal.SIGKILL)
+    while not (startup := [pid for pid in children(server) if name_of(pid) == "postgres startup"]):
+        assert time.monotonic() < deadline
+    send(startup, signal.SIGSTOP)
+    starter.kill()
+    starter.communicate()
+    send(startup, signal.SIGCONT)
+    while alive(server):
+        assert time.monotonic() < deadline, "it stays for good"
+        time.sleep(0.05)
+    Postgres(open_folder).stop()
+
+
+def test_a_stop_while_it_recovers_does_not_wait_for_that(tmp_path: Path) -> None:
+    cluster = Postgres(tmp_path)
+    with recovering(cluster):
+        stopping = threading.Thread(target=cluster.stop)
+        stopping.start()
+        time.sleep(0.5)
+    stopping.join(20)
+    assert not stopping.is_alive() and b"received immediate shutdown request" in cluster.log.read_bytes()
+
+
+def test_a_server_that_nobody_waits_for_makes_room_and_one_in_use_does_not(open_folder: Path) -> None:
+    first = Postgres(open_folder, durable=False)
+    (first.place / "owner.json").write_text(json.dumps({"pid": 1, "started": start_time(1)}))
+    with pytest.raises(ServiceError, match="process 1 has a server on it"):
+        Postgres(open_folder, durable=False)
+    (first.place / "owner.json").write_text(json.dumps({"pid": 1, "started": "another"}))
+    second = Postgres(open_folder, durable=False)
+    assert first.ended and second.run("SELECT 1") == [("1",)]
+    second.stop()
+    first.close()
+
+
+def test_after_its_first_process_was_killed_it_starts_again(open_folder: Path) -> None:
+    cluster = Postgres(open_folder)
+    cluster.run("CREATE TABLE kept AS SELECT 5 AS number")
+    os.kill(cluster.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while not cluster.ended:
+        assert time.monotonic() < deadline
+    cluster.start()
+    assert cluster.run("SELECT number FROM kept") == [("5",)]
+    cluster.stop()
 
 
 @pytest.mark.lab

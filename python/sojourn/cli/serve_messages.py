@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.served import done, options, times, until_stopped
+from sojourn.cli.served import done, event, options, times, until_stopped
+from sojourn.errors import ServiceError
+
+if TYPE_CHECKING:
+    from sojourn.testbed.postgres import Postgres
+
+# A server that ends so often within so long has a reason that starting it again does not cure.
+RESTARTS, WITHIN_S = 3, 60.0
+STANDARD_ERROR = 2
 
 
 def messages(
@@ -37,32 +46,62 @@ def messages(
     """Serves named queues over HTTP, kept in PostgreSQL. docs/reference/messages.md"""
     from sojourn.testbed.messages import Messages, MessagesOptions
 
-    with a_database(database, folder) as url:
+    with a_database(database, folder) as cluster:
+        url = cluster.url if cluster else database
         chosen = options(
             MessagesOptions, "serve messages", listen=listen, database=url, workers=workers, connections=connections,
             queue=queue, clients=clients, message_bytes=message_bytes, idle_s=idle, timeout_s=timeout,
             durability=durability, redelivery_s=redelivery, batch=batch, token=token, log=log, period_s=period,
             metrics=metrics,
         )  # fmt: skip
-        service = Messages(chosen)
-        summary = until_stopped(service, greeting(service.ready, service.url), as_json)
+        service = Messages(chosen, log=STANDARD_ERROR)
+        try:
+            look = Restarts(cluster).look if cluster else lambda: None
+            summary = until_stopped(service, greeting(service.ready, service.url), as_json, look)
+        finally:
+            service.close()
     typer.echo(json.dumps(summary) if as_json else told(summary))
 
 
 @contextmanager
-def a_database(database: str, folder: Path | None) -> Iterator[str]:
-    """The URL of the database; `auto` is a private cluster that ends with the service."""
+def a_database(database: str, folder: Path | None) -> Iterator[Postgres | None]:
+    """A private cluster that ends with the service for `auto`; None for the URL of another."""
     if database != "auto":
-        yield database
+        yield None
         return
     from sojourn.testbed.postgres import Postgres
 
     with tempfile.TemporaryDirectory(prefix="sojourn-messages-") as temporary:
-        cluster = Postgres(folder or Path(temporary))
+        cluster = Postgres(folder or Path(temporary), keep=folder is not None)
         try:
-            yield cluster.url
+            yield cluster
         finally:
             cluster.stop()
+
+
+class Restarts:
+    """Starts a private cluster again when its server has ended by itself."""
+
+    def __init__(self, cluster: Postgres) -> None:
+        self.cluster = cluster
+        self._times: list[float] = []
+
+    def look(self) -> None:
+        """Sees after it, now.
+
+        Raises:
+            ServiceError: it ends again and again, or does not start.
+        """
+        if not self.cluster.ended:
+            return
+        now = time.monotonic()
+        self._times = [at for at in self._times if now - at < WITHIN_S] + [now]
+        if len(self._times) > RESTARTS:
+            many = f"PostgreSQL ended {len(self._times)} times within {WITHIN_S:g} s"
+            raise ServiceError(many, "serve messages", f"see {self.cluster.log}")
+        event("error", "database_ended", log=self.cluster.log)
+        self.cluster.start()
+        event("info", "database_restarted", pid=self.cluster.pid)
 
 
 def greeting(ready: dict[str, Any], url: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -31,15 +33,25 @@ def options(kind: type[Options], place: str, **given: Any) -> Options:
         raise InputError(f"{found.path} = {found.value}", place, found.remedy) from None
 
 
-def until_stopped(service: Served, greeting: str, as_json: bool) -> dict[str, Any]:
-    """Says where it listens, waits for Ctrl-C or its own end; what it did."""
+def until_stopped(
+    service: Served, greeting: str, as_json: bool, look: Callable[[], None] = lambda: None
+) -> dict[str, Any]:
+    """Says where it listens, waits for Ctrl-C or its own end, `look` at what it needs meanwhile; what it did."""
     try:
         typer.echo(greeting, err=as_json)
         while service.worker.process.poll() is None:
+            look()
             time.sleep(0.1)
     except KeyboardInterrupt:
         pass
     return service.stop()
+
+
+def event(level: str, name: str, **fields: object) -> None:
+    """A line of the log on standard error, as the services' own processes write theirs."""
+    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    words = "".join(f" {key}={json.dumps(str(value), ensure_ascii=False)}" for key, value in fields.items())
+    typer.echo(f"{at} {level} {name}{words}", err=True)
 
 
 def done(summary: Mapping[str, Any]) -> str:

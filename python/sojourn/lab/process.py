@@ -29,13 +29,21 @@ class Worker:
     """One worker process of the given kind (`load`, `web`, `kv`, `host`, `spin`, `irqwork`)."""
 
     def __init__(
-        self, kind: str, config: dict[str, Any] | None = None, *, log: Path | None = None, cgroup: str | None = None
+        self,
+        kind: str,
+        config: dict[str, Any] | None = None,
+        *,
+        log: Path | int | None = None,
+        cgroup: str | None = None,
     ) -> None:
-        """Starts the process; it does nothing before `begin`, which is called here where `config` is given."""
+        """Starts the process; it does nothing before `begin`, which is called here where `config` is given.
+
+        Its standard error goes to `log`, a file or the number of an open one.
+        """
         self.kind = kind
         self._events: queue.Queue[Event | None] = queue.Queue()
         self._last: Event | None = None
-        stderr = open(log, "ab") if log else subprocess.DEVNULL  # noqa: SIM115
+        stderr = open(log, "ab") if isinstance(log, Path) else log or subprocess.DEVNULL  # noqa: SIM115
         try:
             # A session of its own: Ctrl-C reaches the parent alone, which then ends its workers in order.
             self.process = subprocess.Popen(
@@ -46,8 +54,8 @@ class Worker:
                 start_new_session=True,
             )
         finally:
-            if log:
-                stderr.close()  # type: ignore[union-attr]
+            if not isinstance(stderr, int):
+                stderr.close()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         try:

@@ -42,10 +42,10 @@ class Messages(Served):
         options: MessagesOptions,
         *,
         network: str | None = None,
-        log: Path | None = None,
+        log: Path | int | None = None,
         cgroup: str | None = None,
     ) -> None:
-        """Starts it in the network namespace at the path `network` and the control group at `cgroup`, complaints to
+        """Starts it in the network namespace at the path `network` and the control group at `cgroup`, its log to
         `log`, and waits until it accepts.
 
         Raises:

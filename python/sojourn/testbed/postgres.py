@@ -18,17 +18,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import ServiceError
+from sojourn.errors import InputError, ServiceError
 from sojourn.lab.processes import children, send
-from sojourn.testbed.postgres_place import remove_stale, short_place
-from sojourn.testbed.postgres_processes import drop_shared_memory, end_all, name_of, shared_memory
+from sojourn.testbed.postgres_place import remove_stale, short_place, user_of
+from sojourn.testbed.postgres_processes import (
+    drop_shared_memory,
+    end_all,
+    end_left,
+    name_of,
+    shared_memory,
+    working_in,
+)
 from sojourn.testbed.postgres_programs import as_user, programs, reaches, runs_as, version
 from sojourn.testbed.postgres_talk import Row, Session
 
 USER = DATABASE = "sojourn"
 SOCKET_PORT = 5432  # part of the socket's name; nothing listens on TCP unless a port is given
 STARTED_S = 60.0  # recovery after a crash included
-ENDED_S = 60.0  # a fast shutdown writes what is dirty
+ENDED_S = 15.0  # a fast shutdown writes what is dirty; what it has not written by then is in its log
+ANSWERED_S = 1.0
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -48,6 +56,7 @@ class Postgres:
         cgroup: str | None = None,
         connections: int = 200,
         settings: dict[str, str] | None = None,
+        keep: bool = False,
     ) -> None:
         """Makes the cluster in `folder` if there is none, and starts it.
 
@@ -58,9 +67,12 @@ class Postgres:
             cores: that its processes may use. port: also listens at 127.0.0.1:port, with a password (`tcp_url`).
             network, cgroup: paths of a network namespace and a control group for its processes.
             connections: most sessions at a time. settings: further ones of PostgreSQL, by name.
+            keep: the data must outlive it: a folder that its user cannot enter is refused. Without, it then lies elsewhere
+                and is removed at the end.
 
         Raises:
-            LabError: PostgreSQL is not installed. ServiceError: it does not start; the reason is its own.
+            LabError: PostgreSQL is not installed. InputError: `keep`, and the folder cannot be entered.
+            ServiceError: it does not start; the reason is its own.
         """
         self._user = runs_as()
         self._programs = programs(self._user)
@@ -70,9 +82,15 @@ class Postgres:
         remove_stale()
         self.folder = Path(folder).absolute()
         self.folder.mkdir(parents=True, exist_ok=True)
+        reached = reaches(self._user, self.folder)
+        if keep and self._user and not reached:
+            remedy = "make the folders above it enterable for all (chmod o+x), or take one below /var/lib or /srv"
+            raise InputError(
+                f"user {self._user.pw_name}, as whom PostgreSQL runs, cannot enter it", str(folder), remedy
+            )
         self.place = short_place(self._user)
         self.log = self.folder / "postgres.log"
-        self.data = (self.folder if reaches(self._user, self.folder) else self.place) / "data"
+        self.data = (self.folder if reached else self.place) / "data"
         self._settings = {
             "listen_addresses": "127.0.0.1" if port else "",
             "port": str(port or SOCKET_PORT),
@@ -111,10 +129,12 @@ class Postgres:
         """Starts it again after `kill` or a crash, on the same data and socket.
 
         Raises:
-            ServiceError: it does not start; the reason is its own.
+            ServiceError: another process has a server on the data; it does not start: the reason is its own.
         """
-        # It ends with this process, however that ends: SIGINT asks for a fast shutdown.
-        arguments = [*as_user(self._user), "--pdeathsig=INT", str(self._programs / "postgres"), "-D", str(self.data)]
+        self._clear()
+        # It ends with this process, however that ends. By SIGQUIT: one that recovers from a crash of a child and then gets
+        # SIGINT waits for ever for its checkpointer, which it does not tell (seen with 15.18).
+        arguments = [*as_user(self._user), "--pdeathsig=QUIT", str(self._programs / "postgres"), "-D", str(self.data)]
         for name, value in self._settings.items():
             arguments += ["-c", f"{name}={value}"]
         if self._cores:
@@ -130,6 +150,14 @@ class Postgres:
         if self._cgroup:
             Path(self._cgroup, "cgroup.procs").write_text(str(self._process.pid))
         self._await(log_began)
+
+    def _clear(self) -> None:
+        """Ends what an earlier server left on the data: one whose starter is gone, or the children of one that was killed."""
+        if not working_in(self.data):
+            return
+        if user := user_of(self.data, self.place):
+            raise ServiceError(f"process {user} has a server on it", str(self.data), "end that, or take another folder")
+        end_left(self.data)
 
     def _await(self, log_began: int) -> None:
         """Waits until it takes sessions, and makes the database where it is missing."""
@@ -215,15 +243,31 @@ class Postgres:
         self._shut_down()
         self.start()
 
+    @property
+    def ended(self) -> bool:
+        """Whether its first process is gone, by `kill` or by itself."""
+        return self._process is None or self._process.poll() is not None
+
     def _shut_down(self) -> None:
-        """A fast shutdown: sessions are ended, what is committed is on disk."""
-        if self._process is None or self._process.poll() is not None:
+        """A fast shutdown: sessions are ended, what is committed is on disk. One that recovers is ended at once (`start`)."""
+        if self._process is None or self.ended:
             return
         self.resume()
-        self._process.send_signal(signal.SIGINT)
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(ENDED_S)
+        ways = (signal.SIGINT, signal.SIGQUIT) if self._answers() else (signal.SIGQUIT,)
+        for way in ways:
+            self._process.send_signal(way)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(ENDED_S)
+                break
         self._kill()
+
+    def _answers(self) -> bool:
+        with (
+            suppress(OSError, ServiceError),
+            Session(self.socket, user=USER, database="postgres", timeout_s=ANSWERED_S) as session,
+        ):
+            return bool(session.run("SELECT 1"))
+        return False
 
     def stop(self) -> dict[str, Any]:
         """Ends it in good order; says what it was. The data stays where it lies in `folder`."""

@@ -10,9 +10,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from sojourn.lab.processes import alive
 from sojourn.lab.registry import start_time
-from sojourn.testbed.postgres_processes import drop_shared_memory
+from sojourn.testbed.postgres_processes import drop_shared_memory, end_left
 from sojourn.testbed.postgres_programs import reaches
 
 PREFIX = "sojourn-pg-"
@@ -32,18 +31,34 @@ def short_place(user: pwd.struct_passwd | None) -> Path:
     return place
 
 
+def _owner(place: Path) -> int | None:
+    """The process that a private folder belongs to, if it lives."""
+    owner = json.loads((place / OWNER).read_text())
+    pid = int(owner["pid"])
+    return pid if start_time(pid) == owner["started"] else None
+
+
+def user_of(data: Path, own: Path) -> int | None:
+    """The living process whose server is at work on this data folder, unless its socket lies in `own`."""
+    with suppress(OSError, ValueError, IndexError):
+        place = Path((data / "postmaster.pid").read_text().splitlines()[4])
+        return None if place == own else _owner(place)
+    return None
+
+
 def remove_stale() -> None:
-    """Removes the folders whose process is gone, unless a server is still at work in them."""
+    """Removes the folders whose process is gone, and ends a server that it left in them."""
     for parent in {tempfile.gettempdir(), USUAL}:
         for place in Path(parent).glob(f"{PREFIX}*"):
             with suppress(OSError, ValueError):  # not ours to read, or just being made
-                owner = json.loads((place / OWNER).read_text())
-                if start_time(int(owner["pid"])) == owner["started"] or any(map(alive, _servers(place))):
+                if _owner(place):
                     continue
+                for data in _served(place):
+                    end_left(data)
                 drop_shared_memory(place / "data", ())
                 shutil.rmtree(place, ignore_errors=True)
 
 
-def _servers(place: Path) -> list[int]:
-    """The processes that hold the sockets in a folder, from their lock files."""
-    return [int(lock.read_text().split()[0]) for lock in place.glob(".s.PGSQL.*.lock")]
+def _served(place: Path) -> list[Path]:
+    """The data folders of the servers that have sockets in a folder, from their lock files."""
+    return [Path(lock.read_text().splitlines()[1]) for lock in place.glob(".s.PGSQL.*.lock")]

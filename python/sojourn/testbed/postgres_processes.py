@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from sojourn.lab.processes import GONE_S, alive, children, send
+from sojourn.lab.processes import GONE_S, alive, children, send, wait_until
 
 SEGMENT = "/dev/shm/PostgreSQL."
 
@@ -39,6 +39,26 @@ def end_all(server: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + GONE_S
     while any(map(alive, left)) and time.monotonic() < deadline:
         time.sleep(0.005)
+
+
+def working_in(data: Path) -> list[int]:
+    """The processes of the server on this data folder, whoever started it: each of them works in it."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):  # gone, or another user's
+            if link.readlink() == data.resolve() and alive(int(link.parent.name)):
+                found.append(int(link.parent.name))
+    return sorted(found)
+
+
+def end_left(data: Path) -> None:
+    """Ends the server on this data folder that nobody waits for, or what a killed one left, without a checkpoint."""
+    segments = shared_memory(working_in(data))
+    for what in (signal.SIGQUIT, signal.SIGKILL):
+        send(working_in(data), what)
+        if wait_until(lambda: not working_in(data), GONE_S):
+            break
+    drop_shared_memory(data, segments)
 
 
 def shared_memory(pids: Iterable[int]) -> set[Path]:

@@ -24,7 +24,7 @@ class Served:
         ready_s: float,
         *,
         network: str | None = None,
-        log: Path | None = None,
+        log: Path | int | None = None,
         cgroup: str | None = None,
     ) -> None:
         """Starts it in the network namespace at the path `network` and the control group at `cgroup`, complaints to
