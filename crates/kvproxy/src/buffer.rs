@@ -85,14 +85,17 @@ impl Inbox {
     }
 }
 
-/// Bytes to be written, from `at` on.
+/// Bytes to be written, from `at` on; those before it have been.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    pub bytes: Vec<u8>,
+    bytes: Vec<u8>,
     at: usize,
+    /// Bytes written since the connection began.
+    written: u64,
 }
 
 impl Outbox {
+    /// Bytes that are to be written.
     #[inline]
     pub fn len(&self) -> usize {
         self.bytes.len() - self.at
@@ -100,6 +103,27 @@ impl Outbox {
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Memory held.
+    pub fn size(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Where to append.
+    #[inline]
+    pub fn tail(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Bytes written since the connection began.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// What [`Outbox::written`] is when all that is in it now has been.
+    pub fn end(&self) -> u64 {
+        self.written + self.len() as u64
     }
 
     pub fn clear(&mut self) {
@@ -115,13 +139,62 @@ impl Outbox {
         while self.at < self.bytes.len() {
             match target.write(&self.bytes[self.at..]) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(count) => self.at += count,
+                Ok(count) => (self.at, self.written) = (self.at + count, self.written + count as u64),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    self.drop_written();
+                    return Ok(false);
+                }
                 Err(e) => return Err(e),
             }
         }
         self.clear();
         Ok(true)
+    }
+
+    /// Not at each writing: every byte is moved once at most for each that was written.
+    fn drop_written(&mut self) {
+        if self.at >= KEPT && self.at >= self.len() {
+            self.bytes.drain(..self.at);
+            self.at = 0;
+            if self.bytes.capacity() / 4 > self.bytes.len().max(KEPT) {
+                self.bytes.shrink_to(2 * self.bytes.len());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes so many bytes, then no more.
+    struct Narrow(usize);
+
+    impl io::Write for Narrow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let count = self.0.min(bytes.len());
+            self.0 -= count;
+            if count == 0 && !bytes.is_empty() {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            Ok(count)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_outbox_that_is_never_empty_stays_small() {
+        let (mut out, piece) = (Outbox::default(), [7; 10_000]);
+        out.tail().extend_from_slice(&[7; 500_000]);
+        for round in 1..=10_000 {
+            out.tail().extend_from_slice(&piece);
+            assert!(!out.flush(&mut Narrow(piece.len())).expect("it writes"));
+            assert_eq!((out.len(), out.written()), (500_000, round * 10_000));
+        }
+        assert!(out.size() < 4 << 20, "{}", out.size());
     }
 }

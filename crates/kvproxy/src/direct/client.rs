@@ -45,8 +45,8 @@ pub(super) struct Client {
     pub held: usize,
     /// When it last sent or took something.
     pub active: u64,
-    /// When the requests whose answers are in `out` had been received.
-    pub leaving: Vec<u64>,
+    /// The requests whose answers are in `out`: where each ends there, and when it had been received.
+    pub leaving: VecDeque<(u64, u64)>,
     /// In the list of those to be written to.
     pub dirty: bool,
 }
@@ -68,7 +68,7 @@ impl Client {
             closing: false,
             held: 0,
             active: now,
-            leaving: Vec::new(),
+            leaving: VecDeque::new(),
             dirty: false,
         }
     }
@@ -84,7 +84,7 @@ impl Client {
 
     /// Bytes of its buffers.
     pub fn size(&self) -> usize {
-        self.inbox.size() + self.out.bytes.capacity()
+        self.inbox.size() + self.out.size()
     }
 }
 

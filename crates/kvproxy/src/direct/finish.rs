@@ -82,7 +82,7 @@ impl Lane<'_> {
             (slot.gather.waiting, slot.gather.rank) = (0, rank(reply));
             slot.gather.found = if let Reply::Values(found) = reply { found } else { 0 };
             if slot.route.answered {
-                client.out.bytes.extend_from_slice(bytes);
+                client.out.tail().extend_from_slice(bytes);
             }
         } else {
             slot.gather.add(usize::from(from.part), reply, bytes);
@@ -146,9 +146,9 @@ fn leave(client: &mut Client, mut written: bool) {
         client.head = client.head.wrapping_add(1);
         if slot.route.answered {
             if !std::mem::replace(&mut written, false) {
-                slot.gather.finish(&mut client.out.bytes);
+                slot.gather.finish(client.out.tail());
             }
-            client.leaving.push(slot.received);
+            client.leaving.push_back((client.out.end(), slot.received));
         }
         written = false;
     }

@@ -196,14 +196,16 @@ impl<'a> Lane<'a> {
         let Some(client) = self.clients.get(index) else { return };
         client.dirty = false;
         let before = client.out.len();
-        let now = now();
-        for received in client.leaving.drain(..) {
-            self.stats.responded(now - received);
-            record(&mut self.own.response, now - received);
-        }
         let written = client.out.flush(&mut client.stream);
         if client.out.len() < before {
-            client.active = now;
+            client.active = now();
+            while let Some((_, received)) =
+                client.leaving.pop_front_if(|(end, _)| *end <= client.out.written())
+            {
+                let time = client.active - received;
+                self.stats.responded(time);
+                record(&mut self.own.response, time);
+            }
         }
         if written.is_err() || client.is_over() {
             return self.close(index);
@@ -228,7 +230,7 @@ impl<'a> Lane<'a> {
             return;
         }
         loop {
-            let filled = self.servers[index].fill();
+            let filled = self.servers[index].fill(now);
             let why = match filled {
                 Ok(Fill::Some { .. }) => self.answers(index).err(),
                 Ok(Fill::Empty) => return,

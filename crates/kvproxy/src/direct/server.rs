@@ -54,6 +54,8 @@ pub(super) struct Server {
     pub pending: VecDeque<Pending>,
     /// How many of the last pending ones are not stamped as sent.
     unsent: usize,
+    /// When it last said something.
+    heard: u64,
     pause: u64,
     most_bytes: usize,
     pub dirty: bool,
@@ -71,6 +73,7 @@ impl Server {
             scan: None,
             pending: VecDeque::new(),
             unsent: 0,
+            heard: 0,
             pause: FIRST_PAUSE,
             most_bytes,
             dirty: false,
@@ -99,7 +102,7 @@ impl Server {
     pub fn take(&mut self, pending: Pending) -> &mut Vec<u8> {
         self.pending.push_back(pending);
         self.unsent += 1;
-        &mut self.out.bytes
+        self.out.tail()
     }
 
     /// Sends what is there.
@@ -114,11 +117,13 @@ impl Server {
         Ok(())
     }
 
-    pub fn fill(&mut self) -> io::Result<Fill> {
-        match &mut self.stream {
-            Some(stream) => self.inbox.fill(stream),
-            None => Ok(Fill::Empty),
+    pub fn fill(&mut self, now: u64) -> io::Result<Fill> {
+        let Some(stream) = &mut self.stream else { return Ok(Fill::Empty) };
+        let filled = self.inbox.fill(stream);
+        if matches!(filled, Ok(Fill::Some { .. })) {
+            self.heard = now;
         }
+        filled
     }
 
     /// The next whole answer: whose it is, what it says, its length at the start of the inbox.
@@ -154,10 +159,13 @@ impl Server {
         Some(good)
     }
 
-    /// Whether the oldest request, or the attempt to connect, has been waiting for too long.
+    /// Whether it has said nothing for too long although an answer is due, or cannot be connected to. How long a request
+    /// has waited says nothing: there may be many before it.
     pub fn is_late(&self, now: u64, timeout: u64) -> bool {
         match self.state {
-            State::Up => self.pending.front().is_some_and(|first| first.since + timeout < now),
+            State::Up => {
+                self.pending.front().is_some_and(|first| first.since.max(self.heard) + timeout < now)
+            }
             State::Connecting { deadline } | State::Probing { deadline } => deadline < now,
             State::Down { .. } => false,
         }
@@ -196,7 +204,7 @@ impl Server {
         }
         stream.set_nodelay(true)?;
         self.state = State::Probing { deadline: now + patience };
-        self.out.bytes.extend_from_slice(PROBE);
+        self.out.tail().extend_from_slice(PROBE);
         self.flush(now)
     }
 }

@@ -105,7 +105,7 @@ impl<'a> Net<'a> {
         if event.is_writable() {
             let mut side = seat.patron.side();
             if !side.out.is_empty() {
-                good = seat.patron.flush(&mut side, &self.shared.memory).is_ok();
+                good = seat.patron.flush(&mut side, self.stats, &mut self.own, &self.shared.memory).is_ok();
             }
         }
         if event.is_readable() || event.is_read_closed() || event.is_error() {

@@ -34,6 +34,8 @@ pub(super) struct Patron {
 #[derive(Debug, Default)]
 pub(super) struct Side {
     pub out: Outbox,
+    /// The requests whose answers are in `out`: where each ends there, and when it had been received.
+    leaving: VecDeque<(u64, u64)>,
     /// Behind the request that is being served.
     pub backlog: VecDeque<Entry>,
     /// Whether a request of this client is queued or served.
@@ -64,14 +66,19 @@ impl Patron {
     }
 
     /// Writes what the socket takes; an error shows at the network thread, which reads.
-    pub fn flush(&self, side: &mut Side, memory: &Memory) -> io::Result<()> {
+    pub fn flush(&self, side: &mut Side, stats: &Stats, own: &mut Own, memory: &Memory) -> io::Result<()> {
         let before = side.out.len();
         let written = side.out.flush(&mut &self.stream);
         if side.out.len() < before {
             side.active = now();
+            while let Some((_, received)) = side.leaving.pop_front_if(|(end, _)| *end <= side.out.written()) {
+                let time = side.active.saturating_sub(received);
+                stats.responded(time);
+                record(&mut own.response, time);
+            }
         }
         if side.held > 0 {
-            let size = side.out.bytes.capacity();
+            let size = side.out.size();
             memory.change(&mut side.held, size);
         }
         written.map(|_| ())
@@ -111,7 +118,7 @@ impl Patron {
             answer(side, &route, received, rank, &bytes, scribe);
         }
         // What is wrong with the socket the network thread finds out.
-        let _ = self.flush(side, scribe.memory);
+        let _ = self.flush(side, scribe.stats, scribe.own, scribe.memory);
     }
 }
 
@@ -124,9 +131,7 @@ fn answer(side: &mut Side, route: &Route, received: u64, rank: u8, bytes: &[u8],
     let (rank, bytes) = if granted { (rank, bytes) } else { (ERROR, NO_MEMORY) };
     scribe.stats.done(route.kind, rank == ERROR);
     if route.answered {
-        side.out.bytes.extend_from_slice(bytes);
-        let time = now().saturating_sub(received);
-        scribe.stats.responded(time);
-        record(&mut scribe.own.response, time);
+        side.out.tail().extend_from_slice(bytes);
+        side.leaving.push_back((side.out.end(), received));
     }
 }

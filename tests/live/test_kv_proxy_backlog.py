@@ -1,0 +1,94 @@
+"""What one client leaves waiting: how it is timed, what it may cost others, what it may hold; both designs."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from kv_cluster import Memcached, Proxy, needs_memcached
+
+pytestmark = pytest.mark.live
+
+Start = Callable[..., Proxy]
+
+
+@pytest.fixture(params=["direct", "staged"])
+def start(request: pytest.FixtureRequest) -> Iterator[Start]:
+    proxies: list[Proxy] = []
+
+    def begin(servers: list[Any], **settings: Any) -> Proxy:
+        proxies.append(Proxy(servers, design=request.param, workers=2, **settings))
+        return proxies[-1]
+
+    yield begin
+    for proxy in proxies:
+        proxy.close()
+
+
+@pytest.fixture
+def server() -> Iterator[Memcached]:
+    started = Memcached()
+    yield started
+    started.close()
+
+
+class SlowServer:
+    """Answers `END` to one line after the other, each after a while; `version` at once."""
+
+    def __init__(self, delay_s: float) -> None:
+        self._delay_s, self._listener = delay_s, socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        try:
+            for line in client.makefile("rb"):
+                if line == b"version\r\n":
+                    client.sendall(b"VERSION 1\r\n")
+                else:
+                    time.sleep(self._delay_s)
+                    client.sendall(b"END\r\n")
+        except OSError:
+            pass
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+def test_a_server_that_goes_on_answering_is_not_down(start: Start) -> None:
+    """40 requests of one client take it 0.4 s, the time limit is 0.1 s."""
+    slow = SlowServer(0.01)
+    proxy = start([slow], timeout_s=0.1)
+    with proxy.talk() as talk:
+        talk.say(b"get x\r\n" * 40)
+        assert [talk.line() for _ in range(40)] == [b"END\r\n"] * 40
+    assert proxy.stop()["servers"][0]["errors"] == 0
+    slow.close()
+
+
+@needs_memcached
+def test_the_response_time_ends_when_the_answer_is_written(start: Start, server: Memcached) -> None:
+    """A client takes nothing for half a second: what does not fit in the socket is written after it."""
+    proxy, value = start([server]), bytes(1_000_000)
+    with proxy.talk() as talk:
+        assert talk.ask(b"set big 0 0 1000000\r\n" + value + b"\r\n") == b"STORED\r\n"
+        talk.say(b"get big\r\n" * 12)
+        time.sleep(0.5)
+        heard = 0
+        while heard < 12 * 1_000_000:
+            heard += len(talk.socket.recv(1 << 20))
+        time.sleep(0.1)
+    response = proxy.stop()["response"]
+    assert response["count"] == 13 and response["max_s"] > 0.4
