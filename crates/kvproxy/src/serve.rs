@@ -19,7 +19,7 @@ use crate::summary::{summary, Summary};
 use crate::tell::open_metrics;
 use crate::{hlog, staged, Config, Design, ServeError};
 use sojourn_record::clock::{now, ns};
-use sojourn_serving::{answer, listen, spawn, system, Halt, Memory, TICK};
+use sojourn_serving::{answer, listen, spawn, system, Halt, Memory, Told, TICK};
 
 /// The proxy accepts clients.
 #[derive(Clone, Debug, Serialize)]
@@ -79,7 +79,8 @@ pub fn serve(
         if let Some((listener, _)) = &metrics {
             let (shared, ended) = (&shared, &ended);
             spawn(scope, "kv-metrics".into(), move || {
-                answer(listener, ended, &|| open_metrics(shared.config, &shared.all()));
+                let metrics = &|| open_metrics(shared.config, &shared.all());
+                answer(listener, ended, Told { metrics, ready: &|| Ok(()) });
             })?;
         }
         let served = match config.design {

@@ -8,7 +8,7 @@ use crate::request::KINDS;
 use crate::shared::Shared;
 use sojourn_record::clock::s;
 use sojourn_serving::times::UNIT_NS;
-use sojourn_serving::Text;
+use sojourn_serving::{Text, Told};
 
 /// Upper ends of the histogram's buckets, s.
 const BUCKETS: [f64; 14] =
@@ -16,7 +16,8 @@ const BUCKETS: [f64; 14] =
 
 /// Answers until the service halts.
 pub(crate) fn answer(listener: &TcpListener, shared: &Shared<'_>) {
-    sojourn_serving::answer(listener, shared.halt.flag(), &|| text(shared));
+    let ready = || if shared.pool.is_up() { Ok(()) } else { Err("the database is away".to_string()) };
+    sojourn_serving::answer(listener, shared.halt.flag(), Told { metrics: &|| text(shared), ready: &ready });
 }
 
 /// OpenMetrics 1.0 text.
