@@ -107,6 +107,7 @@ fn line(status: u16) -> &'static [u8] {
         411 => b"HTTP/1.1 411 Length Required\r\n",
         413 => b"HTTP/1.1 413 Content Too Large\r\n",
         431 => b"HTTP/1.1 431 Request Header Fields Too Large\r\n",
+        500 => b"HTTP/1.1 500 Internal Server Error\r\n",
         _ => b"HTTP/1.1 503 Service Unavailable\r\n",
     }
 }

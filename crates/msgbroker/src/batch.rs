@@ -4,12 +4,12 @@ use std::sync::atomic::Ordering;
 
 use crate::answer::Answer;
 use crate::book::Stamps;
-use crate::database::{group, together, Fault, Group, Lease};
+use crate::database::{group, together, Effect, Fault, Group, Lease};
 use crate::line::Waiting;
 use crate::refusal::Refusal;
 use crate::request::{Denied, Operation, Request};
 use crate::shared::Shared;
-use crate::worker::{answer, parsed, Outcome, Worker};
+use crate::worker::{answer, parsed, unless_it_panics, Outcome, Worker};
 use sojourn_record::clock::now;
 
 /// A request that was carried out, and what its client has still to be told.
@@ -42,22 +42,26 @@ impl Worker<'_> {
     }
 
     /// Carries out a batch; `untold` is what the one before came to.
-    fn serve_batch(&mut self, lease: Option<&mut Lease<'_>>, batch: Vec<Waiting>, untold: Untold) -> Untold {
+    fn serve_batch(
+        &mut self,
+        mut lease: Option<&mut Lease<'_>>,
+        batch: Vec<Waiting>,
+        untold: Untold,
+    ) -> Untold {
         let mut stamps = Stamps { taken: now(), ..Stamps::default() };
-        let outcomes = {
-            let shared = self.shared;
-            let requests: Vec<_> = batch.iter().map(|waiting| parsed(shared, waiting)).collect();
-            stamps.parsed = now();
-            let operations: Vec<_> = requests.iter().flatten().map(|request| &request.operation).collect();
-            let mut untold = Some(untold);
-            let answers = {
-                let mut meanwhile = || self.tell_all(untold.take().unwrap_or_default());
-                let answers = ask_all(shared, lease, &operations, &mut stamps, &mut meanwhile);
-                meanwhile();
-                answers
-            };
-            outcomes(&requests, answers)
-        };
+        let (shared, mut untold) = (self.shared, Some(untold));
+        let outcomes = unless_it_panics(|| {
+            let mut meanwhile = || self.tell_all(untold.take().unwrap_or_default());
+            let lease = lease.as_deref_mut();
+            outcomes(shared, lease, &batch, &mut stamps, &mut meanwhile)
+        });
+        self.tell_all(untold.take().unwrap_or_default());
+        let outcomes = outcomes.unwrap_or_else(|| {
+            if let Some(lease) = lease {
+                lease.discard();
+            }
+            batch.iter().map(|_| Outcome::failed()).collect()
+        });
         let stamped = |(waiting, outcome): (Waiting, Outcome)| {
             let stamps = Stamps { received: waiting.1.received, ..stamps };
             (waiting, outcome, stamps)
@@ -124,7 +128,9 @@ fn ask_together(
             }
         }
         // What one of them cannot have, the others must not miss: nothing was done, so each is tried alone.
-        Err(Fault::Refused(_)) => ask_each(shared, lease, operations, &all, answers, meanwhile),
+        Err(Fault { effect: Effect::RolledBack, .. }) => {
+            ask_each(shared, lease, operations, &all, answers, meanwhile)
+        }
         Err(fault) => {
             for index in all {
                 answers[index] = Answer::Refused(shared.as_refusal(&fault, operations[index]));
@@ -148,9 +154,18 @@ fn ask_each(
     }
 }
 
-/// The answers with their requests, and the refusals of what was none.
-fn outcomes(requests: &[Result<Request<'_>, Denied>], answers: Vec<Answer>) -> Vec<Outcome> {
-    let mut answers = answers.into_iter();
+/// What each request of a batch comes to.
+fn outcomes(
+    shared: &Shared<'_>,
+    lease: Option<&mut Lease<'_>>,
+    batch: &[Waiting],
+    stamps: &mut Stamps,
+    meanwhile: &mut dyn FnMut(),
+) -> Vec<Outcome> {
+    let requests: Vec<_> = batch.iter().map(|waiting| parsed(shared, waiting)).collect();
+    stamps.parsed = now();
+    let operations: Vec<_> = requests.iter().flatten().map(|request| &request.operation).collect();
+    let mut answers = ask_all(shared, lease, &operations, stamps, meanwhile).into_iter();
     let one = |request: &Result<Request<'_>, Denied>| match request {
         // As many answers as requests.
         Ok(request) => Outcome::new(answers.next().unwrap_or(Answer::Refused(Refusal::Refused)), request),

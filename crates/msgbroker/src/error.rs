@@ -11,6 +11,15 @@ pub enum ServeError {
     Token,
     Database {
         what: String,
+        remedy: &'static str,
+    },
+    /// Names of queues and senders can be any UTF-8.
+    Encoding {
+        encoding: String,
+    },
+    /// A thread of the service panicked.
+    Thread {
+        name: String,
     },
     Version {
         found: i32,
@@ -26,8 +35,17 @@ impl fmt::Display for ServeError {
             Self::Token => {
                 write!(f, "token: not printable ASCII without spaces; give one that a header can carry")
             }
-            Self::Database { what } => {
-                write!(f, "database: {what}; start PostgreSQL first, or check --database")
+            Self::Database { what, remedy } => write!(f, "database: {what}; {remedy}"),
+            Self::Encoding { encoding } => write!(
+                f,
+                "database: its encoding is {encoding}, and names can be any UTF-8; \
+                make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+            ),
+            Self::Thread { name } => {
+                write!(
+                    f,
+                    "the thread {name} panicked; see the line above, report it, and start the service again"
+                )
             }
             Self::Version { found, known } => write!(
                 f,

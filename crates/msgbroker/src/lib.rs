@@ -30,6 +30,8 @@ mod refusal;
 mod request;
 mod serve;
 mod shared;
+#[cfg(test)]
+mod stand_in;
 mod summary;
 mod text;
 mod worker;

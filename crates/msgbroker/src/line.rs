@@ -51,7 +51,7 @@ impl Line {
     /// Whether a worker that takes requests now does right: a statement for few costs as much as one for many, so that
     /// a second batch beside the first has to be large.
     fn may_begin(&self, state: &State) -> bool {
-        state.batches == 0 || (state.batches < self.lanes && state.jobs.len() >= BESIDE)
+        state.closed || state.batches == 0 || (state.batches < self.lanes && state.jobs.len() >= BESIDE)
     }
 
     /// Puts a request at the end, or gives it back where the queue is full. Without `wake` the caller is a worker that

@@ -16,7 +16,7 @@ const BUCKETS: [f64; 14] =
 
 /// Answers until the service halts.
 pub(crate) fn answer(listener: &TcpListener, shared: &Shared<'_>) {
-    let ready = || if shared.pool.is_up() { Ok(()) } else { Err("the database is away".to_string()) };
+    let ready = || if shared.pool.health.is_up() { Ok(()) } else { Err("the database is away".to_string()) };
     sojourn_serving::answer(listener, shared.halt.flag(), Told { metrics: &|| text(shared), ready: &ready });
 }
 
@@ -47,7 +47,7 @@ fn text(shared: &Shared<'_>) -> String {
         ("connections", pool.size()),
         ("connections_in_use", in_use),
         ("waiting_for_connection", waiting),
-        ("database_up", usize::from(pool.is_up())),
+        ("database_up", usize::from(pool.health.is_up())),
     ] {
         text.gauge(name, value);
     }

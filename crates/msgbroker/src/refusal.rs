@@ -31,6 +31,8 @@ pub(crate) enum Refusal {
     Unknown,
     /// The database refused: nothing was done.
     Refused,
+    /// The service itself: done or not.
+    Failed,
 }
 
 impl Refusal {
@@ -43,13 +45,14 @@ impl Refusal {
             Self::Length => 411,
             Self::Body => 413,
             Self::Head => 431,
+            Self::Failed => 500,
             Self::Full | Self::Memory | Self::Busy | Self::Away | Self::Unknown | Self::Refused => 503,
         }
     }
 
     /// Whether the connection ends: where its next request would begin is not known, or the client is not to go on.
     pub fn closes(self) -> bool {
-        matches!(self, Self::Malformed | Self::Head | Self::Body | Self::Length | Self::Memory)
+        matches!(self, Self::Malformed | Self::Head | Self::Body | Self::Length | Self::Memory | Self::Failed)
     }
 
     pub fn error(self) -> &'static str {
@@ -72,6 +75,7 @@ impl Refusal {
             Self::Away => "the database cannot be reached; nothing was done",
             Self::Unknown => "the database's answer was lost: it is unknown whether this was done",
             Self::Refused => "the database refused; nothing was done",
+            Self::Failed => "the service failed: it is unknown whether this was done",
         }
     }
 
@@ -98,6 +102,7 @@ impl Refusal {
             Self::Refused => {
                 "see the service's log; a statement that takes longer than --timeout is given up"
             }
+            Self::Failed => "look for the effect before trying again, and report what the service's log says",
         }
     }
 }

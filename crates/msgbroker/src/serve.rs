@@ -18,7 +18,7 @@ use crate::summary::{summary, Summary};
 use crate::worker::Worker;
 use crate::{metrics, Config, ServeError};
 use sojourn_record::clock::{now, ns, s};
-use sojourn_serving::{listen, spawn, system, Memory, TICK};
+use sojourn_serving::{listen, spawn, system, Level, Memory, TICK};
 
 /// Requests that one client may have waiting.
 const PIPELINE: usize = 64;
@@ -67,9 +67,9 @@ pub fn serve(
                 spawn(scope, "msg-metrics".into(), move || metrics::answer(listener, shared))?;
             }
             ready(&told);
-            let watched = watch(&shared, stop, &threads.dispatcher, log);
+            let watched = watch(&shared, stop, &threads, log);
             shared.stop();
-            threads.join()?;
+            threads.join(&shared)?;
             watched?.map_or(Ok(()), |mut log| log.period(&shared, now()))
         });
         // Whatever went wrong, no thread waits for ever.
@@ -84,7 +84,7 @@ pub fn serve(
 fn shared<'a>(config: &'a Config, target: &Target, poll: &Poll) -> Result<Shared<'a>, ServeError> {
     let waker = Waker::new(poll.registry(), WAKE).map_err(system("epoll"))?;
     let pool = Pool::new(target.clone(), config.connections);
-    pool.fill().map_err(|fault| ServeError::Database { what: fault.text().into() })?;
+    pool.fill().map_err(|fault| ServeError::Database { what: fault.text(), remedy: fault.remedy() })?;
     let lanes = if config.batch { config.batch_lanes.min(config.connections) } else { usize::MAX };
     let line = Line::new(config.queue, lanes);
     // Two whole requests, so that one can be read while the other is served.
@@ -95,7 +95,8 @@ fn shared<'a>(config: &'a Config, target: &Target, poll: &Poll) -> Result<Shared
 
 struct Threads<'scope> {
     dispatcher: ScopedJoinHandle<'scope, Result<(), ServeError>>,
-    workers: Vec<ScopedJoinHandle<'scope, ()>>,
+    /// Workers, and those beside; each with its name.
+    others: Vec<(String, ScopedJoinHandle<'scope, ()>)>,
 }
 
 impl<'scope> Threads<'scope> {
@@ -105,47 +106,69 @@ impl<'scope> Threads<'scope> {
         target: &'scope Target,
         dispatcher: Dispatcher<'scope>,
     ) -> Result<Self, ServeError> {
-        let mut workers = Vec::new();
+        let mut others = Vec::new();
+        let mut start = |name: String, run: Box<dyn FnOnce() + Send + 'scope>| {
+            others.push((name.clone(), spawn(scope, name, run)?));
+            Ok::<(), ServeError>(())
+        };
         for me in 0..shared.config.workers {
             let worker = Worker::new(shared, me);
             let run = move || {
                 sojourn_spin::wait_for_a_turn();
                 worker.run();
             };
-            workers.push(spawn(scope, format!("msg-worker-{me}"), run)?);
+            start(format!("msg-worker-{me}"), Box::new(run))?;
         }
-        spawn(scope, "msg-keeper".into(), move || {
-            shared.keeper.run(target, shared.halt.flag());
+        let keeper = move || {
+            let (pool, redelivery_s) = (&shared.pool, shared.config.redelivery_s);
+            shared.keeper.run(target, pool, redelivery_s, shared.halt.flag());
             shared.book.thread_ends("msg-keeper".into());
-        })?;
+        };
+        start("msg-keeper".into(), Box::new(keeper))?;
         let dispatcher = spawn(scope, "msg-dispatcher".into(), move || {
             sojourn_spin::wait_for_a_turn();
             let ended = dispatcher.run();
             shared.book.thread_ends("msg-dispatcher".into());
             ended
         })?;
-        Ok(Self { dispatcher, workers })
+        Ok(Self { dispatcher, others })
     }
 
-    fn join(self) -> Result<(), ServeError> {
-        let ended = self.dispatcher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        for worker in self.workers {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    /// A thread that has ended before the service halts.
+    fn ended(&self) -> Option<&str> {
+        let others = self.others.iter().map(|(name, thread)| (name.as_str(), thread.is_finished()));
+        let mut all = others.chain([("msg-dispatcher", self.dispatcher.is_finished())]);
+        all.find_map(|(name, ended)| ended.then_some(name))
+    }
+
+    /// Waits for all of them; whatever the dispatcher has left is not served.
+    fn join(self, shared: &Shared<'_>) -> Result<(), ServeError> {
+        let panicked = |name: String| ServeError::Thread { name };
+        let mut ended = self.dispatcher.join().unwrap_or_else(|_| Err(panicked("msg-dispatcher".into())));
+        shared.desk.line.close();
+        for (name, thread) in self.others {
+            if thread.join().is_err() {
+                ended = ended.and(Err(panicked(name)));
+            }
         }
         ended
     }
 }
 
-/// Writes the log each period, until `stop` is set or the dispatcher has ended.
+/// Writes the log each period, until `stop` is set or a thread has ended.
 fn watch(
     shared: &Shared<'_>,
     stop: &AtomicBool,
-    dispatcher: &ScopedJoinHandle<'_, Result<(), ServeError>>,
+    threads: &Threads<'_>,
     mut log: Option<Log>,
 ) -> Result<Option<Log>, ServeError> {
     let period = ns(shared.config.period_s);
     let mut due = now() + period;
-    while !stop.load(Ordering::Relaxed) && !dispatcher.is_finished() {
+    while !stop.load(Ordering::Relaxed) {
+        if let Some(thread) = threads.ended() {
+            sojourn_serving::log(Level::Error, "thread_ended", &[("thread", &thread)]);
+            break;
+        }
         let left = std::time::Duration::from_nanos(due.saturating_sub(now()));
         std::thread::sleep(left.min(TICK));
         if now() < due {
@@ -158,3 +181,6 @@ fn watch(
     }
     Ok(log)
 }
+
+#[cfg(test)]
+mod tests;

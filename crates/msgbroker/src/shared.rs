@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::answer::Answer;
 use crate::book::Book;
 use crate::client::Desk;
-use crate::database::{Fault, Keeper, Pool};
+use crate::database::{Effect, Fault, Keeper, Pool};
 use crate::refusal::Refusal;
 use crate::request::Operation;
 use crate::Config;
 use sojourn_record::clock::now;
-use sojourn_serving::Halt;
+use sojourn_serving::{log, Halt, Level};
 
 /// Complaints about the database, at most one in this time, ns.
 const COMPLAINT_NS: u64 = 1_000_000_000;
@@ -83,14 +83,17 @@ impl<'a> Shared<'a> {
     /// What a client is told of a fault; the database's own words go to the log.
     pub fn as_refusal(&self, fault: &Fault, operation: &Operation<'_>) -> Refusal {
         let (at, last) = (now(), self.complained.load(Ordering::Relaxed));
-        let turn = at.saturating_sub(last) > COMPLAINT_NS || last == 0;
+        // That no session could be had is told by `Health`, once.
+        let turn = fault.effect != Effect::NotSent && (at.saturating_sub(last) > COMPLAINT_NS || last == 0);
         if turn && self.complained.compare_exchange(last, at, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            eprintln!("database: {}", fault.text());
+            let lost = fault.effect == Effect::Unknown;
+            let event = if lost { "database_session_lost" } else { "statement_refused" };
+            log(Level::Warn, event, &[("reason", &fault.text())]);
         }
-        match fault {
-            Fault::Unknown(_) if operation.changes() => Refusal::Unknown,
-            Fault::Away(_) | Fault::Unknown(_) => Refusal::Away,
-            Fault::Refused(_) => Refusal::Refused,
+        match fault.effect {
+            Effect::Unknown if operation.changes() => Refusal::Unknown,
+            Effect::NotSent | Effect::Unknown => Refusal::Away,
+            Effect::RolledBack => Refusal::Refused,
         }
     }
 }

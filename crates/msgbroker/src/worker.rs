@@ -1,5 +1,6 @@
 //! A worker: takes a request, reads it, asks the database, answers.
 
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use crate::refusal::Refusal;
 use crate::request::{parse, Denied, Kind, Operation, Request};
 use crate::shared::Shared;
 use sojourn_record::clock::now;
+use sojourn_serving::{log, Level};
 
 /// A buffer above this is given back.
 const KEPT: usize = 256 * 1024;
@@ -34,6 +36,11 @@ pub(super) struct Outcome {
 impl Outcome {
     pub fn refused(Denied { refusal, close }: Denied) -> Self {
         Self { answer: Answer::Refused(refusal), kind: Kind::Refused, bytes: 0, close }
+    }
+
+    /// Of a request whose worker panicked.
+    pub fn failed() -> Self {
+        Self::refused(Refusal::Failed.into())
     }
 
     pub fn new(answer: Answer, request: &Request<'_>) -> Self {
@@ -68,15 +75,20 @@ impl<'a> Worker<'a> {
     fn serve(&mut self, waiting: Waiting) {
         let (_, job) = &waiting;
         let mut stamps = Stamps { received: job.received, taken: now(), ..Stamps::default() };
-        let request = parsed(self.shared, &waiting);
-        stamps.parsed = now();
-        (stamps.connected, stamps.answered) = (stamps.parsed, stamps.parsed);
-        let outcome = match request {
-            Ok(request) => Outcome::new(self.ask(&request.operation, &mut stamps), &request),
-            Err(denied) => Outcome::refused(denied),
-        };
+        let outcome =
+            unless_it_panics(|| self.outcome(&waiting, &mut stamps)).unwrap_or_else(Outcome::failed);
         let done = self.tell(waiting, outcome, stamps, 1);
         self.shared.book.done(&[done]);
+    }
+
+    fn outcome(&self, waiting: &Waiting, stamps: &mut Stamps) -> Outcome {
+        let request = parsed(self.shared, waiting);
+        stamps.parsed = now();
+        (stamps.connected, stamps.answered) = (stamps.parsed, stamps.parsed);
+        match request {
+            Ok(request) => Outcome::new(self.ask(&request.operation, stamps), &request),
+            Err(denied) => Outcome::refused(denied),
+        }
     }
 
     fn ask(&self, operation: &Operation<'_>, stamps: &mut Stamps) -> Answer {
@@ -124,9 +136,21 @@ impl<'a> Worker<'a> {
     }
 }
 
+/// What `act` came to; `None` where it panicked, which the log tells. What it was at is not used again.
+pub(super) fn unless_it_panics<T>(act: impl FnOnce() -> T) -> Option<T> {
+    let done = catch_unwind(AssertUnwindSafe(act));
+    if done.is_err() {
+        let thread = std::thread::current().name().unwrap_or("").to_string();
+        log(Level::Error, "worker_panicked", &[("thread", &thread), ("remedy", &"report the line above")]);
+    }
+    done.ok()
+}
+
 /// What was received as a request.
 pub(super) fn parsed<'b>(shared: &Shared<'_>, (_, job): &'b Waiting) -> Result<Request<'b>, Denied> {
     let (head, body) = job.bytes.split_at(job.head);
+    #[cfg(test)]
+    assert!(!head.starts_with(b"GET /panic "), "as the test asks");
     parse(head, body, shared.config.token.as_deref())
 }
 

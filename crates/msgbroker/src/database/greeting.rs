@@ -8,15 +8,31 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, ScramSha256, SCRAM
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
-use super::link::{error_text, Link};
+use super::fault::{said, Effect, Fault, Reason};
+use super::link::Link;
 use super::target::Target;
 
-/// Says who we are, proves it, and waits until the database is ready; else what it says.
-pub(super) fn greet(link: &mut Link, target: &Target) -> Result<(), String> {
-    talk(link, target).map_err(|error| error.to_string())
+/// What ends a greeting: the way to the database, or its own words.
+enum Refused {
+    Io(io::Error),
+    Database(Reason),
 }
 
-fn talk(link: &mut Link, target: &Target) -> io::Result<()> {
+impl From<io::Error> for Refused {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Says who we are, proves it, and waits until the database is ready; else what it says.
+pub(super) fn greet(link: &mut Link, target: &Target) -> Result<(), Fault> {
+    talk(link, target).map_err(|refused| match refused {
+        Refused::Io(error) => Fault::new(Effect::NotSent, error),
+        Refused::Database(reason) => Fault { effect: Effect::NotSent, reason },
+    })
+}
+
+fn talk(link: &mut Link, target: &Target) -> Result<(), Refused> {
     let said = [
         ("user", target.user.as_str()),
         ("database", &target.name),
@@ -42,7 +58,9 @@ fn talk(link: &mut Link, target: &Target) -> io::Result<()> {
             Message::AuthenticationSasl(body) => scram(link, &body, password(target)?)?,
             Message::AuthenticationOk => {}
             Message::AuthenticationGss | Message::AuthenticationKerberosV5 | Message::AuthenticationSspi => {
-                return Err(io::Error::other("it wants Kerberos or SSPI; allow a password for this user"));
+                return Err(
+                    io::Error::other("it wants Kerberos or SSPI; allow a password for this user").into()
+                );
             }
             Message::ReadyForQuery(_) => return Ok(()),
             _ => {}
@@ -50,23 +68,23 @@ fn talk(link: &mut Link, target: &Target) -> io::Result<()> {
     }
 }
 
-fn scram(link: &mut Link, offered: &AuthenticationSaslBody, password: &[u8]) -> io::Result<()> {
+fn scram(link: &mut Link, offered: &AuthenticationSaslBody, password: &[u8]) -> Result<(), Refused> {
     if !offered.mechanisms().any(|name| Ok(name == SCRAM_SHA_256))? {
-        return Err(io::Error::other("it wants a password method that is not SCRAM-SHA-256"));
+        return Err(io::Error::other("it wants a password method that is not SCRAM-SHA-256").into());
     }
     let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
     frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), &mut link.out)?;
     send(link)?;
     let Message::AuthenticationSaslContinue(body) = hear(link)? else {
-        return Err(ErrorKind::InvalidData.into());
+        return Err(io::Error::from(ErrorKind::InvalidData).into());
     };
     scram.update(body.data())?;
     frontend::sasl_response(scram.message(), &mut link.out)?;
     send(link)?;
     let Message::AuthenticationSaslFinal(body) = hear(link)? else {
-        return Err(ErrorKind::InvalidData.into());
+        return Err(io::Error::from(ErrorKind::InvalidData).into());
     };
-    scram.finish(body.data())
+    Ok(scram.finish(body.data())?)
 }
 
 fn password(target: &Target) -> io::Result<&[u8]> {
@@ -80,9 +98,9 @@ fn send(link: &mut Link) -> io::Result<()> {
     sent
 }
 
-fn hear(link: &mut Link) -> io::Result<Message> {
+fn hear(link: &mut Link) -> Result<Message, Refused> {
     match link.next()? {
-        Message::ErrorResponse(body) => Err(io::Error::other(error_text(&body).1)),
+        Message::ErrorResponse(body) => Err(Refused::Database(said(&body).1)),
         message => Ok(message),
     }
 }

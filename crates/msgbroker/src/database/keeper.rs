@@ -4,10 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::link::{Fault, Link};
+use super::clock::{Clock, Reading};
+use super::fault::{Effect, Fault};
+use super::link::Link;
+use super::pool::Pool;
 use super::statements as sql;
 use super::target::{Stream, Target};
 use sojourn_record::clock::now;
+use sojourn_serving::{log, Level};
 
 /// How often overdue takes are looked for.
 const TURN: Duration = Duration::from_millis(50);
@@ -40,6 +44,9 @@ struct Diary {
     vacuum: u64,
     orphans: u64,
     link: u64,
+    clock: Clock,
+    /// How long this service lends, us; 0 where it does not.
+    lent_us: i64,
 }
 
 impl Keeper {
@@ -51,13 +58,14 @@ impl Keeper {
         self.dropped.store(true, Ordering::Relaxed);
     }
 
-    /// Works until `halt` is set.
-    pub fn run(&self, target: &Target, halt: &AtomicBool) {
-        let (mut link, mut diary) = (None, Diary::default());
+    /// Works until `halt` is set; tells `pool` when the database goes and returns, also while nobody asks for anything.
+    pub fn run(&self, target: &Target, pool: &Pool, redelivery_s: Option<f64>, halt: &AtomicBool) {
+        let lent_us = (redelivery_s.unwrap_or(0.0) * 1e6) as i64;
+        let (mut link, mut diary) = (None, Diary { lent_us, ..Diary::default() });
         while !halt.load(Ordering::Relaxed) {
             std::thread::sleep(TURN);
-            if link.is_none() && now() >= diary.link {
-                link = self.open(target);
+            if (link.is_none() || !pool.health.is_up()) && now() >= diary.link {
+                link = self.open(target, pool);
                 diary.link = now() + PAUSE;
             }
             if halt.load(Ordering::Relaxed) {
@@ -76,17 +84,16 @@ impl Keeper {
         }
     }
 
-    fn open(&self, target: &Target) -> Option<Link> {
-        let link = Link::open(&target.patient()).ok()?;
+    fn open(&self, target: &Target, pool: &Pool) -> Option<Link> {
+        let link = Link::open(&target.patient()).inspect_err(|fault| pool.health.down(fault)).ok()?;
+        pool.is_back();
         *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = link.stream.try_clone().ok();
         Some(link)
     }
 
     /// Does what is due; an error where the session is over.
     fn turn(&self, link: &mut Link, diary: &mut Diary) -> Result<(), Fault> {
-        let mut given = 0;
-        over(link.run(sql::GIVE_BACK, &[], &mut |_| given += 1))?;
-        self.given_back.fetch_add(given, Ordering::Relaxed);
+        over(self.give_back(link, diary))?;
         let begun = now();
         if self.dropped.swap(false, Ordering::Relaxed) || begun >= diary.orphans {
             diary.orphans = begun + ORPHANS;
@@ -98,6 +105,30 @@ impl Keeper {
             self.vacuums.fetch_add(1, Ordering::Relaxed);
             diary.vacuum = now() + ((now() - begun) * SHARE).max(LEAST);
         }
+        Ok(())
+    }
+
+    /// Gives back what was lent too long ago.
+    fn give_back(&self, link: &mut Link, diary: &mut Diary) -> Result<(), Fault> {
+        let (asked, mut said) = (now(), None);
+        link.run(sql::CLOCK, &[], &mut |row| said = row.int(0).zip(row.int(1)))?;
+        let Some((database_us, receipt)) = said else { return Ok(()) };
+        let reading = Reading { database_us, receipt, asked, heard: now() };
+        let jump = diary.clock.jump(&reading);
+        let mut longest_us = diary.lent_us;
+        if let Some(jump_us) = jump {
+            log(Level::Warn, "database_clock_jumped", &[("by_s", &(jump_us as f64 / 1e6))]);
+            let before = diary.clock.last_receipt().to_be_bytes();
+            let mut latest_us = None;
+            link.run(sql::LATEST, &[Some(&before)], &mut |row| latest_us = row.int(0))?;
+            longest_us = longest_us.max(latest_us.map_or(0, |us| us - (database_us - jump_us)));
+        }
+        let overdue = diary.clock.overdue(reading, jump, longest_us);
+        let params = [overdue.new_us, overdue.old_us, overdue.old_receipt].map(i64::to_be_bytes);
+        let params = params.each_ref().map(|bytes| Some(&bytes[..]));
+        let mut given = 0;
+        link.run(sql::GIVE_BACK, &params, &mut |_| given += 1)?;
+        self.given_back.fetch_add(given, Ordering::Relaxed);
         Ok(())
     }
 
@@ -123,7 +154,7 @@ impl Keeper {
 /// What the database refuses now it may do later.
 fn over(answer: Result<(), Fault>) -> Result<(), Fault> {
     match answer {
-        Err(Fault::Refused(_)) => Ok(()),
+        Err(Fault { effect: Effect::RolledBack, .. }) => Ok(()),
         answer => answer,
     }
 }

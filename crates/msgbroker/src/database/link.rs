@@ -5,35 +5,17 @@ use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 use fallible_iterator::FallibleIterator;
-use postgres_protocol::message::backend::{ErrorResponseBody, Message};
+use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use postgres_protocol::IsNull;
 
+use super::fault::{said, Effect, Fault};
 use super::greeting::greet;
 use super::target::{Stream, Target};
 
 const SCRATCH: usize = 16 * 1024;
 /// Longest answer of the database to one statement that is kept at once.
 const KEPT: usize = 1 << 20;
-
-/// Why a statement has no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// No session could be begun: nothing was done.
-    Away(String),
-    /// The session ended before the answer: done or not.
-    Unknown(String),
-    /// The database refused: nothing was done.
-    Refused(String),
-}
-
-impl Fault {
-    pub fn text(&self) -> &str {
-        match self {
-            Self::Away(text) | Self::Unknown(text) | Self::Refused(text) => text,
-        }
-    }
-}
 
 /// The text of a statement; it is prepared when a session first uses it.
 pub(crate) type Statement = &'static str;
@@ -86,14 +68,14 @@ pub(crate) struct Link {
 impl Link {
     /// Begins a session.
     pub fn open(target: &Target) -> Result<Self, Fault> {
-        let away = |error: io::Error| Fault::Away(error.to_string());
+        let away = |error: io::Error| Fault::new(Effect::NotSent, error);
         let (greeting, answer) = target.patience();
         let stream = target.open().map_err(away)?;
         stream.set_timeout(Some(greeting)).map_err(away)?;
         let scratch = vec![0; SCRATCH].into_boxed_slice();
         let (out, inbox) = (BytesMut::new(), BytesMut::new());
         let mut link = Self { stream, out, inbox, scratch, prepared: Vec::new() };
-        greet(&mut link, target).map_err(Fault::Away)?;
+        greet(&mut link, target)?;
         link.stream.set_timeout(answer).map_err(away)?;
         Ok(link)
     }
@@ -129,7 +111,7 @@ impl Link {
             let known = |one: &Statement| *one == ask.statement;
             let place = self.prepared.iter().position(known);
             let index = place.unwrap_or_else(|| self.prepared.len() + new.len());
-            self.write(ask, index, place.is_none()).map_err(|error| Fault::Refused(error.to_string()))?;
+            self.write(ask, index, place.is_none()).map_err(|error| Fault::new(Effect::RolledBack, error))?;
             new.extend(place.is_none().then_some(ask.statement));
         }
         frontend::sync(&mut self.out);
@@ -166,7 +148,7 @@ impl Link {
     /// Statements as text, without parameters; rows come as text.
     pub fn query(&mut self, text: &str, each: &mut dyn FnMut(Row)) -> Result<(), Fault> {
         self.out.clear();
-        frontend::query(text, &mut self.out).map_err(|error| Fault::Refused(error.to_string()))?;
+        frontend::query(text, &mut self.out).map_err(|error| Fault::new(Effect::RolledBack, error))?;
         self.exchange(&mut |answer| answer.into_iter().for_each(&mut *each), &mut || ())
     }
 
@@ -177,7 +159,7 @@ impl Link {
         each: &mut dyn FnMut(Option<Row>),
         meanwhile: &mut dyn FnMut(),
     ) -> Result<(), Fault> {
-        let unknown = |error: io::Error| Fault::Unknown(error.to_string());
+        let unknown = |error: io::Error| Fault::new(Effect::Unknown, error);
         self.stream.write_all(&self.out).map_err(unknown)?;
         meanwhile();
         if self.out.capacity() > KEPT {
@@ -186,13 +168,13 @@ impl Link {
         let mut refusal = None;
         loop {
             match self.next().map_err(unknown)? {
-                Message::ReadyForQuery(_) => return refusal.map_or(Ok(()), |text| Err(Fault::Refused(text))),
+                Message::ReadyForQuery(_) => return refusal.map_or(Ok(()), Err),
                 Message::ErrorResponse(body) => {
-                    let (fatal, text) = error_text(&body);
+                    let (fatal, reason) = said(&body);
                     if fatal {
-                        return Err(Fault::Unknown(text));
+                        return Err(Fault { effect: Effect::Unknown, reason });
                     }
-                    refusal = Some(text);
+                    refusal = Some(Fault { effect: Effect::RolledBack, reason });
                 }
                 Message::DataRow(body) => {
                     let columns = body.ranges().collect().map_err(unknown)?;
@@ -229,21 +211,4 @@ fn short_name(index: usize, digits: &mut [u8; 8]) -> &str {
     let _ = write!(end, "s{index}");
     let length = whole - end.len();
     std::str::from_utf8(&digits[..length]).unwrap_or("s")
-}
-
-/// Whether the session is over, and what the database says.
-pub(super) fn error_text(body: &ErrorResponseBody) -> (bool, String) {
-    let (mut fatal, mut code, mut text) = (false, String::new(), String::new());
-    let mut fields = body.fields();
-    while let Ok(Some(field)) = fields.next() {
-        let value = || String::from_utf8_lossy(field.value_bytes()).into_owned();
-        match field.type_() {
-            // Severity, not translated.
-            b'V' => fatal = matches!(field.value_bytes(), b"FATAL" | b"PANIC"),
-            b'C' => code = value(),
-            b'M' => text = value(),
-            _ => {}
-        }
-    }
-    (fatal, format!("{text} ({code})"))
 }

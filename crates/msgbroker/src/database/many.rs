@@ -3,7 +3,8 @@
 use postgres_protocol::types::{array_to_sql, ArrayDimension};
 use postgres_protocol::IsNull;
 
-use super::link::{Ask, Fault, Row};
+use super::fault::{Effect, Fault};
+use super::link::{Ask, Row};
 use super::operate::{as_message, text};
 use super::pool::Lease;
 use super::statements as sql;
@@ -48,13 +49,13 @@ pub(crate) fn together(
     let mut put_answers = vec![Answer::Refused(Refusal::NoQueue); puts.len()];
     let mut take_answers = vec![Answer::Refused(Refusal::NoQueue); takes.len()];
     let mut each_put = |row: Row| {
-        let place = row.int(0).and_then(|n| put_answers.get_mut(n as usize - 1));
+        let place = row.int(0).and_then(|n| put_answers.get_mut((n as usize).wrapping_sub(1)));
         if let (Some(answer), Some(id)) = (place, row.int(1)) {
             *answer = Answer::Stored(id);
         }
     };
     let mut each_take = |row: Row| {
-        if let Some(takers) = row.int(0).and_then(|n| queues.get_mut(n as usize - 1)) {
+        if let Some(takers) = row.int(0).and_then(|n| queues.get_mut((n as usize).wrapping_sub(1))) {
             takers.give(as_message(&row, 1), &mut take_answers);
         }
     };
@@ -140,6 +141,6 @@ fn array(kind: u32, elements: &[Option<&[u8]>]) -> Result<Vec<u8>, Fault> {
         Ok(IsNull::No)
     };
     array_to_sql([dimension], kind, elements.iter(), one, &mut out)
-        .map_err(|error| Fault::Refused(error.to_string()))?;
+        .map_err(|error| Fault::new(Effect::RolledBack, error))?;
     Ok(out.to_vec())
 }

@@ -2,18 +2,21 @@
 //!
 //! - `target`     where it is, and the settings of every session
 //! - `greeting`   how a session begins: names, passwords
-//! - `link`       one session: prepared statements, rows, what can go wrong
+//! - `link`       one session: prepared statements, rows; `fault` what can go wrong; `health` whether it lets us in
 //! - `pool`       sessions that any worker may use; a database that went away
 //! - `statements` the SQL
 //! - `schema`     the tables, by version
 //! - `operate`    an operation of a client as a statement
 //! - `many`       operations that wait together as one statement
-//! - `keeper`     what has to be done beside: overdue takes, dropped queues, dead rows
+//! - `keeper`     what has to be done beside: overdue takes, dropped queues, dead rows; `clock` sees jumps of its clock
 //!
 //! The wire format, passwords and connection strings are those of the rust-postgres crates. Its synchronous client is
 //! not used: beside a runtime for each connection it cannot give up waiting for a database that is frozen.
 
+mod clock;
+mod fault;
 mod greeting;
+mod health;
 mod keeper;
 mod link;
 mod many;
@@ -23,8 +26,8 @@ mod schema;
 mod statements;
 mod target;
 
+pub(crate) use fault::{Effect, Fault};
 pub(crate) use keeper::Keeper;
-pub(crate) use link::Fault;
 pub(crate) use many::{group, together, Group};
 pub(crate) use operate::operate;
 pub(crate) use pool::{Lease, Pool};

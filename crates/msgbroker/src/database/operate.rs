@@ -1,6 +1,7 @@
 //! An operation of a client as a statement.
 
-use super::link::{Fault, Row};
+use super::fault::Fault;
+use super::link::Row;
 use super::pool::Lease;
 use super::statements as sql;
 use crate::answer::{Answer, Message};

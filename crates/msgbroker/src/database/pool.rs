@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::link::{Ask, Fault, Link, Params, Row, Statement};
+use super::fault::{Effect, Fault};
+use super::health::Health;
+use super::link::{Ask, Link, Params, Row, Statement};
 use super::target::Target;
 use sojourn_record::clock::now;
 
@@ -42,6 +44,7 @@ pub(crate) struct Pool {
     /// Not tried before, ns.
     due: AtomicU64,
     pause: AtomicU64,
+    pub health: Health,
     pub opened: AtomicU64,
     pub lost: AtomicU64,
 }
@@ -59,6 +62,7 @@ impl Pool {
             epoch: zero(),
             due: zero(),
             pause: AtomicU64::new(FIRST_PAUSE),
+            health: Health::default(),
             opened: zero(),
             lost: zero(),
         }
@@ -88,9 +92,11 @@ impl Pool {
         (self.in_use.load(Ordering::Relaxed), self.lock().waiting)
     }
 
-    /// Whether the database answered when it was last tried.
-    pub fn is_up(&self) -> bool {
-        self.due.load(Ordering::Relaxed) == 0
+    /// The database has let somebody in.
+    pub fn is_back(&self) {
+        self.due.store(0, Ordering::Relaxed);
+        self.pause.store(FIRST_PAUSE, Ordering::Relaxed);
+        self.health.up();
     }
 
     /// The connection that was used last, so that as few as possible are kept busy; waits for one, not longer than `patience`.
@@ -112,14 +118,16 @@ impl Pool {
     fn open(&self) -> Result<Link, Fault> {
         let (due, begun) = (self.due.load(Ordering::Relaxed), now());
         if begun < due {
-            return Err(Fault::Away("it could not be reached a moment ago".into()));
+            return Err(Fault::new(Effect::NotSent, "it could not be reached a moment ago"));
         }
         let opened = Link::open(&self.target);
-        if opened.is_ok() {
-            self.due.store(0, Ordering::Relaxed);
-            self.pause.store(FIRST_PAUSE, Ordering::Relaxed);
-            self.opened.fetch_add(1, Ordering::Relaxed);
-            return opened;
+        match &opened {
+            Ok(_) => {
+                self.is_back();
+                self.opened.fetch_add(1, Ordering::Relaxed);
+                return opened;
+            }
+            Err(fault) => self.health.down(fault),
         }
         // Of those that failed at the same time, one makes the pause longer.
         let pause = self.pause.load(Ordering::Relaxed);
@@ -157,7 +165,7 @@ impl Lease<'_> {
         }
         let answer = self.link()?.run_all(asks, meanwhile);
         self.slot.used = now();
-        if let Err(Fault::Unknown(_)) = &answer {
+        if let Err(Fault { effect: Effect::Unknown, .. }) = &answer {
             // Others may be as dead; a late answer must reach nobody.
             self.slot.link = None;
             self.pool.lost.fetch_add(1, Ordering::Relaxed);
@@ -166,6 +174,11 @@ impl Lease<'_> {
             let _ = all.compare_exchange(epoch, epoch + 1, Ordering::Relaxed, Ordering::Relaxed);
         }
         answer
+    }
+
+    /// Ends the session: what it would say next is not known.
+    pub fn discard(&mut self) {
+        self.slot.link = None;
     }
 
     /// Drops a session that has ended meanwhile.
@@ -191,7 +204,11 @@ impl Lease<'_> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        let slot = std::mem::take(&mut self.slot);
+        let mut slot = std::mem::take(&mut self.slot);
+        if std::thread::panicking() {
+            // In the middle of an answer: the next statement would get the rest of it.
+            slot.link = None;
+        }
         let mut state = self.pool.lock();
         state.free.push(slot);
         let wake = state.waiting > 0;

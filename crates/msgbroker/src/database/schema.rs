@@ -1,6 +1,7 @@
 //! The tables, by version: each step is done once, whichever service comes first.
 
-use super::link::{Fault, Link};
+use super::fault::Fault;
+use super::link::Link;
 use super::target::Target;
 use crate::ServeError;
 
@@ -55,10 +56,14 @@ pub struct About {
 /// Brings the tables to our version.
 ///
 /// # Errors
-/// The database cannot be reached or refuses; its tables are of a later version.
+/// The database cannot be reached or refuses; its encoding is not UTF-8; its tables are of a later version.
 pub(crate) fn prepare(target: &Target) -> Result<About, ServeError> {
-    let failed = |fault: Fault| ServeError::Database { what: fault.text().into() };
+    let failed = |fault: Fault| ServeError::Database { what: fault.text(), remedy: fault.remedy() };
     let mut link = Link::open(&target.patient()).map_err(failed)?;
+    let encoding = one(&mut link, "SHOW server_encoding").map_err(failed)?;
+    if encoding != "UTF8" {
+        return Err(ServeError::Encoding { encoding });
+    }
     let found = steps(&mut link).map_err(failed)?;
     if found > STEPS.len() as i32 {
         return Err(ServeError::Version { found, known: STEPS.len() as i32 });

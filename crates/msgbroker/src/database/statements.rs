@@ -130,11 +130,23 @@ SELECT w.n, m.id, m.sender, m.body FROM w LEFT JOIN m ON m.queue = w.queue ORDER
 pub(crate) const LEND_MANY: &str = concat! { oldest_of_each!(), lent!("$3", "queue, id, sender, body"), "
 SELECT w.n, t.id, t.sender, t.body, t.receipt FROM w LEFT JOIN t ON t.queue = w.queue ORDER BY w.n, t.id" };
 
-/// Gives back up to 1000 messages whose time is over, a row for each.
+/// → the database's clock, us since 1970, and the last receipt that was given out.
+pub(crate) const CLOCK: &str = "
+SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8,
+    (SELECT last_value FROM sojourn.taken_receipt_seq)";
+
+/// receipt → the latest time, us since 1970, until which a message with that or an earlier one is lent.
+pub(crate) const LATEST: &str =
+    "SELECT (extract(epoch FROM max(until)) * 1000000)::int8 FROM sojourn.taken WHERE receipt <= $1";
+
+/// new, old (us since 1970), receipt → gives back up to 1000 messages that were lent until `new`, with that receipt or an
+/// earlier one until `old`; a row for each.
 pub(crate) const GIVE_BACK: &str = "
 WITH b AS (
     DELETE FROM sojourn.taken WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM sojourn.taken WHERE until <= now()
+        SELECT ctid FROM sojourn.taken
+        WHERE until <= to_timestamp(greatest($1::int8, $2::int8) / 1000000.0::float8)
+            AND until <= to_timestamp(CASE WHEN receipt <= $3::int8 THEN $2 ELSE $1 END / 1000000.0::float8)
         ORDER BY until LIMIT 1000 FOR UPDATE SKIP LOCKED))
     RETURNING queue, id, sender, body)
 INSERT INTO sojourn.message (queue, id, sender, body)

@@ -34,14 +34,14 @@ pub(crate) struct Target {
 }
 
 fn wrong(what: &str) -> ServeError {
-    ServeError::Database { what: what.into() }
+    ServeError::Database { what: what.into(), remedy: "check --database" }
 }
 
 impl Target {
     pub fn new(config: &Config) -> Result<Self, ServeError> {
         let given: tokio_postgres::Config = config.database.parse().map_err(|error| {
             // The text itself may hold a password.
-            ServeError::Database { what: format!("not a postgresql:// URL or key=value list ({error})") }
+            wrong(&format!("not a postgresql:// URL or key=value list ({error})"))
         })?;
         if given.get_ssl_mode() == SslMode::Require {
             return Err(wrong("sslmode=require, and this service speaks no TLS"));
