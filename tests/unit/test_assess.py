@@ -32,14 +32,14 @@ def requests(seed: int = 1, response: Any = None, failure: int = 0) -> pl.DataFr
     )
 
 
-def judged(path: Path, frame: pl.DataFrame, late_s: float = 1e-5, **more: Any) -> RunFolder:
+def judged(path: Path, frame: pl.DataFrame, late_s: float = 1e-5, late_p99_s: float = 0.0, **more: Any) -> RunFolder:
     folder = RunFolder.create(
         path / "run", {"load": {"lanes": [{"arrivals": {}}]}, "factors": {"rate_per_s": RATE}} | more
     )
     folder.manifest["generator"] = {
         "start_s": 0.0,
         "end_s": SECONDS,
-        "own_lateness": {"mean_s": late_s},
+        "own_lateness": {"mean_s": late_s, "p99_s": late_p99_s},
         "failures": {"status": 9},
     }
     frame.write_parquet(folder.path / "requests.parquet")
@@ -80,13 +80,18 @@ def test_a_warm_up_that_may_go_on_is_a_warning(tmp_path: Path) -> None:
     ("change", "reason"),
     [
         ({"frame": requests(failure=5)}, "1903 of 1903 requests after the warm-up failed"),
-        ({"late_s": 0.002}, "generator was the bottleneck"),
+        ({"late_s": 0.002}, "it sent 2 ms late on average"),
+        (
+            {"late_s": 0.0005, "frame": requests(response=lambda t: 0.001 + 0 * t)},
+            "it sent 0.5 ms late on average, 50%",
+        ),
+        ({"late_p99_s": 0.003}, "it sent 1 % 3 ms late or later, 1.% of the 99 % quantile"),
         ({"frame": requests(response=lambda t: 0.001 + 0.002 * t)}, "not stationary"),
         ({"frame": requests(response=lambda t: np.full(t.size, 6.0))}, "flow is not balanced"),
     ],
 )
 def test_each_reason(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
-    folder = judged(tmp_path, change.get("frame", requests()), change.get("late_s", 1e-5))
+    folder = judged(tmp_path, **{"frame": requests(), **change})
     assert not folder.manifest["valid"]
     assert re.search(reason, "; ".join(folder.manifest["reasons"]))
 

@@ -10,7 +10,7 @@ import pytest
 
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.metrics import run_metrics
-from sojourn.measure.quantiles import count_failures, quantile
+from sojourn.measure.quantiles import quantile
 from sojourn.measure.window import responses
 
 
@@ -48,17 +48,6 @@ def test_with_time_outs_the_highest_quantile_has_no_value_and_says_so(tmp_path: 
     by = {row["q"]: row for row in rows.filter(metric="response_time_quantile", station="").to_dicts()}
     assert (by[0.999]["value"], by[0.999]["status"]) == (None, "failures")
     assert (by[0.99]["status"], by[0.99]["value"]) == ("ok", pytest.approx(float(np.quantile(_times(frame), 0.99))))
-
-
-def test_the_generators_summary_counts_them_too(tmp_path: Path) -> None:
-    folder, frame = timed_out(tmp_path)
-    figures = {"p50_s": 0.0, "p90_s": 0.0, "p99_s": 0.0, "p999_s": 0.05, "mean_s": 0.01}
-    latency = {of: {"to_done": dict(figures)} for of in ("from_intended", "from_sent")}
-    folder.manifest["generator"] = {"failed": 9, "latency": latency}
-    count_failures(folder)
-    found = folder.manifest["generator"]["latency"]["from_intended"]["to_done"]
-    assert (found["p999_s"], found["mean_s"]) == (None, 0.01)
-    assert found["p90_s"] == pytest.approx(float(np.quantile(_times(frame), 0.9)))
 
 
 def _times(frame: pl.DataFrame) -> np.ndarray:

@@ -42,6 +42,21 @@ def test_a_run_that_was_killed_is_readable_and_marked(tmp_path: Path) -> None:
     assert RunFolder.open(tmp_path / "run").frame("requests") is not None
 
 
+def test_a_log_whose_rows_got_heavier_becomes_a_systematic_sample(tmp_path: Path) -> None:
+    """Requests 0 to 9 have a row each, then every second, then every fourth: left is every fourth from the first on."""
+    cut_off_run(tmp_path / "run")
+    rows = [(k, 1) for k in range(10)] + [(k, 2) for k in range(10, 20, 2)] + [(k, 4) for k in range(20, 37, 4)]
+    columns = [["intended_s", "f8"], ["weight", "u4"]]
+    header = {"format": "sojourn-record", "version": 1, "columns": columns, "meta": {}}
+    data = b"".join(struct.pack("<dI", *row) for row in rows)
+    (tmp_path / "run/requests.rec").write_bytes(json.dumps(header).encode() + b"\n" + data)
+    folder = RunFolder.open(tmp_path / "run")
+    requests = folder.frame("requests")
+    assert requests is not None
+    assert requests["intended_s"].to_list() == list(range(0, 37, 4))
+    assert requests["weight"].unique().to_list() == [4] == [folder.sample_every]
+
+
 def test_a_log_of_another_version_is_refused(tmp_path: Path) -> None:
     log(tmp_path / "x.rec", rows=1, version=9)
     with pytest.raises(RunFolderError, match="version 9.*reads sojourn-record version 1"):

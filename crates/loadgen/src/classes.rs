@@ -10,7 +10,7 @@ const BIN_S: f64 = 1e-4;
 /// Bins up to 1 s; what is longer is in the overflow bin.
 const BINS: usize = 10_000;
 
-/// Times of one class, from send to the last byte, successes only.
+/// Times of one class, from send to the last byte; the histogram has successes only.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassSummary {
     pub ok: u64,
@@ -50,6 +50,9 @@ impl Class {
     pub fn add(&mut self, outcome: &Outcome) {
         if outcome.failure != Failure::Ok {
             self.failed += 1;
+            if !outcome.request.sent_s.is_nan() {
+                self.sent.fail();
+            }
             return;
         }
         self.ok += 1;

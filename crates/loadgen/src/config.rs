@@ -27,14 +27,17 @@ pub struct Config {
     pub duration_s: f64,
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// From send to the last byte, and for a connect.
+    /// From when a request is due to the last byte of its answer, and for a connect.
     #[serde(default = "default_timeout_s")]
     pub timeout_s: f64,
     #[serde(default)]
     pub expect: Expect,
-    /// Rows of `requests.rec`; above it every k-th request is recorded.
+    /// Rows of the record; above it every k-th request is recorded.
     #[serde(default = "default_record_limit")]
     pub record_limit: u64,
+    /// Requests of a lane that wait for a connection to one address; the next one fails at once.
+    #[serde(default = "default_waiting_limit")]
+    pub waiting_limit: u64,
     /// Ask for SCHED_FIFO for the lanes' threads.
     #[serde(default)]
     pub realtime: bool,
@@ -126,6 +129,9 @@ fn default_timeout_s() -> f64 {
 }
 fn default_record_limit() -> u64 {
     2_000_000
+}
+fn default_waiting_limit() -> u64 {
+    1_000_000
 }
 fn default_weight() -> f64 {
     1.0

@@ -4,6 +4,7 @@
 mod account;
 mod event;
 mod request;
+mod timeouts;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +26,7 @@ use crate::sys::{self, Poller};
 
 use account::Account;
 pub use account::Gauges;
+use timeouts::TimeOuts;
 
 /// How often outcomes go to the sink, and how soon a stop is seen.
 const REPORT_S: f64 = 0.1;
@@ -51,13 +53,11 @@ pub struct Batch {
     pub outcomes: Vec<Outcome>,
 }
 
-/// The time by which a connect or an answer must be there.
+/// The time by which a connect must have succeeded.
 struct Deadline {
     at_s: f64,
     slot: usize,
     id: u32,
-    /// `None`: the connect.
-    sequence: Option<u64>,
 }
 
 pub struct Lane<'a> {
@@ -69,8 +69,9 @@ pub struct Lane<'a> {
     pools: Vec<Pool>,
     slots: Vec<Option<Conn>>,
     free: Vec<usize>,
-    /// All have the same length, so they are in order.
+    /// Of connects; all have the same length, so they are in order.
     deadlines: VecDeque<Deadline>,
+    timeouts: TimeOuts,
     source: Source,
     /// What is drawn: operations of memcached or of the message service.
     traffic: Option<Traffic>,
@@ -113,6 +114,7 @@ impl<'a> Lane<'a> {
             slots: Vec::new(),
             free: Vec::new(),
             deadlines: VecDeque::new(),
+            timeouts: TimeOuts::default(),
             traffic: Traffic::new(config, index, shared.start_s),
             source: Source::new(lane, index, config.seed, shared.start_s, config.duration_s),
             poller: Poller::new(false).map_err(system)?,
@@ -168,7 +170,7 @@ impl<'a> Lane<'a> {
     fn wake_s(&self) -> f64 {
         let due_s = self.source.next_due_s().filter(|_| self.stopped_s.is_none()).unwrap_or(f64::INFINITY);
         let deadline_s = self.deadlines.front().map_or(f64::INFINITY, |deadline| deadline.at_s);
-        self.next_report_s.min(due_s).min(deadline_s)
+        self.next_report_s.min(due_s).min(deadline_s).min(self.timeouts.next_s())
     }
 
     fn is_over(&mut self, now: f64) -> bool {

@@ -20,7 +20,7 @@ pub enum Failure {
     Length = 6,
     /// Not HTTP/1.1, or memcached's text protocol, as we know it.
     Protocol = 7,
-    /// Never sent: all connections were busy up to the end.
+    /// Never sent: all connections were busy until its time was up, or too many waited.
     Unsent = 8,
     /// Memcached's error line, or a set that it did not store.
     Error = 9,

@@ -15,6 +15,7 @@ pub struct Pool {
     /// Connections that are open or being opened.
     open: usize,
     connecting: usize,
+    connecting_since_s: f64,
     kept: usize,
     limit: usize,
     /// The last connection failed or closed without an answer: open for requests only, not to keep the
@@ -26,7 +27,7 @@ impl Pool {
     pub fn new(kept: u32, limit: u32) -> Pool {
         let (kept, limit) = (kept as usize, limit as usize);
         let (idle, waiting) = (Vec::new(), VecDeque::new());
-        Pool { idle, waiting, open: 0, connecting: 0, kept, limit, failing: false }
+        Pool { idle, waiting, open: 0, connecting: 0, connecting_since_s: 0.0, kept, limit, failing: false }
     }
 
     /// An idle connection, each with the same probability; it is idle no longer.
@@ -45,7 +46,10 @@ impl Pool {
         to_serve || (!self.failing && self.open < self.kept)
     }
 
-    pub fn opening(&mut self) {
+    pub fn opening(&mut self, now_s: f64) {
+        if self.connecting == 0 {
+            self.connecting_since_s = now_s;
+        }
         self.open += 1;
         self.connecting += 1;
     }
@@ -84,6 +88,16 @@ impl Pool {
         self.kept = self.kept.min(self.open);
     }
 
+    /// For how long at least one connect has been going on while no connection is there, s.
+    pub fn connecting_s(&self, now_s: f64) -> f64 {
+        let none_there = self.connecting == self.open && self.open > 0;
+        if none_there {
+            now_s - self.connecting_since_s
+        } else {
+            0.0
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.open == 0
     }
@@ -106,7 +120,7 @@ mod tests {
         assert_eq!(pool.take_idle(&mut Stream::new(1, "x")), None);
         pool.waiting.push_back(request());
         assert!(pool.wants_more());
-        pool.opening();
+        pool.opening(0.0);
         assert!(!pool.wants_more());
         pool.waiting.push_back(request());
         assert!(!pool.wants_more(), "the limit is 2");
@@ -116,7 +130,7 @@ mod tests {
     fn a_failing_address_is_tried_for_requests_only() {
         let mut pool = Pool::new(1, 2);
         assert!(pool.wants_more());
-        pool.opening();
+        pool.opening(0.0);
         pool.connect_failed();
         assert!(!pool.wants_more());
         pool.waiting.push_back(request());

@@ -56,7 +56,7 @@ pub fn run(
     let log_error = |cause: String| LoadError::Log { path: path.clone(), cause };
     let mut file = LineWriter::new(File::create(&path).map_err(|e| log_error(e.to_string()))?);
     let mut serializer = V2DeflateSerializer::new();
-    let seconds = Seconds::begin(&mut file, &mut serializer, start_s, wall_time(start_s));
+    let seconds = Seconds::begin(&mut file, &mut serializer, start_s, wall_time(start_s), config.timeout_s);
     let seconds = seconds.map_err(|e| log_error(e.to_string()))?;
     let mut sink = Sink::create(&out.join("requests.rec"), config, &plan.classes, end_s, seconds)?;
 

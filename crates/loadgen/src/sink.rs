@@ -6,7 +6,7 @@ mod seconds;
 use std::path::Path;
 
 use serde_json::json;
-use sojourn_record::{Column, Kind, Value, WriteError, Writer};
+use sojourn_record::{Column, Kind, Sampling, Value, WriteError, Writer};
 
 use crate::config::Config;
 use crate::kv::KvTally;
@@ -19,7 +19,7 @@ use crate::summary::{Latency, ToBoth};
 
 pub use seconds::Seconds;
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 12] = [
     Column { name: "intended_s", kind: Kind::F64 },
     Column { name: "sent_s", kind: Kind::F64 },
     Column { name: "received_s", kind: Kind::F64 },
@@ -31,6 +31,7 @@ const COLUMNS: [Column; 11] = [
     Column { name: "lane", kind: Kind::U8 },
     Column { name: "connection", kind: Kind::U32 },
     Column { name: "user", kind: Kind::U32 },
+    Column { name: "weight", kind: Kind::U32 },
 ];
 
 /// Counts and statistics of the whole run.
@@ -77,6 +78,11 @@ impl Totals {
                 self.intended[which].add(at_s - request.intended_s);
                 self.sent[which].add(at_s - request.sent_s);
             }
+        } else {
+            self.intended.iter_mut().for_each(Tally::fail);
+            if !request.sent_s.is_nan() {
+                self.sent.iter_mut().for_each(Tally::fail);
+            }
         }
     }
 }
@@ -84,14 +90,11 @@ impl Totals {
 /// The sink of one run.
 pub struct Sink<'w> {
     record: Writer,
-    meta: serde_json::Value,
-    limit: u64,
-    pub sample_every: u64,
-    offered: u64,
+    sampling: Sampling,
     end_s: f64,
     pub seconds: Seconds<'w>,
     pub totals: Totals,
-    /// Successes since the last progress report, from intended to done.
+    /// Since the last progress report, from intended to answered.
     pub interval: Tally,
     /// Of a load on memcached.
     pub kv: Option<KvTally>,
@@ -108,19 +111,15 @@ impl<'w> Sink<'w> {
         end_s: f64,
         seconds: Seconds<'w>,
     ) -> Result<Sink<'w>, WriteError> {
-        let sample_every = expected_stride(config);
         let names: Vec<&str> = Failure::ALL.iter().map(|failure| failure.name()).collect();
         let meta = json!({
-            "classes": classes, "failures": names, "sample_every": sample_every, "no_user": NO_USER,
+            "classes": classes, "failures": names, "no_user": NO_USER,
             "seed": config.seed, "start_s": end_s - config.duration_s, "end_s": end_s,
         });
         let record = Writer::create(path, &COLUMNS, &meta)?;
         Ok(Sink {
             record,
-            meta,
-            limit: config.record_limit,
-            sample_every,
-            offered: 0,
+            sampling: Sampling::new(config.record_limit),
             end_s,
             seconds,
             totals: Totals::new(),
@@ -139,16 +138,14 @@ impl<'w> Sink<'w> {
             if let Some(messages) = &mut self.messages {
                 messages.add(outcome);
             }
+            self.seconds.add(outcome);
             if outcome.failure == Failure::Ok {
-                self.interval.add(outcome.done_s - outcome.request.intended_s);
-                self.seconds.add(outcome);
+                self.interval.add(outcome.end_s() - outcome.request.intended_s);
+            } else {
+                self.interval.fail();
             }
-            if self.offered.is_multiple_of(self.sample_every) {
-                self.record.row(&row(batch.lane, outcome))?;
-            }
-            self.offered += 1;
-            if self.record.rows() > self.limit {
-                self.halve()?;
+            if let Some(weight) = self.sampling.next_weight() {
+                self.record.row(&row(batch.lane, outcome, weight))?;
             }
         }
         Ok(())
@@ -158,32 +155,14 @@ impl<'w> Sink<'w> {
         self.record.flush()
     }
 
-    pub fn rows(&self) -> u64 {
-        self.record.rows()
-    }
-
-    /// Above the limit every second row goes, so that the sample stays systematic over the whole run.
-    fn halve(&mut self) -> Result<(), WriteError> {
-        self.sample_every *= 2;
-        self.meta["sample_every"] = json!(self.sample_every);
-        self.record.thin(2, &self.meta)
+    /// Rows that are left when the record is thinned to its last weight, and that weight.
+    pub fn sample(&self) -> (u64, u64) {
+        let every = u64::from(self.sampling.weight());
+        (self.totals.ended.div_ceil(every), every)
     }
 }
 
-/// Every k-th request, from the start, where the schedule says that all would be too many.
-fn expected_stride(config: &Config) -> u64 {
-    let arrivals = config.lanes.iter().filter_map(|lane| lane.arrivals.as_ref());
-    let expected: f64 = arrivals.map(|process| process.expected(config.duration_s)).sum();
-    let ratio = expected / config.record_limit as f64;
-    if ratio > 1.0 {
-        // A tenth more, so that chance does not bring it over the limit all the same.
-        (ratio * 1.1).ceil() as u64
-    } else {
-        1
-    }
-}
-
-fn row(lane: u8, outcome: &Outcome) -> [Value; 11] {
+fn row(lane: u8, outcome: &Outcome, weight: u32) -> [Value; 12] {
     let request = &outcome.request;
     [
         Value::F64(request.intended_s),
@@ -197,5 +176,6 @@ fn row(lane: u8, outcome: &Outcome) -> [Value; 11] {
         Value::U8(lane),
         Value::U32(outcome.connection),
         Value::U32(request.user),
+        Value::U32(weight),
     ]
 }

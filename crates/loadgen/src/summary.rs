@@ -18,7 +18,7 @@ pub struct Progress {
     pub failed: u64,
     /// Successes per second since the last report.
     pub rate_per_s: f64,
-    /// From intended to done, successes since the last report; `None` if there were none.
+    /// From intended to answered, since the last report; `None` where it lies among failures, or there was none.
     pub p50_s: Option<f64>,
     pub p99_s: Option<f64>,
     pub in_flight: u64,
@@ -33,7 +33,7 @@ pub struct ToBoth {
     pub to_done: Statistics,
 }
 
-/// Of successes only.
+/// Means and maxima of successes; quantiles count failures as later than all.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Latency {
     pub from_intended: ToBoth,
@@ -88,7 +88,7 @@ pub struct Summary {
     pub schedule_reason: Option<String>,
     pub recorded: u64,
     pub sampled: bool,
-    /// Every k-th request, in order of its end, is in the record.
+    /// Every k-th request, in order of its end, is left when the record is thinned to the weight of its last row.
     pub sample_every: u64,
     /// Share of successes that carry the kernel's receive stamp.
     pub stamped: f64,

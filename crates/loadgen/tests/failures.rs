@@ -66,16 +66,43 @@ fn broken_answers_by_kind() {
 #[test]
 fn no_answer_in_time() {
     all_end("/hang", "timeout", &|_| {});
-    // One connection only, which hangs longer than the run and its grace: the others are never sent.
-    let server = Server::start();
-    let mut config = poisson(&server.url("/hang"), 100.0, 0.4);
-    config["timeout_s"] = json!(0.6);
+}
+
+/// One connection only, for 400 requests a second.
+fn narrow(server: &Server, path: &str) -> Value {
+    let mut config = poisson(&server.url(path), 400.0, 1.0);
     config["lanes"][0]["connections"] = json!(1);
     config["lanes"][0]["connections_max"] = json!(1);
-    let (summary, _, _out) = load("unsent", &config);
-    assert!(summary.failures["unsent"] > 5, "{:?}", summary.failures);
-    assert_eq!(summary.failures.values().sum::<u64>(), summary.requested);
-    assert!(summary.sent < summary.requested);
+    config
+}
+
+#[test]
+fn who_waits_has_a_time_out_from_when_it_was_due() {
+    let server = Server::start();
+    let mut config = narrow(&server, "/10ms");
+    config["timeout_s"] = json!(0.2);
+    let (summary, log, _out) = load("due", &config);
+    let column = |name| log.column(name).unwrap();
+    let (intended, done, failure) = (column("intended_s"), column("done_s"), column("failure"));
+    // Those that are due early do not wait for the end; those that are sent late have no more time than others.
+    let took = || intended.iter().zip(&done).map(|(intended, done)| done - intended).zip(&failure);
+    assert!(took().all(|(took, failure)| *failure == 0.0 || (0.199..0.8).contains(&took)));
+    assert!(took().all(|(took, failure)| *failure != 0.0 || took < 0.25));
+    assert!(summary.failed > 100 && summary.ok > 5, "{:?}", summary.failures);
+    assert_eq!(summary.failures.values().sum::<u64>() + summary.ok, summary.requested);
+}
+
+#[test]
+fn before_a_silent_service_only_so_many_wait() {
+    let server = Server::start();
+    let mut config = narrow(&server, "/hang");
+    (config["waiting_limit"], config["timeout_s"]) = (json!(20), json!(1.2));
+    let (config, out) = (Config::from_json(&config.to_string()).unwrap(), Out::new("waiting"));
+    let mut most = 0;
+    let mut progress = |p: &sojourn_loadgen::Progress| most = p.waiting.max(most);
+    let summary = run(&config, &out.0, &mut progress, &AtomicBool::new(false)).unwrap();
+    assert_eq!(most, 20);
+    assert!(summary.failures["unsent"] > 100, "{:?}", summary.failures);
 }
 
 #[test]

@@ -2,33 +2,24 @@
 
 mod common;
 
-use common::{load, poisson, Server};
+use common::{load, poisson, Out, Server};
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use hdrhistogram::Histogram;
 use serde_json::json;
 
 #[test]
 fn the_histogram_log_reads_back_with_a_standard_reader() {
     let server = Server::start();
     let (summary, log, out) = load("hlog", &poisson(&server.url("/"), 100.0, 2.5));
-    let text = std::fs::read(out.0.join("latency.hlog")).unwrap();
     let (mut untagged, mut tagged, mut intervals, mut sum_ns) = (0, 0, 0, 0.0);
-    for entry in IntervalLogIterator::new(&text) {
-        let LogEntry::Interval(interval) = entry.unwrap() else {
-            continue;
-        };
-        let bytes = base64_decode(interval.encoded_histogram());
-        let mut reader = hdrhistogram::serialization::Deserializer::new();
-        let histogram: hdrhistogram::Histogram<u64> = reader.deserialize(&mut bytes.as_slice()).unwrap();
+    for (tag, histogram) in intervals_of(&out) {
         intervals += 1;
-        match interval.tag() {
-            None => {
-                untagged += histogram.len();
-                sum_ns += histogram.mean() * histogram.len() as f64;
-            }
-            Some(tag) => {
-                assert_eq!(tag.as_str(), "sent");
-                tagged += histogram.len();
-            }
+        if tag.is_empty() {
+            untagged += histogram.len();
+            sum_ns += histogram.mean() * histogram.len() as f64;
+        } else {
+            assert_eq!(tag, "sent");
+            tagged += histogram.len();
         }
     }
     assert_eq!((untagged, tagged), (summary.ok, summary.ok));
@@ -37,7 +28,29 @@ fn the_histogram_log_reads_back_with_a_standard_reader() {
     let to_received_s = summary.latency.from_intended.to_received.mean_s.unwrap();
     let mean_s = sum_ns * 1e-9 / untagged as f64;
     assert!((mean_s / to_received_s - 1.0).abs() < 1e-3, "{mean_s} and {to_received_s}");
-    assert_eq!(log.meta["sample_every"], 1);
+    assert!(log.column("weight").unwrap().iter().all(|weight| *weight == 1.0));
+}
+
+/// What a standard reader finds in `latency.hlog`: the tag and the histogram of each interval.
+fn intervals_of(out: &Out) -> Vec<(String, Histogram<u64>)> {
+    let text = std::fs::read(out.0.join("latency.hlog")).unwrap();
+    let read = |entry| {
+        let LogEntry::Interval(interval) = entry else {
+            return None;
+        };
+        let bytes = base64_decode(interval.encoded_histogram());
+        let histogram = hdrhistogram::serialization::Deserializer::new().deserialize(&mut bytes.as_slice());
+        Some((interval.tag().map_or(String::new(), |tag| tag.as_str().to_string()), histogram.unwrap()))
+    };
+    IntervalLogIterator::new(&text).filter_map(|entry| read(entry.unwrap())).collect()
+}
+
+/// All of it, from the intended time.
+fn hdr(out: &Out) -> Histogram<u64> {
+    let mut all = Histogram::new(3).unwrap();
+    let own = intervals_of(out).into_iter().filter(|(tag, _)| tag.is_empty());
+    own.for_each(|(_, histogram)| all.add(histogram).unwrap());
+    all
 }
 
 /// RFC 4648, with padding; the crate that the log is written with does not export its own.
@@ -57,24 +70,42 @@ fn base64_decode(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn above_the_limit_the_record_is_a_systematic_sample() {
+fn above_the_limit_the_record_is_a_sample_that_was_never_rewritten() {
     let server = Server::start();
-    // Known before: about 400 requests, 100 rows allowed.
-    let mut config = poisson(&server.url("/"), 400.0, 1.0);
+    let mut config = poisson(&server.url("/"), 1000.0, 0.5);
     config["record_limit"] = json!(100);
-    let (summary, log, _out) = load("sampled", &config);
-    assert_eq!((summary.sampled, summary.sample_every), (true, 5));
-    assert_eq!(log.rows.len() as u64, summary.ok.div_ceil(5));
+    let (summary, log, out) = load("sampled", &config);
     assert_eq!(summary.latency.from_sent.to_done.count, summary.requested, "statistics are of all");
-    // Not known before: a closed loop is thinned when it reaches the limit.
-    let config = json!({
-        "duration_s": 1.0, "record_limit": 20,
-        "lanes": [{"targets": [{"url": server.url("/10ms")}], "closed": {"users": 4}}],
-    });
-    let (summary, log, _out) = load("thinned", &config);
-    assert!(summary.sampled && log.rows.len() <= 20);
-    assert_eq!(log.rows.len() as u64, summary.ok.div_ceil(summary.sample_every));
-    assert_eq!(log.meta["sample_every"], summary.sample_every);
+    // 100 rows, then one in two 50 times, then one in four: the rows up to the last weight's are what is left.
+    let weights = log.column("weight").unwrap();
+    assert_eq!((weights[99], weights[100], weights[149], weights[150]), (1.0, 2.0, 2.0, 4.0));
+    let last = *weights.last().unwrap();
+    assert_eq!((summary.sampled, summary.sample_every as f64), (true, last));
+    let before = |row: usize| weights[..row].iter().sum::<f64>();
+    let left = (0..weights.len()).filter(|row| before(*row) % last == 0.0).count();
+    assert_eq!(summary.recorded, left as u64);
+    assert!(before(weights.len()) - (summary.ok as f64) < last);
+    assert_eq!(std::fs::read_dir(&out.0).unwrap().count(), 2, "requests.rec and latency.hlog");
+}
+
+#[test]
+fn requests_that_vanish_are_later_than_all_others() {
+    let server = Server::start();
+    let mut config = poisson(&server.url("/"), 400.0, 1.0);
+    let hanging = json!({"url": server.url("/hang"), "weight": 0.05});
+    config["lanes"][0]["targets"].as_array_mut().unwrap().push(hanging);
+    config["timeout_s"] = json!(0.5);
+    let (summary, _, out) = load("vanish", &config);
+    let (told, failed) =
+        (&summary.latency.from_intended.to_done, summary.failed as f64 / summary.requested as f64);
+    // Binomial(400, 0.048): 8 to 30 of them hang.
+    assert!((0.015..0.09).contains(&failed), "{failed}");
+    assert!(told.p50_s.is_some() && told.p99_s.is_none() && told.count == summary.ok);
+    let logged = hdr(&out);
+    assert_eq!(logged.len(), summary.requested);
+    assert!(
+        logged.value_at_quantile(0.99) as f64 > 0.499e9 && (logged.value_at_quantile(0.5) as f64) < 0.499e9
+    );
 }
 
 /// The first core that this process may use: a container need not have core 0.

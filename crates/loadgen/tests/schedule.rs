@@ -23,7 +23,7 @@ fn mean(x: &[f64]) -> f64 {
 fn arrivals_on_the_wire_are_poisson() {
     let _alone = alone();
     let server = Server::start();
-    let (rate_per_s, duration_s) = (150.0, 8.0);
+    let (rate_per_s, duration_s) = (300.0, 4.0);
     let (summary, log, _out) = load("wire", &poisson(&server.url("/"), rate_per_s, duration_s));
     let mut arrivals = server.seen.arrivals_s.lock().unwrap().clone();
     arrivals.sort_by(f64::total_cmp);
@@ -77,7 +77,7 @@ fn a_stalling_server_shows_the_p99_that_can_be_computed() {
     // counts in both, wherever the request waits.
     for (name, connections_max) in [("stall-many", 256), ("stall-one", 1)] {
         let server = Server::start();
-        let mut config = poisson(&server.url("/stall"), 200.0, 6.0);
+        let mut config = poisson(&server.url("/stall"), 400.0, 3.0);
         config["lanes"][0]["connections"] = json!(1);
         config["lanes"][0]["connections_max"] = json!(connections_max);
         let (summary, log, _out) = load(name, &config);
@@ -103,7 +103,7 @@ fn a_closed_loop_holds_its_users_and_the_interactive_law() {
     let server = Server::start();
     let closed = |think| {
         json!({
-            "duration_s": 4.0,
+            "duration_s": 2.0,
             "lanes": [{
                 "targets": [{"url": server.url("/10ms")}],
                 "closed": {"users": 8, "think": think},
@@ -111,10 +111,10 @@ fn a_closed_loop_holds_its_users_and_the_interactive_law() {
         })
     };
     let (summary, log, _out) = load("closed", &closed(json!({"kind": "exponential", "mean": 0.02})));
-    // X = N / (R + Z), with 8 users and Z = 20 ms; the mean of about 1000 think times is off by 3 % (1 sigma).
+    // X = N / (R + Z), with 8 users and Z = 20 ms; the mean of about 500 think times is off by 4 % (1 sigma).
     let residence_s = summary.latency.from_intended.to_done.mean_s.unwrap();
     let law = 8.0 / (residence_s + 0.02);
-    assert!((summary.achieved_per_s / law - 1.0).abs() < 0.08, "{} and {law}", summary.achieved_per_s);
+    assert!((summary.achieved_per_s / law - 1.0).abs() < 0.11, "{} and {law}", summary.achieved_per_s);
     assert!(server.seen.present_max.load(std::sync::atomic::Ordering::SeqCst) <= 8);
     let users = log.column("user").unwrap();
     assert!((0..8).all(|user| users.contains(&f64::from(user))));

@@ -1,7 +1,7 @@
 //! The writer.
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::{Column, Value, WriteError, FORMAT, VERSION};
@@ -49,44 +49,6 @@ impl Writer {
     /// Rows accepted so far.
     pub fn rows(&self) -> u64 {
         self.rows
-    }
-
-    /// Keeps rows 0, `every`, 2 `every` … and replaces the meta. A crash meanwhile leaves the log as it was.
-    pub fn thin(&mut self, every: u64, meta: &serde_json::Value) -> Result<(), WriteError> {
-        self.flush()?;
-        let mut name = self.path.clone().into_os_string();
-        name.push(".part");
-        let part = PathBuf::from(name);
-        let (file, rows) = self.copy_thinned(&part, every.max(1), meta).map_err(|source| {
-            // What is half written must not stay behind; the first error is the one to tell.
-            let _ = std::fs::remove_file(&part);
-            self.append_error(source)
-        })?;
-        (self.file, self.rows) = (file, rows);
-        Ok(())
-    }
-
-    fn copy_thinned(
-        &self,
-        part: &Path,
-        every: u64,
-        meta: &serde_json::Value,
-    ) -> std::io::Result<(BufWriter<File>, u64)> {
-        let mut from = BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?);
-        from.read_until(b'\n', &mut Vec::new())?;
-        let mut to = BufWriter::with_capacity(BUFFER_BYTES, File::create(part)?);
-        write_header(&mut to, &self.columns, meta)?;
-        let mut row = vec![0; self.columns.iter().map(|column| column.kind.size_bytes()).sum()];
-        for index in 0..self.rows {
-            from.read_exact(&mut row)?;
-            if index % every == 0 {
-                to.write_all(&row)?;
-            }
-        }
-        to.flush()?;
-        std::fs::rename(part, &self.path)?;
-        let file = OpenOptions::new().append(true).open(&self.path)?;
-        Ok((BufWriter::with_capacity(BUFFER_BYTES, file), self.rows.div_ceil(every)))
     }
 
     fn check_shape(&self, values: &[Value]) -> Result<(), WriteError> {

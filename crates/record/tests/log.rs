@@ -69,22 +69,6 @@ fn a_cut_off_last_row_is_left_out() {
 }
 
 #[test]
-fn thinning_keeps_every_kth_row_and_goes_on() {
-    let path = path("thin");
-    let columns = [Column { name: "n", kind: Kind::U32 }];
-    let mut writer = Writer::create(&path, &columns, &serde_json::json!({"every": 1})).unwrap();
-    (0..7).for_each(|n| writer.row(&[Value::U32(n)]).unwrap());
-    writer.thin(3, &serde_json::json!({"every": 3})).unwrap();
-    assert_eq!(writer.rows(), 3);
-    writer.row(&[Value::U32(9)]).unwrap();
-    writer.flush().unwrap();
-    let log = read(&path).unwrap();
-    assert_eq!(log.column("n"), Some(vec![0.0, 3.0, 6.0, 9.0]));
-    assert_eq!(log.meta["every"], 3);
-    std::fs::remove_file(path).unwrap();
-}
-
-#[test]
 fn errors_name_the_path_and_the_remedy() {
     let missing = std::path::Path::new("/nonexistent/x.rec");
     let error = Writer::create(missing, &COLUMNS, &serde_json::Value::Null).unwrap_err();

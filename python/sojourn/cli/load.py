@@ -29,7 +29,7 @@ def load(
         int | None, typer.Option(help="opened before the start: 64; memcached: 16, one a client, over all threads")
     ] = None,
     seed: Annotated[int, typer.Option(help="the schedule repeats from it")] = 1,
-    timeout: Annotated[str, typer.Option(help="after which a request has failed")] = "10s",
+    timeout: Annotated[str, typer.Option(help="after which a request has failed, from when it was due")] = "10s",
     method: http.Method = None,
     header: http.Header = None,
     body: http.Body = None,

@@ -49,7 +49,7 @@ def measure(
         str, typer.Option(help="what else is true of the service, for a fit: workers=4,cache=1", **HOST)
     ] = "",
     every: Annotated[str, typer.Option(help="between two host samples, 10ms to 10s")] = "100ms",
-    timeout: Annotated[str, typer.Option(help="after which a request has failed")] = "10s",
+    timeout: Annotated[str, typer.Option(help="after which a request has failed, from when it was due")] = "10s",
     method: http.Method = None,
     header: http.Header = None,
     body: http.Body = None,

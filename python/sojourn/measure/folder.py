@@ -100,7 +100,8 @@ class RunFolder:
     @property
     def sample_every(self) -> int:
         """How many requests a row of `requests.parquet` stands for: 1, or more where the record limit was reached."""
-        return int((self.manifest.get("generator") or {}).get("sample_every") or 1)
+        places = (self.manifest.get("generator"), self.manifest.get("records", {}).get("requests"))
+        return next((int(place["sample_every"]) for place in places if place and place.get("sample_every")), 1)
 
     def save(self) -> None:
         """Writes the manifest, whole or not at all."""

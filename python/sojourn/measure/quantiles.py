@@ -8,11 +8,7 @@ this is where all are censored after the last answer).
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
-
-from sojourn.measure.folder import RunFolder
 
 FAILED = "failures"  # status of a quantile that lies among failed requests
 TEXT = {
@@ -22,7 +18,6 @@ TEXT = {
     )
 }
 KEPT = {0.5: "p50_s", 0.9: "p90_s", 0.99: "p99_s", 0.999: "p999_s"}  # of the generator's summary
-STAMPS = {"to_done": "done_s", "to_received": "received_s"}
 
 
 def quantile(times: pl.Series, failed: int, q: float) -> float | None:
@@ -33,18 +28,3 @@ def quantile(times: pl.Series, failed: int, q: float) -> float | None:
         return None
     value = times.quantile(min(at / max(len(times) - 1, 1), 1.0), "linear")
     return None if value is None else float(value)
-
-
-def count_failures(folder: RunFolder) -> None:
-    """Puts such quantiles into the generator's summary, which has those of the answers, where any request failed."""
-    summary = folder.manifest.get("generator") or {}
-    requests = folder.frame("requests") if summary.get("failed") and "latency" in summary else None
-    if requests is None:
-        return
-    good = requests.filter(pl.col("failure") == 0)
-    failed = requests.height - good.height
-    for start in ("intended", "sent"):
-        figures: dict[str, dict[str, Any]] = summary["latency"][f"from_{start}"]
-        for name in figures.keys() & STAMPS.keys():
-            times = (good[STAMPS[name]] - good[f"{start}_s"]).drop_nans()
-            figures[name] |= {key: quantile(times, failed, q) for q, key in KEPT.items()}

@@ -46,9 +46,23 @@ def _header(path: Path, line: bytes) -> dict[str, Any]:
     return header
 
 
+def thinned(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """A systematic sample from rows whose `weight` grew while they were written (crates/record/src/sampling.rs): the rows of
+    requests 0, w, 2 w, … where w is the last weight; and w."""
+    if "weight" not in frame.columns or frame.is_empty():
+        return frame, 1
+    weight = frame["weight"].cast(pl.Int64)
+    last = int(weight[-1])
+    number = weight.cum_sum() - weight  # requests before the row
+    return frame.filter(number % last == 0).with_columns(weight=pl.lit(last).cast(frame["weight"].dtype)), last
+
+
 def log_to_parquet(log: Path, parquet: Path) -> dict[str, Any]:
-    """Writes the rows of `log` as Parquet and removes the log; returns the log's `meta`."""
+    """Writes the rows of `log` as Parquet, thinned to one weight, and removes the log; returns the log's `meta`, with the weight
+    as `sample_every`."""
     frame, meta = read_log(log)
+    frame, every = thinned(frame)
+    meta = {"sample_every": every, **meta}
     write_parquet(frame, parquet)
     log.unlink()
     return meta

@@ -23,6 +23,7 @@ REQUESTS: dict[str, tuple[pl.DataType, str | float | None]] = {
     "lane": (pl.UInt8(), 0),
     "connection": (pl.UInt32(), 0),
     "user": (pl.UInt32(), 2**32 - 1),
+    "weight": (pl.UInt32(), 1),
 }
 FAILURES = ["ok", "refused", "connect_timeout", "reset", "timeout", "status", "length", "protocol", "unsent"]
 

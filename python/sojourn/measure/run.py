@@ -22,7 +22,6 @@ from sojourn.measure.assess import assess
 from sojourn.measure.cpu_time import cpu_time
 from sojourn.measure.folder import RunFolder, now
 from sojourn.measure.host import check_interval
-from sojourn.measure.quantiles import count_failures
 
 GRACE_S = 30.0
 MOST_SAMPLES = 2000  # of the number in flight
@@ -118,7 +117,6 @@ def execute(
         folder.manifest["service"] = service.stop() if service else None
         folder.manifest |= {"end": now(), "status": "complete", "pids": pids}
         folder.collect()
-        count_failures(folder)
         assess(folder)
         folder.save()
     except BaseException as error:

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::timeouts::Place;
 use super::{Deadline, Lane};
 use crate::clock::now_s;
 use crate::conn::{Conn, Link, Phase};
@@ -150,7 +151,7 @@ impl Lane<'_> {
                     self.pools[pool].limit_to_open();
                     return;
                 }
-                self.pools[pool].opening();
+                self.pools[pool].opening(now_s());
                 self.no_connection(pool, &cause);
             }
         }
@@ -161,38 +162,48 @@ impl Lane<'_> {
         let socket = Socket::begin(&address.peer)?;
         let tls = address.tls.as_ref().map(|server| server.session().map(Box::new)).transpose()?;
         let slot = self.insert(Link { socket, tls }, pool, Phase::Connecting)?;
-        self.pools[pool].opening();
-        let (at_s, id) = (now_s() + self.shared.config.timeout_s, self.account.opened - 1);
-        self.deadlines.push_back(Deadline { at_s, slot, id, sequence: None });
+        let now = now_s();
+        self.pools[pool].opening(now);
+        let (at_s, id) = (now + self.shared.config.timeout_s, self.account.opened - 1);
+        self.deadlines.push_back(Deadline { at_s, slot, id });
         Ok(())
     }
 
-    /// Fails what is past its deadline; drops the deadlines of what has ended, so that none wakes the loop.
+    /// Fails what is past its time, connects first.
     pub(super) fn expire(&mut self, now: f64) {
-        while let Some(deadline) = self.deadlines.front() {
-            let (slot, alive) = (deadline.slot, self.is_alive(deadline));
-            if alive && deadline.at_s > now {
-                return;
+        while let Some(&Deadline { at_s, slot, id }) = self.deadlines.front() {
+            let alive = self.is_connecting(slot, id);
+            if alive && at_s > now {
+                break;
             }
-            let connecting = deadline.sequence.is_none();
             self.deadlines.pop_front();
-            match (alive, connecting) {
-                (false, _) => {}
-                (true, true) => self.connect_failed(slot, &io::ErrorKind::TimedOut.into()),
-                (true, false) => self.fail(slot, Failure::Timeout),
+            if alive {
+                self.connect_failed(slot, &io::ErrorKind::TimedOut.into());
             }
+        }
+        while let Some((sequence, place)) = self.timeouts.expired(now) {
+            match place {
+                Place::Sent(slot) => self.fail(slot as usize, Failure::Timeout),
+                Place::Waiting(pool) => self.expire_waiting(pool as usize, now),
+                Place::Ended => {}
+            }
+            self.timeouts.ended(sequence);
         }
     }
 
-    fn is_alive(&self, deadline: &Deadline) -> bool {
-        let Some(conn) = self.slots[deadline.slot].as_ref() else {
-            return false;
-        };
-        conn.id == deadline.id
-            && match (conn.phase, deadline.sequence) {
-                (Phase::Connecting | Phase::Handshaking, None) => true,
-                (Phase::Busy(request), Some(sequence)) => request.sequence == sequence,
-                _ => false,
-            }
+    /// The request that waits longest for a connection of this pool has waited too long.
+    fn expire_waiting(&mut self, pool: usize, now: f64) {
+        let (pool, timeout_s) = (&mut self.pools[pool], self.shared.config.timeout_s);
+        // A connect that began late, after others had failed, is not what it waited for.
+        let connecting = pool.connecting_s(now) > timeout_s / 2.0;
+        let failure = if connecting { Failure::ConnectTimeout } else { Failure::Unsent };
+        if let Some(request) = pool.waiting.pop_front() {
+            self.finish_unsent(request, failure, now);
+        }
+    }
+
+    fn is_connecting(&self, slot: usize, id: u32) -> bool {
+        let conn = self.slots[slot].as_ref().filter(|conn| conn.id == id);
+        conn.is_some_and(|conn| matches!(conn.phase, Phase::Connecting | Phase::Handshaking))
     }
 }

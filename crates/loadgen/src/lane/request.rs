@@ -1,6 +1,6 @@
 //! The life of a request in a lane: taken up, sent or waiting, finished.
 
-use super::{Batch, Deadline, Lane, TAKE_MAX};
+use super::{Batch, Lane, TAKE_MAX};
 use crate::check::check;
 use crate::clock::now_s;
 use crate::conn::{Phase, Read};
@@ -45,8 +45,12 @@ impl Lane<'_> {
 
     fn start(&mut self, request: Request) {
         let pool = self.targets[request.target].pool;
+        self.timeouts.push(request.intended_s + self.shared.config.timeout_s, pool);
         match self.pools[pool].take_idle(&mut self.choose_connection) {
             Some(slot) => self.send(slot, request),
+            None if self.pools[pool].waiting.len() as u64 >= self.shared.config.waiting_limit => {
+                self.finish_unsent(request, Failure::Unsent, request.taken_s);
+            }
             None => {
                 self.pools[pool].waiting.push_back(request);
                 self.open_more(pool);
@@ -77,9 +81,8 @@ impl Lane<'_> {
         }
         request.sent_s = now_s();
         let unbroken = conn.begin(request, target);
-        let at_s = request.sent_s + self.shared.config.timeout_s;
         self.account.sent += 1;
-        self.deadlines.push_back(Deadline { at_s, slot, id: conn.id, sequence: Some(request.sequence) });
+        self.timeouts.sent(request.sequence, slot);
         if !unbroken {
             self.fail(slot, Failure::Reset);
         }
@@ -144,6 +147,7 @@ impl Lane<'_> {
 
     fn end(&mut self, outcome: Outcome) {
         self.account.outstanding -= 1;
+        self.timeouts.ended(outcome.request.sequence);
         let pause = match &self.traffic {
             Some(traffic) => traffic.pause(&outcome),
             None => Pause::after(outcome.failure),

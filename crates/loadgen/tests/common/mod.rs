@@ -29,8 +29,8 @@ pub struct Server {
 }
 
 /// `/stall` answers at once, but for `STALL_S` at the start of each `STALL_EVERY_S` of CLOCK_MONOTONIC.
-pub const STALL_S: f64 = 0.2;
-pub const STALL_EVERY_S: f64 = 2.0;
+pub const STALL_S: f64 = 0.1;
+pub const STALL_EVERY_S: f64 = 1.0;
 
 /// When a request to `/stall` that arrives at this time is answered.
 pub fn stall_end_s(arrival_s: f64) -> f64 {
