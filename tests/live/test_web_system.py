@@ -18,10 +18,10 @@ pytestmark = [pytest.mark.live, pytest.mark.alone]
 PAGE_S, RATE_PER_S = 0.002, 100.0
 
 
-def run(out: Path, kind: str, *points: dict[str, Any], interrupt_s: float = 0.0) -> list[RunFolder]:
-    lab = {"kind": kind, "spinners": kind == "namespaces"}
-    options = {"port": 18183, "page_s": PAGE_S, "interrupt_s": interrupt_s, "page": "deterministic", "lab": lab}
-    load = WebLoad.model_validate({"for": 2, "rate_per_s": RATE_PER_S, "connections": 16})
+def run(out: Path, kind: str, *points: dict[str, Any], length_s: float = 2, **more: Any) -> list[RunFolder]:
+    lab = {"kind": kind, "spinners": kind == "namespaces", **more.pop("lab", {})}
+    options = {"port": 18183, "page_s": PAGE_S, "interrupt_s": 0.0, "page": "deterministic", "lab": lab, **more}
+    load = WebLoad.model_validate({"for": length_s, "rate_per_s": RATE_PER_S, "connections": 16})
     system = WebSystem(WebSystemOptions.model_validate(options), load, Path())
     found = []
     with only_one("the web system's tests"), system.place() as place, system.open(place) as session:
@@ -56,3 +56,20 @@ def test_in_a_lab_with_interrupts_spread(tmp_path: Path) -> None:
     assert work["packets"] == spread.manifest["generator"]["ok"]
     metrics = Metrics.read(spread.path / "metrics.parquet")
     assert metrics.value("service_demand", "leading") >= PAGE_S + 1e-3, "pages and interrupts are all on these cores"
+
+
+@pytest.mark.lab
+@pytest.mark.skipif(len(cores()) < 2, reason="spreading needs two cores")
+def test_every_value_of_an_option_is_run(tmp_path: Path) -> None:
+    """What docs/howto/write-a-study.md allows and the tests above do not run, each value once, with the bare run of each."""
+    bare = {"interrupt_s": 0.0, "page_s": 0.0, "cores": 1, "nics": 1}
+    loose = {"cores": 2, "nics": 1, "pinned": False, "threads_per_core": 3, "page_bytes": 1024}
+    loose |= {"users": 2, "think_s": 0.005}
+    given = {"interrupt": "exponential", "page": "exponential", "lab": {"mtu_bytes": 576, "spinners": False}}
+    folders = run(
+        tmp_path, "namespaces", bare, loose, {"cores": 2, "nics": 2}, length_s=0.6,
+        interrupt_s="auto", page_s="auto", path="/search?q=lamp", **given,
+    )  # fmt: skip
+    for folder in folders:
+        told = folder.manifest["generator"]
+        assert told["ok"] > 20 and told["failed"] == 0, folder.path.name

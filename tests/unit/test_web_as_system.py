@@ -52,6 +52,16 @@ def test_names_of_runs_have_what_was_changed_only() -> None:
     assert system.settled({"pinned": False}, "x") == {**usual, "pinned": False}
 
 
+def test_exponential_interrupts_have_a_mean_that_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of itself with `auto`, bare runs too; one that cannot be had is told before anything is started."""
+    monkeypatch.setattr(WebSystem, "most_nics", 4)
+    system = web(interrupt="exponential")
+    assert 0 < system.settled({}, "x")["interrupt_s"] <= 1.2e-3
+    assert system.settled({"interrupt_s": 0.0}, "x")["interrupt_s"] == 0.0
+    with pytest.raises(InputError, match=r"x: interrupt mean 0.0015 s; an exponential interrupt needs a mean below 1.2 ms"):
+        system.settled({"interrupt_s": 0.0015}, "x")
+
+
 def test_bare_runs_are_runs_without_known_work() -> None:
     factors = web().settled({"interrupt_s": 0.0, "page_s": 0.0}, "x")
     assert factors["interrupt_s"] == factors["page_s"] == 0.0

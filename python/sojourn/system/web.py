@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError, LabError
-from sojourn.lab.environment import Environment, Loopback, Namespaces, environment, why_not_namespaces
+from sojourn.lab.environment import Environment, Loopback, Namespaces, environment, table_of_times, why_not_namespaces
 from sojourn.lab.topology import Placement, cores
 from sojourn.lab.topology import place as place_on_cores
 from sojourn.measure.folder import RunFolder
@@ -98,10 +98,11 @@ class WebSystem:
         found["nics"] = int(found["nics"]) or min(found["cores"], MOST_NICS)
         try:
             place_on_cores(int(found["cores"]), int(found["nics"]))
+            if self.most_nics == 1:  # nothing to attach interrupt work to
+                found["interrupt_s"] = 0.0
+            table_of_times(float(found["interrupt_s"]), self.options.interrupt)
         except LabError as error:
             raise InputError(error.value, place, error.remedy) from None
-        if self.most_nics == 1:  # nothing to attach interrupt work to
-            found["interrupt_s"] = 0.0
         return at_work(found, self.factors)
 
     @cached_property
