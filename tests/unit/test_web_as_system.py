@@ -58,7 +58,9 @@ def test_exponential_interrupts_have_a_mean_that_can_be_had(monkeypatch: pytest.
     system = web(interrupt="exponential")
     assert 0 < system.settled({}, "x")["interrupt_s"] <= 1.2e-3
     assert system.settled({"interrupt_s": 0.0}, "x")["interrupt_s"] == 0.0
-    with pytest.raises(InputError, match=r"x: interrupt mean 0.0015 s; an exponential interrupt needs a mean below 1.2 ms"):
+    with pytest.raises(
+        InputError, match=r"x: interrupt mean 0.0015 s; an exponential interrupt needs a mean below 1.2 ms"
+    ):
         system.settled({"interrupt_s": 0.0015}, "x")
 
 
