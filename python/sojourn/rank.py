@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 
 class RankCorrelation(NamedTuple):
@@ -23,6 +22,8 @@ class RankCorrelation(NamedTuple):
 
 def rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> RankCorrelation:
     """Of two columns of one length, 3 or more; NaN where one of them does not vary."""
+    from scipy.special import stdtr  # as batch_means.student_quantile says
+
     ranks = [pl.Series(values).rank("average").to_numpy() for values in (one, other)]
     if any(np.ptp(rank) == 0 for rank in ranks):
         return RankCorrelation(float("nan"), float("nan"))

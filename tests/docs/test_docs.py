@@ -95,7 +95,7 @@ def test_every_name_of_the_index_resolves() -> None:
 
 
 def test_every_verb_is_in_the_readme() -> None:
-    verbs = VERBS + GROUPS
+    verbs = (*VERBS, *GROUPS)
     readme = (ROOT / "README.md").read_text()
     assert len(verbs) >= 9
     assert [verb for verb in verbs if not re.search(rf"^    sojourn {verb} ", readme, re.MULTILINE)] == []

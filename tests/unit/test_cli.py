@@ -6,11 +6,14 @@ import errno
 import json
 import signal
 import struct
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from sojourn import cli
 from sojourn.cli import app as verbs
@@ -276,3 +279,20 @@ def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     stop.end_in_good_order()
     signal.raise_signal(signal.SIGHUP)
+
+
+def test_the_list_of_verbs_says_of_each_what_it_says_of_itself() -> None:
+    """The list alone is made without importing any of them."""
+    listed, whole = (get_command(verbs.command_line(words)) for words in (["--help"], None))
+    assert isinstance(listed, TyperGroup) and isinstance(whole, TyperGroup)
+    assert list(listed.commands) == list(whole.commands)
+    for name, command in whole.commands.items():
+        first = " ".join((command.help or "").split("\n\n")[0].split())
+        assert listed.commands[name].help == first
+
+
+def test_the_list_of_verbs_imports_none_of_them() -> None:
+    code = "import sys; from sojourn.cli import main; sys.argv = ['sojourn', '--help']\ntry: main()\nfinally: print(*sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    heavy = {"polars", "numpy", "scipy", "sojourn.cli.load", "sojourn.cli.study"} & set(out.splitlines()[-1].split())
+    assert not heavy and "Runs a study" in out

@@ -130,7 +130,7 @@ impl Conn {
             }
             let rest = &bytes[self.written..];
             let taken = match &mut self.tls {
-                None => self.socket.write(rest),
+                None => sys::send(&self.socket, rest),
                 Some(session) => session.writer().write(rest),
             };
             match taken {

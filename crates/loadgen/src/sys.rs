@@ -83,6 +83,20 @@ pub fn raise_file_limit() {
     }
 }
 
+/// Writes once. By a bare system call: that of the C library is a point at which threads can be cancelled, which costs.
+pub fn send(socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
+    let (fd, none) = (socket.as_raw_fd(), std::ptr::null::<libc::sockaddr>());
+    // SAFETY: the bytes outlive the call; there is no address.
+    let count = unsafe {
+        let flags = libc::MSG_NOSIGNAL;
+        libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), flags, none, 0)
+    };
+    if count < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(count as usize)
+}
+
 /// Reads once. The stamp is CLOCK_REALTIME in ns: when the kernel got the last segment of what was read.
 pub fn receive(socket: &Socket, buffer: &mut [u8]) -> io::Result<(usize, Option<i64>)> {
     // u64s, for the alignment that a control message wants.
@@ -95,7 +109,7 @@ pub fn receive(socket: &Socket, buffer: &mut [u8]) -> io::Result<(usize, Option<
         header.msg_iovlen = 1;
         header.msg_control = control.as_mut_ptr().cast();
         header.msg_controllen = size_of::<[u64; 16]>() as _;
-        let count = libc::recvmsg(socket.as_raw_fd(), &mut header, 0);
+        let count = libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut header, 0);
         if count < 0 {
             return Err(io::Error::last_os_error());
         }

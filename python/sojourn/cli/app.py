@@ -7,14 +7,37 @@ from importlib import import_module
 
 import typer
 
-# a file each, of the same name; the last two are groups with words of their own
-VERBS = ("load", "measure", "solve", "methods", "fit", "predict", "simulate", "validate", "report", "study")
-GROUPS = ("serve", "design", "lab")
+# a file each, of the same name, with what the list of verbs says of it: the first paragraph of its own help
+VERBS = {
+    "load": "Puts a known load on a service and says how long answers took, from when they were due and from when sent.",
+    "measure": (
+        "Measures a service at several rates, or with several numbers of users: requests, host metrics, verdict and Metrics of "
+        "each in a run folder."
+    ),
+    "solve": "Solves a model: exactly where that is affordable, else by the best approximation; it says which and why.",
+    "methods": "Lists the methods of `sojourn solve`: name, what it is, exact or not, its source.",
+    "fit": "Fits a model to measured runs: the unknowns of a model file, by run; or one of ours, by a block bootstrap.",
+    "predict": (
+        "Predicts response time, throughput and utilisation, with intervals where a fit is given, and where it saturates."
+    ),
+    "simulate": "Simulates a model: means and quantiles with intervals, until they are known to --precision.",
+    "validate": "A fitted model beside measured runs, point by point: predicted, its interval, measured, error.",
+    "report": (
+        "Writes one self-contained HTML file: what came out, what limits it, figures, tables, how it was measured."
+    ),
+    "study": "Runs a study: measure, fit, predict, write the prediction down, run it, compare, report.",
+}
+# groups with words of their own
+GROUPS = {
+    "serve": "Starts a service on loopback: kv-proxy, messages, or a testbed by its name (sojourn serve web --help).",
+    "design": "Experiment designs: which runs to make, and what they say.",
+    "lab": "The lab: hosts, NICs, interrupt steering on this machine.",
+}
 
 
-def command_line(words: Sequence[str] = ()) -> typer.Typer:
-    """The command line; where its first word is a verb, with this verb only: to import all of them takes longer than
-    most of them need."""
+def command_line(words: Sequence[str] | None = None) -> typer.Typer:
+    """The command line. Where its first word is a verb, with this verb only, and where it is none, with their names and what they
+    do: to import all of them takes longer than most of them need. None: all of them."""
     app = typer.Typer(
         name="sojourn",
         help="Measure a service under a known load, fit a queueing model, predict what nobody has run.",
@@ -27,9 +50,11 @@ def command_line(words: Sequence[str] = ()) -> typer.Typer:
     def _verbs() -> None:
         """Keeps a single verb a verb: typer would make it the whole command."""
 
-    asked = tuple(words[:1])
-    named = asked if asked and asked[0] in (*VERBS, *GROUPS) else (*VERBS, *GROUPS)
-    for name in named:
+    if words is not None and (not words or words[0] not in VERBS | GROUPS):
+        for name, help_ in (VERBS | GROUPS).items():
+            app.command(name, help=help_)(lambda: None)
+        return app
+    for name in words[:1] if words else VERBS | GROUPS:
         module = import_module(f"sojourn.cli.{name}")
         if name in VERBS:
             app.command(name)(getattr(module, name))

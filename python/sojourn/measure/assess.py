@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtrit
 
-from sojourn.batch_means import batch_interval
+from sojourn.batch_means import batch_interval, student_quantile
 from sojourn.laws import Finding, broken, check_laws
 from sojourn.measure.folder import RunFolder
 from sojourn.measure.host import changes, core_shares
@@ -171,7 +170,7 @@ def _little(folder: RunFolder, system: Metrics, inside: pl.DataFrame, checks: di
     batches = min(counts.size // 2, MOST_BATCHES)
     mean, low, high = batch_interval(counts, batches=batches)
     checks["in flight, sampled"] = {"mean": mean, "low": low, "high": high, "samples": int(counts.size)}
-    error = (high - low) / 2 / float(stdtrit(batches - 1, 0.975))
+    error = (high - low) / 2 / student_quantile(0.975, batches - 1)
     tolerance = max(LAW_TOLERANCE, RATE_SIGMAS * error / mean) if mean else float("inf")
     number = system.value("throughput") * float((inside["done_s"] - inside["intended_s"]).mean() or 0.0)  # type: ignore[arg-type]
     return [Finding("Little's law", "", "", (), mean, number, mean / number - 1, tolerance)]

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
+from sojourn.batch_means import student_quantile
 from sojourn.rank import rank_correlation
 
 BATCH = 5
@@ -51,7 +51,7 @@ def warm_up(values: NDArray[np.float64], batches: int = TREND_BATCHES, level: fl
     means = values[values.size - length * batches :].reshape(batches, length).mean(axis=1)
     error = np.sqrt(means.var(ddof=1) * length * (1 / first + 1 / rest))
     apart = abs(values[:first].mean() - values[first:].mean())
-    return first if apart > stdtrit(batches - 1, 1 - level / 2) * error else 0
+    return first if apart > student_quantile(1 - level / 2, batches - 1) * error else 0
 
 
 def at_edge(cut: float, size: float) -> bool:

@@ -40,9 +40,9 @@ impl Control {
             }
             let Some(breakdowns) = &s.breakdowns else { continue };
             for server in 0..s.servers {
-                let source = |what, distribution| Source {
-                    sampler: Sampler::new(distribution),
-                    stream: sources::stream(config, what, &s.name, &server.to_string()),
+                let source = |what, distribution| {
+                    let stream = sources::stream(config, what, &s.name, &server.to_string());
+                    Source::new(Sampler::new(distribution), stream)
                 };
                 controls.push(Control::Server {
                     station,

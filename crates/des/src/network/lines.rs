@@ -3,7 +3,6 @@
 use super::cells::{Cell, Sums};
 use super::config::{self, Kind};
 use super::sources::Source;
-use sojourn_dist::Sampler;
 use std::collections::VecDeque;
 
 /// Who comes to a station, s.
@@ -80,7 +79,7 @@ impl Line {
         self.work_s.clear();
         self.work_s.resize(self.guests.len(), 0.0);
         if let Some(source) = source {
-            draw(source, &mut self.work_s);
+            source.fill(&mut self.work_s);
         }
         let sum: f64 = self.guests.iter().map(|g| g.time_s - start_s).sum();
         cell.come_many(self.guests.len(), sum);
@@ -160,15 +159,6 @@ impl Line {
         let ended = self.done.partition_point(|v| v.end_s < end_s);
         self.running.extend(self.done.drain(ended..));
     }
-}
-
-fn draw(source: &mut Source, work_s: &mut [f64]) {
-    let mut stream = source.stream.clone();
-    match &source.sampler {
-        Sampler::Exponential(mean) => work_s.iter_mut().for_each(|w| *w = mean * stream.quick_exponential()),
-        other => work_s.iter_mut().for_each(|w| *w = other.draw(&mut stream)),
-    }
-    source.stream = stream;
 }
 
 #[inline]

@@ -4,18 +4,58 @@ use super::calendar::Heap;
 use super::config::{Class, Config};
 use sojourn_dist::{Sampler, Stream, Times};
 
-/// A distribution and the stream that it is drawn with.
+/// Values that are drawn at once.
+const BLOCK: usize = 64;
+
+/// A distribution and the stream that it is drawn with, which nothing else draws from: so values are drawn in blocks, in a loop
+/// that keeps the stream in registers, and come in the same order as one by one.
 #[derive(Debug, Clone)]
 pub struct Source {
-    pub sampler: Sampler,
-    pub stream: Stream,
+    sampler: Sampler,
+    stream: Stream,
+    block: Vec<f64>,
+    /// The next of the block.
+    next: usize,
 }
 
 impl Source {
-    #[inline]
-    pub fn draw(&mut self) -> f64 {
-        self.sampler.draw(&mut self.stream)
+    pub fn new(sampler: Sampler, stream: Stream) -> Source {
+        Source { sampler, stream, block: Vec::new(), next: 0 }
     }
+
+    #[inline(always)]
+    pub fn draw(&mut self) -> f64 {
+        match self.block.get(self.next) {
+            Some(value) => {
+                self.next += 1;
+                *value
+            }
+            None => self.refill(),
+        }
+    }
+
+    /// The first of the next block.
+    #[inline(never)]
+    fn refill(&mut self) -> f64 {
+        self.block.resize(BLOCK, 0.0);
+        self.next = 1;
+        fill(&self.sampler, &mut self.stream, &mut self.block);
+        self.block[0]
+    }
+
+    /// Many at once; not to be mixed with `draw`.
+    pub fn fill(&mut self, values: &mut [f64]) {
+        fill(&self.sampler, &mut self.stream, values);
+    }
+}
+
+fn fill(sampler: &Sampler, stream: &mut Stream, values: &mut [f64]) {
+    let mut own = stream.clone();
+    match sampler {
+        Sampler::Exponential(mean) => values.iter_mut().for_each(|v| *v = mean * own.quick_exponential()),
+        other => values.iter_mut().for_each(|v| *v = other.draw(&mut own)),
+    }
+    *stream = own;
 }
 
 /// Who thinks in a class, and when each will have thought.
@@ -55,7 +95,7 @@ pub fn slots(
 pub fn thinks(config: &Config) -> Vec<Option<Think>> {
     let think = |class: &Class| {
         let sampler = Sampler::new(class.think.as_ref()?);
-        let source = Source { sampler, stream: stream(config, "think", "", &class.name) };
+        let source = Source::new(sampler, stream(config, "think", "", &class.name));
         Some(Think { source, thinking: Heap::default() })
     };
     config.classes.iter().map(think).collect()
@@ -72,7 +112,7 @@ pub fn services(config: &Config) -> Vec<Option<Source>> {
     rows.flat_map(|(s, row)| {
         config.classes.iter().zip(row).map(|(c, d)| {
             let sampler = Sampler::new(d.as_ref()?);
-            Some(Source { sampler, stream: stream(config, "service", &s.name, &c.name) })
+            Some(Source::new(sampler, stream(config, "service", &s.name, &c.name)))
         })
     })
     .collect()

@@ -11,9 +11,11 @@ impl Lane<'_> {
     /// Takes up what is due, at most `TAKE_MAX`; the clock is read for each, as a send can take long.
     pub(super) fn take_due(&mut self) {
         for _ in 0..TAKE_MAX {
+            let Some(due_s) = self.source.next_due_s().filter(|_| self.stopped_s.is_none()) else {
+                return;
+            };
             let now = now_s();
-            let due = self.source.next_due_s().is_some_and(|due_s| due_s <= now);
-            if !due || self.stopped_s.is_some() {
+            if due_s > now {
                 return;
             }
             let Some((intended_s, user)) = self.source.take() else {
@@ -47,7 +49,7 @@ impl Lane<'_> {
         let pool = self.targets[request.target].pool;
         self.timeouts.push(request.intended_s + self.shared.config.timeout_s, pool);
         match self.pools[pool].take_idle(&mut self.choose_connection) {
-            Some(slot) => self.send(slot, request),
+            Some(slot) => self.send(slot, request, request.taken_s),
             None if self.pools[pool].waiting.len() as u64 >= self.shared.config.waiting_limit => {
                 self.finish_unsent(request, Failure::Unsent, request.taken_s);
             }
@@ -66,20 +68,21 @@ impl Lane<'_> {
         conn.phase = Phase::Idle;
         let pool = &mut self.pools[conn.pool];
         match pool.waiting.pop_front() {
-            Some(request) => self.send(slot, request),
+            Some(request) => self.send(slot, request, now_s()),
             None => pool.put_idle(slot),
         }
     }
 
-    fn send(&mut self, slot: usize, mut request: Request) {
+    fn send(&mut self, slot: usize, mut request: Request, now: f64) {
         let Some(conn) = &mut self.slots[slot] else {
             return;
         };
         let target = &mut self.targets[request.target];
+        request.sent_s = now;
         if let (Some(traffic), Some(exchange)) = (&mut self.traffic, &mut conn.exchange) {
             traffic.compose(&request, &target.request, exchange);
+            request.sent_s = now_s();
         }
-        request.sent_s = now_s();
         let unbroken = conn.begin(request, target);
         self.account.sent += 1;
         self.timeouts.sent(request.sequence, slot);
