@@ -6,6 +6,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +36,11 @@ def server() -> Iterator[Memcached]:
     started = Memcached()
     yield started
     started.close()
+
+
+def resident_bytes(proxy: Proxy, what: str = "VmRSS") -> int:
+    status = Path(f"/proc/{proxy.worker.process.pid}/status").read_text()
+    return int(status.split(f"{what}:")[1].split()[0]) * 1024
 
 
 class SlowServer:
@@ -92,3 +99,50 @@ def test_the_response_time_ends_when_the_answer_is_written(start: Start, server:
         time.sleep(0.1)
     response = proxy.stop()["response"]
     assert response["count"] == 13 and response["max_s"] > 0.4
+
+
+def test_one_clients_requests_do_not_fill_the_connection_to_a_server(start: Start) -> None:
+    """A server answers one request a millisecond; who asks once is not behind all that another asked before."""
+    slow = SlowServer(0.001)
+    proxy = start([slow])
+    with proxy.talk() as flood, proxy.talk() as polite:
+        flood.say(b"get x\r\n" * 1000)
+        assert flood.line() == b"END\r\n"
+        assert polite.ask(b"get x\r\n") == b"END\r\n"
+        flood.socket.setblocking(False)
+        heard = flood.heard + flood.socket.recv(1 << 20)
+        assert heard.count(b"END") < 300
+    slow.close()
+
+
+LIMIT, SLACK = 64 << 20, 40 << 20
+
+
+@needs_memcached
+def test_answers_that_nobody_takes_stay_within_the_limit(start: Start) -> None:
+    """From three servers, so that most come out of their order."""
+    servers = [Memcached() for _ in range(3)]
+    proxy = start(servers, memory_bytes=LIMIT)
+    with proxy.talk() as talk:
+        assert talk.ask(b"set big 0 0 1000000\r\n" + bytes(1_000_000) + b"\r\n") == b"STORED\r\n"
+        before = resident_bytes(proxy)
+        talk.say(b"get big\r\n" * 1000)
+        time.sleep(1.0)
+        assert resident_bytes(proxy, "VmHWM") - before < LIMIT + SLACK
+    for server in servers:
+        server.close()
+
+
+@needs_memcached
+def test_requests_that_wait_stay_within_the_limit(start: Start, server: Memcached) -> None:
+    """Sets of 1 MB to a server that takes none."""
+    proxy = start([server], memory_bytes=LIMIT, timeout_s=30.0)
+    before = resident_bytes(proxy)
+    with proxy.talk() as talk:
+        server.freeze()
+        talk.socket.settimeout(1.0)
+        with suppress(TimeoutError):
+            for _ in range(200):
+                talk.say(b"set big 0 0 1000000\r\n" + bytes(1_000_000) + b"\r\n")
+        assert resident_bytes(proxy, "VmHWM") - before < LIMIT + SLACK
+        server.thaw()

@@ -41,6 +41,12 @@ impl Gather {
         self.waiting == 1 && !self.any && self.parts.is_empty()
     }
 
+    /// Bytes kept.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.reply.len() + self.parts.iter().map(Vec::len).sum::<usize>()
+    }
+
     pub fn add(&mut self, part: usize, reply: Reply, bytes: &[u8]) {
         self.waiting -= 1;
         let rank = rank(reply);

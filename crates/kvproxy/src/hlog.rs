@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use sojourn_record::WriteError;
 use sojourn_serving::times::UNIT_NS;
 
-use crate::own::Own;
+use crate::histograms::Histograms;
 use crate::ServeError;
 
 const HEADER: &str = "Times in ns over the whole run: untagged from received to answered, Tag=queue from received to sent to a \
@@ -36,7 +36,7 @@ pub(crate) fn date() -> SystemTime {
 pub(crate) fn write(
     path: &str,
     file: File,
-    own: &Own,
+    histograms: &Histograms,
     begun: SystemTime,
     lasted: Duration,
 ) -> Result<(), ServeError> {
@@ -46,9 +46,11 @@ pub(crate) fn write(
     builder.add_comment("[Histogram log format version 1.3]").add_comment(HEADER);
     builder.with_start_time(begun).with_max_value_divisor(1e6);
     let mut log = builder.begin_log_with(&mut file, &mut serializer).map_err(|e| error(path, e))?;
-    for (units, tag) in
-        [(&own.response, None), (&own.queue, Tag::new("queue")), (&own.service, Tag::new("service"))]
-    {
+    for (units, tag) in [
+        (&histograms.response, None),
+        (&histograms.queue, Tag::new("queue")),
+        (&histograms.service, Tag::new("service")),
+    ] {
         let histogram = in_ns(units).map_err(failed)?;
         log.write_histogram(&histogram, Duration::ZERO, lasted, tag).map_err(|e| failed(e.to_string()))?;
     }
@@ -73,11 +75,11 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_on_the_way_to_ns() {
-        let mut own = Own::new();
+        let mut histograms = Histograms::new();
         for ns in [0, 40_000, 123_456, 7_000_000, 61_000_000_000_000] {
-            record(&mut own.response, ns);
+            record(&mut histograms.response, ns);
         }
-        let found = in_ns(&own.response).expect("bounds are fine");
+        let found = in_ns(&histograms.response).expect("bounds are fine");
         assert_eq!(found.len(), 5);
         assert!((found.value_at_quantile(0.6) as f64 / 123_456.0 - 1.0).abs() < 2e-3);
     }

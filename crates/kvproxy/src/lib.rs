@@ -10,23 +10,23 @@
 //! watches the clock, closes). What it has in common with other services is in `sojourn_serving`.
 #![forbid(unsafe_code)]
 
+mod acceptor;
 mod bins;
-mod buffer;
 mod config;
 mod direct;
-mod door;
 mod error;
+mod exposition;
 mod gather;
+mod histograms;
 mod hlog;
+mod limits;
 mod log;
-mod own;
 mod route;
-mod rules;
 mod serve;
+mod shared;
 mod staged;
 mod stats;
 mod summary;
-mod tell;
 
 pub use config::{Config, Design};
 pub use error::ServeError;

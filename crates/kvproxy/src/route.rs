@@ -23,9 +23,9 @@ pub(crate) const KINDS: [&str; 9] =
 
 /// Where a request goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Target {
     /// To one server, the next that is up.
-    One,
+    Any,
     /// To the first server: its unique numbers are the ones that clients know.
     First,
     /// To all, or to none while one is down.
@@ -33,7 +33,7 @@ pub(crate) enum Way {
     /// To the first server, and when that has stored it, as a `set` to the others.
     Guarded,
     /// Answered here.
-    Own,
+    Local,
     /// No answer; the connection ends.
     Quit,
 }
@@ -42,7 +42,7 @@ pub(crate) enum Way {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Route {
     pub kind: Kind,
-    pub way: Way,
+    pub target: Target,
     pub shape: ReplyKind,
     pub answered: bool,
     /// Keys asked for.
@@ -51,31 +51,31 @@ pub(crate) struct Route {
 
 pub(crate) fn route(request: &Request<'_>) -> Route {
     use Kind::{Admin, Arithmetic, Delete, Get, MultiGet, Set, Store, Touch};
-    let (kind, way, shape) = match request {
+    let (kind, target, shape) = match request {
         Request::Get { cas, touch, keys } => {
             let kind = if keys.iter().nth(1).is_some() { MultiGet } else { Get };
-            let way = if touch.is_some() {
-                Way::All
+            let target = if touch.is_some() {
+                Target::All
             } else if *cas {
-                Way::First
+                Target::First
             } else {
-                Way::One
+                Target::Any
             };
-            (kind, way, ReplyKind::Values)
+            (kind, target, ReplyKind::Values)
         }
-        Request::Store { verb: Verb::Set, .. } => (Set, Way::All, ReplyKind::Line),
-        Request::Store { verb: Verb::Cas, .. } => (Store, Way::Guarded, ReplyKind::Line),
-        Request::Store { .. } => (Store, Way::All, ReplyKind::Line),
-        Request::Delete { .. } => (Delete, Way::All, ReplyKind::Line),
-        Request::Arithmetic { .. } => (Arithmetic, Way::All, ReplyKind::Line),
-        Request::Touch { .. } => (Touch, Way::All, ReplyKind::Line),
-        Request::FlushAll { .. } | Request::Verbosity { .. } => (Admin, Way::All, ReplyKind::Line),
-        Request::Version => (Admin, Way::One, ReplyKind::Line),
-        Request::Stats { .. } => (Admin, Way::Own, ReplyKind::Stats),
-        Request::Quit => (Admin, Way::Quit, ReplyKind::Line),
+        Request::Store { verb: Verb::Set, .. } => (Set, Target::All, ReplyKind::Line),
+        Request::Store { verb: Verb::Cas, .. } => (Store, Target::Guarded, ReplyKind::Line),
+        Request::Store { .. } => (Store, Target::All, ReplyKind::Line),
+        Request::Delete { .. } => (Delete, Target::All, ReplyKind::Line),
+        Request::Arithmetic { .. } => (Arithmetic, Target::All, ReplyKind::Line),
+        Request::Touch { .. } => (Touch, Target::All, ReplyKind::Line),
+        Request::FlushAll { .. } | Request::Verbosity { .. } => (Admin, Target::All, ReplyKind::Line),
+        Request::Version => (Admin, Target::Any, ReplyKind::Line),
+        Request::Stats { .. } => (Admin, Target::Local, ReplyKind::Stats),
+        Request::Quit => (Admin, Target::Quit, ReplyKind::Line),
     };
     let keys = if let Request::Get { keys, .. } = request { keys.iter().count() } else { 0 };
-    Route { kind, way, shape, answered: request.is_answered(), keys }
+    Route { kind, target, shape, answered: request.is_answered(), keys }
 }
 
 /// The bytes that servers get: as they came, but never with `noreply`: what is not answered cannot be checked, and a

@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::bins::{steps, STEP_NS};
-use crate::own::Own;
+use crate::histograms::Histograms;
 use crate::route::KINDS;
 use crate::stats::{Count, Stats};
 use crate::Config;
@@ -106,7 +106,7 @@ fn threads(all: &[&Stats], cpu_s: &[Option<f64>]) -> Vec<ThreadSummary> {
 pub(crate) fn summary(
     config: &Config,
     all: &[&Stats],
-    own: &Own,
+    histograms: &Histograms,
     seconds: f64,
     cpu_s: &[Option<f64>],
 ) -> Summary {
@@ -132,9 +132,9 @@ pub(crate) fn summary(
         turned_away: sum(|s| &s.turned_away),
         throughput: completions as f64 / seconds.max(1e-9),
         queue_length: sum(|s| &s.queue_seen) as f64 / arrivals.max(1) as f64,
-        response: times(&own.response, sum(|s| &s.response_ns)),
-        queue: times(&own.queue, sum(|s| &s.queue_ns)),
-        service: times(&own.service, sum(|s| &s.service_ns)),
+        response: times(&histograms.response, sum(|s| &s.response_ns)),
+        queue: times(&histograms.queue, sum(|s| &s.queue_ns)),
+        service: times(&histograms.service, sum(|s| &s.service_ns)),
         bin_s: s(STEP_NS),
         bins,
         overflow,

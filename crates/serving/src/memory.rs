@@ -1,6 +1,7 @@
 //! One limit over what all clients together make a service hold.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 
 /// Bytes held, of those that may be.
 #[derive(Debug)]
@@ -46,6 +47,42 @@ impl Memory {
     }
 }
 
+/// What one holder has of the limit: given back when it is dropped.
+#[derive(Debug)]
+pub struct Charge {
+    memory: Arc<Memory>,
+    held: usize,
+}
+
+impl Charge {
+    /// Of nothing.
+    #[must_use]
+    pub fn new(memory: &Arc<Memory>) -> Self {
+        Self { memory: Arc::clone(memory), held: 0 }
+    }
+
+    /// Becomes so large; false, and as before, where the limit does not allow it.
+    #[inline]
+    pub fn resize(&mut self, bytes: usize) -> bool {
+        (self.held == 0 && bytes <= self.memory.free) || self.memory.change(&mut self.held, bytes)
+    }
+
+    /// For bytes that are there already: counts them even above the limit, so that others get no more.
+    #[inline]
+    pub fn set(&mut self, bytes: usize) {
+        if !self.resize(bytes) {
+            self.memory.used.fetch_add(bytes - self.held, Ordering::Relaxed);
+            self.held = bytes;
+        }
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.memory.give(self.held);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +106,18 @@ mod tests {
         assert!(!memory.change(&mut two, 1 << 17) && two == 0);
         assert!(memory.change(&mut one, 0) && memory.change(&mut two, 1 << 17));
         assert_eq!(memory.used.load(Ordering::Relaxed), 1 << 17);
+    }
+
+    #[test]
+    fn a_charge_is_given_back_when_its_holder_ends() {
+        let memory = Arc::new(Memory::new(100, 10));
+        {
+            let (mut one, mut two) = (Charge::new(&memory), Charge::new(&memory));
+            assert!(one.resize(10) && one.held == 0 && one.resize(80) && !two.resize(30) && two.held == 0);
+            two.set(30);
+            assert_eq!(memory.used.load(Ordering::Relaxed), 110, "it is there, so it counts");
+            assert!(!one.resize(81) && one.resize(20) && one.resize(60));
+        }
+        assert_eq!(memory.used.load(Ordering::Relaxed), 0);
     }
 }

@@ -1,17 +1,70 @@
 //! `direct`: event loops that parse, forward and answer, each with its own connection to every server.
 //!
-//! - `lane`   one loop: events, time, its end
-//! - `begin`  a client's bytes to requests under way
-//! - `finish` a server's answer to a client's
-//! - `post`   how a loop is given connections
+//! - `event_loop` one loop: events, turns, time, its end
+//! - `requests`   a client's bytes to requests under way
+//! - `replies`    a server's answer to a client's
+//! - `clients`    clients come, are written to, and leave
 //! - `client`, `server` the two sides' connections
+//! - `mailbox`    how a loop is given connections
 
-mod begin;
 mod client;
-mod finish;
-mod lane;
-mod post;
+mod clients;
+mod event_loop;
+mod mailbox;
+mod replies;
+mod requests;
 mod server;
 
-pub(crate) use lane::Lane;
-pub(crate) use post::Post;
+use std::io;
+use std::net::TcpListener;
+use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::thread::Scope;
+
+use event_loop::EventLoop;
+use mailbox::Mailbox;
+
+use crate::acceptor::Acceptor;
+use crate::log::Log;
+use crate::shared::{connect, join, watch, Shared, Total};
+use crate::ServeError;
+use sojourn_record::clock::now;
+use sojourn_serving::{spawn, system, TICK};
+
+/// Serves until `stop` is set and all that was taken up is answered.
+pub(crate) fn serve<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    shared: &'scope Shared<'scope>,
+    listener: TcpListener,
+    log: Option<Log>,
+    ready: &mut dyn FnMut(),
+    stop: &AtomicBool,
+) -> Result<Total, ServeError> {
+    let mailboxes: io::Result<Vec<Mailbox>> = (0..shared.config.threads).map(|_| Mailbox::new()).collect();
+    let mailboxes: Vec<_> = mailboxes.map_err(system("epoll"))?.into_iter().map(Arc::new).collect();
+    let mut loops = Vec::new();
+    for (thread, mailbox) in mailboxes.iter().enumerate() {
+        loops.push(EventLoop::new(shared, Arc::clone(mailbox), thread, connect(shared)?)?);
+    }
+    let mut handles = Vec::new();
+    for (thread, one) in loops.into_iter().enumerate() {
+        handles.push(spawn(scope, shared.stats[thread + 1].name.clone(), move || one.run())?);
+    }
+    let mut acceptor = Acceptor::new(listener)?;
+    shared.stats[0].begin();
+    ready();
+    let mut turn = 0;
+    let watched = watch(shared, stop, &handles, log, &mut || {
+        acceptor.wait(TICK);
+        while let Some(stream) = acceptor.accept(shared) {
+            turn = (turn + 1) % mailboxes.len();
+            mailboxes[turn].give(stream).map_err(system("a wake-up"))?;
+        }
+        Ok(())
+    });
+    shared.stats[0].end();
+    shared.stop();
+    let total = join(shared, handles)?;
+    watched?.map_or(Ok(()), |mut log| log.period(&shared.all(), now()))?;
+    Ok(total)
+}

@@ -8,10 +8,9 @@ use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
 
-use crate::buffer::{Fill, Inbox, Outbox};
+use crate::limits::{FIRST_PAUSE, LONGEST_PAUSE, REQUEST_WORK, WINDOW_BYTES, WINDOW_WORK};
+use sojourn_serving::{Charge, Fill, Inbox, Outbox};
 
-const FIRST_PAUSE: u64 = 1_000_000;
-const LONGEST_PAUSE: u64 = 2_000_000_000;
 const PROBE: &[u8] = b"version\r\n";
 
 /// An answer that is awaited: whose request it belongs to.
@@ -22,8 +21,18 @@ pub(super) struct Pending {
     pub slot: u32,
     pub part: u8,
     pub shape: ReplyKind,
+    /// Keys asked for; 1 for other requests.
+    pub keys: u32,
+    /// Bytes of the request and, expected, of its answer.
+    pub bytes: u32,
     /// When it was sent, ns.
     pub since: u64,
+}
+
+impl Pending {
+    fn work(&self) -> usize {
+        REQUEST_WORK + self.keys as usize
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,18 +60,33 @@ pub(super) struct Server {
     out: Outbox,
     pub inbox: Inbox,
     scan: Option<ReplyScan>,
-    pub pending: VecDeque<Pending>,
+    pending: VecDeque<Pending>,
+    /// Sums over `pending`.
+    work: usize,
+    bytes: usize,
     /// How many of the last pending ones are not stamped as sent.
     unsent: usize,
     /// When it last said something.
     heard: u64,
     pause: u64,
     most_bytes: usize,
+    charge: Charge,
+    /// In need of writing.
     pub dirty: bool,
+    /// Whether the socket may have more.
+    pub readable: bool,
+    /// Whether it said that it will send no more.
+    pub hung_up: bool,
 }
 
 impl Server {
-    pub fn new(address: SocketAddr, token: Token, stream: TcpStream, most_bytes: usize) -> Self {
+    pub fn new(
+        address: SocketAddr,
+        token: Token,
+        stream: TcpStream,
+        most_bytes: usize,
+        charge: Charge,
+    ) -> Self {
         Self {
             address,
             token,
@@ -72,11 +96,16 @@ impl Server {
             inbox: Inbox::default(),
             scan: None,
             pending: VecDeque::new(),
+            work: 0,
+            bytes: 0,
             unsent: 0,
             heard: 0,
             pause: FIRST_PAUSE,
             most_bytes,
+            charge,
             dirty: false,
+            readable: false,
+            hung_up: false,
         }
     }
 
@@ -92,6 +121,12 @@ impl Server {
         self.state == State::Up
     }
 
+    /// Whether a client that has requests under way may send it another: what is behind them must not wait for long.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.work < WINDOW_WORK && self.bytes < WINDOW_BYTES
+    }
+
     /// Whether so much is waiting to be sent to it that memory is at risk.
     pub fn is_behind(&self) -> bool {
         self.out.len() >= self.most_bytes
@@ -101,7 +136,10 @@ impl Server {
     #[inline]
     pub fn take(&mut self, pending: Pending) -> &mut Vec<u8> {
         self.pending.push_back(pending);
+        self.work += pending.work();
+        self.bytes += pending.bytes as usize;
         self.unsent += 1;
+        self.dirty = true;
         self.out.tail()
     }
 
@@ -113,15 +151,17 @@ impl Server {
             let unsent = std::mem::take(&mut self.unsent);
             self.pending.iter_mut().rev().take(unsent).for_each(|pending| pending.since = now);
             self.out.flush(stream)?;
+            self.charge.set(self.out.size() + self.inbox.size());
         }
         Ok(())
     }
 
     pub fn fill(&mut self, now: u64) -> io::Result<Fill> {
         let Some(stream) = &mut self.stream else { return Ok(Fill::Empty) };
-        let filled = self.inbox.fill(stream);
+        let filled = self.inbox.fill(stream, usize::MAX);
         if matches!(filled, Ok(Fill::Some { .. })) {
             self.heard = now;
+            self.charge.set(self.out.size() + self.inbox.size());
         }
         filled
     }
@@ -139,10 +179,12 @@ impl Server {
         let found = scan.scan(self.inbox.data()).map_err(|_| "answered with no memcached's words")?;
         let Some((reply, length)) = found else { return Ok(None) };
         self.scan = None;
-        Ok(self.pending.pop_front().map(|pending| (pending, reply, length)))
+        let Some(pending) = self.pending.pop_front() else { return Ok(None) };
+        self.work -= pending.work();
+        self.bytes -= pending.bytes as usize;
+        Ok(Some((pending, reply, length)))
     }
 
-    /// What is needed to read the rest of an answer in one piece.
     pub fn is_probing(&self) -> bool {
         matches!(self.state, State::Probing { .. })
     }
@@ -176,7 +218,9 @@ impl Server {
         self.stream = None;
         self.out.clear();
         self.inbox = Inbox::default();
-        (self.scan, self.unsent) = (None, 0);
+        self.charge.set(0);
+        (self.scan, self.unsent, self.work, self.bytes) = (None, 0, 0, 0);
+        (self.readable, self.hung_up) = (false, false);
         self.state = State::Down { retry: now + self.pause };
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         std::mem::take(&mut self.pending)

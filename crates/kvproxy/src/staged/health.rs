@@ -5,28 +5,31 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::serve::Shared;
+use crate::limits::{FIRST_PAUSE, LONGEST_PAUSE};
+use crate::shared::Shared;
 use sojourn_record::clock::now;
 use sojourn_serving::TICK;
 
-const FIRST_PAUSE: u64 = 1_000_000;
-const LONGEST_PAUSE: u64 = 2_000_000_000;
 const LONGEST_PROBE_S: f64 = 0.5;
 const LONGEST_VERSION: usize = 256;
 
 #[derive(Debug)]
-struct One {
+struct ServerHealth {
     up: AtomicBool,
     /// How often it went down: a connection from before is not to be used.
     epoch: AtomicU64,
 }
 
 #[derive(Debug)]
-pub(super) struct Health(Vec<One>);
+pub(super) struct Health(Vec<ServerHealth>);
 
 impl Health {
     pub fn new(servers: usize) -> Self {
-        Self((0..servers).map(|_| One { up: AtomicBool::new(true), epoch: AtomicU64::new(0) }).collect())
+        Self(
+            (0..servers)
+                .map(|_| ServerHealth { up: AtomicBool::new(true), epoch: AtomicU64::new(0) })
+                .collect(),
+        )
     }
 
     pub fn is_up(&self, server: usize) -> bool {

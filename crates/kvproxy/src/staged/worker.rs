@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use sojourn_memproto::{parse, Limits, Reply, ReplyKind, Request, Step};
 
+use super::client::Responder;
 use super::health::Health;
-use super::line::{Job, Line};
-use super::link::Link;
-use super::patron::Scribe;
+use super::queue::{Job, JobQueue};
+use super::resume::Resume;
+use super::server::ServerConnection;
 use crate::gather::{rank, Gather, ERROR};
-use crate::own::Own;
-use crate::route::{shard, Way};
-use crate::rules::{most_reply_bytes, refusal, ONLY_FIRST};
-use crate::serve::Shared;
+use crate::histograms::Histograms;
+use crate::limits::{most_reply_bytes, refusal, ONLY_FIRST};
+use crate::route::{shard, Target};
+use crate::shared::Shared;
 use crate::stats::Stats;
 use sojourn_record::clock::{now, ns};
 use sojourn_serving::times::record;
@@ -25,9 +26,10 @@ pub(super) struct Worker<'a> {
     shared: &'a Shared<'a>,
     stats: &'a Stats,
     health: Arc<Health>,
-    line: Arc<Line>,
-    links: Vec<Link>,
-    own: Own,
+    queue: Arc<JobQueue>,
+    resume: Arc<Resume>,
+    servers: Vec<ServerConnection>,
+    histograms: Histograms,
     limits: Limits,
     timeout: u64,
     bytes: Vec<u8>,
@@ -37,22 +39,35 @@ impl<'a> Worker<'a> {
     pub fn new(
         shared: &'a Shared<'a>,
         health: Arc<Health>,
-        line: Arc<Line>,
+        queue: Arc<JobQueue>,
+        resume: Arc<Resume>,
         me: usize,
         servers: Vec<TcpStream>,
     ) -> Self {
         let config = shared.config;
-        let links = servers.into_iter().map(|stream| Link::new(stream, most_reply_bytes(config))).collect();
+        let most_bytes = most_reply_bytes(config);
+        let servers = servers.into_iter().map(|stream| ServerConnection::new(stream, most_bytes)).collect();
         let timeout = ns(config.timeout_s);
         let stats = &shared.stats[me + 1];
         let limits = config.limits();
-        Self { shared, stats, health, line, links, own: Own::new(), limits, timeout, bytes: Vec::new() }
+        Self {
+            shared,
+            stats,
+            health,
+            queue,
+            resume,
+            servers,
+            histograms: Histograms::new(),
+            limits,
+            timeout,
+            bytes: Vec::new(),
+        }
     }
 
     /// Serves until the queue is closed and empty.
-    pub fn run(mut self) -> Own {
+    pub fn run(mut self) -> Histograms {
         self.stats.begin();
-        while let Some((patron, job)) = self.line.take() {
+        while let Some((client, job)) = self.queue.take() {
             let taken = now();
             let gather = self.serve(&job, taken);
             let mut bytes = std::mem::take(&mut self.bytes);
@@ -62,34 +77,29 @@ impl<'a> Worker<'a> {
                 self.stats.hits.add(gather.found as u64);
                 self.stats.misses.add(job.route.keys.saturating_sub(gather.found) as u64);
             }
-            let Self { shared, stats, line, own, .. } = &mut self;
-            patron.served(
-                &job,
-                gather.rank,
-                &bytes,
-                &mut Scribe { stats, own, memory: &shared.memory, line },
-            );
+            let Self { stats, queue, resume, histograms, .. } = &mut self;
+            client.served(&job, gather.rank, &bytes, &mut Responder { stats, histograms, queue, resume });
             self.stats.busy_ns.add(now() - taken);
             bytes.shrink_to(1 << 18);
             self.bytes = bytes;
         }
         self.stats.end();
-        self.own
+        self.histograms
     }
 
     fn serve(&mut self, job: &Job, taken: u64) -> Gather {
-        let all = self.links.len();
-        if let Some(refusal) = refusal(job.route.way, self.health.ups(), all, self.health.is_up(0)) {
+        let all = self.servers.len();
+        if let Some(refusal) = refusal(job.route.target, self.health.ups(), all, self.health.is_up(0)) {
             return error(refusal);
         }
-        let gather = match job.route.way {
-            Way::One if self.shared.config.sharded && job.route.keys > 1 => self.shares(job),
-            Way::One => match self.next() {
+        let gather = match job.route.target {
+            Target::Any if self.shared.config.sharded && job.route.keys > 1 => self.shares(job),
+            Target::Any => match self.next() {
                 Some(server) => self.ask(server..server + 1, &job.bytes, job.route.shape),
-                None => error(crate::rules::NO_SERVER),
+                None => error(crate::limits::NO_SERVER),
             },
-            Way::First => self.ask(0..1, &job.bytes, job.route.shape),
-            Way::Guarded => {
+            Target::First => self.ask(0..1, &job.bytes, job.route.shape),
+            Target::Guarded => {
                 let first = self.ask(0..1, &job.bytes, job.route.shape);
                 if first.rank > 0 || all == 1 {
                     first
@@ -105,8 +115,8 @@ impl<'a> Worker<'a> {
         self.stats.served.add(1);
         self.stats.queue_ns.add(queue);
         self.stats.service_ns.add(service);
-        record(&mut self.own.queue, queue);
-        record(&mut self.own.service, service);
+        record(&mut self.histograms.queue, queue);
+        record(&mut self.histograms.service, service);
         gather
     }
 
@@ -127,15 +137,15 @@ impl<'a> Worker<'a> {
     /// A multi-get in shares, one for each server that is up.
     fn shares(&mut self, job: &Job) -> Gather {
         // One turn for all shares: with a turn for each, other workers' turns in between give one server two of them.
-        let (all, first) = (self.links.len(), self.shared.turn.fetch_add(1, Ordering::Relaxed));
+        let (all, first) = (self.servers.len(), self.shared.turn.fetch_add(1, Ordering::Relaxed));
         let turns = (0..all).map(|k| first.wrapping_add(k) % all).filter(|one| self.health.is_up(*one));
         let servers: Vec<usize> = turns.take(job.route.keys).collect();
         let parts = servers.len();
         if parts == 0 {
-            return error(crate::rules::NO_SERVER);
+            return error(crate::limits::NO_SERVER);
         }
         let Step::Done { request: Request::Get { keys, .. }, .. } = parse(&job.bytes, &self.limits) else {
-            return error(crate::rules::NO_SERVER);
+            return error(crate::limits::NO_SERVER);
         };
         let mut gather = Gather::new(parts, parts > 1);
         let (start, mut asked, mut bytes) = (now(), Vec::with_capacity(parts), Vec::new());
@@ -154,7 +164,7 @@ impl<'a> Worker<'a> {
 
     /// The next server that is up, by turns over all workers.
     fn next(&self) -> Option<usize> {
-        let all = self.links.len();
+        let all = self.servers.len();
         (0..all)
             .map(|_| self.shared.turn.fetch_add(1, Ordering::Relaxed) % all)
             .find(|one| self.health.is_up(*one))
@@ -163,22 +173,22 @@ impl<'a> Worker<'a> {
     /// Whether it was sent; else the answer is an error.
     fn send(&mut self, server: usize, bytes: &[u8], gather: &mut Gather, part: usize) -> bool {
         self.stats.servers[server].requests.add(1);
-        let (epoch, link) = (self.health.epoch(server), &mut self.links[server]);
-        if link.stream.is_none() || link.epoch != epoch {
+        let (epoch, connection) = (self.health.epoch(server), &mut self.servers[server]);
+        if connection.stream.is_none() || connection.epoch != epoch {
             let patience = Duration::from_secs_f64(self.shared.config.connect_timeout_s);
             let opened = TcpStream::connect_timeout(&self.shared.addresses[server], patience)
                 .and_then(|stream| stream.set_nodelay(true).map(|()| stream));
             self.stats.servers[server].reconnects.add(1);
             match opened {
-                Ok(stream) => link.open(stream, epoch),
+                Ok(stream) => connection.open(stream, epoch),
                 Err(_) => {
-                    link.epoch = epoch;
+                    connection.epoch = epoch;
                     self.fail(server, "cannot be reached", gather, part);
                     return false;
                 }
             }
         }
-        let sent = self.links[server].send(bytes, self.timeout);
+        let sent = self.servers[server].send(bytes, self.timeout);
         if let Err(why) = sent {
             self.fail(server, why, gather, part);
         }
@@ -186,16 +196,16 @@ impl<'a> Worker<'a> {
     }
 
     fn hear(&mut self, server: usize, shape: ReplyKind, start: u64, gather: &mut Gather, part: usize) {
-        let link = &mut self.links[server];
-        match link.receive(shape, start + self.timeout, self.timeout) {
+        let connection = &mut self.servers[server];
+        match connection.receive(shape, start + self.timeout, self.timeout) {
             Ok((reply, length)) => {
                 let stats = &self.stats.servers[server];
                 stats.replies.add(1);
                 stats.service_ns.add(now() - start);
                 stats.errors.add(u64::from(rank(reply) == ERROR));
-                gather.add(part, reply, link.data(length));
-                if link.consume(length).is_err() {
-                    link.stream = None;
+                gather.add(part, reply, connection.data(length));
+                if connection.consume(length).is_err() {
+                    connection.stream = None;
                 }
             }
             Err(why) => self.fail(server, why, gather, part),
@@ -204,8 +214,8 @@ impl<'a> Worker<'a> {
 
     /// The connection is dropped, so that a late answer reaches nobody.
     fn fail(&mut self, server: usize, why: &str, gather: &mut Gather, part: usize) {
-        self.links[server].stream = None;
-        self.health.failed(server, self.links[server].epoch);
+        self.servers[server].stream = None;
+        self.health.failed(server, self.servers[server].epoch);
         self.stats.servers[server].errors.add(1);
         let line = format!("SERVER_ERROR server {} {why}\r\n", self.shared.addresses[server]);
         gather.add(part, Reply::Error, line.as_bytes());

@@ -10,21 +10,25 @@ pub(super) const WAKE: Token = Token(usize::MAX);
 
 /// The epoll is taken by the loop when it is made.
 #[derive(Debug)]
-pub(crate) struct Post {
+pub(crate) struct Mailbox {
     pub poll: Mutex<Option<Poll>>,
-    pub waker: Waker,
-    pub inbox: Mutex<Vec<TcpStream>>,
+    waker: Waker,
+    connections: Mutex<Vec<TcpStream>>,
 }
 
-impl Post {
+impl Mailbox {
     pub fn new() -> io::Result<Self> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKE)?;
-        Ok(Self { poll: Mutex::new(Some(poll)), waker, inbox: Mutex::default() })
+        Ok(Self { poll: Mutex::new(Some(poll)), waker, connections: Mutex::default() })
     }
 
     pub fn give(&self, stream: TcpStream) -> io::Result<()> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
         self.waker.wake()
+    }
+
+    pub fn take(&self) -> Vec<TcpStream> {
+        std::mem::take(&mut self.connections.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

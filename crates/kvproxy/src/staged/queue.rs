@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::patron::Patron;
+use super::client::Client;
 use crate::route::Route;
 
 /// A request with all that a worker needs.
@@ -17,21 +17,28 @@ pub(super) struct Job {
     pub then: Vec<u8>,
 }
 
+impl Job {
+    /// Memory that it holds.
+    pub fn size(&self) -> usize {
+        size_of::<Self>() + self.bytes.capacity() + self.then.capacity()
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
-    jobs: VecDeque<(Arc<Patron>, Job)>,
+    jobs: VecDeque<(Arc<Client>, Job)>,
     closed: bool,
     asleep: usize,
 }
 
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct JobQueue {
     state: Mutex<State>,
     some: Condvar,
     most: usize,
 }
 
-impl Line {
+impl JobQueue {
     pub fn new(most: usize) -> Self {
         Self { state: Mutex::default(), some: Condvar::new(), most }
     }
@@ -40,23 +47,23 @@ impl Line {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a request at the end; its length then, or the request again where the queue is full.
-    pub fn put(&self, patron: &Arc<Patron>, job: Job) -> Result<usize, Job> {
+    /// Puts a request at the end, or gives it back where the queue is full.
+    pub fn put(&self, client: &Arc<Client>, job: Job) -> Result<(), Job> {
         let mut state = self.lock();
         if state.jobs.len() >= self.most {
             return Err(job);
         }
-        state.jobs.push_back((Arc::clone(patron), job));
-        let (length, wake) = (state.jobs.len(), state.asleep > 0);
+        state.jobs.push_back((Arc::clone(client), job));
+        let wake = state.asleep > 0;
         drop(state);
         if wake {
             self.some.notify_one();
         }
-        Ok(length)
+        Ok(())
     }
 
-    /// The first request and how many are left; waits for one; `None` when the queue is closed and empty.
-    pub fn take(&self) -> Option<(Arc<Patron>, Job)> {
+    /// The first request; waits for one; `None` when the queue is closed and empty.
+    pub fn take(&self) -> Option<(Arc<Client>, Job)> {
         let mut state = self.lock();
         loop {
             if let Some(first) = state.jobs.pop_front() {

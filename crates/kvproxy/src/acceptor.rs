@@ -8,20 +8,20 @@ use std::time::Duration;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 
-use crate::serve::Shared;
+use crate::shared::Shared;
 use crate::ServeError;
 use sojourn_serving::system;
 
 const TOO_MANY: &[u8] = b"ERROR Too many open connections\r\n";
 
 /// A listener with an epoll of its own.
-pub(crate) struct Door {
+pub(crate) struct Acceptor {
     poll: Poll,
     events: Events,
     listener: TcpListener,
 }
 
-impl Door {
+impl Acceptor {
     pub fn new(listener: Bound) -> Result<Self, ServeError> {
         let mut listener = TcpListener::from_std(listener);
         let poll = Poll::new().map_err(system("epoll"))?;

@@ -1,4 +1,4 @@
-//! Bytes that arrived and were not used yet, in one piece, in memory that is used again.
+//! Bytes of a connection: those that arrived and were not used yet, and those that are to be written.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -8,34 +8,38 @@ const LEAST_READ: usize = 4096;
 
 /// What one reading brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fill {
+pub enum Fill {
     /// The other side will send nothing more.
     Closed,
     /// Nothing is there now.
     Empty,
-    /// Something, and with `more` perhaps not all of it.
-    Some { more: bool },
+    /// So many bytes, and with `more` perhaps not all.
+    Some { count: usize, more: bool },
 }
 
 /// The start of `bytes` up to `end` has arrived, up to `start` it has been used.
 #[derive(Debug, Default)]
-pub(crate) struct Inbox {
+pub struct Inbox {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
 }
 
 impl Inbox {
+    /// What arrived and was not used yet.
     #[inline]
+    #[must_use]
     pub fn data(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
     /// Memory held.
+    #[must_use]
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
 
+    /// The first `count` bytes have been used.
     #[inline]
     pub fn consume(&mut self, count: usize) {
         self.start += count.min(self.end - self.start);
@@ -63,19 +67,19 @@ impl Inbox {
         }
     }
 
-    /// Reads once.
+    /// Reads once, at most so many bytes.
     ///
     /// # Errors
     /// As `read`, but for what `Fill` says.
-    pub fn fill(&mut self, source: &mut impl Read) -> io::Result<Fill> {
+    pub fn fill(&mut self, source: &mut impl Read, most: usize) -> io::Result<Fill> {
         self.make_room(0);
-        let space = self.bytes.len() - self.end;
+        let space = most.min(self.bytes.len() - self.end);
         loop {
-            return match source.read(&mut self.bytes[self.end..]) {
+            return match source.read(&mut self.bytes[self.end..self.end + space]) {
                 Ok(0) => Ok(Fill::Closed),
                 Ok(count) => {
                     self.end += count;
-                    Ok(Fill::Some { more: count == space })
+                    Ok(Fill::Some { count, more: count == space })
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(Fill::Empty),
@@ -87,7 +91,7 @@ impl Inbox {
 
 /// Bytes to be written, from `at` on; those before it have been.
 #[derive(Debug, Default)]
-pub(crate) struct Outbox {
+pub struct Outbox {
     bytes: Vec<u8>,
     at: usize,
     /// Bytes written since the connection began.
@@ -97,15 +101,18 @@ pub(crate) struct Outbox {
 impl Outbox {
     /// Bytes that are to be written.
     #[inline]
+    #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len() - self.at
     }
 
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Memory held.
+    #[must_use]
     pub fn size(&self) -> usize {
         self.bytes.capacity()
     }
@@ -117,15 +124,18 @@ impl Outbox {
     }
 
     /// Bytes written since the connection began.
+    #[must_use]
     pub fn written(&self) -> u64 {
         self.written
     }
 
     /// What [`Outbox::written`] is when all that is in it now has been.
+    #[must_use]
     pub fn end(&self) -> u64 {
         self.written + self.len() as u64
     }
 
+    /// Forgets what was not written.
     pub fn clear(&mut self) {
         self.at = 0;
         self.bytes.clear();
@@ -135,6 +145,9 @@ impl Outbox {
     }
 
     /// Writes as much as is taken; whether that was all.
+    ///
+    /// # Errors
+    /// As `write`, but for a target that takes nothing now.
     pub fn flush(&mut self, target: &mut impl io::Write) -> io::Result<bool> {
         while self.at < self.bytes.len() {
             match target.write(&self.bytes[self.at..]) {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
 
-use crate::buffer::{Fill, Inbox};
 use sojourn_record::clock::now;
+use sojourn_serving::{Fill, Inbox};
 
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct ServerConnection {
     pub stream: Option<TcpStream>,
     /// Of the health of the server when this was opened.
     pub epoch: u64,
@@ -20,7 +20,7 @@ pub(super) struct Link {
     limit: u64,
 }
 
-impl Link {
+impl ServerConnection {
     pub fn new(stream: TcpStream, most_bytes: usize) -> Self {
         Self { stream: Some(stream), epoch: 0, inbox: Inbox::default(), most_bytes, limit: 0 }
     }
@@ -77,7 +77,7 @@ impl Link {
                 self.limit_waits(left)?;
             }
             let stream = self.stream.as_mut().ok_or("is gone")?;
-            match self.inbox.fill(stream) {
+            match self.inbox.fill(stream, usize::MAX) {
                 Ok(Fill::Some { .. }) => {}
                 Ok(Fill::Empty) if now() < deadline => {}
                 Ok(Fill::Empty) => return Err("timed out"),

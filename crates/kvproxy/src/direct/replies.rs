@@ -2,20 +2,20 @@
 
 use sojourn_memproto::{Reply, ReplyKind};
 
-use super::client::{Client, Slot};
-use super::lane::Lane;
+use super::client::{smoothed, Client, Slot};
+use super::event_loop::EventLoop;
 use super::server::{Pending, Server};
 use crate::gather::{rank, ERROR};
-use crate::own::Own;
-use crate::route::Way;
-use crate::rules::{FREE_BYTES, NO_MEMORY, ONLY_FIRST};
+use crate::histograms::Histograms;
+use crate::limits::{NO_MEMORY, ONLY_FIRST};
+use crate::route::Target;
 use crate::stats::Stats;
 use sojourn_record::clock::now;
 use sojourn_serving::times::record;
 
-impl Lane<'_> {
+impl EventLoop<'_> {
     /// All whole answers in a server's inbox.
-    pub(super) fn answers(&mut self, index: usize) -> Result<(), &'static str> {
+    pub(super) fn replies(&mut self, index: usize) -> Result<(), &'static str> {
         if self.servers[index].is_probing() {
             return match self.servers[index].probed() {
                 Some(false) => Err("is no memcached"),
@@ -23,42 +23,53 @@ impl Lane<'_> {
             };
         }
         let now = now();
+        self.fruitful = true;
         while let Some((pending, reply, length)) = self.servers[index].next()? {
             let stats = &self.stats.servers[index];
             stats.replies.add(1);
             stats.service_ns.add(now - pending.since);
             stats.errors.add(u64::from(rank(reply) == ERROR));
+            if matches!(reply, Reply::Values(_)) {
+                let bytes = length / pending.keys as usize;
+                self.reply_bytes = smoothed(self.reply_bytes, bytes);
+                let client = self.clients.same(pending.client, pending.generation);
+                client.into_iter().for_each(|client| client.saw_reply(bytes));
+            }
             // The inbox is taken out for as long as a client's side is written from it.
             let mut inbox = std::mem::take(&mut self.servers[index].inbox);
             self.deliver(pending, reply, &inbox.data()[..length], Some(now));
             inbox.consume(length);
             self.servers[index].inbox = inbox;
         }
-        self.seconds();
+        self.second_halves();
         Ok(())
     }
 
     /// Second halves that have become due.
-    fn seconds(&mut self) {
-        while let Some((index, generation, number)) = self.again.pop() {
+    fn second_halves(&mut self) {
+        while let Some((index, generation, number)) = self.second_halves.pop() {
             let all = self.servers.iter().all(Server::is_up);
             let others = self.servers.len() - 1;
             let Some(client) = self.clients.same(index, generation) else { continue };
             let at = number.wrapping_sub(client.head) as usize;
             let Some(slot) = client.slots.get_mut(at) else { continue };
             let bytes = std::mem::take(&mut slot.then);
+            client.kept -= bytes.len();
             if all {
                 slot.gather.waiting = others;
                 self.forward_again(index, number, &bytes);
             } else {
                 slot.gather.waiting = 1;
+                let (shape, since) = (ReplyKind::Line, self.now);
                 let at = Pending {
                     client: index,
                     generation,
                     slot: number,
                     part: 0,
-                    shape: ReplyKind::Line,
-                    since: self.now,
+                    shape,
+                    keys: 1,
+                    bytes: 0,
+                    since,
                 };
                 self.deliver(at, Reply::Error, ONLY_FIRST, None);
             }
@@ -68,15 +79,11 @@ impl Lane<'_> {
     /// One answer to where it is awaited; `at` when it came, where it came from a server.
     pub(super) fn deliver(&mut self, from: Pending, reply: Reply, bytes: &[u8], at: Option<u64>) {
         let Some(client) = self.clients.same(from.client, from.generation) else { return };
+        let wants = client.held() + client.out.len() + bytes.len();
         let place = from.slot.wrapping_sub(client.head) as usize;
         let Some(slot) = client.slots.get_mut(place) else { return };
-        let grows = client.out.len() + bytes.len() > FREE_BYTES;
-        let wants = client.inbox.size() + client.out.len() + bytes.len();
-        let (reply, bytes) = if grows && !self.shared.memory.change(&mut client.held, wants) {
-            (Reply::Error, NO_MEMORY)
-        } else {
-            (reply, bytes)
-        };
+        let (reply, bytes) =
+            if client.charge.resize(wants) { (reply, bytes) } else { (Reply::Error, NO_MEMORY) };
         let plain = place == 0 && slot.gather.is_plain() && slot.then.is_empty();
         if plain {
             (slot.gather.waiting, slot.gather.rank) = (0, rank(reply));
@@ -85,17 +92,20 @@ impl Lane<'_> {
                 client.out.tail().extend_from_slice(bytes);
             }
         } else {
+            client.kept -= slot.gather.size();
             slot.gather.add(usize::from(from.part), reply, bytes);
+            client.kept += slot.gather.size();
             if slot.gather.waiting > 0 {
                 return;
             }
             if reply == Reply::Stored && !slot.then.is_empty() {
                 slot.gather.waiting = 1;
-                return self.again.push((from.client, from.generation, from.slot));
+                return self.second_halves.push((from.client, from.generation, from.slot));
             }
         }
-        client.guarded &= slot.route.way != Way::Guarded;
-        finished(self.stats, &mut self.own, slot, &from, at);
+        client.guarded &= slot.route.target != Target::Guarded;
+        client.in_flight -= 1;
+        finished(self.stats, &mut self.histograms, slot, &from, at);
         self.under_way -= 1;
         self.stats.queue.set(self.under_way as u64);
         if place == 0 {
@@ -116,12 +126,12 @@ impl Lane<'_> {
             self.stats.servers[index].errors.add(1);
             self.deliver(pending, Reply::Error, line.as_bytes(), None);
         }
-        self.seconds();
+        self.second_halves();
     }
 }
 
 /// Counts a request that is done.
-fn finished(stats: &Stats, own: &mut Own, slot: &Slot, from: &Pending, at: Option<u64>) {
+fn finished(stats: &Stats, histograms: &mut Histograms, slot: &Slot, from: &Pending, at: Option<u64>) {
     let error = slot.gather.rank == ERROR;
     stats.done(slot.route.kind, error);
     if slot.route.keys > 0 && !error {
@@ -133,8 +143,8 @@ fn finished(stats: &Stats, own: &mut Own, slot: &Slot, from: &Pending, at: Optio
         stats.served.add(1);
         stats.queue_ns.add(queue);
         stats.service_ns.add(service);
-        record(&mut own.queue, queue);
-        record(&mut own.service, service);
+        record(&mut histograms.queue, queue);
+        record(&mut histograms.service, service);
     }
 }
 
@@ -144,11 +154,12 @@ fn leave(client: &mut Client, mut written: bool) {
     while client.slots.front().is_some_and(|slot| slot.gather.waiting == 0) {
         let Some(slot) = client.slots.pop_front() else { return };
         client.head = client.head.wrapping_add(1);
+        client.kept -= slot.gather.size() + slot.then.len();
         if slot.route.answered {
             if !std::mem::replace(&mut written, false) {
                 slot.gather.finish(client.out.tail());
             }
-            client.leaving.push_back((client.out.end(), slot.received));
+            client.unwritten.push_back((client.out.end(), slot.received));
         }
         written = false;
     }

@@ -5,13 +5,13 @@ use sojourn_serving::times::histogram;
 
 /// Response, queue and service times of one thread.
 #[derive(Debug)]
-pub(crate) struct Own {
+pub(crate) struct Histograms {
     pub response: Histogram<u64>,
     pub queue: Histogram<u64>,
     pub service: Histogram<u64>,
 }
 
-impl Own {
+impl Histograms {
     pub fn new() -> Self {
         Self { response: histogram(), queue: histogram(), service: histogram() }
     }
