@@ -1,6 +1,6 @@
 """Delivery under faults: service and database killed, stopped, resumed, client connections cut, by seeds.
 
-    python benches/messages/delivery.py --seeds 100 [--first 1] [--seconds 2] [--modes once,again,once-batch,again-batch]
+    python benches/messages/delivery.py --seeds 100 [--first 1] [--seconds 2] [--modes once,again,once-batch,…]
 
 Every mode has so many seeds. Fails (exit code 1) where the judge (sojourn.validate.delivery) finds a fault in the
 clients' logs, whose history is then kept. Results go to benches/messages/delivery/DATE: machine.json, raw.csv, summary.md.
@@ -32,6 +32,8 @@ CLIENTS, REDELIVERY_S, TIMEOUT_S, REST_S = 6, 0.4, 0.3, 0.4
 MODES: dict[str, dict[str, object]] = {
     "once": {},
     "again": {"redelivery_s": REDELIVERY_S},
+    "once-threaded": {"design": "threaded"},
+    "again-threaded": {"design": "threaded", "redelivery_s": REDELIVERY_S},
     "once-batch": {"batch": True},
     "again-batch": {"batch": True, "redelivery_s": REDELIVERY_S},
 }

@@ -29,6 +29,10 @@ def _installed() -> bool:
         return False
 
 
+Way = dict[str, Any]
+# Every way in which it carries out requests; the first is the default.
+WAYS: list[Way] = [{}, {"design": "threaded"}, {"batch": True}]
+
 needs_postgres = pytest.mark.skipif(not _installed(), reason="PostgreSQL is not installed")
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from message_cluster import Client, Service, starting
+from message_cluster import WAYS, Client, Service, Way, starting
 
 from sojourn.measure.records import read_log
 from sojourn.testbed.postgres import Postgres
@@ -69,10 +69,10 @@ def test_a_dropped_queue_is_gone_with_its_messages(start: Start, postgres: Postg
         assert client.take("q").body == b"new"
 
 
-@pytest.mark.parametrize("batch", [False, True])
-def test_every_message_goes_to_one_taker(start: Start, batch: bool) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_every_message_goes_to_one_taker(start: Start, way: Way) -> None:
     """Two services on one database, started at the same time; 16 clients that put and take at the same time."""
-    services = [start(batch=batch), start(batch=batch)]
+    services = [start(**way), start(**way)]
     with services[0].client() as client:
         client.create("a")
         client.create("b")
@@ -97,9 +97,9 @@ def test_every_message_goes_to_one_taker(start: Start, batch: bool) -> None:
     assert sorted(taken) == sorted(b"%d %d" % (me, i) for me in range(16) for i in range(60))
 
 
-@pytest.mark.parametrize("batch", [False, True])
-def test_a_take_that_is_not_acknowledged_comes_back(start: Start, batch: bool) -> None:
-    service = start(redelivery_s=0.5, batch=batch)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_take_that_is_not_acknowledged_comes_back(start: Start, way: Way) -> None:
+    service = start(redelivery_s=0.5, **way)
     with service.client() as client:
         client.create("q")
         client.put("q", b"one", sender="me")
@@ -151,10 +151,10 @@ FIELDS = [
 ]
 
 
-@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("redelivery_s", [None, 60.0])
-def test_no_field_is_ever_sql(start: Start, postgres: Postgres, batch: bool, redelivery_s: float | None) -> None:
-    with start(batch=batch, redelivery_s=redelivery_s).client() as client:
+def test_no_field_is_ever_sql(start: Start, postgres: Postgres, way: Way, redelivery_s: float | None) -> None:
+    with start(**way, redelivery_s=redelivery_s).client() as client:
         for text in FIELDS:
             sender = text
             assert client.create(text).status == 201

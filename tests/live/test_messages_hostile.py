@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from message_cluster import Service, everything
+from message_cluster import WAYS, Service, Way, everything
 
 from sojourn.cli.serve_messages import messages as serve_messages
 from sojourn.testbed.messages import MessagesOptions
@@ -83,9 +83,9 @@ def start(postgres: Postgres) -> Iterator[Start]:
         ("vanishing", 1, 1),
     ],
 )
-@pytest.mark.parametrize("batch", [False, True])
-def test_others_are_served_rightly_meanwhile(start: Start, kind: str, count: int, seed: int, batch: bool) -> None:
-    service = start(batch=batch)
+@pytest.mark.parametrize("way", WAYS)
+def test_others_are_served_rightly_meanwhile(start: Start, kind: str, count: int, seed: int, way: Way) -> None:
+    service = start(**way)
     hostile, normal = Hostile(service.address, kind, seed, count), Normal(service.address)
     hostile.start()
     assert hostile.at_work.wait(20.0)
@@ -100,9 +100,9 @@ def test_others_are_served_rightly_meanwhile(start: Start, kind: str, count: int
     assert service.stop()["by_status"].get("503", 0) == 0
 
 
-@pytest.mark.parametrize("batch", [False, True])
-def test_every_word_is_a_name_and_none_is_sql(start: Start, postgres: Postgres, batch: bool) -> None:
-    service = start(redelivery_s=60.0, batch=batch)
+@pytest.mark.parametrize("way", WAYS)
+def test_every_word_is_a_name_and_none_is_sql(start: Start, postgres: Postgres, way: Way) -> None:
+    service = start(redelivery_s=60.0, **way)
     tables = postgres.run(LIST)
     with service.client() as client:
         client.create("canary")
@@ -178,10 +178,10 @@ def test_no_header_that_some_readers_see_and_others_do_not(start: Start, end: by
 
 
 @pytest.mark.parametrize("line", [b"GET /nowhere", b"PUT /queues/%00", b"POST /queues", b"GET /queues/none/peek"])
-@pytest.mark.parametrize("batch", [False, True])
-def test_a_refusal_ends_the_connection_where_the_client_asked_for_it(start: Start, line: bytes, batch: bool) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_a_refusal_ends_the_connection_where_the_client_asked_for_it(start: Start, line: bytes, way: Way) -> None:
     """RFC 9112, 9.6: after the answer to a request with `close` the server must close, whatever that answer is."""
-    service = start(batch=batch)
+    service = start(**way)
     for asks in (b" HTTP/1.1\r\nConnection: close\r\n\r\n", b" HTTP/1.0\r\n\r\n"):
         with service.socket() as talk:
             talk.sendall(line + asks)

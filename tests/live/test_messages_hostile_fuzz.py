@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from message_cluster import Service
+from message_cluster import WAYS, Service, Way
 
 from sojourn.testbed.postgres import Postgres
 
@@ -22,12 +22,12 @@ QUEUE = "stem-q"
 
 @pytest.mark.live
 @pytest.mark.parametrize("redelivery_s", [None, 1.0])
-@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize("way", WAYS)
 def test_every_answer_to_mutated_requests_is_the_one_that_is_due(
-    postgres: Postgres, batch: bool, redelivery_s: float | None
+    postgres: Postgres, way: Way, redelivery_s: float | None
 ) -> None:
     postgres.run("DROP SCHEMA IF EXISTS sojourn CASCADE")
-    service = Service(postgres, batch=batch, redelivery_s=redelivery_s, message_bytes=MOST)
+    service = Service(postgres, **way, redelivery_s=redelivery_s, message_bytes=MOST)
     try:
         fuzzers = [Fuzzer(service.address, f"test {k}", redelivery_s, MOST, lambda: False) for k in range(3)]
         for one in fuzzers:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from message_cluster import Service, everything, starting
+from message_cluster import WAYS, Service, Way, everything, starting
 
 from sojourn.testbed.postgres import Postgres
 
@@ -182,9 +182,9 @@ def test_ten_thousand_idle_clients(start: Start) -> None:
     assert service.stop()["accepted"] >= 10_000
 
 
-@pytest.mark.parametrize("batch", [False, True])
-def test_a_database_that_crashes_is_waited_for(start: Start, postgres: Postgres, batch: bool) -> None:
-    service = start(batch=batch)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_database_that_crashes_is_waited_for(start: Start, postgres: Postgres, way: Way) -> None:
+    service = start(**way)
     with service.client() as client:
         stored = [client.put("q", b"%d" % i).id for i in range(20)]
         postgres.kill()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from message_cluster import needs_postgres
+from message_cluster import WAYS, Way, needs_postgres
 
 from sojourn.measure import run
 from sojourn.measure.messages_load import messages_load
@@ -56,9 +56,9 @@ def sound(said: dict[str, Any]) -> dict[str, Any]:
     return messages
 
 
-@pytest.mark.parametrize("batch", [False, True])
-def test_what_was_put_and_not_taken_is_left(database: Postgres, tmp_path: Path, batch: bool) -> None:
-    said, left = loaded(database, tmp_path, batch=batch)
+@pytest.mark.parametrize("way", WAYS)
+def test_what_was_put_and_not_taken_is_left(database: Postgres, tmp_path: Path, way: Way) -> None:
+    said, left = loaded(database, tmp_path, **way)
     messages = sound(said)
     assert messages["left"] == messages["put"] - messages["taken"] == left
 

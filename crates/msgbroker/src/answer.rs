@@ -2,41 +2,33 @@
 
 use std::io::Write;
 
+use crate::database::{Message, Reply};
 use crate::refusal::Refusal;
 
-/// What a request came to.
+/// What a client is told.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {
-    Created,
-    /// It was there.
-    Exists,
-    Dropped,
-    /// Names and numbers of messages.
-    Queues(Vec<(String, i64)>),
-    Stored(i64),
-    Message(Message),
-    /// Nothing to take or to see.
-    Nothing,
-    Acknowledged,
+    Done(Reply),
     Refused(Refusal),
 }
 
-/// A message as a client gets it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Message {
-    pub id: i64,
-    pub sender: Option<String>,
-    pub body: Vec<u8>,
-    /// With which a take is acknowledged.
-    pub receipt: Option<i64>,
+impl From<Reply> for Answer {
+    fn from(reply: Reply) -> Self {
+        match reply {
+            Reply::NoQueue => Self::Refused(Refusal::NoQueue),
+            Reply::NoMessage => Self::Refused(Refusal::NoMessage),
+            reply => Self::Done(reply),
+        }
+    }
 }
 
 impl Answer {
     pub fn status(&self) -> u16 {
         match self {
-            Self::Created | Self::Stored(_) => 201,
-            Self::Exists | Self::Queues(_) | Self::Message(_) => 200,
-            Self::Dropped | Self::Nothing | Self::Acknowledged => 204,
+            Self::Done(Reply::Created | Reply::Stored(_)) => 201,
+            Self::Done(Reply::Existed | Reply::Queues(_) | Reply::Message(_)) => 200,
+            Self::Done(Reply::Dropped | Reply::Empty | Reply::Acknowledged) => 204,
+            Self::Done(Reply::NoQueue | Reply::NoMessage) => 404,
             Self::Refused(refusal) => refusal.status(),
         }
     }
@@ -48,13 +40,15 @@ impl Answer {
             out.extend_from_slice(b"Connection: close\r\n");
         }
         match self {
-            Self::Dropped | Self::Nothing | Self::Acknowledged => out.extend_from_slice(b"\r\n"),
-            Self::Created | Self::Exists => out.extend_from_slice(b"Content-Length: 0\r\n\r\n"),
-            Self::Stored(id) => {
+            Self::Done(Reply::Dropped | Reply::Empty | Reply::Acknowledged) => out.extend_from_slice(b"\r\n"),
+            Self::Done(Reply::Created | Reply::Existed | Reply::NoQueue | Reply::NoMessage) => {
+                out.extend_from_slice(b"Content-Length: 0\r\n\r\n");
+            }
+            Self::Done(Reply::Stored(id)) => {
                 let _ = write!(out, "X-Message-Id: {id}\r\nContent-Length: 0\r\n\r\n");
             }
-            Self::Message(message) => message.compose(out),
-            Self::Queues(queues) => json(&list(queues), out),
+            Self::Done(Reply::Message(found)) => message(found, out),
+            Self::Done(Reply::Queues(queues)) => json(&list(queues), out),
             Self::Refused(refusal) => {
                 if *refusal == Refusal::Method {
                     out.extend_from_slice(b"Allow: GET, PUT, POST, DELETE\r\n");
@@ -69,19 +63,17 @@ impl Answer {
     }
 }
 
-impl Message {
-    fn compose(&self, out: &mut Vec<u8>) {
-        let _ = write!(out, "X-Message-Id: {}\r\n", self.id);
-        if let Some(sender) = &self.sender {
-            let _ = write!(out, "X-Sender: {sender}\r\n");
-        }
-        if let Some(receipt) = self.receipt {
-            let _ = write!(out, "X-Receipt: {receipt}\r\n");
-        }
-        let kind = "application/octet-stream";
-        let _ = write!(out, "Content-Type: {kind}\r\nContent-Length: {}\r\n\r\n", self.body.len());
-        out.extend_from_slice(&self.body);
+fn message(message: &Message, out: &mut Vec<u8>) {
+    let _ = write!(out, "X-Message-Id: {}\r\n", message.id);
+    if let Some(sender) = &message.sender {
+        let _ = write!(out, "X-Sender: {sender}\r\n");
     }
+    if let Some(receipt) = message.receipt {
+        let _ = write!(out, "X-Receipt: {receipt}\r\n");
+    }
+    let kind = "application/octet-stream";
+    let _ = write!(out, "Content-Type: {kind}\r\nContent-Length: {}\r\n\r\n", message.body.len());
+    out.extend_from_slice(&message.body);
 }
 
 fn list(queues: &[(String, i64)]) -> serde_json::Value {

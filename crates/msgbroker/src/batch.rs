@@ -6,10 +6,12 @@ use crate::answer::Answer;
 use crate::book::Stamps;
 use crate::database::{group, together, Effect, Fault, Group, Lease};
 use crate::line::Waiting;
+use crate::operation::Operation;
+use crate::outcome::{parsed, unless_it_panics, Outcome};
 use crate::refusal::Refusal;
-use crate::request::{Denied, Operation, Request};
+use crate::request::{Denied, Request};
 use crate::shared::Shared;
-use crate::worker::{answer, parsed, unless_it_panics, Outcome, Worker};
+use crate::worker::{answer, Worker};
 use sojourn_record::clock::now;
 
 /// A request that was carried out, and what its client has still to be told.
@@ -124,7 +126,7 @@ fn ask_together(
     match together(lease, &pick(puts), &pick(takes), shared.config.redelivery_s, meanwhile) {
         Ok((stored, taken)) => {
             for (index, answer) in all.into_iter().zip(stored.into_iter().chain(taken)) {
-                answers[index] = answer;
+                answers[index] = answer.into();
             }
         }
         // What one of them cannot have, the others must not miss: nothing was done, so each is tried alone.
@@ -133,7 +135,7 @@ fn ask_together(
         }
         Err(fault) => {
             for index in all {
-                answers[index] = Answer::Refused(shared.as_refusal(&fault, operations[index]));
+                answers[index] = Answer::Refused(shared.as_refusal(&fault, operations[index].kind()));
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hdrhistogram::Histogram;
 
-use crate::request::{Kind, KINDS};
+use crate::operation::{Kind, KINDS};
 use sojourn_record::clock::s;
 use sojourn_serving::cpu;
 use sojourn_serving::times::{histogram, record};

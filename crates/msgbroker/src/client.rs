@@ -127,6 +127,11 @@ impl Desk {
         }
     }
 
+    /// The dispatcher looks at what others have for it.
+    pub fn wake_loop(&self) {
+        let _ = self.waker.wake();
+    }
+
     /// Seats to look at, each as often as it was named.
     pub fn woken(&self) -> Vec<usize> {
         std::mem::take(&mut *self.seats.lock().unwrap_or_else(PoisonError::into_inner))

@@ -15,6 +15,17 @@ pub enum Durability {
     Off,
 }
 
+/// Who waits for the database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Design {
+    /// The thread that reads clients has the database's sessions in its poll.
+    #[default]
+    EventDriven,
+    /// Workers, each of which waits for one answer. With batches always.
+    Threaded,
+}
+
 /// All that can be set; times in s, sizes in bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -24,6 +35,8 @@ pub struct Config {
     /// `postgresql://…`, or `host=… user=… dbname=…`.
     #[serde(skip_serializing)]
     pub database: String,
+    pub design: Design,
+    /// Threads of the threaded design.
     pub workers: usize,
     /// Connections to the database.
     pub connections: usize,
@@ -61,6 +74,7 @@ impl Default for Config {
         Self {
             listen: "127.0.0.1:7400".into(),
             database: String::new(),
+            design: Design::default(),
             workers: 20,
             connections: 20,
             queue: 10_000,
@@ -83,6 +97,10 @@ impl Default for Config {
 }
 
 impl Config {
+    pub fn is_threaded(&self) -> bool {
+        self.batch || self.design == Design::Threaded
+    }
+
     /// # Errors
     /// `Error::Value` of any service for the first value that is out of its range, `ServeError::Token` for one that no header can
     /// carry.

@@ -10,7 +10,9 @@ use mio::{Events, Interest, Poll, Token};
 
 use crate::answer::Answer;
 use crate::client::Client;
+use crate::database::Link;
 use crate::refusal::Refusal;
+use crate::sessions::{Sessions, FIRST};
 use crate::shared::Shared;
 use crate::ServeError;
 use sojourn_record::clock::{now, ns};
@@ -59,18 +61,27 @@ pub(crate) struct Dispatcher<'a> {
     pub(super) scratch: Box<[u8]>,
     poll: Poll,
     listener: TcpListener,
+    /// Of the event-driven design; else workers have them.
+    sessions: Option<Sessions<'a>>,
     seats: Vec<Option<Box<Seat>>>,
     free: Vec<usize>,
     open: usize,
 }
 
 impl<'a> Dispatcher<'a> {
-    pub fn new(shared: &'a Shared<'a>, poll: Poll, listener: Bound) -> Result<Self, ServeError> {
+    pub fn new(
+        shared: &'a Shared<'a>,
+        poll: Poll,
+        listener: Bound,
+        links: Option<Vec<Link>>,
+    ) -> Result<Self, ServeError> {
         let mut listener = TcpListener::from_std(listener);
         poll.registry().register(&mut listener, DOOR, Interest::READABLE).map_err(system("epoll"))?;
+        let registry = poll.registry().try_clone().map_err(system("epoll"))?;
+        let sessions = links.map(|links| Sessions::new(shared, registry, links)).transpose()?;
         let (seats, free) = (Vec::new(), Vec::new());
         let scratch = vec![0; SCRATCH].into_boxed_slice();
-        Ok(Self { shared, now: now(), scratch, poll, listener, seats, free, open: 0 })
+        Ok(Self { shared, now: now(), scratch, poll, listener, sessions, seats, free, open: 0 })
     }
 
     /// Serves until the service halts and all that was taken up is answered; then the workers may end.
@@ -88,8 +99,16 @@ impl<'a> Dispatcher<'a> {
                 Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(system("epoll")(e).into()),
                 _ => self.now = now(),
             }
-            for event in &events {
+            if let Some(sessions) = &mut self.sessions {
+                // Answers first: they make sessions free, and nothing is sent over one that is over.
+                let of_sessions = events.iter().filter(|event| is_session(event.token()));
+                of_sessions.for_each(|event| sessions.on_event(event));
+            }
+            for event in events.iter().filter(|event| !is_session(event.token())) {
                 self.on_event(event);
+                if let Some(sessions) = &mut self.sessions {
+                    sessions.serve();
+                }
             }
             let halt = self.shared.halt.is_set();
             if halt || self.now - swept >= SWEEP {
@@ -106,6 +125,9 @@ impl<'a> Dispatcher<'a> {
         match event.token() {
             DOOR => self.admit(),
             WAKE => {
+                if let Some(sessions) = &mut self.sessions {
+                    sessions.adopt();
+                }
                 for index in self.shared.desk.woken() {
                     self.with(index, |me, seat| me.pump(seat));
                 }
@@ -194,6 +216,9 @@ impl<'a> Dispatcher<'a> {
     /// What is due by the clock.
     fn sweep(&mut self, halt: bool) {
         self.admit();
+        if let Some(sessions) = &mut self.sessions {
+            sessions.sweep(self.now);
+        }
         for index in 0..self.seats.len() {
             self.with(index, |me, seat| {
                 seat.closing |= halt;
@@ -230,6 +255,10 @@ impl<'a> Dispatcher<'a> {
         self.open -= 1;
         self.shared.gate.clients.store(self.open, Ordering::Relaxed);
     }
+}
+
+fn is_session(token: Token) -> bool {
+    token != DOOR && token != WAKE && token.0 >= FIRST
 }
 
 /// Says why; its buffer is empty, so that it fits, or the client is gone.

@@ -3,10 +3,11 @@
 //! A request goes this way:
 //! - `dispatcher` the one thread that waits for all clients; `reading` their bytes; `frame` where a request ends
 //! - `line`       the bounded queue
+//! - `sessions`   the database's sessions in the dispatcher's poll; or, in the threaded design:
 //! - `worker`     takes a request; `batch`: takes all that wait
-//! - `request`    a head as an operation; `text` names and percent-encoding; `refusal` what is not done, and why
+//! - `request`    a head as an `operation`; `text` names and percent-encoding; `refusal` what is not done, and why
 //! - `database`   the pool of connections, statements, tables, what has to be done beside
-//! - `answer`     the response; `client` its way back, in the order of the requests
+//! - `outcome`    what came of a request; `answer` the response; `client` its way back, in the order of the requests
 //!
 //! Beside it: `book` (what was done, and how long it took), `log`, `metrics` (OpenMetrics), `summary`, `shared` (what all
 //! threads see), `serve` (opens, watches the clock, closes). What it has in common with other services is in
@@ -25,10 +26,13 @@ mod frame;
 mod line;
 mod log;
 mod metrics;
+mod operation;
+mod outcome;
 mod reading;
 mod refusal;
 mod request;
 mod serve;
+mod sessions;
 mod shared;
 #[cfg(test)]
 mod stand_in;
@@ -36,7 +40,7 @@ mod summary;
 mod text;
 mod worker;
 
-pub use config::{Config, Durability};
+pub use config::{Config, Design, Durability};
 pub use database::{About, PUT, SETTINGS, TAKE};
 pub use error::ServeError;
 pub use serve::{serve, Ready};

@@ -84,6 +84,11 @@ impl Line {
         }
     }
 
+    /// The first request, if there is one.
+    pub fn try_take(&self) -> Option<Waiting> {
+        self.lock().jobs.pop_front()
+    }
+
     /// Up to `most` requests at once, into `batch`; while others carry out theirs, requests stay and wait, so that they
     /// become a batch. False when the queue is closed and empty.
     pub fn take_batch(&self, most: usize, batch: &mut Vec<Waiting>) -> bool {

@@ -7,7 +7,7 @@ use sojourn_record::{Column, Kind, Sampling, Value, Writer};
 
 use crate::book::Done;
 use crate::database::About;
-use crate::request::KINDS;
+use crate::operation::KINDS;
 use crate::shared::Shared;
 use crate::ServeError;
 use sojourn_record::clock::s;

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::book::{process_cpu_s, Page, PHASES};
-use crate::request::KINDS;
+use crate::operation::KINDS;
 use crate::shared::Shared;
 use sojourn_record::clock::s;
 use sojourn_serving::times::UNIT_NS;

@@ -7,7 +7,7 @@ use mio::{Poll, Waker};
 use serde::Serialize;
 
 use crate::client::{Desk, Limits};
-use crate::database::{prepare, About, Pool, Target};
+use crate::database::{prepare, About, Fault, Link, Pool, Target};
 use crate::dispatcher::{Dispatcher, WAKE};
 use crate::frame::HEAD_BYTES;
 use crate::line::Line;
@@ -57,7 +57,8 @@ pub fn serve(
         pid: std::process::id(),
         database: about.clone(),
     };
-    let dispatcher = Dispatcher::new(&shared, poll, listener)?;
+    let links = open_sessions(&shared)?;
+    let dispatcher = Dispatcher::new(&shared, poll, listener, links)?;
     let begun = now();
     std::thread::scope(|scope| {
         let threads = Threads::start(scope, &shared, &target, dispatcher);
@@ -84,13 +85,22 @@ pub fn serve(
 fn shared<'a>(config: &'a Config, target: &Target, poll: &Poll) -> Result<Shared<'a>, ServeError> {
     let waker = Waker::new(poll.registry(), WAKE).map_err(system("epoll"))?;
     let pool = Pool::new(target.clone(), config.connections);
-    pool.fill().map_err(|fault| ServeError::Database { what: fault.text(), remedy: fault.remedy() })?;
     let lanes = if config.batch { config.batch_lanes.min(config.connections) } else { usize::MAX };
     let line = Line::new(config.queue, lanes);
     // Two whole requests, so that one can be read while the other is served.
     let limits = Limits { requests: PIPELINE, bytes: 2 * (HEAD_BYTES + config.message_bytes) };
     let desk = Desk::new(line, Memory::new(config.memory_bytes, FREE), limits, waker);
     Ok(Shared::new(config, desk, pool))
+}
+
+/// All of them, for the service does not begin without its database; for the dispatcher, or in the pool for workers.
+fn open_sessions(shared: &Shared<'_>) -> Result<Option<Vec<Link>>, ServeError> {
+    let failed = |fault: Fault| ServeError::Database { what: fault.text(), remedy: fault.remedy() };
+    if shared.config.is_threaded() {
+        return shared.pool.fill().map_err(failed).map(|()| None);
+    }
+    let links = (0..shared.config.connections).map(|_| shared.pool.open());
+    links.collect::<Result<_, _>>().map_err(failed).map(Some)
 }
 
 struct Threads<'scope> {
@@ -111,13 +121,19 @@ impl<'scope> Threads<'scope> {
             others.push((name.clone(), spawn(scope, name, run)?));
             Ok::<(), ServeError>(())
         };
-        for me in 0..shared.config.workers {
+        let workers = if shared.config.is_threaded() { shared.config.workers } else { 0 };
+        for me in 0..workers {
             let worker = Worker::new(shared, me);
             let run = move || {
                 sojourn_spin::wait_for_a_turn();
                 worker.run();
             };
             start(format!("msg-worker-{me}"), Box::new(run))?;
+        }
+        if workers == 0 {
+            let told = || shared.desk.wake_loop();
+            let run = move || shared.connector.run(&shared.pool, shared.halt.flag(), &told);
+            start("msg-connector".into(), Box::new(run))?;
         }
         let keeper = move || {
             let (pool, redelivery_s) = (&shared.pool, shared.config.redelivery_s);

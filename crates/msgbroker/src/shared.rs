@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::answer::Answer;
 use crate::book::Book;
 use crate::client::Desk;
-use crate::database::{Effect, Fault, Keeper, Pool};
+use crate::database::{Connector, Effect, Fault, Keeper, Pool, Reply};
+use crate::operation::Kind;
 use crate::refusal::Refusal;
-use crate::request::Operation;
 use crate::Config;
 use sojourn_record::clock::now;
 use sojourn_serving::{log, Halt, Level};
@@ -36,6 +36,7 @@ pub(crate) struct Shared<'a> {
     pub desk: Desk,
     pub gate: Gate,
     pub pool: Pool,
+    pub connector: Connector,
     pub keeper: Keeper,
     pub book: Book,
     /// Workers that serve a request.
@@ -52,6 +53,7 @@ impl<'a> Shared<'a> {
             desk,
             gate: Gate::default(),
             pool,
+            connector: Connector::default(),
             keeper: Keeper::default(),
             book: Book::new(config.log.is_some()),
             busy: AtomicUsize::new(0),
@@ -74,14 +76,14 @@ impl<'a> Shared<'a> {
     /// Tells the keeper what it has to know.
     pub fn note(&self, answer: &Answer) {
         match answer {
-            Answer::Message(_) | Answer::Acknowledged => self.keeper.deleted(1),
-            Answer::Dropped => self.keeper.dropped(),
+            Answer::Done(Reply::Message(_) | Reply::Acknowledged) => self.keeper.deleted(1),
+            Answer::Done(Reply::Dropped) => self.keeper.dropped(),
             _ => {}
         }
     }
 
     /// What a client is told of a fault; the database's own words go to the log.
-    pub fn as_refusal(&self, fault: &Fault, operation: &Operation<'_>) -> Refusal {
+    pub fn as_refusal(&self, fault: &Fault, kind: Kind) -> Refusal {
         let (at, last) = (now(), self.complained.load(Ordering::Relaxed));
         // That no session could be had is told by `Health`, once.
         let turn = fault.effect != Effect::NotSent && (at.saturating_sub(last) > COMPLAINT_NS || last == 0);
@@ -91,7 +93,7 @@ impl<'a> Shared<'a> {
             log(Level::Warn, event, &[("reason", &fault.text())]);
         }
         match fault.effect {
-            Effect::Unknown if operation.changes() => Refusal::Unknown,
+            Effect::Unknown if kind.changes() => Refusal::Unknown,
             Effect::NotSent | Effect::Unknown => Refusal::Away,
             Effect::RolledBack => Refusal::Refused,
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::book::{Page, PHASES};
 use crate::database::About;
-use crate::request::KINDS;
+use crate::operation::KINDS;
 use crate::shared::Shared;
 use sojourn_serving::times::{times, Times};
 

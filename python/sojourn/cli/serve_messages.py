@@ -27,8 +27,9 @@ def messages(
     database: Annotated[str, typer.Option(help="postgresql://…, or auto: a cluster of its own")] = "auto",
     folder: Annotated[Path | None, typer.Option(help="auto: keep the cluster here; else it is removed")] = None,
     listen: Annotated[str, typer.Option(help="ip:port; port 0 takes a free one")] = "127.0.0.1:7400",
-    workers: Annotated[int, typer.Option(help="worker threads")] = 20,
-    connections: Annotated[int, typer.Option(help="to the database; any worker uses any")] = 20,
+    design: Annotated[str, typer.Option(help="event-driven, or threaded: workers wait for the database")] = "event-driven",
+    workers: Annotated[int, typer.Option(help="threads of the threaded design, and of batches")] = 20,
+    connections: Annotated[int, typer.Option(help="to the database")] = 20,
     queue: Annotated[int, typer.Option(help="requests that may wait for a worker; further ones are refused")] = 10_000,
     clients: Annotated[int, typer.Option(help="connections of clients")] = 12_000,
     message_bytes: Annotated[int, typer.Option(help="longest message")] = 65_536,
@@ -49,8 +50,8 @@ def messages(
     with a_database(database, folder) as cluster:
         url = cluster.url if cluster else database
         chosen = options(
-            MessagesOptions, "serve messages", listen=listen, database=url, workers=workers, connections=connections,
-            queue=queue, clients=clients, message_bytes=message_bytes, idle_s=idle, timeout_s=timeout,
+            MessagesOptions, "serve messages", listen=listen, database=url, design=design, workers=workers,
+            connections=connections, queue=queue, clients=clients, message_bytes=message_bytes, idle_s=idle, timeout_s=timeout,
             durability=durability, redelivery_s=redelivery, batch=batch, token=token, log=log, period_s=period,
             metrics=metrics,
         )  # fmt: skip

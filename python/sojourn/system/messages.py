@@ -206,7 +206,7 @@ class MessagesSession:
 
     def _service(self, point: Point) -> dict[str, Any]:
         return {
-            "listen": ANY_PORT, "database": self.postgres.url, "workers": point.factors["workers"],
+            "listen": ANY_PORT, "database": self.postgres.url, "design": "threaded", "workers": point.factors["workers"],
             "connections": point.factors["connections"], "durability": self.system.options.durability,
             "timeout_s": TIMEOUT_S, "period_s": PERIOD_S,
         }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,6 +17,7 @@ class MessagesOptions(BaseModel):
 
     listen: str = "127.0.0.1:7400"
     database: str = Field(min_length=1)
+    design: Literal["event-driven", "threaded"] = "event-driven"
     workers: int = Field(default=20, ge=1, le=1024)
     connections: int = Field(default=20, ge=1, le=1024)
     queue: int = Field(default=10_000, ge=1, le=10_000_000)

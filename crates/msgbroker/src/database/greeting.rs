@@ -40,19 +40,19 @@ fn talk(link: &mut Link, target: &Target) -> Result<(), Refused> {
         ("application_name", "sojourn"),
         ("options", &target.options),
     ];
-    link.out.clear();
-    frontend::startup_message(said, &mut link.out)?;
+    link.wire.out.clear();
+    frontend::startup_message(said, &mut link.wire.out)?;
     send(link)?;
     let user = target.user.as_bytes();
     loop {
         match hear(link)? {
             Message::AuthenticationCleartextPassword => {
-                frontend::password_message(password(target)?, &mut link.out)?;
+                frontend::password_message(password(target)?, &mut link.wire.out)?;
                 send(link)?;
             }
             Message::AuthenticationMd5Password(body) => {
                 let hash = md5_hash(user, password(target)?, body.salt());
-                frontend::password_message(hash.as_bytes(), &mut link.out)?;
+                frontend::password_message(hash.as_bytes(), &mut link.wire.out)?;
                 send(link)?;
             }
             Message::AuthenticationSasl(body) => scram(link, &body, password(target)?)?,
@@ -73,13 +73,13 @@ fn scram(link: &mut Link, offered: &AuthenticationSaslBody, password: &[u8]) -> 
         return Err(io::Error::other("it wants a password method that is not SCRAM-SHA-256").into());
     }
     let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
-    frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), &mut link.out)?;
+    frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), &mut link.wire.out)?;
     send(link)?;
     let Message::AuthenticationSaslContinue(body) = hear(link)? else {
         return Err(io::Error::from(ErrorKind::InvalidData).into());
     };
     scram.update(body.data())?;
-    frontend::sasl_response(scram.message(), &mut link.out)?;
+    frontend::sasl_response(scram.message(), &mut link.wire.out)?;
     send(link)?;
     let Message::AuthenticationSaslFinal(body) = hear(link)? else {
         return Err(io::Error::from(ErrorKind::InvalidData).into());
@@ -93,8 +93,8 @@ fn password(target: &Target) -> io::Result<&[u8]> {
 }
 
 fn send(link: &mut Link) -> io::Result<()> {
-    let sent = link.stream.write_all(&link.out);
-    link.out.clear();
+    let sent = link.stream.write_all(&link.wire.out);
+    link.wire.out.clear();
     sent
 }
 

@@ -4,13 +4,13 @@ use postgres_protocol::types::{array_to_sql, ArrayDimension};
 use postgres_protocol::IsNull;
 
 use super::fault::{Effect, Fault};
-use super::link::{Ask, Row};
-use super::operate::{as_message, text};
+use super::link::Ask;
+use super::operate::text;
 use super::pool::Lease;
+use super::reply::{Message, Reply};
 use super::statements as sql;
-use crate::answer::{Answer, Message};
-use crate::refusal::Refusal;
-use crate::request::Operation;
+use super::wire::Row;
+use crate::operation::Operation;
 
 /// Types of array elements, as `pg_type` numbers them.
 const BYTEA: u32 = 17;
@@ -41,22 +41,22 @@ pub(crate) fn together(
     takes: &[&Operation<'_>],
     redelivery_s: Option<f64>,
     meanwhile: &mut dyn FnMut(),
-) -> Result<(Vec<Answer>, Vec<Answer>), Fault> {
+) -> Result<(Vec<Reply>, Vec<Reply>), Fault> {
     let stored = put_arrays(puts)?;
     let mut queues = takers(takes);
     let (names, counts) = take_arrays(&queues)?;
     let time = redelivery_s.unwrap_or(0.0).to_be_bytes();
-    let mut put_answers = vec![Answer::Refused(Refusal::NoQueue); puts.len()];
-    let mut take_answers = vec![Answer::Refused(Refusal::NoQueue); takes.len()];
+    let mut put_answers = vec![Reply::NoQueue; puts.len()];
+    let mut take_answers = vec![Reply::NoQueue; takes.len()];
     let mut each_put = |row: Row| {
         let place = row.int(0).and_then(|n| put_answers.get_mut((n as usize).wrapping_sub(1)));
         if let (Some(answer), Some(id)) = (place, row.int(1)) {
-            *answer = Answer::Stored(id);
+            *answer = Reply::Stored(id);
         }
     };
     let mut each_take = |row: Row| {
         if let Some(takers) = row.int(0).and_then(|n| queues.get_mut((n as usize).wrapping_sub(1))) {
-            takers.give(as_message(&row, 1), &mut take_answers);
+            takers.give(Message::new(&row, 1), &mut take_answers);
         }
     };
     let stored = stored.each_ref().map(|bytes| Some(&bytes[..]));
@@ -73,7 +73,7 @@ pub(crate) fn together(
     lease.run_all(&mut asks, meanwhile)?;
     for takers in queues.iter().filter(|takers| takers.exists) {
         for index in &takers.indexes[takers.served..] {
-            take_answers[*index] = Answer::Nothing;
+            take_answers[*index] = Reply::Empty;
         }
     }
     Ok((put_answers, take_answers))
@@ -102,10 +102,10 @@ struct Takers<'a> {
 
 impl Takers<'_> {
     /// A row of this queue: its next message, or that it has none.
-    fn give(&mut self, message: Option<Message>, answers: &mut [Answer]) {
+    fn give(&mut self, message: Option<Message>, answers: &mut [Reply]) {
         self.exists = true;
         if let (Some(message), Some(index)) = (message, self.indexes.get(self.served)) {
-            answers[*index] = Answer::Message(message);
+            answers[*index] = Reply::Message(message);
             self.served += 1;
         }
     }

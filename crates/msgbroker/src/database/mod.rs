@@ -2,7 +2,7 @@
 //!
 //! - `target`     where it is, and the settings of every session
 //! - `greeting`   how a session begins: names, passwords
-//! - `link`       one session: prepared statements, rows; `fault` what can go wrong; `health` whether it lets us in
+//! - `wire`       statements to bytes, bytes to rows; `link` one session; `fault` what can go wrong; `health` whether it lets us in
 //! - `pool`       sessions that any worker may use; a database that went away
 //! - `statements` the SQL
 //! - `schema`     the tables, by version
@@ -14,6 +14,7 @@
 //! not used: beside a runtime for each connection it cannot give up waiting for a database that is frozen.
 
 mod clock;
+mod connector;
 mod fault;
 mod greeting;
 mod health;
@@ -22,17 +23,23 @@ mod link;
 mod many;
 mod operate;
 mod pool;
+mod reply;
 mod schema;
 mod statements;
 mod target;
+mod wire;
 
+pub(crate) use connector::Connector;
 pub(crate) use fault::{Effect, Fault};
 pub(crate) use keeper::Keeper;
+pub(crate) use link::Link;
 pub(crate) use many::{group, together, Group};
-pub(crate) use operate::operate;
+pub(crate) use operate::{operate, with_statement};
 pub(crate) use pool::{Lease, Pool};
+pub(crate) use reply::{Message, Reply};
 pub(crate) use schema::prepare;
 pub use schema::About;
 pub use statements::{PUT, TAKE};
 pub(crate) use target::Target;
 pub use target::SETTINGS;
+pub(crate) use wire::Row;

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::fault::{Effect, Fault};
 use super::health::Health;
-use super::link::{Ask, Link, Params, Row, Statement};
+use super::link::{Ask, Link};
 use super::target::Target;
+use super::wire::{Params, Row, Statement};
 use sojourn_record::clock::now;
 
 /// Before a database that is away is tried again, ns: at first, at last.
@@ -38,7 +39,7 @@ pub(crate) struct Pool {
     state: Mutex<State>,
     returned: Condvar,
     size: usize,
-    in_use: AtomicUsize,
+    pub in_use: AtomicUsize,
     /// How often the database went away: sessions from before are not used.
     epoch: AtomicU64,
     /// Not tried before, ns.
@@ -115,7 +116,7 @@ impl Pool {
     }
 
     /// A new session, unless one was tried in vain a moment ago.
-    fn open(&self) -> Result<Link, Fault> {
+    pub fn open(&self) -> Result<Link, Fault> {
         let (due, begun) = (self.due.load(Ordering::Relaxed), now());
         if begun < due {
             return Err(Fault::new(Effect::NotSent, "it could not be reached a moment ago"));

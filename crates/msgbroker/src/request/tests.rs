@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::operation::Kind;
 
 fn read(text: &str) -> Result<Operation<'_>, Refusal> {
     parse(text.as_bytes(), b"body", None).map(|request| request.operation).map_err(|denied| denied.refusal)

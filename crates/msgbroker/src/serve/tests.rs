@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::stand_in::StandIn;
+use crate::Design;
 
 /// Serves on a stand-in for the database while `act` talks to the service; what the service came to.
 fn serving(config: Config, act: impl FnOnce(&Ready)) -> Result<Summary, ServeError> {
@@ -41,17 +42,19 @@ const PANIC: &str = "GET /panic HTTP/1.1\r\n\r\n";
 /// Issue 13: such a request was never answered; with batches, no request after it was.
 #[test]
 fn a_request_whose_worker_panics_is_answered_and_the_others_are_served() {
-    for batch in [false, true] {
-        let summary = serving(Config { batch, workers: 2, connections: 2, ..Config::default() }, |ready| {
-            for _ in 0..5 {
-                assert_eq!(statuses(ready, PANIC), ["500 Internal Server Error"]);
-                assert_eq!(statuses(ready, TAKE), ["204 No Content"]);
-            }
-            assert_eq!(
-                statuses(ready, &[TAKE, PANIC, TAKE].concat()),
-                ["204 No Content", "500 Internal Server Error"]
-            );
-        });
+    for (batch, design) in [(false, Design::EventDriven), (false, Design::Threaded), (true, Design::Threaded)]
+    {
+        let summary =
+            serving(Config { batch, design, workers: 2, connections: 2, ..Config::default() }, |ready| {
+                for _ in 0..5 {
+                    assert_eq!(statuses(ready, PANIC), ["500 Internal Server Error"]);
+                    assert_eq!(statuses(ready, TAKE), ["204 No Content"]);
+                }
+                assert_eq!(
+                    statuses(ready, &[TAKE, PANIC, TAKE].concat()),
+                    ["204 No Content", "500 Internal Server Error"]
+                );
+            });
         let summary = summary.expect("it ends in good order");
         assert_eq!((summary.by_kind["empty"], summary.by_status[&500]), (6, 6));
     }

@@ -1,0 +1,62 @@
+//! A thread that opens sessions for a loop which must not wait for that.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::link::Link;
+use super::pool::Pool;
+
+/// How often a database that is away is asked for, at most; `Pool` has longer and longer pauses.
+const PAUSE: Duration = Duration::from_millis(10);
+
+#[derive(Debug, Default)]
+struct State {
+    wanted: Vec<usize>,
+    opened: Vec<(usize, Link)>,
+}
+
+/// Sessions that are wanted, and those that were had, each with its place.
+#[derive(Debug, Default)]
+pub(crate) struct Connector {
+    state: Mutex<State>,
+    some: Condvar,
+}
+
+impl Connector {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn want(&self, place: usize) {
+        self.lock().wanted.push(place);
+        self.some.notify_one();
+    }
+
+    pub fn opened(&self) -> Vec<(usize, Link)> {
+        std::mem::take(&mut self.lock().opened)
+    }
+
+    /// Works until `halt` is set; `told` after each attempt.
+    pub fn run(&self, pool: &Pool, halt: &AtomicBool, told: &dyn Fn()) {
+        while !halt.load(Ordering::Relaxed) {
+            let place = {
+                let state = self.lock();
+                let waited = self.some.wait_timeout_while(state, PAUSE, |state| state.wanted.is_empty());
+                waited.unwrap_or_else(PoisonError::into_inner).0.wanted.last().copied()
+            };
+            let Some(place) = place else { continue };
+            let opened = pool.open();
+            let failed = opened.is_err();
+            if let Ok(link) = opened {
+                let mut state = self.lock();
+                state.wanted.retain(|one| *one != place);
+                state.opened.push((place, link));
+            }
+            told();
+            if failed {
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+}

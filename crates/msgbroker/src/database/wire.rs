@@ -1,0 +1,168 @@
+//! Statements to bytes and bytes to rows, without a socket: PostgreSQL's extended query protocol.
+
+use std::io::{self, ErrorKind, Write};
+use std::ops::Range;
+
+use bytes::{Bytes, BytesMut};
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::message::backend::Message;
+use postgres_protocol::message::frontend;
+use postgres_protocol::IsNull;
+
+use super::fault::{said, Effect, Fault};
+
+/// Longest statement or answer whose buffer is kept.
+const KEPT: usize = 1 << 20;
+
+/// The text of a statement; it is prepared when a session first uses it.
+pub(crate) type Statement = &'static str;
+
+/// The parameters of a statement in the database's binary formats.
+pub(crate) type Params<'a> = &'a [Option<&'a [u8]>];
+
+/// One row, its columns in binary (of a prepared statement) or as text (of `query`).
+#[derive(Debug)]
+pub(crate) struct Row {
+    bytes: Bytes,
+    columns: Vec<Option<Range<usize>>>,
+}
+
+impl Row {
+    pub fn bytes(&self, column: usize) -> Option<&[u8]> {
+        let range = self.columns.get(column)?.clone()?;
+        self.bytes.get(range)
+    }
+
+    pub fn text(&self, column: usize) -> Option<&str> {
+        self.bytes(column).and_then(|bytes| std::str::from_utf8(bytes).ok())
+    }
+
+    /// A number of 4 or 8 bytes.
+    pub fn int(&self, column: usize) -> Option<i64> {
+        let bytes = self.bytes(column)?;
+        let long = <[u8; 8]>::try_from(bytes).map(i64::from_be_bytes).ok();
+        long.or_else(|| <[u8; 4]>::try_from(bytes).map(i32::from_be_bytes).map(i64::from).ok())
+    }
+}
+
+/// What a session has to send and has received.
+#[derive(Debug, Default)]
+pub(super) struct Wire {
+    pub out: BytesMut,
+    inbox: BytesMut,
+    prepared: Vec<Statement>,
+    /// Prepared by what is under way: known when that has succeeded.
+    new: Vec<Statement>,
+    /// What the statement under way was refused with.
+    refusal: Option<Fault>,
+}
+
+impl Wire {
+    /// Statements that are carried out one after the other with one commit, into `out`.
+    pub fn statements<'a>(
+        &mut self,
+        all: impl Iterator<Item = (Statement, Params<'a>)>,
+    ) -> Result<(), Fault> {
+        self.begin();
+        for (statement, params) in all {
+            let known = self.prepared.iter().chain(&self.new).position(|one| *one == statement);
+            let index = known.unwrap_or_else(|| self.prepared.len() + self.new.len());
+            self.statement(statement, params, index, known.is_none())
+                .map_err(|error| Fault::new(Effect::RolledBack, error))?;
+            self.new.extend(known.is_none().then_some(statement));
+        }
+        frontend::sync(&mut self.out);
+        Ok(())
+    }
+
+    fn statement(
+        &mut self,
+        text: Statement,
+        params: Params<'_>,
+        index: usize,
+        is_new: bool,
+    ) -> io::Result<()> {
+        let mut digits = [0; 8];
+        let name = short_name(index, &mut digits);
+        let out = &mut self.out;
+        if is_new {
+            // A parse that failed in between has left no statement, one that was not heard of might have.
+            frontend::close(b'S', name, out)?;
+            frontend::parse(name, text, [], out)?;
+        }
+        let one = |value: &Option<&[u8]>, out: &mut BytesMut| {
+            let Some(value) = value else { return Ok(IsNull::Yes) };
+            out.extend_from_slice(value);
+            Ok(IsNull::No)
+        };
+        let bound = frontend::bind("", name, [1], params, one, [1], out);
+        bound.map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
+        frontend::execute("", 0, out)
+    }
+
+    /// Statements as text, without parameters; rows come as text.
+    pub fn query(&mut self, text: &str) -> Result<(), Fault> {
+        self.begin();
+        frontend::query(text, &mut self.out).map_err(|error| Fault::new(Effect::RolledBack, error))
+    }
+
+    fn begin(&mut self) {
+        if self.out.capacity() > KEPT {
+            self.out = BytesMut::new();
+        }
+        self.out.clear();
+        self.new.clear();
+        self.refusal = None;
+    }
+
+    pub fn received(&mut self, bytes: &[u8]) {
+        self.inbox.extend_from_slice(bytes);
+    }
+
+    /// The next whole message.
+    pub fn message(&mut self) -> io::Result<Option<Message>> {
+        Message::parse(&mut self.inbox)
+    }
+
+    /// Takes in what was received; whether the database is ready for more: only then is it done. `each` gets the rows,
+    /// and `None` at the end of those of one statement. Nothing is certain before the end: rows of what then fails have to
+    /// be forgotten. The session goes on after an error whose effect is known.
+    pub fn take_in(&mut self, each: &mut dyn FnMut(Option<Row>)) -> Result<bool, Fault> {
+        let unknown = |error: io::Error| Fault::new(Effect::Unknown, error);
+        while let Some(message) = self.message().map_err(unknown)? {
+            match message {
+                Message::ReadyForQuery(_) => {
+                    if let Some(refusal) = self.refusal.take() {
+                        return Err(refusal);
+                    }
+                    self.prepared.append(&mut self.new);
+                    return Ok(true);
+                }
+                Message::ErrorResponse(body) => {
+                    let (fatal, reason) = said(&body);
+                    if fatal {
+                        return Err(Fault { effect: Effect::Unknown, reason });
+                    }
+                    self.refusal = Some(Fault { effect: Effect::RolledBack, reason });
+                }
+                Message::DataRow(body) => {
+                    let columns = body.ranges().collect().map_err(unknown)?;
+                    each(Some(Row { bytes: body.buffer_bytes().clone(), columns }));
+                }
+                Message::CommandComplete(_) => each(None),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// `s` and a number.
+fn short_name(index: usize, digits: &mut [u8; 8]) -> &str {
+    let mut end = &mut digits[..];
+    let whole = end.len();
+    // Fewer statements than digits: it fits, and is ASCII.
+    let _ = write!(end, "s{index}");
+    let length = whole - end.len();
+    std::str::from_utf8(&digits[..length]).unwrap_or("s")
+}

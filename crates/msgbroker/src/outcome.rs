@@ -1,0 +1,96 @@
+//! What came of a request, and how it is told.
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use crate::answer::Answer;
+use crate::book::{Done, Stamps};
+use crate::database::Reply;
+use crate::line::Waiting;
+use crate::operation::{Kind, Operation};
+use crate::refusal::Refusal;
+use crate::request::{parse, Denied, Request};
+use crate::shared::Shared;
+use sojourn_record::clock::now;
+use sojourn_serving::{log, Level};
+
+/// A buffer above this is given back.
+const KEPT: usize = 256 * 1024;
+
+/// What came of a request, before it is told.
+pub(crate) struct Outcome {
+    pub answer: Answer,
+    pub kind: Kind,
+    /// Of the message put.
+    pub bytes: usize,
+    pub close: bool,
+}
+
+impl Outcome {
+    pub fn refused(Denied { refusal, close }: Denied) -> Self {
+        Self { answer: Answer::Refused(refusal), kind: Kind::Refused, bytes: 0, close }
+    }
+
+    /// Of a request whose worker panicked.
+    pub fn failed() -> Self {
+        Self::refused(Refusal::Failed.into())
+    }
+
+    pub fn new(answer: Answer, request: &Request<'_>) -> Self {
+        Self::of(answer, request.operation.kind(), put_bytes(&request.operation), request.close)
+    }
+
+    /// As `new`, where the request is there no more.
+    pub fn of(answer: Answer, kind: Kind, bytes: usize, close: bool) -> Self {
+        let empty = kind == Kind::Take && answer == Answer::Done(Reply::Empty);
+        Self { answer, kind: if empty { Kind::Empty } else { kind }, bytes, close }
+    }
+
+    /// Answers the client, which was served by a thread or session of this number in a batch of this size. `bytes` is a
+    /// buffer.
+    pub fn tell(
+        self,
+        shared: &Shared<'_>,
+        (client, job): Waiting,
+        mut stamps: Stamps,
+        (worker, batch): (u16, u16),
+        out: &mut Vec<u8>,
+    ) -> Done {
+        let Self { answer, kind, bytes, close } = self;
+        out.clear();
+        answer.compose(close, out);
+        let served = client.served(job, out, close, batch > 1, &shared.desk);
+        shared.refused(&served.refused);
+        out.shrink_to(KEPT);
+        stamps.done = now();
+        let bytes =
+            if let Answer::Done(Reply::Message(message)) = &answer { message.body.len() } else { bytes };
+        Done { stamps, kind, status: answer.status(), bytes: bytes as u32, worker, batch, gone: served.gone }
+    }
+}
+
+/// Of the message that is put.
+pub(crate) fn put_bytes(operation: &Operation<'_>) -> usize {
+    if let Operation::Put { body, .. } = operation {
+        body.len()
+    } else {
+        0
+    }
+}
+
+/// What `act` came to; `None` where it panicked, which the log tells. What it was at is not used again.
+pub(crate) fn unless_it_panics<T>(act: impl FnOnce() -> T) -> Option<T> {
+    let done = catch_unwind(AssertUnwindSafe(act));
+    if done.is_err() {
+        let thread = std::thread::current().name().unwrap_or("").to_string();
+        log(Level::Error, "worker_panicked", &[("thread", &thread), ("remedy", &"report the line above")]);
+    }
+    done.ok()
+}
+
+/// What was received as a request.
+pub(crate) fn parsed<'b>(shared: &Shared<'_>, (_, job): &'b Waiting) -> Result<Request<'b>, Denied> {
+    let (head, body) = job.bytes.split_at(job.head);
+    #[cfg(test)]
+    assert!(!head.starts_with(b"GET /panic "), "as the test asks");
+    parse(head, body, shared.config.token.as_deref())
+}
