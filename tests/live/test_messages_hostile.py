@@ -90,7 +90,7 @@ def test_others_are_served_rightly_meanwhile(start: Start, kind: str, count: int
     hostile.start()
     assert hostile.at_work.wait(20.0)
     normal.start()
-    time.sleep(SECONDS if not batch else SECONDS / 3)
+    time.sleep(SECONDS if not way else SECONDS / 3)
     normal.stop()
     hostile.stop()
     assert hostile.faults == [] and normal.faults == []

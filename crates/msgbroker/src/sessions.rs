@@ -47,7 +47,7 @@ enum Sent {
     UnderWay(UnderWay),
     Answered(Waiting, Outcome, Stamps),
     /// The session was over before: another may be tried.
-    NotSent(Waiting, Fault),
+    Unsent(Waiting, Fault),
 }
 
 pub(crate) struct Sessions<'a> {
@@ -121,7 +121,7 @@ impl<'a> Sessions<'a> {
                 self.shared.pool.in_use.fetch_add(1, Ordering::Relaxed);
             }
             Sent::Answered(waiting, outcome, stamps) => self.tell(place, waiting, outcome, stamps),
-            Sent::NotSent(waiting, fault) => {
+            Sent::Unsent(waiting, fault) => {
                 self.lose(place, &fault);
                 match self.free.last().copied() {
                     Some(other) => self.give(other, waiting),
@@ -237,7 +237,7 @@ fn send(shared: &Shared<'_>, link: &mut Link, waiting: Waiting) -> Sent {
             let answer = Answer::Refused(shared.as_refusal(&fault, kind));
             Sent::Answered(waiting, Outcome::of(answer, kind, bytes, close), stamps)
         }
-        Err(fault) if fault.effect == Effect::NotSent => Sent::NotSent(waiting, fault),
+        Err(fault) if fault.effect == Effect::NotSent => Sent::Unsent(waiting, fault),
         // What is known of a statement that went out in part, its session's end will say.
         _ => Sent::UnderWay(UnderWay { waiting, stamps, kind, bytes, close, rows: Vec::new() }),
     }
