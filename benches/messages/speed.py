@@ -13,6 +13,8 @@ import os
 import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
+from typing import Any
 
 from service import BODY_BYTES, Row, Seen, fill, loaded, pgbench, serving
 
@@ -22,9 +24,11 @@ from sojourn.testbed.postgres import Postgres
 ROUNDS, SECONDS, STORED = 5, 3, 5000
 DURABILITY = ("full", "off")
 # connections, tool, clients
+EVENTS, THREADS, BATCH = "event-driven", "threaded", "batch"
 CELLS = (
-    (1, "pgbench", 1), (1, "service", 1), (1, "service", 2), (10, "pgbench", 10), (10, "service", 10),
-    (10, "service", 20), (30, "pgbench", 30), (30, "service", 30), (30, "service", 60), (30, "service, batch", 30),
+    (1, "pgbench", 1), (1, EVENTS, 1), (1, EVENTS, 2), (10, "pgbench", 10), (10, EVENTS, 10), (10, EVENTS, 20),
+    (10, THREADS, 10), (10, THREADS, 20), (30, "pgbench", 30), (30, EVENTS, 30), (30, EVENTS, 60), (30, THREADS, 60),
+    (30, BATCH, 30),
 )  # fmt: skip
 FIGURES = ("per_s", "p50_ms", "p99_ms", "service_us", "database_us", "client_us")
 
@@ -33,12 +37,13 @@ def run(database: Postgres, connections: int, tool: str, clients: int, durabilit
     fill(database, STORED)
     if tool == "pgbench":
         return pgbench(database, connections, SECONDS, durability)
-    batch = tool.endswith("batch")
-    with serving(database, workers=connections, connections=connections, durability=durability, batch=batch) as service:
+    design: dict[str, Any] = {"batch": True} if tool == BATCH else {"design": tool}
+    with serving(database, workers=connections, connections=connections, durability=durability, **design) as service:
         return loaded(database, service, clients, SECONDS)
 
 
-def measure() -> list[Row]:
+def measure(cells: Sequence[tuple[int, str, int]] = CELLS, durabilities: Sequence[str] = DURABILITY) -> list[Row]:
+    """Rows of all rounds, the cells alternated."""
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         database = Postgres(folder)
@@ -47,8 +52,8 @@ def measure() -> list[Row]:
                 pass
             flush_us = 1e6 * flush_s(database.data)
             for round_ in range(ROUNDS):
-                for durability in DURABILITY:
-                    for connections, tool, clients in CELLS:
+                for durability in durabilities:
+                    for connections, tool, clients in cells:
                         seen = run(database, connections, tool, clients, durability)
                         row: Row = {"round": round_, "durability": durability, "connections": connections}
                         row |= {"tool": tool, "clients": clients}
