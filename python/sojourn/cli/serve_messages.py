@@ -27,7 +27,9 @@ def messages(
     database: Annotated[str, typer.Option(help="postgresql://…, or auto: a cluster of its own")] = "auto",
     folder: Annotated[Path | None, typer.Option(help="auto: keep the cluster here; else it is removed")] = None,
     listen: Annotated[str, typer.Option(help="ip:port; port 0 takes a free one")] = "127.0.0.1:7400",
-    design: Annotated[str, typer.Option(help="event-driven, or threaded: workers wait for the database")] = "event-driven",
+    design: Annotated[
+        str, typer.Option(help="event-driven, or threaded: workers wait for the database")
+    ] = "event-driven",
     workers: Annotated[int, typer.Option(help="threads of the threaded design, and of batches")] = 20,
     connections: Annotated[int, typer.Option(help="to the database")] = 20,
     queue: Annotated[int, typer.Option(help="requests that may wait for a worker; further ones are refused")] = 10_000,
