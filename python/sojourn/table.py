@@ -28,6 +28,7 @@ UNITS = {
     "saturation_rate": "1/s",
     "utilisation": "1",
     "softirq_utilisation": "1",
+    "reference_work_time": "s",
     "queue_length": "1",
     "waiting_time": "s",
     "blocked_time": "s",

@@ -31,6 +31,7 @@ SHORT = {
     "loss_probability": "lost",
     "saturation_rate": "saturates at",
     "softirq_utilisation": "U softirq",
+    "reference_work_time": "work on it",
 }
 SYSTEM = ("arrival_rate", "throughput", "response_time", "queue_length", "loss_probability")
 MOST = 60  # rows

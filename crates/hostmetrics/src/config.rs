@@ -32,6 +32,9 @@ pub struct Config {
     pub disks: bool,
     #[serde(default = "yes")]
     pub nics: bool,
+    /// Also how fast each core is: a piece of work on each every 20 ms, half a percent of it.
+    #[serde(default)]
+    pub core_speed: bool,
     /// Whose NICs are seen, in words for the header.
     #[serde(default)]
     pub netns_note: Option<String>,
@@ -66,6 +69,7 @@ impl Config {
             cpu: None,
             disks: true,
             nics: true,
+            core_speed: false,
             netns_note: None,
         }
     }

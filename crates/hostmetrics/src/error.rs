@@ -21,6 +21,7 @@ pub enum CollectError {
     Process { pid: u32 },
     Cgroup { name: String },
     Pin { core: usize, source: io::Error },
+    Thread { source: io::Error },
     Write { path: PathBuf, source: io::Error },
 }
 
@@ -68,6 +69,7 @@ impl fmt::Display for CollectError {
             Self::Pin { core, source } => {
                 write!(f, "host metrics: cannot stay on core {core}: {source}; choose a core that is online")
             }
+            Self::Thread { source } => write!(f, "host metrics: no thread: {source}; raise ulimit -u"),
             Self::Write { path, source } => {
                 write!(f, "cannot write {}: {source}; free space or choose another --out", path.display())
             }

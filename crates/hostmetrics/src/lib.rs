@@ -8,6 +8,7 @@
 //! - `sample`: all readers together, one JSON line
 //! - one file per kernel interface, each with its line format: `stat`, `softirqs`, `softnet`, `interrupts`,
 //!   `netdev`, `diskstats`, `meminfo`, `pressure`, `process`, `cgroup`, `topology`, `perf`
+//! - `speed`: how fast each core is
 //! - `source`: an open file that is read again and again; lines and fields whose errors name their place
 //! - `counter`: counters and rates are different types
 //! - `table`: named rows that keep their memory from sample to sample
@@ -33,6 +34,7 @@ mod sample;
 mod softirqs;
 mod softnet;
 mod source;
+mod speed;
 mod stat;
 mod sys;
 mod table;
@@ -52,6 +54,7 @@ pub use process::{Process, ProcessReader, Thread};
 pub use softirqs::Softirqs;
 pub use softnet::{Softnet, SoftnetCore};
 pub use source::{Interface, Reader};
+pub use speed::Work;
 pub use stat::{CpuTicks, Stat};
 pub use table::Table;
 pub use topology::{topology, Core};

@@ -6,6 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
 use crate::perf::{self, CoreCounters, Counts};
+use crate::speed::{SpeedProbe, Work};
 use crate::{
     sys, topology, CgroupReader, CollectError, Config, Counter, CpuTicks, Disks, Interface, Interrupts,
     Memory, Nics, PressureReader, ProcessReader, ReadError, Reader, Softirqs, Softnet, Stat, Table,
@@ -24,6 +25,7 @@ pub(crate) struct Sampler {
     processes: Vec<(u32, ProcessReader)>,
     cgroups: Vec<(String, CgroupReader)>,
     counters: Vec<(usize, CoreCounters)>,
+    speed: Option<SpeedProbe>,
     absent: Vec<String>,
     hz: f64,
 }
@@ -50,6 +52,7 @@ impl Sampler {
             processes: processes(config, hz)?,
             cgroups: cgroups(config)?,
             counters: counters(&cores, &mut absent),
+            speed: speed(config, &cores)?,
             absent,
             hz,
         })
@@ -120,6 +123,7 @@ impl Sampler {
             procs,
             cgroups,
             perf,
+            speed: self.speed.iter().flat_map(SpeedProbe::now).collect(),
         };
         // Writing to memory cannot fail, and every key is a string.
         let _ = serde_json::to_writer(&mut *line, &now);
@@ -154,6 +158,8 @@ struct Sample<'a> {
     cgroups: BTreeMap<&'a str, crate::Cgroup>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     perf: BTreeMap<usize, Counts>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    speed: BTreeMap<usize, Work>,
 }
 
 /// Ticks shown as seconds.
@@ -230,6 +236,11 @@ fn cgroups(config: &Config) -> Result<Vec<(String, CgroupReader)>, CollectError>
         reader.map(|reader| (name.clone(), reader)).ok_or_else(missing)
     };
     config.cgroups.iter().map(open).collect()
+}
+
+fn speed(config: &Config, cores: &[usize]) -> Result<Option<SpeedProbe>, CollectError> {
+    let start = || SpeedProbe::start(cores).map_err(|source| CollectError::Thread { source });
+    config.core_speed.then(start).transpose()
 }
 
 /// Counters of all cores, or none and the reason.

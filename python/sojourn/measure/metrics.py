@@ -14,6 +14,7 @@ import polars as pl
 from sojourn.batch_means import batch_interval, rate_interval
 from sojourn.measure.busy import busy_shares, softirq_shares
 from sojourn.measure.folder import RunFolder
+from sojourn.measure.host import core_work_s
 from sojourn.measure.quantiles import FAILED, quantile
 from sojourn.measure.window import in_window
 from sojourn.table import Metrics
@@ -140,6 +141,10 @@ def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -
     rows += [
         row("softirq_utilisation", float(soft[0]), station=f"core {core}", unit="1")
         for core, soft in sorted(softirq_shares(host, edges).items())
+    ]
+    rows += [
+        row("reference_work_time", seconds, station=f"core {core}")
+        for core, seconds in sorted(core_work_s(host, *window).items())
     ]
     return rows
 

@@ -54,7 +54,8 @@ class Service(Protocol):
 class Surroundings:
     """Where the client runs, which processes belong to the run, and what the manifest says of the place. `client_cores`: the
     generator is kept to them; `all_known`: every process of the system is in `pids`, so others disturb the run; `own_tree`: they
-    are this process, those in `pids` and `cgroups`, and all that these started, which is told apart too."""
+    are this process, those in `pids` and `cgroups`, and all that these started, which is told apart too; `core_speed`: a piece of
+    work is timed on each core all the while (half a percent of it)."""
 
     client_network: str | None = None
     server_network: str | None = None
@@ -65,6 +66,7 @@ class Surroundings:
     client_cores: tuple[int, ...] = ()
     all_known: bool = False
     own_tree: bool = False
+    core_speed: bool = False
 
 
 def execute(
@@ -159,6 +161,7 @@ def _observe(worker: Worker, folder: RunFolder, around: Surroundings, pids: dict
         "cpu": around.observer,
         "disks": True,
         "nics": True,
+        "core_speed": around.core_speed,
     }
     worker.begin({"network": around.server_network, "host": config})
     worker.ready()

@@ -192,7 +192,7 @@ class MessagesSession:
     def _execute(self, point: Point, out: Path, seed: int, services: Middlewares) -> RunFolder:
         lab = {**self.place.describe(), "database": self.database, "flush_s": self.flush_s}
         manifest = {"lab": lab, "conditions": self.conditions(point)["conditions"]}
-        around = Surroundings(pids=self._database(), manifest=manifest, all_known=True)
+        around = Surroundings(pids=self._database(), manifest=manifest, all_known=True, core_speed=True)
         what = {"name": point.name, "section": point.section, "factors": dict(point.factors), "seed": seed}
         load = self.system.load.generator(point.factors, services.urls, seed)
         folder = execute(out, load, what=what, around=around, service=services)
