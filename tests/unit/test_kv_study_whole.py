@@ -16,6 +16,7 @@ from sojourn.study.kv.models.left_out import left_out
 from sojourn.study.kv.models.parts import fit_parts
 from sojourn.study.kv.models.work import OperationWork
 from sojourn.study.kv.whole import errors_left_out, fit_cores, fit_plain
+from sojourn.system.kv.frame import WORK
 
 MESSAGE_S, KEY_S, KIB_S, OPERATION_S, WAKING_S, CLIENT_S = 4e-6, 1e-6, 0.5e-6, 5e-6, 20e-6, 1e-6
 CORES = (0, 1)  # the client has one, all others the other
@@ -97,6 +98,36 @@ def test_a_mix_is_half_of_each(cores: FittedCoreNetwork, plain: FittedInterpolat
         assert of["mixed"] == pytest.approx((of["set"] + of["get"]) / 2, rel=0.01)
 
 
+def slow_spells(rows: pl.DataFrame, exponent: float) -> pl.DataFrame:
+    """The same runs on a machine whose cores are slower in some of them: all CPU times longer by (w/80 us)^exponent."""
+    work = 80e-6 * np.random.default_rng(2).choice([1.0, 1.0, 1.2, 1.35], rows.height)
+    slow = pl.Series((work / 80e-6) ** exponent)
+    times = [pl.col(name) * slow for name in ("server_cpu_s", "net_cpu_s", "client_cpu_s")]
+    columns = [pl.Series(name, work) for name in WORK]
+    return rows.with_columns(*times, *columns, pl.col("throughput_per_s") / slow)
+
+
+def test_the_speed_of_cores_is_told_apart_from_the_configuration(rows: pl.DataFrame) -> None:
+    """The exponent is found; a run on slower cores is predicted with a narrower interval than one of which nothing is known."""
+    drifted = slow_spells(rows, 1.6)
+    model, plain = fit_cores(drifted, CORES, True, 1), fit_plain(drifted)
+    assert model.designs[0].costs.speeds.exponent == pytest.approx(1.6, abs=0.15)
+    point, truth = NEW | {"clients": 60}, run(2, 2, 0, 1500, 60)["throughput_per_s"]
+    for speed in (1.0, 1.3):
+        at = point | dict.fromkeys(WORK, 80e-6 * speed)
+        found, low_high = model.predict(at, 0.9).value("throughput"), model.predict(at, 0.9).interval("throughput")
+        assert found == pytest.approx(truth / speed**1.6, rel=0.06)
+        assert _width(low_high) < 0.7 * _width(model.predict(point, 0.9).interval("throughput"))
+    slower = [plain.predict(point | dict.fromkeys(WORK, w), 0.9).value("throughput") for w in (80e-6, 104e-6)]
+    assert slower[0] / slower[1] == pytest.approx(1.3**1.6, rel=0.08), "the rival knows it too"
+
+
+def _width(ends: tuple[float | None, float | None]) -> float:
+    low, high = ends
+    assert low is not None and high is not None
+    return math.log(high / low)
+
+
 def test_what_is_left_out_is_not_used(rows: pl.DataFrame) -> None:
     """Whatever was measured there, the prediction is the same."""
     parts = rows.with_row_index().partition_by("servers", "proxies", "workload", "value_bytes", maintain_order=True)
@@ -106,7 +137,7 @@ def test_what_is_left_out_is_not_used(rows: pl.DataFrame) -> None:
         def cycles(inverse: float, at: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
             return np.full(at.height, inverse), np.zeros(at.height)
 
-        off = errors_left_out(of, lambda some: float((1 / some["throughput_per_s"]).mean()), cycles)  # type: ignore[arg-type]
+        off, _ = errors_left_out(of, lambda some: float((1 / some["throughput_per_s"]).mean()), cycles)  # type: ignore[arg-type]
         measured = [part["clients"].to_numpy() / part["throughput_per_s"].to_numpy() for part in of]
         return [m * np.exp(-error) for m, (error, _) in zip(measured, off, strict=True)]
 

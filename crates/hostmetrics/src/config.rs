@@ -32,7 +32,7 @@ pub struct Config {
     pub disks: bool,
     #[serde(default = "yes")]
     pub nics: bool,
-    /// Also how fast each core is: a piece of work on each every 20 ms, half a percent of it.
+    /// Also how fast each core is: a piece of work on each every 25 ms, one percent of it.
     #[serde(default)]
     pub core_speed: bool,
     /// Whose NICs are seen, in words for the header.

@@ -69,8 +69,8 @@ fn the_speed_of_each_core_is_that_of_a_piece_of_work() {
     for core in lines[0]["cores"].as_array().unwrap() {
         let work = &last["speed"][core.to_string()];
         let each_s = work["cpu_s"].as_f64().unwrap() / work["pieces"].as_f64().unwrap();
-        // 15 000 rounds of 24 operations: no core needs less than a cycle for eight of them, none a cycle for each
-        assert!((5e-6..5e-3).contains(&each_s), "{work}");
+        // 40 datagrams and 500 reads: 100 ns and 10 us each are too short and too long for any
+        assert!((5e-6..1e-2).contains(&each_s), "{work}");
     }
     assert!(summary.samples > 2);
 }

@@ -107,12 +107,3 @@ def core_shares(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, d
             share = {name: state.get(name, 0.0) / total for name in EVERYTHING}
             shares[int(str(key))] = {**share, "busy": sum(share[name] for name in BUSY)}
     return shares
-
-
-def core_work_s(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, float]:
-    """By core the mean CPU time of the recorder's piece of work in [start_s, end_s], s: the longer, the slower was the core. Nothing
-    of a run that did not record it."""
-    work = changes(host.filter(pl.col("source") == "speed"), start_s, end_s)
-    found = {(int(core), item): change for core, item, change in work.select("key", "item", "change").iter_rows()}
-    pieces = {core: count for (core, item), count in found.items() if item == "pieces" and count > 0}
-    return {core: found[core, "cpu_s"] / count for core, count in pieces.items()}

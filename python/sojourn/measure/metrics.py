@@ -13,8 +13,8 @@ import polars as pl
 
 from sojourn.batch_means import batch_interval, rate_interval
 from sojourn.measure.busy import busy_shares, softirq_shares
+from sojourn.measure.core_speed import METRIC, core_work_s
 from sojourn.measure.folder import RunFolder
-from sojourn.measure.host import core_work_s
 from sojourn.measure.quantiles import FAILED, quantile
 from sojourn.measure.window import in_window
 from sojourn.table import Metrics
@@ -143,8 +143,7 @@ def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -
         for core, soft in sorted(softirq_shares(host, edges).items())
     ]
     rows += [
-        row("reference_work_time", seconds, station=f"core {core}")
-        for core, seconds in sorted(core_work_s(host, *window).items())
+        row(METRIC, seconds, station=f"core {core}") for core, seconds in sorted(core_work_s(host, *window).items())
     ]
     return rows
 

@@ -55,7 +55,7 @@ class Surroundings:
     """Where the client runs, which processes belong to the run, and what the manifest says of the place. `client_cores`: the
     generator is kept to them; `all_known`: every process of the system is in `pids`, so others disturb the run; `own_tree`: they
     are this process, those in `pids` and `cgroups`, and all that these started, which is told apart too; `core_speed`: a piece of
-    work is timed on each core all the while (half a percent of it)."""
+    work is timed on each core all the while (one percent of it)."""
 
     client_network: str | None = None
     server_network: str | None = None

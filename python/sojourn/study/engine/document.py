@@ -13,6 +13,7 @@ from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
 from sojourn.study.engine.analyses import TABLE_INDENT
 from sojourn.study.engine.evaluation import (
     BLIND,
+    BLIND_AT_SPEED,
     HELD_OUT,
     METRICS,
     TRAINING,
@@ -214,7 +215,7 @@ def _errors(found: Findings) -> Table:
     """Median relative errors by model and kind, on the same points for all."""
     assert found.rivals is not None
     rows = []
-    for kind in (TRAINING, HELD_OUT, BLIND):
+    for kind in (TRAINING, HELD_OUT, BLIND, BLIND_AT_SPEED):
         for name in found.rivals.fitted:
             here = found.rows(kind, name)
             if here.is_empty():

@@ -1,12 +1,13 @@
 """Predicted beside measured: a row a run, model and metric, and whether the run lies in the interval that was predicted for it.
 
 `kind`: training (the runs that were fitted), held out (run with them, not fitted), blind (predicted and written before they
-were run). Errors of the three are never averaged together.
+were run), and blind at the run's core speed: by the same models, as they were written, for cores as fast as the recorder's piece of
+work says that they were in the run. Errors of different kinds are never averaged together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from sojourn.table import Metrics
 METRICS = ("throughput", "response_time")
 FEWEST_FITS = 5  # of which a median has an interval
 TRAINING, HELD_OUT, BLIND = "training", "held out", "blind"
+BLIND_AT_SPEED = "blind at the run's core speed"
 ONCE = ("run", "class", "metric", "model", "kind")  # a saturation rate is predicted for each rate of a configuration
 SCHEMA = {
     "section": pl.String, "run": pl.String, "valid": pl.Boolean, "class": pl.String, "metric": pl.String,
@@ -67,6 +69,19 @@ def evaluated_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, 
             if key not in known:
                 known[key] = predicted_rows(model, Point(section, factors), level)
             rows += _of_run(folder, known[key], name, kind)
+    return _told(rows)
+
+
+def evaluated_at_speed(
+    rivals: Rivals, folders: Iterable[RunFolder], level: float, conditions: Callable[[RunFolder], Mapping[str, float]]
+) -> pl.DataFrame:
+    """Runs that were predicted, again, by the models as they were written, in the `conditions` of each run; nothing of runs without."""
+    rows: list[Row] = []
+    for folder in folders:
+        known = conditions(folder)
+        point = Point(folder.manifest["section"], folder.manifest["factors"] | dict(known))
+        for name, model in rivals.fitted.items() if known else ():
+            rows += _of_run(folder, predicted_rows(model, point, level), name, BLIND_AT_SPEED)
     return _told(rows)
 
 

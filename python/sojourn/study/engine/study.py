@@ -19,12 +19,12 @@ from sojourn.study.engine import choose, predictions
 from sojourn.study.engine.analyses import analysed
 from sojourn.study.engine.document import study_document
 from sojourn.study.engine.draws import study_draws
-from sojourn.study.engine.evaluation import evaluated, evaluated_again
+from sojourn.study.engine.evaluation import evaluated, evaluated_again, evaluated_at_speed
 from sojourn.study.engine.findings import Findings
 from sojourn.study.engine.plan import CHOOSE, FIT, Plan, read_plan
 from sojourn.study.engine.points import SHARE, at_rate, saturating
 from sojourn.study.engine.run import run_points
-from sojourn.study.engine.templates import Rivals
+from sojourn.study.engine.templates import Rivals, conditions_of
 from sojourn.study.engine.verdict import verdict_lines
 from sojourn.study.folder import Say, open_study, save_state
 from sojourn.study.points import spread
@@ -106,7 +106,8 @@ def _phases(plan: Plan, run: Run, folder: Path, say: Say) -> Findings:
         return found
     asked = predictions.predicted_points(predicted, plan)
     blind = run(asked) + run(_full_of(asked, plan))
-    table = pl.concat([tried, evaluated(predicted, blind)])
+    at_speed = evaluated_at_speed(rivals, blind, predicted["level"], partial(conditions_of, plan.template))
+    table = pl.concat([tried, evaluated(predicted, blind), at_speed])
     return replace(found, runs=runs + blind, varied=_varied(runs + blind, plan), predicted=predicted, evaluation=table)
 
 

@@ -67,7 +67,8 @@ class Rivals:
 
 
 class Template(Protocol):
-    """Makes rivals of runs."""
+    """Makes rivals of runs. One may have `conditions(folder)` too: what its models take beside the factors of a run, such as how fast
+    the cores were; by name, to be put among the factors of `predict`."""
 
     def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
         """Raises FitError where the runs do not carry it, InputError for an option."""
@@ -76,6 +77,12 @@ class Template(Protocol):
     def read(self, path: Path) -> AnyFitted:
         """From `write`."""
         ...
+
+
+def conditions_of(template: Template, folder: RunFolder) -> Mapping[str, float]:
+    """See `Template`; nothing where it has no such method."""
+    found: Mapping[str, float] = getattr(template, "conditions", lambda _: {})(folder)
+    return found
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from sojourn.fit.run_error import MISFIT
 from sojourn.measure.folder import RunFolder
 from sojourn.study.engine.evaluation import (
     BLIND,
+    BLIND_AT_SPEED,
     HELD_OUT,
     METRICS,
     TRAINING,
@@ -104,11 +105,11 @@ def _errors(found: Findings) -> list[str]:
     """Errors of each model by kind; training errors only where nothing better is known."""
     if found.rivals is None:
         return []
-    kinds = [kind for kind in (BLIND, HELD_OUT) if not found.rows(kind).is_empty()] or [TRAINING]
+    kinds = [kind for kind in (BLIND, BLIND_AT_SPEED, HELD_OUT) if not found.rows(kind).is_empty()] or [TRAINING]
     lines = []
     for kind in kinds:
-        if kind == BLIND:
-            lines += _of_means(found)
+        if kind in (BLIND, BLIND_AT_SPEED):
+            lines += _of_means(found, kind)
         if kind == BLIND and len(found.rivals.fitted) == 1:
             continue  # the headline has it
         for name in found.rivals.fitted:
@@ -116,21 +117,21 @@ def _errors(found: Findings) -> list[str]:
             parts = error_texts([rows], ends=True)
             wrong = rows.filter(pl.col("error").is_infinite()).height
             said = [f"{wrong} points are called saturated that were not"] if wrong else []
+            (inside, known) = count_inside(rows) if kind == BLIND_AT_SPEED else (0, 0)
+            said += [f"{inside} of {known} inside"] if known else []
             if parts or said:
                 label = f"{name}, " if len(found.rivals.fitted) > 1 else ""
                 lines.append(f"{label}{kind} error: {'; '.join([*parts, *said])}")
     return lines
 
 
-def _of_means(found: Findings) -> list[str]:
+def _of_means(found: Findings, kind: str) -> list[str]:
     assert found.rivals is not None
     same = {
         run.path.name: repr((run.manifest["section"], sorted(run.manifest["factors"].items()))) for run in found.runs
     }
-    each = {name: error_texts([of_means(found.rows(BLIND, name), same)], ends=True) for name in found.rivals.fitted}
-    return [
-        f"{name}, {BLIND} error of means of repeated runs: {'; '.join(said)}" for name, said in each.items() if said
-    ]
+    each = {name: error_texts([of_means(found.rows(kind, name), same)], ends=True) for name in found.rivals.fitted}
+    return [f"{name}, {kind} error of means of repeated runs: {'; '.join(said)}" for name, said in each.items() if said]
 
 
 def _predictions(found: Findings) -> list[str]:

@@ -22,9 +22,11 @@ from sojourn.study.kv.models.left_out import LeaveOneOutErrors
 from sojourn.study.kv.models.parts import percentile
 from sojourn.study.kv.models.placed import demands, named, shares_of, solved
 from sojourn.study.kv.models.plain import FACTORS, Lines, per_operation_s
+from sojourn.study.kv.models.speeds import Speeds
 from sojourn.study.kv.models.work import CLIENT, NET, PARTS, SERVER, WORKERS, OperationWork
 from sojourn.system.kv import point_frame
 from sojourn.system.kv.affinity import assigned
+from sojourn.system.kv.frame import WORK
 from sojourn.table import Metrics
 
 PLAIN, SHARED, PLACED = "plain interpolation", "with shared cores", "with cores as placed"
@@ -77,13 +79,14 @@ def spread(design: str, draws: tuple[Parts, ...], rows: pl.DataFrame) -> np.ndar
 @dataclass(frozen=True)
 class FittedCoreNetwork:
     """`cores`: those that the system ran on; `placed`: processes keep to theirs. `errors`: of throughput and response time, by
-    design, where configurations were left out."""
+    design, where configurations were left out, for cores as fast as usual; `errors_at_speed`: as fast as they were."""
 
     designs: tuple[FittedDesign, ...]
     sent: HostLimits
     cores: tuple[int, ...]
     placed: bool
     errors: Errors
+    errors_at_speed: Errors
     level: float = LEVEL
     message: str = SAID
     error_of: ClassVar[str] = ERROR_OF
@@ -116,14 +119,15 @@ class FittedCoreNetwork:
         return Estimate(one.costs.parts[name][k], *ends)
 
     def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
-        """Throughput, response time and utilisations at a point; nothing of a design that was not fitted."""
+        """Throughput, response time and utilisations at a point; nothing of a design that was not fitted. With `…_work_s` in `vary`
+        (`system.kv.frame.WORK`) for cores of that speed, otherwise for the usual one."""
         one = self._by_name.get(str(vary["design"]))
         if one is None:
             return Metrics.of([])
         row = point_frame(vary)
         (found,), own = predictions(one.costs, row, self.cores, self.sent, self.placed)
         doubt = one.doubt(row)
-        errors = self.errors.get(one.costs.design, ())
+        errors = (self.errors_at_speed if at_speed(vary) else self.errors).get(one.costs.design, ())
         factors = [None if doubt is None else of.factor(level, float(doubt[0])) for of in errors] or [None, None]
         return _metrics(found, float(own[0]), factors, level, self.model)
 
@@ -135,12 +139,30 @@ class FittedCoreNetwork:
 
 
 @dataclass(frozen=True)
-class FittedInterpolation:
-    """`lines`: by design; `own`: by design, a straight line in the clients of what a client takes to read."""
+class FittedLines:
+    """One design: 1/X at the usual speed of its cores, how the speed changes it, and a straight line in the clients of what a client
+    takes to read."""
 
-    lines: Mapping[str, Lines]
-    own: Mapping[str, tuple[float, ...]]
+    lines: Lines
+    speeds: Speeds
+    own: tuple[float, ...]
+
+    def per_operation_s(self, rows: pl.DataFrame) -> np.ndarray:
+        """1/X, a value a row."""
+        return per_operation_s(self.lines, self.speeds, rows)
+
+    def own_s(self, rows: pl.DataFrame) -> np.ndarray:
+        """What a client takes to read, a value a row."""
+        return self.own[0] + self.own[1] * rows["clients"].to_numpy()
+
+
+@dataclass(frozen=True)
+class FittedInterpolation:
+    """By design; errors as the other's."""
+
+    lines: Mapping[str, FittedLines]
     errors: Errors
+    errors_at_speed: Errors
     level: float = LEVEL
     message: str = SAID_PLAIN
     error_of: ClassVar[str] = ERROR_OF
@@ -155,29 +177,32 @@ class FittedInterpolation:
         """By design, gets or sets and factor, s."""
         return {
             f"{design}, {kind}: {factor}": Estimate(value, math.nan, math.nan)
-            for design, lines in self.lines.items()
+            for design, own in self.lines.items()
             for kind in ("get", "set")
-            if kind in lines
-            for factor, value in zip(FACTORS, lines[kind], strict=True)
+            if kind in own.lines
+            for factor, value in zip(FACTORS, own.lines[kind], strict=True)
         }
 
     def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
         """As the other's, without utilisations."""
         row, design = point_frame(vary), str(vary["design"])
-        each = per_operation_s(self.lines[design], row)[0] if design in self.lines else math.nan
+        each = self.lines[design].per_operation_s(row)[0] if design in self.lines else math.nan
         if not math.isfinite(each):
             return Metrics.of([])
-        own = np.array([1.0, row["clients"][0], 0.0]) @ np.array(self.own[design])
-        factors = [of.factor(level, 0.0) for of in self.errors.get(design, ())] or [None, None]
-        return _metrics(Prediction(int(vary["clients"]), 1 / each, {}), float(own), factors, level, self.model)
+        own_s = float(self.lines[design].own_s(row)[0])
+        errors = (self.errors_at_speed if at_speed(vary) else self.errors).get(design, ())
+        factors = [of.factor(level, 0.0) for of in errors] or [None, None]
+        return _metrics(Prediction(int(vary["clients"]), 1 / each, {}), own_s, factors, level, self.model)
 
     def write(self, path: Path) -> None:
         """`[fit]`."""
-        of = {
-            "lines": json.dumps({name: dict(lines) for name, lines in self.lines.items()}),
-            "own": json.dumps(dict(self.own)),
-        }
+        of = {"lines": json.dumps({name: asdict(lines) for name, lines in self.lines.items()})}
         path.write_text(tomli_w.dumps({"fit": _head(self) | of}), encoding="utf-8")
+
+
+def at_speed(vary: Mapping[str, Any]) -> bool:
+    """Whether it says how fast the cores were."""
+    return any(vary.get(name) is not None for name in WORK)
 
 
 def predictions(
@@ -225,22 +250,22 @@ def _metrics(found: Prediction, own_s: float, factors: list[float | None], level
 
 
 def _head(one: FittedCoreNetwork | FittedInterpolation) -> dict[str, Any]:
-    errors = {design: [asdict(each) for each in both] for design, both in one.errors.items()}
-    return {"model": one.model, "level": one.level, "message": one.message, "errors": json.dumps(errors)}
+    def told(errors: Errors) -> str:
+        return json.dumps({design: [asdict(each) for each in both] for design, both in errors.items()})
+
+    return {
+        "model": one.model, "level": one.level, "message": one.message, "errors": told(one.errors),
+        "errors_at_speed": told(one.errors_at_speed),
+    }  # fmt: skip
 
 
 def read_whole(table: Mapping[str, Any]) -> FittedCoreNetwork | FittedInterpolation:
     """From `[fit]` of what `write` wrote."""
-    errors = {
-        design: tuple(LeaveOneOutErrors(**of | {"scores": tuple(of["scores"])}) for of in both)
-        for design, both in json.loads(table["errors"]).items()
-    }
-    said = {"errors": errors, "level": table["level"], "message": table["message"]}
+    said: dict[str, Any] = {"errors": _errors(table["errors"]), "errors_at_speed": _errors(table["errors_at_speed"])}
+    said |= {"level": table["level"], "message": table["message"]}
     if table["model"] == PLAIN:
-        lines = {design: {k: tuple(v) for k, v in of.items()} for design, of in json.loads(table["lines"]).items()}
-        return FittedInterpolation(
-            lines, {design: tuple(of) for design, of in json.loads(table["own"]).items()}, **said
-        )
+        lines = {design: _lines(of) for design, of in json.loads(table["lines"]).items()}
+        return FittedInterpolation(lines, **said)
     sent = json.loads(table["sent"])
     designs = tuple(_design(json.loads(line)) for line in table["designs"])
     return FittedCoreNetwork(
@@ -248,9 +273,24 @@ def read_whole(table: Mapping[str, Any]) -> FittedCoreNetwork | FittedInterpolat
     )
 
 
+def _errors(told: str) -> dict[str, tuple[LeaveOneOutErrors, ...]]:
+    return {
+        design: tuple(LeaveOneOutErrors(**of | {"scores": tuple(of["scores"])}) for of in both)
+        for design, both in json.loads(told).items()
+    }
+
+
+def _lines(given: dict[str, Any]) -> FittedLines:
+    lines = {kind: tuple(values) for kind, values in given["lines"].items()}
+    return FittedLines(lines, Speeds(**given["speeds"]), tuple(given["own"]))
+
+
 def _design(given: dict[str, Any]) -> FittedDesign:
     def parts(of: Mapping[str, list[float]]) -> Parts:
         return {name: tuple(values) for name, values in of.items()}
 
-    costs = DemandRegression(**given["costs"] | {"parts": parts(given["costs"]["parts"])})
+    own = given["costs"]
+    costs = DemandRegression(
+        **own | {"parts": parts(own["parts"]), "speeds": Speeds(**own["speeds"]), "reads": tuple(own["reads"])}
+    )
     return FittedDesign(costs, tuple(parts(draw) for draw in given["draws"]))

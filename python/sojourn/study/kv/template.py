@@ -21,6 +21,7 @@ from sojourn.study.kv.constant import NETWORK, FittedQueueNetwork, fit_network, 
 from sojourn.study.kv.fitted import PLACED, PLAIN, SHARED, read_whole
 from sojourn.study.kv.whole import by_design, fit_cores, fit_plain
 from sojourn.system.kv import frame
+from sojourn.system.kv.frame import work_of
 
 LEAST = 2  # client counts of a design
 WHY = {
@@ -51,6 +52,10 @@ class KvTemplate:
         fitted: dict[str, AnyFitted] = {best: fit_cores(rows, cores, placed, seed), PLAIN: fit_plain(rows)}
         network = None if placed else fit_network(rows)
         return Rivals(fitted | ({NETWORK: network} if network is not None else {}), best, WHY[best])
+
+    def conditions(self, folder: RunFolder) -> Mapping[str, float]:
+        """How fast the cores were."""
+        return work_of(folder)
 
     def read(self, path: Path) -> AnyFitted:
         """

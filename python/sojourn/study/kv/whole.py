@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
 import polars as pl
 
 from sojourn.study.kv.fitted import (
+    Errors,
     FittedCoreNetwork,
     FittedDesign,
     FittedInterpolation,
+    FittedLines,
     predictions,
     response_s,
     spread,
@@ -19,13 +21,17 @@ from sojourn.study.kv.fitted import (
 from sojourn.study.kv.models import DemandRegression, fit_costs, fit_sent
 from sojourn.study.kv.models.costs import Parts, fit_all, fit_reads
 from sojourn.study.kv.models.left_out import LeaveOneOutErrors, left_out
-from sojourn.study.kv.models.plain import Lines, fit_lines, per_operation_s
+from sojourn.study.kv.models.plain import fit_lines
+from sojourn.study.kv.models.speeds import Speeds
 from sojourn.system.kv import CONFIGURATION, configurations
+from sojourn.system.kv.frame import WORK
 
 DRAWS = 200
 FEWEST = 3  # configurations, of which one is left out and many are drawn
 M = TypeVar("M")
 Cycles = tuple[np.ndarray, np.ndarray]  # of clients, and what of them they take to read, s
+BySpeed = tuple[list[Cycles], list[Cycles]]  # for cores as fast as usual; as fast as they were
+ErrorsOfDesign = tuple[str, tuple[LeaveOneOutErrors, ...], tuple[LeaveOneOutErrors, ...]]
 
 
 def fit_cores(rows: pl.DataFrame, cores: tuple[int, ...], placed: bool, seed: int) -> FittedCoreNetwork:
@@ -38,37 +44,37 @@ def fit_cores(rows: pl.DataFrame, cores: tuple[int, ...], placed: bool, seed: in
         return np.array([one.cycle_s for one in found]), own
 
     designs: list[FittedDesign] = []
-    errors: dict[str, tuple[LeaveOneOutErrors, ...]] = {}
+    errors: list[ErrorsOfDesign] = []
     for own in by_design(rows):
         design = str(own["design"][0])
         parts = [part for _, part in configurations(own)]
-        drawn = _drawn(parts, seed)
-        designs.append(FittedDesign(fit_costs(own, own_cores), tuple(of for _, of in drawn)))
+        costs = fit_costs(own, own_cores)
+        drawn = _drawn(parts, costs.speeds, seed)
+        designs.append(FittedDesign(costs, tuple(of for _, of in drawn)))
         off = errors_left_out(parts, lambda part: fit_costs(part, own_cores), cycles)
-        others = [tuple(of for chosen, of in drawn if k not in chosen) for k in range(len(off))]
-        errors |= _judged(design, off, [spread(design, of, part) for of, part in zip(others, parts, strict=False)])
-    return FittedCoreNetwork(tuple(designs), sent, cores, placed, errors)
+        others = [tuple(of for chosen, of in drawn if k not in chosen) for k in range(len(parts))]
+        doubts = [spread(design, of, part) for of, part in zip(others, parts, strict=True)] if drawn else []
+        errors.append(_judged(design, off, doubts))
+    return FittedCoreNetwork(tuple(designs), sent, cores, placed, *_by_speed(errors))
 
 
 def fit_plain(rows: pl.DataFrame) -> FittedInterpolation:
     """Plain interpolation, from the same runs; what clients take to read is as straight as in the other model."""
 
-    def fit(own: pl.DataFrame) -> tuple[Lines, tuple[float, ...]]:
-        return fit_lines(own), fit_reads(own, np.zeros(own.height))
+    def fit(own: pl.DataFrame) -> FittedLines:
+        return FittedLines(*fit_lines(own), fit_reads(own, np.zeros(own.height)))
 
-    def cycles(fitted: tuple[Lines, tuple[float, ...]], at: pl.DataFrame) -> Cycles:
+    def cycles(fitted: FittedLines, at: pl.DataFrame) -> Cycles:
         clients = at["clients"].to_numpy()
-        return per_operation_s(fitted[0], at) * clients, fitted[1][0] + fitted[1][1] * clients
+        return fitted.per_operation_s(at) * clients, fitted.own_s(at)
 
-    found: dict[str, tuple[Lines, tuple[float, ...]]] = {}
-    errors: dict[str, tuple[LeaveOneOutErrors, ...]] = {}
+    found: dict[str, FittedLines] = {}
+    errors: list[ErrorsOfDesign] = []
     for own in by_design(rows):
         parts, design = [part for _, part in configurations(own)], str(own["design"][0])
         found[design] = fit(own)
-        off = errors_left_out(parts, fit, cycles)
-        errors |= _judged(design, off, [np.zeros(len(x)) for x, _ in off])
-    lines = {design: of for design, (of, _) in found.items()}
-    return FittedInterpolation(lines, {design: own for design, (_, own) in found.items()}, errors)
+        errors.append(_judged(design, errors_left_out(parts, fit, cycles), [np.zeros(part.height) for part in parts]))
+    return FittedInterpolation(found, *_by_speed(errors))
 
 
 def by_design(rows: pl.DataFrame) -> list[pl.DataFrame]:
@@ -78,28 +84,41 @@ def by_design(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 def errors_left_out(
     parts: list[pl.DataFrame], fit: Callable[[pl.DataFrame], M], cycles: Callable[[M, pl.DataFrame], Cycles]
-) -> list[Cycles]:
-    """Errors of the logarithms of throughput and response time of each configuration, predicted by a fit of all others."""
+) -> BySpeed:
+    """Errors of the logarithms of throughput and response time of each configuration, predicted by a fit of all others: for cores as
+    fast as usual, and as fast as they were in the run."""
     if len(parts) < FEWEST:
-        return []
-    found = []
+        return [], []
+    usual: list[Cycles] = []
+    at_speed: list[Cycles] = []
     for k, part in enumerate(parts):
-        cycle, own = cycles(fit(pl.concat([*parts[:k], *parts[k + 1 :]])), part)
+        fitted = fit(pl.concat([*parts[:k], *parts[k + 1 :]]))
         measured = part["clients"].to_numpy() / part["throughput_per_s"].to_numpy()
-        response = np.array([response_s(c, o) for c, o in zip(cycle, own, strict=True)])
-        found.append((np.log(measured / cycle), np.log(response / part["response_s"].to_numpy())))
-    return found
+        for rows, found in ((part.drop(WORK), usual), (part, at_speed)):
+            cycle, own = cycles(fitted, rows)
+            response = np.array([response_s(c, o) for c, o in zip(cycle, own, strict=True)])
+            found.append((np.log(measured / cycle), np.log(response / part["response_s"].to_numpy())))
+    return usual, at_speed
 
 
-def _judged(design: str, errors: list[Cycles], doubts: list[np.ndarray]) -> dict[str, tuple[LeaveOneOutErrors, ...]]:
-    if not errors:
-        return {}
+def _judged(design: str, errors: BySpeed, doubts: list[np.ndarray]) -> ErrorsOfDesign:
+    usual, at_speed = errors
+    return design, _errors_of(usual, doubts), _errors_of(at_speed, doubts)
+
+
+def _errors_of(off: list[Cycles], doubts: list[np.ndarray]) -> tuple[LeaveOneOutErrors, ...]:
+    if not off:
+        return ()
     doubt = np.concatenate(doubts)
-    each = [np.concatenate([pair[k] for pair in errors]) for k in (0, 1)]
-    return {design: tuple(left_out(of[np.isfinite(of)], doubt[np.isfinite(of)]) for of in each)}
+    each = [np.concatenate([pair[k] for pair in off]) for k in (0, 1)]
+    return tuple(left_out(of[np.isfinite(of)], doubt[np.isfinite(of)]) for of in each)
 
 
-def _drawn(parts: list[pl.DataFrame], seed: int) -> list[tuple[set[int], Parts]]:
+def _by_speed(errors: Sequence[ErrorsOfDesign]) -> tuple[Errors, Errors]:
+    return {name: usual for name, usual, _ in errors if usual}, {name: at for name, _, at in errors if at}
+
+
+def _drawn(parts: list[pl.DataFrame], speeds: Speeds, seed: int) -> list[tuple[set[int], Parts]]:
     """Which configurations were drawn with replacement, and the parts fitted on them."""
     if len(parts) < FEWEST:
         return []
@@ -107,5 +126,5 @@ def _drawn(parts: list[pl.DataFrame], seed: int) -> list[tuple[set[int], Parts]]
     found: list[tuple[set[int], Parts]] = []
     for _ in range(DRAWS):
         chosen = random.integers(0, len(parts), len(parts))
-        found.append((set(chosen.tolist()), fit_all(pl.concat([parts[k] for k in chosen]))))
+        found.append((set(chosen.tolist()), fit_all(pl.concat([parts[k] for k in chosen]), speeds)))
     return found

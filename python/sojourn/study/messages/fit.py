@@ -2,8 +2,9 @@
 
 Every fitted run is told as one number, its relative service time: by how much the delay and all service times must be longer
 than the network has them for it to give the response time that was measured. In these terms a run at 20 % of saturation and one far
-beyond it are known equally well (what differs between them is the speed of the machine in that minute), while an error of 10 %
-in a service time is one of 100 % in the response time at the knee. Least squares of the logarithm, the mean of each configuration
+beyond it are known equally well (what differs between them is the speed of the machine in that minute, of which the recorder's
+piece of work tells a part: `fit.core_speed`), while an error of 10 % in a service time is one of 100 % in the response time at the
+knee. Least squares of the logarithm, the mean of each configuration
 one residual, with a soft L1 loss (P. J. Huber, Robust Statistics (1981), chapter 7: a few far residuals count linearly).
 
 Error of the model: each configuration is left out once, and fitted without. Intervals of parameters: configurations resampled
@@ -22,9 +23,10 @@ from scipy.optimize import least_squares
 from scipy.special import ndtri
 
 from sojourn.errors import FitError
+from sojourn.fit.core_speed import CoreSpeed, exponent, usual
 from sojourn.fit.fitted import Estimate
 from sojourn.study.messages.network import Array, MessageNetwork
-from sojourn.system.messages_reading import FACTORS
+from sojourn.system.messages_reading import FACTORS, WORK
 
 UNKNOWN = ("alone_per_s", "contention", "coherency", "batching", "half")
 MEASURED = ("delay_s", "empty_share", "own_s")
@@ -40,17 +42,20 @@ ROUNDS = 2
 
 @dataclass(frozen=True)
 class RunsOfConfiguration:
-    """The runs of one configuration. `longer`: mean response time of a run that starts as they did, over the stationary one."""
+    """The runs of one configuration. `work_s`: the recorder's piece of work in each of them, NaN where it is not known; `longer`:
+    mean response time of a run that starts as they did, over the stationary one."""
 
     factors: dict[str, Any]
     response_s: tuple[float, ...]
     throughput_per_s: tuple[float, ...]
+    work_s: tuple[float, ...]
     longer: float = 1.0
 
-    def relative_times(self, network: MessageNetwork) -> Array:
-        """Of each run, the logarithm; at most 1.2 either way."""
+    def relative_times(self, network: MessageNetwork, speed: CoreSpeed | None = None) -> Array:
+        """Of each run, the logarithm; at most 1.2 either way. With `speed` beside what its cores explain."""
         known = np.log(network.stationary(self.factors, SLOWER).response_s * self.longer)
-        return np.interp(np.log(self.response_s), known, np.log(SLOWER))
+        found = np.interp(np.log(self.response_s), known, np.log(SLOWER))
+        return found if speed is None else found - np.log(speed.slower(np.array(self.work_s)))
 
     def throughput_error(self, network: MessageNetwork) -> float:
         """Logarithm of predicted over measured (mean of its runs)."""
@@ -60,21 +65,32 @@ class RunsOfConfiguration:
 
 @dataclass(frozen=True)
 class FittedMessageNetwork:
-    """`draws`: the network fitted to configurations resampled. `left_out`: absolute logarithm of the relative service time of each run,
-    its configuration left out of the fit, ascending; `error`: root mean square of those of the throughput. `duration_s`: of a
-    run, of which `window_s` are counted, without its warm-up."""
+    """`speed`: of the cores, with which the network's times change. `draws`: the network fitted to configurations resampled.
+    `left_out`: absolute logarithm of the relative service time of each run, its configuration left out of the fit, ascending;
+    `left_out_at_speed`: beside what the speed of the cores in it explains; `error`: root mean square of those of the throughput.
+    `duration_s`: of a run, of which `window_s` are counted, without its warm-up."""
 
     network: MessageNetwork
+    speed: CoreSpeed | None
     draws: tuple[MessageNetwork, ...]
     left_out: tuple[float, ...]
+    left_out_at_speed: tuple[float, ...]
     error: float
     duration_s: float
     window_s: float
 
-    def slower(self, level: float) -> float:
-        """So much longer or shorter are a run's service times at most, with this probability: that share of the runs at
-        configurations left out (R. F. Barber et al., Annals of Statistics 49(1), 2021: jackknife prediction intervals)."""
-        return float(np.exp(np.quantile(self.left_out, level, method="higher")))
+    def slower(self, level: float, at_speed: bool = False) -> float:
+        """So much longer or shorter are a run's service times at most, with this probability (`at_speed`: than at the speed of the
+        cores in it): that share of the runs at configurations left out (R. F. Barber et al., Annals of Statistics 49(1), 2021:
+        jackknife prediction intervals)."""
+        errors = self.left_out_at_speed if at_speed else self.left_out
+        return float(np.exp(np.quantile(errors, level, method="higher")))
+
+    def slower_at(self, work_s: float | None) -> float:
+        """By which factor times are longer where the piece of work takes so long; 1 where neither is known."""
+        if self.speed is None or work_s is None:
+            return 1.0
+        return float(self.speed.slower(np.array([work_s]))[0])
 
     def estimates(self, level: float) -> dict[str, Estimate]:
         """Of what was fitted, at `level`; of what was measured without an interval."""
@@ -95,7 +111,10 @@ def observed(seen: pl.DataFrame) -> list[RunsOfConfiguration]:
     """Configurations of the rows of `messages_reading.frame`."""
     return [
         RunsOfConfiguration(
-            dict(zip(FACTORS, key, strict=True)), tuple(own["response_s"]), tuple(own["throughput_per_s"])
+            dict(zip(FACTORS, key, strict=True)),
+            tuple(own["response_s"]),
+            tuple(own["throughput_per_s"]),
+            tuple(own[WORK].fill_null(np.nan)),
         )
         for key, own in seen.sort(*FACTORS).partition_by(*FACTORS, as_dict=True, maintain_order=True).items()
     ]
@@ -111,15 +130,29 @@ def fit(seen: pl.DataFrame, duration_s: float, window_s: float, seed: int = 1) -
     if len(known) < FEWEST:
         remedy = f"have {FEWEST} configurations at least in the sections that are fitted"
         raise FitError(f"{len(known)} configurations", "[fit] sections", remedy)
-    best = _fitted(known, _start(seen))
+    middle = usual(seen[WORK].cast(pl.Float64).fill_null(np.nan).to_numpy())
+    speed = None if middle is None else CoreSpeed(middle)
+    best = _fitted(known, _start(seen), speed)
     for _ in range(ROUNDS):
         known = [replace(one, longer=best.longer(one.factors, duration_s, RUNS, seed)) for one in known]
-        best = _fitted(known, best)
-    times, rates = _left_out(known, best)
+        speed = _speed(known, best, speed)
+        best = _fitted(known, best, speed)
+    times, at_speed, rates = _left_out(known, best, speed)
     error = float(np.sqrt(np.mean(np.square(rates))))
-    return FittedMessageNetwork(
-        best, _resampled(known, best, seed), tuple(sorted(map(abs, times))), error, duration_s, window_s
-    )
+    draws = _resampled(known, best, speed, seed)
+    return FittedMessageNetwork(best, speed, draws, _sizes(times), _sizes(at_speed), error, duration_s, window_s)
+
+
+def _sizes(logs: Sequence[float]) -> tuple[float, ...]:
+    return tuple(sorted(map(abs, logs)))
+
+
+def _speed(known: Sequence[RunsOfConfiguration], at: MessageNetwork, speed: CoreSpeed | None) -> CoreSpeed | None:
+    """With the exponent that the runs have beside this network."""
+    if speed is None:
+        return None
+    logs = np.concatenate([speed.logs(np.array(one.work_s)) for one in known])
+    return replace(speed, exponent=exponent(logs, np.concatenate([one.relative_times(at) for one in known])))
 
 
 def _start(seen: pl.DataFrame) -> MessageNetwork:
@@ -134,13 +167,15 @@ def _start(seen: pl.DataFrame) -> MessageNetwork:
     return MessageNetwork(delay_s, 1 / (shortest - delay_s), 0.3, 1e-3, 0.5, 10.0, empty, own_s)
 
 
-def _fitted(known: Sequence[RunsOfConfiguration], start: MessageNetwork, evaluations: int = 60) -> MessageNetwork:
+def _fitted(
+    known: Sequence[RunsOfConfiguration], start: MessageNetwork, speed: CoreSpeed | None, evaluations: int = 60
+) -> MessageNetwork:
     def network(logs: Array) -> MessageNetwork:
         return replace(start, **dict(zip(UNKNOWN, np.exp(logs).tolist(), strict=True)))
 
     def residuals(logs: Array) -> Array:
         at = network(logs)
-        return np.array([one.relative_times(at).mean() for one in known])
+        return np.array([one.relative_times(at, speed).mean() for one in known])
 
     first = np.clip(np.log([getattr(start, name) for name in UNKNOWN]), LOW + 1e-9, HIGH - 1e-9)
     found = least_squares(
@@ -149,18 +184,25 @@ def _fitted(known: Sequence[RunsOfConfiguration], start: MessageNetwork, evaluat
     return network(found.x)
 
 
-def _left_out(known: Sequence[RunsOfConfiguration], best: MessageNetwork) -> tuple[list[float], list[float]]:
-    """Relative service times of all runs, and throughput errors of all configurations, each by a fit without it."""
+def _left_out(
+    known: Sequence[RunsOfConfiguration], best: MessageNetwork, speed: CoreSpeed | None
+) -> tuple[list[float], list[float], list[float]]:
+    """Relative service times of all runs, the same beside what the speed of cores explains, and throughput errors of all
+    configurations, each by a fit without it."""
     times: list[float] = []
+    at_speed: list[float] = []
     rates: list[float] = []
     for k, one in enumerate(known):
-        without = _fitted([*known[:k], *known[k + 1 :]], best, REFIT)
+        without = _fitted([*known[:k], *known[k + 1 :]], best, speed, REFIT)
         times += one.relative_times(without).tolist()
+        at_speed += one.relative_times(without, speed).tolist()
         rates.append(one.throughput_error(without))
-    return times, rates
+    return times, at_speed, rates
 
 
-def _resampled(known: Sequence[RunsOfConfiguration], best: MessageNetwork, seed: int) -> tuple[MessageNetwork, ...]:
+def _resampled(
+    known: Sequence[RunsOfConfiguration], best: MessageNetwork, speed: CoreSpeed | None, seed: int
+) -> tuple[MessageNetwork, ...]:
     random = np.random.default_rng(seed)
     chosen = random.integers(0, len(known), (RESAMPLES, len(known)))
-    return tuple(_fitted([known[k] for k in row], best, REFIT) for row in chosen)
+    return tuple(_fitted([known[k] for k in row], best, speed, REFIT) for row in chosen)

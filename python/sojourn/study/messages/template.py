@@ -21,7 +21,9 @@ from scipy.special import ndtri
 
 import sojourn as sj
 from sojourn.errors import FitError
+from sojourn.fit.core_speed import CoreSpeed
 from sojourn.fit.fitted import Estimate
+from sojourn.measure.core_speed import recorded_work_s
 from sojourn.measure.folder import RunFolder
 from sojourn.study.engine.templates import Rivals
 from sojourn.study.estimate import estimate
@@ -29,7 +31,7 @@ from sojourn.study.messages.fit import RUNS, FittedMessageNetwork, observed, whe
 from sojourn.study.messages.fit import fit as fit_network
 from sojourn.study.messages.network import LEAST_S, Factors, MeanPerformance, MessageNetwork
 from sojourn.study.messages.telesto import TELESTO, telesto_network
-from sojourn.system.messages_reading import FACTORS, frame
+from sojourn.system.messages_reading import FACTORS, WORK, frame, geometric_mean
 from sojourn.table import Metrics
 from sojourn.units import percent
 
@@ -74,9 +76,18 @@ def read(path: Path) -> UslModel | TelestoModel:
         return TelestoModel(times, given["throughput_error"], given["response_error"])
     f = given["fitted"]
     draws = tuple(MessageNetwork(**one) for one in f["draws"])
-    network, left_out = MessageNetwork(**f["network"]), tuple(f["left_out"])
-    found = FittedMessageNetwork(network, draws, left_out, f["error"], f["duration_s"], f["window_s"])
+    speed = CoreSpeed(**f["speed"]) if "speed" in f else None
+    left_out, at_speed = tuple(f["left_out"]), tuple(f["left_out_at_speed"])
+    found = FittedMessageNetwork(
+        MessageNetwork(**f["network"]), speed, draws, left_out, at_speed, f["error"], f["duration_s"], f["window_s"]
+    )
     return UslModel(found, given["seed"])
+
+
+def conditions(folder: RunFolder) -> Mapping[str, float]:
+    """How fast the cores were."""
+    work_s = geometric_mean(recorded_work_s(folder).values())
+    return {} if work_s is None else {WORK: work_s}
 
 
 @dataclass(frozen=True)
@@ -113,12 +124,14 @@ class UslModel:
         return float(found.throughput_per_s if metric == "throughput" else found.response_s)
 
     def predict(self, vary: Factors, level: float = LEVEL) -> Metrics:
-        """Throughput and response time of a new run, with its interval, and how much of the pools is used."""
+        """Throughput and response time of a new run, with its interval, and how much of the pools is used; with `work_s` in `vary`
+        for cores of that speed (`system.messages_reading.frame`), otherwise for the usual one."""
         fitted, network, z = self.fitted, self.fitted.network, float(ndtri(0.5 + level / 2))
         longer = network.longer(vary, fitted.duration_s, RUNS, self.seed)
-        slower = fitted.slower(level)
-        times = [one.stationary(vary).response_s for one in fitted.draws]
-        middle, low_s, high_s = network.stationary(vary, [1.0, 1 / slower, slower]).response_s * longer
+        here = fitted.slower_at(vary.get(WORK))
+        wide = fitted.slower(level, WORK in vary)
+        times = [one.stationary(vary, [here]).response_s[0] for one in fitted.draws]
+        middle, low_s, high_s = network.stationary(vary, [here, here / wide, here * wide]).response_s * longer
         means, ends = network.cycle(vary, middle), network.cycle(vary, np.array([high_s, low_s]))
         refits = network.cycle(vary, np.array(times) * longer)
         chance = {"throughput": z * self._by_chance(vary, means), "response_time": 0.0}
@@ -143,7 +156,8 @@ class UslModel:
 
     def write(self, path: Path) -> None:
         """A TOML file."""
-        path.write_text(tomli_w.dumps({"model": USL, "seed": self.seed, "fitted": asdict(self.fitted)}))
+        told = {name: value for name, value in asdict(self.fitted).items() if value is not None}
+        path.write_text(tomli_w.dumps({"model": USL, "seed": self.seed, "fitted": told}))
 
 
 def _of(means: MeanPerformance, metric: str) -> Any:

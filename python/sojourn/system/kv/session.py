@@ -145,7 +145,9 @@ class KvSession:
             "lab": self.hosts.describe(), "conditions": self.conditions(point)["conditions"], "placement": placement,
         }  # fmt: skip
         client = who.client if who is not None else ()
-        return Surroundings(self.hosts.path(CLIENT), manifest=manifest, client_cores=client, all_known=True, core_speed=True)
+        return Surroundings(
+            self.hosts.path(CLIENT), manifest=manifest, client_cores=client, all_known=True, core_speed=True
+        )
 
     def _resources(self, service: KvService, generator: int) -> dict[str, Resource]:
         """CPU time of the three kinds of process: of a core for each server (or its share), of those of the middlewares."""

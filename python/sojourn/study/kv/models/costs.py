@@ -8,13 +8,14 @@ the scheduler's own). Each design by itself: a message costs a staged worker a s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
 from sojourn.study.kv.models.parts import fit_parts
 from sojourn.study.kv.models.placed import solved
+from sojourn.study.kv.models.speeds import Speeds, column_of, fitted_speeds, usual_speeds
 from sojourn.study.kv.models.work import CLIENT, PARTS, OperationWork
 
 BUSY = 0.9  # of a core
@@ -23,6 +24,7 @@ DELAYS, ALIKE = (
     41,
     0.01,
 )  # of delays whose errors differ by less than that the shortest: runs with many clients tell none
+ROUNDS = 3  # CPU times at the usual speed and the exponent of the speed, in turn
 Parts = Mapping[str, tuple[float, ...]]  # component → coefficients of its PARTS, s
 
 
@@ -39,10 +41,15 @@ class DemandRegression:
     reads: tuple[float, ...] = (0.0, 0.0, 0.0)
     rest_s: float = 0.0
     network_s: float = 0.0
+    speeds: Speeds = field(default_factory=Speeds)
 
     def times(self, rows: pl.DataFrame) -> dict[str, np.ndarray]:
-        """By component, a value a row of the same design, s; of cores that can be used whole."""
-        return {name: value / self.usable for name, value in times_of(self.design, self.parts, rows).items()}
+        """By component, a value a row of the same design, s; of cores that can be used whole, and are as fast as in that row (as
+        usual where it does not say)."""
+        return {
+            name: value / self.usable * self.speeds.slower(name, rows)
+            for name, value in times_of(self.design, self.parts, rows).items()
+        }
 
     def own_s(self, rows: pl.DataFrame, at_client_s: np.ndarray) -> np.ndarray:
         """What a client takes to read, a value a row."""
@@ -58,25 +65,39 @@ def times_of(design: str, parts: Parts, rows: pl.DataFrame) -> dict[str, np.ndar
 def fit_costs(rows: pl.DataFrame, cores: Sequence[int] | None) -> DemandRegression:
     """From the runs of one design (`system.kv.frame`); `cores` where processes keep to cores of their own."""
     design = str(rows["design"][0])
-    parts = fit_all(rows)
+    speeds = fit_speeds(rows)
+    parts = fit_all(rows, speeds)
     light = rows.filter(pl.col("clients") == rows["clients"].min())
     if cores is None:
-        found = DemandRegression(design, parts, rest_s=_rest(light), network_s=_network(light))
+        found = DemandRegression(design, parts, rest_s=_rest(light), network_s=_network(light), speeds=speeds)
         return replace(found, reads=fit_reads(rows, found.times(rows).get(CLIENT, np.zeros(rows.height))))
-    found = DemandRegression(design, parts, usable=_usable(rows, cores))
+    found = DemandRegression(design, parts, usable=_usable(rows, cores), speeds=speeds)
     times = found.times(rows)
     delay = _delay(rows, times, cores)
     at_client = solved(rows, times, np.full(rows.height, delay), cores).at_client_s
     return replace(found, delay_s=delay, reads=fit_reads(rows, at_client))
 
 
-def fit_all(rows: pl.DataFrame) -> dict[str, tuple[float, ...]]:
-    """The parts of each component that was measured."""
+def fit_speeds(rows: pl.DataFrame) -> Speeds:
+    """Of the cores of one design: the exponent from what the parts leave over."""
+    design, speeds = str(rows["design"][0]), usual_speeds(rows)
+    for _ in range(ROUNDS if speeds.usual_s else 0):
+        parts = fit_all(rows, speeds)
+        predicted = times_of(design, parts, rows)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            off = {name: np.log(column_of(rows, name) / value) for name, value in predicted.items()}
+        speeds = fitted_speeds(rows, off, speeds)
+    return speeds
+
+
+def fit_all(rows: pl.DataFrame, speeds: Speeds) -> dict[str, tuple[float, ...]]:
+    """The parts of each component that was measured, at the usual speed of its cores."""
     design, found = str(rows["design"][0]), {}
     for name, terms in PARTS[design].items():
         known = rows.filter(pl.col(name).is_finite() & (pl.col(name) > 0))
         if known.height:
-            coefficients = fit_parts(OperationWork(known).terms(terms), known[name].to_numpy())
+            seconds = known[name].to_numpy() / speeds.slower(name, known)
+            coefficients = fit_parts(OperationWork(known).terms(terms), seconds)
             found[name] = tuple(float(value) for value in coefficients)
     return found
 
