@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.evaluation import evaluated, median_error
+from sojourn.study.engine.evaluation import BLIND_AT_SPEED, evaluated, evaluated_at_speed, median_error
+from sojourn.study.engine.templates import Rivals
 from sojourn.table import Metrics
 
 RATES = {"low": 100.0, "high": 200.0}
@@ -56,3 +58,31 @@ def test_rivals_have_errors_at_the_same_points(tmp_path: Path) -> None:
     of = {model: median_error(rows.filter(model=model), "throughput") for model in points}
     assert (round(of["a"] or 0, 6), round(of["b"] or 0, 6)) == (round(200 / 198 - 1, 6), round(1 - 150 / 198, 6))
     assert rows.filter(model="b")["error"].is_infinite().sum() == 1
+
+
+class OfSpeed:
+    """Response time 10 ms times the speed that it is told, plus or minus 20 %."""
+
+    level, estimates, model_error, message = 0.9, {}, None, ""
+
+    def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
+        value = 0.01 * vary.get("slow", 1.0)
+        return Metrics.of(
+            [{"metric": "response_time", "value": value, "low": 0.8 * value, "high": 1.2 * value, "level": level}]
+        )
+
+    def write(self, path: Path) -> None: ...
+
+
+def test_a_run_is_compared_with_what_the_models_say_for_its_core_speed(tmp_path: Path) -> None:
+    """Both took 10 ms. The one whose cores were twice as slow was predicted to take 20 ms: 100 % off, outside. The one whose speed
+    is not known is left out."""
+    folders = [run(tmp_path, name, rate) for name, rate in RATES.items()]
+
+    def conditions(folder: RunFolder) -> dict[str, float]:
+        return {"slow": 2.0} if folder.path.name == "low" else {}
+
+    rows = evaluated_at_speed(Rivals({"a": OfSpeed()}, "a"), folders, 0.9, conditions)
+    assert [(r["run"], r["kind"], r["error"], r["inside"]) for r in rows.to_dicts()] == [
+        ("low", BLIND_AT_SPEED, 1.0, False)
+    ]
