@@ -295,7 +295,6 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
             raise InputError(repr(metric), "metric", meant(metric, UNITS))
         if unit != UNITS[metric]:
             raise InputError(repr(unit), f"unit of {metric}", f"give it in {UNITS[metric]!r}")
-    strange = set(frame["source"].unique()) - set(SOURCES)
-    if strange:
+    if strange := set(frame["source"].unique()) - set(SOURCES):
         raise InputError(sorted(map(str, strange)), "source", f"use one of {', '.join(SOURCES)}")
     return frame.select(*COLUMNS, *(name for name in frame.columns if name not in COLUMNS))

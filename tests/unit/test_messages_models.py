@@ -11,6 +11,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import FitError
+from sojourn.fit.core_speed import CoreSpeed
 from sojourn.measure.folder import RunFolder
 from sojourn.model import Closed, Delay, LoadDependent, Model
 from sojourn.study.messages import template
@@ -160,9 +161,39 @@ def test_written_and_read(tmp_path: Path) -> None:
 def test_a_run_twice_as_slow_has_a_relative_service_time_of_two() -> None:
     """Whatever its load: at 8 clients, at the knee, and where all pools are full."""
     at = [factors(20, 20, 8, 0.1, 1), factors(20, 20, 140, 0.2, 1), factors(20, 20, 200, 0.0, 1)]
-    rows = [{**one, "response_s": NETWORK.stationary(one, 2.0).response_s, "throughput_per_s": 1.0} for one in at]
+    rows = [
+        {**one, "response_s": NETWORK.stationary(one, 2.0).response_s, "throughput_per_s": 1.0, "work_s": 4e-4}
+        for one in at
+    ]
+    twice = CoreSpeed(1e-4, 0.5)  # four times the piece of work, twice the times
     for one in observed(pl.DataFrame(rows)):
         assert np.exp(one.relative_times(NETWORK)) == pytest.approx([2.0], rel=0.01)
+        assert np.exp(one.relative_times(NETWORK, twice)) == pytest.approx([1.0], rel=0.01)
+
+
+def test_the_speed_of_cores_is_told_apart() -> None:
+    """Runs on cores that are slow in some of them, at random: network and exponent are found, and a run is predicted for its speed."""
+    random = np.random.default_rng(1)
+    at = [factors(w, w, c, 0.02, 1) for w in (4, 10, 20) for c in (4, 16, 60, 120)]
+    known = MessageNetwork(1e-3, 400.0, 0.05, 0.002, empty_share=0.2)
+    rows = []
+    for one in at:
+        for work_s in random.choice([1e-4, 1e-4, 1.2e-4, 1.4e-4], 2):
+            slower = (work_s / 1e-4) ** 1.5 * np.exp(random.normal(0, 0.01))
+            means = known.stationary(one, [slower])
+            rows.append({
+                **one, "response_s": means.response_s[0], "throughput_per_s": means.throughput_per_s[0], "work_s": work_s,
+                "mw_response_s": means.response_s[0] - 1e-3 * slower, "empty_share": 0.2, "own_s": 0.0,
+                "connections_share": means.used[0], "workers_share": means.used[0],
+            })  # fmt: skip
+    found = fit(pl.DataFrame(rows), 20.0, 20.0)
+    assert found.speed is not None and found.speed.exponent == pytest.approx(1.5, abs=0.2)
+    assert found.slower(0.9, at_speed=True) < 0.6 * (found.slower(0.9) - 1) + 1
+    new = factors(14, 14, 80, 0.02, 1)
+    model = template.UslModel(found)
+    for work_s, slower in ((1e-4, 1.0), (1.3e-4, 1.3**1.5)):
+        told = model.predict({**new, "work_s": work_s}).value("response_time")
+        assert told == pytest.approx(known.stationary(new, [slower]).response_s[0], rel=0.1)
 
 
 def test_the_fit_needs_its_runs() -> None:
