@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,9 +79,9 @@ class Talk:
 class Proxy(Served):
     """A proxy in a process of its own."""
 
-    def __init__(self, servers: list[Memcached], **settings: Any) -> None:
+    def __init__(self, servers: list[Memcached], log: Path | None = None, **settings: Any) -> None:
         config = {"listen": "127.0.0.1:0", "servers": [server.address for server in servers], **settings}
-        self.worker = Worker("kv-proxy", {"network": None, "kv-proxy": config})
+        self.worker = Worker("kv-proxy", {"network": None, "kv-proxy": config}, log=log)
         self.ready = self.worker.ready()
         self.address: str = self.ready["address"]
 

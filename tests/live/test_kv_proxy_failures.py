@@ -174,7 +174,6 @@ class Scene:
 
 WORDS = {
     "down": b"SERVER_ERROR a server is down: nothing was written\r\n",
-    "first": b"SERVER_ERROR the first server is down\r\n",
     "none": b"SERVER_ERROR no server is up\r\n",
     "NOT_FOUND": b"NOT_FOUND\r\n",
     "NOT_STORED": b"NOT_STORED\r\n",

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::bins::{steps, STEPS};
 use crate::route::KINDS;
+use crate::shared::Shared;
 use crate::stats::{Count, Stats};
 use crate::summary::total;
 use crate::Config;
@@ -45,7 +46,8 @@ fn completions(all: &[&Stats]) -> impl Iterator<Item = (&'static str, u64)> {
 }
 
 /// The answer to `stats`: as memcached has it, a line each.
-pub(crate) fn stats(config: &Config, all: &[&Stats], arguments: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn stats(shared: &Shared<'_>, arguments: &[u8], out: &mut Vec<u8>) {
+    let (config, all) = (shared.config, &shared.all());
     let mut text = String::new();
     let mut line = |name: &str, value: &dyn std::fmt::Display| {
         // Writing to a string cannot fail.
@@ -64,6 +66,9 @@ pub(crate) fn stats(config: &Config, all: &[&Stats], arguments: &[u8], out: &mut
             line("responses", &count);
             line("response_mean_us", &(s(sum) * 1e6 / count.max(1) as f64));
             servers(config, all, &mut |index, name, value| line(&format!("server_{index}_{name}"), &value));
+            for server in 0..config.servers.len() {
+                line(&format!("server_{server}_up"), &u8::from(shared.availability.is_up(server)));
+            }
         }
         b"settings" => {
             line("listen", &config.listen);
@@ -98,7 +103,8 @@ fn servers(config: &Config, all: &[&Stats], each: &mut dyn FnMut(usize, &str, f6
 const BUCKETS: [usize; 14] = [1, 2, 3, 5, 7, 10, 20, 30, 50, 100, 200, 500, 1000, STEPS];
 
 /// OpenMetrics 1.0 text.
-pub(crate) fn open_metrics(config: &Config, all: &[&Stats]) -> String {
+pub(crate) fn open_metrics(shared: &Shared<'_>) -> String {
+    let (config, all) = (shared.config, &shared.all());
     let mut text = Text::new("kv_proxy");
     for Figure { name, counter, value } in figures(all) {
         if counter {
@@ -117,6 +123,8 @@ pub(crate) fn open_metrics(config: &Config, all: &[&Stats]) -> String {
         });
         text.counters(&format!("server_{name}"), "server", values);
     }
+    let up = (0..config.servers.len()).map(|server| u8::from(shared.availability.is_up(server)));
+    text.gauges("server_up", "server", config.servers.iter().zip(up));
     histogram(all, &mut text);
     text.end()
 }

@@ -47,6 +47,11 @@ impl Gather {
         self.reply.len() + self.parts.iter().map(Vec::len).sum::<usize>()
     }
 
+    /// Changes the one answer that there is.
+    pub fn change(&mut self, change: impl FnOnce(&[u8]) -> Vec<u8>) {
+        self.reply = change(&self.reply);
+    }
+
     pub fn add(&mut self, part: usize, reply: Reply, bytes: &[u8]) {
         self.waiting -= 1;
         let rank = rank(reply);

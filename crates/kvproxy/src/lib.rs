@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod acceptor;
+mod availability;
 mod bins;
 mod config;
 mod direct;

@@ -9,7 +9,6 @@ pub(crate) const QUEUE_FULL: &[u8] = b"SERVER_ERROR the proxy's queue is full\r\
 pub(crate) const NO_MEMORY: &[u8] = b"SERVER_ERROR out of memory\r\n";
 pub(crate) const NO_SERVER: &[u8] = b"SERVER_ERROR no server is up\r\n";
 pub(crate) const NOT_ALL: &[u8] = b"SERVER_ERROR a server is down: nothing was written\r\n";
-pub(crate) const NOT_FIRST: &[u8] = b"SERVER_ERROR the first server is down\r\n";
 pub(crate) const ONLY_FIRST: &[u8] = b"SERVER_ERROR only the first server stored it\r\n";
 
 /// Requests of one client that may be under way; further ones stay unread.
@@ -41,15 +40,20 @@ pub(crate) const FIRST_PAUSE: u64 = 1_000_000;
 pub(crate) const LONGEST_PAUSE: u64 = 2_000_000_000;
 
 /// What a refused request is counted as.
-pub(crate) const REFUSED: Route =
-    Route { kind: Kind::Refused, target: Target::Local, shape: ReplyKind::Line, answered: true, keys: 0 };
+pub(crate) const REFUSED: Route = Route {
+    kind: Kind::Refused,
+    target: Target::Local,
+    shape: ReplyKind::Line,
+    answered: true,
+    keys: 0,
+    foreign_unique: false,
+};
 
 /// Whether a request cannot be served with so many of `all` servers `up`: a read needs one, a write all.
-pub(crate) fn refusal(target: Target, up: usize, all: usize, first: bool) -> Option<&'static [u8]> {
+pub(crate) fn refusal(target: Target, up: usize, all: usize) -> Option<&'static [u8]> {
     match target {
-        Target::Any if up == 0 => Some(NO_SERVER),
+        Target::Any | Target::First if up == 0 => Some(NO_SERVER),
         Target::All | Target::Guarded if up < all => Some(NOT_ALL),
-        Target::First if !first => Some(NOT_FIRST),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Which servers a request goes to, and as what it is counted.
 
-use sojourn_memproto::{Keys, ReplyKind, Request, Verb};
+use sojourn_memproto::{Keys, ReplyKind, Request, Values, Verb};
 
 /// As what a request is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) const KINDS: [&str; 9] =
 pub(crate) enum Target {
     /// To one server, the next that is up.
     Any,
-    /// To the first server: its unique numbers are the ones that clients know.
+    /// To the first server: its unique numbers are the ones that clients know; while it is down as `Any`, without them.
     First,
     /// To all, or to none while one is down.
     All,
@@ -47,6 +47,8 @@ pub(crate) struct Route {
     pub answered: bool,
     /// Keys asked for.
     pub keys: usize,
+    /// Answered by another server than the one whose unique numbers clients know.
+    pub foreign_unique: bool,
 }
 
 pub(crate) fn route(request: &Request<'_>) -> Route {
@@ -75,7 +77,7 @@ pub(crate) fn route(request: &Request<'_>) -> Route {
         Request::Quit => (Admin, Target::Quit, ReplyKind::Line),
     };
     let keys = if let Request::Get { keys, .. } = request { keys.iter().count() } else { 0 };
-    Route { kind, target, shape, answered: request.is_answered(), keys }
+    Route { kind, target, shape, answered: request.is_answered(), keys, foreign_unique: false }
 }
 
 /// The bytes that servers get: as they came, but never with `noreply`: what is not answered cannot be checked, and a
@@ -105,6 +107,23 @@ pub(crate) fn as_set(out: &mut Vec<u8>, request: &Request<'_>) {
     }
 }
 
+/// Values with 0 in place of their unique numbers: no server gives that, so that a `cas` with it is refused, and not taken
+/// by the first server for a number of its own.
+pub(crate) fn without_uniques(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    for (_, block) in Values(bytes) {
+        let end = block.iter().position(|b| *b == b'\n').unwrap_or(0);
+        let unique = block[..end].iter().rposition(|b| *b == b' ').unwrap_or(end);
+        out.extend_from_slice(&block[..unique]);
+        out.extend_from_slice(b" 0\r");
+        out.extend_from_slice(&block[end..]);
+        rest = &rest[block.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
 /// The `part`-th of `parts` shares of a multi-get: neighbours in the request stay together, and shares differ by at
 /// most one key.
 pub(crate) fn shard(out: &mut Vec<u8>, keys: &Keys<'_>, count: usize, part: usize, parts: usize) {
@@ -115,4 +134,17 @@ pub(crate) fn shard(out: &mut Vec<u8>, keys: &Keys<'_>, count: usize, part: usiz
         out.extend_from_slice(key);
     }
     out.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unique_numbers_of_another_server_are_not_passed_on() {
+        let values = b"VALUE a 5 6 77\r\nb 1\r\n2\r\nVALUE c 0 0 8\r\n\r\nEND\r\n";
+        let cleared = b"VALUE a 5 6 0\r\nb 1\r\n2\r\nVALUE c 0 0 0\r\n\r\nEND\r\n";
+        assert_eq!(without_uniques(values), cleared);
+        assert_eq!(without_uniques(b"SERVER_ERROR x\r\n"), b"SERVER_ERROR x\r\n");
+    }
 }

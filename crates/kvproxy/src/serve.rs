@@ -44,8 +44,8 @@ pub fn serve(
         if let Some((listener, _)) = &metrics {
             let (shared, ended) = (&shared, &ended);
             spawn(scope, "kv-metrics".into(), move || {
-                let metrics = &|| open_metrics(shared.config, &shared.all());
-                answer(listener, ended, Told { metrics, ready: &|| Ok(()) });
+                let metrics = &|| open_metrics(shared);
+                answer(listener, ended, Told { metrics, ready: &|| shared.availability.ready() });
             })?;
         }
         let served = match config.design {

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
+use crate::availability::Availability;
 use crate::histograms::Histograms;
 use crate::limits::FREE_BYTES;
 use crate::log::Log;
 use crate::stats::Stats;
 use crate::{Config, Design, ServeError};
+use sojourn_memproto::Refusal;
 use sojourn_record::clock::{now, ns};
-use sojourn_serving::{Halt, Memory};
+use sojourn_serving::{log, Halt, Level, Memory};
 
 /// What all threads of a proxy see.
 #[derive(Debug)]
@@ -23,6 +25,9 @@ pub(crate) struct Shared<'a> {
     pub memory: Arc<Memory>,
     /// No further request is taken up.
     pub halt: Halt,
+    pub availability: Availability,
+    /// Whether it was logged that a client speaks another protocol.
+    foreign_protocol: AtomicBool,
     /// Connections of clients.
     pub open: AtomicUsize,
     /// Where the next read goes, for designs whose threads take turns together.
@@ -44,6 +49,8 @@ impl<'a> Shared<'a> {
             stats: names.map(|name| Stats::new(name, servers)).collect(),
             memory: Arc::new(Memory::new(config.memory_bytes, FREE_BYTES)),
             halt: Halt::default(),
+            foreign_protocol: AtomicBool::new(false),
+            availability: Availability::new(&config.servers),
             open: AtomicUsize::new(0),
             turn: AtomicUsize::new(0),
         })
@@ -53,6 +60,15 @@ impl<'a> Shared<'a> {
         self.stats.iter().collect()
     }
 
+    /// A client was refused; one that speaks another protocol is logged, once.
+    pub fn refused(&self, refusal: Refusal, client: &mio::net::TcpStream) {
+        if refusal == Refusal::Binary && !self.foreign_protocol.swap(true, Ordering::Relaxed) {
+            let client = client.peer_addr().map_or_else(|_| "unknown".into(), |address| address.to_string());
+            let remedy = "set the client to memcached's text protocol; further ones are not logged";
+            log(Level::Warn, "binary_protocol_refused", &[("client", &client), ("remedy", &remedy)]);
+        }
+    }
+
     pub fn stop(&self) {
         self.halt.set(self.config.timeout_s);
     }
@@ -60,17 +76,33 @@ impl<'a> Shared<'a> {
 
 pub(crate) type Handle<'scope> = ScopedJoinHandle<'scope, Result<Histograms, ServeError>>;
 
-/// A connection to each server, blocking.
-pub(crate) fn connect(shared: &Shared<'_>) -> Result<Vec<TcpStream>, ServeError> {
+/// Which servers can be reached.
+///
+/// # Errors
+/// `ServeError::Server` where none can.
+pub(crate) fn reachable(shared: &Shared<'_>) -> Result<Vec<bool>, ServeError> {
+    let tried: Vec<_> = (0..shared.addresses.len()).map(|server| connect_one(shared, server)).collect();
+    let found = tried.iter().map(Result::is_ok).collect();
+    match tried.into_iter().reduce(|first, next| if first.is_ok() { first } else { next.or(first) }) {
+        Some(Err(error)) => Err(error),
+        _ => Ok(found),
+    }
+}
+
+/// A connection to each server that is `reachable`, blocking.
+pub(crate) fn connect(shared: &Shared<'_>, reachable: &[bool]) -> Result<Vec<Option<TcpStream>>, ServeError> {
+    let one =
+        |(server, reachable): (usize, &bool)| reachable.then(|| connect_one(shared, server)).transpose();
+    reachable.iter().enumerate().map(one).collect()
+}
+
+fn connect_one(shared: &Shared<'_>, server: usize) -> Result<TcpStream, ServeError> {
     let patience = Duration::from_secs_f64(shared.config.connect_timeout_s);
-    let one = |(name, address): (&String, &SocketAddr)| {
-        let opened = TcpStream::connect_timeout(address, patience).and_then(|stream| {
-            stream.set_nodelay(true)?;
-            Ok(stream)
-        });
-        opened.map_err(|source| ServeError::Server { address: name.clone(), source })
-    };
-    shared.config.servers.iter().zip(&shared.addresses).map(one).collect()
+    let opened = TcpStream::connect_timeout(&shared.addresses[server], patience).and_then(|stream| {
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    });
+    opened.map_err(|source| ServeError::Server { address: shared.config.servers[server].clone(), source })
 }
 
 pub(crate) fn join(shared: &Shared<'_>, handles: Vec<Handle<'_>>) -> Result<Total, ServeError> {

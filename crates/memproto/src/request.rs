@@ -72,6 +72,8 @@ pub enum Refusal {
     Delta,
     /// `touch` until something that is no number.
     Expiry,
+    /// A request of the binary protocol; the connection ends.
+    Binary,
 }
 
 impl Refusal {
@@ -87,6 +89,7 @@ impl Refusal {
             Self::Line => b"CLIENT_ERROR line too long\r\n",
             Self::Delta => b"CLIENT_ERROR invalid numeric delta argument\r\n",
             Self::Expiry => b"CLIENT_ERROR invalid exptime argument\r\n",
+            Self::Binary => b"ERROR only the text protocol is spoken here\r\n",
         }
     }
 }
@@ -112,6 +115,9 @@ impl Step<'_> {
 /// The first request in `buffer`. Lines end with CR LF or LF.
 #[must_use]
 pub fn parse<'a>(buffer: &'a [u8], limits: &Limits) -> Step<'a> {
+    if buffer.first() == Some(&BINARY_REQUEST) {
+        return Step::Refuse { refusal: Refusal::Binary, skip: buffer.len(), silent: false, close: true };
+    }
     let within = &buffer[..buffer.len().min(limits.line_bytes + 2)];
     let Some(end) = memchr::memchr(b'\n', within) else {
         if within.len() < limits.line_bytes + 2 {
@@ -158,6 +164,8 @@ pub fn parse<'a>(buffer: &'a [u8], limits: &Limits) -> Step<'a> {
 /// memcached 1.6 ends a connection when more than this has come without the end of a line, which depends on how the
 /// bytes were cut (proto_text.c, `try_read_command_ascii`). Only the keys of a get may take more.
 pub(crate) const SHORT_LINE: usize = 2048;
+/// No line of text begins with the binary protocol's first byte.
+const BINARY_REQUEST: u8 = 0x80;
 const LEADING_SPACES: usize = 100;
 
 fn may_be_long(line: &[u8]) -> bool {

@@ -103,6 +103,15 @@ fn a_refusal_is_silent_where_the_line_says_noreply() {
 }
 
 #[test]
+fn a_request_of_the_binary_protocol_ends_the_connection() {
+    let noop = [&[0x80, 0x0a][..], &[0; 22]].concat();
+    for length in [1, noop.len()] {
+        let due = Step::Refuse { refusal: Refusal::Binary, skip: length, silent: false, close: true };
+        assert_eq!(parse(&noop[..length], &LIMITS), due);
+    }
+}
+
+#[test]
 fn a_line_without_end_closes_the_connection() {
     let text = "g".repeat(2100);
     assert!(matches!(first(&text), Step::Refuse { refusal: Refusal::Line, close: true, .. }));

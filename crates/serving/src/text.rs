@@ -29,6 +29,19 @@ impl Text {
         let _ = writeln!(self.out, "{}_{name} {value}", self.service);
     }
 
+    /// A gauge for each value of `label`.
+    pub fn gauges<L: Display, V: Display>(
+        &mut self,
+        name: &str,
+        label: &str,
+        values: impl IntoIterator<Item = (L, V)>,
+    ) {
+        self.family(name, "gauge");
+        for (of, value) in values {
+            let _ = writeln!(self.out, "{}_{name}{{{label}=\"{of}\"}} {value}", self.service);
+        }
+    }
+
     /// A counter for each value of `label`.
     pub fn counters<L: Display, V: Display>(
         &mut self,

@@ -10,6 +10,8 @@ import typer
 
 from sojourn.cli.served import done, options, times, until_stopped
 
+STANDARD_ERROR = 2
+
 
 def kv_proxy(
     server: Annotated[list[str], typer.Option(help="a memcached, host:port; again for each further one")],
@@ -42,7 +44,7 @@ def kv_proxy(
         key_bytes=key_bytes, memory_bytes=memory_bytes, idle_s=idle, timeout_s=timeout, connect_timeout_s=connect_timeout,
         log=log, bins=bins, period_s=period, histogram=histogram, metrics=metrics,
     )  # fmt: skip
-    proxy = KvProxy(chosen)
+    proxy = KvProxy(chosen, log=STANDARD_ERROR)
     also = f", metrics at http://{proxy.metrics}/metrics" if proxy.metrics else ""
     summary = until_stopped(proxy, f"{proxy.url} -> {', '.join(server)} ({design}){also}; Ctrl-C ends it", as_json)
     typer.echo(json.dumps(summary) if as_json else told(summary))

@@ -40,8 +40,8 @@ class KvProxy(Served):
 
     scheme = "memcached"
 
-    def __init__(self, options: ProxyOptions, *, network: str | None = None, log: Path | None = None) -> None:
-        """Starts it in the network namespace at the path `network`, complaints to `log`, and waits until it accepts.
+    def __init__(self, options: ProxyOptions, *, network: str | None = None, log: Path | int | None = None) -> None:
+        """Starts it in the network namespace at the path `network`, complaints and events to `log`, and waits until it accepts.
 
         Raises:
             ServiceError: an address is taken, a server cannot be reached.

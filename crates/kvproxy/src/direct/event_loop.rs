@@ -54,20 +54,24 @@ pub(crate) struct EventLoop<'a> {
 }
 
 impl<'a> EventLoop<'a> {
-    /// With a connection to each server, which the caller has made.
+    /// With a connection to each server that the caller could reach.
     pub fn new(
         shared: &'a Shared<'a>,
         mailbox: Arc<Mailbox>,
         me: usize,
-        servers: Vec<Connected>,
+        servers: Vec<Option<Connected>>,
     ) -> Result<Self, ServeError> {
         let taken = mailbox.poll.lock().unwrap_or_else(PoisonError::into_inner).take();
         let poll = taken.map_or_else(Poll::new, Ok).map_err(system("epoll"))?;
         let config = shared.config;
         let most_bytes = most_reply_bytes(config);
-        let open = |(index, stream): (usize, Connected)| {
-            stream.set_nonblocking(true)?;
-            let (stream, charge) = (TcpStream::from_std(stream), Charge::new(&shared.memory));
+        let open = |(index, stream): (usize, Option<Connected>)| {
+            if let Some(stream) = &stream {
+                stream.set_nonblocking(true)?;
+            } else {
+                shared.availability.lost(index, "cannot be reached");
+            }
+            let (stream, charge) = (stream.map(TcpStream::from_std), Charge::new(&shared.memory));
             let mut server = Server::new(shared.addresses[index], Token(index), stream, most_bytes, charge);
             server.register(poll.registry())?;
             Ok(server)

@@ -26,7 +26,7 @@ use mailbox::Mailbox;
 
 use crate::acceptor::Acceptor;
 use crate::log::Log;
-use crate::shared::{connect, join, watch, Shared, Total};
+use crate::shared::{connect, join, reachable, watch, Shared, Total};
 use crate::ServeError;
 use sojourn_record::clock::now;
 use sojourn_serving::{spawn, system, TICK};
@@ -42,9 +42,10 @@ pub(crate) fn serve<'scope>(
 ) -> Result<Total, ServeError> {
     let mailboxes: io::Result<Vec<Mailbox>> = (0..shared.config.threads).map(|_| Mailbox::new()).collect();
     let mailboxes: Vec<_> = mailboxes.map_err(system("epoll"))?.into_iter().map(Arc::new).collect();
+    let reachable = reachable(shared)?;
     let mut loops = Vec::new();
     for (thread, mailbox) in mailboxes.iter().enumerate() {
-        loops.push(EventLoop::new(shared, Arc::clone(mailbox), thread, connect(shared)?)?);
+        loops.push(EventLoop::new(shared, Arc::clone(mailbox), thread, connect(shared, &reachable)?)?);
     }
     let mut handles = Vec::new();
     for (thread, one) in loops.into_iter().enumerate() {

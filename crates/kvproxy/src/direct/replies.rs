@@ -8,7 +8,7 @@ use super::server::{Pending, Server};
 use crate::gather::{rank, ERROR};
 use crate::histograms::Histograms;
 use crate::limits::{NO_MEMORY, ONLY_FIRST};
-use crate::route::Target;
+use crate::route::{without_uniques, Target};
 use crate::stats::Stats;
 use sojourn_record::clock::now;
 use sojourn_serving::times::record;
@@ -19,7 +19,11 @@ impl EventLoop<'_> {
         if self.servers[index].is_probing() {
             return match self.servers[index].probed() {
                 Some(false) => Err("is no memcached"),
-                _ => Ok(()),
+                Some(true) => {
+                    self.shared.availability.regained(index);
+                    Ok(())
+                }
+                None => Ok(()),
             };
         }
         let now = now();
@@ -82,6 +86,8 @@ impl EventLoop<'_> {
         let wants = client.held() + client.out.len() + bytes.len();
         let place = from.slot.wrapping_sub(client.head) as usize;
         let Some(slot) = client.slots.get_mut(place) else { return };
+        let cleared = slot.route.foreign_unique.then(|| without_uniques(bytes));
+        let bytes = cleared.as_deref().unwrap_or(bytes);
         let (reply, bytes) =
             if client.charge.resize(wants) { (reply, bytes) } else { (Reply::Error, NO_MEMORY) };
         let plain = place == 0 && slot.gather.is_plain() && slot.then.is_empty();
@@ -116,6 +122,9 @@ impl EventLoop<'_> {
 
     /// Takes a server for dead: what it owed is answered with an error.
     pub(super) fn fail(&mut self, index: usize, why: &str) {
+        if self.servers[index].is_up() {
+            self.shared.availability.lost(index, why);
+        }
         let owed = self.servers[index].fail(self.now);
         if owed.is_empty() {
             return;

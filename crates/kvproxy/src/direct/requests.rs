@@ -107,6 +107,7 @@ impl EventLoop<'_> {
                 Step::Refuse { refusal, skip, silent, close } => {
                     intake.pass_over(skip);
                     client.closing |= close;
+                    self.shared.refused(refusal, &client.stream);
                     self.answer(index, Route { answered: !silent, ..REFUSED }, refusal.reply());
                 }
             }
@@ -136,7 +137,7 @@ impl EventLoop<'_> {
         } else if self.servers.iter().any(Server::is_behind) {
             Some(NO_MEMORY)
         } else {
-            refusal(route.target, up(), self.servers.len(), self.servers[0].is_up())
+            refusal(route.target, up(), self.servers.len())
         };
         if let Some(refusal) = refusal {
             return self.answer(index, route, refusal);
@@ -148,7 +149,7 @@ impl EventLoop<'_> {
             }
             (Target::Local, Request::Stats { arguments }) => {
                 let mut out = Vec::new();
-                crate::exposition::stats(self.shared.config, &self.shared.all(), arguments, &mut out);
+                crate::exposition::stats(self.shared, arguments, &mut out);
                 self.answer(index, route, &out);
             }
             (Target::Any, Request::Get { keys, .. }) if self.shared.config.sharded && route.keys > 1 => {
@@ -165,6 +166,16 @@ impl EventLoop<'_> {
             (Target::Any, _) => {
                 let server = self.next();
                 self.forward(index, route, request, raw, server..server + 1);
+            }
+            (Target::First, _) if !self.servers[0].is_up() => {
+                let server = self.next();
+                self.forward(
+                    index,
+                    Route { foreign_unique: true, ..route },
+                    request,
+                    raw,
+                    server..server + 1,
+                );
             }
             (Target::First | Target::Guarded, _) => self.forward(index, route, request, raw, 0..1),
             _ => self.forward(index, route, request, raw, 0..self.servers.len()),

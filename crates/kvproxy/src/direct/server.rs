@@ -80,18 +80,19 @@ pub(super) struct Server {
 }
 
 impl Server {
+    /// Down, and to be tried again at once, where there is no `stream`.
     pub fn new(
         address: SocketAddr,
         token: Token,
-        stream: TcpStream,
+        stream: Option<TcpStream>,
         most_bytes: usize,
         charge: Charge,
     ) -> Self {
         Self {
             address,
             token,
-            state: State::Up,
-            stream: Some(stream),
+            state: if stream.is_some() { State::Up } else { State::Down { retry: 0 } },
+            stream,
             out: Outbox::default(),
             inbox: Inbox::default(),
             scan: None,

@@ -21,50 +21,60 @@ struct ServerHealth {
 }
 
 #[derive(Debug)]
-pub(super) struct Health(Vec<ServerHealth>);
+pub(super) struct Health<'a> {
+    shared: &'a Shared<'a>,
+    servers: Vec<ServerHealth>,
+}
 
-impl Health {
-    pub fn new(servers: usize) -> Self {
-        Self(
-            (0..servers)
-                .map(|_| ServerHealth { up: AtomicBool::new(true), epoch: AtomicU64::new(0) })
-                .collect(),
-        )
+impl<'a> Health<'a> {
+    pub fn new(shared: &'a Shared<'a>, reachable: &[bool]) -> Self {
+        let found = |(server, up): (usize, &bool)| {
+            if !up {
+                shared.availability.lost(server, "cannot be reached");
+            }
+            ServerHealth { up: AtomicBool::new(*up), epoch: AtomicU64::new(0) }
+        };
+        Self { shared, servers: reachable.iter().enumerate().map(found).collect() }
     }
 
     pub fn is_up(&self, server: usize) -> bool {
-        self.0[server].up.load(Ordering::Acquire)
+        self.servers[server].up.load(Ordering::Acquire)
     }
 
     pub fn ups(&self) -> usize {
-        (0..self.0.len()).filter(|server| self.is_up(*server)).count()
+        (0..self.servers.len()).filter(|server| self.is_up(*server)).count()
     }
 
     pub fn epoch(&self, server: usize) -> u64 {
-        self.0[server].epoch.load(Ordering::Acquire)
+        self.servers[server].epoch.load(Ordering::Acquire)
     }
 
     /// A connection of that epoch has failed.
-    pub fn failed(&self, server: usize, epoch: u64) {
-        let next =
-            self.0[server].epoch.compare_exchange(epoch, epoch + 1, Ordering::AcqRel, Ordering::Acquire);
-        if next.is_ok() {
-            self.0[server].up.store(false, Ordering::Release);
+    pub fn failed(&self, server: usize, epoch: u64, why: &str) {
+        let next = self.servers[server].epoch.compare_exchange(
+            epoch,
+            epoch + 1,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
+        if next.is_ok() && self.servers[server].up.swap(false, Ordering::AcqRel) {
+            self.shared.availability.lost(server, why);
         }
     }
 
     /// Watches a connection of its own to each server, to see at once that one has ended; asks those that are down,
     /// with longer and longer pauses, until the proxy halts.
-    pub fn watch(&self, shared: &Shared<'_>) {
+    pub fn watch(&self) {
+        let shared = self.shared;
         let patience = |s: f64| Duration::from_secs_f64(s.min(LONGEST_PROBE_S));
         let config = shared.config;
         let (connect, answer) = (patience(config.connect_timeout_s), patience(config.timeout_s));
-        let mut watched: Vec<Watched> = self.0.iter().map(|_| Watched::default()).collect();
+        let mut watched: Vec<Watched> = self.servers.iter().map(|_| Watched::default()).collect();
         while !shared.halt.is_set() {
             std::thread::sleep(TICK);
             for (server, one) in watched.iter_mut().enumerate() {
                 if self.is_up(server) && one.has_ended() {
-                    self.failed(server, self.epoch(server));
+                    self.failed(server, self.epoch(server), "closed the connection");
                 }
                 let up = self.is_up(server);
                 if (up && one.stream.is_some()) || now() < one.due {
@@ -72,9 +82,11 @@ impl Health {
                 }
                 one.ask(&shared.addresses[server], connect, answer);
                 if one.stream.is_some() {
-                    self.0[server].up.store(true, Ordering::Release);
+                    if !self.servers[server].up.swap(true, Ordering::AcqRel) {
+                        shared.availability.regained(server);
+                    }
                 } else if up {
-                    self.failed(server, self.epoch(server));
+                    self.failed(server, self.epoch(server), "cannot be reached");
                 }
             }
         }

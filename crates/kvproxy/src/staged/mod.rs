@@ -29,7 +29,7 @@ use queue::JobQueue;
 use worker::Worker;
 
 use crate::log::Log;
-use crate::shared::{connect, join, watch, Shared, Total};
+use crate::shared::{connect, join, reachable, watch, Shared, Total};
 use crate::ServeError;
 use sojourn_record::clock::now;
 use sojourn_serving::{spawn, TICK};
@@ -43,19 +43,20 @@ pub(crate) fn serve<'scope>(
     ready: &mut dyn FnMut(),
     stop: &AtomicBool,
 ) -> Result<Total, ServeError> {
-    let health = Arc::new(Health::new(shared.addresses.len()));
+    let reachable = reachable(shared)?;
+    let health = Arc::new(Health::new(shared, &reachable));
     let queue = Arc::new(JobQueue::new(shared.config.queue));
     let network = Network::new(shared, Arc::clone(&queue), listener)?;
     let mut workers = Vec::new();
     for me in 0..shared.config.workers {
         let (health, queue, resume) = (Arc::clone(&health), Arc::clone(&queue), Arc::clone(&network.resume));
-        workers.push(Worker::new(shared, health, queue, resume, me, connect(shared)?));
+        workers.push(Worker::new(shared, health, queue, resume, me, connect(shared, &reachable)?));
     }
     let mut handles = Vec::new();
     for (me, worker) in workers.into_iter().enumerate() {
         handles.push(spawn(scope, shared.stats[me + 1].name.clone(), move || Ok(worker.run()))?);
     }
-    spawn(scope, "kv-health".into(), move || health.watch(shared))?;
+    spawn(scope, "kv-health".into(), move || health.watch())?;
     handles.push(spawn(scope, shared.stats[0].name.clone(), move || network.run())?);
     ready();
     let watched = watch(shared, stop, &handles, log, &mut || {

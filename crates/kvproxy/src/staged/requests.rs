@@ -85,6 +85,7 @@ impl Network<'_> {
                 Step::Refuse { refusal, skip, silent, close } => {
                     intake.pass_over(skip);
                     connection.closing |= close;
+                    self.shared.refused(refusal, &connection.client.stream);
                     self.answer(connection, Route { answered: !silent, ..REFUSED }, refusal.reply().to_vec());
                 }
             }
@@ -104,7 +105,7 @@ impl Network<'_> {
             }
             (Target::Local, Request::Stats { arguments }) => {
                 let mut out = Vec::new();
-                crate::exposition::stats(self.shared.config, &self.shared.all(), arguments, &mut out);
+                crate::exposition::stats(self.shared, arguments, &mut out);
                 self.answer(connection, route, out);
             }
             _ => {

@@ -21,8 +21,8 @@ pub(super) struct ServerConnection {
 }
 
 impl ServerConnection {
-    pub fn new(stream: TcpStream, most_bytes: usize) -> Self {
-        Self { stream: Some(stream), epoch: 0, inbox: Inbox::default(), most_bytes, limit: 0 }
+    pub fn new(stream: Option<TcpStream>, most_bytes: usize) -> Self {
+        Self { stream, epoch: 0, inbox: Inbox::default(), most_bytes, limit: 0 }
     }
 
     pub fn open(&mut self, stream: TcpStream, epoch: u64) {

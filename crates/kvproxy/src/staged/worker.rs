@@ -16,7 +16,7 @@ use super::server::ServerConnection;
 use crate::gather::{rank, Gather, ERROR};
 use crate::histograms::Histograms;
 use crate::limits::{most_reply_bytes, refusal, ONLY_FIRST};
-use crate::route::{shard, Target};
+use crate::route::{shard, without_uniques, Target};
 use crate::shared::Shared;
 use crate::stats::Stats;
 use sojourn_record::clock::{now, ns};
@@ -25,7 +25,7 @@ use sojourn_serving::times::record;
 pub(super) struct Worker<'a> {
     shared: &'a Shared<'a>,
     stats: &'a Stats,
-    health: Arc<Health>,
+    health: Arc<Health<'a>>,
     queue: Arc<JobQueue>,
     resume: Arc<Resume>,
     servers: Vec<ServerConnection>,
@@ -38,11 +38,11 @@ pub(super) struct Worker<'a> {
 impl<'a> Worker<'a> {
     pub fn new(
         shared: &'a Shared<'a>,
-        health: Arc<Health>,
+        health: Arc<Health<'a>>,
         queue: Arc<JobQueue>,
         resume: Arc<Resume>,
         me: usize,
-        servers: Vec<TcpStream>,
+        servers: Vec<Option<TcpStream>>,
     ) -> Self {
         let config = shared.config;
         let most_bytes = most_reply_bytes(config);
@@ -89,13 +89,21 @@ impl<'a> Worker<'a> {
 
     fn serve(&mut self, job: &Job, taken: u64) -> Gather {
         let all = self.servers.len();
-        if let Some(refusal) = refusal(job.route.target, self.health.ups(), all, self.health.is_up(0)) {
+        if let Some(refusal) = refusal(job.route.target, self.health.ups(), all) {
             return error(refusal);
         }
         let gather = match job.route.target {
             Target::Any if self.shared.config.sharded && job.route.keys > 1 => self.shares(job),
             Target::Any => match self.next() {
                 Some(server) => self.ask(server..server + 1, &job.bytes, job.route.shape),
+                None => error(crate::limits::NO_SERVER),
+            },
+            Target::First if !self.health.is_up(0) => match self.next() {
+                Some(server) => {
+                    let mut found = self.ask(server..server + 1, &job.bytes, job.route.shape);
+                    found.change(without_uniques);
+                    found
+                }
                 None => error(crate::limits::NO_SERVER),
             },
             Target::First => self.ask(0..1, &job.bytes, job.route.shape),
@@ -215,7 +223,7 @@ impl<'a> Worker<'a> {
     /// The connection is dropped, so that a late answer reaches nobody.
     fn fail(&mut self, server: usize, why: &str, gather: &mut Gather, part: usize) {
         self.servers[server].stream = None;
-        self.health.failed(server, self.servers[server].epoch);
+        self.health.failed(server, self.servers[server].epoch, why);
         self.stats.servers[server].errors.add(1);
         let line = format!("SERVER_ERROR server {} {why}\r\n", self.shared.addresses[server]);
         gather.add(part, Reply::Error, line.as_bytes());
