@@ -31,6 +31,12 @@ def test_client_counts_that_were_run_once_tell_no_interval() -> None:
     assert again.low < again.value < again.high
 
 
+def test_runs_that_do_not_differ_tell_no_interval() -> None:
+    alike = pl.DataFrame({"clients": [1, 1, 2, 2], "net_s": [0.001, 0.001, 0.002, 0.002]})
+    for found in (stratified(alike, "net_s"), estimate(np.full(4, 0.0015))):
+        assert found.value == pytest.approx(0.0015) and math.isnan(found.low) and math.isnan(found.high)
+
+
 def rows(errors: np.ndarray) -> pl.DataFrame:
     return pl.DataFrame({"metric": "response_time", "class": "", "error": errors})
 

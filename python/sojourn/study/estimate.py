@@ -13,10 +13,12 @@ __all__ = ["Estimate", "estimate"]
 
 
 def estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
-    """Mean of the finite values with a t interval; its ends are NaN where there is one value, which tells no interval."""
+    """Mean of the finite values with a t interval; its ends are NaN where there is one value, or none differs: that tells no interval."""
     values = values[np.isfinite(values)]
     mean = float(values.mean())
     if len(values) < 2:
+        return Estimate(mean, math.nan, math.nan)
+    if np.ptp(values) == 0:
         return Estimate(mean, math.nan, math.nan)
     half = float(stdtrit(len(values) - 1, (1 + level) / 2) * values.std(ddof=1) / math.sqrt(len(values)))
     return Estimate(mean, mean - half, mean + half)

@@ -85,7 +85,7 @@ def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> Estimate:
     parts = np.array([values.var(ddof=1) / len(values) for values in strata]) / len(strata) ** 2
     variance = float(parts.sum())
     if variance <= 0:
-        return Estimate(mean, mean, mean)
+        return Estimate(mean, math.nan, math.nan)
     degrees = variance**2 / float((parts**2 / np.array([len(values) - 1 for values in strata])).sum())
     half = float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(variance)
     return Estimate(mean, mean - half, mean + half)
