@@ -3,6 +3,8 @@
     python benches/run.py [scenario …]
 
 `load`       CPU time a request of our generator against wrk (Debian package `wrk`), closed loop, alternated
+`open`       open loop at 5 000/s and 50 000/s: how late the generator itself was, and what it tells of the service
+`start`      seconds until `sojourn --help` has ended, and from the start of `sojourn load` to its first request
 `collector`  share of a core that the host collector takes at 100 ms and at 10 ms
 """
 
@@ -90,6 +92,41 @@ def wrk(url: str) -> Row:
     return {"tool": "wrk", "requests_per_s": done / SECONDS, "cpu_us_per_request": 1e6 * used / done}
 
 
+def open_loop() -> list[Row]:
+    """Own lateness and latency from intended, us, on one client thread."""
+    rows: list[Row] = []
+    with shop() as url:
+        for round_ in range(ROUNDS):
+            for rate in (5_000, 50_000):
+                config = http_load([url], rate_per_s=rate, duration_s=3, connections=64)
+                with tempfile.TemporaryDirectory() as out:
+                    worker = Worker("load", {"load": config, "out": out})
+                    told = worker.finish(SECONDS + 30)["summary"]
+                    worker.close()
+                figures = {"own": told["own_lateness"], "latency": told["latency"]["from_intended"]["to_received"]}
+                row: Row = {f"{of}_{q}_us": 1e6 * figures[of][f"{q}_s"] for of in figures for q in ("p50", "p99")}
+                share = {"cpu_share": told["lanes"][0]["cpu_s"] / told["lanes"][0]["wall_s"]}
+                rows.append({"round": round_, "tool": f"{rate}/s", **row, **share, "per_s": told["achieved_per_s"]})
+    return rows
+
+
+def start() -> list[Row]:
+    """Wall time of a command in a process of its own."""
+    sojourn = [sys.executable, "-m", "sojourn"]
+    rows: list[Row] = []
+    with shop() as url, tempfile.TemporaryDirectory() as folder:
+        for round_ in range(ROUNDS):
+            began = time.monotonic()
+            subprocess.run([*sojourn, "--help"], capture_output=True, check=True)
+            rows.append({"round": round_, "tool": "sojourn --help", "wall_s": time.monotonic() - began})
+            out, began = Path(folder, str(round_)), time.monotonic()
+            command = [*sojourn, "load", url, "--rate", "100", "--duration", "1s", "--out", str(out)]
+            subprocess.run(command, capture_output=True, check=False)
+            first = json.loads((out / "manifest.json").read_text())["generator"]["start_s"]
+            rows.append({"round": round_, "tool": "sojourn load, first request", "wall_s": first - began})
+    return rows
+
+
 def collector() -> list[Row]:
     """The collector alone; its own thread's CPU time over the time it ran."""
     rows: list[Row] = []
@@ -110,7 +147,9 @@ def collector() -> list[Row]:
     return rows
 
 
-SCENARIOS: dict[str, Callable[[], list[Row]]] = {"load": load, "collector": collector}
+SCENARIOS: dict[str, Callable[[], list[Row]]] = {
+    "load": load, "open": open_loop, "start": start, "collector": collector
+}  # fmt: skip
 
 
 def store(name: str, rows: list[Row]) -> str:

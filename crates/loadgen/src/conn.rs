@@ -5,10 +5,10 @@ mod sealed;
 use std::io::{ErrorKind, Write};
 
 use crate::clock::now_s;
-use crate::http::{Broken, Ending, Response};
+use crate::http::{Ending, Response, ResponseError};
 use crate::outcome::{Answer, Failure, Request};
 use crate::plan::Target;
-use crate::protocol::{Exchange, Traffic};
+use crate::protocol::{Exchange, RequestGenerator};
 use crate::sys::{self, Socket};
 use crate::tls::{self, Session};
 
@@ -143,7 +143,7 @@ impl Conn {
     }
 
     /// Reads what is there. `closing`: the peer has closed its side, so read up to the end.
-    pub fn read(&mut self, buffer: &mut [u8], closing: bool, traffic: Option<&Traffic>) -> Read {
+    pub fn read(&mut self, buffer: &mut [u8], closing: bool, generator: Option<&RequestGenerator>) -> Read {
         loop {
             let (count, stamp_ns) = match sys::receive(&self.socket, buffer) {
                 Ok((0, _)) => return self.end(),
@@ -155,7 +155,7 @@ impl Conn {
             // Before the bytes are looked at: parsing and verifying them is none of the service's time.
             (self.stamp_ns, self.read_s) = (stamp_ns, now_s());
             let fed = match self.tls {
-                None => self.take(&buffer[..count], traffic),
+                None => self.take(&buffer[..count], generator),
                 Some(_) => self.open(&buffer[..count]),
             };
             match fed {
@@ -176,16 +176,16 @@ impl Conn {
     }
 
     /// Takes the answer's next bytes; true: complete.
-    fn take(&mut self, bytes: &[u8], traffic: Option<&Traffic>) -> Result<bool, Failure> {
-        let fed = match (&mut self.exchange, traffic) {
-            (Some(exchange), Some(traffic)) => traffic.feed(bytes, exchange, &mut self.response),
+    fn take(&mut self, bytes: &[u8], generator: Option<&RequestGenerator>) -> Result<bool, Failure> {
+        let fed = match (&mut self.exchange, generator) {
+            (Some(exchange), Some(generator)) => generator.feed(bytes, exchange, &mut self.response),
             _ => self.response.feed(bytes),
         };
         match fed {
             Ok(Some(used)) if used < bytes.len() => Err(Failure::Protocol),
             Ok(complete) => Ok(complete.is_some()),
-            Err(Broken::Protocol) => Err(Failure::Protocol),
-            Err(Broken::TooLong) => Err(Failure::Length),
+            Err(ResponseError::Protocol) => Err(Failure::Protocol),
+            Err(ResponseError::TooLong) => Err(Failure::Length),
         }
     }
 

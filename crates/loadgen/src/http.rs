@@ -13,7 +13,7 @@ const HEADERS_MAX: usize = 128;
 
 /// Why a response cannot be read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Broken {
+pub enum ResponseError {
     /// Not HTTP/1.1 as we know it, or a head above 64 KiB.
     Protocol,
     /// A body above 64 MiB.
@@ -31,7 +31,7 @@ pub enum Ending {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ResponsePart {
     Head,
     Length { left: u64 },
     Chunks(Chunked),
@@ -70,7 +70,7 @@ pub struct Response {
     head_only: bool,
     /// The connection may carry another request.
     pub keep_alive: bool,
-    state: State,
+    state: ResponsePart,
     /// The beginning of a head that came in pieces.
     head: Vec<u8>,
 }
@@ -84,7 +84,7 @@ impl Response {
             wanted: &[],
             head_only: false,
             keep_alive: true,
-            state: State::Head,
+            state: ResponsePart::Head,
             head: Vec::new(),
         }
     }
@@ -98,16 +98,16 @@ impl Response {
     /// `head_only`: of an answer to a HEAD, which has no body.
     pub fn reset(&mut self, head_only: bool) {
         self.head_only = head_only;
-        (self.status, self.keep_alive, self.state) = (0, true, State::Head);
+        (self.status, self.keep_alive, self.state) = (0, true, ResponsePart::Head);
         self.body.clear();
         self.values.iter_mut().for_each(Vec::clear);
         self.head.clear();
     }
 
     /// Takes the next bytes. `Some(n)`: complete after n of them; `None`: all taken, more must come.
-    pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<usize>, Broken> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<usize>, ResponseError> {
         let mut used = 0;
-        while self.state == State::Head {
+        while self.state == ResponsePart::Head {
             let (taken, complete) = self.feed_head(&bytes[used..])?;
             used += taken;
             if !complete {
@@ -116,41 +116,43 @@ impl Response {
         }
         let body = &bytes[used..];
         let (taken, complete) = match &mut self.state {
-            State::Length { left } => {
+            ResponsePart::Length { left } => {
                 let taken = (body.len() as u64).min(*left);
                 *left -= taken;
                 self.body.take(&body[..taken as usize]);
                 (taken as usize, *left == 0)
             }
-            State::Chunks(chunks) => chunks.feed(body, &mut self.body).ok_or(Broken::Protocol)?,
-            State::ToClose => {
+            ResponsePart::Chunks(chunks) => {
+                chunks.feed(body, &mut self.body).ok_or(ResponseError::Protocol)?
+            }
+            ResponsePart::ToClose => {
                 self.body.take(body);
                 (body.len(), false)
             }
-            State::Head => (0, false),
+            ResponsePart::Head => (0, false),
         };
         if self.body.bytes > BODY_MAX_BYTES {
-            return Err(Broken::TooLong);
+            return Err(ResponseError::TooLong);
         }
         Ok(complete.then_some(used + taken))
     }
 
     /// Some of it has come.
     pub fn has_begun(&self) -> bool {
-        self.state != State::Head || !self.head.is_empty()
+        self.state != ResponsePart::Head || !self.head.is_empty()
     }
 
     /// The peer has closed.
     pub fn end(&self) -> Ending {
         match self.state {
-            State::ToClose => Ending::Complete,
-            State::Head => Ending::NoAnswer,
+            ResponsePart::ToClose => Ending::Complete,
+            ResponsePart::Head => Ending::NoAnswer,
             _ => Ending::Short,
         }
     }
 
     /// (bytes taken, head complete). An interim head (1xx) is dropped and the state stays.
-    fn feed_head(&mut self, bytes: &[u8]) -> Result<(usize, bool), Broken> {
+    fn feed_head(&mut self, bytes: &[u8]) -> Result<(usize, bool), ResponseError> {
         let before = self.head.len();
         let parsed = if before == 0 {
             parse_head(bytes, self.wanted, &mut self.values)?
@@ -163,7 +165,7 @@ impl Response {
                 self.head.extend_from_slice(bytes);
             }
             return if self.head.len() > HEAD_MAX_BYTES {
-                Err(Broken::Protocol)
+                Err(ResponseError::Protocol)
             } else {
                 Ok((bytes.len(), false))
             };
@@ -171,13 +173,13 @@ impl Response {
         self.head.clear();
         if !(100..200).contains(&head.status) {
             (self.status, self.keep_alive) = (head.status, head.keep_alive);
-            self.state = if self.head_only { State::Length { left: 0 } } else { head.state };
-            if self.state == State::ToClose {
+            self.state = if self.head_only { ResponsePart::Length { left: 0 } } else { head.state };
+            if self.state == ResponsePart::ToClose {
                 self.keep_alive = false;
             }
         }
         if head.status == 101 || head.bytes > HEAD_MAX_BYTES {
-            return Err(Broken::Protocol);
+            return Err(ResponseError::Protocol);
         }
         Ok((head.bytes - before, true))
     }
@@ -187,10 +189,10 @@ struct Head {
     bytes: usize,
     status: u16,
     keep_alive: bool,
-    state: State,
+    state: ResponsePart,
 }
 
-fn parse_head(bytes: &[u8], wanted: &[&str], values: &mut [Vec<u8>]) -> Result<Option<Head>, Broken> {
+fn parse_head(bytes: &[u8], wanted: &[&str], values: &mut [Vec<u8>]) -> Result<Option<Head>, ResponseError> {
     // Not initialised: 4 KiB of empty headers a response would be a tenth of the work for a small one.
     let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut []);
@@ -198,7 +200,7 @@ fn parse_head(bytes: &[u8], wanted: &[&str], values: &mut [Vec<u8>]) -> Result<O
     let size = match parser.parse_response_with_uninit_headers(&mut response, bytes, &mut headers) {
         Ok(httparse::Status::Complete(size)) => size,
         Ok(httparse::Status::Partial) => return Ok(None),
-        Err(_) => return Err(Broken::Protocol),
+        Err(_) => return Err(ResponseError::Protocol),
     };
     let status = response.code.unwrap_or(0);
     let mut keep_alive = response.version == Some(1);
@@ -208,12 +210,12 @@ fn parse_head(bytes: &[u8], wanted: &[&str], values: &mut [Vec<u8>]) -> Result<O
         if header.name.eq_ignore_ascii_case("content-length") {
             let found = Some(parse_length(value)?);
             if length.is_some() && length != found {
-                return Err(Broken::Protocol);
+                return Err(ResponseError::Protocol);
             }
             length = found;
         } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
             if !value.eq_ignore_ascii_case(b"chunked") {
-                return Err(Broken::Protocol);
+                return Err(ResponseError::Protocol);
             }
             chunked = true;
         } else if header.name.eq_ignore_ascii_case("connection") {
@@ -224,24 +226,24 @@ fn parse_head(bytes: &[u8], wanted: &[&str], values: &mut [Vec<u8>]) -> Result<O
         }
     }
     let state = match length {
-        _ if status == 204 || status == 304 => State::Length { left: 0 },
-        _ if chunked => State::Chunks(Chunked::new()),
-        Some(left) => State::Length { left },
-        None => State::ToClose,
+        _ if status == 204 || status == 304 => ResponsePart::Length { left: 0 },
+        _ if chunked => ResponsePart::Chunks(Chunked::new()),
+        Some(left) => ResponsePart::Length { left },
+        None => ResponsePart::ToClose,
     };
     Ok(Some(Head { bytes: size, status, keep_alive, state }))
 }
 
-fn parse_length(value: &[u8]) -> Result<u64, Broken> {
+fn parse_length(value: &[u8]) -> Result<u64, ResponseError> {
     let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
-    let text = std::str::from_utf8(value).map_err(|_| Broken::Protocol)?;
+    let text = std::str::from_utf8(value).map_err(|_| ResponseError::Protocol)?;
     let length: u64 = if digits {
-        text.parse().map_err(|_| Broken::TooLong)?
+        text.parse().map_err(|_| ResponseError::TooLong)?
     } else {
-        return Err(Broken::Protocol);
+        return Err(ResponseError::Protocol);
     };
     if length > BODY_MAX_BYTES {
-        return Err(Broken::TooLong);
+        return Err(ResponseError::TooLong);
     }
     Ok(length)
 }

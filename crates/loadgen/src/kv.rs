@@ -28,7 +28,7 @@ const SET: u16 = 0;
 const MULTI_GET: u16 = 2;
 
 /// What one lane asks for: draws operations and keys, writes requests, judges answers.
-pub struct Traffic {
+pub struct RequestGenerator {
     config: KvConfig,
     content: Content,
     chooser: Chooser,
@@ -38,12 +38,12 @@ pub struct Traffic {
     get_up_to: f64,
 }
 
-impl Traffic {
+impl RequestGenerator {
     /// For lane `lane` of `lanes`.
-    pub fn new(config: &KvConfig, seed: u64, lane: usize, lanes: usize) -> Traffic {
+    pub fn new(config: &KvConfig, seed: u64, lane: usize, lanes: usize) -> RequestGenerator {
         let Mix { set, get, multi_get } = config.mix;
         let total = set + get + multi_get;
-        Traffic {
+        RequestGenerator {
             content: Content::new(config),
             chooser: Chooser::new(config, seed, lane, lanes),
             operations: Stream::new(seed, &format!("lane {lane} operations")),
@@ -85,9 +85,9 @@ mod tests {
     fn operations_by_weight() {
         let count = |set, get, multi_get| {
             let config = KvConfig { mix: Mix { set, get, multi_get }, ..KvConfig::default() };
-            let mut traffic = Traffic::new(&config, 1, 0, 1);
+            let mut generator = RequestGenerator::new(&config, 1, 0, 1);
             let mut counts = [0u32; 3];
-            (0..10_000).for_each(|_| counts[usize::from(traffic.choose())] += 1);
+            (0..10_000).for_each(|_| counts[usize::from(generator.choose())] += 1);
             counts
         };
         assert_eq!(count(1.0, 0.0, 0.0), [10_000, 0, 0]);

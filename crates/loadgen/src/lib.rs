@@ -3,10 +3,10 @@
 //!
 //! The way of a request, as a list of files:
 //!
-//! 1. `config`: what the user wants; `url`, `plan`: names resolved, connections opened before the start; `ask`, `template`:
+//! 1. `config`: what the user wants; `url`, `plan`: names resolved, connections opened before the start; `encoded_request`, `template`:
 //!    the bytes of a request
 //! 2. `source`: when the next request is due, from a schedule (open) or from users (closed)
-//! 3. `lane`: one thread and one event loop; takes due requests, waits with ns precision
+//! 3. `client_thread`: one thread and one event loop; takes due requests, waits with ns precision
 //! 4. `pool`: which connection carries it, or the queue in which it waits (its intended time stays)
 //! 5. `conn`, `http`, `tls`: sends it, reads the answer, knows when the last byte came; `check`: is it a success; `protocol`: what is
 //!    drawn, of `kv` (all that is memcached's own) or `messages` (all that is the message service's own)
@@ -17,17 +17,17 @@
 
 #![deny(unsafe_code)]
 
-mod ask;
 mod check;
 mod classes;
+mod client_thread;
 mod clock;
 mod config;
 mod conn;
 mod content;
+mod encoded_request;
 mod error;
 mod http;
 mod kv;
-mod lane;
 mod messages;
 mod outcome;
 mod plan;

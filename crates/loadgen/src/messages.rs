@@ -47,7 +47,7 @@ struct Receipt {
 }
 
 /// What one lane asks for: draws operations, queues and sizes, writes requests, judges answers.
-pub struct Traffic {
+pub struct RequestGenerator {
     config: MessagesConfig,
     content: Content,
     operations: Stream,
@@ -60,10 +60,10 @@ pub struct Traffic {
     receipts: HashMap<u32, VecDeque<Receipt>>,
 }
 
-impl Traffic {
+impl RequestGenerator {
     /// For lane `lane` of the run with the number `run`.
-    pub fn new(config: &MessagesConfig, seed: u64, run: u32, lane: usize) -> Traffic {
-        Traffic {
+    pub fn new(config: &MessagesConfig, seed: u64, run: u32, lane: usize) -> RequestGenerator {
+        RequestGenerator {
             content: Content::new(run, config.message_bytes.high()),
             operations: Stream::new(seed, &format!("lane {lane} operations")),
             details: Stream::new(seed, &format!("lane {lane} messages")),

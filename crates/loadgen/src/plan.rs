@@ -1,18 +1,18 @@
 //! From names to sockets: everything that can fail before the start does so here.
 
-mod dial;
+mod connector;
 
-use crate::ask::Asked;
 use crate::config::{Config, Expect, LaneConfig, TargetConfig};
 use crate::conn::Link;
+use crate::encoded_request::EncodedRequest;
 use crate::error::{ConfigError, LoadError};
 use crate::protocol;
 use crate::template::Template;
 use crate::url::{Scheme, Url};
 
-use dial::Dial;
+use connector::Connector;
 
-pub use dial::Address;
+pub use connector::Address;
 
 /// A URL of a lane, ready to be sent.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Target {
 
 /// A lane with its connections open.
 #[derive(Debug)]
-pub struct LanePlan {
+pub struct ClientThreadPlan {
     pub index: usize,
     pub targets: Vec<Target>,
     /// One pool of connections for each.
@@ -40,17 +40,17 @@ pub struct LanePlan {
 }
 
 #[derive(Debug)]
-pub struct Plan {
-    pub lanes: Vec<LanePlan>,
+pub struct LoadPlan {
+    pub lanes: Vec<ClientThreadPlan>,
     pub classes: Vec<String>,
-    dial: Dial,
+    connector: Connector,
 }
 
-impl Plan {
+impl LoadPlan {
     /// Resolves all names, then opens all connections.
-    pub fn new(config: &Config) -> Result<Plan, LoadError> {
+    pub fn new(config: &Config) -> Result<LoadPlan, LoadError> {
         let classes = protocol::classes(config.scheme()).iter().map(ToString::to_string).collect();
-        let mut plan = Plan { lanes: Vec::new(), classes, dial: Dial::new(config)? };
+        let mut plan = LoadPlan { lanes: Vec::new(), classes, connector: Connector::new(config)? };
         for (index, lane) in config.lanes.iter().enumerate() {
             let lane = plan.lane(config, index, lane)?;
             plan.lanes.push(lane);
@@ -62,24 +62,30 @@ impl Plan {
         Ok(plan)
     }
 
-    fn lane(&mut self, config: &Config, index: usize, lane: &LaneConfig) -> Result<LanePlan, LoadError> {
+    fn lane(
+        &mut self,
+        config: &Config,
+        index: usize,
+        lane: &LaneConfig,
+    ) -> Result<ClientThreadPlan, LoadError> {
         let total: f64 = lane.targets.iter().map(|t| t.weight).sum();
-        let mut planned = LanePlan { index, targets: Vec::new(), addresses: Vec::new(), links: Vec::new() };
+        let mut planned =
+            ClientThreadPlan { index, targets: Vec::new(), addresses: Vec::new(), links: Vec::new() };
         let mut hosts: Vec<(String, u16, bool)> = Vec::new();
         let mut weight = 0.0;
         for (number, target) in lane.targets.iter().enumerate() {
             let url = Url::parse(&target.url, &format!("lanes[{index}].targets.url"))?;
             let name = format!("lane {index} target {number}");
-            let Asked { bytes, template } = match url.scheme {
-                Scheme::Http => Asked::new(target, &url, config.seed, &name)?,
-                _ => Asked { bytes: url.message_head(), template: None },
+            let EncodedRequest { bytes, template } = match url.scheme {
+                Scheme::Http => EncodedRequest::new(target, &url, config.seed, &name)?,
+                _ => EncodedRequest { bytes: url.message_head(), template: None },
             };
             let host = (url.host.clone(), url.port, url.tls);
             let pool = match hosts.iter().position(|known| *known == host) {
                 Some(pool) => pool,
                 None => {
                     let pool = hosts.len();
-                    let (address, links) = self.dial.open(&target.url, &url, lane.connections())?;
+                    let (address, links) = self.connector.open(&target.url, &url, lane.connections())?;
                     planned.addresses.push(address);
                     planned.links.extend(links.into_iter().map(|link| (pool, link)));
                     hosts.push(host);

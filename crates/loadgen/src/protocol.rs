@@ -2,7 +2,7 @@
 //! HTTP are not: their requests stand in the plan.
 
 use crate::config::Config;
-use crate::http::{Broken, Response};
+use crate::http::{Response, ResponseError};
 use crate::outcome::{Answer, Failure, Outcome, Request};
 use crate::source::Pause;
 use crate::url::Scheme;
@@ -18,52 +18,54 @@ pub fn classes(scheme: Scheme) -> &'static [&'static str] {
 }
 
 /// What one lane asks for.
-pub enum Traffic {
-    Kv(Box<kv::Traffic>),
-    Messages(Box<messages::Traffic>),
+pub enum RequestGenerator {
+    Kv(Box<kv::RequestGenerator>),
+    Messages(Box<messages::RequestGenerator>),
 }
 
-/// What a connection is doing; of the kind of its traffic.
+/// What a connection is doing; of the kind of its generator.
 #[derive(Debug)]
 pub enum Exchange {
     Kv(kv::Exchange),
     Messages(messages::Exchange),
 }
 
-impl Traffic {
+impl RequestGenerator {
     /// For lane `lane` of a run that starts at `start_s`; `None` for HTTP.
-    pub fn new(config: &Config, lane: usize, start_s: f64) -> Option<Traffic> {
+    pub fn new(config: &Config, lane: usize, start_s: f64) -> Option<RequestGenerator> {
         let (seed, lanes) = (config.seed, config.lanes.len());
         if let Some(kv) = config.kv() {
-            return Some(Traffic::Kv(Box::new(kv::Traffic::new(&kv, seed, lane, lanes))));
+            return Some(RequestGenerator::Kv(Box::new(kv::RequestGenerator::new(&kv, seed, lane, lanes))));
         }
         let run = messages::run_number(seed, start_s);
         let wanted = config.messages()?;
-        Some(Traffic::Messages(Box::new(messages::Traffic::new(&wanted, seed, run, lane))))
+        Some(RequestGenerator::Messages(Box::new(messages::RequestGenerator::new(&wanted, seed, run, lane))))
     }
 
     /// For a new connection.
     pub fn exchange(&self) -> Exchange {
         match self {
-            Traffic::Kv(_) => Exchange::Kv(kv::Exchange::new()),
-            Traffic::Messages(_) => Exchange::Messages(messages::Exchange::new()),
+            RequestGenerator::Kv(_) => Exchange::Kv(kv::Exchange::new()),
+            RequestGenerator::Messages(_) => Exchange::Messages(messages::Exchange::new()),
         }
     }
 
     /// The class of the next request.
     pub fn choose(&mut self, user: u32) -> u16 {
         match self {
-            Traffic::Kv(traffic) => traffic.choose(),
-            Traffic::Messages(traffic) => traffic.choose(user),
+            RequestGenerator::Kv(generator) => generator.choose(),
+            RequestGenerator::Messages(generator) => generator.choose(user),
         }
     }
 
     /// Writes the request into `exchange`; `head` as `Url::message_head` says.
     pub fn compose(&mut self, request: &Request, head: &[u8], exchange: &mut Exchange) {
         match (self, exchange) {
-            (Traffic::Kv(traffic), Exchange::Kv(exchange)) => traffic.compose(request.class, exchange),
-            (Traffic::Messages(traffic), Exchange::Messages(exchange)) => {
-                traffic.compose(request, head, exchange);
+            (RequestGenerator::Kv(generator), Exchange::Kv(exchange)) => {
+                generator.compose(request.class, exchange)
+            }
+            (RequestGenerator::Messages(generator), Exchange::Messages(exchange)) => {
+                generator.compose(request, head, exchange);
             }
             _ => {}
         }
@@ -75,9 +77,9 @@ impl Traffic {
         bytes: &[u8],
         exchange: &mut Exchange,
         response: &mut Response,
-    ) -> Result<Option<usize>, Broken> {
+    ) -> Result<Option<usize>, ResponseError> {
         match (self, exchange) {
-            (Traffic::Kv(traffic), Exchange::Kv(exchange)) => exchange.feed(bytes, traffic),
+            (RequestGenerator::Kv(generator), Exchange::Kv(exchange)) => exchange.feed(bytes, generator),
             _ => response.feed(bytes),
         }
     }
@@ -86,18 +88,18 @@ impl Traffic {
     pub fn judge(&mut self, exchange: &mut Exchange, response: &Response, user: u32) -> Failure {
         match (self, exchange) {
             (_, Exchange::Kv(exchange)) => exchange.failure,
-            (Traffic::Messages(traffic), Exchange::Messages(exchange)) => {
-                traffic.judge(exchange, response, user)
+            (RequestGenerator::Messages(generator), Exchange::Messages(exchange)) => {
+                generator.judge(exchange, response, user)
             }
-            (Traffic::Kv(_), Exchange::Messages(_)) => Failure::Protocol,
+            (RequestGenerator::Kv(_), Exchange::Messages(_)) => Failure::Protocol,
         }
     }
 
     /// What the user of this outcome does next.
     pub fn pause(&self, outcome: &Outcome) -> Pause {
         match self {
-            Traffic::Kv(_) => Pause::after(outcome.failure),
-            Traffic::Messages(traffic) => traffic.pause(outcome),
+            RequestGenerator::Kv(_) => Pause::after(outcome.failure),
+            RequestGenerator::Messages(generator) => generator.pause(outcome),
         }
     }
 }

@@ -14,14 +14,14 @@ use std::time::Duration;
 
 use hdrhistogram::serialization::V2DeflateSerializer;
 
+use crate::client_thread::{ClientThread, LiveCounts, OutcomeBatch, Shared};
 use crate::clock::{now_s, wall_time};
 use crate::config::Config;
 use crate::error::LoadError;
 use crate::kv::{self, KvTally};
-use crate::lane::{Batch, Gauges, Lane, Shared};
 use crate::messages::{self, MessagesTally};
-use crate::plan::{Address, LanePlan, Plan};
-use crate::sink::{Seconds, Sink};
+use crate::plan::{Address, ClientThreadPlan, LoadPlan};
+use crate::sink::{IntervalLog, Sink};
 use crate::summary::{LaneSummary, Progress, Summary};
 use crate::sys;
 
@@ -45,7 +45,7 @@ pub fn run(
     config.validate()?;
     start_time(config)?;
     sys::raise_file_limit();
-    let plan = Plan::new(config)?;
+    let plan = LoadPlan::new(config)?;
     let (kv, messages) = (populate(config, &plan, stop)?, make_queues(config, &plan, stop)?);
     std::fs::create_dir_all(out).map_err(|cause| LoadError::Folder { path: out.to_path_buf(), cause })?;
     let start_s = start_time(config)?;
@@ -56,9 +56,10 @@ pub fn run(
     let log_error = |cause: String| LoadError::Log { path: path.clone(), cause };
     let mut file = LineWriter::new(File::create(&path).map_err(|e| log_error(e.to_string()))?);
     let mut serializer = V2DeflateSerializer::new();
-    let seconds = Seconds::begin(&mut file, &mut serializer, start_s, wall_time(start_s), config.timeout_s);
-    let seconds = seconds.map_err(|e| log_error(e.to_string()))?;
-    let mut sink = Sink::create(&out.join("requests.rec"), config, &plan.classes, end_s, seconds)?;
+    let interval_log =
+        IntervalLog::begin(&mut file, &mut serializer, start_s, wall_time(start_s), config.timeout_s);
+    let interval_log = interval_log.map_err(|e| log_error(e.to_string()))?;
+    let mut sink = Sink::create(&out.join("requests.rec"), config, &plan.classes, end_s, interval_log)?;
 
     (sink.kv, sink.messages) = (kv, messages);
     let steal_before_s = steal_s();
@@ -77,7 +78,7 @@ fn start_time(config: &Config) -> Result<f64, LoadError> {
 }
 
 /// Stores the keys at each address once, where that is asked for; the tally of a load on memcached.
-fn populate(config: &Config, plan: &Plan, stop: &AtomicBool) -> Result<Option<KvTally>, LoadError> {
+fn populate(config: &Config, plan: &LoadPlan, stop: &AtomicBool) -> Result<Option<KvTally>, LoadError> {
     let Some(wanted) = config.kv() else {
         return Ok(None);
     };
@@ -92,7 +93,11 @@ fn populate(config: &Config, plan: &Plan, stop: &AtomicBool) -> Result<Option<Kv
 }
 
 /// Makes the queues at each address once; the tally of a load on the message service.
-fn make_queues(config: &Config, plan: &Plan, stop: &AtomicBool) -> Result<Option<MessagesTally>, LoadError> {
+fn make_queues(
+    config: &Config,
+    plan: &LoadPlan,
+    stop: &AtomicBool,
+) -> Result<Option<MessagesTally>, LoadError> {
     let Some(wanted) = config.messages() else {
         return Ok(None);
     };
@@ -110,12 +115,12 @@ fn make_queues(config: &Config, plan: &Plan, stop: &AtomicBool) -> Result<Option
 /// Runs the lanes on threads of their own and the sink on this one.
 fn drive(
     shared: &Shared,
-    plans: Vec<LanePlan>,
+    plans: Vec<ClientThreadPlan>,
     sink: &mut Sink,
     progress: &mut dyn FnMut(&Progress),
     log_error: &dyn Fn(String) -> LoadError,
 ) -> Result<Vec<LaneSummary>, LoadError> {
-    let gauges: Vec<Gauges> = plans.iter().map(|_| Gauges::default()).collect();
+    let gauges: Vec<LiveCounts> = plans.iter().map(|_| LiveCounts::default()).collect();
     let (sender, receiver) = channel();
     scope(|scope| {
         let lanes: Vec<_> = plans
@@ -141,12 +146,12 @@ fn drive(
 fn spawn<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     shared: &'env Shared<'env>,
-    gauges: &'env Gauges,
-    plan: LanePlan,
-    sender: std::sync::mpsc::Sender<Batch>,
+    gauges: &'env LiveCounts,
+    plan: ClientThreadPlan,
+    sender: std::sync::mpsc::Sender<OutcomeBatch>,
 ) -> ScopedJoinHandle<'scope, Result<LaneSummary, LoadError>> {
     scope.spawn(move || {
-        let result = Lane::new(shared, gauges, plan, sender).and_then(Lane::run);
+        let result = ClientThread::new(shared, gauges, plan, sender).and_then(ClientThread::run);
         if result.is_err() {
             // One lane alone is not the load that was asked for.
             shared.halt.store(true, Ordering::Relaxed);
@@ -158,8 +163,8 @@ fn spawn<'scope, 'env>(
 /// Takes outcomes until all lanes have ended.
 fn drain(
     shared: &Shared,
-    gauges: &[Gauges],
-    receiver: &Receiver<Batch>,
+    gauges: &[LiveCounts],
+    receiver: &Receiver<OutcomeBatch>,
     sink: &mut Sink,
     progress: &mut dyn FnMut(&Progress),
     log_error: &dyn Fn(String) -> LoadError,
@@ -180,10 +185,10 @@ fn drain(
         }
         if now >= flushed_s + FLUSH_S {
             sink.flush()?;
-            sink.seconds.write_ended(now).map_err(log_error)?;
+            sink.interval_log.write_ended(now).map_err(log_error)?;
             flushed_s = now;
         }
     }
     sink.flush()?;
-    sink.seconds.finish(shared.end_s.min(now_s())).map_err(log_error)
+    sink.interval_log.finish(shared.end_s.min(now_s())).map_err(log_error)
 }

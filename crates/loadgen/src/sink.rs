@@ -1,23 +1,23 @@
 //! Where outcomes go: rows, histograms by the second, counts. Runs on the caller's thread, so that no
 //! lane waits for a disk.
 
-mod seconds;
+mod interval_log;
 
 use std::path::Path;
 
 use serde_json::json;
 use sojourn_record::{Column, Kind, Sampling, Value, WriteError, Writer};
 
+use crate::client_thread::OutcomeBatch;
 use crate::config::Config;
 use crate::kv::KvTally;
-use crate::lane::Batch;
 use crate::messages::MessagesTally;
 use crate::outcome::{Failure, Outcome};
 use crate::source::NO_USER;
 use crate::stats::Tally;
 use crate::summary::{Latency, ToBoth};
 
-pub use seconds::Seconds;
+pub use interval_log::IntervalLog;
 
 const COLUMNS: [Column; 12] = [
     Column { name: "intended_s", kind: Kind::F64 },
@@ -92,7 +92,7 @@ pub struct Sink<'w> {
     record: Writer,
     sampling: Sampling,
     end_s: f64,
-    pub seconds: Seconds<'w>,
+    pub interval_log: IntervalLog<'w>,
     pub totals: Totals,
     /// Since the last progress report, from intended to answered.
     pub interval: Tally,
@@ -103,13 +103,13 @@ pub struct Sink<'w> {
 }
 
 impl<'w> Sink<'w> {
-    /// Creates `requests.rec`; `seconds` writes `latency.hlog`.
+    /// Creates `requests.rec`; `interval_log` writes `latency.hlog`.
     pub fn create(
         path: &Path,
         config: &Config,
         classes: &[String],
         end_s: f64,
-        seconds: Seconds<'w>,
+        interval_log: IntervalLog<'w>,
     ) -> Result<Sink<'w>, WriteError> {
         let names: Vec<&str> = Failure::ALL.iter().map(|failure| failure.name()).collect();
         let meta = json!({
@@ -121,7 +121,7 @@ impl<'w> Sink<'w> {
             record,
             sampling: Sampling::new(config.record_limit),
             end_s,
-            seconds,
+            interval_log,
             totals: Totals::new(),
             interval: Tally::new(),
             kv: None,
@@ -129,7 +129,7 @@ impl<'w> Sink<'w> {
         })
     }
 
-    pub fn take(&mut self, batch: &Batch) -> Result<(), WriteError> {
+    pub fn take(&mut self, batch: &OutcomeBatch) -> Result<(), WriteError> {
         for outcome in &batch.outcomes {
             self.totals.add(outcome, self.end_s);
             if let Some(kv) = &mut self.kv {
@@ -138,7 +138,7 @@ impl<'w> Sink<'w> {
             if let Some(messages) = &mut self.messages {
                 messages.add(outcome);
             }
-            self.seconds.add(outcome);
+            self.interval_log.add(outcome);
             if outcome.failure == Failure::Ok {
                 self.interval.add(outcome.end_s() - outcome.request.intended_s);
             } else {

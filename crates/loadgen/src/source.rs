@@ -53,51 +53,51 @@ impl Ord for Due {
 }
 
 /// Where the requests of a lane come from.
-pub enum Source {
+pub enum RequestSource {
     Open { start_s: f64, next_s: Option<f64>, schedule: Schedule },
     Closed { end_s: f64, due: BinaryHeap<Reverse<(Due, u32)>>, streams: Vec<Stream>, think: Distribution },
 }
 
-impl Source {
+impl RequestSource {
     /// A lane without a load (which `Config::validate` refuses) has no requests.
-    pub fn new(config: &LaneConfig, lane: usize, seed: u64, start_s: f64, duration_s: f64) -> Source {
+    pub fn new(config: &LaneConfig, lane: usize, seed: u64, start_s: f64, duration_s: f64) -> RequestSource {
         if let Some(closed) = &config.closed {
             let name = |user| format!("lane {lane} user {user}");
             let streams = (0..closed.users).map(|user| Stream::new(seed, &name(user))).collect();
             let (end_s, due, think) = (start_s + duration_s, BinaryHeap::new(), closed.think.clone());
-            let mut source = Source::Closed { end_s, due, streams, think };
+            let mut source = RequestSource::Closed { end_s, due, streams, think };
             (0..closed.users).for_each(|user| source.finished(user, start_s, Pause::Think));
             return source;
         }
         let nothing = sojourn_dist::Arrivals::Trace { times_s: Vec::new() };
         let process = config.arrivals.as_ref().unwrap_or(&nothing);
         let mut schedule = process.schedule(seed, &format!("lane {lane} arrivals"), duration_s);
-        Source::Open { start_s, next_s: schedule.next(), schedule }
+        RequestSource::Open { start_s, next_s: schedule.next(), schedule }
     }
 
     /// When the next request is due; `None` if there is none, or none yet.
     pub fn next_due_s(&self) -> Option<f64> {
         match self {
-            Source::Open { start_s, next_s, .. } => next_s.map(|next| start_s + next),
-            Source::Closed { due, .. } => due.peek().map(|Reverse((due, _))| due.0),
+            RequestSource::Open { start_s, next_s, .. } => next_s.map(|next| start_s + next),
+            RequestSource::Closed { due, .. } => due.peek().map(|Reverse((due, _))| due.0),
         }
     }
 
     /// Takes the next request: its intended time and user.
     pub fn take(&mut self) -> Option<(f64, u32)> {
         match self {
-            Source::Open { start_s, next_s, schedule } => {
+            RequestSource::Open { start_s, next_s, schedule } => {
                 let intended_s = *start_s + next_s.take()?;
                 *next_s = schedule.next();
                 Some((intended_s, NO_USER))
             }
-            Source::Closed { due, .. } => due.pop().map(|Reverse((due, user))| (due.0, user)),
+            RequestSource::Closed { due, .. } => due.pop().map(|Reverse((due, user))| (due.0, user)),
         }
     }
 
     /// A request has ended: its user pauses and is due again, unless the run is over by then.
     pub fn finished(&mut self, user: u32, done_s: f64, pause: Pause) {
-        let Source::Closed { end_s, due, streams, think } = self else {
+        let RequestSource::Closed { end_s, due, streams, think } = self else {
             return;
         };
         let Some(stream) = streams.get_mut(user as usize) else {

@@ -44,7 +44,7 @@ impl Bins {
     }
 }
 
-/// Seconds, of successes; `count` 0 and all else `null` where nothing was seen. Quantiles count failures as later than
+/// IntervalLog, of successes; `count` 0 and all else `null` where nothing was seen. Quantiles count failures as later than
 /// all successes, and are `null` where they lie among them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Statistics {

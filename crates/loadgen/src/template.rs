@@ -24,9 +24,9 @@ enum Piece {
 
 /// Text with placeholders.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Pieces(Vec<Piece>);
+pub struct TemplateText(Vec<Piece>);
 
-impl Pieces {
+impl TemplateText {
     /// Adds bytes that stand for themselves.
     pub fn text(&mut self, bytes: &[u8]) {
         match self.0.last_mut() {
@@ -118,15 +118,15 @@ fn write_uuid(bits: [u64; 2], out: &mut Vec<u8>) {
 #[derive(Debug)]
 pub struct Template {
     /// The head as far as it does not depend on the body.
-    head: Pieces,
-    body: Option<Pieces>,
+    head: TemplateText,
+    body: Option<TemplateText>,
     stream: Stream,
     drawn: Vec<u8>,
 }
 
 impl Template {
     /// `body`: `None` where the request has no Content-Length.
-    pub fn new(head: Pieces, body: Option<Pieces>, seed: u64, name: &str) -> Template {
+    pub fn new(head: TemplateText, body: Option<TemplateText>, seed: u64, name: &str) -> Template {
         Template { head, body, stream: Stream::new(seed, name), drawn: Vec::new() }
     }
 
@@ -149,8 +149,8 @@ impl Template {
 mod tests {
     use super::*;
 
-    fn pieces(text: &str) -> Pieces {
-        let mut pieces = Pieces::default();
+    fn pieces(text: &str) -> TemplateText {
+        let mut pieces = TemplateText::default();
         pieces.parse(text.as_bytes(), "body").unwrap();
         pieces
     }
@@ -208,7 +208,8 @@ mod tests {
     #[test]
     fn mistakes_name_place_and_remedy() {
         for text in ["{int:5-1}", "{int:a-b}", "{int:3}", "{int:1-2", "{choice:a"] {
-            let error = Pieces::default().parse(text.as_bytes(), "targets[0].body").unwrap_err().to_string();
+            let error =
+                TemplateText::default().parse(text.as_bytes(), "targets[0].body").unwrap_err().to_string();
             assert!(error.contains("targets[0].body is ") && error.contains(text), "{error}");
         }
     }

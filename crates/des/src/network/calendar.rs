@@ -2,7 +2,7 @@
 //!
 //! A source is a station, a class's arrivals, a class's thinkers, a server's breakdowns. Whoever has many future
 //! events (a delay, many servers) keeps them in a heap of its own and shows the first here, so that the tournament
-//! stays as small as the model. Events are totally ordered by one number: time, priority, sequence, source.
+//! stays as small as the model. EventEngine are totally ordered by one number: time, priority, sequence, source.
 
 /// What happens first at one time: servers come and go, then services end, then customers come.
 #[derive(Clone, Copy)]

@@ -6,25 +6,25 @@ use std::fmt;
 
 /// A config that cannot be simulated.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refused {
+pub struct InvalidConfig {
     pub value: String,
     pub place: String,
     pub remedy: String,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for InvalidConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}; {}", self.place, self.value, self.remedy)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for InvalidConfig {}
 
-fn refuse<T>(value: impl Into<String>, place: impl Into<String>, remedy: &str) -> Result<T, Refused> {
-    Err(Refused { value: value.into(), place: place.into(), remedy: remedy.to_string() })
+fn refuse<T>(value: impl Into<String>, place: impl Into<String>, remedy: &str) -> Result<T, InvalidConfig> {
+    Err(InvalidConfig { value: value.into(), place: place.into(), remedy: remedy.to_string() })
 }
 
-pub fn check(config: &Config) -> Result<(), Refused> {
+pub fn check(config: &Config) -> Result<(), InvalidConfig> {
     if !(config.batch_s.is_finite() && config.batch_s > 0.0) {
         return refuse(format!("{}", config.batch_s), "batch_s", "give a time above 0, in s");
     }
@@ -49,7 +49,7 @@ pub fn check(config: &Config) -> Result<(), Refused> {
     Ok(())
 }
 
-fn station(config: &Config, s: &Station) -> Result<(), Refused> {
+fn station(config: &Config, s: &Station) -> Result<(), InvalidConfig> {
     let place = |key: &str| format!("stations.{}.{key}", s.name);
     if config.stations.iter().filter(|o| o.name == s.name).count() > 1 {
         return refuse(format!("two are called {:?}", s.name), "stations", "give each a name of its own");
@@ -77,7 +77,7 @@ fn station(config: &Config, s: &Station) -> Result<(), Refused> {
     changes(s)
 }
 
-fn changes(s: &Station) -> Result<(), Refused> {
+fn changes(s: &Station) -> Result<(), InvalidConfig> {
     let place = format!("stations.{}.schedule", s.name);
     let last = s.schedule.last().map_or(0.0, |x| x.0);
     let ascending = s.schedule.windows(2).all(|p| p[0].0 < p[1].0) && s.schedule.iter().all(|x| x.0 >= 0.0);
@@ -102,7 +102,7 @@ fn changes(s: &Station) -> Result<(), Refused> {
     Ok(())
 }
 
-fn class(config: &Config, j: usize, c: &Class) -> Result<(), Refused> {
+fn class(config: &Config, j: usize, c: &Class) -> Result<(), InvalidConfig> {
     let place = |key: &str| format!("classes.{}.{key}", c.name);
     if c.population.is_some() && c.arrivals.is_some() {
         return refuse("population and arrivals", place("arrivals"), "a class is closed or open");
@@ -129,7 +129,7 @@ fn class(config: &Config, j: usize, c: &Class) -> Result<(), Refused> {
         return refuse("a pass through no station", place("think_s"), "give it a think time above 0");
     }
     let loses = |s: &Station| s.capacity.is_some() && s.on_full == OnFull::Lose;
-    let limited = config.limits.iter().any(|l| l.on_full == super::config::Beyond::Lose);
+    let limited = config.limits.iter().any(|l| l.on_full == super::config::LimitPolicy::Lose);
     if instantly && (limited || config.stations.iter().any(loses)) {
         let remedy = "give it a think time above 0: who is lost would come back in no time";
         return refuse("a closed class without think time can be lost", place("think_s"), remedy);
@@ -137,7 +137,7 @@ fn class(config: &Config, j: usize, c: &Class) -> Result<(), Refused> {
     Ok(())
 }
 
-fn services(config: &Config) -> Result<(), Refused> {
+fn services(config: &Config) -> Result<(), InvalidConfig> {
     let square = config.service.len() == config.stations.len()
         && config.service.iter().all(|r| r.len() == config.classes.len());
     if !square {
@@ -154,7 +154,7 @@ fn services(config: &Config) -> Result<(), Refused> {
     Ok(())
 }
 
-fn row(config: &Config, r: &Row) -> Result<(), Refused> {
+fn row(config: &Config, r: &Row) -> Result<(), InvalidConfig> {
     let (k, c) = (config.stations.len(), config.classes.len());
     let place = format!("routes from node {} of class {}", r.node, r.class);
     let mut targets = r.to.iter().map(|t| (t.0, t.1)).collect::<Vec<_>>();
@@ -180,7 +180,7 @@ fn row(config: &Config, r: &Row) -> Result<(), Refused> {
     Ok(())
 }
 
-fn limit(config: &Config, l: &Limit) -> Result<(), Refused> {
+fn limit(config: &Config, l: &Limit) -> Result<(), InvalidConfig> {
     if l.size == 0 {
         return refuse("0", format!("limits.{}.size", l.name), "give at least 1");
     }
@@ -190,7 +190,7 @@ fn limit(config: &Config, l: &Limit) -> Result<(), Refused> {
     Ok(())
 }
 
-fn histograms(config: &Config) -> Result<(), Refused> {
+fn histograms(config: &Config) -> Result<(), InvalidConfig> {
     for key in &config.histograms {
         let known = key.split_once('/').is_some_and(|(s, c)| {
             (s.is_empty() || config.stations.iter().any(|x| x.name == s))

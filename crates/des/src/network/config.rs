@@ -183,12 +183,12 @@ pub struct Limit {
     pub size: u32,
     pub stations: Vec<usize>,
     #[serde(default)]
-    pub on_full: Beyond,
+    pub on_full: LimitPolicy,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Beyond {
+pub enum LimitPolicy {
     #[default]
     Wait,
     Lose,

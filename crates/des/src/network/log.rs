@@ -13,7 +13,7 @@ pub struct Pass {
     pub class: u32,
     pub start_s: f64,
     pub end_s: f64,
-    /// Refused on the way.
+    /// InvalidConfig on the way.
     pub lost: bool,
 }
 

@@ -3,14 +3,14 @@
 //! Who has been served and cannot go on stays in its seat (blocking after service). Whoever frees a place leaves a
 //! note in `pending`; notes are worked off at the end of the event, so that no chain of moves is a recursion.
 
-use super::config::{Beyond, Config, OnFull};
-use super::events::Events;
+use super::config::{Config, LimitPolicy, OnFull};
+use super::event_engine::EventEngine;
 use super::log::Pass;
 use std::collections::VecDeque;
 
 /// Something was freed.
 #[derive(Debug, Clone, Copy)]
-pub enum Pending {
+pub enum FreedCapacity {
     /// At a station.
     Room(usize),
     /// Of a limit.
@@ -19,7 +19,7 @@ pub enum Pending {
 
 /// A customer on its way: where it comes from, whether it still has a seat there, where it goes, and as which class.
 #[derive(Debug, Clone, Copy)]
-pub struct Move {
+pub struct Transition {
     id: u32,
     from: usize,
     seated: bool,
@@ -33,7 +33,7 @@ pub struct Limit {
     size: u32,
     lose: bool,
     inside: u32,
-    line: VecDeque<Move>,
+    line: VecDeque<Transition>,
     stations: Vec<bool>,
 }
 
@@ -41,7 +41,7 @@ impl Limit {
     pub fn all(config: &Config) -> Vec<Limit> {
         let limit = |l: &super::config::Limit| Limit {
             size: l.size,
-            lose: l.on_full == Beyond::Lose,
+            lose: l.on_full == LimitPolicy::Lose,
             inside: 0,
             line: VecDeque::new(),
             stations: (0..=config.stations.len()).map(|k| l.stations.contains(&k)).collect(),
@@ -50,7 +50,7 @@ impl Limit {
     }
 }
 
-impl Events {
+impl EventEngine {
     /// Straight on from a node, by the routes.
     #[inline]
     pub fn go(&mut self, from: usize, id: u32) {
@@ -64,18 +64,18 @@ impl Events {
 
     #[inline]
     fn chosen(&mut self, from: usize, id: u32) -> (usize, usize) {
-        let (stations, lanes) = (&self.stations, &self.lanes);
-        let present = |k: usize| stations[k].present + lanes[k].present;
+        let (stations, single_servers) = (&self.stations, &self.single_servers);
+        let present = |k: usize| stations[k].present + single_servers[k].present;
         self.routes.next(from, self.customers[id].class as usize, present)
     }
 
     #[inline]
     pub fn into(&mut self, node: usize, id: u32) {
-        if self.lanes.get(node).is_some_and(|l| l.on) {
+        if self.single_servers.get(node).is_some_and(|l| l.on) {
             let class = self.customers[id].class;
-            self.visit_lane(node, id, class);
-        } else if self.lines.get(node) == Some(&true) {
-            self.visit_line(node, id);
+            self.visit_single(node, id, class);
+        } else if self.several_servers.get(node) == Some(&true) {
+            self.visit_several(node, id);
         } else if node < self.stations.len() {
             self.visit(node, id);
         } else {
@@ -100,11 +100,11 @@ impl Events {
     pub fn advance(&mut self, from: usize, id: u32) {
         let (node, class) = self.chosen(from, id);
         let seated = from < self.stations.len();
-        self.acquire(Move { id, from, seated, node, class }, 0);
+        self.acquire(Transition { id, from, seated, node, class }, 0);
     }
 
     /// Takes the limits of the next node from the `first` on, then its room.
-    fn acquire(&mut self, way: Move, first: usize) {
+    fn acquire(&mut self, way: Transition, first: usize) {
         let wanted = self.limits_of.get(way.node).map_or(0, Vec::len);
         for i in first..wanted {
             let l = self.limits_of[way.node][i];
@@ -123,7 +123,7 @@ impl Events {
             } else {
                 self.part(way);
                 self.customers[way.id].arrived_s = self.now_s;
-                self.limits[l].line.push_back(Move { seated: false, ..way });
+                self.limits[l].line.push_back(Transition { seated: false, ..way });
                 return;
             }
         }
@@ -131,7 +131,7 @@ impl Events {
     }
 
     /// All limits are held; now the room.
-    fn enter(&mut self, way: Move) {
+    fn enter(&mut self, way: Transition) {
         let full = self.stations.get(way.node).is_some_and(|s| s.full()) && way.from != way.node;
         if !full {
             self.part(way);
@@ -157,13 +157,13 @@ impl Events {
     }
 
     /// Leaves its seat: visit counted, seat freed, and the limits that the next node is not in.
-    fn part(&mut self, way: Move) {
+    fn part(&mut self, way: Transition) {
         if !way.seated {
             return;
         }
         self.leave(way.from, way.id);
         self.refill(way.from);
-        self.pending.push_back(Pending::Room(way.from));
+        self.pending.push_back(FreedCapacity::Room(way.from));
         let class = self.customers[way.id].class as usize;
         for i in 0..self.limits_of[way.from].len() {
             let l = self.limits_of[way.from][i];
@@ -181,11 +181,11 @@ impl Events {
         self.limits[l].inside -= 1;
         let cell = self.limit_cell(l, class);
         self.statistics.cells[cell].given_back(self.since);
-        self.pending.push_back(Pending::Place(l));
+        self.pending.push_back(FreedCapacity::Place(l));
     }
 
     /// Lost on the way, with the first `taken` limits of the next node taken: the pass ends without success.
-    fn give_up(&mut self, way: Move, taken: usize) {
+    fn give_up(&mut self, way: Transition, taken: usize) {
         for i in 0..self.limits_of[way.node].len() {
             let l = self.limits_of[way.node][i];
             // Those of the place that it comes from go with its seat, or are still held if that is gone.
@@ -194,7 +194,7 @@ impl Events {
                 self.give_back(l, way.class);
             }
         }
-        self.part(Move { node: self.stations.len(), ..way });
+        self.part(Transition { node: self.stations.len(), ..way });
         self.customers[way.id].class = way.class as u32;
         let cell = self.stations.len() * self.classes + self.customers[way.id].origin as usize;
         self.statistics.cells[cell].losses += 1.0;
@@ -215,8 +215,8 @@ impl Events {
     pub fn settle(&mut self) {
         while let Some(pending) = self.pending.pop_front() {
             match pending {
-                Pending::Room(k) => self.admit(k),
-                Pending::Place(l) => self.grant(l),
+                FreedCapacity::Room(k) => self.admit(k),
+                FreedCapacity::Place(l) => self.grant(l),
             }
         }
     }

@@ -8,7 +8,7 @@
 
 use super::cells::Sums;
 use super::config::{Config, Discipline, Engine, Kind};
-use super::lines::{Guest, Line, Visit};
+use super::recursion_station::{Arrival, RecursionStation, Visit};
 use super::routes::Routes;
 use super::sources::{self, Source};
 use super::statistics::Statistics;
@@ -26,7 +26,7 @@ pub struct Recursion {
     window_s: f64,
     /// Stations in the order of the flow.
     order: Vec<usize>,
-    lines: Vec<Line>,
+    stations: Vec<RecursionStation>,
     service: Vec<Option<Source>>,
     sources: Vec<Option<(Times, f64)>>,
     routes: Routes,
@@ -87,7 +87,7 @@ impl Recursion {
             classes: config.classes.len(),
             window_s: config.batch_s,
             order,
-            lines: config.stations.iter().map(Line::new).collect(),
+            stations: config.stations.iter().map(RecursionStation::new).collect(),
             service: sources::services(config),
             sources: sources::arrivals(config).into_iter().map(start).collect(),
             routes: Routes::new(config),
@@ -147,25 +147,25 @@ impl Recursion {
     /// Arrivals of a class from outside before `end_s`.
     fn source(&mut self, class: usize, end_s: f64) -> usize {
         let Some((times, next_s)) = &mut self.sources[class] else { return 0 };
-        let (start_s, outside) = (self.statistics.segment_start_s, self.lines.len());
+        let (start_s, outside) = (self.statistics.segment_start_s, self.stations.len());
         let mut times_s = std::mem::take(&mut self.times_s);
         times.before(end_s, next_s, &mut times_s);
         let cell = &mut self.statistics.cells[outside * self.classes + class];
         cell.come_many(times_s.len(), times_s.iter().map(|t| t - start_s).sum());
-        let guest = |to: usize, time_s: f64| Guest {
+        let arrival = |to: usize, time_s: f64| Arrival {
             time_s,
             entered_s: time_s,
             class: to as u32,
             origin: class as u32,
         };
         if let Some((node, to)) = self.routes.only(outside, class).filter(|(node, _)| *node < outside) {
-            self.lines[node].guests.extend(times_s.iter().map(|t| guest(to, *t)));
+            self.stations[node].arriving.extend(times_s.iter().map(|t| arrival(to, *t)));
         } else {
             let mut through_none = 0;
             for time_s in &times_s {
                 let (node, to) = self.routes.next(outside, class, |_| 0);
-                if let Some(line) = self.lines.get_mut(node) {
-                    line.guests.push(guest(to, *time_s));
+                if let Some(station) = self.stations.get_mut(node) {
+                    station.arriving.push(arrival(to, *time_s));
                 } else {
                     cell.leave(time_s - start_s, 0.0, 0.0);
                     through_none += 1;
@@ -179,61 +179,63 @@ impl Recursion {
         let arrived = times_s.len();
         times_s.clear();
         self.times_s = times_s;
-        self.lines.iter_mut().for_each(|l| l.mark());
+        self.stations.iter_mut().for_each(|l| l.mark());
         arrived
     }
 
     /// Station k: who comes before `end_s` is served, who leaves before it goes on.
     fn station(&mut self, k: usize, end_s: f64) {
         let (first, start_s) = (k * self.classes, self.statistics.segment_start_s);
-        let mut line = std::mem::take(&mut self.lines[k]);
+        let mut station = std::mem::take(&mut self.stations[k]);
         if self.classes == 1 {
             // One class: the sums stay in registers.
             let mut cell = std::mem::take(&mut self.statistics.cells[first]);
-            line.serve_one(self.service[first].as_mut(), start_s, &mut cell);
-            line.finish(end_s, start_s, std::slice::from_mut(&mut cell));
+            station.serve_one(self.service[first].as_mut(), start_s, &mut cell);
+            station.finish(end_s, start_s, std::slice::from_mut(&mut cell));
             self.statistics.cells[first] = cell;
         } else {
             let cells = &mut self.statistics.cells[first..first + self.classes];
-            line.serve(&mut self.service[first..first + self.classes], start_s, cells);
-            line.finish(end_s, start_s, cells);
+            station.serve(&mut self.service[first..first + self.classes], start_s, cells);
+            station.finish(end_s, start_s, cells);
         }
-        self.events += line.done.len() as u64;
-        self.on(k, &mut line, start_s);
-        self.lines[k] = line;
+        self.events += station.done.len() as u64;
+        self.on(k, &mut station, start_s);
+        self.stations[k] = station;
     }
 
     /// Those who are done at k go to the next station, or out.
-    fn on(&mut self, k: usize, line: &mut Line, start_s: f64) {
+    fn on(&mut self, k: usize, station: &mut RecursionStation, start_s: f64) {
         if self.classes == 1 {
-            self.statistics.record_many(k, line.done.iter().map(|v| v.end_s - v.arrived_s));
+            self.statistics.record_many(k, station.done.iter().map(|v| v.end_s - v.arrived_s));
         } else if (0..self.classes).any(|c| self.statistics.records(k * self.classes + c)) {
-            for v in &line.done {
+            for v in &station.done {
                 self.statistics.record(k * self.classes + v.class as usize, v.end_s - v.arrived_s);
             }
         }
-        let outside = self.lines.len();
+        let outside = self.stations.len();
         match self.routes.only(k, 0).filter(|_| self.classes == 1) {
-            Some((node, _)) if node == outside => self.out(&line.done, start_s),
-            Some((node, _)) => self.lines[node].guests.extend(line.done.iter().map(|v| v.on(v.class))),
+            Some((node, _)) if node == outside => self.out(&station.done, start_s),
+            Some((node, _)) => {
+                self.stations[node].arriving.extend(station.done.iter().map(|v| v.on(v.class)))
+            }
             None => {
-                for v in &line.done {
+                for v in &station.done {
                     let (node, class) = self.routes.next(k, v.class as usize, |_| 0);
-                    match self.lines.get_mut(node) {
-                        Some(next) => next.guests.push(v.on(class as u32)),
+                    match self.stations.get_mut(node) {
+                        Some(next) => next.arriving.push(v.on(class as u32)),
                         None => self.out(std::slice::from_ref(v), start_s),
                     }
                 }
             }
         }
-        line.done.clear();
-        self.lines.iter_mut().for_each(|l| l.mark());
+        station.done.clear();
+        self.stations.iter_mut().for_each(|l| l.mark());
     }
 
     /// Passes end, all of one origin.
     fn out(&mut self, done: &[Visit], start_s: f64) {
         let Some(first) = done.first() else { return };
-        let cell = self.lines.len() * self.classes + first.origin as usize;
+        let cell = self.stations.len() * self.classes + first.origin as usize;
         let mut sums = Sums::default();
         for v in done {
             sums.add(v.end_s - start_s, v.end_s - v.entered_s, 0.0);

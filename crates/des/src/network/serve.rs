@@ -2,10 +2,10 @@
 
 use super::calendar::{self, Priority, NEVER};
 use super::control::Change;
-use super::events::Events;
-use super::station::{Order, Way};
+use super::event_engine::EventEngine;
+use super::station::{Order, ServiceKind};
 
-impl Events {
+impl EventEngine {
     #[inline]
     pub fn cell(&self, k: usize, id: u32) -> usize {
         k * self.classes + self.customers[id].class as usize
@@ -33,12 +33,12 @@ impl Events {
             };
         }
         match station.way {
-            Way::Serve if station.idle() => self.start(k, id),
-            Way::Serve => self.wait(k, id),
-            Way::Delay => self.start(k, id),
-            Way::Share => self.share(k, id),
-            Way::Preempt => self.preempt(k, id),
-            Way::Fork => self.fork(k, id),
+            ServiceKind::Serve if station.idle() => self.start(k, id),
+            ServiceKind::Serve => self.wait(k, id),
+            ServiceKind::Delay => self.start(k, id),
+            ServiceKind::Share => self.share(k, id),
+            ServiceKind::Preempt => self.preempt(k, id),
+            ServiceKind::Fork => self.fork(k, id),
         }
     }
 
@@ -159,13 +159,13 @@ impl Events {
         let Some((key, id)) = self.stations[k].running.pop() else { return };
         let cell = self.cell(k, id);
         match self.stations[k].way {
-            Way::Share => {
+            ServiceKind::Share => {
                 let clock = &mut self.stations[k].clock;
                 clock.advance(self.now_s);
                 clock.work = calendar::time(key);
                 self.statistics.cells[cell].stop(clock.busy);
             }
-            Way::Fork => self.statistics.cells[cell].served(self.customers[id].left_s),
+            ServiceKind::Fork => self.statistics.cells[cell].served(self.customers[id].left_s),
             _ => self.statistics.cells[cell].stop(self.since),
         }
         if self.free {
@@ -186,9 +186,9 @@ impl Events {
         let customer = &self.customers[id];
         let response_s = self.now_s - customer.arrived_s;
         let waiting_s = match station.way {
-            Way::Serve => customer.started_s - customer.arrived_s,
-            Way::Delay => 0.0,
-            Way::Share if station.seats == 1 => customer.started_s - customer.arrived_s,
+            ServiceKind::Serve => customer.started_s - customer.arrived_s,
+            ServiceKind::Delay => 0.0,
+            ServiceKind::Share if station.seats == 1 => customer.started_s - customer.arrived_s,
             _ => beyond_rounding(response_s - customer.work_s, response_s),
         };
         self.statistics.cells[cell].leave(self.since, response_s, waiting_s);
@@ -198,7 +198,7 @@ impl Events {
     /// Seats that are free are given to those who wait; sets the station's next event.
     #[inline]
     pub fn refill(&mut self, k: usize) {
-        if self.stations[k].way == Way::Share {
+        if self.stations[k].way == ServiceKind::Share {
             while self.stations[k].idle() {
                 let Some(id) = self.stations[k].line.pop_front() else { break };
                 self.join(k, id);
@@ -224,7 +224,7 @@ impl Events {
         station.servers = change.servers.unwrap_or(station.servers);
         station.down = station.down.saturating_add_signed(change.down);
         station.reseat();
-        if change.down > 0 && matches!(station.way, Way::Serve | Way::Preempt) {
+        if change.down > 0 && matches!(station.way, ServiceKind::Serve | ServiceKind::Preempt) {
             self.break_down(k);
         }
         self.refill(k);

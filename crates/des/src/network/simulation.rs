@@ -1,9 +1,9 @@
 //! A simulation: made from a config, run in pieces, asked for its counts.
 
 use super::cells::Batches;
-use super::check::{check, Refused};
+use super::check::{check, InvalidConfig};
 use super::config::{Config, Engine};
-use super::events::Events;
+use super::event_engine::EventEngine;
 use super::log::Pass;
 use super::recursion::{self, Recursion};
 use super::statistics::Statistics;
@@ -23,7 +23,7 @@ pub struct Counts<'a> {
 /// One of the two engines.
 #[derive(Debug, Clone)]
 enum Runner {
-    Events(Box<Events>),
+    Events(Box<EventEngine>),
     Recursion(Box<Recursion>),
 }
 
@@ -35,8 +35,8 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    pub fn from_json(text: &str) -> Result<Simulation, Refused> {
-        let wrong = |e: serde_json::Error| Refused {
+    pub fn from_json(text: &str) -> Result<Simulation, InvalidConfig> {
+        let wrong = |e: serde_json::Error| InvalidConfig {
             value: e.to_string(),
             place: "simulation".to_string(),
             remedy: "see the schema in crates/des/src/network/config.rs".to_string(),
@@ -44,12 +44,12 @@ impl Simulation {
         Simulation::new(serde_json::from_str(text).map_err(wrong)?)
     }
 
-    pub fn new(config: Config) -> Result<Simulation, Refused> {
+    pub fn new(config: Config) -> Result<Simulation, InvalidConfig> {
         check(&config)?;
         let engine = match recursion::order(&config) {
             Some(order) => Runner::Recursion(Box::new(Recursion::new(&config, order))),
             None if config.engine == Engine::Recursion => return Err(not_forward()),
-            None => Runner::Events(Box::new(Events::new(&config))),
+            None => Runner::Events(Box::new(EventEngine::new(&config))),
         };
         Ok(Simulation { config, engine, ended: false })
     }
@@ -87,7 +87,7 @@ impl Simulation {
         }
     }
 
-    /// Events; of the recursion, arrivals from outside and completions.
+    /// EventEngine; of the recursion, arrivals from outside and completions.
     pub fn events(&self) -> u64 {
         match &self.engine {
             Runner::Events(engine) => engine.events,
@@ -145,8 +145,8 @@ impl Simulation {
     }
 }
 
-fn not_forward() -> Refused {
-    Refused {
+fn not_forward() -> InvalidConfig {
+    InvalidConfig {
         value: "recursion".to_string(),
         place: "engine".to_string(),
         remedy:

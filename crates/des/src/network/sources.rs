@@ -58,6 +58,38 @@ fn fill(sampler: &Sampler, stream: &mut Stream, values: &mut [f64]) {
     *stream = own;
 }
 
+/// Arrival times from outside, made in blocks as the values of a [`Source`].
+#[derive(Debug, Clone)]
+pub struct ArrivalTimes {
+    times: Times,
+    block: Vec<f64>,
+    next: usize,
+}
+
+impl ArrivalTimes {
+    pub fn new(times: Times) -> ArrivalTimes {
+        ArrivalTimes { times, block: Vec::new(), next: 0 }
+    }
+
+    /// The next one, s; `None` after the last.
+    #[inline(always)]
+    pub fn next_s(&mut self) -> Option<f64> {
+        if self.next == self.block.len() {
+            self.refill();
+        }
+        let time_s = self.block.get(self.next).copied();
+        self.next += usize::from(time_s.is_some());
+        time_s
+    }
+
+    #[inline(never)]
+    fn refill(&mut self) {
+        self.block.clear();
+        self.next = 0;
+        self.block.extend(self.times.by_ref().take(BLOCK));
+    }
+}
+
 /// Who thinks in a class, and when each will have thought.
 #[derive(Debug, Clone)]
 pub struct Think {
@@ -67,7 +99,7 @@ pub struct Think {
 
 /// What a source of events does when its time has come.
 #[derive(Debug, Clone, Copy)]
-pub enum Happening {
+pub enum EventKind {
     Completion(usize),
     Arrival(usize),
     Think(usize),
@@ -75,21 +107,21 @@ pub enum Happening {
 }
 
 /// Sources of events: stations, then what exists of arrivals, thinkers and controls.
-pub fn happenings(config: &Config, controls: usize) -> Vec<Happening> {
+pub fn event_kinds(config: &Config, controls: usize) -> Vec<EventKind> {
     let classes = || config.classes.iter().enumerate();
-    let stations = (0..config.stations.len()).map(Happening::Completion);
-    let arrivals = classes().filter(|c| c.1.arrivals.is_some()).map(|c| Happening::Arrival(c.0));
-    let thinkers = classes().filter(|c| c.1.think.is_some()).map(|c| Happening::Think(c.0));
-    stations.chain(arrivals).chain(thinkers).chain((0..controls).map(Happening::Control)).collect()
+    let stations = (0..config.stations.len()).map(EventKind::Completion);
+    let arrivals = classes().filter(|c| c.1.arrivals.is_some()).map(|c| EventKind::Arrival(c.0));
+    let thinkers = classes().filter(|c| c.1.think.is_some()).map(|c| EventKind::Think(c.0));
+    stations.chain(arrivals).chain(thinkers).chain((0..controls).map(EventKind::Control)).collect()
 }
 
 /// For each class its source of one kind; 0 where it has none, which is never asked for.
 pub fn slots(
-    happenings: &[Happening],
+    event_kinds: &[EventKind],
     classes: usize,
-    class: impl Fn(&Happening) -> Option<usize>,
+    class: impl Fn(&EventKind) -> Option<usize>,
 ) -> Vec<usize> {
-    (0..classes).map(|c| happenings.iter().position(|h| class(h) == Some(c)).unwrap_or(0)).collect()
+    (0..classes).map(|c| event_kinds.iter().position(|h| class(h) == Some(c)).unwrap_or(0)).collect()
 }
 
 pub fn thinks(config: &Config) -> Vec<Option<Think>> {

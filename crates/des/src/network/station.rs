@@ -2,13 +2,13 @@
 
 use super::calendar::{self, Heap};
 use super::config::{self, Discipline, Kind, OnFull};
-use super::moves::Move;
+use super::moves::Transition;
 use sojourn_dist::Stream;
 use std::collections::VecDeque;
 
 /// How a station serves; several disciplines share a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum ServiceKind {
     /// Servers that finish what they began: FCFS, SIRO, priority without preemption.
     Serve,
     /// Everybody at once.
@@ -31,7 +31,7 @@ pub enum Order {
 
 #[derive(Debug, Clone)]
 pub struct Station {
-    pub way: Way,
+    pub way: ServiceKind,
     pub order: Order,
     pub last_come_first: bool,
     /// Servers by the schedule, and how many of them are down.
@@ -50,7 +50,7 @@ pub struct Station {
     /// Waiting by rank.
     pub ranked: Heap,
     /// Those who wait for room here.
-    pub blocked: VecDeque<Move>,
+    pub blocked: VecDeque<Transition>,
     pub clock: Clock,
     /// Fork-join: when each branch will be free, s.
     pub branches: Vec<f64>,
@@ -103,9 +103,9 @@ impl Station {
         };
         // Sharing has no line; a load-dependent line serves its first only.
         let everybody = match station.way {
-            Way::Delay | Way::Fork => true,
-            Way::Share => config.discipline == Discipline::Ps,
-            Way::Serve | Way::Preempt => false,
+            ServiceKind::Delay | ServiceKind::Fork => true,
+            ServiceKind::Share => config.discipline == Discipline::Ps,
+            ServiceKind::Serve | ServiceKind::Preempt => false,
         };
         station.seats = if everybody { u32::MAX } else { station.servers };
         station
@@ -171,13 +171,13 @@ impl Station {
     }
 }
 
-fn way(config: &config::Station) -> Way {
+fn way(config: &config::Station) -> ServiceKind {
     match (config.kind, config.discipline) {
-        (Kind::Delay, _) => Way::Delay,
-        (Kind::ForkJoin, _) => Way::Fork,
-        (Kind::LoadDependent, _) | (_, Discipline::Ps) => Way::Share,
-        (_, Discipline::LcfsPr | Discipline::PriorityPreemptive) => Way::Preempt,
-        _ => Way::Serve,
+        (Kind::Delay, _) => ServiceKind::Delay,
+        (Kind::ForkJoin, _) => ServiceKind::Fork,
+        (Kind::LoadDependent, _) | (_, Discipline::Ps) => ServiceKind::Share,
+        (_, Discipline::LcfsPr | Discipline::PriorityPreemptive) => ServiceKind::Preempt,
+        _ => ServiceKind::Serve,
     }
 }
 

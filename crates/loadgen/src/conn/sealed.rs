@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, ErrorKind};
 
 use super::Conn;
-use crate::http::Broken;
+use crate::http::ResponseError;
 use crate::outcome::Failure;
 use crate::sys;
 use crate::tls::{broken, flush};
@@ -95,8 +95,8 @@ impl Conn {
                     Ok(Some(used)) if used < length => return Err(Failure::Protocol),
                     Ok(Some(_)) => complete = true,
                     Ok(None) => {}
-                    Err(Broken::Protocol) => return Err(Failure::Protocol),
-                    Err(Broken::TooLong) => return Err(Failure::Length),
+                    Err(ResponseError::Protocol) => return Err(Failure::Protocol),
+                    Err(ResponseError::TooLong) => return Err(Failure::Length),
                 }
                 reader.consume(length);
             }

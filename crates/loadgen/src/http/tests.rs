@@ -1,7 +1,7 @@
-use super::{Broken, Ending, Response};
+use super::{Ending, Response, ResponseError};
 
 /// Feeds in pieces of `size`; (status, body bytes, keep alive, bytes used) of a complete response.
-fn read(text: &str, size: usize) -> Result<Option<(u16, u64, bool, usize)>, Broken> {
+fn read(text: &str, size: usize) -> Result<Option<(u16, u64, bool, usize)>, ResponseError> {
     let mut response = Response::new();
     let mut before = 0;
     for piece in text.as_bytes().chunks(size) {
@@ -54,12 +54,12 @@ fn broken_responses() {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1234567890abcdef1\r\n",
     ];
     for text in protocol {
-        assert_eq!(read(text, text.len()), Err(Broken::Protocol), "{text}");
+        assert_eq!(read(text, text.len()), Err(ResponseError::Protocol), "{text}");
     }
     let long = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", 64 * 1024 * 1024 + 1);
-    assert_eq!(read(&long, 10), Err(Broken::TooLong));
+    assert_eq!(read(&long, 10), Err(ResponseError::TooLong));
     let head = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(70_000));
-    assert_eq!(read(&head, 1000), Err(Broken::Protocol));
+    assert_eq!(read(&head, 1000), Err(ResponseError::Protocol));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use sojourn_memproto::{Reply, ReplyKind, ReplyScan, Values};
 
-use super::{Traffic, SET};
-use crate::http::Broken;
+use super::{RequestGenerator, SET};
+use crate::http::ResponseError;
 use crate::outcome::Failure;
 
 /// What a connection is doing; `begin` before the next request.
@@ -47,20 +47,24 @@ impl Exchange {
     }
 
     /// Takes the next bytes. `Some(n)`: complete after n of them; `None`: all taken, more must come.
-    pub fn feed(&mut self, bytes: &[u8], traffic: &Traffic) -> Result<Option<usize>, Broken> {
+    pub fn feed(
+        &mut self,
+        bytes: &[u8],
+        generator: &RequestGenerator,
+    ) -> Result<Option<usize>, ResponseError> {
         let before = self.partial.len();
         if before > 0 {
             self.partial.extend_from_slice(bytes);
         }
         let kind = if self.class == SET { ReplyKind::Line } else { ReplyKind::Values };
-        let most = traffic.content.block_bytes() * self.asked.len() + 512;
+        let most = generator.content.block_bytes() * self.asked.len() + 512;
         let scan = self.scan.get_or_insert_with(|| ReplyScan::new(kind, most));
         let partial = std::mem::take(&mut self.partial);
         let buffer = if before > 0 { &partial[..] } else { bytes };
-        let scanned = scan.scan(buffer).map_err(|_| Broken::Protocol);
+        let scanned = scan.scan(buffer).map_err(|_| ResponseError::Protocol);
         let used = match scanned? {
             Some((reply, length)) => {
-                self.judge(reply, &buffer[..length], traffic);
+                self.judge(reply, &buffer[..length], generator);
                 Some(length - before)
             }
             None => None,
@@ -72,21 +76,21 @@ impl Exchange {
         Ok(used)
     }
 
-    fn judge(&mut self, reply: Reply, answer: &[u8], traffic: &Traffic) {
+    fn judge(&mut self, reply: Reply, answer: &[u8], generator: &RequestGenerator) {
         match reply {
             Reply::Stored if self.class == SET => {
-                self.value_bytes = traffic.content.value_length(self.asked[0]) as u64;
+                self.value_bytes = generator.content.value_length(self.asked[0]) as u64;
             }
-            Reply::Values(_) => self.judge_values(answer, traffic),
+            Reply::Values(_) => self.judge_values(answer, generator),
             _ => self.failure = Failure::Error,
         }
     }
 
     /// The values must be of keys that were asked for, in that order, and what those keys say.
-    fn judge_values(&mut self, answer: &[u8], traffic: &Traffic) {
+    fn judge_values(&mut self, answer: &[u8], generator: &RequestGenerator) {
         let mut asked = self.asked.iter();
         for (key, block) in Values(answer) {
-            let Some(number) = asked.find(|number| traffic.content.key(**number).bytes() == key) else {
+            let Some(number) = asked.find(|number| generator.content.key(**number).bytes() == key) else {
                 self.failure = Failure::Wrong;
                 return;
             };
@@ -95,7 +99,7 @@ impl Exchange {
             let data = &block[line..block.len() - 2];
             self.found += 1;
             self.value_bytes += data.len() as u64;
-            if traffic.config.verify && !traffic.content.is_value(*number, data) {
+            if generator.config.verify && !generator.content.is_value(*number, data) {
                 self.failure = Failure::Wrong;
                 return;
             }
@@ -109,17 +113,17 @@ mod tests {
     use crate::config::{KvConfig, Sizes};
     use crate::kv::{Content, MULTI_GET};
 
-    /// A traffic, an exchange that asks for these keys, and the answer in which `found` are there.
-    fn asked(keys: &[u64], found: &[u64]) -> (Traffic, Exchange, Vec<u8>) {
+    /// A generator, an exchange that asks for these keys, and the answer in which `found` are there.
+    fn asked(keys: &[u64], found: &[u64]) -> (RequestGenerator, Exchange, Vec<u8>) {
         let value_bytes = Sizes::Uniform { low: 0, high: 300 };
-        let traffic = Traffic::new(&KvConfig { value_bytes, ..KvConfig::default() }, 1, 0, 1);
+        let generator = RequestGenerator::new(&KvConfig { value_bytes, ..KvConfig::default() }, 1, 0, 1);
         let mut exchange = Exchange::new();
         exchange.begin(MULTI_GET);
         exchange.asked.extend(keys);
         let mut answer = Vec::new();
-        found.iter().for_each(|key| push_block(&mut answer, &traffic.content, *key));
+        found.iter().for_each(|key| push_block(&mut answer, &generator.content, *key));
         answer.extend_from_slice(b"END\r\n");
-        (traffic, exchange, answer)
+        (generator, exchange, answer)
     }
 
     fn push_block(answer: &mut Vec<u8>, content: &Content, key: u64) {
@@ -136,11 +140,11 @@ mod tests {
     #[test]
     fn answers_in_pieces_of_any_size() {
         for size in [1, 2, 3, 7, 50, 100_000] {
-            let (traffic, mut exchange, answer) = asked(&[1, 2, 3, 2], &[1, 3, 2]);
+            let (generator, mut exchange, answer) = asked(&[1, 2, 3, 2], &[1, 3, 2]);
             let mut complete = None;
             for piece in answer.chunks(size) {
                 assert_eq!(complete, None);
-                complete = exchange.feed(piece, &traffic).unwrap().map(|used| used == piece.len());
+                complete = exchange.feed(piece, &generator).unwrap().map(|used| used == piece.len());
             }
             assert_eq!(complete, Some(true));
             assert_eq!((exchange.found, exchange.failure), (3, Failure::Ok));
@@ -150,23 +154,23 @@ mod tests {
     #[test]
     fn wrong_answers_are_told_from_misses() {
         let judged = |keys: &[u64], found: &[u64]| {
-            let (traffic, mut exchange, answer) = asked(keys, found);
-            exchange.feed(&answer, &traffic).unwrap().unwrap();
+            let (generator, mut exchange, answer) = asked(keys, found);
+            exchange.feed(&answer, &generator).unwrap().unwrap();
             (exchange.found, exchange.failure)
         };
         assert_eq!(judged(&[1, 2], &[]), (0, Failure::Ok));
         assert_eq!(judged(&[1, 2], &[2]), (1, Failure::Ok));
         assert_eq!(judged(&[1, 2], &[2, 1]).1, Failure::Wrong, "out of order");
         assert_eq!(judged(&[1, 2], &[3]).1, Failure::Wrong, "not asked for");
-        let (traffic, mut exchange, mut answer) = asked(&[1], &[1]);
+        let (generator, mut exchange, mut answer) = asked(&[1], &[1]);
         let length = answer.len();
         answer[length - 8] ^= 1;
-        exchange.feed(&answer, &traffic).unwrap().unwrap();
+        exchange.feed(&answer, &generator).unwrap().unwrap();
         assert_eq!(exchange.failure, Failure::Wrong, "a flipped bit");
-        let (traffic, mut exchange, _) = asked(&[1], &[]);
-        exchange.feed(b"SERVER_ERROR out of memory\r\n", &traffic).unwrap().unwrap();
+        let (generator, mut exchange, _) = asked(&[1], &[]);
+        exchange.feed(b"SERVER_ERROR out of memory\r\n", &generator).unwrap().unwrap();
         assert_eq!(exchange.failure, Failure::Error);
-        let (traffic, mut exchange, _) = asked(&[1], &[]);
-        assert_eq!(exchange.feed(b"HTTP/1.1 200 OK\r\n", &traffic), Err(Broken::Protocol));
+        let (generator, mut exchange, _) = asked(&[1], &[]);
+        assert_eq!(exchange.feed(b"HTTP/1.1 200 OK\r\n", &generator), Err(ResponseError::Protocol));
     }
 }

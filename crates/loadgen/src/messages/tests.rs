@@ -4,10 +4,10 @@ use crate::http::Response;
 
 const HEAD: &[u8] = b" HTTP/1.1\r\nHost: a\r\n";
 
-fn traffic(put: f64, take: f64) -> Traffic {
+fn generator(put: f64, take: f64) -> RequestGenerator {
     let message_bytes = Sizes::Uniform { low: 16, high: 60 };
     let config = MessagesConfig { put, take, message_bytes, queues: 3, ..MessagesConfig::default() };
-    Traffic::new(&config, 1, 7, 2)
+    RequestGenerator::new(&config, 1, 7, 2)
 }
 
 fn request(class: u16, user: u32) -> Request {
@@ -15,8 +15,8 @@ fn request(class: u16, user: u32) -> Request {
 }
 
 /// The request of this class: (line and headers, body).
-fn composed(traffic: &mut Traffic, class: u16, exchange: &mut Exchange) -> (String, Vec<u8>) {
-    traffic.compose(&request(class, 0), HEAD, exchange);
+fn composed(generator: &mut RequestGenerator, class: u16, exchange: &mut Exchange) -> (String, Vec<u8>) {
+    generator.compose(&request(class, 0), HEAD, exchange);
     let end = exchange.out.windows(4).position(|w| w == b"\r\n\r\n").unwrap() + 4;
     (String::from_utf8(exchange.out[..end].to_vec()).unwrap(), exchange.out[end..].to_vec())
 }
@@ -34,17 +34,17 @@ fn outcome(class: u16, failure: Failure) -> Outcome {
 
 #[test]
 fn operations_by_weight() {
-    let mut traffic = traffic(1.0, 1.5);
-    let puts = (0..10_000).filter(|_| traffic.choose(0) == PUT).count();
+    let mut generator = generator(1.0, 1.5);
+    let puts = (0..10_000).filter(|_| generator.choose(0) == PUT).count();
     // Binomial(10 000, 0.4): sigma is 49.
     assert!(puts.abs_diff(4000) < 250, "{puts}");
 }
 
 #[test]
 fn a_put_is_what_a_take_finds() {
-    let (mut traffic, mut exchange) = (traffic(1.0, 1.0), Exchange::new());
+    let (mut generator, mut exchange) = (generator(1.0, 1.0), Exchange::new());
     for count in 0..50 {
-        let (head, body) = composed(&mut traffic, PUT, &mut exchange);
+        let (head, body) = composed(&mut generator, PUT, &mut exchange);
         assert!(head.starts_with("POST /queues/load-") && head.contains("/messages HTTP/1.1\r\nHost: a\r\n"));
         assert!(head.ends_with(&format!("Content-Length: {}\r\n\r\n", body.len())));
         assert!((16..=60).contains(&body.len()));
@@ -52,22 +52,22 @@ fn a_put_is_what_a_take_finds() {
         assert_eq!(exchange.message, number);
         let head = format!("HTTP/1.1 200 OK\r\nX-Message-Id: 9\r\nContent-Length: {}\r\n\r\n", body.len());
         let good = answer(&head, &body);
-        composed(&mut traffic, TAKE, &mut exchange);
-        assert_eq!(traffic.judge(&mut exchange, &good, 0), Failure::Ok);
+        composed(&mut generator, TAKE, &mut exchange);
+        assert_eq!(generator.judge(&mut exchange, &good, 0), Failure::Ok);
         assert_eq!((exchange.message, exchange.message_bytes), (number, body.len() as u64));
     }
 }
 
 #[test]
 fn each_answer_has_its_meaning() {
-    let (mut traffic, mut exchange) = (traffic(1.0, 1.0), Exchange::new());
+    let (mut generator, mut exchange) = (generator(1.0, 1.0), Exchange::new());
     let mut judged = |class, text: &str| {
-        let (head, body) = composed(&mut traffic, class, &mut exchange);
+        let (head, body) = composed(&mut generator, class, &mut exchange);
         assert_eq!(body.is_empty(), class == TAKE);
         assert!(
             class == PUT || head.contains("/take HTTP/1.1\r\n") && head.contains("Content-Length: 0\r\n")
         );
-        let failure = traffic.judge(&mut exchange, &answer(text, b""), 0);
+        let failure = generator.judge(&mut exchange, &answer(text, b""), 0);
         (failure, exchange.class, exchange.message_bytes > 0)
     };
     assert_eq!(judged(PUT, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"), (Failure::Ok, PUT, true));
@@ -81,36 +81,36 @@ fn each_answer_has_its_meaning() {
 
 #[test]
 fn what_must_be_acknowledged_is_next() {
-    let (mut traffic, mut exchange) = (traffic(1.0, 1.0), Exchange::new());
-    composed(&mut traffic, TAKE, &mut exchange);
+    let (mut generator, mut exchange) = (generator(1.0, 1.0), Exchange::new());
+    composed(&mut generator, TAKE, &mut exchange);
     let queue = exchange.queue;
     let taken = "HTTP/1.1 200 OK\r\nX-Message-Id: 42\r\nX-Receipt: ab-1\r\nContent-Length: 0\r\n\r\n";
-    assert_eq!(traffic.judge(&mut exchange, &answer(taken, b""), 0), Failure::Ok);
-    assert_eq!(traffic.pause(&outcome(TAKE, Failure::Ok)), Pause::For(0.0));
-    assert_eq!((traffic.choose(0), traffic.choose(1) == ACKNOWLEDGE), (ACKNOWLEDGE, false));
-    let (head, _) = composed(&mut traffic, ACKNOWLEDGE, &mut exchange);
+    assert_eq!(generator.judge(&mut exchange, &answer(taken, b""), 0), Failure::Ok);
+    assert_eq!(generator.pause(&outcome(TAKE, Failure::Ok)), Pause::For(0.0));
+    assert_eq!((generator.choose(0), generator.choose(1) == ACKNOWLEDGE), (ACKNOWLEDGE, false));
+    let (head, _) = composed(&mut generator, ACKNOWLEDGE, &mut exchange);
     let line = format!("DELETE /queues/load-{queue}/messages/42?receipt=ab-1 HTTP/1.1\r\n");
     assert!(head.starts_with(&line), "{head}");
     let late = answer("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", b"");
-    assert_eq!(traffic.judge(&mut exchange, &late, 0), Failure::Ok);
-    assert_ne!(traffic.choose(0), ACKNOWLEDGE);
-    assert_eq!(traffic.pause(&outcome(ACKNOWLEDGE, Failure::Ok)), Pause::Think);
+    assert_eq!(generator.judge(&mut exchange, &late, 0), Failure::Ok);
+    assert_ne!(generator.choose(0), ACKNOWLEDGE);
+    assert_eq!(generator.pause(&outcome(ACKNOWLEDGE, Failure::Ok)), Pause::Think);
 }
 
 #[test]
 fn a_receipt_cannot_write_requests_of_its_own() {
-    let (mut traffic, mut exchange) = (traffic(1.0, 1.0), Exchange::new());
-    composed(&mut traffic, TAKE, &mut exchange);
+    let (mut generator, mut exchange) = (generator(1.0, 1.0), Exchange::new());
+    composed(&mut generator, TAKE, &mut exchange);
     let taken = "HTTP/1.1 200 OK\r\nX-Message-Id: 42\r\nX-Receipt: a HTTP/1.1\r\nContent-Length: 0\r\n\r\n";
-    assert_eq!(traffic.judge(&mut exchange, &answer(taken, b""), 0), Failure::Wrong);
-    assert_ne!(traffic.choose(0), ACKNOWLEDGE);
+    assert_eq!(generator.judge(&mut exchange, &answer(taken, b""), 0), Failure::Wrong);
+    assert_ne!(generator.choose(0), ACKNOWLEDGE);
 }
 
 #[test]
 fn only_an_empty_take_waits() {
-    let traffic = traffic(1.0, 1.0);
-    assert_eq!(traffic.pause(&outcome(EMPTY, Failure::Ok)), Pause::For(0.1));
-    assert_eq!(traffic.pause(&outcome(TAKE, Failure::Ok)), Pause::Think);
-    assert_eq!(traffic.pause(&outcome(PUT, Failure::Ok)), Pause::Think);
-    assert_eq!(traffic.pause(&outcome(TAKE, Failure::Status)), Pause::Recover);
+    let generator = generator(1.0, 1.0);
+    assert_eq!(generator.pause(&outcome(EMPTY, Failure::Ok)), Pause::For(0.1));
+    assert_eq!(generator.pause(&outcome(TAKE, Failure::Ok)), Pause::Think);
+    assert_eq!(generator.pause(&outcome(PUT, Failure::Ok)), Pause::Think);
+    assert_eq!(generator.pause(&outcome(TAKE, Failure::Status)), Pause::Recover);
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::client_thread::{LiveCounts, Shared};
 use crate::kv::KvTally;
-use crate::lane::{Gauges, Shared};
 use crate::messages::MessagesTally;
 use crate::outcome::Failure;
 use crate::sink::Sink;
@@ -41,8 +41,8 @@ fn read_steal_s(path: &Path) -> Option<f64> {
     Some(ticks / TICKS_PER_S)
 }
 
-pub fn progress(shared: &Shared, gauges: &[Gauges], sink: &Sink, now_s: f64, over_s: f64) -> Progress {
-    let sum = |read: fn(&Gauges) -> &AtomicU64| -> u64 {
+pub fn progress(shared: &Shared, gauges: &[LiveCounts], sink: &Sink, now_s: f64, over_s: f64) -> Progress {
+    let sum = |read: fn(&LiveCounts) -> &AtomicU64| -> u64 {
         gauges.iter().map(|gauge| read(gauge).load(Ordering::Relaxed)).sum()
     };
     let (outstanding, waiting) = (sum(|g| &g.outstanding), sum(|g| &g.waiting));

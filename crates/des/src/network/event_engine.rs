@@ -6,17 +6,17 @@ use super::calendar::{self, Calendar, Priority, NEVER};
 use super::config::Config;
 use super::control::Control;
 use super::customer::{Customer, Customers};
-use super::lane::Lane;
-use super::moves::{Limit, Pending};
+use super::moves::{FreedCapacity, Limit};
 use super::routes::Routes;
-use super::sources::{self, Happening, Source, Think};
-use super::station::{Order, Station, Way};
+use super::single_server::SingleServerQueue;
+use super::sources::{self, ArrivalTimes, EventKind, Source, Think};
+use super::station::{Order, ServiceKind, Station};
 use super::statistics::Statistics;
-use sojourn_dist::{Stream, Times};
+use sojourn_dist::Stream;
 use std::collections::VecDeque;
 
 #[derive(Debug, Clone)]
-pub struct Events {
+pub struct EventEngine {
     pub now_s: f64,
     /// Time since the segment began, s.
     pub since: f64,
@@ -27,19 +27,19 @@ pub struct Events {
     /// No capacity and no limit anywhere: nobody can be refused.
     pub free: bool,
     pub calendar: Calendar,
-    happenings: Vec<Happening>,
+    event_kinds: Vec<EventKind>,
     pub stations: Vec<Station>,
     /// Stations of the short way: a line served in order, in a network where nobody can be refused.
-    pub lines: Vec<bool>,
-    /// Stations of a still shorter way, with one server; looked at before `lines`.
-    pub lanes: Vec<Lane>,
+    pub several_servers: Vec<bool>,
+    /// Stations of a still shorter way, with one server; looked at before `several_servers`.
+    pub single_servers: Vec<SingleServerQueue>,
     /// K×C.
     pub service: Vec<Option<Source>>,
     /// Streams of the stations that choose whom to serve at random.
     pub picks: Vec<Stream>,
     pub customers: Customers,
     pub routes: Routes,
-    arrivals: Vec<Option<Times>>,
+    arrivals: Vec<Option<ArrivalTimes>>,
     pub think: Vec<Option<Think>>,
     arrival_slot: Vec<usize>,
     think_slot: Vec<usize>,
@@ -49,19 +49,19 @@ pub struct Events {
     control_slot: usize,
     pub limits: Vec<Limit>,
     pub limits_of: Vec<Vec<usize>>,
-    pub pending: VecDeque<Pending>,
+    pub pending: VecDeque<FreedCapacity>,
     pub statistics: Statistics,
 }
 
-impl Events {
+impl EventEngine {
     /// Of a config that was checked.
-    pub fn new(config: &Config) -> Events {
+    pub fn new(config: &Config) -> EventEngine {
         let (k, classes) = (config.stations.len(), config.classes.len());
         let controls = Control::all(config);
-        let happenings = sources::happenings(config, controls.len());
+        let event_kinds = sources::event_kinds(config, controls.len());
         let free = config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none());
         let stations: Vec<Station> = config.stations.iter().map(Station::new).collect();
-        let mut engine = Events {
+        let mut engine = EventEngine {
             now_s: 0.0,
             since: 0.0,
             sequence: 0,
@@ -69,27 +69,37 @@ impl Events {
             events: 0,
             classes,
             free,
-            calendar: Calendar::new(happenings.len()),
-            lines: stations.iter().map(|s| free && s.way == Way::Serve && s.order == Order::Line).collect(),
-            lanes: stations.iter().zip(&config.stations).map(|(s, c)| Lane::new(s, c, free)).collect(),
+            calendar: Calendar::new(event_kinds.len()),
+            several_servers: stations
+                .iter()
+                .map(|s| free && s.way == ServiceKind::Serve && s.order == Order::Line)
+                .collect(),
+            single_servers: stations
+                .iter()
+                .zip(&config.stations)
+                .map(|(s, c)| SingleServerQueue::new(s, c, free))
+                .collect(),
             stations,
             service: sources::services(config),
             picks: config.stations.iter().map(|s| sources::stream(config, "pick", &s.name, "")).collect(),
             customers: Customers::default(),
             routes: Routes::new(config),
-            arrivals: sources::arrivals(config),
+            arrivals: sources::arrivals(config)
+                .into_iter()
+                .map(|times| times.map(ArrivalTimes::new))
+                .collect(),
             think: sources::thinks(config),
-            arrival_slot: sources::slots(&happenings, classes, |h| match h {
-                Happening::Arrival(c) => Some(*c),
+            arrival_slot: sources::slots(&event_kinds, classes, |h| match h {
+                EventKind::Arrival(c) => Some(*c),
                 _ => None,
             }),
-            think_slot: sources::slots(&happenings, classes, |h| match h {
-                Happening::Think(c) => Some(*c),
+            think_slot: sources::slots(&event_kinds, classes, |h| match h {
+                EventKind::Think(c) => Some(*c),
                 _ => None,
             }),
             closed: config.classes.iter().map(|c| c.population.is_some()).collect(),
             priority: config.classes.iter().map(|c| c.priority).collect(),
-            control_slot: happenings.len() - controls.len(),
+            control_slot: event_kinds.len() - controls.len(),
             controls,
             limits: Limit::all(config),
             limits_of: (0..k)
@@ -99,7 +109,7 @@ impl Events {
                 .collect(),
             pending: VecDeque::new(),
             statistics: Statistics::new(config),
-            happenings,
+            event_kinds,
         };
         engine.begin(config);
         engine
@@ -140,19 +150,19 @@ impl Events {
             self.since = time_s - self.statistics.segment_start_s;
             self.events += 1;
             let source = Calendar::source(first);
-            if self.lanes.get(source).is_some_and(|l| l.on) {
-                self.complete_lane(source);
+            if self.single_servers.get(source).is_some_and(|l| l.on) {
+                self.complete_single(source);
                 continue;
             }
-            if self.lines.get(source) == Some(&true) {
-                self.complete_line(source);
+            if self.several_servers.get(source) == Some(&true) {
+                self.complete_several(source);
                 continue;
             }
-            match self.happenings[source] {
-                Happening::Completion(k) => self.complete(k),
-                Happening::Arrival(c) => self.arrive(c),
-                Happening::Think(c) => self.thought(c),
-                Happening::Control(i) => self.control(i),
+            match self.event_kinds[source] {
+                EventKind::Completion(k) => self.complete(k),
+                EventKind::Arrival(c) => self.arrive(c),
+                EventKind::Think(c) => self.thought(c),
+                EventKind::Control(i) => self.control(i),
             }
             if !self.free {
                 self.settle();
@@ -168,12 +178,12 @@ impl Events {
         }
         while self.statistics.segment_end_s <= time_s {
             let end_s = self.statistics.segment_end_s;
-            for station in self.stations.iter_mut().filter(|s| s.way == Way::Share) {
+            for station in self.stations.iter_mut().filter(|s| s.way == ServiceKind::Share) {
                 station.clock.advance(end_s);
             }
             let (length_s, stations) = (end_s - self.statistics.segment_start_s, &self.stations);
             self.statistics.close(self.classes, |row| match stations.get(row) {
-                Some(station) if station.way == Way::Share => station.clock.busy,
+                Some(station) if station.way == ServiceKind::Share => station.clock.busy,
                 _ => length_s,
             });
             self.stations.iter_mut().for_each(|s| s.clock.busy = 0.0);
@@ -201,7 +211,7 @@ impl Events {
             return;
         }
         let source = self.arrival_slot[c];
-        let next = self.arrivals[c].as_mut().and_then(Iterator::next);
+        let next = self.arrivals[c].as_mut().and_then(ArrivalTimes::next_s);
         let key = match next {
             Some(time_s) => self.event(time_s, Priority::Arrival, source),
             None => NEVER,

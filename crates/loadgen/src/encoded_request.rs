@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::config::{check_value, BodyConfig, Credential, HeaderConfig, TargetConfig};
 use crate::error::{ConfigError, LoadError};
-use crate::template::{Pieces, Template};
+use crate::template::{Template, TemplateText};
 use crate::url::Url;
 
 /// A body is kept in memory, once a lane.
@@ -14,17 +14,17 @@ const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
 
 /// What is sent to a target.
 #[derive(Debug)]
-pub struct Asked {
+pub struct EncodedRequest {
     /// The request; of a template the next one.
     pub bytes: Vec<u8>,
     pub template: Option<Template>,
 }
 
-impl Asked {
+impl EncodedRequest {
     /// `name`: of the stream that placeholders are drawn from.
-    pub fn new(target: &TargetConfig, url: &Url, seed: u64, name: &str) -> Result<Asked, LoadError> {
-        let (mut head, mut body) = (Pieces::default(), None);
-        let add = |to: &mut Pieces, text: &[u8], place: &str| {
+    pub fn new(target: &TargetConfig, url: &Url, seed: u64, name: &str) -> Result<EncodedRequest, LoadError> {
+        let (mut head, mut body) = (TemplateText::default(), None);
+        let add = |to: &mut TemplateText, text: &[u8], place: &str| {
             if target.template {
                 return to.parse(text, place);
             }
@@ -36,7 +36,7 @@ impl Asked {
         head.text(b" HTTP/1.1\r\n");
         write_headers(target, url, &mut head, &add)?;
         if let Some(bytes) = read_body(target)? {
-            let mut pieces = Pieces::default();
+            let mut pieces = TemplateText::default();
             add(&mut pieces, &bytes, "body")?;
             body = Some(pieces);
         }
@@ -44,13 +44,18 @@ impl Asked {
         let mut bytes = Vec::new();
         template.next(&mut bytes);
         let drawn = head.fixed().is_none() || body.is_some_and(|body| body.fixed().is_none());
-        Ok(Asked { bytes, template: drawn.then_some(template) })
+        Ok(EncodedRequest { bytes, template: drawn.then_some(template) })
     }
 }
 
-type Add<'a> = dyn Fn(&mut Pieces, &[u8], &str) -> Result<(), ConfigError> + 'a;
+type Add<'a> = dyn Fn(&mut TemplateText, &[u8], &str) -> Result<(), ConfigError> + 'a;
 
-fn write_headers(target: &TargetConfig, url: &Url, head: &mut Pieces, add: &Add) -> Result<(), ConfigError> {
+fn write_headers(
+    target: &TargetConfig,
+    url: &Url,
+    head: &mut TemplateText,
+    add: &Add,
+) -> Result<(), ConfigError> {
     let agent = concat!("sojourn/", env!("CARGO_PKG_VERSION"));
     for (name, value) in [("Host", url.authority()), ("User-Agent", agent), ("Accept", "*/*")] {
         if !target.headers.iter().any(|header| header.name.eq_ignore_ascii_case(name)) {
@@ -134,7 +139,7 @@ mod tests {
     fn asked(json: serde_json::Value) -> Result<String, String> {
         let target: TargetConfig = serde_json::from_value(json).unwrap();
         let url = Url::parse(&target.url, "url").unwrap();
-        let asked = Asked::new(&target, &url, 1, "target 0").map_err(|error| error.to_string())?;
+        let asked = EncodedRequest::new(&target, &url, 1, "target 0").map_err(|error| error.to_string())?;
         Ok(String::from_utf8(asked.bytes).unwrap())
     }
 

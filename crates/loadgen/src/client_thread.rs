@@ -17,15 +17,15 @@ use crate::config::Config;
 use crate::conn::{Conn, Link, Phase};
 use crate::error::LoadError;
 use crate::outcome::Outcome;
-use crate::plan::{Address, LanePlan, Target};
+use crate::plan::{Address, ClientThreadPlan, Target};
 use crate::pool::Pool;
-use crate::protocol::Traffic;
-use crate::source::Source;
+use crate::protocol::RequestGenerator;
+use crate::source::RequestSource;
 use crate::summary::LaneSummary;
 use crate::sys::{self, Poller};
 
 use account::Account;
-pub use account::Gauges;
+pub use account::LiveCounts;
 use timeouts::TimeOuts;
 
 /// How often outcomes go to the sink, and how soon a stop is seen.
@@ -48,7 +48,7 @@ pub struct Shared<'a> {
 }
 
 /// Outcomes on their way to the sink.
-pub struct Batch {
+pub struct OutcomeBatch {
     pub lane: u8,
     pub outcomes: Vec<Outcome>,
 }
@@ -60,9 +60,9 @@ struct Deadline {
     id: u32,
 }
 
-pub struct Lane<'a> {
+pub struct ClientThread<'a> {
     shared: &'a Shared<'a>,
-    gauges: &'a Gauges,
+    gauges: &'a LiveCounts,
     index: usize,
     targets: Vec<Target>,
     addresses: Vec<Address>,
@@ -72,29 +72,29 @@ pub struct Lane<'a> {
     /// Of connects; all have the same length, so they are in order.
     deadlines: VecDeque<Deadline>,
     timeouts: TimeOuts,
-    source: Source,
+    source: RequestSource,
     /// What is drawn: operations of memcached or of the message service.
-    traffic: Option<Traffic>,
+    generator: Option<RequestGenerator>,
     poller: Poller,
     choose_target: Stream,
     choose_connection: Stream,
     stamps: Stamps,
     buffer: Vec<u8>,
-    sender: Sender<Batch>,
+    sender: Sender<OutcomeBatch>,
     account: Account,
     /// When the stop was seen.
     stopped_s: Option<f64>,
     next_report_s: f64,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> ClientThread<'a> {
     /// Called on the lane's own thread: pins it and sets its priority.
     pub fn new(
         shared: &'a Shared<'a>,
-        gauges: &'a Gauges,
-        plan: LanePlan,
-        sender: Sender<Batch>,
-    ) -> Result<Lane<'a>, LoadError> {
+        gauges: &'a LiveCounts,
+        plan: ClientThreadPlan,
+        sender: Sender<OutcomeBatch>,
+    ) -> Result<ClientThread<'a>, LoadError> {
         let config = shared.config;
         let (index, lane) = (plan.index, &config.lanes[plan.index]);
         if let Some(cpu) = lane.cpu {
@@ -104,7 +104,7 @@ impl<'a> Lane<'a> {
         let realtime = config.realtime && sys::realtime(REALTIME_PRIORITY).is_ok();
         let system = |cause| LoadError::System { lane: index, call: "epoll_create1", cause };
         let pool = |_: &_| Pool::new(lane.connections(), lane.connections_max());
-        let mut new = Lane {
+        let mut new = ClientThread {
             shared,
             gauges,
             index,
@@ -115,8 +115,8 @@ impl<'a> Lane<'a> {
             free: Vec::new(),
             deadlines: VecDeque::new(),
             timeouts: TimeOuts::default(),
-            traffic: Traffic::new(config, index, shared.start_s),
-            source: Source::new(lane, index, config.seed, shared.start_s, config.duration_s),
+            generator: RequestGenerator::new(config, index, shared.start_s),
+            source: RequestSource::new(lane, index, config.seed, shared.start_s, config.duration_s),
             poller: Poller::new(false).map_err(system)?,
             choose_target: Stream::new(config.seed, &format!("lane {index} targets")),
             choose_connection: Stream::new(config.seed, &format!("lane {index} connections")),

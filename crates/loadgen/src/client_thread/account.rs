@@ -9,7 +9,7 @@ use crate::sys;
 
 /// What a live view reads while the lane runs.
 #[derive(Debug, Default)]
-pub struct Gauges {
+pub struct LiveCounts {
     pub sent: AtomicU64,
     pub outstanding: AtomicU64,
     pub waiting: AtomicU64,
@@ -47,7 +47,7 @@ impl Account {
         }
     }
 
-    pub fn publish(&self, gauges: &Gauges, waiting: usize) {
+    pub fn publish(&self, gauges: &LiveCounts, waiting: usize) {
         gauges.sent.store(self.sent, Ordering::Relaxed);
         gauges.outstanding.store(self.outstanding, Ordering::Relaxed);
         gauges.waiting.store(waiting as u64, Ordering::Relaxed);

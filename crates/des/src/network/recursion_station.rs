@@ -1,4 +1,4 @@
-//! A station of the recursion: guests in, served by Lindley or Kiefer and Wolfowitz, out in the order of time.
+//! A station of the recursion: arriving in, served by Lindley or Kiefer and Wolfowitz, out in the order of time.
 
 use super::cells::{Cell, Sums};
 use super::config::{self, Kind};
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 /// Who comes to a station, s.
 #[derive(Debug, Clone, Copy)]
-pub struct Guest {
+pub struct Arrival {
     pub time_s: f64,
     pub entered_s: f64,
     pub class: u32,
@@ -26,21 +26,21 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// The guest that comes to the next station.
+    /// The arrival that comes to the next station.
     #[inline]
-    pub fn on(&self, class: u32) -> Guest {
-        Guest { time_s: self.end_s, entered_s: self.entered_s, class, origin: self.origin }
+    pub fn on(&self, class: u32) -> Arrival {
+        Arrival { time_s: self.end_s, entered_s: self.entered_s, class, origin: self.origin }
     }
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Line {
+pub struct RecursionStation {
     delay: bool,
     /// When each server will be free, s: a heap, the first one on top.
     free_s: Vec<f64>,
     /// Who comes in this window.
-    pub guests: Vec<Guest>,
-    /// Where in `guests` the flow of another source begins.
+    pub arriving: Vec<Arrival>,
+    /// Where in `arriving` the flow of another source begins.
     flows: Vec<usize>,
     work_s: Vec<f64>,
     /// Services that have not been counted as started, in the order of arrival, which is that of starts.
@@ -51,41 +51,41 @@ pub struct Line {
     pub done: Vec<Visit>,
 }
 
-impl Line {
-    pub fn new(station: &config::Station) -> Line {
+impl RecursionStation {
+    pub fn new(station: &config::Station) -> RecursionStation {
         let delay = station.kind == Kind::Delay;
         let servers = if delay { 0 } else { station.servers as usize };
-        Line { delay, free_s: vec![0.0; servers], ..Line::default() }
+        RecursionStation { delay, free_s: vec![0.0; servers], ..RecursionStation::default() }
     }
 
-    /// A source of guests is finished for this window.
+    /// A source of arriving is finished for this window.
     pub fn mark(&mut self) {
-        if self.flows.last().copied().unwrap_or(0) < self.guests.len() {
-            self.flows.push(self.guests.len());
+        if self.flows.last().copied().unwrap_or(0) < self.arriving.len() {
+            self.flows.push(self.arriving.len());
         }
     }
 
     /// Flows that meet are merged in the order of time.
     fn merge(&mut self) {
         if self.flows.len() > 1 {
-            self.guests.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+            self.arriving.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
         }
         self.flows.clear();
     }
 
-    /// Serves guests of one class; `start_s` is where the segment began.
+    /// Serves arriving of one class; `start_s` is where the segment began.
     pub fn serve_one(&mut self, source: Option<&mut Source>, start_s: f64, cell: &mut Cell) {
         self.merge();
         self.work_s.clear();
-        self.work_s.resize(self.guests.len(), 0.0);
+        self.work_s.resize(self.arriving.len(), 0.0);
         if let Some(source) = source {
             source.fill(&mut self.work_s);
         }
-        let sum: f64 = self.guests.iter().map(|g| g.time_s - start_s).sum();
-        cell.come_many(self.guests.len(), sum);
+        let sum: f64 = self.arriving.iter().map(|g| g.time_s - start_s).sum();
+        cell.come_many(self.arriving.len(), sum);
         if let [free] = self.free_s.as_mut_slice() {
             let mut free_s = *free;
-            let visits = self.guests.iter().zip(&self.work_s).map(|(g, work_s)| {
+            let visits = self.arriving.iter().zip(&self.work_s).map(|(g, work_s)| {
                 let started_s = if g.time_s > free_s { g.time_s } else { free_s };
                 free_s = started_s + work_s;
                 visit(g, started_s, free_s)
@@ -93,25 +93,25 @@ impl Line {
             self.ahead.extend(visits);
             *free = free_s;
         } else {
-            for (i, g) in self.guests.iter().enumerate() {
+            for (i, g) in self.arriving.iter().enumerate() {
                 let (started_s, end_s) = seat(&mut self.free_s, self.delay, g.time_s, self.work_s[i]);
                 self.ahead.push_back(visit(g, started_s, end_s));
             }
         }
-        self.guests.clear();
+        self.arriving.clear();
     }
 
-    /// Serves guests of several classes.
+    /// Serves arriving of several classes.
     pub fn serve(&mut self, sources: &mut [Option<Source>], start_s: f64, cells: &mut [Cell]) {
         self.merge();
-        for g in &self.guests {
+        for g in &self.arriving {
             let class = g.class as usize;
             let work_s = sources[class].as_mut().map_or(0.0, |s| s.draw());
             cells[class].come(g.time_s - start_s);
             let (started_s, end_s) = seat(&mut self.free_s, self.delay, g.time_s, work_s);
             self.ahead.push_back(visit(g, started_s, end_s));
         }
-        self.guests.clear();
+        self.arriving.clear();
     }
 
     /// Counts what starts and ends before `end_s`; who is done is in `done`, in the order of time.
@@ -162,7 +162,7 @@ impl Line {
 }
 
 #[inline]
-fn visit(g: &Guest, started_s: f64, end_s: f64) -> Visit {
+fn visit(g: &Arrival, started_s: f64, end_s: f64) -> Visit {
     Visit { arrived_s: g.time_s, started_s, end_s, entered_s: g.entered_s, class: g.class, origin: g.origin }
 }
 

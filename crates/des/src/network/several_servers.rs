@@ -2,13 +2,13 @@
 //! do, in one piece.
 
 use super::calendar::{self, Priority};
-use super::events::Events;
+use super::event_engine::EventEngine;
 use super::station::Station;
 
-impl Events {
+impl EventEngine {
     /// A service at a line ends; the next begins; the customer goes on.
     #[inline(always)]
-    pub fn complete_line(&mut self, k: usize) {
+    pub fn complete_several(&mut self, k: usize) {
         let (now_s, since) = (self.now_s, self.since);
         let station = &mut self.stations[k];
         let Some((_, id)) = station.running.pop() else { return };
@@ -30,9 +30,9 @@ impl Events {
         match next {
             Some(next) => {
                 if !same {
-                    self.start_line(k, next);
+                    self.start_several(k, next);
                 }
-                self.begin_line(k, next);
+                self.begin_several(k, next);
             }
             None => self.calendar.set(k, self.stations[k].running.first()),
         }
@@ -40,7 +40,7 @@ impl Events {
     }
 
     #[inline(always)]
-    pub fn visit_line(&mut self, k: usize, id: u32) {
+    pub fn visit_several(&mut self, k: usize, id: u32) {
         let customer = &mut self.customers[id];
         let cell = k * self.classes + customer.class as usize;
         let work_s = self.service[cell].as_mut().map_or(0.0, |s| s.draw());
@@ -51,21 +51,21 @@ impl Events {
         let station: &mut Station = &mut self.stations[k];
         station.present += 1;
         if station.idle() {
-            self.start_line(k, id);
-            self.begin_line(k, id);
+            self.start_several(k, id);
+            self.begin_several(k, id);
         } else {
             station.line.push_back(id);
         }
     }
 
     #[inline(always)]
-    fn start_line(&mut self, k: usize, id: u32) {
+    fn start_several(&mut self, k: usize, id: u32) {
         let class = self.customers[id].class as usize;
         self.statistics.cells[k * self.classes + class].start(self.since);
     }
 
     #[inline(always)]
-    fn begin_line(&mut self, k: usize, id: u32) {
+    fn begin_several(&mut self, k: usize, id: u32) {
         let customer = &mut self.customers[id];
         if customer.left_s == customer.work_s {
             customer.started_s = self.now_s;

@@ -27,7 +27,7 @@ struct Second {
 }
 
 /// The seconds that are not yet written.
-pub struct Seconds<'w> {
+pub struct IntervalLog<'w> {
     log: Log<'w>,
     start_s: f64,
     timeout_s: f64,
@@ -36,19 +36,19 @@ pub struct Seconds<'w> {
     open: VecDeque<Second>,
 }
 
-impl<'w> Seconds<'w> {
+impl<'w> IntervalLog<'w> {
     pub fn begin(
         file: &'w mut LogFile,
         serializer: &'w mut V2DeflateSerializer,
         start_s: f64,
         start_wall: SystemTime,
         timeout_s: f64,
-    ) -> io::Result<Seconds<'w>> {
+    ) -> io::Result<IntervalLog<'w>> {
         let mut builder = IntervalLogWriterBuilder::new();
         builder.add_comment("[Histogram log format version 1.3]").add_comment(HEADER);
         builder.with_start_time(start_wall).with_max_value_divisor(1e6);
         let log = builder.begin_log_with(file, serializer)?;
-        Ok(Seconds { log, start_s, timeout_s, next: 0, open: VecDeque::new() })
+        Ok(IntervalLog { log, start_s, timeout_s, next: 0, open: VecDeque::new() })
     }
 
     pub fn add(&mut self, outcome: &Outcome) {

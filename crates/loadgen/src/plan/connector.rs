@@ -31,21 +31,21 @@ impl Address {
 
 /// What all connections of a load have in common.
 #[derive(Debug)]
-pub struct Dial {
+pub struct Connector {
     timeout: Duration,
     unix: Option<PathBuf>,
     context: Option<Context>,
 }
 
-impl Dial {
+impl Connector {
     /// Reads the certificates of authorities, where there is an https:// target.
-    pub fn new(config: &Config) -> Result<Dial, LoadError> {
+    pub fn new(config: &Config) -> Result<Connector, LoadError> {
         let mut targets = config.lanes.iter().flat_map(|lane| &lane.targets);
         let wanted = targets.any(|target| target.url.starts_with("https://"));
         let tls = config.tls.clone().unwrap_or_default();
         let context = wanted.then(|| Context::new(&tls)).transpose()?;
         let timeout = Duration::from_secs_f64(config.timeout_s);
-        Ok(Dial { timeout, unix: config.unix_socket.clone(), context })
+        Ok(Connector { timeout, unix: config.unix_socket.clone(), context })
     }
 
     /// The first address of the host that accepts, and `count` connections to it.

@@ -2,18 +2,18 @@
 
 use std::io;
 
-use super::timeouts::Place;
-use super::{Deadline, Lane};
+use super::timeouts::RequestState;
+use super::{ClientThread, Deadline};
 use crate::clock::now_s;
 use crate::conn::{Conn, Link, Phase};
 use crate::outcome::Failure;
-use crate::protocol::Traffic;
+use crate::protocol::RequestGenerator;
 use crate::sys::Socket;
 
 const CLOSING: i32 = libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR;
 const READABLE: i32 = libc::EPOLLIN | CLOSING;
 
-impl Lane<'_> {
+impl ClientThread<'_> {
     /// Puts a connection into a slot and watches it.
     pub(super) fn insert(&mut self, link: Link, pool: usize, phase: Phase) -> io::Result<usize> {
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -26,7 +26,7 @@ impl Lane<'_> {
             self.free.push(slot);
             return Err(cause);
         }
-        let exchange = self.traffic.as_ref().map(Traffic::exchange);
+        let exchange = self.generator.as_ref().map(RequestGenerator::exchange);
         self.slots[slot] = Some(Conn::new(link, id, pool, phase, exchange));
         Ok(slot)
     }
@@ -183,9 +183,9 @@ impl Lane<'_> {
         }
         while let Some((sequence, place)) = self.timeouts.expired(now) {
             match place {
-                Place::Sent(slot) => self.fail(slot as usize, Failure::Timeout),
-                Place::Waiting(pool) => self.expire_waiting(pool as usize, now),
-                Place::Ended => {}
+                RequestState::Sent(slot) => self.fail(slot as usize, Failure::Timeout),
+                RequestState::Waiting(pool) => self.expire_waiting(pool as usize, now),
+                RequestState::Ended => {}
             }
             self.timeouts.ended(sequence);
         }

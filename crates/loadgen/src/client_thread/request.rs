@@ -1,13 +1,13 @@
 //! The life of a request in a lane: taken up, sent or waiting, finished.
 
-use super::{Batch, Lane, TAKE_MAX};
+use super::{ClientThread, OutcomeBatch, TAKE_MAX};
 use crate::check::check;
 use crate::clock::now_s;
 use crate::conn::{Phase, Read};
 use crate::outcome::{Answer, Failure, Outcome, Request};
 use crate::source::{Pause, NO_USER};
 
-impl Lane<'_> {
+impl ClientThread<'_> {
     /// Takes up what is due, at most `TAKE_MAX`; the clock is read for each, as a send can take long.
     pub(super) fn take_due(&mut self) {
         for _ in 0..TAKE_MAX {
@@ -22,8 +22,8 @@ impl Lane<'_> {
                 return;
             };
             let (sequence, target) = (self.account.requested, self.choose_target(user));
-            let class = match &mut self.traffic {
-                Some(traffic) => traffic.choose(user),
+            let class = match &mut self.generator {
+                Some(generator) => generator.choose(user),
                 None => self.targets[target].class,
             };
             self.account.requested += 1;
@@ -38,7 +38,7 @@ impl Lane<'_> {
             return 0;
         }
         // A client of memcached or of messages has its connection: a user stays with one target.
-        if self.traffic.is_some() && user != NO_USER {
+        if self.generator.is_some() && user != NO_USER {
             return user as usize % self.targets.len();
         }
         let u = self.choose_target.uniform();
@@ -79,8 +79,8 @@ impl Lane<'_> {
         };
         let target = &mut self.targets[request.target];
         request.sent_s = now;
-        if let (Some(traffic), Some(exchange)) = (&mut self.traffic, &mut conn.exchange) {
-            traffic.compose(&request, &target.request, exchange);
+        if let (Some(generator), Some(exchange)) = (&mut self.generator, &mut conn.exchange) {
+            generator.compose(&request, &target.request, exchange);
             request.sent_s = now_s();
         }
         let unbroken = conn.begin(request, target);
@@ -96,7 +96,7 @@ impl Lane<'_> {
         let Some(conn) = &mut self.slots[slot] else {
             return;
         };
-        match conn.read(&mut self.buffer, closing, self.traffic.as_ref()) {
+        match conn.read(&mut self.buffer, closing, self.generator.as_ref()) {
             Read::More => {}
             Read::Failed(failure) => self.fail(slot, failure),
             Read::Complete { done_s, stamp_ns, reusable } => {
@@ -106,8 +106,8 @@ impl Lane<'_> {
                     return;
                 };
                 let response = &conn.response;
-                let failure = match (&mut conn.exchange, &mut self.traffic) {
-                    (Some(exchange), Some(traffic)) => traffic.judge(exchange, response, request.user),
+                let failure = match (&mut conn.exchange, &mut self.generator) {
+                    (Some(exchange), Some(generator)) => generator.judge(exchange, response, request.user),
                     _ => check(&self.targets[request.target].expect, response.status, response.body.bytes),
                 };
                 self.finish(slot, failure, stamp_ns, done_s);
@@ -151,8 +151,8 @@ impl Lane<'_> {
     fn end(&mut self, outcome: Outcome) {
         self.account.outstanding -= 1;
         self.timeouts.ended(outcome.request.sequence);
-        let pause = match &self.traffic {
-            Some(traffic) => traffic.pause(&outcome),
+        let pause = match &self.generator {
+            Some(generator) => generator.pause(&outcome),
             None => Pause::after(outcome.failure),
         };
         self.source.finished(outcome.request.user, outcome.done_s, pause);
@@ -185,7 +185,7 @@ impl Lane<'_> {
             let room = Vec::with_capacity(self.account.outcomes.len());
             let outcomes = std::mem::replace(&mut self.account.outcomes, room);
             // The sink is gone only after a failure, which has set `halt` too.
-            let _ = self.sender.send(Batch { lane: self.index as u8, outcomes });
+            let _ = self.sender.send(OutcomeBatch { lane: self.index as u8, outcomes });
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// Where a request is that has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum RequestState {
     /// In this pool, for a connection.
     Waiting(u32),
     /// On the connection in this slot.
@@ -17,29 +17,29 @@ pub enum Place {
 #[derive(Debug, Default)]
 pub struct TimeOuts {
     first: u64,
-    requests: VecDeque<(f64, Place)>,
+    requests: VecDeque<(f64, RequestState)>,
 }
 
 impl TimeOuts {
     /// The next request in sequence, which waits in `pool`, must have ended at `at_s`.
     pub fn push(&mut self, at_s: f64, pool: usize) {
-        self.requests.push_back((at_s, Place::Waiting(pool as u32)));
+        self.requests.push_back((at_s, RequestState::Waiting(pool as u32)));
     }
 
     pub fn sent(&mut self, sequence: u64, slot: usize) {
-        self.set(sequence, Place::Sent(slot as u32));
+        self.set(sequence, RequestState::Sent(slot as u32));
     }
 
     /// It has ended; what is before the first that has not is forgotten.
     pub fn ended(&mut self, sequence: u64) {
-        self.set(sequence, Place::Ended);
-        while let Some((_, Place::Ended)) = self.requests.front() {
+        self.set(sequence, RequestState::Ended);
+        while let Some((_, RequestState::Ended)) = self.requests.front() {
             self.requests.pop_front();
             self.first += 1;
         }
     }
 
-    fn set(&mut self, sequence: u64, place: Place) {
+    fn set(&mut self, sequence: u64, place: RequestState) {
         if let Some(request) = self.requests.get_mut(sequence.wrapping_sub(self.first) as usize) {
             request.1 = place;
         }
@@ -51,7 +51,7 @@ impl TimeOuts {
     }
 
     /// The first, if its time is up: its sequence number, and where it is.
-    pub fn expired(&self, now_s: f64) -> Option<(u64, Place)> {
+    pub fn expired(&self, now_s: f64) -> Option<(u64, RequestState)> {
         self.requests.front().filter(|(at_s, _)| *at_s <= now_s).map(|(_, place)| (self.first, *place))
     }
 }
@@ -68,13 +68,13 @@ mod tests {
         timeouts.sent(1, 3);
         timeouts.ended(2);
         assert_eq!((timeouts.next_s(), timeouts.expired(9.9)), (10.0, None));
-        assert_eq!(timeouts.expired(10.0), Some((0, Place::Waiting(7))));
+        assert_eq!(timeouts.expired(10.0), Some((0, RequestState::Waiting(7))));
         timeouts.ended(0);
-        assert_eq!(timeouts.expired(11.0), Some((1, Place::Sent(3))));
+        assert_eq!(timeouts.expired(11.0), Some((1, RequestState::Sent(3))));
         timeouts.ended(1);
         assert_eq!((timeouts.next_s(), timeouts.requests.len()), (13.0, 1), "what has ended is forgotten");
         timeouts.ended(1);
         timeouts.ended(9);
-        assert_eq!(timeouts.expired(13.0), Some((3, Place::Waiting(7))));
+        assert_eq!(timeouts.expired(13.0), Some((3, RequestState::Waiting(7))));
     }
 }
