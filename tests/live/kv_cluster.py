@@ -79,9 +79,9 @@ class Talk:
 class Proxy(Served):
     """A proxy in a process of its own."""
 
-    def __init__(self, servers: list[Memcached], log: Path | None = None, **settings: Any) -> None:
+    def __init__(self, servers: list[Memcached], stderr: Path | None = None, **settings: Any) -> None:
         config = {"listen": "127.0.0.1:0", "servers": [server.address for server in servers], **settings}
-        self.worker = Worker("kv-proxy", {"network": None, "kv-proxy": config}, log=log)
+        self.worker = Worker("kv-proxy", {"network": None, "kv-proxy": config}, log=stderr)
         self.ready = self.worker.ready()
         self.address: str = self.ready["address"]
 

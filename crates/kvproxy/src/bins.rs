@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sojourn_record::{Column, Kind, Value, Writer};
 
-use crate::stats::{Count, Stats};
+use crate::count::Count;
 use crate::ServeError;
 use sojourn_record::clock::s;
 
@@ -68,19 +68,19 @@ fn low_ns(bin: usize) -> u64 {
 }
 
 /// Counts of all threads by bin, as far as any has one; then the overflow.
-fn totals(all: &[&Stats]) -> (Vec<u64>, u64) {
-    let used = all.iter().map(|stats| stats.bins.used.get() as usize).max().unwrap_or(0);
+fn totals(all: &[&Bins]) -> (Vec<u64>, u64) {
+    let used = all.iter().map(|bins| bins.used.get() as usize).max().unwrap_or(0);
     let mut totals = vec![0; used];
-    for stats in all {
-        for (total, count) in totals.iter_mut().zip(&stats.bins.counts[..used]) {
+    for bins in all {
+        for (total, count) in totals.iter_mut().zip(&bins.counts[..used]) {
             *total += count.get();
         }
     }
-    (totals, all.iter().map(|stats| stats.bins.overflow.get()).sum())
+    (totals, all.iter().map(|bins| bins.overflow.get()).sum())
 }
 
 /// Counts of all threads at 0.1 ms, without the empty steps at the end, and those of 1 s and more.
-pub(crate) fn steps(all: &[&Stats]) -> (Vec<u64>, u64) {
+pub(crate) fn steps(all: &[&Bins]) -> (Vec<u64>, u64) {
     let (totals, overflow) = totals(all);
     let mut steps = Vec::new();
     for (bin, count) in totals.into_iter().enumerate().filter(|(_, count)| *count > 0) {
@@ -113,7 +113,7 @@ impl BinLog {
     }
 
     /// What was added since the last time; reaches the disk.
-    pub fn period(&mut self, all: &[&Stats], now: u64) -> Result<(), ServeError> {
+    pub fn period(&mut self, all: &[&Bins], now: u64) -> Result<(), ServeError> {
         let (totals, overflow) = totals(all);
         self.before.resize(totals.len(), 0);
         for (bin, (total, before)) in totals.iter().zip(&self.before).enumerate() {
@@ -152,13 +152,13 @@ mod tests {
 
     #[test]
     fn steps_are_sums_of_bins_over_threads() {
-        let (one, two) = (Stats::new("a".into(), 1), Stats::new("b".into(), 1));
+        let (one, two) = (Bins::new(), Bins::new());
         for ns in [0, 99_999, 100_000, 250_000] {
-            one.bins.add(ns);
+            one.add(ns);
         }
-        two.bins.add(120_000);
-        two.bins.add(11_050_000);
-        two.bins.add(3_000_000_000);
+        two.add(120_000);
+        two.add(11_050_000);
+        two.add(3_000_000_000);
         let (counts, overflow) = steps(&[&one, &two]);
         assert_eq!(overflow, 1);
         assert_eq!(counts[..3], [2, 2, 1]);

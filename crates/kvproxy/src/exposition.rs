@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use crate::bins::{steps, STEPS};
+use crate::count::Count;
 use crate::route::KINDS;
 use crate::shared::Shared;
-use crate::stats::{Count, Stats};
+use crate::stats::{self, Stats};
 use crate::summary::total;
 use crate::Config;
 use sojourn_record::clock::s;
@@ -130,7 +131,7 @@ pub(crate) fn open_metrics(shared: &Shared<'_>) -> String {
 }
 
 fn histogram(all: &[&Stats], text: &mut Text) {
-    let (counts, overflow) = steps(all);
+    let (counts, overflow) = steps(&stats::bins(all));
     let below = |to: usize| -> u64 { counts.iter().take(to).sum() };
     let ends = BUCKETS.map(|to| (to as f64 / 1e4, below(to)));
     text.histograms("response_seconds");

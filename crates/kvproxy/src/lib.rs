@@ -4,16 +4,19 @@
 //! - `direct`: a few event-loop threads, each with a connection to every server: parse, forward, answer, no hand-over
 //! - `staged`: one network thread that parses and queues, N workers that each serve one request at a time
 //!
-//! Shared by both: `route` (which servers a request goes to), `rules` (what is refused), `gather` (many answers to one), `buffer` (bytes that
-//! arrived), `stats` (counters with one writer each), `bins` (response times, and their log), `own` (histograms of one
-//! thread), `summary`, `log`, `hlog` (HdrHistogram log), `tell` (the `stats` command and OpenMetrics), `serve` (opens,
-//! watches the clock, closes). What it has in common with other services is in `sojourn_serving`.
+//! Shared by both, from the bottom: `config`, `error`; `route` (which servers a request goes to), `limits` (what is held,
+//! what is refused), `gather` (many answers to one); `count`, `bins` (response times and their log), `stats` (counters of one
+//! thread), `histograms` (of one thread), `log` (what is written each period), `hlog` (HdrHistogram log), `summary`;
+//! `availability` (which servers are up), `shared` (what all threads see), `acceptor`, `exposition` (the `stats` command and
+//! OpenMetrics). On top `serve` opens a design and closes it. What it has in common with other services, connections above all,
+//! is in `sojourn_serving`.
 #![forbid(unsafe_code)]
 
 mod acceptor;
 mod availability;
 mod bins;
 mod config;
+mod count;
 mod direct;
 mod error;
 mod exposition;

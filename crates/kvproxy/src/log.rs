@@ -5,8 +5,9 @@ use std::path::Path;
 use sojourn_record::{Column, Kind, Value, Writer};
 
 use crate::bins::BinLog;
+use crate::count::Count;
 use crate::route::KINDS;
-use crate::stats::{Count, Stats};
+use crate::stats::{self, Stats};
 use crate::{Config, ServeError};
 use sojourn_record::clock::s;
 
@@ -85,7 +86,7 @@ impl Log {
         let length_s = s(now - self.at);
         self.at = now;
         if let Some(bins) = &mut self.bins {
-            bins.period(all, now)?;
+            bins.period(&stats::bins(all), now)?;
         }
         let Some(rows) = &mut self.rows else {
             return Ok(());

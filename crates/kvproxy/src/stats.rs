@@ -1,31 +1,9 @@
 //! Counters with one writer each, which anybody may read while they grow.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::bins::Bins;
+use crate::count::Count;
 use crate::route::{Kind, KINDS};
 use sojourn_serving::cpu;
-
-/// A number that only one thread changes: no locked instruction is needed.
-#[derive(Debug, Default)]
-pub(crate) struct Count(AtomicU64);
-
-impl Count {
-    #[inline]
-    pub fn add(&self, more: u64) {
-        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
-    }
-
-    #[inline]
-    pub fn set(&self, value: u64) {
-        self.0.store(value, Ordering::Relaxed);
-    }
-
-    #[inline]
-    pub fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// What one thread saw of one server.
 #[derive(Debug, Default)]
@@ -148,4 +126,9 @@ impl Stats {
     pub fn end(&self) {
         self.cpu_ns.set(cpu::own_ns().unwrap_or(0));
     }
+}
+
+/// The response times of all threads.
+pub(crate) fn bins<'a>(all: &[&'a Stats]) -> Vec<&'a Bins> {
+    all.iter().map(|stats| &stats.bins).collect()
 }

@@ -6,9 +6,10 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::bins::{steps, STEP_NS};
+use crate::count::Count;
 use crate::histograms::Histograms;
 use crate::route::KINDS;
-use crate::stats::{Count, Stats};
+use crate::stats::{self, Stats};
 use crate::Config;
 use sojourn_record::clock::s;
 use sojourn_serving::times::{self, Times};
@@ -116,7 +117,7 @@ pub(crate) fn summary(
         .enumerate()
         .map(|(kind, name)| (*name, all.iter().map(|stats| stats.done[kind].get()).sum()))
         .collect();
-    let (bins, overflow) = steps(all);
+    let (bins, overflow) = steps(&stats::bins(all));
     let (completions, arrivals) = (by_kind.values().sum(), sum(|s| &s.arrivals));
     Summary {
         design: config.design,

@@ -6,6 +6,7 @@
 //! - `memory`   [`Memory`]: one limit over all clients; [`Charge`]: what one of them has of it
 //! - `slab`     [`Slab`]: connections by number and generation
 //! - `buffer`   [`Inbox`], [`Outbox`]: bytes of a connection; `intake` [`Intake`]: the half that is read
+//! - `queue`    [`BoundedQueue`]: between threads
 //! - `turns`    [`Budget`], [`ReadyList`]: fairness between connections
 //! - [`times`]  histograms of times, and their summary
 //! - [`cpu`]    CPU time of threads
@@ -22,6 +23,7 @@ mod intake;
 mod log;
 mod memory;
 mod open;
+mod queue;
 mod slab;
 mod text;
 pub mod times;
@@ -35,6 +37,7 @@ pub use intake::{Intake, Reading};
 pub use log::{log, Level};
 pub use memory::{Charge, Memory};
 pub use open::{listen, spawn};
+pub use queue::BoundedQueue;
 pub use slab::Slab;
 pub use text::Text;
 pub use turns::{Budget, ReadyList};

@@ -12,7 +12,7 @@ use crate::{Config, Summary};
 const COUNTER_BYTES: usize = 20;
 
 /// The store and its account.
-pub struct Desk {
+pub struct CommandHandler {
     pub store: Store,
     pub limits: Limits,
     pub summary: Summary,
@@ -20,9 +20,9 @@ pub struct Desk {
     started_s: i64,
 }
 
-impl Desk {
-    pub fn new(config: &Config) -> Desk {
-        Desk {
+impl CommandHandler {
+    pub fn new(config: &Config) -> CommandHandler {
+        CommandHandler {
             store: Store::new(config.memory_bytes),
             limits: Limits { value_bytes: config.value_bytes, ..Limits::default() },
             summary: Summary::default(),
@@ -206,11 +206,11 @@ mod tests {
     use super::*;
     use sojourn_memproto::{parse, Step};
 
-    fn talk(desk: &mut Desk, text: &str) -> String {
+    fn talk(handler: &mut CommandHandler, text: &str) -> String {
         let mut out = Vec::new();
-        let Step::Done { request, used } = parse(text.as_bytes(), &desk.limits) else { panic!("{text}") };
+        let Step::Done { request, used } = parse(text.as_bytes(), &handler.limits) else { panic!("{text}") };
         assert_eq!(used, text.len());
-        assert!(desk.answer(&request, &mut out));
+        assert!(handler.answer(&request, &mut out));
         String::from_utf8(out).unwrap()
     }
 
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_conversation() {
         let config = Config { listen: String::new(), memory_bytes: 1 << 20, value_bytes: 100 };
-        let desk = &mut Desk::new(&config);
+        let handler = &mut CommandHandler::new(&config);
         for (asked, answered) in [
             ("get a\r\n", "END\r\n"),
             ("set a 5 0 2\r\nhi\r\n", "STORED\r\n"),
@@ -251,8 +251,8 @@ mod tests {
             ("get q\r\n", "END\r\n"),
             ("verbosity 1\r\n", "OK\r\n"),
         ] {
-            assert_eq!(talk(desk, asked), answered, "{asked}");
+            assert_eq!(talk(handler, asked), answered, "{asked}");
         }
-        assert!(talk(desk, "stats\r\n").contains("STAT get_hits 5\r\n"));
+        assert!(talk(handler, "stats\r\n").contains("STAT get_hits 5\r\n"));
     }
 }

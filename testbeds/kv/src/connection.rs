@@ -1,108 +1,82 @@
 //! A client: bytes in, requests, bytes out, in the order of the requests.
 
-use std::io::{ErrorKind, Read, Write};
-
 use mio::net::TcpStream;
 use sojourn_memproto::{parse, Step};
+use sojourn_serving::{Budget, Intake, Outbox, Reading};
 
-use crate::answer::Desk;
+use crate::answer::CommandHandler;
 
 /// Answers that a client does not read: above this its requests are left where they are.
 const OUT_MAX_BYTES: usize = 4 << 20;
-const READ_BYTES: usize = 64 * 1024;
 
 pub struct Connection {
     pub stream: TcpStream,
-    input: Vec<u8>,
-    out: Vec<u8>,
-    written: usize,
-    /// Bytes of a refused request that are still to come.
-    skip: usize,
-    /// Nothing is decided before so many bytes are there.
-    need: usize,
+    pub intake: Intake,
+    out: Outbox,
     /// Ends when all is written.
     closing: bool,
 }
 
+/// What is to become of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Its socket has nothing, or takes nothing.
+    Wait,
+    /// Its turn is over, and it has more.
+    Again,
+    End,
+}
+
 impl Connection {
     pub fn new(stream: TcpStream) -> Connection {
-        Connection {
-            stream,
-            input: Vec::new(),
-            out: Vec::new(),
-            written: 0,
-            skip: 0,
-            need: 1,
-            closing: false,
-        }
+        Connection { stream, intake: Intake::new(0), out: Outbox::default(), closing: false }
     }
 
-    /// Reads, answers and writes as far as it goes without waiting; false when the connection is over.
-    pub fn advance(&mut self, desk: &mut Desk, part: &mut [u8]) -> bool {
+    /// Reads, answers and writes as far as it goes without waiting, and as far as its turn does.
+    pub fn advance(&mut self, handler: &mut CommandHandler) -> Next {
+        let mut budget = Budget::default();
         loop {
-            self.process(desk);
-            if !self.flush() || (self.closing && self.out.is_empty()) {
-                return false;
+            let pause = self.process(handler, &mut budget);
+            if self.out.flush(&mut self.stream).is_err() || (self.closing && self.out.is_empty()) {
+                return Next::End;
             }
             // A client that does not take its answers gets no more: it becomes writable when it does.
             if self.closing || self.out.len() > OUT_MAX_BYTES {
-                return true;
+                return Next::Wait;
             }
-            match self.stream.read(part) {
-                Ok(0) => return false,
-                Ok(count) => self.take(&part[..count]),
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return false,
+            let Some(need) = pause else { return Next::Again };
+            self.intake.inbox.make_room(need);
+            match self.intake.read(&mut self.stream, &mut budget, 0) {
+                Ok(Reading::Some) => {}
+                Ok(Reading::Nothing) if self.intake.has_ended() => return Next::End,
+                Ok(Reading::Nothing) => return Next::Wait,
+                Ok(Reading::TurnOver) => return Next::Again,
+                Err(_) => return Next::End,
             }
         }
     }
 
-    fn take(&mut self, bytes: &[u8]) {
-        let skipped = bytes.len().min(self.skip);
-        self.skip -= skipped;
-        self.input.extend_from_slice(&bytes[skipped..]);
-    }
-
-    /// Answers the whole requests that are there.
-    fn process(&mut self, desk: &mut Desk) {
-        let mut used = 0;
-        while !self.closing && self.input.len() - used >= self.need && self.out.len() <= OUT_MAX_BYTES {
-            match parse(&self.input[used..], &desk.limits) {
-                Step::Need(bytes) => self.need = bytes,
-                Step::Done { request, used: bytes } => {
-                    self.closing = !desk.answer(&request, &mut self.out);
-                    (self.need, used) = (1, used + bytes);
+    /// Answers the whole requests that are there: how many bytes the next one has, `None` where the turn is over.
+    fn process(&mut self, handler: &mut CommandHandler, budget: &mut Budget) -> Option<usize> {
+        while !self.closing && self.out.len() <= OUT_MAX_BYTES && !self.intake.data().is_empty() {
+            if !budget.request() {
+                return None;
+            }
+            match parse(self.intake.inbox.data(), &handler.limits) {
+                Step::Need(bytes) => return Some(bytes),
+                Step::Done { request, used } => {
+                    self.closing = !handler.answer(&request, self.out.tail());
+                    self.intake.inbox.consume(used);
                 }
                 Step::Refuse { refusal, skip, silent, close } => {
                     if !silent {
-                        self.out.extend_from_slice(refusal.reply());
+                        self.out.tail().extend_from_slice(refusal.reply());
                     }
-                    let here = skip.min(self.input.len() - used);
-                    (self.need, self.skip, self.closing, used) = (1, skip - here, close, used + here);
+                    self.intake.pass_over(skip);
+                    self.closing = close;
                 }
             }
         }
-        self.input.drain(..used);
+        Some(0)
     }
-
-    /// False where the connection is broken.
-    fn flush(&mut self) -> bool {
-        while self.written < self.out.len() {
-            match self.stream.write(&self.out[self.written..]) {
-                Ok(count) => self.written += count,
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return false,
-            }
-        }
-        self.out.clear();
-        self.written = 0;
-        true
-    }
-}
-
-/// Room to read into, for all connections together.
-pub fn part() -> Vec<u8> {
-    vec![0; READ_BYTES]
 }

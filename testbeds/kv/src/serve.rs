@@ -9,9 +9,10 @@ use std::time::Duration;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
 use serde::Serialize;
+use sojourn_serving::{ReadyList, Slab};
 
-use crate::answer::Desk;
-use crate::connection::{part, Connection};
+use crate::answer::CommandHandler;
+use crate::connection::{Connection, Next};
 use crate::{Config, Summary};
 
 const LISTENER: Token = Token(usize::MAX);
@@ -66,35 +67,46 @@ pub fn serve(
     let mut listener = TcpListener::bind(wanted).map_err(|cause| ServeError::Listen(wanted, cause))?;
     let (mut poll, mut events) = (Poll::new()?, Events::with_capacity(256));
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    let mut desk = Desk::new(config);
-    let mut connections: Vec<Option<Connection>> = Vec::new();
-    let mut room = part();
+    let (mut clients, mut ready_clients) = (Slab::default(), ReadyList::default());
+    let mut handler = CommandHandler::new(config);
     ready(&Ready { address: listener.local_addr()?.to_string(), pid: std::process::id() });
     while !stop.load(Ordering::Relaxed) {
-        match poll.poll(&mut events, Some(Duration::from_secs_f64(STOP_S))) {
+        let patience = if ready_clients.is_empty() { STOP_S } else { 0.0 };
+        match poll.poll(&mut events, Some(Duration::from_secs_f64(patience))) {
             Err(e) if e.kind() != ErrorKind::Interrupted => return Err(e.into()),
             _ => {}
         }
         for event in &events {
             if event.token() == LISTENER {
-                accept(&listener, &poll, &mut connections, &mut desk)?;
-            } else if let Some(slot) = connections.get_mut(event.token().0) {
-                let goes_on = slot.as_mut().is_none_or(|connection| connection.advance(&mut desk, &mut room));
-                if !goes_on {
-                    *slot = None;
-                    desk.open -= 1;
+                accept(&listener, &poll, &mut clients, &mut handler)?;
+                continue;
+            }
+            let index = event.token().0 as u32;
+            if let Some(client) = clients.get(index) {
+                client.intake.event(event.is_read_closed());
+                ready_clients.push(index);
+            }
+        }
+        for _ in 0..ready_clients.len() {
+            let Some(index) = ready_clients.pop() else { break };
+            match clients.get(index).map(|client| client.advance(&mut handler)) {
+                Some(Next::Again) => ready_clients.push(index),
+                Some(Next::End) => {
+                    clients.remove(index);
+                    handler.open -= 1;
                 }
+                Some(Next::Wait) | None => {}
             }
         }
     }
-    Ok(desk.account())
+    Ok(handler.account())
 }
 
 fn accept(
     listener: &TcpListener,
     poll: &Poll,
-    connections: &mut Vec<Option<Connection>>,
-    desk: &mut Desk,
+    clients: &mut Slab<Connection>,
+    handler: &mut CommandHandler,
 ) -> Result<(), ServeError> {
     loop {
         let mut stream = match listener.accept() {
@@ -104,14 +116,11 @@ fn accept(
             Err(_) => return Ok(()),
         };
         stream.set_nodelay(true)?;
-        let slot = connections.iter().position(Option::is_none).unwrap_or(connections.len());
+        let index = clients.reserve();
         let interest = Interest::READABLE | Interest::WRITABLE;
-        poll.registry().register(&mut stream, Token(slot), interest)?;
-        if slot == connections.len() {
-            connections.push(None);
-        }
-        connections[slot] = Some(Connection::new(stream));
-        desk.open += 1;
-        desk.summary.connections += 1;
+        poll.registry().register(&mut stream, Token(index as usize), interest)?;
+        clients.put(index, Connection::new(stream));
+        handler.open += 1;
+        handler.summary.connections += 1;
     }
 }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mio::net::TcpStream;
 
-use super::queue::{Job, JobQueue};
 use super::resume::Resume;
 use crate::gather::ERROR;
 use crate::histograms::Histograms;
@@ -15,7 +14,28 @@ use crate::route::Route;
 use crate::stats::Stats;
 use sojourn_record::clock::now;
 use sojourn_serving::times::record;
-use sojourn_serving::{Charge, Outbox};
+use sojourn_serving::{BoundedQueue, Charge, Outbox};
+
+/// Requests that wait for a worker, each with whose it is.
+pub(super) type JobQueue = BoundedQueue<(Arc<Client>, Job)>;
+
+/// A request with all that a worker needs.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub route: Route,
+    pub received: u64,
+    /// As the servers get it.
+    pub bytes: Vec<u8>,
+    /// The second half of a guarded request.
+    pub then: Vec<u8>,
+}
+
+impl Job {
+    /// Memory that it holds.
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.bytes.capacity() + self.then.capacity()
+    }
+}
 
 /// What a client is owed, in the order of its requests.
 #[derive(Debug)]
@@ -158,9 +178,9 @@ impl Client {
             let size = entry.size();
             let (route, received, bytes) = match entry {
                 Entry::Answer { route, received, bytes } => (route, received, bytes),
-                Entry::Job(job) => match responder.queue.put(self, job) {
+                Entry::Job(job) => match responder.queue.put((Arc::clone(self), job)) {
                     Ok(()) => return state.busy = true,
-                    Err(job) => (job.route, job.received, QUEUE_FULL.to_vec()),
+                    Err((_, job)) => (job.route, job.received, QUEUE_FULL.to_vec()),
                 },
             };
             state.backlog_bytes -= size;

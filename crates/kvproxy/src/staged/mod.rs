@@ -2,7 +2,7 @@
 //!
 //! - `network`  the network thread: accepts, reads, stamps, queues; `requests` a client's bytes to requests in the queue
 //! - `client`   what threads share of a client: requests in their order, answers not yet taken
-//! - `queue`    the bounded queue; `resume` how a client whose requests were left unread is taken up again
+//! - `resume`   how a client whose requests were left unread is taken up again
 //! - `worker`   takes a request, asks servers, answers; `server` its connection to one of them
 //! - `health`   which servers are up; the thread that finds out when one is back
 //!
@@ -12,7 +12,6 @@
 mod client;
 mod health;
 mod network;
-mod queue;
 mod requests;
 mod resume;
 mod server;
@@ -23,9 +22,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 use std::thread::Scope;
 
+use client::JobQueue;
 use health::Health;
 use network::Network;
-use queue::JobQueue;
 use worker::Worker;
 
 use crate::log::Log;

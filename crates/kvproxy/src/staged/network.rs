@@ -10,9 +10,7 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 use sojourn_memproto::Limits;
 
-use super::client::Client;
-use super::queue::JobQueue;
-use super::requests::Pumped;
+use super::client::{Client, JobQueue};
 use super::resume::{Resume, RESUME};
 use crate::acceptor::accept;
 use crate::histograms::Histograms;
@@ -36,6 +34,12 @@ pub(super) struct Connection {
     pub lingers: Option<u64>,
     /// For `intake`.
     pub charge: Charge,
+}
+
+/// Whether a connection is good, and whether it has more to do without an event.
+pub(super) struct Pumped {
+    pub good: bool,
+    pub more: bool,
 }
 
 pub(super) struct Network<'a> {

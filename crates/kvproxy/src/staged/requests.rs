@@ -2,9 +2,8 @@
 
 use sojourn_memproto::{parse, Request, Step};
 
-use super::client::{Entry, Responder};
-use super::network::{Connection, Network};
-use super::queue::Job;
+use super::client::{Entry, Job, Responder};
+use super::network::{Connection, Network, Pumped};
 use crate::limits::{FREE_BYTES, NO_MEMORY, REFUSED};
 use crate::route::{as_set, route, upstream, Route, Target};
 use sojourn_record::clock::now;
@@ -17,12 +16,6 @@ enum Pause {
     TurnOver,
     /// Until answers have left, or for good.
     Stalled,
-}
-
-/// Whether a connection is good, and whether it has more to do without an event.
-pub(super) struct Pumped {
-    pub good: bool,
-    pub more: bool,
 }
 
 impl Network<'_> {

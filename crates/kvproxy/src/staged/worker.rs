@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use sojourn_memproto::{parse, Limits, Reply, ReplyKind, Request, Step};
 
-use super::client::Responder;
+use super::client::{Job, JobQueue, Responder};
 use super::health::Health;
-use super::queue::{Job, JobQueue};
 use super::resume::Resume;
 use super::server::ServerConnection;
 use crate::gather::{rank, Gather, ERROR};
