@@ -7,18 +7,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mio::net::TcpStream;
 use mio::Waker;
 
-use crate::answer::Answer;
-use crate::line::{Job, Line};
+use crate::queue::RequestQueue;
 use crate::refusal::Refusal;
+use crate::response::Response;
 use sojourn_serving::Memory;
 
 /// A buffer above this is given back when it is empty.
 const KEPT: usize = 64 * 1024;
 
+/// A request as it was received.
+#[derive(Debug)]
+pub(crate) struct RawRequest {
+    /// When the event loop had read it, ns.
+    pub received: u64,
+    /// Head, then body.
+    pub bytes: Vec<u8>,
+    pub head: usize,
+}
+
+/// A request and whose it is, in the queue.
+pub(crate) type QueuedRequest = (Arc<Client>, RawRequest);
+
 /// What a client is owed, in the order of its requests.
 #[derive(Debug)]
 pub(crate) enum Entry {
-    Job(Job),
+    Request(RawRequest),
     Refused(Refusal),
 }
 
@@ -26,13 +39,13 @@ pub(crate) enum Entry {
 #[derive(Debug)]
 pub(crate) struct Client {
     pub stream: TcpStream,
-    /// Its place at the dispatcher.
-    pub seat: usize,
-    side: Mutex<Side>,
+    /// Its place at the event loop.
+    pub connection: usize,
+    state: Mutex<ClientState>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Side {
+pub(crate) struct ClientState {
     out: Vec<u8>,
     /// How much of `out` was taken.
     sent: usize,
@@ -47,7 +60,7 @@ pub(crate) struct Side {
     pub last: bool,
     /// All that it sent has been read.
     pub ended: bool,
-    /// The dispatcher reads no further before it is told.
+    /// The event loop reads no further before it is told.
     stalled: bool,
     /// When it last took something, ns.
     pub active: u64,
@@ -62,7 +75,7 @@ pub(crate) struct Served {
     pub refused: Vec<Refusal>,
 }
 
-impl Side {
+impl ClientState {
     pub fn owes(&self) -> usize {
         self.out.len() - self.sent
     }
@@ -76,20 +89,20 @@ impl Side {
         self.backlog.len() >= limits.requests || self.held >= limits.bytes || self.owes() >= limits.bytes
     }
 
-    /// Whether the dispatcher has to look at this client again.
-    fn wakes(&mut self, desk: &Desk) -> bool {
+    /// Whether the event loop has to look at this client again.
+    fn wakes(&mut self, context: &Context) -> bool {
         let wake =
-            self.last || (self.ended && self.is_over()) || (self.stalled && !self.is_full(&desk.limits));
+            self.last || (self.ended && self.is_over()) || (self.stalled && !self.is_full(&context.limits));
         self.stalled &= !wake;
         wake
     }
 
     /// Drops requests that will not be served.
-    pub fn forget(&mut self, desk: &Desk) {
+    pub fn forget(&mut self, context: &Context) {
         for entry in self.backlog.drain(..) {
-            if let Entry::Job(job) = entry {
+            if let Entry::Request(job) = entry {
                 self.held -= job.bytes.len();
-                desk.memory.give(job.bytes.len());
+                context.memory.give(job.bytes.len());
             }
         }
     }
@@ -104,160 +117,167 @@ pub(crate) struct Limits {
 
 /// What all clients share.
 #[derive(Debug)]
-pub(crate) struct Desk {
-    pub line: Line,
+pub(crate) struct Context {
+    pub queue: RequestQueue<QueuedRequest>,
     pub memory: Memory,
     pub limits: Limits,
-    /// Seats that the dispatcher has to look at.
-    seats: Mutex<Vec<usize>>,
+    /// Seats that the event loop has to look at.
+    connections: Mutex<Vec<usize>>,
     waker: Waker,
 }
 
-impl Desk {
-    pub fn new(line: Line, memory: Memory, limits: Limits, waker: Waker) -> Self {
-        Self { line, memory, limits, seats: Mutex::default(), waker }
+impl Context {
+    pub fn new(queue: RequestQueue<QueuedRequest>, memory: Memory, limits: Limits, waker: Waker) -> Self {
+        Self { queue, memory, limits, connections: Mutex::default(), waker }
     }
 
-    fn wake(&self, seat: usize) {
-        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
-        seats.push(seat);
-        if seats.len() == 1 {
-            // Where it fails, the dispatcher looks at its next sweep.
+    fn wake(&self, connection: usize) {
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.push(connection);
+        if connections.len() == 1 {
+            // Where it fails, the event loop looks at its next sweep.
             let _ = self.waker.wake();
         }
     }
 
-    /// The dispatcher looks at what others have for it.
+    /// The event loop looks at what others have for it.
     pub fn wake_loop(&self) {
         let _ = self.waker.wake();
     }
 
     /// Seats to look at, each as often as it was named.
     pub fn woken(&self) -> Vec<usize> {
-        std::mem::take(&mut *self.seats.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.connections.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Client {
-    pub fn new(stream: TcpStream, seat: usize, now: u64) -> Self {
-        Self { stream, seat, side: Mutex::new(Side { active: now, ..Side::default() }) }
+    pub fn new(stream: TcpStream, connection: usize, now: u64) -> Self {
+        Self { stream, connection, state: Mutex::new(ClientState { active: now, ..ClientState::default() }) }
     }
 
-    pub fn side(&self) -> MutexGuard<'_, Side> {
-        self.side.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn state(&self) -> MutexGuard<'_, ClientState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether it has as much under way as it may; if so, `served` and `flush` say when that is over.
-    pub fn is_full(&self, desk: &Desk) -> bool {
-        let mut side = self.side();
-        side.stalled = side.is_full(&desk.limits);
-        side.stalled
+    pub fn is_full(&self, context: &Context) -> bool {
+        let mut state = self.state();
+        state.stalled = state.is_full(&context.limits);
+        state.stalled
     }
 
     /// Adds the next request: queued at once if none is before it. Says how many were refused on the way.
-    pub fn add(self: &Arc<Self>, entry: Entry, desk: &Desk) -> Vec<Refusal> {
-        let mut side = self.side();
-        if let Entry::Job(job) = &entry {
-            side.held += job.bytes.len();
+    pub fn add(self: &Arc<Self>, entry: Entry, context: &Context) -> Vec<Refusal> {
+        let mut state = self.state();
+        if let Entry::Request(job) = &entry {
+            state.held += job.bytes.len();
         }
-        side.backlog.push_back(entry);
-        if side.last {
+        state.backlog.push_back(entry);
+        if state.last {
             // RFC 9112, 9.6: behind the answer that ends the connection no request is processed.
-            side.forget(desk);
+            state.forget(context);
             return Vec::new();
         }
-        if side.busy {
+        if state.busy {
             return Vec::new();
         }
-        self.advance(&mut side, true, desk)
+        self.advance(&mut state, true, context)
     }
 
     /// Hands over the answer to the request that was served, and goes on to the next, for which a worker is woken
     /// with `wake`; without, the caller comes back for it.
-    pub fn served(self: &Arc<Self>, job: Job, bytes: &[u8], last: bool, wake: bool, desk: &Desk) -> Served {
+    pub fn served(
+        self: &Arc<Self>,
+        job: RawRequest,
+        bytes: &[u8],
+        last: bool,
+        wake: bool,
+        context: &Context,
+    ) -> Served {
         let (gone, owes) = {
-            let side = self.side();
-            (side.gone, side.owes() > 0)
+            let state = self.state();
+            (state.gone, state.owes() > 0)
         };
-        // Nobody else writes while it is busy; the dispatcher, which has its next request at once, is not kept waiting.
+        // Nobody else writes while it is busy; the event loop, which has its next request at once, is not kept waiting.
         let sent = if gone || owes { 0 } else { some(&self.stream, bytes).unwrap_or(bytes.len()) };
-        let mut side = self.side();
-        side.busy = false;
-        side.held -= job.bytes.len();
-        desk.memory.give(job.bytes.len());
+        let mut state = self.state();
+        state.busy = false;
+        state.held -= job.bytes.len();
+        context.memory.give(job.bytes.len());
         if sent < bytes.len() && !gone {
             // Once more: that there is room was perhaps said before it was known that there is a rest.
-            self.write(&mut side, &bytes[sent..]);
+            self.write(&mut state, &bytes[sent..]);
         }
-        side.last |= last;
+        state.last |= last;
         let mut refused = Vec::new();
         if last {
-            side.forget(desk);
+            state.forget(context);
         } else {
-            refused = self.advance(&mut side, wake, desk);
+            refused = self.advance(&mut state, wake, context);
         }
-        if side.wakes(desk) {
-            desk.wake(self.seat);
+        if state.wakes(context) {
+            context.wake(self.connection);
         }
         Served { gone, refused }
     }
 
     /// Answers what needs no worker, and puts the next request into the queue.
-    fn advance(self: &Arc<Self>, side: &mut Side, wake: bool, desk: &Desk) -> Vec<Refusal> {
+    fn advance(self: &Arc<Self>, state: &mut ClientState, wake: bool, context: &Context) -> Vec<Refusal> {
         let mut refused = Vec::new();
-        while let Some(entry) = side.backlog.pop_front() {
+        while let Some(entry) = state.backlog.pop_front() {
             let refusal = match entry {
                 Entry::Refused(refusal) => refusal,
-                Entry::Job(job) => match desk.line.put(self, job, wake) {
+                Entry::Request(job) => match context.queue.push((Arc::clone(self), job), wake) {
                     Ok(()) => {
-                        side.busy = true;
+                        state.busy = true;
                         break;
                     }
-                    Err(job) => {
-                        side.held -= job.bytes.len();
-                        desk.memory.give(job.bytes.len());
+                    Err((_, job)) => {
+                        state.held -= job.bytes.len();
+                        context.memory.give(job.bytes.len());
                         Refusal::Full
                     }
                 },
             };
             refused.push(refusal);
             let mut bytes = Vec::new();
-            Answer::Refused(refusal).compose(refusal.closes(), &mut bytes);
-            self.write(side, &bytes);
+            Response::Refused(refusal).compose(refusal.closes(), &mut bytes);
+            self.write(state, &bytes);
             if refusal.closes() {
-                side.last = true;
-                side.forget(desk);
+                state.last = true;
+                state.forget(context);
                 break;
             }
         }
         refused
     }
 
-    /// Writes as much as the socket takes, and keeps the rest. An error shows at the dispatcher, which reads.
-    pub fn write(&self, side: &mut Side, bytes: &[u8]) {
-        if side.owes() > 0 {
-            return side.out.extend_from_slice(bytes);
+    /// Writes as much as the socket takes, and keeps the rest. An error shows at the event loop, which reads.
+    pub fn write(&self, state: &mut ClientState, bytes: &[u8]) {
+        if state.owes() > 0 {
+            return state.out.extend_from_slice(bytes);
         }
         let sent = some(&self.stream, bytes).unwrap_or(bytes.len());
-        side.out.extend_from_slice(&bytes[sent..]);
+        state.out.extend_from_slice(&bytes[sent..]);
     }
 
-    /// Writes what was kept; whether the dispatcher may read on.
-    pub fn flush(&self, desk: &Desk, now: u64) -> io::Result<bool> {
-        let mut side = self.side();
-        if side.owes() > 0 {
-            let sent = some(&self.stream, &side.out[side.sent..])?;
-            side.sent += sent;
+    /// Writes what was kept; whether the event loop may read on.
+    pub fn flush(&self, context: &Context, now: u64) -> io::Result<bool> {
+        let mut state = self.state();
+        if state.owes() > 0 {
+            let sent = some(&self.stream, &state.out[state.sent..])?;
+            state.sent += sent;
             if sent > 0 {
-                side.active = now;
+                state.active = now;
             }
-            if side.owes() == 0 {
-                side.sent = 0;
-                side.out.clear();
-                side.out.shrink_to(KEPT);
+            if state.owes() == 0 {
+                state.sent = 0;
+                state.out.clear();
+                state.out.shrink_to(KEPT);
             }
         }
-        Ok(side.wakes(desk))
+        Ok(state.wakes(context))
     }
 }
 

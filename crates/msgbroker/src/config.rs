@@ -44,7 +44,7 @@ pub struct Config {
     pub queue: usize,
     pub clients: usize,
     pub message_bytes: usize,
-    /// Requests of all clients together.
+    /// Requests of all clients execute_many.
     pub memory_bytes: usize,
     /// A client that is silent, or takes nothing, for so long is disconnected.
     pub idle_s: f64,
@@ -53,12 +53,12 @@ pub struct Config {
     pub durability: Durability,
     /// A take that is not acknowledged for so long is undone; without it a take is final.
     pub redelivery_s: Option<f64>,
-    /// Requests that wait together share a statement and a commit.
+    /// Requests that wait execute_many share a statement and a commit.
     pub batch: bool,
     /// `batch`: requests in one at most.
     pub batch_most: usize,
     /// `batch`: so many at a time; while they are under way, the next one gathers.
-    pub batch_lanes: usize,
+    pub batch_concurrency: usize,
     /// What clients have to know.
     #[serde(skip_serializing)]
     pub token: Option<String>,
@@ -87,7 +87,7 @@ impl Default for Config {
             redelivery_s: None,
             batch: false,
             batch_most: 256,
-            batch_lanes: 4,
+            batch_concurrency: 4,
             token: None,
             log: None,
             period_s: 0.1,
@@ -115,7 +115,7 @@ impl Config {
         within("timeout_s", self.timeout_s, 0.01, 3600.0)?;
         within("redelivery_s", self.redelivery_s.unwrap_or(1.0), 0.1, 1e6)?;
         within("batch_most", self.batch_most as f64, 1.0, 4096.0)?;
-        within("batch_lanes", self.batch_lanes as f64, 1.0, 1024.0)?;
+        within("batch_concurrency", self.batch_concurrency as f64, 1.0, 1024.0)?;
         within("period_s", self.period_s, 0.01, 3600.0)?;
         let printable = |token: &String| !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic());
         if self.token.as_ref().is_some_and(|token| !printable(token)) {

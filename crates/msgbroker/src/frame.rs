@@ -1,4 +1,4 @@
-//! Where a request ends: the dispatcher's only look at the bytes. What they say, the worker reads.
+//! Where a request ends: the event loop's only look at the bytes. What they say, the worker reads.
 
 use memchr::{memchr, memchr2, memmem};
 

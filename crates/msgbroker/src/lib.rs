@@ -1,43 +1,43 @@
 //! A message-passing service: named queues over HTTP/1.1, kept in PostgreSQL.
 //!
 //! A request goes this way:
-//! - `dispatcher` the one thread that waits for all clients; `reading` their bytes; `frame` where a request ends
-//! - `line`       the bounded queue
-//! - `sessions`   the database's sessions in the dispatcher's poll; or, in the threaded design:
-//! - `worker`     takes a request; `batch`: takes all that wait
-//! - `request`    a head as an `operation`; `text` names and percent-encoding; `refusal` what is not done, and why
-//! - `database`   the pool of connections, statements, tables, what has to be done beside
-//! - `outcome`    what came of a request; `answer` the response; `client` its way back, in the order of the requests
+//! - `event_loop` the one thread that waits for all clients; `connection` their bytes; `frame` where a request ends
+//! - `queue`      bounded, first come first served
+//! - `sessions`   the database's sessions in the same loop; or, in the threaded design:
+//! - `worker`     a thread that takes a request; `batch`: one that takes all that wait
+//! - `request`    a head as an `operation`; `names` and percent-encoding; `refusal` what is not done, and why
+//! - `database`   the pool of sessions, statements, tables, maintenance
+//! - `outcome`    what came of a request; `response` in bytes; `client` its way back, in the order of the requests
 //!
-//! Beside it: `book` (what was done, and how long it took), `log`, `metrics` (OpenMetrics), `summary`, `shared` (what all
-//! threads see), `serve` (opens, watches the clock, closes). What it has in common with other services is in
-//! `sojourn_serving`.
+//! Beside it: `stats` (what was done, and how long it took), `record_log`, `metrics` (OpenMetrics), `summary`, `shared`
+//! (what all threads see), `serve` (opens, watches the clock, closes). What it has in common with other services is in
+//! `sojourn_serving`. No module uses one that uses it.
 #![forbid(unsafe_code)]
 
-mod answer;
 mod batch;
-mod book;
 mod client;
 mod config;
+mod connection;
 mod database;
-mod dispatcher;
 mod error;
+mod event_loop;
+#[cfg(test)]
+mod fake_postgres;
 mod frame;
-mod line;
-mod log;
 mod metrics;
+mod names;
 mod operation;
 mod outcome;
-mod reading;
+mod queue;
+mod record_log;
 mod refusal;
 mod request;
+mod response;
 mod serve;
 mod sessions;
 mod shared;
-#[cfg(test)]
-mod stand_in;
+mod stats;
 mod summary;
-mod text;
 mod worker;
 
 pub use config::{Config, Design, Durability};

@@ -3,9 +3,9 @@
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::book::{process_cpu_s, Page, PHASES};
 use crate::operation::KINDS;
 use crate::shared::Shared;
+use crate::stats::{process_cpu_s, Snapshot, PHASES};
 use sojourn_record::clock::s;
 use sojourn_serving::times::UNIT_NS;
 use sojourn_serving::{Text, Told};
@@ -22,27 +22,27 @@ pub(crate) fn answer(listener: &TcpListener, shared: &Shared<'_>) {
 
 /// OpenMetrics 1.0 text.
 fn text(shared: &Shared<'_>) -> String {
-    let (mut text, page) = (Text::new("messages"), shared.book.page());
+    let (mut text, page) = (Text::new("messages"), shared.stats.snapshot());
     let load = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
-    let (gate, pool, keeper) = (&shared.gate, &shared.pool, &shared.keeper);
+    let (counters, pool, maintenance) = (&shared.counters, &shared.pool, &shared.maintenance);
     let (in_use, waiting) = pool.occupancy();
     let cpu_s = process_cpu_s() + page.cpu_s.values().sum::<f64>();
     for (name, value) in [
-        ("arrivals", load(&gate.arrivals)),
+        ("arrivals", load(&counters.arrivals)),
         ("abandoned", page.abandoned as f64),
-        ("clients_accepted", load(&gate.accepted)),
-        ("clients_refused", load(&gate.turned_away)),
+        ("clients_accepted", load(&counters.accepted)),
+        ("clients_refused", load(&counters.turned_away)),
         ("database_sessions", load(&pool.opened)),
         ("database_sessions_lost", load(&pool.lost)),
-        ("redelivered", load(&keeper.given_back)),
-        ("vacuums", load(&keeper.vacuums)),
+        ("redelivered", load(&maintenance.returned)),
+        ("vacuums", load(&maintenance.vacuums)),
         ("cpu_seconds", cpu_s),
     ] {
         text.counter(name, value);
     }
     for (name, value) in [
-        ("clients", gate.clients.load(Ordering::Relaxed)),
-        ("queue_length", shared.desk.line.len()),
+        ("clients", counters.clients.load(Ordering::Relaxed)),
+        ("queue_length", shared.context.queue.len()),
         ("busy_workers", shared.busy.load(Ordering::Relaxed)),
         ("connections", pool.size()),
         ("connections_in_use", in_use),
@@ -57,7 +57,7 @@ fn text(shared: &Shared<'_>) -> String {
     text.end()
 }
 
-fn histograms(page: &Page, text: &mut Text) {
+fn histograms(page: &Snapshot, text: &mut Text) {
     text.histograms("phase_seconds");
     for (index, name) in PHASES.iter().enumerate() {
         let histogram = &page.histograms[index];

@@ -1,4 +1,4 @@
-//! What clients can ask for, whatever they say it in.
+//! What clients can statement for, whatever they say it in.
 
 use std::borrow::Cow;
 

@@ -2,14 +2,14 @@
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use crate::answer::Answer;
-use crate::book::{Done, Stamps};
+use crate::client::QueuedRequest;
 use crate::database::Reply;
-use crate::line::Waiting;
 use crate::operation::{Kind, Operation};
 use crate::refusal::Refusal;
-use crate::request::{parse, Denied, Request};
+use crate::request::{parse, Rejection, Request};
+use crate::response::Response;
 use crate::shared::Shared;
+use crate::stats::{Completion, Timestamps};
 use sojourn_record::clock::now;
 use sojourn_serving::{log, Level};
 
@@ -18,7 +18,7 @@ const KEPT: usize = 256 * 1024;
 
 /// What came of a request, before it is told.
 pub(crate) struct Outcome {
-    pub answer: Answer,
+    pub answer: Response,
     pub kind: Kind,
     /// Of the message put.
     pub bytes: usize,
@@ -26,8 +26,8 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub fn refused(Denied { refusal, close }: Denied) -> Self {
-        Self { answer: Answer::Refused(refusal), kind: Kind::Refused, bytes: 0, close }
+    pub fn refused(Rejection { refusal, close }: Rejection) -> Self {
+        Self { answer: Response::Refused(refusal), kind: Kind::Refused, bytes: 0, close }
     }
 
     /// Of a request whose worker panicked.
@@ -35,36 +35,44 @@ impl Outcome {
         Self::refused(Refusal::Failed.into())
     }
 
-    pub fn new(answer: Answer, request: &Request<'_>) -> Self {
+    pub fn new(answer: Response, request: &Request<'_>) -> Self {
         Self::of(answer, request.operation.kind(), put_bytes(&request.operation), request.close)
     }
 
     /// As `new`, where the request is there no more.
-    pub fn of(answer: Answer, kind: Kind, bytes: usize, close: bool) -> Self {
-        let empty = kind == Kind::Take && answer == Answer::Done(Reply::Empty);
+    pub fn of(answer: Response, kind: Kind, bytes: usize, close: bool) -> Self {
+        let empty = kind == Kind::Take && answer == Response::Reply(Reply::Empty);
         Self { answer, kind: if empty { Kind::Empty } else { kind }, bytes, close }
     }
 
     /// Answers the client, which was served by a thread or session of this number in a batch of this size. `bytes` is a
     /// buffer.
-    pub fn tell(
+    pub fn respond(
         self,
         shared: &Shared<'_>,
-        (client, job): Waiting,
-        mut stamps: Stamps,
+        (client, job): QueuedRequest,
+        mut timestamps: Timestamps,
         (worker, batch): (u16, u16),
         out: &mut Vec<u8>,
-    ) -> Done {
+    ) -> Completion {
         let Self { answer, kind, bytes, close } = self;
         out.clear();
         answer.compose(close, out);
-        let served = client.served(job, out, close, batch > 1, &shared.desk);
+        let served = client.served(job, out, close, batch > 1, &shared.context);
         shared.refused(&served.refused);
         out.shrink_to(KEPT);
-        stamps.done = now();
+        timestamps.done = now();
         let bytes =
-            if let Answer::Done(Reply::Message(message)) = &answer { message.body.len() } else { bytes };
-        Done { stamps, kind, status: answer.status(), bytes: bytes as u32, worker, batch, gone: served.gone }
+            if let Response::Reply(Reply::Message(message)) = &answer { message.body.len() } else { bytes };
+        Completion {
+            timestamps,
+            kind,
+            status: answer.status(),
+            bytes: bytes as u32,
+            worker,
+            batch,
+            gone: served.gone,
+        }
     }
 }
 
@@ -88,9 +96,9 @@ pub(crate) fn unless_it_panics<T>(act: impl FnOnce() -> T) -> Option<T> {
 }
 
 /// What was received as a request.
-pub(crate) fn parsed<'b>(shared: &Shared<'_>, (_, job): &'b Waiting) -> Result<Request<'b>, Denied> {
+pub(crate) fn parsed<'b>(shared: &Shared<'_>, (_, job): &'b QueuedRequest) -> Result<Request<'b>, Rejection> {
     let (head, body) = job.bytes.split_at(job.head);
     #[cfg(test)]
-    assert!(!head.starts_with(b"GET /panic "), "as the test asks");
+    assert!(!head.starts_with(b"GET /panic "), "as the test statements");
     parse(head, body, shared.config.token.as_deref())
 }

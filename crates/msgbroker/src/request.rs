@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::names::{decode, name};
 use crate::operation::Operation;
 use crate::refusal::Refusal;
-use crate::text::{decode, name};
 
 const HEADERS: usize = 64;
 
@@ -18,19 +18,23 @@ pub(crate) struct Request<'a> {
 
 /// Why a request is not carried out, and whether the connection ends after the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Denied {
+pub(crate) struct Rejection {
     pub refusal: Refusal,
     pub close: bool,
 }
 
-impl From<Refusal> for Denied {
+impl From<Refusal> for Rejection {
     fn from(refusal: Refusal) -> Self {
         Self { refusal, close: refusal.closes() }
     }
 }
 
 /// Reads a head that `frame` has found, with its body. `token` is what a client must know.
-pub(crate) fn parse<'a>(head: &'a [u8], body: &'a [u8], token: Option<&str>) -> Result<Request<'a>, Denied> {
+pub(crate) fn parse<'a>(
+    head: &'a [u8],
+    body: &'a [u8],
+    token: Option<&str>,
+) -> Result<Request<'a>, Rejection> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut found = httparse::Request::new(&mut headers);
     match found.parse(head) {
@@ -46,7 +50,7 @@ pub(crate) fn parse<'a>(head: &'a [u8], body: &'a [u8], token: Option<&str>) -> 
     let close = connection(headers, b"close") || (minor == 0 && !connection(headers, b"keep-alive"));
     match allowed(headers, token).and_then(|told| operation(method, target, &told, body)) {
         Ok(operation) => Ok(Request { operation, close }),
-        Err(refusal) => Err(Denied { refusal, close: close || refusal.closes() }),
+        Err(refusal) => Err(Rejection { refusal, close: close || refusal.closes() }),
     }
 }
 

@@ -6,13 +6,14 @@ use std::thread::{Scope, ScopedJoinHandle};
 use mio::{Poll, Waker};
 use serde::Serialize;
 
-use crate::client::{Desk, Limits};
-use crate::database::{prepare, About, Fault, Link, Pool, Target};
-use crate::dispatcher::{Dispatcher, WAKE};
+use crate::batch::BatchWorker;
+use crate::client::{Context, Limits};
+use crate::connection::FREE;
+use crate::database::{prepare, About, ConnInfo, Fault, Pool, Session};
+use crate::event_loop::{EventLoop, WAKE};
 use crate::frame::HEAD_BYTES;
-use crate::line::Line;
-use crate::log::Log;
-use crate::reading::FREE;
+use crate::queue::RequestQueue;
+use crate::record_log::RecordLog;
 use crate::shared::Shared;
 use crate::summary::{summary, Summary};
 use crate::worker::Worker;
@@ -43,13 +44,13 @@ pub fn serve(
     ready: &mut dyn FnMut(&Ready),
 ) -> Result<Summary, ServeError> {
     config.check()?;
-    let target = Target::new(config)?;
-    let about = prepare(&target)?;
+    let conninfo = ConnInfo::new(config)?;
+    let about = prepare(&conninfo)?;
     let (listener, address) = listen(&config.listen)?;
     let metrics = config.metrics.as_deref().map(listen).transpose()?;
     let poll = Poll::new().map_err(system("epoll"))?;
-    let shared = shared(config, &target, &poll)?;
-    let create = |path: &String| Log::create(path, config, &about);
+    let shared = shared(config, &conninfo, &poll)?;
+    let create = |path: &String| RecordLog::create(path, config, &about);
     let log = config.log.as_ref().map(create).transpose()?;
     let told = Ready {
         address: address.to_string(),
@@ -57,11 +58,11 @@ pub fn serve(
         pid: std::process::id(),
         database: about.clone(),
     };
-    let links = open_sessions(&shared)?;
-    let dispatcher = Dispatcher::new(&shared, poll, listener, links)?;
+    let opened = open_sessions(&shared)?;
+    let event_loop = EventLoop::new(&shared, poll, listener, opened)?;
     let begun = now();
     std::thread::scope(|scope| {
-        let threads = Threads::start(scope, &shared, &target, dispatcher);
+        let threads = Threads::start(scope, &shared, &conninfo, event_loop);
         let served = threads.and_then(|threads| {
             if let Some((listener, _)) = &metrics {
                 let shared = &shared;
@@ -75,36 +76,37 @@ pub fn serve(
         });
         // Whatever went wrong, no thread waits for ever.
         shared.stop();
-        shared.desk.line.close();
-        shared.keeper.cut();
+        shared.context.queue.close();
+        shared.maintenance.cut();
         served
     })?;
     Ok(summary(&shared, s(now() - begun), about))
 }
 
-fn shared<'a>(config: &'a Config, target: &Target, poll: &Poll) -> Result<Shared<'a>, ServeError> {
+fn shared<'a>(config: &'a Config, conninfo: &ConnInfo, poll: &Poll) -> Result<Shared<'a>, ServeError> {
     let waker = Waker::new(poll.registry(), WAKE).map_err(system("epoll"))?;
-    let pool = Pool::new(target.clone(), config.connections);
-    let lanes = if config.batch { config.batch_lanes.min(config.connections) } else { usize::MAX };
-    let line = Line::new(config.queue, lanes);
+    let pool = Pool::new(conninfo.clone(), config.connections);
+    let concurrency =
+        if config.batch { config.batch_concurrency.min(config.connections) } else { usize::MAX };
+    let queue = RequestQueue::new(config.queue, concurrency);
     // Two whole requests, so that one can be read while the other is served.
     let limits = Limits { requests: PIPELINE, bytes: 2 * (HEAD_BYTES + config.message_bytes) };
-    let desk = Desk::new(line, Memory::new(config.memory_bytes, FREE), limits, waker);
-    Ok(Shared::new(config, desk, pool))
+    let context = Context::new(queue, Memory::new(config.memory_bytes, FREE), limits, waker);
+    Ok(Shared::new(config, context, pool))
 }
 
-/// All of them, for the service does not begin without its database; for the dispatcher, or in the pool for workers.
-fn open_sessions(shared: &Shared<'_>) -> Result<Option<Vec<Link>>, ServeError> {
+/// All of them, for the service does not begin without its database; for the event loop, or in the pool for workers.
+fn open_sessions(shared: &Shared<'_>) -> Result<Option<Vec<Session>>, ServeError> {
     let failed = |fault: Fault| ServeError::Database { what: fault.text(), remedy: fault.remedy() };
     if shared.config.is_threaded() {
         return shared.pool.fill().map_err(failed).map(|()| None);
     }
-    let links = (0..shared.config.connections).map(|_| shared.pool.open());
-    links.collect::<Result<_, _>>().map_err(failed).map(Some)
+    let opened = (0..shared.config.connections).map(|_| shared.pool.open());
+    opened.collect::<Result<_, _>>().map_err(failed).map(Some)
 }
 
 struct Threads<'scope> {
-    dispatcher: ScopedJoinHandle<'scope, Result<(), ServeError>>,
+    event_loop: ScopedJoinHandle<'scope, Result<(), ServeError>>,
     /// Workers, and those beside; each with its name.
     others: Vec<(String, ScopedJoinHandle<'scope, ()>)>,
 }
@@ -113,8 +115,8 @@ impl<'scope> Threads<'scope> {
     fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         shared: &'scope Shared<'scope>,
-        target: &'scope Target,
-        dispatcher: Dispatcher<'scope>,
+        conninfo: &'scope ConnInfo,
+        event_loop: EventLoop<'scope>,
     ) -> Result<Self, ServeError> {
         let mut others = Vec::new();
         let mut start = |name: String, run: Box<dyn FnOnce() + Send + 'scope>| {
@@ -123,45 +125,48 @@ impl<'scope> Threads<'scope> {
         };
         let workers = if shared.config.is_threaded() { shared.config.workers } else { 0 };
         for me in 0..workers {
-            let worker = Worker::new(shared, me);
             let run = move || {
-                sojourn_spin::wait_for_a_turn();
-                worker.run();
+                sojourn_spin::set_batch_scheduling();
+                if shared.config.batch {
+                    BatchWorker::new(shared, me).run();
+                } else {
+                    Worker::new(shared, me).run();
+                }
             };
             start(format!("msg-worker-{me}"), Box::new(run))?;
         }
         if workers == 0 {
-            let told = || shared.desk.wake_loop();
+            let told = || shared.context.wake_loop();
             let run = move || shared.connector.run(&shared.pool, shared.halt.flag(), &told);
             start("msg-connector".into(), Box::new(run))?;
         }
-        let keeper = move || {
+        let maintenance = move || {
             let (pool, redelivery_s) = (&shared.pool, shared.config.redelivery_s);
-            shared.keeper.run(target, pool, redelivery_s, shared.halt.flag());
-            shared.book.thread_ends("msg-keeper".into());
+            shared.maintenance.run(conninfo, pool, redelivery_s, shared.halt.flag());
+            shared.stats.thread_ends("msg-maintenance".into());
         };
-        start("msg-keeper".into(), Box::new(keeper))?;
-        let dispatcher = spawn(scope, "msg-dispatcher".into(), move || {
-            sojourn_spin::wait_for_a_turn();
-            let ended = dispatcher.run();
-            shared.book.thread_ends("msg-dispatcher".into());
+        start("msg-maintenance".into(), Box::new(maintenance))?;
+        let event_loop = spawn(scope, "msg-dispatcher".into(), move || {
+            sojourn_spin::set_batch_scheduling();
+            let ended = event_loop.run();
+            shared.stats.thread_ends("msg-dispatcher".into());
             ended
         })?;
-        Ok(Self { dispatcher, others })
+        Ok(Self { event_loop, others })
     }
 
     /// A thread that has ended before the service halts.
     fn ended(&self) -> Option<&str> {
         let others = self.others.iter().map(|(name, thread)| (name.as_str(), thread.is_finished()));
-        let mut all = others.chain([("msg-dispatcher", self.dispatcher.is_finished())]);
+        let mut all = others.chain([("msg-dispatcher", self.event_loop.is_finished())]);
         all.find_map(|(name, ended)| ended.then_some(name))
     }
 
-    /// Waits for all of them; whatever the dispatcher has left is not served.
+    /// Waits for all of them; whatever the event loop has left is not served.
     fn join(self, shared: &Shared<'_>) -> Result<(), ServeError> {
         let panicked = |name: String| ServeError::Thread { name };
-        let mut ended = self.dispatcher.join().unwrap_or_else(|_| Err(panicked("msg-dispatcher".into())));
-        shared.desk.line.close();
+        let mut ended = self.event_loop.join().unwrap_or_else(|_| Err(panicked("msg-dispatcher".into())));
+        shared.context.queue.close();
         for (name, thread) in self.others {
             if thread.join().is_err() {
                 ended = ended.and(Err(panicked(name)));
@@ -176,8 +181,8 @@ fn watch(
     shared: &Shared<'_>,
     stop: &AtomicBool,
     threads: &Threads<'_>,
-    mut log: Option<Log>,
-) -> Result<Option<Log>, ServeError> {
+    mut log: Option<RecordLog>,
+) -> Result<Option<RecordLog>, ServeError> {
     let period = ns(shared.config.period_s);
     let mut due = now() + period;
     while !stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! The event-driven design: the database's sessions in the dispatcher's poll. A request is parsed, given a session and sent;
+//! The event-driven design: the database's sessions in the event loop's poll. A request is parsed, given a session and sent;
 //! the loop goes on, and answers when the database is ready for the next.
 
 use std::sync::atomic::Ordering;
@@ -7,14 +7,14 @@ use mio::event::Event;
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 
-use crate::answer::Answer;
-use crate::book::Stamps;
-use crate::database::{with_statement, Effect, Fault, Link, Reply, Row};
-use crate::line::Waiting;
+use crate::client::QueuedRequest;
+use crate::database::{with_statement, Effect, Fault, Reply, Row, Session};
 use crate::operation::Kind;
 use crate::outcome::{parsed, put_bytes, unless_it_panics, Outcome};
 use crate::refusal::Refusal;
+use crate::response::Response;
 use crate::shared::Shared;
+use crate::stats::Timestamps;
 use crate::ServeError;
 use sojourn_record::clock::{now, ns};
 use sojourn_serving::system;
@@ -25,9 +25,9 @@ pub(crate) const FIRST: usize = 1 << 32;
 const GRACE: u64 = 500_000_000;
 
 /// A request whose answer the database owes.
-struct UnderWay {
-    waiting: Waiting,
-    stamps: Stamps,
+struct InFlight {
+    waiting: QueuedRequest,
+    timestamps: Timestamps,
     kind: Kind,
     /// Of the message put.
     bytes: usize,
@@ -38,16 +38,16 @@ struct UnderWay {
 /// A place for a session, which is being opened where there is none.
 #[derive(Default)]
 struct Slot {
-    link: Option<Link>,
-    under_way: Option<UnderWay>,
+    session: Option<Session>,
+    in_flight: Option<InFlight>,
 }
 
 /// What became of a request that was to be sent.
 enum Sent {
-    UnderWay(UnderWay),
-    Answered(Waiting, Outcome, Stamps),
+    InFlight(InFlight),
+    Answered(QueuedRequest, Outcome, Timestamps),
     /// The session was over before: another may be tried.
-    Unsent(Waiting, Fault),
+    Unsent(QueuedRequest, Fault),
 }
 
 pub(crate) struct Sessions<'a> {
@@ -64,21 +64,20 @@ pub(crate) struct Sessions<'a> {
 
 impl<'a> Sessions<'a> {
     /// With all sessions open.
-    pub fn new(shared: &'a Shared<'a>, registry: Registry, links: Vec<Link>) -> Result<Self, ServeError> {
-        let slots = links.iter().map(|_| Slot::default()).collect();
+    pub fn new(shared: &'a Shared<'a>, registry: Registry, opened: Vec<Session>) -> Result<Self, ServeError> {
+        let slots = opened.iter().map(|_| Slot::default()).collect();
         let (free, open, out) = (Vec::new(), 0, Vec::new());
         let mut sessions = Self { shared, registry, slots, free, open, moved: now(), out };
-        for (place, link) in links.into_iter().enumerate() {
-            sessions.add(place, link).map_err(system("epoll"))?;
+        for (place, session) in opened.into_iter().enumerate() {
+            sessions.add(place, session).map_err(system("epoll"))?;
         }
         Ok(sessions)
     }
 
-    fn add(&mut self, place: usize, link: Link) -> std::io::Result<()> {
-        let fd = link.unblock()?;
-        let both = Interest::READABLE | Interest::WRITABLE;
-        self.registry.register(&mut SourceFd(&fd), Token(FIRST + place), both)?;
-        self.slots[place].link = Some(link);
+    fn add(&mut self, place: usize, session: Session) -> std::io::Result<()> {
+        let fd = session.unblock()?;
+        self.registry.register(&mut SourceFd(&fd), Token(FIRST + place), Interest::READABLE)?;
+        self.slots[place].session = Some(session);
         self.free.push(place);
         self.open += 1;
         Ok(())
@@ -86,8 +85,8 @@ impl<'a> Sessions<'a> {
 
     /// Takes in sessions that were opened, and serves those who waited; or refuses them where none can be had.
     pub fn adopt(&mut self) {
-        for (place, link) in self.shared.connector.opened() {
-            if self.add(place, link).is_err() {
+        for (place, session) in self.shared.connector.opened() {
+            if self.add(place, session).is_err() {
                 self.shared.connector.want(place);
             }
         }
@@ -97,12 +96,12 @@ impl<'a> Sessions<'a> {
     /// Sends what waits, as far as sessions are free.
     pub fn serve(&mut self) {
         if self.open == 0 && !self.shared.pool.health.is_up() {
-            while let Some(waiting) = self.shared.desk.line.try_take() {
+            while let Some(waiting) = self.shared.context.queue.try_pop() {
                 self.refuse(waiting, Refusal::Away);
             }
         }
         while let Some(place) = self.free.last().copied() {
-            let Some(waiting) = self.shared.desk.line.try_take() else {
+            let Some(waiting) = self.shared.context.queue.try_pop() else {
                 self.moved = now();
                 return;
             };
@@ -111,16 +110,20 @@ impl<'a> Sessions<'a> {
     }
 
     /// Gives a request to a free session, to another one where that is over.
-    fn give(&mut self, place: usize, waiting: Waiting) {
-        let Some(link) = &mut self.slots[place].link else { return };
-        match send(self.shared, link, waiting) {
-            Sent::UnderWay(under_way) => {
-                self.moved = under_way.stamps.connected;
-                self.slots[place].under_way = Some(under_way);
+    fn give(&mut self, place: usize, waiting: QueuedRequest) {
+        let Some(session) = &mut self.slots[place].session else { return };
+        match send(self.shared, session, waiting) {
+            Sent::InFlight(in_flight) => {
+                self.moved = in_flight.timestamps.connected;
+                let rest = session.has_more();
+                self.slots[place].in_flight = Some(in_flight);
                 self.free.pop();
+                if rest {
+                    self.watch(place, Interest::READABLE | Interest::WRITABLE);
+                }
                 self.shared.pool.in_use.fetch_add(1, Ordering::Relaxed);
             }
-            Sent::Answered(waiting, outcome, stamps) => self.tell(place, waiting, outcome, stamps),
+            Sent::Answered(waiting, outcome, timestamps) => self.respond(place, waiting, outcome, timestamps),
             Sent::Unsent(waiting, fault) => {
                 self.lose(place, &fault);
                 match self.free.last().copied() {
@@ -131,79 +134,105 @@ impl<'a> Sessions<'a> {
         }
     }
 
+    /// Room to write is asked for only while something has to be written: a Unix socket tells of it each time that the
+    /// database has read something, which would wake this thread for nothing.
+    fn watch(&mut self, place: usize, what: Interest) {
+        let Some(session) = &self.slots[place].session else { return };
+        let watched = session.fd();
+        if let Err(error) = self.registry.reregister(&mut SourceFd(&watched), Token(FIRST + place), what) {
+            self.lose(place, &Fault::new(Effect::Unknown, error));
+        }
+    }
+
     pub fn on_event(&mut self, event: &Event) {
         let place = event.token().0 - FIRST;
-        let Some(Slot { link: Some(link), under_way }) = self.slots.get_mut(place) else { return };
+        let Some(Slot { session: Some(session), in_flight }) = self.slots.get_mut(place) else { return };
+        let had_more = session.has_more();
         let mut spare = Vec::new();
-        let rows = under_way.as_mut().map_or(&mut spare, |under_way| &mut under_way.rows);
-        let received = link.flush().and_then(|()| link.receive(&mut |row| rows.extend(row)));
+        let rows = in_flight.as_mut().map_or(&mut spare, |in_flight| &mut in_flight.rows);
+        let received = session.flush().and_then(|()| session.receive(&mut |row| rows.extend(row)));
+        if had_more && !session.has_more() {
+            self.watch(place, Interest::READABLE);
+        }
         match received {
-            Ok(ready) => {
-                if ready {
-                    self.finish(place, None);
-                }
-                if event.is_read_closed() {
-                    self.lose(place, &Fault::new(Effect::Unknown, "it was closed"));
+            Ok(ready) if event.is_read_closed() => {
+                // The last answer was whole; nothing is sent behind it.
+                let answered = if ready { self.slots[place].in_flight.take() } else { None };
+                self.lose(place, &Fault::new(Effect::Unknown, "it was closed"));
+                if let Some(in_flight) = answered {
+                    self.complete(place, in_flight, None, now());
                 }
             }
+            Ok(true) => self.finish(place, None),
+            Ok(false) => {}
             Err(fault) if fault.effect == Effect::RolledBack => self.finish(place, Some(&fault)),
             Err(fault) => self.lose(place, &fault),
         }
         self.serve();
     }
 
-    /// The database has answered, or will not; the session is free if it is still there.
+    /// The database has answered, and is ready: the session takes what waits before this client is told.
     fn finish(&mut self, place: usize, fault: Option<&Fault>) {
-        let Some(under_way) = self.slots[place].under_way.take() else { return };
-        let UnderWay { waiting, mut stamps, kind, bytes, close, rows } = under_way;
-        stamps.answered = now();
+        if let Some(in_flight) = self.slots[place].in_flight.take() {
+            let answered = now();
+            self.free.push(place);
+            self.serve();
+            self.complete(place, in_flight, fault, answered);
+        }
+    }
+
+    fn complete(&mut self, place: usize, in_flight: InFlight, fault: Option<&Fault>, answered: u64) {
+        let InFlight { waiting, timestamps, kind, bytes, close, rows } = in_flight;
+        let timestamps = Timestamps { answered, ..timestamps };
         let answer = match fault {
-            None => Answer::from(Reply::new(kind, &rows)),
-            Some(fault) => Answer::Refused(self.shared.as_refusal(fault, kind)),
+            None => Response::from(Reply::new(kind, &rows)),
+            Some(fault) => Response::Refused(self.shared.refusal(fault, kind)),
         };
         self.shared.note(&answer);
         self.shared.pool.in_use.fetch_sub(1, Ordering::Relaxed);
-        self.free.push(place);
-        self.tell(place, waiting, Outcome::of(answer, kind, bytes, close), stamps);
+        self.respond(place, waiting, Outcome::of(answer, kind, bytes, close), timestamps);
     }
 
     /// A session is over: what was under way has an effect that is not known.
     fn lose(&mut self, place: usize, fault: &Fault) {
-        if self.slots[place].link.take().is_none() {
+        if self.slots[place].session.take().is_none() {
             return;
         }
-        self.finish(place, Some(fault));
         self.free.retain(|free| *free != place);
         self.open -= 1;
         self.shared.pool.lost.fetch_add(1, Ordering::Relaxed);
         self.shared.connector.want(place);
+        if let Some(in_flight) = self.slots[place].in_flight.take() {
+            self.complete(place, in_flight, Some(fault), now());
+        }
     }
 
-    fn refuse(&mut self, waiting: Waiting, refusal: Refusal) {
+    fn refuse(&mut self, waiting: QueuedRequest, refusal: Refusal) {
         let now = now();
         let received = waiting.1.received;
-        let stamps = Stamps { received, taken: now, parsed: now, connected: now, answered: now, done: now };
-        let outcome = Outcome::of(Answer::Refused(refusal), Kind::Refused, 0, refusal.closes());
-        self.tell(0, waiting, outcome, stamps);
+        let timestamps =
+            Timestamps { received, taken: now, parsed: now, connected: now, answered: now, done: now };
+        let outcome = Outcome::of(Response::Refused(refusal), Kind::Refused, 0, refusal.closes());
+        self.respond(0, waiting, outcome, timestamps);
     }
 
-    fn tell(&mut self, place: usize, waiting: Waiting, outcome: Outcome, stamps: Stamps) {
-        let done = outcome.tell(self.shared, waiting, stamps, (place as u16, 1), &mut self.out);
-        self.shared.book.done(&[done]);
+    fn respond(&mut self, place: usize, waiting: QueuedRequest, outcome: Outcome, timestamps: Timestamps) {
+        let done = outcome.respond(self.shared, waiting, timestamps, (place as u16, 1), &mut self.out);
+        self.shared.stats.done(&[done]);
     }
 
     /// What is due by the clock: answers that do not come, requests that no session was free for.
     pub fn sweep(&mut self, now: u64) {
         let timeout = ns(self.shared.config.timeout_s);
         for place in 0..self.slots.len() {
-            let begun = self.slots[place].under_way.as_ref().map(|under_way| under_way.stamps.connected);
+            let begun = self.slots[place].in_flight.as_ref().map(|in_flight| in_flight.timestamps.connected);
             if begun.is_some_and(|begun| now.saturating_sub(begun) > timeout + GRACE) {
                 self.lose(place, &Fault::new(Effect::Unknown, "no answer within --timeout"));
             }
         }
         self.serve();
         if now.saturating_sub(self.moved) > timeout {
-            while let Some(waiting) = self.shared.desk.line.try_take() {
+            while let Some(waiting) = self.shared.context.queue.try_pop() {
                 self.refuse(waiting, Refusal::Busy);
             }
             self.moved = now;
@@ -212,33 +241,33 @@ impl<'a> Sessions<'a> {
 }
 
 /// Reads a request and sends its statement.
-fn send(shared: &Shared<'_>, link: &mut Link, waiting: Waiting) -> Sent {
+fn send(shared: &Shared<'_>, session: &mut Session, waiting: QueuedRequest) -> Sent {
     let taken = now();
-    let mut stamps = Stamps { received: waiting.1.received, taken, ..Stamps::default() };
+    let mut timestamps = Timestamps { received: waiting.1.received, taken, ..Timestamps::default() };
     let sent = unless_it_panics(|| {
         let request = parsed(shared, &waiting);
-        stamps.parsed = now();
-        (stamps.connected, stamps.answered) = (stamps.parsed, stamps.parsed);
+        timestamps.parsed = now();
+        (timestamps.connected, timestamps.answered) = (timestamps.parsed, timestamps.parsed);
         request.map(|request| {
             let redelivery_s = shared.config.redelivery_s;
             let sent = with_statement(&request.operation, redelivery_s, |statement, params| {
-                link.send(statement, params)
+                session.send(statement, params)
             });
             (request.operation.kind(), put_bytes(&request.operation), request.close, sent)
         })
     });
     let (kind, bytes, close, sent) = match sent {
-        None => return Sent::Answered(waiting, Outcome::failed(), stamps),
-        Some(Err(denied)) => return Sent::Answered(waiting, Outcome::refused(denied), stamps),
+        None => return Sent::Answered(waiting, Outcome::failed(), timestamps),
+        Some(Err(rejection)) => return Sent::Answered(waiting, Outcome::refused(rejection), timestamps),
         Some(Ok(sent)) => sent,
     };
     match sent {
         Err(fault) if fault.effect == Effect::RolledBack => {
-            let answer = Answer::Refused(shared.as_refusal(&fault, kind));
-            Sent::Answered(waiting, Outcome::of(answer, kind, bytes, close), stamps)
+            let answer = Response::Refused(shared.refusal(&fault, kind));
+            Sent::Answered(waiting, Outcome::of(answer, kind, bytes, close), timestamps)
         }
         Err(fault) if fault.effect == Effect::NotSent => Sent::Unsent(waiting, fault),
         // What is known of a statement that went out in part, its session's end will say.
-        _ => Sent::UnderWay(UnderWay { waiting, stamps, kind, bytes, close, rows: Vec::new() }),
+        _ => Sent::InFlight(InFlight { waiting, timestamps, kind, bytes, close, rows: Vec::new() }),
     }
 }

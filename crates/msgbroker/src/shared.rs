@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::answer::Answer;
-use crate::book::Book;
-use crate::client::Desk;
-use crate::database::{Connector, Effect, Fault, Keeper, Pool, Reply};
-use crate::operation::Kind;
+use crate::client::Context;
+use crate::database::{execute, Connector, Effect, Fault, Maintenance, Pool, PooledSession, Reply};
+use crate::operation::{Kind, Operation};
 use crate::refusal::Refusal;
+use crate::response::Response;
+use crate::stats::Stats;
 use crate::Config;
 use sojourn_record::clock::now;
 use sojourn_serving::{log, Halt, Level};
@@ -15,16 +15,16 @@ use sojourn_serving::{log, Halt, Level};
 /// Complaints about the database, at most one in this time, ns.
 const COMPLAINT_NS: u64 = 1_000_000_000;
 
-/// What the dispatcher counts.
+/// What the event loop counts.
 #[derive(Debug, Default)]
-pub(crate) struct Gate {
+pub(crate) struct ClientCounters {
     pub accepted: AtomicU64,
     pub turned_away: AtomicU64,
     pub arrivals: AtomicU64,
     pub clients: AtomicUsize,
 }
 
-impl Gate {
+impl ClientCounters {
     pub fn arrived(&self) {
         self.arrivals.fetch_add(1, Ordering::Relaxed);
     }
@@ -33,12 +33,12 @@ impl Gate {
 #[derive(Debug)]
 pub(crate) struct Shared<'a> {
     pub config: &'a Config,
-    pub desk: Desk,
-    pub gate: Gate,
+    pub context: Context,
+    pub counters: ClientCounters,
     pub pool: Pool,
     pub connector: Connector,
-    pub keeper: Keeper,
-    pub book: Book,
+    pub maintenance: Maintenance,
+    pub stats: Stats,
     /// Workers that serve a request.
     pub busy: AtomicUsize,
     /// No further request is taken up.
@@ -47,15 +47,15 @@ pub(crate) struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    pub fn new(config: &'a Config, desk: Desk, pool: Pool) -> Self {
+    pub fn new(config: &'a Config, context: Context, pool: Pool) -> Self {
         Self {
             config,
-            desk,
-            gate: Gate::default(),
+            context,
+            counters: ClientCounters::default(),
             pool,
             connector: Connector::default(),
-            keeper: Keeper::default(),
-            book: Book::new(config.log.is_some()),
+            maintenance: Maintenance::default(),
+            stats: Stats::new(if config.is_threaded() { config.workers } else { 1 }, config.log.is_some()),
             busy: AtomicUsize::new(0),
             halt: Halt::default(),
             complained: AtomicU64::new(0),
@@ -69,21 +69,27 @@ impl<'a> Shared<'a> {
     /// Requests that no worker was needed for.
     pub fn refused(&self, refused: &[Refusal]) {
         for refusal in refused {
-            self.book.refused(refusal.status());
+            self.stats.refused(refusal.status());
         }
     }
 
-    /// Tells the keeper what it has to know.
-    pub fn note(&self, answer: &Answer) {
+    /// Tells the maintenance what it has to know.
+    pub fn note(&self, answer: &Response) {
         match answer {
-            Answer::Done(Reply::Message(_) | Reply::Acknowledged) => self.keeper.deleted(1),
-            Answer::Done(Reply::Dropped) => self.keeper.dropped(),
+            Response::Reply(Reply::Message(_) | Reply::Acknowledged) => self.maintenance.deleted(1),
+            Response::Reply(Reply::Dropped) => self.maintenance.dropped(),
             _ => {}
         }
     }
 
+    /// Carries out one operation by itself.
+    pub fn execute(&self, session: &mut PooledSession<'_>, operation: &Operation<'_>) -> Response {
+        execute(session, operation, self.config.redelivery_s)
+            .map_or_else(|fault| Response::Refused(self.refusal(&fault, operation.kind())), Response::from)
+    }
+
     /// What a client is told of a fault; the database's own words go to the log.
-    pub fn as_refusal(&self, fault: &Fault, kind: Kind) -> Refusal {
+    pub fn refusal(&self, fault: &Fault, kind: Kind) -> Refusal {
         let (at, last) = (now(), self.complained.load(Ordering::Relaxed));
         // That no session could be had is told by `Health`, once.
         let turn = fault.effect != Effect::NotSent && (at.saturating_sub(last) > COMPLAINT_NS || last == 0);

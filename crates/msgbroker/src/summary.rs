@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
-use crate::book::{Page, PHASES};
 use crate::database::About;
 use crate::operation::KINDS;
 use crate::shared::Shared;
+use crate::stats::{Snapshot, PHASES};
 use sojourn_serving::times::{times, Times};
 
 /// Totals over all threads.
@@ -43,27 +43,27 @@ pub struct Summary {
 const PERCENTAGES: [f64; 8] = [25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0];
 
 pub(crate) fn summary(shared: &Shared<'_>, seconds: f64, database: About) -> Summary {
-    let page: Page = shared.book.page();
+    let page: Snapshot = shared.stats.snapshot();
     let phase = |index: usize| times(&page.histograms[index], page.sums_ns[index], &PERCENTAGES);
     let completions = page.kinds.iter().sum();
     let load = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
     Summary {
         seconds,
-        arrivals: load(&shared.gate.arrivals),
+        arrivals: load(&shared.counters.arrivals),
         completions,
         by_kind: KINDS.into_iter().zip(page.kinds).collect(),
         by_status: page.statuses,
         abandoned: page.abandoned,
-        accepted: load(&shared.gate.accepted),
-        turned_away: load(&shared.gate.turned_away),
+        accepted: load(&shared.counters.accepted),
+        turned_away: load(&shared.counters.turned_away),
         throughput: completions as f64 / seconds.max(1e-9),
         phases: PHASES.iter().enumerate().map(|(index, name)| (*name, phase(index))).collect(),
         cpu_s: page.cpu_s.values().sum(),
         cpu_by_thread_s: page.cpu_s,
         sessions: load(&shared.pool.opened),
         sessions_lost: load(&shared.pool.lost),
-        redelivered: load(&shared.keeper.given_back),
-        vacuums: load(&shared.keeper.vacuums),
+        redelivered: load(&shared.maintenance.returned),
+        vacuums: load(&shared.maintenance.vacuums),
         database,
     }
 }

@@ -1,22 +1,21 @@
-//! A worker: takes a request, reads it, asks the database, answers.
+//! A worker of the threaded design: takes a request, reads it, asks the database, answers.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::answer::Answer;
-use crate::book::{Done, Stamps};
-use crate::database::{operate, Lease};
-use crate::line::Waiting;
+use crate::client::QueuedRequest;
 use crate::operation::Operation;
 use crate::outcome::{parsed, unless_it_panics, Outcome};
 use crate::refusal::Refusal;
+use crate::response::Response;
 use crate::shared::Shared;
+use crate::stats::Timestamps;
 use sojourn_record::clock::now;
 
 /// One thread's.
 pub(crate) struct Worker<'a> {
-    pub(super) shared: &'a Shared<'a>,
-    pub(super) me: u16,
+    shared: &'a Shared<'a>,
+    me: u16,
     bytes: Vec<u8>,
 }
 
@@ -27,61 +26,43 @@ impl<'a> Worker<'a> {
 
     /// Serves until the queue is closed and empty.
     pub fn run(mut self) {
-        if self.shared.config.batch {
-            self.serve_batches();
-        } else {
-            while let Some(waiting) = self.shared.desk.line.take() {
-                self.shared.busy.fetch_add(1, Ordering::Relaxed);
-                self.serve(waiting);
-                self.shared.busy.fetch_sub(1, Ordering::Relaxed);
-            }
+        while let Some(waiting) = self.shared.context.queue.pop() {
+            self.shared.busy.fetch_add(1, Ordering::Relaxed);
+            self.serve(waiting);
+            self.shared.busy.fetch_sub(1, Ordering::Relaxed);
         }
-        self.shared.book.thread_ends(format!("msg-worker-{}", self.me));
+        self.shared.stats.thread_ends(format!("msg-worker-{}", self.me));
     }
 
-    fn serve(&mut self, waiting: Waiting) {
+    fn serve(&mut self, waiting: QueuedRequest) {
         let (_, job) = &waiting;
-        let mut stamps = Stamps { received: job.received, taken: now(), ..Stamps::default() };
+        let mut timestamps = Timestamps { received: job.received, taken: now(), ..Timestamps::default() };
         let outcome =
-            unless_it_panics(|| self.outcome(&waiting, &mut stamps)).unwrap_or_else(Outcome::failed);
-        let done = self.tell(waiting, outcome, stamps, 1);
-        self.shared.book.done(&[done]);
+            unless_it_panics(|| self.outcome(&waiting, &mut timestamps)).unwrap_or_else(Outcome::failed);
+        let done = outcome.respond(self.shared, waiting, timestamps, (self.me, 1), &mut self.bytes);
+        self.shared.stats.done(&[done]);
     }
 
-    fn outcome(&self, waiting: &Waiting, stamps: &mut Stamps) -> Outcome {
+    fn outcome(&self, waiting: &QueuedRequest, timestamps: &mut Timestamps) -> Outcome {
         let request = parsed(self.shared, waiting);
-        stamps.parsed = now();
-        (stamps.connected, stamps.answered) = (stamps.parsed, stamps.parsed);
+        timestamps.parsed = now();
+        (timestamps.connected, timestamps.answered) = (timestamps.parsed, timestamps.parsed);
         match request {
-            Ok(request) => Outcome::new(self.ask(&request.operation, stamps), &request),
-            Err(denied) => Outcome::refused(denied),
+            Ok(request) => Outcome::new(self.execute(&request.operation, timestamps), &request),
+            Err(rejection) => Outcome::refused(rejection),
         }
     }
 
-    fn ask(&self, operation: &Operation<'_>, stamps: &mut Stamps) -> Answer {
-        let Some(mut lease) = self.shared.pool.lease(self.patience()) else {
-            return Answer::Refused(Refusal::Busy);
+    fn execute(&self, operation: &Operation<'_>, timestamps: &mut Timestamps) -> Response {
+        let Some(mut session) = self.shared.pool.get(Duration::from_secs_f64(self.shared.config.timeout_s))
+        else {
+            return Response::Refused(Refusal::Busy);
         };
-        stamps.connected = now();
-        let answer = answer(self.shared, &mut lease, operation);
-        drop(lease);
-        stamps.answered = now();
+        timestamps.connected = now();
+        let answer = self.shared.execute(&mut session, operation);
+        drop(session);
+        timestamps.answered = now();
         self.shared.note(&answer);
         answer
     }
-
-    pub(super) fn patience(&self) -> Duration {
-        Duration::from_secs_f64(self.shared.config.timeout_s)
-    }
-
-    /// Answers a client.
-    pub(super) fn tell(&mut self, waiting: Waiting, outcome: Outcome, stamps: Stamps, batch: usize) -> Done {
-        outcome.tell(self.shared, waiting, stamps, (self.me, batch as u16), &mut self.bytes)
-    }
-}
-
-/// Carries out one operation by itself.
-pub(super) fn answer(shared: &Shared<'_>, lease: &mut Lease<'_>, operation: &Operation<'_>) -> Answer {
-    operate(lease, operation, shared.config.redelivery_s)
-        .map_or_else(|fault| Answer::Refused(shared.as_refusal(&fault, operation.kind())), Answer::from)
 }

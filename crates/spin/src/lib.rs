@@ -9,5 +9,5 @@
 mod place;
 mod spinner;
 
-pub use place::{die_with_parent, enter_network, pin, share_taken, wait_for_a_turn, PlaceError};
+pub use place::{die_with_parent, enter_network, pin, set_batch_scheduling, share_taken, PlaceError};
 pub use spinner::spin;

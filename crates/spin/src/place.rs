@@ -85,7 +85,7 @@ pub fn die_with_parent() {
 
 /// Whoever wakes the calling thread is not interrupted by it (`SCHED_BATCH`): for threads of a service that hand a
 /// request on to each other, where each interruption is two switches more. A refusal leaves the default.
-pub fn wait_for_a_turn() {
+pub fn set_batch_scheduling() {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: a valid pointer for the length of the call; 0 means this thread.
     unsafe {

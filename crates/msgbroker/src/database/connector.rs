@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::link::Link;
 use super::pool::Pool;
+use super::session::Session;
 
 /// How often a database that is away is asked for, at most; `Pool` has longer and longer pauses.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug, Default)]
 struct State {
     wanted: Vec<usize>,
-    opened: Vec<(usize, Link)>,
+    opened: Vec<(usize, Session)>,
 }
 
 /// Sessions that are wanted, and those that were had, each with its place.
@@ -33,7 +33,7 @@ impl Connector {
         self.some.notify_one();
     }
 
-    pub fn opened(&self) -> Vec<(usize, Link)> {
+    pub fn opened(&self) -> Vec<(usize, Session)> {
         std::mem::take(&mut self.lock().opened)
     }
 
@@ -48,10 +48,10 @@ impl Connector {
             let Some(place) = place else { continue };
             let opened = pool.open();
             let failed = opened.is_err();
-            if let Ok(link) = opened {
+            if let Ok(session) = opened {
                 let mut state = self.lock();
                 state.wanted.retain(|one| *one != place);
-                state.opened.push((place, link));
+                state.opened.push((place, session));
             }
             told();
             if failed {

@@ -1,45 +1,43 @@
 //! PostgreSQL as the service uses it.
 //!
-//! - `target`     where it is, and the settings of every session
-//! - `greeting`   how a session begins: names, passwords
-//! - `wire`       statements to bytes, bytes to rows; `link` one session; `fault` what can go wrong; `health` whether it lets us in
-//! - `pool`       sessions that any worker may use; a database that went away
-//! - `statements` the SQL
-//! - `schema`     the tables, by version
-//! - `operate`    an operation of a client as a statement
-//! - `many`       operations that wait together as one statement
-//! - `keeper`     what has to be done beside: overdue takes, dropped queues, dead rows; `clock` sees jumps of its clock
+//! - `conninfo`     where it is, and the settings of every session
+//! - `wire`         statements to bytes, bytes to rows; `session` a socket and what goes over it
+//! - `startup`      how a session begins: names, passwords; `fault` what can go wrong
+//! - `pool`         sessions that any worker may use; `connector` opens them for a loop; `health` whether it lets us in
+//! - `statements`   the SQL; `schema` the tables, by version
+//! - `execute`      an operation of a client as a statement; `execute_many` those that wait as one; `reply` what is said
+//! - `maintenance`  overdue takes, dropped queues, dead rows; `clock` sees jumps of the database's clock
 //!
 //! The wire format, passwords and connection strings are those of the rust-postgres crates. Its synchronous client is
 //! not used: beside a runtime for each connection it cannot give up waiting for a database that is frozen.
 
 mod clock;
 mod connector;
+mod conninfo;
+mod execute;
+mod execute_many;
 mod fault;
-mod greeting;
 mod health;
-mod keeper;
-mod link;
-mod many;
-mod operate;
+mod maintenance;
 mod pool;
 mod reply;
 mod schema;
+mod session;
+mod startup;
 mod statements;
-mod target;
 mod wire;
 
 pub(crate) use connector::Connector;
+pub(crate) use conninfo::ConnInfo;
+pub use conninfo::SETTINGS;
+pub(crate) use execute::{execute, with_statement};
+pub(crate) use execute_many::{execute_many, group, Group};
 pub(crate) use fault::{Effect, Fault};
-pub(crate) use keeper::Keeper;
-pub(crate) use link::Link;
-pub(crate) use many::{group, together, Group};
-pub(crate) use operate::{operate, with_statement};
-pub(crate) use pool::{Lease, Pool};
+pub(crate) use maintenance::Maintenance;
+pub(crate) use pool::{Pool, PooledSession};
 pub(crate) use reply::{Message, Reply};
 pub(crate) use schema::prepare;
 pub use schema::About;
+pub(crate) use session::Session;
 pub use statements::{PUT, TAKE};
-pub(crate) use target::Target;
-pub use target::SETTINGS;
 pub(crate) use wire::Row;

@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::conninfo::ConnInfo;
 use super::fault::{Effect, Fault};
 use super::health::Health;
-use super::link::{Ask, Link};
-use super::target::Target;
+use super::session::{BoundStatement, Session};
+use super::startup::connect;
 use super::wire::{Params, Row, Statement};
 use sojourn_record::clock::now;
 
@@ -20,7 +21,7 @@ const FRESH: u64 = 50_000_000;
 /// A place for a session, which may have ended.
 #[derive(Debug, Default)]
 struct Slot {
-    link: Option<Link>,
+    session: Option<Session>,
     /// The pool's when it was opened.
     epoch: u64,
     /// When it was last used, ns.
@@ -35,7 +36,7 @@ struct State {
 
 #[derive(Debug)]
 pub(crate) struct Pool {
-    target: Target,
+    conninfo: ConnInfo,
     state: Mutex<State>,
     returned: Condvar,
     size: usize,
@@ -51,11 +52,11 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub fn new(target: Target, size: usize) -> Self {
+    pub fn new(conninfo: ConnInfo, size: usize) -> Self {
         let free = (0..size).map(|_| Slot::default()).collect();
         let zero = AtomicU64::default;
         Self {
-            target,
+            conninfo,
             state: Mutex::new(State { free, waiting: 0 }),
             returned: Condvar::new(),
             size,
@@ -77,7 +78,7 @@ impl Pool {
     pub fn fill(&self) -> Result<(), Fault> {
         let mut state = self.lock();
         for slot in &mut state.free {
-            slot.link = Some(Link::open(&self.target)?);
+            slot.session = Some(connect(&self.conninfo)?);
             slot.used = now();
             self.opened.fetch_add(1, Ordering::Relaxed);
         }
@@ -100,28 +101,28 @@ impl Pool {
         self.health.up();
     }
 
-    /// The connection that was used last, so that as few as possible are kept busy; waits for one, not longer than `patience`.
-    pub fn lease(&self, patience: Duration) -> Option<Lease<'_>> {
+    /// The connection that was used last, so that as few as possible are kept busy; waits for one, not longer than `timeout`.
+    pub fn get(&self, timeout: Duration) -> Option<PooledSession<'_>> {
         let mut state = self.lock();
         if state.free.is_empty() {
             state.waiting += 1;
-            let waited = self.returned.wait_timeout_while(state, patience, |state| state.free.is_empty());
+            let waited = self.returned.wait_timeout_while(state, timeout, |state| state.free.is_empty());
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             state.waiting -= 1;
         }
         let slot = state.free.pop()?;
         drop(state);
         self.in_use.fetch_add(1, Ordering::Relaxed);
-        Some(Lease { pool: self, slot })
+        Some(PooledSession { pool: self, slot })
     }
 
     /// A new session, unless one was tried in vain a moment ago.
-    pub fn open(&self) -> Result<Link, Fault> {
+    pub fn open(&self) -> Result<Session, Fault> {
         let (due, begun) = (self.due.load(Ordering::Relaxed), now());
         if begun < due {
             return Err(Fault::new(Effect::NotSent, "it could not be reached a moment ago"));
         }
-        let opened = Link::open(&self.target);
+        let opened = connect(&self.conninfo);
         match &opened {
             Ok(_) => {
                 self.is_back();
@@ -142,33 +143,37 @@ impl Pool {
 
 /// The use of one connection; given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Lease<'a> {
+pub(crate) struct PooledSession<'a> {
     pool: &'a Pool,
     slot: Slot,
 }
 
-impl Lease<'_> {
-    /// As `Link::run`, on a session that is opened where there is none.
+impl PooledSession<'_> {
+    /// As `Session::run`, on a session that is opened where there is none.
     pub fn run(
         &mut self,
         statement: Statement,
         params: Params<'_>,
         each: &mut dyn FnMut(Row),
     ) -> Result<(), Fault> {
-        self.run_all(&mut [Ask { statement, params, each }], &mut || ())
+        self.run_all(&mut [BoundStatement { statement, params, each }], &mut || ())
     }
 
-    /// As `Link::run_all`; `meanwhile` before a session has to be opened.
-    pub fn run_all(&mut self, asks: &mut [Ask<'_>], meanwhile: &mut dyn FnMut()) -> Result<(), Fault> {
+    /// As `Session::run_all`; `meanwhile` before a session has to be opened.
+    pub fn run_all(
+        &mut self,
+        statements: &mut [BoundStatement<'_>],
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<(), Fault> {
         self.forget_dead();
-        if self.slot.link.is_none() {
+        if self.slot.session.is_none() {
             meanwhile();
         }
-        let answer = self.link()?.run_all(asks, meanwhile);
+        let answer = self.session()?.run_all(statements, meanwhile);
         self.slot.used = now();
         if let Err(Fault { effect: Effect::Unknown, .. }) = &answer {
             // Others may be as dead; a late answer must reach nobody.
-            self.slot.link = None;
+            self.slot.session = None;
             self.pool.lost.fetch_add(1, Ordering::Relaxed);
             let (epoch, all) = (self.slot.epoch, &self.pool.epoch);
             // Only the first of an epoch ends it.
@@ -179,7 +184,7 @@ impl Lease<'_> {
 
     /// Ends the session: what it would say next is not known.
     pub fn discard(&mut self) {
-        self.slot.link = None;
+        self.slot.session = None;
     }
 
     /// Drops a session that has ended meanwhile.
@@ -187,28 +192,28 @@ impl Lease<'_> {
         let slot = &mut self.slot;
         let epoch = self.pool.epoch.load(Ordering::Relaxed);
         let old = slot.epoch != epoch || now().saturating_sub(slot.used) > FRESH;
-        if old && slot.link.as_mut().is_some_and(|link| !link.is_alive()) {
-            slot.link = None;
+        if old && slot.session.as_mut().is_some_and(|session| !session.is_alive()) {
+            slot.session = None;
         }
         slot.epoch = epoch;
     }
 
-    fn link(&mut self) -> Result<&mut Link, Fault> {
+    fn session(&mut self) -> Result<&mut Session, Fault> {
         let slot = &mut self.slot;
-        let link = match slot.link.take() {
-            Some(link) => link,
+        let session = match slot.session.take() {
+            Some(session) => session,
             None => self.pool.open()?,
         };
-        Ok(slot.link.insert(link))
+        Ok(slot.session.insert(session))
     }
 }
 
-impl Drop for Lease<'_> {
+impl Drop for PooledSession<'_> {
     fn drop(&mut self) {
         let mut slot = std::mem::take(&mut self.slot);
         if std::thread::panicking() {
             // In the middle of an answer: the next statement would get the rest of it.
-            slot.link = None;
+            slot.session = None;
         }
         let mut state = self.pool.lock();
         state.free.push(slot);

@@ -1,8 +1,9 @@
 //! The tables, by version: each step is done once, whichever service comes first.
 
+use super::conninfo::ConnInfo;
 use super::fault::Fault;
-use super::link::Link;
-use super::target::Target;
+use super::session::Session;
+use super::startup::connect;
 use crate::ServeError;
 
 /// Version n is what the first n steps make. A step that was released is never changed.
@@ -57,57 +58,57 @@ pub struct About {
 ///
 /// # Errors
 /// The database cannot be reached or refuses; its encoding is not UTF-8; its tables are of a later version.
-pub(crate) fn prepare(target: &Target) -> Result<About, ServeError> {
+pub(crate) fn prepare(conninfo: &ConnInfo) -> Result<About, ServeError> {
     let failed = |fault: Fault| ServeError::Database { what: fault.text(), remedy: fault.remedy() };
-    let mut link = Link::open(&target.patient()).map_err(failed)?;
-    let encoding = one(&mut link, "SHOW server_encoding").map_err(failed)?;
+    let mut session = connect(&conninfo.patient()).map_err(failed)?;
+    let encoding = one(&mut session, "SHOW server_encoding").map_err(failed)?;
     if encoding != "UTF8" {
         return Err(ServeError::Encoding { encoding });
     }
-    let found = steps(&mut link).map_err(failed)?;
+    let found = steps(&mut session).map_err(failed)?;
     if found > STEPS.len() as i32 {
         return Err(ServeError::Version { found, known: STEPS.len() as i32 });
     }
-    let mut say = |name: &str| one(&mut link, &format!("SHOW {name}")).map_err(failed);
+    let mut say = |name: &str| one(&mut session, &format!("SHOW {name}")).map_err(failed);
     let (version, fsync) = (say("server_version")?, say("fsync")?);
     Ok(About { version, fsync, synchronous_commit: say("synchronous_commit")? })
 }
 
 /// Does the steps that are missing; the version that was found, or made.
-fn steps(link: &mut Link) -> Result<i32, Fault> {
+fn steps(session: &mut Session) -> Result<i32, Fault> {
     let known = STEPS.len() as i32;
-    let found = version(link)?;
+    let found = version(session)?;
     if found >= known {
         return Ok(found);
     }
-    run(link, &format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})"))?;
+    run(session, &format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})"))?;
     // Another service may have done it meanwhile.
-    let found = version(link)?;
+    let found = version(session)?;
     for (step, sql) in STEPS.iter().enumerate().skip(found as usize) {
         if step == 0 {
-            run(link, "CREATE SCHEMA IF NOT EXISTS sojourn")?;
-            run(link, "CREATE TABLE sojourn.version (number int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())")?;
+            run(session, "CREATE SCHEMA IF NOT EXISTS sojourn")?;
+            run(session, "CREATE TABLE sojourn.version (number int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())")?;
         }
-        run(link, &format!("{sql}; INSERT INTO sojourn.version (number) VALUES ({})", step + 1))?;
+        run(session, &format!("{sql}; INSERT INTO sojourn.version (number) VALUES ({})", step + 1))?;
     }
-    run(link, "COMMIT")?;
+    run(session, "COMMIT")?;
     Ok(found.max(known))
 }
 
-fn version(link: &mut Link) -> Result<i32, Fault> {
-    if one(link, KNOWN)? == "0" {
+fn version(session: &mut Session) -> Result<i32, Fault> {
+    if one(session, KNOWN)? == "0" {
         return Ok(0);
     }
-    Ok(one(link, "SELECT coalesce(max(number), 0) FROM sojourn.version")?.parse().unwrap_or(0))
+    Ok(one(session, "SELECT coalesce(max(number), 0) FROM sojourn.version")?.parse().unwrap_or(0))
 }
 
-fn run(link: &mut Link, sql: &str) -> Result<(), Fault> {
-    link.query(sql, &mut |_| {})
+fn run(session: &mut Session, sql: &str) -> Result<(), Fault> {
+    session.query(sql, &mut |_| {})
 }
 
 /// The only value of an answer.
-fn one(link: &mut Link, sql: &str) -> Result<String, Fault> {
+fn one(session: &mut Session, sql: &str) -> Result<String, Fault> {
     let mut value = String::new();
-    link.query(sql, &mut |row| value = row.text(0).unwrap_or("").to_string())?;
+    session.query(sql, &mut |row| value = row.text(0).unwrap_or("").to_string())?;
     Ok(value)
 }

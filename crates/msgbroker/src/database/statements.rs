@@ -10,7 +10,7 @@
 pub(crate) const CREATE: &str =
     "INSERT INTO sojourn.queue (name) VALUES ($1) ON CONFLICT (name) DO NOTHING RETURNING id";
 
-/// name → id. Its messages are out of reach at once; the keeper deletes them.
+/// name → id. Its messages are out of reach at once; the maintenance deletes them.
 pub(crate) const DROP: &str = "DELETE FROM sojourn.queue WHERE name = $1 RETURNING id";
 
 /// name of the queue before, most → name, messages.
@@ -141,7 +141,7 @@ pub(crate) const LATEST: &str =
 
 /// new, old (us since 1970), receipt → gives back up to 1000 messages that were lent until `new`, with that receipt or an
 /// earlier one until `old`; a row for each.
-pub(crate) const GIVE_BACK: &str = "
+pub(crate) const RETURN_OVERDUE: &str = "
 WITH b AS (
     DELETE FROM sojourn.taken WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM sojourn.taken

@@ -13,7 +13,7 @@ fn all(bytes: &[u8], most: usize) -> Found {
     fed(&[bytes], most)
 }
 
-/// As the dispatcher does it: pieces come one after the other, what is not whole waits.
+/// As the event loop does it: pieces come one after the other, what is not whole waits.
 fn fed(pieces: &[&[u8]], most: usize) -> Found {
     let (mut found, mut pending, mut need) = (Vec::new(), Vec::new(), 0);
     for piece in pieces {

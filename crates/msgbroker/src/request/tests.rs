@@ -4,7 +4,9 @@ use super::*;
 use crate::operation::Kind;
 
 fn read(text: &str) -> Result<Operation<'_>, Refusal> {
-    parse(text.as_bytes(), b"body", None).map(|request| request.operation).map_err(|denied| denied.refusal)
+    parse(text.as_bytes(), b"body", None)
+        .map(|request| request.operation)
+        .map_err(|rejection| rejection.refusal)
 }
 
 fn line(line: &str) -> Result<String, Refusal> {
@@ -78,7 +80,7 @@ fn a_token_is_the_whole_token() {
         let text = format!("GET /queues HTTP/1.1\r\n{header}\r\n");
         parse(text.as_bytes(), b"", Some("secret"))
             .map(|request| request.operation.kind())
-            .map_err(|denied| denied.refusal)
+            .map_err(|rejection| rejection.refusal)
     };
     assert_eq!(with("Authorization: Bearer secret\r\n"), Ok(Kind::List));
     for bad in [
@@ -106,7 +108,7 @@ fn the_version_decides_about_the_connection() {
 
 #[test]
 fn who_asks_for_the_end_of_the_connection_has_it_with_a_refusal_too() {
-    let close = |text: &str| parse(text.as_bytes(), b"", None).err().map(|denied| denied.close);
+    let close = |text: &str| parse(text.as_bytes(), b"", None).err().map(|rejection| rejection.close);
     for line in ["GET /nothing", "PUT /queues/%00", "POST /queues"] {
         assert_eq!(close(&format!("{line} HTTP/1.1\r\n\r\n")), Some(false), "{line}");
         assert_eq!(close(&format!("{line} HTTP/1.1\r\nConnection: close\r\n\r\n")), Some(true), "{line}");

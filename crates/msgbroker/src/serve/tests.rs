@@ -7,12 +7,12 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use super::*;
-use crate::stand_in::StandIn;
+use crate::fake_postgres::FakePostgres;
 use crate::Design;
 
 /// Serves on a stand-in for the database while `act` talks to the service; what the service came to.
 fn serving(config: Config, act: impl FnOnce(&Ready)) -> Result<Summary, ServeError> {
-    let database = StandIn::start();
+    let database = FakePostgres::start();
     let config = Config { listen: "127.0.0.1:0".into(), database: database.url(), ..config };
     let (stop, (sender, receiver)) = (AtomicBool::new(false), channel());
     std::thread::scope(|scope| {

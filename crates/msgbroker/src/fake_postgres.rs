@@ -5,17 +5,17 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 /// Listens until the process ends.
-pub(crate) struct StandIn {
+pub(crate) struct FakePostgres {
     address: SocketAddr,
 }
 
-impl StandIn {
+impl FakePostgres {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         let address = listener.local_addr().expect("bound");
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                std::thread::spawn(move || Session { stream, statements: HashMap::new() }.serve());
+                std::thread::spawn(move || Backend { stream, statements: HashMap::new() }.serve());
             }
         });
         Self { address }
@@ -26,14 +26,14 @@ impl StandIn {
     }
 }
 
-struct Session {
+struct Backend {
     stream: TcpStream,
     /// Of the prepared statements, by name.
     statements: HashMap<Vec<u8>, String>,
 }
 
-impl Session {
-    /// Until the other side has gone.
+impl Backend {
+    /// Until the other state has gone.
     fn serve(mut self) -> Option<()> {
         let length = self.int()? - 4;
         self.bytes(length)?;

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 
 use sojourn_record::{Column, Kind, Sampling, Value, Writer};
 
-use crate::book::Done;
 use crate::database::About;
 use crate::operation::KINDS;
 use crate::shared::Shared;
+use crate::stats::Completion;
 use crate::ServeError;
 use sojourn_record::clock::s;
 
@@ -43,7 +43,7 @@ const LEVELS: [Column; 9] = [
 ];
 
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct RecordLog {
     requests: Writer,
     levels: Writer,
     sampling: Sampling,
@@ -60,7 +60,7 @@ fn beside(path: &Path) -> PathBuf {
     beside
 }
 
-impl Log {
+impl RecordLog {
     pub fn create(path: &str, config: &crate::Config, about: &About) -> Result<Self, ServeError> {
         let path = Path::new(path);
         let meta = serde_json::json!({"kinds": KINDS, "config": config, "database": about});
@@ -73,7 +73,7 @@ impl Log {
 
     /// What happened since the last period, and how things stand; what is written reaches the disk.
     pub fn period(&mut self, shared: &Shared<'_>, now: u64) -> Result<(), ServeError> {
-        for done in shared.book.take_rows() {
+        for done in shared.stats.take_rows() {
             if let Some(weight) = self.sampling.next_weight() {
                 self.requests.row(&request(&done, weight))?;
             }
@@ -84,10 +84,10 @@ impl Log {
     }
 }
 
-fn request(done: &Done, weight: u32) -> [Value; 12] {
-    let phases = done.stamps.phases().map(|ns| Value::F64(s(ns)));
+fn request(done: &Completion, weight: u32) -> [Value; 12] {
+    let phases = done.timestamps.phases().map(|ns| Value::F64(s(ns)));
     [
-        Value::F64(s(done.stamps.received)),
+        Value::F64(s(done.timestamps.received)),
         phases[0],
         phases[1],
         phases[2],
@@ -106,14 +106,14 @@ fn levels(shared: &Shared<'_>, now: u64) -> [Value; 9] {
     let (in_use, waiting) = shared.pool.occupancy();
     [
         Value::F64(s(now)),
-        Value::U32(shared.desk.line.len() as u32),
+        Value::U32(shared.context.queue.len() as u32),
         Value::U32(shared.busy.load(Ordering::Relaxed) as u32),
         Value::U32(in_use as u32),
         Value::U32(waiting as u32),
-        Value::U32(shared.gate.clients.load(Ordering::Relaxed) as u32),
-        Value::U64(shared.gate.arrivals.load(Ordering::Relaxed)),
-        Value::U64(shared.book.completions()),
-        Value::F64(crate::book::process_cpu_s()),
+        Value::U32(shared.counters.clients.load(Ordering::Relaxed) as u32),
+        Value::U64(shared.counters.arrivals.load(Ordering::Relaxed)),
+        Value::U64(shared.stats.completions()),
+        Value::F64(crate::stats::process_cpu_s()),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! An operation of a client as a statement.
 
 use super::fault::Fault;
-use super::pool::Lease;
+use super::pool::PooledSession;
 use super::reply::Reply;
 use super::statements as sql;
 use super::wire::{Params, Statement};
@@ -40,14 +40,14 @@ pub(crate) fn with_statement<T>(
 }
 
 /// Carries it out.
-pub(crate) fn operate(
-    lease: &mut Lease<'_>,
+pub(crate) fn execute(
+    session: &mut PooledSession<'_>,
     operation: &Operation<'_>,
     redelivery_s: Option<f64>,
 ) -> Result<Reply, Fault> {
     let mut rows = Vec::new();
     with_statement(operation, redelivery_s, |statement, params| {
-        lease.run(statement, params, &mut |row| rows.push(row))
+        session.run(statement, params, &mut |row| rows.push(row))
     })?;
     Ok(Reply::new(operation.kind(), &rows))
 }

@@ -5,15 +5,14 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use postgres_protocol::message::backend::Message;
 
+use super::conninfo::Stream;
 use super::fault::{Effect, Fault};
-use super::greeting::greet;
-use super::target::{Stream, Target};
 use super::wire::{Params, Row, Statement, Wire};
 
 const SCRATCH: usize = 16 * 1024;
 
 /// A statement with what it needs and who hears its rows.
-pub(crate) struct Ask<'a> {
+pub(crate) struct BoundStatement<'a> {
     pub statement: Statement,
     pub params: Params<'a>,
     pub each: &'a mut dyn FnMut(Row),
@@ -21,7 +20,7 @@ pub(crate) struct Ask<'a> {
 
 /// A session.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct Session {
     pub(super) stream: Stream,
     pub(super) wire: Wire,
     scratch: Box<[u8]>,
@@ -29,18 +28,11 @@ pub(crate) struct Link {
     sent: usize,
 }
 
-impl Link {
-    /// Begins a session.
-    pub fn open(target: &Target) -> Result<Self, Fault> {
-        let away = |error: io::Error| Fault::new(Effect::NotSent, error);
-        let (greeting, answer) = target.patience();
-        let stream = target.open().map_err(away)?;
-        stream.set_timeout(Some(greeting)).map_err(away)?;
+impl Session {
+    /// Over a socket, before anything was said.
+    pub(super) fn new(stream: Stream) -> Self {
         let scratch = vec![0; SCRATCH].into_boxed_slice();
-        let mut link = Self { stream, wire: Wire::default(), scratch, sent: 0 };
-        greet(&mut link, target)?;
-        link.stream.set_timeout(answer).map_err(away)?;
-        Ok(link)
+        Self { stream, wire: Wire::default(), scratch, sent: 0 }
     }
 
     /// Whether the database has not ended the session meanwhile.
@@ -62,16 +54,20 @@ impl Link {
         params: Params<'_>,
         each: &mut dyn FnMut(Row),
     ) -> Result<(), Fault> {
-        self.run_all(&mut [Ask { statement, params, each }], &mut || ())
+        self.run_all(&mut [BoundStatement { statement, params, each }], &mut || ())
     }
 
     /// Carries out statements one after the other with one commit: all of them or none. `meanwhile` is called when they
     /// are sent, before their answer is waited for.
-    pub fn run_all(&mut self, asks: &mut [Ask<'_>], meanwhile: &mut dyn FnMut()) -> Result<(), Fault> {
-        self.wire.statements(asks.iter().map(|ask| (ask.statement, ask.params)))?;
+    pub fn run_all(
+        &mut self,
+        statements: &mut [BoundStatement<'_>],
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<(), Fault> {
+        self.wire.statements(statements.iter().map(|statement| (statement.statement, statement.params)))?;
         let mut at = 0;
         let mut each = |answer| match answer {
-            Some(row) if at < asks.len() => (asks[at].each)(row),
+            Some(row) if at < statements.len() => (statements[at].each)(row),
             Some(_) => {}
             None => at += 1,
         };
@@ -127,10 +123,19 @@ impl Link {
 }
 
 /// Without waiting: for a loop that is told when the socket can be read or written.
-impl Link {
+impl Session {
     pub fn unblock(&self) -> io::Result<RawFd> {
         self.stream.set_nonblocking(true)?;
-        Ok(self.stream.as_raw_fd())
+        Ok(self.fd())
+    }
+
+    pub fn fd(&self) -> RawFd {
+        self.stream.as_raw_fd()
+    }
+
+    /// Whether a part of the statement has still to be sent.
+    pub fn has_more(&self) -> bool {
+        self.sent < self.wire.out.len()
     }
 
     /// Sends a statement, or its begin; `flush` sends the rest.

@@ -17,15 +17,15 @@ const CONNECT: Duration = Duration::from_secs(2);
 const GRACE: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug)]
-enum Place {
+enum Address {
     Unix(PathBuf),
     Tcp { host: String, port: u16 },
 }
 
 /// A database and how to speak to it.
 #[derive(Clone, Debug)]
-pub(crate) struct Target {
-    place: Place,
+pub(crate) struct ConnInfo {
+    address: Address,
     pub user: String,
     pub password: Option<Vec<u8>>,
     pub name: String,
@@ -38,7 +38,7 @@ fn wrong(what: &str) -> ServeError {
     ServeError::Database { what: what.into(), remedy: "check --database" }
 }
 
-impl Target {
+impl ConnInfo {
     pub fn new(config: &Config) -> Result<Self, ServeError> {
         let given: tokio_postgres::Config = config.database.parse().map_err(|error| {
             // The text itself may hold a password.
@@ -48,16 +48,16 @@ impl Target {
             return Err(wrong("sslmode=require, and this service speaks no TLS"));
         }
         let port = given.get_ports().first().copied().unwrap_or(5432);
-        let place = match given.get_hosts().first() {
-            Some(Host::Unix(folder)) => Place::Unix(folder.join(format!(".s.PGSQL.{port}"))),
-            Some(Host::Tcp(host)) => Place::Tcp { host: host.clone(), port },
+        let address = match given.get_hosts().first() {
+            Some(Host::Unix(folder)) => Address::Unix(folder.join(format!(".s.PGSQL.{port}"))),
+            Some(Host::Tcp(host)) => Address::Tcp { host: host.clone(), port },
             None => return Err(wrong("no host")),
         };
         let user = given.get_user().map(str::to_string);
         let user = user.or_else(|| std::env::var("USER").ok()).ok_or_else(|| wrong("no user"))?;
         let own = format!("-c statement_timeout={}", (config.timeout_s * 1e3).ceil());
         Ok(Self {
-            place,
+            address,
             password: given.get_password().map(<[u8]>::to_vec),
             name: given.get_dbname().unwrap_or(&user).to_string(),
             user,
@@ -73,17 +73,17 @@ impl Target {
     }
 
     pub fn open(&self) -> io::Result<Stream> {
-        match &self.place {
+        match &self.address {
             // A frozen server's queue of connections fills, and a blocking connect would wait without end.
-            Place::Unix(path) => {
+            Address::Unix(path) => {
                 let stream: UnixStream = mio::net::UnixStream::connect(path)?.into();
                 stream.set_nonblocking(false)?;
                 Ok(Stream::Unix(stream))
             }
-            Place::Tcp { host, port } => {
+            Address::Tcp { host, port } => {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "no address");
-                for address in (host.as_str(), *port).to_socket_addrs()? {
-                    match TcpStream::connect_timeout(&address, CONNECT) {
+                for found in (host.as_str(), *port).to_socket_addrs()? {
+                    match TcpStream::connect_timeout(&found, CONNECT) {
                         Ok(stream) => return stream.set_nodelay(true).map(|()| Stream::Tcp(stream)),
                         Err(error) => last = error,
                     }
@@ -93,8 +93,8 @@ impl Target {
         }
     }
 
-    /// How long to wait for the greeting, and for any answer after it.
-    pub fn patience(&self) -> (Duration, Option<Duration>) {
+    /// How long to wait for the startup, and for any answer after it.
+    pub fn timeouts(&self) -> (Duration, Option<Duration>) {
         (CONNECT, self.timeout.map(|time| time + GRACE))
     }
 }

@@ -1,29 +1,15 @@
-//! The bounded queue between the dispatcher and the workers: first come, first served.
+//! The bounded queue between the event loop and the workers: first come, first served.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-
-use crate::client::Client;
-
-/// A request as it was received.
-#[derive(Debug)]
-pub(crate) struct Job {
-    /// When the dispatcher had read it, ns.
-    pub received: u64,
-    /// Head, then body.
-    pub bytes: Vec<u8>,
-    pub head: usize,
-}
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Requests that are worth another batch at the same time. With 30 clients on 2 cores two batches at a time cost the
 /// database 23 µs of CPU time a request, one 15; with 300 clients 7 and 6.
 const BESIDE: usize = 100;
 
-pub(crate) type Waiting = (Arc<Client>, Job);
-
-#[derive(Debug, Default)]
-struct State {
-    jobs: VecDeque<Waiting>,
+#[derive(Debug)]
+struct State<T> {
+    items: VecDeque<T>,
     closed: bool,
     asleep: usize,
     /// Workers that carry out a batch.
@@ -31,37 +17,40 @@ struct State {
 }
 
 #[derive(Debug)]
-pub(crate) struct Line {
-    state: Mutex<State>,
+pub(crate) struct RequestQueue<T> {
+    state: Mutex<State<T>>,
     some: Condvar,
     most: usize,
     /// Batches at a time.
-    lanes: usize,
+    concurrency: usize,
 }
 
-impl Line {
-    pub fn new(most: usize, lanes: usize) -> Self {
-        Self { state: Mutex::default(), some: Condvar::new(), most, lanes }
+impl<T> RequestQueue<T> {
+    pub fn new(most: usize, concurrency: usize) -> Self {
+        let state = State { items: VecDeque::new(), closed: false, asleep: 0, batches: 0 };
+        Self { state: Mutex::new(state), some: Condvar::new(), most, concurrency }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a worker that takes requests now does right: a statement for few costs as much as one for many, so that
     /// a second batch beside the first has to be large.
-    fn may_begin(&self, state: &State) -> bool {
-        state.closed || state.batches == 0 || (state.batches < self.lanes && state.jobs.len() >= BESIDE)
+    fn may_begin(&self, state: &State<T>) -> bool {
+        state.closed
+            || state.batches == 0
+            || (state.batches < self.concurrency && state.items.len() >= BESIDE)
     }
 
     /// Puts a request at the end, or gives it back where the queue is full. Without `wake` the caller is a worker that
     /// takes one next itself.
-    pub fn put(&self, client: &Arc<Client>, job: Job, wake: bool) -> Result<(), Job> {
+    pub fn push(&self, item: T, wake: bool) -> Result<(), T> {
         let mut state = self.lock();
-        if state.jobs.len() >= self.most {
-            return Err(job);
+        if state.items.len() >= self.most {
+            return Err(item);
         }
-        state.jobs.push_back((Arc::clone(client), job));
+        state.items.push_back(item);
         let wake = wake && state.asleep > 0 && self.may_begin(&state);
         drop(state);
         if wake {
@@ -71,10 +60,10 @@ impl Line {
     }
 
     /// The first request; waits for one; `None` when the queue is closed and empty.
-    pub fn take(&self) -> Option<Waiting> {
+    pub fn pop(&self) -> Option<T> {
         let mut state = self.lock();
         loop {
-            if let Some(first) = state.jobs.pop_front() {
+            if let Some(first) = state.items.pop_front() {
                 return Some(first);
             }
             if state.closed {
@@ -85,22 +74,22 @@ impl Line {
     }
 
     /// The first request, if there is one.
-    pub fn try_take(&self) -> Option<Waiting> {
-        self.lock().jobs.pop_front()
+    pub fn try_pop(&self) -> Option<T> {
+        self.lock().items.pop_front()
     }
 
     /// Up to `most` requests at once, into `batch`; while others carry out theirs, requests stay and wait, so that they
     /// become a batch. False when the queue is closed and empty.
-    pub fn take_batch(&self, most: usize, batch: &mut Vec<Waiting>) -> bool {
+    pub fn pop_batch(&self, most: usize, batch: &mut Vec<T>) -> bool {
         let mut state = self.lock();
         loop {
-            if !state.jobs.is_empty() && self.may_begin(&state) {
+            if !state.items.is_empty() && self.may_begin(&state) {
                 state.batches += 1;
-                let count = state.jobs.len().min(most);
-                batch.extend(state.jobs.drain(..count));
+                let count = state.items.len().min(most);
+                batch.extend(state.items.drain(..count));
                 return true;
             }
-            if state.closed && state.jobs.is_empty() {
+            if state.closed && state.items.is_empty() {
                 return false;
             }
             state = self.sleep(state);
@@ -108,11 +97,11 @@ impl Line {
     }
 
     /// A batch is carried out: up to `most` requests that have come meanwhile become the next at once, in `batch`; where
-    /// there is none, false, and the lane is free.
-    pub fn next_batch(&self, most: usize, batch: &mut Vec<Waiting>) -> bool {
+    /// there is none, false, and another batch may begin.
+    pub fn next_batch(&self, most: usize, batch: &mut Vec<T>) -> bool {
         let mut state = self.lock();
-        let count = state.jobs.len().min(most);
-        batch.extend(state.jobs.drain(..count));
+        let count = state.items.len().min(most);
+        batch.extend(state.items.drain(..count));
         if count == 0 {
             state.batches -= 1;
             if state.closed {
@@ -122,7 +111,7 @@ impl Line {
         count > 0
     }
 
-    fn sleep<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn sleep<'a>(&self, mut state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
         state.asleep += 1;
         state = self.some.wait(state).unwrap_or_else(PoisonError::into_inner);
         state.asleep -= 1;
@@ -130,7 +119,7 @@ impl Line {
     }
 
     pub fn len(&self) -> usize {
-        self.lock().jobs.len()
+        self.lock().items.len()
     }
 
     pub fn close(&self) {

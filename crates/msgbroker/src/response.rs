@@ -7,28 +7,28 @@ use crate::refusal::Refusal;
 
 /// What a client is told.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Answer {
-    Done(Reply),
+pub(crate) enum Response {
+    Reply(Reply),
     Refused(Refusal),
 }
 
-impl From<Reply> for Answer {
+impl From<Reply> for Response {
     fn from(reply: Reply) -> Self {
         match reply {
             Reply::NoQueue => Self::Refused(Refusal::NoQueue),
             Reply::NoMessage => Self::Refused(Refusal::NoMessage),
-            reply => Self::Done(reply),
+            reply => Self::Reply(reply),
         }
     }
 }
 
-impl Answer {
+impl Response {
     pub fn status(&self) -> u16 {
         match self {
-            Self::Done(Reply::Created | Reply::Stored(_)) => 201,
-            Self::Done(Reply::Existed | Reply::Queues(_) | Reply::Message(_)) => 200,
-            Self::Done(Reply::Dropped | Reply::Empty | Reply::Acknowledged) => 204,
-            Self::Done(Reply::NoQueue | Reply::NoMessage) => 404,
+            Self::Reply(Reply::Created | Reply::Stored(_)) => 201,
+            Self::Reply(Reply::Existed | Reply::Queues(_) | Reply::Message(_)) => 200,
+            Self::Reply(Reply::Dropped | Reply::Empty | Reply::Acknowledged) => 204,
+            Self::Reply(Reply::NoQueue | Reply::NoMessage) => 404,
             Self::Refused(refusal) => refusal.status(),
         }
     }
@@ -40,15 +40,17 @@ impl Answer {
             out.extend_from_slice(b"Connection: close\r\n");
         }
         match self {
-            Self::Done(Reply::Dropped | Reply::Empty | Reply::Acknowledged) => out.extend_from_slice(b"\r\n"),
-            Self::Done(Reply::Created | Reply::Existed | Reply::NoQueue | Reply::NoMessage) => {
+            Self::Reply(Reply::Dropped | Reply::Empty | Reply::Acknowledged) => {
+                out.extend_from_slice(b"\r\n")
+            }
+            Self::Reply(Reply::Created | Reply::Existed | Reply::NoQueue | Reply::NoMessage) => {
                 out.extend_from_slice(b"Content-Length: 0\r\n\r\n");
             }
-            Self::Done(Reply::Stored(id)) => {
+            Self::Reply(Reply::Stored(id)) => {
                 let _ = write!(out, "X-Message-Id: {id}\r\nContent-Length: 0\r\n\r\n");
             }
-            Self::Done(Reply::Message(found)) => message(found, out),
-            Self::Done(Reply::Queues(queues)) => json(&list(queues), out),
+            Self::Reply(Reply::Message(found)) => message(found, out),
+            Self::Reply(Reply::Queues(queues)) => json(&list(queues), out),
             Self::Refused(refusal) => {
                 if *refusal == Refusal::Method {
                     out.extend_from_slice(b"Allow: GET, PUT, POST, DELETE\r\n");

@@ -5,11 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::clock::{Clock, Reading};
+use super::conninfo::{ConnInfo, Stream};
 use super::fault::{Effect, Fault};
-use super::link::Link;
 use super::pool::Pool;
+use super::session::Session;
+use super::startup::connect;
 use super::statements as sql;
-use super::target::{Stream, Target};
 use sojourn_record::clock::now;
 use sojourn_serving::{log, Level};
 
@@ -26,30 +27,30 @@ const ORPHANS: u64 = 30_000_000_000;
 /// After a failure, ns.
 const PAUSE: u64 = 1_000_000_000;
 
-/// What workers tell the keeper.
+/// What workers tell the maintenance.
 #[derive(Debug, Default)]
-pub(crate) struct Keeper {
+pub(crate) struct Maintenance {
     /// Rows deleted since the last removal.
     dead: AtomicU64,
     dropped: AtomicBool,
     pub vacuums: AtomicU64,
-    pub given_back: AtomicU64,
+    pub returned: AtomicU64,
     /// So that a statement under way can be cut off.
     stream: Mutex<Option<Stream>>,
 }
 
 /// When what is due, ns.
 #[derive(Default)]
-struct Diary {
+struct Schedule {
     vacuum: u64,
     orphans: u64,
-    link: u64,
+    session: u64,
     clock: Clock,
     /// How long this service lends, us; 0 where it does not.
     lent_us: i64,
 }
 
-impl Keeper {
+impl Maintenance {
     pub fn deleted(&self, rows: u64) {
         self.dead.fetch_add(rows, Ordering::Relaxed);
     }
@@ -58,21 +59,21 @@ impl Keeper {
         self.dropped.store(true, Ordering::Relaxed);
     }
 
-    /// Works until `halt` is set; tells `pool` when the database goes and returns, also while nobody asks for anything.
-    pub fn run(&self, target: &Target, pool: &Pool, redelivery_s: Option<f64>, halt: &AtomicBool) {
+    /// Works until `halt` is set; tells `pool` when the database goes and returns, also while nobody statements for anything.
+    pub fn run(&self, conninfo: &ConnInfo, pool: &Pool, redelivery_s: Option<f64>, halt: &AtomicBool) {
         let lent_us = (redelivery_s.unwrap_or(0.0) * 1e6) as i64;
-        let (mut link, mut diary) = (None, Diary { lent_us, ..Diary::default() });
+        let (mut session, mut schedule) = (None, Schedule { lent_us, ..Schedule::default() });
         while !halt.load(Ordering::Relaxed) {
             std::thread::sleep(TURN);
-            if (link.is_none() || !pool.health.is_up()) && now() >= diary.link {
-                link = self.open(target, pool);
-                diary.link = now() + PAUSE;
+            if (session.is_none() || !pool.health.is_up()) && now() >= schedule.session {
+                session = self.open(conninfo, pool);
+                schedule.session = now() + PAUSE;
             }
             if halt.load(Ordering::Relaxed) {
                 return;
             }
-            if link.as_mut().is_some_and(|open| self.turn(open, &mut diary).is_err()) {
-                link = None;
+            if session.as_mut().is_some_and(|open| self.turn(open, &mut schedule).is_err()) {
+                session = None;
             }
         }
     }
@@ -84,63 +85,63 @@ impl Keeper {
         }
     }
 
-    fn open(&self, target: &Target, pool: &Pool) -> Option<Link> {
-        let link = Link::open(&target.patient()).inspect_err(|fault| pool.health.down(fault)).ok()?;
+    fn open(&self, conninfo: &ConnInfo, pool: &Pool) -> Option<Session> {
+        let session = connect(&conninfo.patient()).inspect_err(|fault| pool.health.down(fault)).ok()?;
         pool.is_back();
-        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = link.stream.try_clone().ok();
-        Some(link)
+        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = session.stream.try_clone().ok();
+        Some(session)
     }
 
     /// Does what is due; an error where the session is over.
-    fn turn(&self, link: &mut Link, diary: &mut Diary) -> Result<(), Fault> {
-        over(self.give_back(link, diary))?;
+    fn turn(&self, session: &mut Session, schedule: &mut Schedule) -> Result<(), Fault> {
+        over(self.return_overdue(session, schedule))?;
         let begun = now();
-        if self.dropped.swap(false, Ordering::Relaxed) || begun >= diary.orphans {
-            diary.orphans = begun + ORPHANS;
-            self.orphans(link)?;
+        if self.dropped.swap(false, Ordering::Relaxed) || begun >= schedule.orphans {
+            schedule.orphans = begun + ORPHANS;
+            self.orphans(session)?;
         }
-        if self.dead.load(Ordering::Relaxed) >= DEAD && begun >= diary.vacuum {
+        if self.dead.load(Ordering::Relaxed) >= DEAD && begun >= schedule.vacuum {
             self.dead.store(0, Ordering::Relaxed);
-            over(link.query(sql::VACUUM, &mut |_| {}))?;
+            over(session.query(sql::VACUUM, &mut |_| {}))?;
             self.vacuums.fetch_add(1, Ordering::Relaxed);
-            diary.vacuum = now() + ((now() - begun) * SHARE).max(LEAST);
+            schedule.vacuum = now() + ((now() - begun) * SHARE).max(LEAST);
         }
         Ok(())
     }
 
     /// Gives back what was lent too long ago.
-    fn give_back(&self, link: &mut Link, diary: &mut Diary) -> Result<(), Fault> {
+    fn return_overdue(&self, session: &mut Session, schedule: &mut Schedule) -> Result<(), Fault> {
         let (asked, mut said) = (now(), None);
-        link.run(sql::CLOCK, &[], &mut |row| said = row.int(0).zip(row.int(1)))?;
+        session.run(sql::CLOCK, &[], &mut |row| said = row.int(0).zip(row.int(1)))?;
         let Some((database_us, receipt)) = said else { return Ok(()) };
         let reading = Reading { database_us, receipt, asked, heard: now() };
-        let jump = diary.clock.jump(&reading);
-        let mut longest_us = diary.lent_us;
+        let jump = schedule.clock.jump(&reading);
+        let mut longest_us = schedule.lent_us;
         if let Some(jump_us) = jump {
             log(Level::Warn, "database_clock_jumped", &[("by_s", &(jump_us as f64 / 1e6))]);
-            let before = diary.clock.last_receipt().to_be_bytes();
+            let before = schedule.clock.last_receipt().to_be_bytes();
             let mut latest_us = None;
-            link.run(sql::LATEST, &[Some(&before)], &mut |row| latest_us = row.int(0))?;
+            session.run(sql::LATEST, &[Some(&before)], &mut |row| latest_us = row.int(0))?;
             longest_us = longest_us.max(latest_us.map_or(0, |us| us - (database_us - jump_us)));
         }
-        let overdue = diary.clock.overdue(reading, jump, longest_us);
+        let overdue = schedule.clock.overdue(reading, jump, longest_us);
         let params = [overdue.new_us, overdue.old_us, overdue.old_receipt].map(i64::to_be_bytes);
         let params = params.each_ref().map(|bytes| Some(&bytes[..]));
         let mut given = 0;
-        link.run(sql::GIVE_BACK, &params, &mut |_| given += 1)?;
-        self.given_back.fetch_add(given, Ordering::Relaxed);
+        session.run(sql::RETURN_OVERDUE, &params, &mut |_| given += 1)?;
+        self.returned.fetch_add(given, Ordering::Relaxed);
         Ok(())
     }
 
     /// Deletes messages whose queue is no more, some at a time.
-    fn orphans(&self, link: &mut Link) -> Result<(), Fault> {
+    fn orphans(&self, session: &mut Session) -> Result<(), Fault> {
         let mut queues = Vec::new();
-        over(link.run(sql::ORPHANS, &[], &mut |row| queues.extend(row.int(0))))?;
+        over(session.run(sql::ORPHANS, &[], &mut |row| queues.extend(row.int(0))))?;
         for queue in queues {
             let bytes = (queue as i32).to_be_bytes();
             loop {
                 let mut rows = 0;
-                over(link.run(sql::DELETE_SOME, &[Some(&bytes)], &mut |_| rows += 1))?;
+                over(session.run(sql::DELETE_SOME, &[Some(&bytes)], &mut |_| rows += 1))?;
                 self.deleted(rows);
                 if rows == 0 {
                     break;

@@ -1,13 +1,13 @@
-//! Operations that wait together: one statement for puts, one for takes, one commit for both.
+//! Operations that wait execute_many: one statement for puts, one for takes, one commit for both.
 
 use postgres_protocol::types::{array_to_sql, ArrayDimension};
 use postgres_protocol::IsNull;
 
+use super::execute::text;
 use super::fault::{Effect, Fault};
-use super::link::Ask;
-use super::operate::text;
-use super::pool::Lease;
+use super::pool::PooledSession;
 use super::reply::{Message, Reply};
+use super::session::BoundStatement;
 use super::statements as sql;
 use super::wire::Row;
 use crate::operation::Operation;
@@ -34,9 +34,9 @@ pub(crate) fn group(operation: &Operation<'_>) -> Group {
 }
 
 /// All puts and all takes with one commit: done all or none. Where there are fewer messages than takers, the last of
-/// them get none. An answer for each. `meanwhile` as for `Link::run_all`.
-pub(crate) fn together(
-    lease: &mut Lease<'_>,
+/// them get none. An answer for each. `meanwhile` as for `Session::run_all`.
+pub(crate) fn execute_many(
+    session: &mut PooledSession<'_>,
     puts: &[&Operation<'_>],
     takes: &[&Operation<'_>],
     redelivery_s: Option<f64>,
@@ -63,14 +63,14 @@ pub(crate) fn together(
     let lent = [Some(&names[..]), Some(&counts), Some(&time)];
     let (statement, taken) =
         if redelivery_s.is_some() { (sql::LEND_MANY, &lent[..]) } else { (sql::TAKE_MANY, &lent[..2]) };
-    let mut asks = Vec::with_capacity(2);
+    let mut statements = Vec::with_capacity(2);
     if !puts.is_empty() {
-        asks.push(Ask { statement: sql::PUT_MANY, params: &stored, each: &mut each_put });
+        statements.push(BoundStatement { statement: sql::PUT_MANY, params: &stored, each: &mut each_put });
     }
     if !takes.is_empty() {
-        asks.push(Ask { statement, params: taken, each: &mut each_take });
+        statements.push(BoundStatement { statement, params: taken, each: &mut each_take });
     }
-    lease.run_all(&mut asks, meanwhile)?;
+    session.run_all(&mut statements, meanwhile)?;
     for takers in queues.iter().filter(|takers| takers.exists) {
         for index in &takers.indexes[takers.served..] {
             take_answers[*index] = Reply::Empty;
