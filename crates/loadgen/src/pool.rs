@@ -6,6 +6,10 @@ use sojourn_dist::Stream;
 
 use crate::outcome::Request;
 
+/// Connects that go on at once. A connect takes as long as several requests: one for each of some thousand that wait after a
+/// stall would keep the thread from its schedule, while connections that are there work the queue off.
+const CONNECTING_MAX: usize = 16;
+
 /// The pool of one address in one lane.
 #[derive(Debug)]
 pub struct Pool {
@@ -42,6 +46,9 @@ impl Pool {
 
     /// Should one more be opened now? One for each waiting request up to the limit; and as many as are kept.
     pub fn wants_more(&self) -> bool {
+        if self.connecting >= CONNECTING_MAX {
+            return false;
+        }
         let to_serve = self.waiting.len() > self.connecting && self.open < self.limit;
         to_serve || (!self.failing && self.open < self.kept)
     }
@@ -124,6 +131,20 @@ mod tests {
         assert!(!pool.wants_more());
         pool.waiting.push_back(request());
         assert!(!pool.wants_more(), "the limit is 2");
+    }
+
+    #[test]
+    fn a_long_queue_opens_a_few_at_a_time() {
+        let mut pool = Pool::new(1, 1000);
+        (0..500).for_each(|_| pool.waiting.push_back(request()));
+        let mut begun = 0;
+        while pool.wants_more() {
+            pool.opening(0.0);
+            begun += 1;
+        }
+        assert_eq!(begun, CONNECTING_MAX);
+        pool.connected();
+        assert!(pool.wants_more());
     }
 
     #[test]

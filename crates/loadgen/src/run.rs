@@ -30,7 +30,7 @@ use account::{steal_s, Run};
 const PROGRESS_S: f64 = 0.25;
 const FLUSH_S: f64 = 1.0;
 /// From everything open to the first request.
-const LEAD_S: f64 = 0.05;
+const LEAD_S: f64 = 0.02;
 
 /// Puts the load on the service; writes `requests.rec` and `latency.hlog` into `out`.
 ///

@@ -90,8 +90,17 @@ impl ClientThread<'_> {
             conn.phase = Phase::Handshaking;
             return;
         }
-        self.pools[conn.pool].connected();
+        self.opened(slot);
+    }
+
+    /// A connect has succeeded: its connection serves who waits, and others may follow.
+    fn opened(&mut self, slot: usize) {
+        let Some(pool) = self.slots[slot].as_ref().map(|conn| conn.pool) else {
+            return;
+        };
+        self.pools[pool].connected();
         self.ready(slot);
+        self.open_more(pool);
     }
 
     fn shake(&mut self, slot: usize) {
@@ -100,10 +109,7 @@ impl ClientThread<'_> {
         };
         match conn.shake(&mut self.buffer) {
             Ok(false) => {}
-            Ok(true) => {
-                self.pools[conn.pool].connected();
-                self.ready(slot);
-            }
+            Ok(true) => self.opened(slot),
             Err(cause) => self.connect_failed(slot, &cause),
         }
     }
