@@ -152,3 +152,13 @@ def test_no_host_samples(tmp_path: Path) -> None:
     (tmp_path / "host.ndjson").write_text("")
     with pytest.raises(RunFolderError, match="no host samples"):
         read_samples(tmp_path / "host.ndjson")
+
+
+def test_what_falls_between_samples_and_the_ends_of_a_window_counts() -> None:
+    """0, 10 and 14 at 0, 1 and 2 s: half of the 10 and half of the 4 in a window from 0.5 to 1.5 s; 4 in what is covered of 1 to 9 s."""
+    host = pl.DataFrame(
+        {"t_s": [0.0, 1.0, 2.0], "source": ["x"] * 3, "key": [""] * 3, "item": [""] * 3, "value": [0.0, 10.0, 14.0]}
+    )
+    for window, expected in (((0.5, 1.5), (7.0, 1.0)), ((1.0, 9.0), (4.0, 1.0)), ((0.2, 0.3), (1.0, 0.1))):
+        assert changes(host, *window).select("change", "over_s").row(0) == pytest.approx(expected)
+    assert changes(host, 3, 4).is_empty()

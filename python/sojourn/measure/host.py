@@ -80,17 +80,24 @@ def _inner(source: str, key: str, inner: Any) -> Iterator[tuple[str, str, str, f
 
 
 def changes(host: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
-    """By how much each counter grew between the first and the last sample of [start_s, end_s], and over what time.
+    """By how much each counter grew in [start_s, end_s], linear between samples, and over what time of it there are samples: a window
+    of a second has ten samples, and what falls between its ends and them would be a tenth of it.
 
     Columns source, key, item, change, over_s. A counter that was reset in between is left out.
     """
-    inside = host.filter(pl.col("t_s").is_between(start_s, end_s)).sort("t_s")
-    grown = inside.group_by("source", "key", "item").agg(
-        change=pl.col("value").last() - pl.col("value").first(),
-        over_s=pl.col("t_s").last() - pl.col("t_s").first(),
-        monotone=(pl.col("value").diff().fill_null(0) >= 0).all(),
+    of = ("source", "key", "item")
+    pairs = host.sort("t_s").with_columns(
+        pl.col("t_s").shift(-1).over(of).alias("next_s"), pl.col("value").diff().shift(-1).over(of).alias("grown")
     )
-    return grown.filter("monotone", pl.col("over_s") > 0).drop("monotone")
+    inside = pairs.with_columns(
+        over_s=pl.min_horizontal("next_s", pl.lit(end_s)) - pl.max_horizontal("t_s", pl.lit(start_s))
+    ).filter(pl.col("next_s") > pl.col("t_s"), pl.col("over_s") > 0)
+    grown = inside.group_by(of).agg(
+        change=(pl.col("grown") * pl.col("over_s") / (pl.col("next_s") - pl.col("t_s"))).sum(),
+        over_s=pl.col("over_s").sum(),
+        monotone=(pl.col("grown") >= 0).all(),
+    )
+    return grown.filter("monotone").drop("monotone")
 
 
 def core_shares(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, dict[str, float]]:
