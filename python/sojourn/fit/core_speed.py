@@ -1,7 +1,7 @@
 """How times grow with what the recorder's piece of work takes on the cores that they are spent on (`reference_work_time`).
 
-A core that shares its execution units with another guest, or whose clock is low, takes longer for everything, but not for everything
-alike: entry to the kernel and misses in caches suffer more than the piece of work does. So a time at a piece of work of w seconds is
+A core whose caches or execution units another guest uses, or whose clock is low, takes longer for everything, but not for everything
+alike. So a time at a piece of work of w seconds is
 (w/w0)^e of what it is at the usual w0, and the exponent e is the slope of a straight line through the logarithms of measured over
 predicted times, by least squares with Huber's weights (P. J. Huber, Robust Statistics (1981), chapter 7), drawn towards 1 (all
 alike) where the cores were as fast in all runs.
