@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.fit.huber import huber_weights, robust_spread
+
 Array = NDArray[np.float64]
-HUBER = 1.0  # in robust standard deviations
-NORMAL = 1.4826  # of the median of absolute values to a standard deviation
-LEAST_SPREAD = 5e-3
 ALIKE, DOUBT = 1.0, 0.5  # the exponent where nothing is known, and its standard deviation
 LEAST, MOST = 0.0, 4.0
 ROUNDS = 5
@@ -59,10 +58,8 @@ def exponent(logs: Array, off: Array, groups: NDArray[np.int64] | None = None) -
         many = np.maximum(np.bincount(g, weight), 1e-12)
         dx = x - (np.bincount(g, weight * x) / many)[g]
         dy = y - (np.bincount(g, weight * y) / many)[g]
-        rest = np.abs(dy - slope * dx)
-        spread = NORMAL * float(np.median(rest)) + LEAST_SPREAD
+        spread = robust_spread(np.abs(dy - slope * dx))
         drawn = spread**2 / DOUBT**2
         slope = float(((weight * dx * dy).sum() + drawn * ALIKE) / ((weight * dx**2).sum() + drawn))
-        rest = np.abs(dy - slope * dx)
-        weight = 1 / np.maximum(1.0, rest / (HUBER * spread))
+        weight = huber_weights(np.abs(dy - slope * dx), spread)
     return float(np.clip(slope, LEAST, MOST))

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import nnls
 
+from sojourn.fit.huber import huber_weights, robust_spread
+
 ROUNDS = 12
-HUBER = 1.0  # in robust standard deviations
-NORMAL = 1.4826  # of the median of absolute values to a standard deviation
-LEAST_SPREAD = 5e-3
 
 
 def fit_parts(terms: np.ndarray, seconds: np.ndarray) -> np.ndarray:
@@ -27,8 +26,7 @@ def fit_parts(terms: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     for _ in range(ROUNDS):
         predicted = np.maximum(terms @ found, 1e-6)
         off = np.abs(np.log(wanted / predicted))
-        spread = NORMAL * float(np.median(off)) + LEAST_SPREAD
-        weight = 1 / np.sqrt(np.maximum(1.0, off / (HUBER * spread)))
+        weight = np.sqrt(huber_weights(off, robust_spread(off)))
         found, _ = nnls(terms * (weight / predicted)[:, None], wanted / predicted * weight)
     return np.asarray(found * scale)
 
