@@ -6,10 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from test_engine_features import STUDY, TRUTH, done
+from test_engine_features import FREE, STUDY, TRUTH, WRONG, done
 
 import sojourn as sj
 from sojourn.errors import StudyError
+from sojourn.study.engine.plan import read_plan
 
 
 def test_systems_at_random_are_each_fitted_and_predicted_blind(tmp_path: Path) -> None:
@@ -32,3 +33,18 @@ def test_systems_at_random_are_each_fitted_and_predicted_blind(tmp_path: Path) -
     assert known["inside"].sum() >= known["inside"].len() - 2 >= 4
     with pytest.raises(StudyError, match="either vary or system"):
         done(tmp_path, text + "vary = { workers = [2] }\n", draw=1)
+
+
+def test_runs_of_a_drawn_system_are_as_long_as_draw_says(tmp_path: Path) -> None:
+    """And as often: `repetitions` beside `system` had no effect; `--quick` has its own."""
+    text = STUDY + '\n[draw]\nfor = 7\nrepetitions = 3\nsystem = { model = ["truth.toml"] }\n[quick]\nfor = 5\n'
+    for name, of in (("study", text), ("truth", TRUTH), ("shop", FREE), ("wrong", WRONG)):
+        (tmp_path / f"{name}.toml").write_text(of)
+    whole, one, quick = (
+        read_plan(tmp_path, quick=short, system_options=of)
+        for short, of in ((False, None), (False, {"model": "truth.toml"}), (True, {"model": "truth.toml"}))
+    )
+    assert [plan.study.load["for"] for plan in (one, quick)] == [7, 5] and whole.study.load.get("for") != 7
+    assert [plan.measured[0].repetition for plan in (one, quick)] and len(one.measured) == 3 * len(quick.measured)
+    with pytest.raises(StudyError, match="for beside vary"):
+        done(tmp_path, STUDY + "\n[draw]\nfor = 7\nvary = { workers = [2] }\n", draw=1)

@@ -76,15 +76,17 @@ def read_plan(
     """
     file = study_file(path)
     data = read_data(file, seed)
-    if system_options:
+    if system_options is not None:
         data["system"] = {**data.get("system", {}), **system_options}
-    study: Study = checked(Study, _quicker(data, quick), file)
+    drawn_system = system_options is not None
+    study: Study = checked(Study, _lengths(data, quick, drawn_system), file)
     made = named(str(study.system.get("kind")), SYSTEMS, file.parent, "system.kind", at(file, ("system", "kind")))
     load = checked(made.load_type, study.load, file, "load.")
     options = checked(made.options_type, study.system, file, "system.")
     _consistent(study, file)
     wanted = _wanted(study, only, draw)
-    times = study.quick.repetitions if quick else study.repetitions
+    own_times = study.draw.repetitions if drawn_system and study.draw else None
+    times = study.quick.repetitions if quick else own_times or study.repetitions
     try:
         system: System = made(options, load, file.parent)
         sections = [part for part in study.section if part.name in wanted]
@@ -169,11 +171,12 @@ def _wanted(study: Study, only: Sequence[str], draw: int | None) -> tuple[str, .
     return tuple(dict.fromkeys(found))
 
 
-def _quicker(data: dict[str, Any], quick: bool) -> dict[str, Any]:
-    less = data.get("quick")
-    if quick and isinstance(less, dict):
-        length = {"for": less["for"]} if less.get("for") is not None else {}
-        load = less.get("load")
+def _lengths(data: dict[str, Any], quick: bool, drawn_system: bool) -> dict[str, Any]:
+    """How long runs are, by `[quick]` or, of a drawn system, by `[draw]`."""
+    own = data.get("quick") if quick else data.get("draw") if drawn_system else None
+    if isinstance(own, dict):
+        length = {"for": own["for"]} if own.get("for") is not None else {}
+        load = own.get("load")
         data["load"] = {**data.get("load", {}), **length, **(load if isinstance(load, dict) else {})}
     return data
 

@@ -82,7 +82,7 @@ def drawn(part: DrawSection, count: int, seed: int, system: System) -> list[Poin
     """
     each = values_drawn(part.vary, count, seed, "vary")
     factors = [settled(system, {**part.fixed, **values}, "[draw]") for values in each]
-    return [Point("draw", one, k) for one in factors for k in range(1, part.repetitions + 1)]
+    return [Point("draw", one, k) for one in factors for k in range(1, (part.repetitions or 1) + 1)]
 
 
 def values_drawn(ranges: Mapping[str, Any], count: int, seed: int, table: str) -> list[dict[str, Any]]:

@@ -82,17 +82,21 @@ class ChooseSection(Varied):
 class DrawSection(Strict):
     """`[draw]`: ranges from which `--draw N` takes N configurations at random: a list of values, or `{ low, high }`, evenly in
     the logarithm; whole numbers where both ends are. `vary`: factors, predicted by the fit of the study, and run `repetitions`
-    times. `system`: options of `[system]`; each draw is then a whole study of such a system, with a fit of its own."""
+    times, else once. `system`: options of `[system]`; each draw is then a whole study of such a system, with a fit of its own,
+    whose runs have this length and these `repetitions`, else those of the study; `--quick` has its own."""
 
     fixed: dict[str, Any] = Field(default_factory=dict, alias="set")
     vary: dict[str, Any] = Field(default_factory=dict)
-    repetitions: int = Field(default=1, ge=1, le=50)
+    repetitions: int | None = Field(default=None, ge=1, le=50)
+    duration_s: str | float | None = Field(default=None, alias="for")
     system: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_of_them(self) -> DrawSection:
         if bool(self.vary) == bool(self.system):
             raise ValueError("vary and system; give either vary or system")
+        if self.vary and self.duration_s is not None:
+            raise ValueError("for beside vary; runs of vary are as long as [load] says")
         return self
 
 
