@@ -37,13 +37,22 @@ class Varied(Strict):
 
 class Section(Varied):
     """`[[section]]` and `[[predict]]`. `follow`: factor → factor whose value it takes; `quick`: what `--quick` takes instead, key
-    by key; `x`: the factor on the horizontal axis of its figures, of which there is one for each value of `by`."""
+    by key; `x`: the factor on the horizontal axis of its figures, of which there is one for each value of `by`. `ranges`, as in
+    `[draw]`: with each combination of `vary`, `sample` points of a Latin hypercube."""
 
     name: str = Field(pattern=NAME)
     follow: dict[str, str] = Field(default_factory=dict)
+    sample: int | None = Field(default=None, ge=2, le=MOST_DRAWN)
+    ranges: dict[str, Any] = Field(default_factory=dict)
     quick: Varied = Field(default_factory=Varied)
     x: str | None = None
     by: str | None = None
+
+    @model_validator(mode="after")
+    def _sampled_from_ranges(self) -> Section:
+        if bool(self.ranges) != (self.sample is not None):
+            raise ValueError("sample and ranges; give both or none of them")
+        return self
 
     def quicker(self) -> Section:
         """As `--quick` has it."""

@@ -32,6 +32,7 @@ class OperationWork:
         self.stores = workload.replace_strict({"set": 1.0, "mixed": 0.5}, default=0.0).to_numpy().astype(float)
         multi = workload.str.extract(r"^multi-(\d+)$").cast(pl.Float64).fill_null(1.0).to_numpy()
         self.keys, self.reads = multi, 1 - self.stores
+        self.ln_workers = np.log(np.maximum(self.workers * self.proxies, 1))  # of all middlewares: they share cores
         copies = np.where(self.proxies > 0, self.servers, 1.0)
         split = rows["sharded"].to_numpy().astype(bool) & (self.proxies > 0)
         self.asked = np.where(split, np.minimum(multi, self.servers), 1.0)  # servers of a read
@@ -61,8 +62,8 @@ TERMS: dict[str, Callable[[OperationWork], Array]] = {
     "KiB stored": lambda w: w.stored_kib,
     "waking": lambda w: w.proxies / (w.clients + w.proxies),
     "waking for a message": lambda w: w.messages * w.servers * w.proxies / (w.clients + w.servers * w.proxies),
-    "ln workers": lambda w: np.log(np.maximum(w.workers, 1)),
-    "message, ln workers": lambda w: w.messages * np.log(np.maximum(w.workers, 1)),
+    "ln workers": lambda w: w.ln_workers,
+    "message, ln workers": lambda w: w.messages * w.ln_workers,
     "1/clients": lambda w: 1 / w.clients,
     "1/clients of a middleware": lambda w: w.proxies / w.clients,
     "message, 1/clients": lambda w: w.messages / w.clients,
