@@ -61,6 +61,8 @@ def test_the_mean_of_repeated_runs_is_compared() -> None:
     found = of_means(frame, same)
     assert found["configuration"].to_list() == ["a", "b"]
     assert found["error"].to_list() == pytest.approx([0.2, 0.0])
+    at_speed = frame.with_columns(predicted=pl.Series([9.0, 11.0, *[12.0] * 6]))
+    assert of_means(at_speed, same)["error"][0] == pytest.approx(0.0), "each run was predicted for its own speed"
 
 
 def test_a_median_over_fits_is_covered_where_the_points_of_a_fit_share_its_error() -> None:

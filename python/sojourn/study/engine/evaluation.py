@@ -166,14 +166,15 @@ def median_error(rows: pl.DataFrame, metric: str) -> float | None:
 
 
 def of_means(rows: pl.DataFrame, configurations: Mapping[str, str]) -> pl.DataFrame:
-    """A row a configuration that was run more than once: `error` of what was predicted against the mean of its valid runs.
+    """A row a configuration that was run more than once: `error` of what was predicted (the mean, where runs differ in the speed of
+    their cores) against the mean of its valid runs.
     `configurations`: run → its configuration (names of runs are shortened where they are long, and do not tell)."""
     same = ("configuration", "class", "metric", "model", "kind")
     known = rows.filter(pl.col("error").is_finite()).with_columns(
         configuration=pl.col("run").replace_strict(configurations, return_dtype=pl.String)
     )
     means = known.group_by(same, maintain_order=True).agg(
-        pl.len(), pl.col("predicted").first(), pl.col("measured").mean()
+        pl.len(), pl.col("predicted", "measured").mean()
     )
     return means.filter(pl.col("len") > 1).with_columns(error=pl.col("predicted") / pl.col("measured") - 1)
 
