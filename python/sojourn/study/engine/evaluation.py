@@ -173,9 +173,7 @@ def of_means(rows: pl.DataFrame, configurations: Mapping[str, str]) -> pl.DataFr
     known = rows.filter(pl.col("error").is_finite()).with_columns(
         configuration=pl.col("run").replace_strict(configurations, return_dtype=pl.String)
     )
-    means = known.group_by(same, maintain_order=True).agg(
-        pl.len(), pl.col("predicted", "measured").mean()
-    )
+    means = known.group_by(same, maintain_order=True).agg(pl.len(), pl.col("predicted", "measured").mean())
     return means.filter(pl.col("len") > 1).with_columns(error=pl.col("predicted") / pl.col("measured") - 1)
 
 
