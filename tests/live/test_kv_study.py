@@ -73,6 +73,33 @@ def test_each_design_is_read_whole(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == sorted(folder.path for folder in folders), "logs are in the folders"
 
 
+def test_every_value_of_an_option_is_run(tmp_path: Path) -> None:
+    """What docs/howto/write-a-study.md allows, each value and both ends of what is cheap to run, once."""
+    least = KvLoad.model_validate({"for": 0.3, "warm_up": 0.1, "keys": 10, "value_bytes": 1, "every": 0.01})
+    most = KvLoad.model_validate({"for": 0.5, "warm_up": 0.1, "keys": 20, "value_bytes": 1_048_576, "every": 0.1})
+    staged = {"design": "staged", "proxies": 2, "workers": 1, "servers": 3, "clients": 4}
+    given = [
+        (KvOptions(servers=1, proxies=1, pinned=False), least, [
+            {"design": "none", "clients": 1}, {"design": "none", "workload": "multi-10", "clients": 2},
+            {"design": "direct", "workload": "mixed", "clients": 3, "value_bytes": 16384},
+        ]),
+        (KvOptions(servers=3, proxies=2), least, [
+            staged | {"workload": "multi-9", "sharded": sharded, "value_bytes": 1} for sharded in (False, True)
+        ]),
+        (KvOptions(servers=1, proxies=1), most, [
+            {"design": "none", "workload": "set", "clients": 1}, {"design": "direct", "workload": "get", "clients": 2},
+            {"design": "staged", "workload": "mixed", "clients": 2},
+        ]),
+    ]  # fmt: skip
+    for number, (options, load, each) in enumerate(given):
+        of = KvSystem(options, load, tmp_path)
+        points = [Point(f"s{number}", of.settled(one, "x")) for one in each]
+        with of.place() as place, of.open(place) as session:
+            seen = frame([session.run(point, tmp_path / point.name, 1) for point in points])
+        assert seen["misses"].to_list() == seen["errors"].to_list() == [0] * len(each), number
+        assert (seen["throughput_per_s"] > 0).all(), number
+
+
 RATE_BIT_PER_S = 10e6
 TRIES = 5
 Row = dict[str, Any]

@@ -43,3 +43,17 @@ def test_each_kind_of_run_is_read_whole(tmp_path: Path) -> None:
         whole = Metrics(metrics.frame.filter(metrics.frame["station"] == "", metrics.frame["class"] == ""))
         assert all(abs(finding.relative) < 0.3 for finding in check_laws(whole, 0.05))
         assert differences(folder.manifest, session.conditions(point)) == []  # ports differ from run to run
+
+
+def test_every_value_of_an_option_is_run(tmp_path: Path) -> None:
+    """What docs/howto/write-a-study.md allows, each value and both ends of what is cheap to run, once."""
+    least = {"for": 0.6, "put": 1e-3, "take": 1.0, "message_bytes": 16, "queues": 1}
+    most = {"for": 0.8, "put": 1e6, "take": 1.0, "message_bytes": 65536, "queues": 1000}
+    small = {"workers": 1, "connections": 1, "clients": 1, "retry_s": 0.0, "middlewares": 1}
+    large = {"workers": 64, "connections": 24, "clients": 100, "retry_s": 0.4, "middlewares": 3}
+    for number, (durability, load, factors) in enumerate((("off", least, small), ("full", most, large))):
+        system = MessagesSystem(MessagesOptions(durability=durability), MessagesLoad.model_validate(load), tmp_path)
+        with system.place() as place, system.open(place) as session:
+            point = Point(f"s{number}", system.settled(factors, "x"))
+            seen = frame([session.run(point, tmp_path / point.name, 1)])
+        assert (seen["errors"][0], seen["wrong"][0]) == (0, 0) and seen["throughput_per_s"][0] > 0, durability

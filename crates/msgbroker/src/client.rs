@@ -1,7 +1,7 @@
 //! A client as workers see it: its requests in their order, its answers not yet taken.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Write};
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mio::net::TcpStream;
@@ -10,10 +10,7 @@ use mio::Waker;
 use crate::queue::RequestQueue;
 use crate::refusal::Refusal;
 use crate::response::Response;
-use sojourn_serving::Memory;
-
-/// A buffer above this is given back when it is empty.
-const KEPT: usize = 64 * 1024;
+use sojourn_serving::{write_some, Charge, Memory, Outbox};
 
 /// A request as it was received.
 #[derive(Debug)]
@@ -35,20 +32,27 @@ pub(crate) enum Entry {
     Refused(Refusal),
 }
 
+/// What came of a request that was added.
+#[derive(Debug)]
+pub(crate) struct Added {
+    /// Nothing behind it is a request.
+    pub closes: bool,
+    /// Requests that no worker was needed for, this one perhaps among them.
+    pub refused: Vec<Refusal>,
+}
+
 /// A client: its socket, and what threads share of it.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub stream: TcpStream,
-    /// Its place at the event loop.
-    pub connection: usize,
+    /// Its number at the event loop.
+    pub connection: u32,
     state: Mutex<ClientState>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ClientState {
-    out: Vec<u8>,
-    /// How much of `out` was taken.
-    sent: usize,
+    out: Outbox,
     backlog: VecDeque<Entry>,
     /// Bytes of the requests in `backlog` and of the one that is served.
     held: usize,
@@ -64,6 +68,8 @@ pub(crate) struct ClientState {
     stalled: bool,
     /// When it last took something, ns.
     pub active: u64,
+    /// For `held` and `out`.
+    charge: Charge,
 }
 
 /// What happened when an answer was handed over.
@@ -77,7 +83,7 @@ pub(crate) struct Served {
 
 impl ClientState {
     pub fn owes(&self) -> usize {
-        self.out.len() - self.sent
+        self.out.len()
     }
 
     pub fn is_over(&self) -> bool {
@@ -97,14 +103,45 @@ impl ClientState {
         wake
     }
 
+    /// What it holds of the memory of all.
+    fn size(&self) -> usize {
+        self.held + self.out.size()
+    }
+
+    /// Whether a request of so many bytes may be kept.
+    fn grants(&mut self, bytes: usize) -> bool {
+        let wants = self.size() + bytes;
+        let granted = self.charge.resize(wants);
+        self.held += if granted { bytes } else { 0 };
+        granted
+    }
+
+    /// Tells the memory of all what it holds now.
+    fn settle(&mut self) {
+        self.charge.set(self.size());
+    }
+
+    /// A request is there no more.
+    fn gives(&mut self, job: &RawRequest) {
+        self.held -= job.bytes.len();
+        self.settle();
+    }
+
     /// Drops requests that will not be served.
-    pub fn forget(&mut self, context: &Context) {
-        for entry in self.backlog.drain(..) {
+    pub fn forget(&mut self) {
+        for entry in std::mem::take(&mut self.backlog) {
             if let Entry::Request(job) = entry {
-                self.held -= job.bytes.len();
-                context.memory.give(job.bytes.len());
+                self.gives(&job);
             }
         }
+    }
+
+    /// Nobody takes answers any more.
+    pub fn end(&mut self) {
+        self.gone = true;
+        self.out = Outbox::default();
+        self.forget();
+        self.settle();
     }
 }
 
@@ -119,19 +156,19 @@ pub(crate) struct Limits {
 #[derive(Debug)]
 pub(crate) struct Context {
     pub queue: RequestQueue<QueuedRequest>,
-    pub memory: Memory,
+    pub memory: Arc<Memory>,
     pub limits: Limits,
-    /// Seats that the event loop has to look at.
-    connections: Mutex<Vec<usize>>,
+    /// Those that the event loop has to look at.
+    connections: Mutex<Vec<u32>>,
     waker: Waker,
 }
 
 impl Context {
     pub fn new(queue: RequestQueue<QueuedRequest>, memory: Memory, limits: Limits, waker: Waker) -> Self {
-        Self { queue, memory, limits, connections: Mutex::default(), waker }
+        Self { queue, memory: Arc::new(memory), limits, connections: Mutex::default(), waker }
     }
 
-    fn wake(&self, connection: usize) {
+    fn wake(&self, connection: u32) {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         connections.push(connection);
         if connections.len() == 1 {
@@ -145,15 +182,27 @@ impl Context {
         let _ = self.waker.wake();
     }
 
-    /// Seats to look at, each as often as it was named.
-    pub fn woken(&self) -> Vec<usize> {
+    /// Connections to look at, each as often as it was named.
+    pub fn woken(&self) -> Vec<u32> {
         std::mem::take(&mut *self.connections.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Client {
-    pub fn new(stream: TcpStream, connection: usize, now: u64) -> Self {
-        Self { stream, connection, state: Mutex::new(ClientState { active: now, ..ClientState::default() }) }
+    pub fn new(stream: TcpStream, connection: u32, charge: Charge, now: u64) -> Self {
+        let state = ClientState {
+            out: Outbox::default(),
+            backlog: VecDeque::new(),
+            held: 0,
+            busy: false,
+            gone: false,
+            last: false,
+            ended: false,
+            stalled: false,
+            active: now,
+            charge,
+        };
+        Self { stream, connection, state: Mutex::new(state) }
     }
 
     pub fn state(&self) -> MutexGuard<'_, ClientState> {
@@ -167,22 +216,23 @@ impl Client {
         state.stalled
     }
 
-    /// Adds the next request: queued at once if none is before it. Says how many were refused on the way.
-    pub fn add(self: &Arc<Self>, entry: Entry, context: &Context) -> Vec<Refusal> {
+    /// Adds the next request, refused where memory for it is not to be had: queued at once if none is before it.
+    pub fn add(self: &Arc<Self>, entry: Entry, context: &Context) -> Added {
         let mut state = self.state();
-        if let Entry::Request(job) = &entry {
-            state.held += job.bytes.len();
-        }
+        let entry = match entry {
+            Entry::Request(job) if !state.grants(job.bytes.len()) => Entry::Refused(Refusal::Memory),
+            entry => entry,
+        };
+        let closes = matches!(entry, Entry::Refused(refusal) if refusal.closes());
         state.backlog.push_back(entry);
+        let mut refused = Vec::new();
         if state.last {
             // RFC 9112, 9.6: behind the answer that ends the connection no request is processed.
-            state.forget(context);
-            return Vec::new();
+            state.forget();
+        } else if !state.busy {
+            refused = self.advance(&mut state, true, context);
         }
-        if state.busy {
-            return Vec::new();
-        }
-        self.advance(&mut state, true, context)
+        Added { closes, refused }
     }
 
     /// Hands over the answer to the request that was served, and goes on to the next, for which a worker is woken
@@ -200,11 +250,10 @@ impl Client {
             (state.gone, state.owes() > 0)
         };
         // Nobody else writes while it is busy; the event loop, which has its next request at once, is not kept waiting.
-        let sent = if gone || owes { 0 } else { some(&self.stream, bytes).unwrap_or(bytes.len()) };
+        let sent = if gone || owes { 0 } else { write_some(&mut &self.stream, bytes).unwrap_or(bytes.len()) };
         let mut state = self.state();
         state.busy = false;
-        state.held -= job.bytes.len();
-        context.memory.give(job.bytes.len());
+        state.gives(&job);
         if sent < bytes.len() && !gone {
             // Once more: that there is room was perhaps said before it was known that there is a rest.
             self.write(&mut state, &bytes[sent..]);
@@ -212,7 +261,7 @@ impl Client {
         state.last |= last;
         let mut refused = Vec::new();
         if last {
-            state.forget(context);
+            state.forget();
         } else {
             refused = self.advance(&mut state, wake, context);
         }
@@ -234,8 +283,7 @@ impl Client {
                         break;
                     }
                     Err((_, job)) => {
-                        state.held -= job.bytes.len();
-                        context.memory.give(job.bytes.len());
+                        state.gives(&job);
                         Refusal::Full
                     }
                 },
@@ -246,7 +294,7 @@ impl Client {
             self.write(state, &bytes);
             if refusal.closes() {
                 state.last = true;
-                state.forget(context);
+                state.forget();
                 break;
             }
         }
@@ -255,45 +303,27 @@ impl Client {
 
     /// Writes as much as the socket takes, and keeps the rest. An error shows at the event loop, which reads.
     pub fn write(&self, state: &mut ClientState, bytes: &[u8]) {
-        if state.owes() > 0 {
-            return state.out.extend_from_slice(bytes);
+        let waits = !state.out.is_empty();
+        let sent = if waits { 0 } else { write_some(&mut &self.stream, bytes).unwrap_or(bytes.len()) };
+        if sent < bytes.len() {
+            state.out.tail().extend_from_slice(&bytes[sent..]);
+            state.settle();
         }
-        let sent = some(&self.stream, bytes).unwrap_or(bytes.len());
-        state.out.extend_from_slice(&bytes[sent..]);
     }
 
     /// Writes what was kept; whether the event loop may read on.
     pub fn flush(&self, context: &Context, now: u64) -> io::Result<bool> {
         let mut state = self.state();
-        if state.owes() > 0 {
-            let sent = some(&self.stream, &state.out[state.sent..])?;
-            state.sent += sent;
-            if sent > 0 {
+        let before = state.out.len();
+        if before > 0 {
+            state.out.flush(&mut &self.stream)?;
+            if state.out.len() < before {
                 state.active = now;
-            }
-            if state.owes() == 0 {
-                state.sent = 0;
-                state.out.clear();
-                state.out.shrink_to(KEPT);
+                state.settle();
             }
         }
         Ok(state.wakes(context))
     }
-}
-
-/// As much as is taken now.
-fn some(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
-    let mut sent = 0;
-    while sent < bytes.len() {
-        match stream.write(&bytes[sent..]) {
-            Ok(0) => return Err(ErrorKind::WriteZero.into()),
-            Ok(count) => sent += count,
-            Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            Err(e) if e.kind() == ErrorKind::WouldBlock => break,
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(sent)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::frame::{frame, Step};
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use sojourn_record::clock::now;
+use sojourn_serving::Charge;
 
 /// Up to so many bytes of an unfinished request are a client's without asking.
 pub(crate) const FREE: usize = 4096;
@@ -22,8 +23,6 @@ pub(crate) struct Connection {
     pub pending: Vec<u8>,
     /// How long `pending` has to be before another look.
     pub need: usize,
-    /// Bytes granted for `pending`.
-    pub held: usize,
     pub continued: bool,
     pub readable: bool,
     pub hung_up: bool,
@@ -37,15 +36,16 @@ pub(crate) struct Connection {
     pub active: u64,
     /// When the request that is not whole began, ns.
     pub begun: u64,
+    /// For `pending`.
+    charge: Charge,
 }
 
 impl Connection {
-    pub fn new(client: Arc<Client>, now: u64) -> Self {
+    pub fn new(client: Arc<Client>, charge: Charge, now: u64) -> Self {
         Self {
             client,
             pending: Vec::new(),
             need: 0,
-            held: 0,
             continued: false,
             readable: false,
             hung_up: false,
@@ -55,6 +55,7 @@ impl Connection {
             lingers: 0,
             active: now,
             begun: 0,
+            charge,
         }
     }
 }
@@ -162,14 +163,8 @@ impl<'a> Reader<'a> {
 
     fn begin(&mut self, connection: &mut Connection, bytes: &[u8], head: usize) {
         connection.continued = false;
-        if self.shared.context.memory.take(bytes.len()) {
-            self.add(
-                connection,
-                Entry::Request(RawRequest { received: self.now, bytes: bytes.to_vec(), head }),
-            );
-        } else {
-            self.refuse(connection, Refusal::Memory);
-        }
+        let job = RawRequest { received: self.now, bytes: bytes.to_vec(), head };
+        self.add(connection, Entry::Request(job));
     }
 
     fn refuse(&mut self, connection: &mut Connection, refusal: Refusal) {
@@ -179,8 +174,9 @@ impl<'a> Reader<'a> {
 
     fn add(&mut self, connection: &mut Connection, entry: Entry) {
         self.shared.counters.arrived();
-        let refused = connection.client.add(entry, &self.shared.context);
-        self.shared.refused(&refused);
+        let added = connection.client.add(entry, &self.shared.context);
+        connection.closing |= added.closes;
+        self.shared.refused(&added.refused);
     }
 
     /// A client that waits for it is told that it may send its body, once, if nothing else is being said.
@@ -197,10 +193,9 @@ impl<'a> Reader<'a> {
 
     /// Memory for what is not whole; whether it may be kept.
     fn grant(&mut self, connection: &mut Connection) -> bool {
-        let memory = &self.shared.context.memory;
-        if !memory.change(&mut connection.held, connection.pending.capacity()) {
+        if !connection.charge.resize(connection.pending.capacity()) {
             connection.pending = Vec::new();
-            memory.change(&mut connection.held, 0);
+            connection.charge.resize(0);
             self.refuse(connection, Refusal::Memory);
         }
         true

@@ -17,7 +17,7 @@ use crate::sessions::{Sessions, FIRST};
 use crate::shared::Shared;
 use crate::ServeError;
 use sojourn_record::clock::{now, ns};
-use sojourn_serving::{system, TICK};
+use sojourn_serving::{system, Charge, Slab, TICK};
 
 const EVENTS: usize = 1024;
 const LISTENER: Token = Token(usize::MAX);
@@ -37,8 +37,7 @@ pub(crate) struct EventLoop<'a> {
     listener: TcpListener,
     /// Of the event-driven design; else workers have them.
     sessions: Option<Sessions<'a>>,
-    connections: Vec<Option<Box<Connection>>>,
-    free: Vec<usize>,
+    connections: Slab<Connection>,
     open: usize,
 }
 
@@ -53,9 +52,8 @@ impl<'a> EventLoop<'a> {
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(system("epoll"))?;
         let registry = poll.registry().try_clone().map_err(system("epoll"))?;
         let sessions = opened.map(|opened| Sessions::new(shared, registry, opened)).transpose()?;
-        let (connections, free) = (Vec::new(), Vec::new());
         let reader = Reader::new(shared);
-        Ok(Self { shared, reader, poll, listener, sessions, connections, free, open: 0 })
+        Ok(Self { shared, reader, poll, listener, sessions, connections: Slab::default(), open: 0 })
     }
 
     /// Serves until the service halts and all that was taken up is answered; then the workers may end.
@@ -106,7 +104,7 @@ impl<'a> EventLoop<'a> {
                     self.with(index, |me, connection| me.reader.pump(connection));
                 }
             }
-            Token(index) => self.with(index, |me, connection| {
+            Token(index) => self.with(index as u32, |me, connection| {
                 if event.is_writable() && connection.client.flush(&me.shared.context, me.reader.now).is_err()
                 {
                     return false;
@@ -121,10 +119,10 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Does something with a client, and sees whether that was its end.
-    fn with(&mut self, index: usize, act: impl FnOnce(&mut Self, &mut Connection) -> bool) {
-        let Some(mut connection) = self.connections.get_mut(index).and_then(Option::take) else { return };
+    fn with(&mut self, index: u32, act: impl FnOnce(&mut Self, &mut Connection) -> bool) {
+        let Some(mut connection) = self.connections.take(index) else { return };
         let goes_on = act(self, &mut connection) && self.goes_on(&mut connection);
-        self.connections[index] = Some(connection);
+        self.connections.give(index, connection);
         if !goes_on {
             self.close(index);
         }
@@ -159,17 +157,15 @@ impl<'a> EventLoop<'a> {
 
     fn accept(&mut self, mut stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.connections.push(None);
-            self.connections.len() - 1
-        });
+        let index = self.connections.reserve();
         let both = Interest::READABLE | Interest::WRITABLE;
-        if let Err(error) = self.poll.registry().register(&mut stream, Token(index), both) {
-            self.free.push(index);
+        if let Err(error) = self.poll.registry().register(&mut stream, Token(index as usize), both) {
+            self.connections.remove(index);
             return Err(error);
         }
-        let client = Arc::new(Client::new(stream, index, self.reader.now));
-        self.connections[index] = Some(Box::new(Connection::new(client, self.reader.now)));
+        let (charge, now) = (|| Charge::new(&self.shared.context.memory), self.reader.now);
+        let client = Arc::new(Client::new(stream, index, charge(), now));
+        self.connections.put(index, Connection::new(client, charge(), now));
         self.open += 1;
         self.shared.counters.clients.store(self.open, Ordering::Relaxed);
         Ok(())
@@ -181,7 +177,7 @@ impl<'a> EventLoop<'a> {
         if let Some(sessions) = &mut self.sessions {
             sessions.sweep(self.reader.now);
         }
-        for index in 0..self.connections.len() {
+        for index in 0..self.connections.end() {
             self.with(index, |me, connection| {
                 connection.closing |= halt;
                 (!connection.stalled || me.reader.pump(connection)) && !me.is_late(connection)
@@ -203,17 +199,11 @@ impl<'a> EventLoop<'a> {
         silent > ns(self.shared.config.idle_s) && (!state.busy || state.owes() > 0)
     }
 
-    fn close(&mut self, index: usize) {
-        let Some(connection) = self.connections[index].take() else { return };
-        let context = &self.shared.context;
-        let mut state = connection.client.state();
-        state.gone = true;
-        state.forget(context);
-        drop(state);
+    fn close(&mut self, index: u32) {
+        let Some(connection) = self.connections.remove(index) else { return };
+        connection.client.state().end();
         // A worker that still serves it keeps the socket; nobody is to be kept waiting by that.
         let _ = connection.client.stream.shutdown(Shutdown::Both);
-        context.memory.give(connection.held);
-        self.free.push(index);
         self.open -= 1;
         self.shared.counters.clients.store(self.open, Ordering::Relaxed);
     }

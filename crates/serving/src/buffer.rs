@@ -89,6 +89,24 @@ impl Inbox {
     }
 }
 
+/// Writes as much of `bytes` as is taken now; how many that were.
+///
+/// # Errors
+/// As `write`, but for a target that takes nothing now.
+pub fn write_some(target: &mut impl io::Write, bytes: &[u8]) -> io::Result<usize> {
+    let mut count = 0;
+    while count < bytes.len() {
+        match target.write(&bytes[count..]) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(more) => count += more,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(count)
+}
+
 /// Bytes to be written, from `at` on; those before it have been.
 #[derive(Debug, Default)]
 pub struct Outbox {
@@ -149,20 +167,14 @@ impl Outbox {
     /// # Errors
     /// As `write`, but for a target that takes nothing now.
     pub fn flush(&mut self, target: &mut impl io::Write) -> io::Result<bool> {
-        while self.at < self.bytes.len() {
-            match target.write(&self.bytes[self.at..]) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(count) => (self.at, self.written) = (self.at + count, self.written + count as u64),
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    self.drop_written();
-                    return Ok(false);
-                }
-                Err(e) => return Err(e),
-            }
+        let count = write_some(target, &self.bytes[self.at..])?;
+        (self.at, self.written) = (self.at + count, self.written + count as u64);
+        if self.is_empty() {
+            self.clear();
+        } else {
+            self.drop_written();
         }
-        self.clear();
-        Ok(true)
+        Ok(self.is_empty())
     }
 
     /// Not at each writing: every byte is moved once at most for each that was written.

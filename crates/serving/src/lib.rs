@@ -29,7 +29,7 @@ mod text;
 pub mod times;
 mod turns;
 
-pub use buffer::{Fill, Inbox, Outbox};
+pub use buffer::{write_some, Fill, Inbox, Outbox};
 pub use endpoint::{answer, Told};
 pub use error::{system, within, Error};
 pub use halt::{Halt, TICK};
