@@ -76,7 +76,7 @@ def test_each_design_is_read_whole(tmp_path: Path) -> None:
 def test_every_value_of_an_option_is_run(tmp_path: Path) -> None:
     """What docs/howto/write-a-study.md allows, each value and both ends of what is cheap to run, once."""
     least = KvLoad.model_validate({"for": 0.3, "warm_up": 0.1, "keys": 10, "value_bytes": 1, "every": 0.01})
-    most = KvLoad.model_validate({"for": 0.5, "warm_up": 0.1, "keys": 20, "value_bytes": 1_048_576, "every": 0.1})
+    most = KvLoad.model_validate({"for": 0.5, "warm_up": 0.1, "keys": 20, "value_bytes": 1_000_000, "every": 0.1})
     staged = {"design": "staged", "proxies": 2, "workers": 1, "servers": 3, "clients": 4}
     given = [
         (KvOptions(servers=1, proxies=1, pinned=False), least, [

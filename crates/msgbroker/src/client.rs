@@ -1,36 +1,19 @@
 //! A client as workers see it: its requests in their order, its answers not yet taken.
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mio::net::TcpStream;
 use mio::Waker;
 
+use crate::client_state::{ClientState, Entry, Limits, RawRequest};
 use crate::queue::RequestQueue;
 use crate::refusal::Refusal;
 use crate::response::Response;
-use sojourn_serving::{write_some, Charge, Memory, Outbox};
-
-/// A request as it was received.
-#[derive(Debug)]
-pub(crate) struct RawRequest {
-    /// When the event loop had read it, ns.
-    pub received: u64,
-    /// Head, then body.
-    pub bytes: Vec<u8>,
-    pub head: usize,
-}
+use sojourn_serving::{write_some, Charge, Memory};
 
 /// A request and whose it is, in the queue.
 pub(crate) type QueuedRequest = (Arc<Client>, RawRequest);
-
-/// What a client is owed, in the order of its requests.
-#[derive(Debug)]
-pub(crate) enum Entry {
-    Request(RawRequest),
-    Refused(Refusal),
-}
 
 /// What came of a request that was added.
 #[derive(Debug)]
@@ -50,28 +33,6 @@ pub(crate) struct Client {
     state: Mutex<ClientState>,
 }
 
-#[derive(Debug)]
-pub(crate) struct ClientState {
-    out: Outbox,
-    backlog: VecDeque<Entry>,
-    /// Bytes of the requests in `backlog` and of the one that is served.
-    held: usize,
-    /// A request of this client is queued or served.
-    pub busy: bool,
-    /// Nobody takes answers any more.
-    pub gone: bool,
-    /// The answer that ends the connection is in `out`.
-    pub last: bool,
-    /// All that it sent has been read.
-    pub ended: bool,
-    /// The event loop reads no further before it is told.
-    stalled: bool,
-    /// When it last took something, ns.
-    pub active: u64,
-    /// For `held` and `out`.
-    charge: Charge,
-}
-
 /// What happened when an answer was handed over.
 #[derive(Debug)]
 pub(crate) struct Served {
@@ -79,77 +40,6 @@ pub(crate) struct Served {
     pub gone: bool,
     /// Requests behind it that no worker was needed for.
     pub refused: Vec<Refusal>,
-}
-
-impl ClientState {
-    pub fn owes(&self) -> usize {
-        self.out.len()
-    }
-
-    pub fn is_over(&self) -> bool {
-        !self.busy && self.backlog.is_empty() && self.owes() == 0
-    }
-
-    /// Requests that wait behind the one that is served; their bytes; and bytes not yet taken.
-    fn is_full(&self, limits: &Limits) -> bool {
-        self.backlog.len() >= limits.requests || self.held >= limits.bytes || self.owes() >= limits.bytes
-    }
-
-    /// Whether the event loop has to look at this client again.
-    fn wakes(&mut self, context: &Context) -> bool {
-        let wake =
-            self.last || (self.ended && self.is_over()) || (self.stalled && !self.is_full(&context.limits));
-        self.stalled &= !wake;
-        wake
-    }
-
-    /// What it holds of the memory of all.
-    fn size(&self) -> usize {
-        self.held + self.out.size()
-    }
-
-    /// Whether a request of so many bytes may be kept.
-    fn grants(&mut self, bytes: usize) -> bool {
-        let wants = self.size() + bytes;
-        let granted = self.charge.resize(wants);
-        self.held += if granted { bytes } else { 0 };
-        granted
-    }
-
-    /// Tells the memory of all what it holds now.
-    fn settle(&mut self) {
-        self.charge.set(self.size());
-    }
-
-    /// A request is there no more.
-    fn gives(&mut self, job: &RawRequest) {
-        self.held -= job.bytes.len();
-        self.settle();
-    }
-
-    /// Drops requests that will not be served.
-    pub fn forget(&mut self) {
-        for entry in std::mem::take(&mut self.backlog) {
-            if let Entry::Request(job) = entry {
-                self.gives(&job);
-            }
-        }
-    }
-
-    /// Nobody takes answers any more.
-    pub fn end(&mut self) {
-        self.gone = true;
-        self.out = Outbox::default();
-        self.forget();
-        self.settle();
-    }
-}
-
-/// What one client may have under way.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub requests: usize,
-    pub bytes: usize,
 }
 
 /// What all clients share.
@@ -190,19 +80,7 @@ impl Context {
 
 impl Client {
     pub fn new(stream: TcpStream, connection: u32, charge: Charge, now: u64) -> Self {
-        let state = ClientState {
-            out: Outbox::default(),
-            backlog: VecDeque::new(),
-            held: 0,
-            busy: false,
-            gone: false,
-            last: false,
-            ended: false,
-            stalled: false,
-            active: now,
-            charge,
-        };
-        Self { stream, connection, state: Mutex::new(state) }
+        Self { stream, connection, state: Mutex::new(ClientState::new(charge, now)) }
     }
 
     pub fn state(&self) -> MutexGuard<'_, ClientState> {
@@ -265,7 +143,7 @@ impl Client {
         } else {
             refused = self.advance(&mut state, wake, context);
         }
-        if state.wakes(context) {
+        if state.wakes(&context.limits) {
             context.wake(self.connection);
         }
         Served { gone, refused }
@@ -322,7 +200,7 @@ impl Client {
                 state.settle();
             }
         }
-        Ok(state.wakes(context))
+        Ok(state.wakes(&context.limits))
     }
 }
 

@@ -3,7 +3,8 @@
 use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 
-use crate::client::{Client, Entry, RawRequest};
+use crate::client::Client;
+use crate::client_state::{Entry, RawRequest};
 use crate::frame::{frame, Step};
 use crate::refusal::Refusal;
 use crate::shared::Shared;

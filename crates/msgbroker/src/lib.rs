@@ -7,7 +7,8 @@
 //! - `worker`     a thread that takes a request; `batch`: one that takes all that wait
 //! - `request`    a head as an `operation`; `names` and percent-encoding; `refusal` what is not done, and why
 //! - `database`   the pool of sessions, statements, tables, maintenance
-//! - `outcome`    what came of a request; `response` in bytes; `client` its way back, in the order of the requests
+//! - `outcome`    what came of a request; `response` in bytes; `client` its way back, in the order of the
+//!   requests; `client_state` what it is owed
 //!
 //! Beside it: `stats` (what was done, and how long it took), `record_log`, `metrics` (OpenMetrics), `summary`, `shared`
 //! (what all threads see), `serve` (opens, watches the clock, closes). What it has in common with other services is in
@@ -16,6 +17,7 @@
 
 mod batch;
 mod client;
+mod client_state;
 mod config;
 mod connection;
 mod database;

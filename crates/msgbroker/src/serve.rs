@@ -7,7 +7,8 @@ use mio::{Poll, Waker};
 use serde::Serialize;
 
 use crate::batch::BatchWorker;
-use crate::client::{Context, Limits};
+use crate::client::Context;
+use crate::client_state::Limits;
 use crate::connection::FREE;
 use crate::database::{prepare, About, ConnInfo, Fault, Pool, Session};
 use crate::event_loop::{EventLoop, WAKE};

@@ -46,15 +46,16 @@ def _whole(folders: dict[str, RunFolder]) -> dict[str, RunFolder]:
 
 
 def _undisturbed(session: Session, point: Point, out: Path, seed: int, say: Say) -> RunFolder:
-    for attempt in range(AGAIN + 1):
+    put_aside = [out / DISTURBED / f"{point.name}-{number}" for number in range(1, AGAIN + 1)]
+    before = sum(aside.exists() for aside in put_aside)  # by this study before it was interrupted
+    for attempt in range(before, AGAIN + 1):
         folder = session.run(point, out / "runs" / point.name, run_seed(seed, f"{point.name}/{attempt}"))
         reasons = folder.manifest["reasons"]
         if reasons:
             say(f"  {'; '.join(reasons)}")
         if attempt == AGAIN or not any(reason.startswith(DISTURBED) for reason in reasons):
             break
-        aside = out / DISTURBED / f"{point.name}-{attempt + 1}"
-        aside.parent.mkdir(exist_ok=True)
-        folder.path.rename(aside)
+        put_aside[attempt].parent.mkdir(exist_ok=True)
+        folder.path.rename(put_aside[attempt])
         say("  run again")
     return folder

@@ -42,7 +42,8 @@ class KvLoad(BaseModel):
     every_s: Seconds = Field(default=0.1, alias="every", ge=0.01, le=10)
     seed: int = Field(default=1, ge=0)
     keys: int = Field(default=10_000, ge=10, le=10_000_000)
-    value_bytes: int = Field(default=USUAL_BYTES, ge=1, le=1 << 20)
+    # memcached keeps items of 1 MiB at most, key and header among it
+    value_bytes: int = Field(default=USUAL_BYTES, ge=1, le=1_000_000)
 
 
 class KvSystem:
