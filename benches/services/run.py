@@ -275,7 +275,8 @@ def _counts(rows: pl.DataFrame) -> list[str]:
     known = rows.filter(pl.col("inside").is_not_null(), pl.col("valid"))
     lines = [f"{known['inside'].sum()} of {known.height} measured values of valid runs lie inside."]
     for metric in ("response_time", "saturation_rate"):
-        errors = known.filter(pl.col("metric") == metric)["error"].abs()
+        false_saturation = pl.when(pl.col("predicted").is_null()).then(float("inf")).otherwise(pl.col("error").abs())
+        errors = known.filter(pl.col("metric") == metric).select(error=false_saturation)["error"]
         lines.append(f"Median error of {metric.replace('_', ' ')}: {errors.median() or 0:.1%} of {len(errors)}.")
     return lines
 
