@@ -1,14 +1,14 @@
 //! Hand-worked cases of the virtual host: every time is followed on paper.
 
-use sojourn_des::host::{simulate, Config, Run};
+use sojourn_des::host::{simulate, Config, SimulatedRun};
 
-fn run(text: &str) -> Run {
+fn run(text: &str) -> SimulatedRun {
     let config: Config = serde_json::from_str(text).expect("a configuration");
     simulate(&config).expect("it can be simulated")
 }
 
 /// One core and one NIC; `more` are further keys.
-fn one_core(times: &str, interrupt_s: f64, page_s: f64, more: &str) -> Run {
+fn one_core(times: &str, interrupt_s: f64, page_s: f64, more: &str) -> SimulatedRun {
     run(&format!(
         r#"{{"cores": 1, "nics": 1, "load": {{"kind": "open", "arrivals": {{"kind": "trace", "times_s": {times}}}}},
             "interrupt": {{"kind": "deterministic", "mean": {interrupt_s}}},

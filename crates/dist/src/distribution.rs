@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{in_range, not_negative, positive};
-use crate::{moments, normal, DistError, Stream};
+use crate::{moments, normal_quantile, DistError, Stream};
 
 /// A distribution on the non-negative numbers, in the unit of its mean. `scv` is the squared
 /// coefficient of variation, variance over mean squared.
@@ -195,7 +195,7 @@ fn lognormal_quantile(mean: f64, scv: f64, u: f64) -> f64 {
     if variance == 0.0 {
         return mean;
     }
-    mean * (variance.sqrt() * normal::quantile(u) - variance / 2.0).exp()
+    mean * (variance.sqrt() * normal_quantile::quantile(u) - variance / 2.0).exp()
 }
 
 /// The index at which the running sum of the probabilities passes u.

@@ -2,7 +2,7 @@
 
 use crate::distribution::branch;
 use crate::error::{in_range, not_negative};
-use crate::portable::ln_gamma;
+use crate::portable_math::ln_gamma;
 use crate::{DistError, Stream};
 
 pub fn raw(values: &[f64], power: i32) -> f64 {

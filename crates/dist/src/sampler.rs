@@ -1,7 +1,7 @@
 //! A distribution made ready for many draws: what can be computed once is, and the exponential is the quick one.
 
 use crate::distribution::branch;
-use crate::portable::{exp, ln};
+use crate::portable_math::{exp, ln};
 use crate::{moments, Distribution, Stream};
 
 /// Draws of one distribution for the simulator: the same on every machine, other numbers than
@@ -11,11 +11,11 @@ pub enum Sampler {
     Constant(f64),
     /// Its mean.
     Exponential(f64),
-    Other(Box<Other>),
+    Other(Box<NonExponential>),
 }
 
 #[derive(Debug, Clone)]
-pub enum Other {
+pub enum NonExponential {
     /// Mean of a phase, number of phases.
     Erlang(f64, u32),
     Mix(Vec<f64>, Vec<f64>),
@@ -43,23 +43,23 @@ impl Sampler {
         let other = match distribution {
             Distribution::Exponential { mean } => return Sampler::Exponential(*mean),
             Distribution::Deterministic { mean } => return Sampler::Constant(*mean),
-            Distribution::Erlang { mean, shape } => Other::Erlang(mean / f64::from(*shape), *shape),
+            Distribution::Erlang { mean, shape } => NonExponential::Erlang(mean / f64::from(*shape), *shape),
             Distribution::Hyperexponential { probabilities, means } => {
-                Other::Mix(probabilities.clone(), means.clone())
+                NonExponential::Mix(probabilities.clone(), means.clone())
             }
-            Distribution::Uniform { low, high } => Other::Uniform(*low, high - low),
+            Distribution::Uniform { low, high } => NonExponential::Uniform(*low, high - low),
             Distribution::Lognormal { mean, scv } => {
                 let variance = ln(1.0 + scv);
-                Other::Lognormal(ln(*mean) - variance / 2.0, variance.sqrt())
+                NonExponential::Lognormal(ln(*mean) - variance / 2.0, variance.sqrt())
             }
             Distribution::Weibull { mean, shape } => {
-                Other::Weibull(moments::weibull_scale(*mean, *shape), 1.0 / shape)
+                NonExponential::Weibull(moments::weibull_scale(*mean, *shape), 1.0 / shape)
             }
             Distribution::Pareto { mean, shape } => {
-                Other::Pareto(moments::pareto_low(*mean, *shape), 1.0 / shape)
+                NonExponential::Pareto(moments::pareto_low(*mean, *shape), 1.0 / shape)
             }
-            Distribution::PhaseType { start, rates } => Other::Phases(start.clone(), phases(rates)),
-            Distribution::Empirical { values } => Other::Values(values.clone()),
+            Distribution::PhaseType { start, rates } => NonExponential::Phases(start.clone(), phases(rates)),
+            Distribution::Empirical { values } => NonExponential::Values(values.clone()),
         };
         Sampler::Other(Box::new(other))
     }
@@ -74,22 +74,24 @@ impl Sampler {
     }
 }
 
-impl Other {
+impl NonExponential {
     fn draw(&self, stream: &mut Stream) -> f64 {
         match self {
-            Other::Erlang(mean, shape) => mean * (0..*shape).map(|_| stream.quick_exponential()).sum::<f64>(),
-            Other::Mix(probabilities, means) => {
+            NonExponential::Erlang(mean, shape) => {
+                mean * (0..*shape).map(|_| stream.quick_exponential()).sum::<f64>()
+            }
+            NonExponential::Mix(probabilities, means) => {
                 means[branch(probabilities, stream.uniform())] * stream.quick_exponential()
             }
-            Other::Uniform(low, width) => low + width * stream.uniform(),
-            Other::Lognormal(mean, deviation) => exp(mean + deviation * normal(stream)),
-            Other::Weibull(scale, power) => {
+            NonExponential::Uniform(low, width) => low + width * stream.uniform(),
+            NonExponential::Lognormal(mean, deviation) => exp(mean + deviation * normal(stream)),
+            NonExponential::Weibull(scale, power) => {
                 let e = stream.quick_exponential();
                 scale * if e > 0.0 { exp(power * ln(e)) } else { 0.0 }
             }
-            Other::Pareto(low, power) => low * exp(power * stream.quick_exponential()),
-            Other::Phases(start, phases) => walk(start, phases, stream),
-            Other::Values(values) => values[stream.below(values.len() as u64) as usize],
+            NonExponential::Pareto(low, power) => low * exp(power * stream.quick_exponential()),
+            NonExponential::Phases(start, phases) => walk(start, phases, stream),
+            NonExponential::Values(values) => values[stream.below(values.len() as u64) as usize],
         }
     }
 }

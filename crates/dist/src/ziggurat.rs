@@ -8,7 +8,7 @@
 //! | r, v | `EDGE`, `AREA`: where the tail begins, area of each of the 256 layers |
 //! | x_i, f(x_i) | `X[i]`, `F[i]`, from the outermost layer inwards |
 
-use crate::portable::{exp, ln};
+use crate::portable_math::{exp, ln};
 use crate::Stream;
 
 const LAYERS: usize = 256;

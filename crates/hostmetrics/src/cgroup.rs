@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::source::{Source, Text};
+use crate::kernel_file::{FileText, OpenKernelFile};
 use crate::ReadError;
 
 /// CPU time since the group was made; user and system only where the kernel tells them here.
@@ -24,7 +24,7 @@ const USAGE: [&str; 2] = ["fs/cgroup/cpuacct/*/cpuacct.usage", "fs/cgroup/cpu,cp
 /// Watches one group.
 #[derive(Debug)]
 pub struct CgroupReader {
-    source: Source,
+    source: OpenKernelFile,
     stat: bool,
     now: Cgroup,
 }
@@ -36,7 +36,9 @@ impl CgroupReader {
         let name = name.trim_matches('/');
         for (paths, stat) in [(STAT, true), (USAGE, false)] {
             for path in paths {
-                let Some(source) = Source::open(sys_root.join(path.replace('*', name)))? else { continue };
+                let Some(source) = OpenKernelFile::open(sys_root.join(path.replace('*', name)))? else {
+                    continue;
+                };
                 let mut reader = Self { source, stat, now: Cgroup::default() };
                 // Without the cpu controller `cpu.stat` may be there and say nothing.
                 if reader.read()?.is_some() {
@@ -59,7 +61,7 @@ impl CgroupReader {
 // usage_usec 1234567
 // user_usec 1000000
 // system_usec 234567
-fn parse_stat(text: Text<'_>, into: &mut Cgroup) -> Result<bool, ReadError> {
+fn parse_stat(text: FileText<'_>, into: &mut Cgroup) -> Result<bool, ReadError> {
     let mut found = false;
     for mut line in text.lines() {
         let key = line.next_text();
@@ -77,7 +79,7 @@ fn parse_stat(text: Text<'_>, into: &mut Cgroup) -> Result<bool, ReadError> {
 }
 
 // 1234567890        ns
-fn parse_usage(text: Text<'_>, into: &mut Cgroup) -> Result<bool, ReadError> {
+fn parse_usage(text: FileText<'_>, into: &mut Cgroup) -> Result<bool, ReadError> {
     into.usage_s = text.first().number("the time")? as f64 * 1e-9;
     Ok(true)
 }

@@ -43,7 +43,7 @@ pub fn collect(config: &Config, stop: &AtomicBool) -> Result<Summary, CollectErr
     }
     let own_start_s = sys::thread_cpu_s();
     let mut sampler = Sampler::open(config)?;
-    let mut out = Out::create(config)?;
+    let mut out = OutputFile::create(config)?;
     serde_json::to_writer(&mut out.line, &sampler.header(config)).ok();
     out.line.push(b'\n');
     out.write()?;
@@ -54,7 +54,7 @@ pub fn collect(config: &Config, stop: &AtomicBool) -> Result<Summary, CollectErr
         sampler.sample(&mut out.line)?;
         out.write()?;
         samples += 1;
-        totals.get_or_insert_with(|| Totals::start(&sampler)).add(&sampler);
+        totals.get_or_insert_with(|| CounterTotals::start(&sampler)).add(&sampler);
         let passed = ((sys::monotonic_s() - start_s) / config.interval_s) as u64;
         missed += passed.saturating_sub(due);
         due = due.max(passed) + 1;
@@ -88,16 +88,16 @@ fn wait(until_s: f64, stop: &AtomicBool) {
 }
 
 /// The counters that the summary gives rates of, summed sample by sample so that 32 bits do not limit a run.
-struct Totals {
+struct CounterTotals {
     start_s: f64,
     switches: Counter,
     packets: BTreeMap<String, (Counter32, u64)>,
 }
 
-impl Totals {
-    fn start(sampler: &Sampler) -> Totals {
+impl CounterTotals {
+    fn start(sampler: &Sampler) -> CounterTotals {
         let switches = sampler.stat.now().context_switches;
-        let mut totals = Totals { start_s: sys::monotonic_s(), switches, packets: BTreeMap::new() };
+        let mut totals = CounterTotals { start_s: sys::monotonic_s(), switches, packets: BTreeMap::new() };
         totals.add(sampler);
         totals
     }
@@ -123,15 +123,15 @@ impl Totals {
     }
 }
 
-/// The file; each line is one write, so that a crash leaves complete lines.
-struct Out<'a> {
+/// The NDJSON file that samples go to; each line is one write, so that a crash leaves complete lines.
+struct OutputFile<'a> {
     config: &'a Config,
     file: File,
     line: Vec<u8>,
     bytes: u64,
 }
 
-impl<'a> Out<'a> {
+impl<'a> OutputFile<'a> {
     fn create(config: &'a Config) -> Result<Self, CollectError> {
         let error = |source| CollectError::Write { path: config.out.clone(), source };
         let file = File::create(&config.out).map_err(error)?;

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::source::{Interface, Text};
-use crate::{Counter, ReadError, Table};
+use crate::kernel_file::{FileText, KernelFile};
+use crate::{Counter, NamedRows, ReadError};
 
 /// One device's counts; `io_ms` is the time in which at least one request was in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -16,15 +16,15 @@ pub struct Disk {
 /// Devices that did anything, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Disks {
-    pub disks: Table<Disk>,
+    pub disks: NamedRows<Disk>,
 }
 
-impl Interface for Disks {
+impl KernelFile for Disks {
     const PATHS: &'static [&'static str] = &["diskstats"];
 
     //  254       0 vda 61044 9934 5192058 30710 25650 25241 4136744 10131 0 7916 41437 …
     //  major minor name reads merged sectors ms writes merged sectors ms now io_ms weighted_ms
-    fn parse(&mut self, text: Text<'_>) -> Result<(), ReadError> {
+    fn parse(&mut self, text: FileText<'_>) -> Result<(), ReadError> {
         self.disks.clear();
         for mut line in text.lines() {
             if line.next_text().is_none() {

@@ -1,26 +1,26 @@
 //! `/proc/interrupts`: hardware interrupts by line and core.
 
+use crate::kernel_file::{Fields, FileText, KernelFile};
 use crate::softirqs::core_columns;
-use crate::source::{Fields, Interface, Text};
-use crate::{Counter, ReadError, Table};
+use crate::{Counter, NamedRows, ReadError};
 
 /// Interrupts of each line that ever fired; the name is the line's number or short name and, after a
 /// space, its last description field (`36 virtio1-req.0`). In a row, the index is the core.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupts {
-    pub lines: Table<Vec<Counter>>,
+    pub lines: NamedRows<Vec<Counter>>,
     columns: Vec<usize>,
     name: String,
 }
 
-impl Interface for Interrupts {
+impl KernelFile for Interrupts {
     const PATHS: &'static [&'static str] = &["interrupts"];
 
     //            CPU0       CPU1
     //  36:          0      80289 PCI-MSIX-0000:00:02.0   1-edge      virtio1-req.0
     // LOC:      26719      29416   Local timer interrupts
     // ERR:          0                                              one count whatever the number of cores
-    fn parse(&mut self, text: Text<'_>) -> Result<(), ReadError> {
+    fn parse(&mut self, text: FileText<'_>) -> Result<(), ReadError> {
         self.lines.clear();
         let mut lines = text.lines();
         if let Some(header) = lines.next() {

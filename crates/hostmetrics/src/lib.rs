@@ -6,12 +6,12 @@
 //!
 //! - [`collect()`]: the loop; [`Config`], [`Summary`]
 //! - `sample`: all readers together, one JSON line
-//! - one file per kernel interface, each with its line format: `stat`, `softirqs`, `softnet`, `interrupts`,
-//!   `netdev`, `diskstats`, `meminfo`, `pressure`, `process`, `cgroup`, `topology`, `perf`
-//! - `speed`: how fast each core is
-//! - `source`: an open file that is read again and again; lines and fields whose errors name their place
+//! - one file per kernel interface, each with its line format: `proc_stat`, `softirqs`, `softnet`, `interrupts`,
+//!   `netdev`, `diskstats`, `meminfo`, `pressure`, `process`, `cgroup`, `cpu_topology`, `perf_counters`
+//! - `core_speed`: how fast each core is
+//! - `kernel_file`: an open file that is read again and again; lines and fields whose errors name their place
 //! - `counter`: counters and rates are different types
-//! - `table`: named rows that keep their memory from sample to sample
+//! - `named_rows`: named rows that keep their memory from sample to sample
 //! - `error`: [`CollectError`], [`ReadError`]
 //! - `sys`: the few system calls without a safe wrapper in std
 //!
@@ -21,43 +21,43 @@
 mod cgroup;
 mod collect;
 mod config;
+mod core_speed;
 mod counter;
+mod cpu_topology;
 mod diskstats;
 mod error;
 mod interrupts;
+mod kernel_file;
 mod meminfo;
+mod named_rows;
 mod netdev;
-mod perf;
+mod perf_counters;
 mod pressure;
+mod proc_stat;
 mod process;
 mod sample;
 mod softirqs;
 mod softnet;
-mod source;
-mod speed;
-mod stat;
 mod sys;
-mod table;
-mod topology;
 
 pub use cgroup::{Cgroup, CgroupReader};
 pub use collect::{collect, Summary};
 pub use config::Config;
+pub use core_speed::SpeedSample;
 pub use counter::{Counter, Counter32, Rate};
+pub use cpu_topology::{topology, CoreTopology};
 pub use diskstats::{Disk, Disks};
 pub use error::{CollectError, ReadError};
 pub use interrupts::Interrupts;
+pub use kernel_file::{KernelFile, KernelFileReader};
 pub use meminfo::Memory;
+pub use named_rows::NamedRows;
 pub use netdev::{Nic, Nics};
 pub use pressure::PressureReader;
+pub use proc_stat::{CpuTicks, ProcStat};
 pub use process::{Process, ProcessReader, Thread};
 pub use softirqs::Softirqs;
 pub use softnet::{Softnet, SoftnetCore};
-pub use source::{Interface, Reader};
-pub use speed::Work;
-pub use stat::{CpuTicks, Stat};
-pub use table::Table;
-pub use topology::{topology, Core};
 
 /// The `format` of the header line.
 pub const FORMAT: &str = "sojourn-host";

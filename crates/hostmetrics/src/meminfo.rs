@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::source::{Interface, Text};
+use crate::kernel_file::{FileText, KernelFile};
 use crate::ReadError;
 
 /// Memory in bytes.
@@ -12,12 +12,12 @@ pub struct Memory {
     pub available_bytes: u64,
 }
 
-impl Interface for Memory {
+impl KernelFile for Memory {
     const PATHS: &'static [&'static str] = &["meminfo"];
 
     // MemTotal:       24684096 kB
     // MemAvailable:   24321752 kB
-    fn parse(&mut self, text: Text<'_>) -> Result<(), ReadError> {
+    fn parse(&mut self, text: FileText<'_>) -> Result<(), ReadError> {
         for mut line in text.lines() {
             match line.next_text() {
                 Some("MemTotal:") => self.total_bytes = line.number("the total in kB")? * 1024,

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::source::{Interface, Text};
-use crate::{Counter, ReadError, Table};
+use crate::kernel_file::{FileText, KernelFile};
+use crate::{Counter, NamedRows, ReadError};
 
 /// One NIC's counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -17,10 +17,10 @@ pub struct Nic {
 /// NICs by name.
 #[derive(Clone, Debug, Default)]
 pub struct Nics {
-    pub nics: Table<Nic>,
+    pub nics: NamedRows<Nic>,
 }
 
-impl Interface for Nics {
+impl KernelFile for Nics {
     // `net` is that of the process; a thread may have moved to another namespace.
     const PATHS: &'static [&'static str] = &["thread-self/net/dev", "net/dev"];
 
@@ -28,7 +28,7 @@ impl Interface for Nics {
     //  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs …
     //   eth0: 479078194   10040    0    0    0     0          0         0   521325    5887    0 …
     // Large counts may stand against the colon: "eth0:479078194".
-    fn parse(&mut self, text: Text<'_>) -> Result<(), ReadError> {
+    fn parse(&mut self, text: FileText<'_>) -> Result<(), ReadError> {
         self.nics.clear();
         for mut line in text.lines().skip(2) {
             let Some(first) = line.next_text() else { continue };

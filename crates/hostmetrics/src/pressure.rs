@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::source::{Source, Text};
-use crate::{Counter, ReadError, Table};
+use crate::kernel_file::{FileText, OpenKernelFile};
+use crate::{Counter, NamedRows, ReadError};
 
 /// The files that the machine has.
 #[derive(Debug)]
 pub struct PressureReader {
-    sources: Vec<(&'static str, Source)>,
-    now: Table<Counter>,
+    sources: Vec<(&'static str, OpenKernelFile)>,
+    now: NamedRows<Counter>,
 }
 
 impl PressureReader {
@@ -17,17 +17,17 @@ impl PressureReader {
     pub fn open(root: &Path) -> Result<Option<Self>, ReadError> {
         let mut sources = Vec::new();
         for kind in ["cpu", "io", "memory", "irq"] {
-            if let Some(source) = Source::open(root.join("pressure").join(kind))? {
+            if let Some(source) = OpenKernelFile::open(root.join("pressure").join(kind))? {
                 sources.push((kind, source));
             }
         }
         // With `psi=0` the files are there and reading them fails.
         sources.retain_mut(|(_, source)| source.read().is_ok());
-        Ok((!sources.is_empty()).then(|| Self { sources, now: Table::default() }))
+        Ok((!sources.is_empty()).then(|| Self { sources, now: NamedRows::default() }))
     }
 
     /// Totals in µs, named `cpu_some_us`, `memory_full_us`, …
-    pub fn read(&mut self) -> Result<&Table<Counter>, ReadError> {
+    pub fn read(&mut self) -> Result<&NamedRows<Counter>, ReadError> {
         self.now.clear();
         for (kind, source) in &mut self.sources {
             parse(kind, source.read()?, &mut self.now)?;
@@ -36,14 +36,14 @@ impl PressureReader {
     }
 
     /// What was read last.
-    pub fn now(&self) -> &Table<Counter> {
+    pub fn now(&self) -> &NamedRows<Counter> {
         &self.now
     }
 }
 
 // some avg10=0.00 avg60=0.04 avg300=0.23 total=10699215
 // full avg10=0.00 avg60=0.00 avg300=0.00 total=0
-fn parse(kind: &str, text: Text<'_>, into: &mut Table<Counter>) -> Result<(), ReadError> {
+fn parse(kind: &str, text: FileText<'_>, into: &mut NamedRows<Counter>) -> Result<(), ReadError> {
     for mut line in text.lines() {
         let Some(share) = line.next_text() else { continue };
         line.skip(3, "total")?;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::source::{Fields, Source, Text};
-use crate::{ReadError, Table};
+use crate::kernel_file::{Fields, FileText, OpenKernelFile};
+use crate::{NamedRows, ReadError};
 
 /// A process; `run_s` and `wait_s` are sums over its threads, those that ended included.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -18,7 +18,7 @@ pub struct Process {
     pub wait_s: f64,
     pub utime_s: f64,
     pub stime_s: f64,
-    pub threads: Table<Thread>,
+    pub threads: NamedRows<Thread>,
 }
 
 /// A thread: time on a core, time ready but waiting for one, the core it was on last.
@@ -35,17 +35,17 @@ pub struct Thread {
 pub struct ProcessReader {
     folder: PathBuf,
     hz: f64,
-    stat: Source,
-    threads: BTreeMap<u32, Files>,
+    stat: OpenKernelFile,
+    threads: BTreeMap<u32, ThreadFiles>,
     ended_run_s: f64,
     ended_wait_s: f64,
     now: Process,
 }
 
 #[derive(Debug)]
-struct Files {
-    stat: Source,
-    schedstat: Source,
+struct ThreadFiles {
+    stat: OpenKernelFile,
+    schedstat: OpenKernelFile,
     run_s: f64,
     wait_s: f64,
 }
@@ -54,7 +54,7 @@ impl ProcessReader {
     /// Opens process `pid` below `root`; `None` if there is no such process. `hz` is `USER_HZ`.
     pub fn open(root: &Path, pid: u32, hz: f64) -> Result<Option<Self>, ReadError> {
         let folder = root.join(pid.to_string());
-        let Some(stat) = Source::open(folder.join("stat"))? else { return Ok(None) };
+        let Some(stat) = OpenKernelFile::open(folder.join("stat"))? else { return Ok(None) };
         let (threads, now) = (BTreeMap::new(), Process::default());
         Ok(Some(Self { folder, hz, stat, threads, ended_run_s: 0.0, ended_wait_s: 0.0, now }))
     }
@@ -79,10 +79,10 @@ impl ProcessReader {
             if self.threads.contains_key(&id) {
                 continue;
             }
-            let stat = Source::open(entry.path().join("stat"))?;
-            let schedstat = Source::open(entry.path().join("schedstat"))?;
+            let stat = OpenKernelFile::open(entry.path().join("stat"))?;
+            let schedstat = OpenKernelFile::open(entry.path().join("schedstat"))?;
             if let Some((stat, schedstat)) = stat.zip(schedstat) {
-                self.threads.insert(id, Files { stat, schedstat, run_s: 0.0, wait_s: 0.0 });
+                self.threads.insert(id, ThreadFiles { stat, schedstat, run_s: 0.0, wait_s: 0.0 });
             }
         }
         Ok(())
@@ -107,9 +107,9 @@ impl ProcessReader {
     }
 }
 
-impl Files {
+impl ThreadFiles {
     /// False once the thread has ended; what was read last is kept for the sums.
-    fn read(&mut self, id: u32, into: &mut Table<Thread>) -> Result<bool, ReadError> {
+    fn read(&mut self, id: u32, into: &mut NamedRows<Thread>) -> Result<bool, ReadError> {
         let (Ok(stat), Ok(schedstat)) = (self.stat.read(), self.schedstat.read()) else { return Ok(false) };
         let line = parse_stat(stat)?;
         (self.run_s, self.wait_s) = parse_schedstat(schedstat)?;
@@ -122,7 +122,7 @@ impl Files {
     }
 }
 
-struct StatLine<'a> {
+struct ProcStatLine<'a> {
     name: &'a str,
     utime: u64,
     stime: u64,
@@ -131,16 +131,16 @@ struct StatLine<'a> {
 
 // 7061 (a name) R 7051 7051 4317 0 -1 4194304 101 0 0 0 12 3 0 0 20 0 1 0 133860 … 17 0 0 0 0 0 0 …
 // fields, counted from 1: 2 name (may hold spaces and brackets), 14 utime, 15 stime, 39 core
-fn parse_stat(text: Text<'_>) -> Result<StatLine<'_>, ReadError> {
+fn parse_stat(text: FileText<'_>) -> Result<ProcStatLine<'_>, ReadError> {
     let (name, mut rest) = text.bracketed("the thread's name in brackets")?;
     rest.skip(11, "utime")?;
     let (utime, stime) = (rest.number("utime")?, rest.number("stime")?);
     rest.skip(23, "the core")?;
-    Ok(StatLine { name, utime, stime, core: rest.number("the core")? })
+    Ok(ProcStatLine { name, utime, stime, core: rest.number("the core")? })
 }
 
 // 123456789 4567 89        run ns, wait ns, time slices
-fn parse_schedstat(text: Text<'_>) -> Result<(f64, f64), ReadError> {
+fn parse_schedstat(text: FileText<'_>) -> Result<(f64, f64), ReadError> {
     let mut line: Fields<'_> = text.first();
     Ok((line.number("the run time")? as f64 * 1e-9, line.number("the wait time")? as f64 * 1e-9))
 }

@@ -5,27 +5,28 @@ use std::collections::BTreeMap;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
-use crate::perf::{self, CoreCounters, Counts};
-use crate::speed::{SpeedProbe, Work};
+use crate::core_speed::{CoreSpeedProbe, SpeedSample};
+use crate::perf_counters::{self, PerfCounters, PerfCounts};
 use crate::{
-    sys, topology, CgroupReader, CollectError, Config, Counter, CpuTicks, Disks, Interface, Interrupts,
-    Memory, Nics, PressureReader, ProcessReader, ReadError, Reader, Softirqs, Softnet, Stat, Table,
+    sys, topology, CgroupReader, CollectError, Config, Counter, CpuTicks, Disks, Interrupts, KernelFile,
+    KernelFileReader, Memory, NamedRows, Nics, PressureReader, ProcStat, ProcessReader, ReadError, Softirqs,
+    Softnet,
 };
 
 /// Everything that is open.
 pub(crate) struct Sampler {
-    pub(crate) stat: Reader<Stat>,
-    pub(crate) softnet: Option<Reader<Softnet>>,
-    softirqs: Option<Reader<Softirqs>>,
-    interrupts: Option<Reader<Interrupts>>,
-    nics: Option<Reader<Nics>>,
-    disks: Option<Reader<Disks>>,
-    memory: Option<Reader<Memory>>,
+    pub(crate) stat: KernelFileReader<ProcStat>,
+    pub(crate) softnet: Option<KernelFileReader<Softnet>>,
+    softirqs: Option<KernelFileReader<Softirqs>>,
+    interrupts: Option<KernelFileReader<Interrupts>>,
+    nics: Option<KernelFileReader<Nics>>,
+    disks: Option<KernelFileReader<Disks>>,
+    memory: Option<KernelFileReader<Memory>>,
     pressure: Option<PressureReader>,
     processes: Vec<(u32, ProcessReader)>,
     cgroups: Vec<(String, CgroupReader)>,
-    counters: Vec<(usize, CoreCounters)>,
-    speed: Option<SpeedProbe>,
+    counters: Vec<(usize, PerfCounters)>,
+    speed: Option<CoreSpeedProbe>,
     absent: Vec<String>,
     hz: f64,
 }
@@ -34,7 +35,7 @@ impl Sampler {
     pub(crate) fn open(config: &Config) -> Result<Self, CollectError> {
         let (root, hz) = (&config.proc_root, sys::user_hz());
         let mut absent = Vec::new();
-        let mut stat = required::<Stat>(config)?;
+        let mut stat = required::<ProcStat>(config)?;
         let cores = cores(stat.read()?);
         let pressure = PressureReader::open(root)?;
         if pressure.is_none() {
@@ -102,14 +103,14 @@ impl Sampler {
                 cgroups.insert(name.as_str(), cgroup);
             }
         }
-        let mut perf: BTreeMap<usize, Counts> = BTreeMap::new();
+        let mut perf: BTreeMap<usize, PerfCounts> = BTreeMap::new();
         for (core, counters) in &mut self.counters {
             perf.extend(counters.read().ok().map(|counts| (*core, counts)));
         }
         let stat = self.stat.now();
         let now = Sample {
             t_s,
-            cpu: Seconds { cores: &stat.cores, hz: self.hz },
+            cpu: CpuTimesInSeconds { cores: &stat.cores, hz: self.hz },
             softirqs: self.softirqs.as_ref().map(|r| &r.now().kinds),
             softnet: self.softnet.as_ref().map(|r| &r.now().cores),
             interrupts: self.interrupts.as_ref().map(|r| &r.now().lines),
@@ -118,12 +119,12 @@ impl Sampler {
             procs_blocked: stat.blocked,
             nics: self.nics.as_ref().map(|r| &r.now().nics),
             disks: self.disks.as_ref().map(|r| &r.now().disks),
-            mem: self.memory.as_ref().map(Reader::now),
+            mem: self.memory.as_ref().map(KernelFileReader::now),
             psi: self.pressure.as_ref().map(PressureReader::now),
             procs,
             cgroups,
             perf,
-            speed: self.speed.iter().flat_map(SpeedProbe::now).collect(),
+            speed: self.speed.iter().flat_map(CoreSpeedProbe::now).collect(),
         };
         // Writing to memory cannot fail, and every key is a string.
         let _ = serde_json::to_writer(&mut *line, &now);
@@ -135,55 +136,55 @@ impl Sampler {
 #[derive(serde::Serialize)]
 struct Sample<'a> {
     t_s: f64,
-    cpu: Seconds<'a>,
+    cpu: CpuTimesInSeconds<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    softirqs: Option<&'a Table<Vec<Counter>>>,
+    softirqs: Option<&'a NamedRows<Vec<Counter>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    softnet: Option<&'a Table<crate::SoftnetCore>>,
+    softnet: Option<&'a NamedRows<crate::SoftnetCore>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    interrupts: Option<&'a Table<Vec<Counter>>>,
+    interrupts: Option<&'a NamedRows<Vec<Counter>>>,
     ctxt: Counter,
     procs_running: u64,
     procs_blocked: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    nics: Option<&'a Table<crate::Nic>>,
+    nics: Option<&'a NamedRows<crate::Nic>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    disks: Option<&'a Table<crate::Disk>>,
+    disks: Option<&'a NamedRows<crate::Disk>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mem: Option<&'a Memory>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    psi: Option<&'a Table<Counter>>,
+    psi: Option<&'a NamedRows<Counter>>,
     procs: BTreeMap<u32, &'a crate::Process>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     cgroups: BTreeMap<&'a str, crate::Cgroup>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    perf: BTreeMap<usize, Counts>,
+    perf: BTreeMap<usize, PerfCounts>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    speed: BTreeMap<usize, Work>,
+    speed: BTreeMap<usize, SpeedSample>,
 }
 
 /// Ticks shown as seconds.
-struct Seconds<'a> {
-    cores: &'a Table<CpuTicks>,
+struct CpuTimesInSeconds<'a> {
+    cores: &'a NamedRows<CpuTicks>,
     hz: f64,
 }
 
-impl Serialize for Seconds<'_> {
+impl Serialize for CpuTimesInSeconds<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (core, ticks) in self.cores.iter() {
-            map.serialize_entry(core, &One { ticks, hz: self.hz })?;
+            map.serialize_entry(core, &CoreTimesInSeconds { ticks, hz: self.hz })?;
         }
         map.end()
     }
 }
 
-struct One<'a> {
+struct CoreTimesInSeconds<'a> {
     ticks: &'a CpuTicks,
     hz: f64,
 }
 
-impl Serialize for One<'_> {
+impl Serialize for CoreTimesInSeconds<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(8))?;
         for (name, ticks) in self.ticks.named() {
@@ -193,23 +194,23 @@ impl Serialize for One<'_> {
     }
 }
 
-fn read<I: Interface>(reader: &mut Option<Reader<I>>) -> Result<(), ReadError> {
+fn read<I: KernelFile>(reader: &mut Option<KernelFileReader<I>>) -> Result<(), ReadError> {
     reader.as_mut().map_or(Ok(()), |reader| reader.read().map(|_| ()))
 }
 
-fn required<I: Interface>(config: &Config) -> Result<Reader<I>, ReadError> {
-    Reader::open(&config.proc_root)?.ok_or_else(|| ReadError::Open {
+fn required<I: KernelFile>(config: &Config) -> Result<KernelFileReader<I>, ReadError> {
+    KernelFileReader::open(&config.proc_root)?.ok_or_else(|| ReadError::Open {
         path: config.proc_root.join(I::PATHS[0]),
         source: std::io::Error::from_raw_os_error(libc::ENOENT),
     })
 }
 
-fn optional<I: Interface>(
+fn optional<I: KernelFile>(
     config: &Config,
     name: &str,
     absent: &mut Vec<String>,
-) -> Result<Option<Reader<I>>, ReadError> {
-    let reader = Reader::open(&config.proc_root)?;
+) -> Result<Option<KernelFileReader<I>>, ReadError> {
+    let reader = KernelFileReader::open(&config.proc_root)?;
     if reader.is_none() {
         let path = I::PATHS[I::PATHS.len() - 1];
         absent.push(format!("{name}: {} missing", config.proc_root.join(path).display()));
@@ -217,7 +218,7 @@ fn optional<I: Interface>(
     Ok(reader)
 }
 
-fn cores(stat: &Stat) -> Vec<usize> {
+fn cores(stat: &ProcStat) -> Vec<usize> {
     stat.cores.iter().filter_map(|(core, _)| core.parse().ok()).collect()
 }
 
@@ -238,16 +239,16 @@ fn cgroups(config: &Config) -> Result<Vec<(String, CgroupReader)>, CollectError>
     config.cgroups.iter().map(open).collect()
 }
 
-fn speed(config: &Config, cores: &[usize]) -> Result<Option<SpeedProbe>, CollectError> {
-    let start = || SpeedProbe::start(cores).map_err(|source| CollectError::Thread { source });
+fn speed(config: &Config, cores: &[usize]) -> Result<Option<CoreSpeedProbe>, CollectError> {
+    let start = || CoreSpeedProbe::start(cores).map_err(|source| CollectError::Thread { source });
     config.core_speed.then(start).transpose()
 }
 
 /// Counters of all cores, or none and the reason.
-fn counters(cores: &[usize], absent: &mut Vec<String>) -> Vec<(usize, CoreCounters)> {
-    let open = |&core: &usize| CoreCounters::open(core).map(|counters| (core, counters));
+fn counters(cores: &[usize], absent: &mut Vec<String>) -> Vec<(usize, PerfCounters)> {
+    let open = |&core: &usize| PerfCounters::open(core).map(|counters| (core, counters));
     cores.iter().map(open).collect::<Result<_, _>>().unwrap_or_else(|error| {
-        absent.push(perf::reason(&error));
+        absent.push(perf_counters::reason(&error));
         Vec::new()
     })
 }

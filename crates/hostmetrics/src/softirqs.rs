@@ -1,23 +1,23 @@
 //! `/proc/softirqs`: soft interrupts by kind and core.
 
-use crate::source::{Fields, Interface, Text};
-use crate::{Counter, ReadError, Table};
+use crate::kernel_file::{Fields, FileText, KernelFile};
+use crate::{Counter, NamedRows, ReadError};
 
 /// Runs of each kind of soft interrupt; in a row, the index is the core.
 ///
 /// `NET_RX` counts runs, also those that only send packets on to another core: packets are in `Softnet`.
 #[derive(Clone, Debug, Default)]
 pub struct Softirqs {
-    pub kinds: Table<Vec<Counter>>,
+    pub kinds: NamedRows<Vec<Counter>>,
     columns: Vec<usize>,
 }
 
-impl Interface for Softirqs {
+impl KernelFile for Softirqs {
     const PATHS: &'static [&'static str] = &["softirqs"];
 
     //                     CPU0       CPU1
     //       NET_RX:       5446       6855
-    fn parse(&mut self, text: Text<'_>) -> Result<(), ReadError> {
+    fn parse(&mut self, text: FileText<'_>) -> Result<(), ReadError> {
         self.kinds.clear();
         let mut lines = text.lines();
         if let Some(header) = lines.next() {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::source::{Fields, Interface, Text};
-use crate::{Counter32, ReadError, Table};
+use crate::kernel_file::{Fields, FileText, KernelFile};
+use crate::{Counter32, NamedRows, ReadError};
 
 /// One core's counts; the kernel keeps them in 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -17,17 +17,17 @@ pub struct SoftnetCore {
 /// Counts by core number.
 #[derive(Clone, Debug, Default)]
 pub struct Softnet {
-    pub cores: Table<SoftnetCore>,
+    pub cores: NamedRows<SoftnetCore>,
 }
 
-impl Interface for Softnet {
+impl KernelFile for Softnet {
     const PATHS: &'static [&'static str] = &["net/softnet_stat"];
 
     // 000027bb 00000000 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000001 …
     // processed dropped  squeeze  –        –        –        –        –        collisn. rps      flowlim. backlog  core
     // Offline cores have no line. Older kernels end before the core's number: then the line's
     // index is all there is.
-    fn parse(&mut self, text: Text<'_>) -> Result<(), ReadError> {
+    fn parse(&mut self, text: FileText<'_>) -> Result<(), ReadError> {
         self.cores.clear();
         for (index, mut line) in text.lines().enumerate() {
             let counts = core(&mut line)?;

@@ -1,12 +1,12 @@
 //! The collector end to end: on this machine's `/proc` and on a fake one.
 
-mod fake;
+mod fake_proc;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fake::Fake;
+use fake_proc::FakeProc;
 use serde_json::Value;
 use sojourn_hostmetrics::{collect, CollectError, Config, Summary};
 
@@ -31,7 +31,7 @@ fn config(json: Value) -> Config {
 
 #[test]
 fn this_machine() {
-    let fake = Fake::new();
+    let fake = FakeProc::new();
     let out = fake.root().join("host.ndjson");
     let own = std::process::id();
     let summary = collect_for(
@@ -60,7 +60,7 @@ fn this_machine() {
 
 #[test]
 fn the_speed_of_each_core_is_that_of_a_piece_of_work() {
-    let fake = Fake::new();
+    let fake = FakeProc::new();
     let out = fake.root().join("host.ndjson");
     let config = config(serde_json::json!({"out": out, "interval_s": 0.05, "core_speed": true}));
     let summary = collect_for(&config, Duration::from_millis(400)).unwrap();
@@ -77,7 +77,7 @@ fn the_speed_of_each_core_is_that_of_a_piece_of_work() {
 
 #[test]
 fn a_bare_machine_says_what_is_absent() {
-    let fake = Fake::new();
+    let fake = FakeProc::new();
     fake.write("stat", "cpu0 100 0 50 1000 0 0 25 0 0 0\nctxt 5\n");
     let out = fake.root().join("host.ndjson");
     let config = config(serde_json::json!({"out": out, "proc_root": fake.root(), "sys_root": fake.root()}));
@@ -98,7 +98,7 @@ fn a_bare_machine_says_what_is_absent() {
 
 #[test]
 fn errors_name_value_place_and_remedy() {
-    let fake = Fake::new();
+    let fake = FakeProc::new();
     fake.write("stat", "cpu0 100 0 50 1000 0 0 25 0 0 0\n");
     let out = fake.root().join("host.ndjson");
     let message = |mut json: Value| {
@@ -124,7 +124,7 @@ fn errors_name_value_place_and_remedy() {
 
 #[test]
 fn a_file_that_breaks_while_collecting_ends_it_and_keeps_complete_lines() {
-    let fake = Fake::new();
+    let fake = FakeProc::new();
     let good = "cpu0 100 0 50 1000 0 0 25 0 0 0\nctxt 5\n";
     fake.write("stat", good);
     let out = fake.root().join("host.ndjson");
@@ -142,7 +142,7 @@ fn a_file_that_breaks_while_collecting_ends_it_and_keeps_complete_lines() {
 
 #[test]
 fn control_groups_of_both_versions() {
-    let fake = Fake::new();
+    let fake = FakeProc::new();
     let stat = "usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\nnr_periods 7\n";
     fake.write("stat", "cpu0 100 0 50 1000 0 0 25 0 0 0\n");
     fake.write("fs/cgroup/app.slice/cpu.stat", stat).write("fs/cgroup/unified/b/cpu.stat", stat);

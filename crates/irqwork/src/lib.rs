@@ -4,30 +4,30 @@
 //! loops until a drawn time has passed. It keeps an exact account of the packets it worked on and of the
 //! time it burnt, so that an estimator of the interrupt demand can be judged.
 //!
-//! - `asm`      a BPF assembler of the dozen instructions used
-//! - `program`  the program
-//! - `kernel`   the bpf(2) calls: maps, load, attach
+//! - `bpf_assembler`      a BPF assembler of the dozen instructions used
+//! - `xdp_program`  the program
+//! - `bpf`   the bpf(2) calls: maps, load, attach
 //!
 //! The program is attached by a BPF link: it goes away with the process that holds it, also after kill -9.
 //!
-//! `unsafe` is needed for the raw bpf(2) system call; it is confined to `kernel`.
+//! `unsafe` is needed for the raw bpf(2) system call; it is confined to `bpf`.
 
-mod asm;
-mod kernel;
-mod program;
+mod bpf;
+mod bpf_assembler;
+mod xdp_program;
 
-pub use kernel::{AttachError, Meter};
-pub use program::TABLE;
+pub use bpf::{AttachError, PerCoreCounters};
+pub use xdp_program::TABLE;
 
 /// Demand attached to request packets on some NICs; dropped, it is gone from all of them.
 pub struct IrqWork {
-    meter: Meter,
-    _links: Vec<kernel::Fd>,
+    meter: PerCoreCounters,
+    _links: Vec<bpf::BpfFd>,
 }
 
-/// What was burnt so far, over all cores.
+/// The work done so far, over all cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Burnt {
+pub struct WorkDone {
     /// Request packets seen.
     pub packets: u64,
     /// Time spent in the program for them, s.
@@ -42,11 +42,11 @@ impl IrqWork {
     /// `AttachError` where the kernel refuses (no permission, no BPF, no such NIC) or a value is out of range.
     pub fn attach(interfaces: &[String], port: u16, table_s: &[f64]) -> Result<Self, AttachError> {
         let table_ns = table_in_ns(table_s)?;
-        let table = kernel::table(&table_ns)?;
-        let meter = Meter::new()?;
-        let code = program::assemble(port, table.number(), meter.number());
-        let program = kernel::load(&code)?;
-        let links = interfaces.iter().map(|name| kernel::link(&program, name)).collect::<Result<_, _>>()?;
+        let table = bpf::table(&table_ns)?;
+        let meter = PerCoreCounters::new()?;
+        let code = xdp_program::assemble(port, table.number(), meter.number());
+        let program = bpf::load(&code)?;
+        let links = interfaces.iter().map(|name| bpf::link(&program, name)).collect::<Result<_, _>>()?;
         Ok(Self { meter, _links: links })
     }
 
@@ -54,9 +54,9 @@ impl IrqWork {
     ///
     /// # Errors
     /// `AttachError::Kernel` where the map cannot be read.
-    pub fn burnt(&self) -> Result<Burnt, AttachError> {
+    pub fn burnt(&self) -> Result<WorkDone, AttachError> {
         let (packets, ns) = self.meter.read()?;
-        Ok(Burnt { packets, seconds: ns as f64 * 1e-9 })
+        Ok(WorkDone { packets, seconds: ns as f64 * 1e-9 })
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::ServeError;
 use sojourn_serving::system;
 
@@ -36,13 +36,13 @@ impl Acceptor {
         let _ = self.poll.poll(&mut self.events, Some(patience));
     }
 
-    pub fn accept(&self, shared: &Shared<'_>) -> Option<TcpStream> {
+    pub fn accept(&self, shared: &SharedState<'_>) -> Option<TcpStream> {
         accept(&self.listener, shared)
     }
 }
 
 /// The next client, if there is one and it may stay; others are told and turned away.
-pub(crate) fn accept(listener: &TcpListener, shared: &Shared<'_>) -> Option<TcpStream> {
+pub(crate) fn accept(listener: &TcpListener, shared: &SharedState<'_>) -> Option<TcpStream> {
     let stats = &shared.stats[0];
     loop {
         // Out of files, or a client that is gone already: the next look is soon.

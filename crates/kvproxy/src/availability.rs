@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sojourn_serving::{log, Level};
+use sojourn_serving::{log, LogLevel};
 
 #[derive(Debug)]
 struct Server {
@@ -29,7 +29,7 @@ impl Availability {
     pub fn lost(&self, server: usize, why: &str) {
         let Server { address, down } = &self.0[server];
         if down.fetch_add(1, Ordering::Relaxed) == 0 {
-            log(Level::Warn, "server_down", &[("server", address), ("reason", &why)]);
+            log(LogLevel::Warn, "server_down", &[("server", address), ("reason", &why)]);
         }
     }
 
@@ -37,7 +37,7 @@ impl Availability {
     pub fn regained(&self, server: usize) {
         let Server { address, down } = &self.0[server];
         if down.fetch_sub(1, Ordering::Relaxed) == 1 {
-            log(Level::Info, "server_up", &[("server", address)]);
+            log(LogLevel::Info, "server_up", &[("server", address)]);
         }
     }
 

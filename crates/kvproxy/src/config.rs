@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use crate::ServeError;
-use sojourn_serving::{within, Error};
+use sojourn_serving::{within, ServingError};
 
 /// Which of the two designs runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Design {
+pub enum ThreadingDesign {
     Staged,
     Direct,
 }
@@ -22,7 +22,7 @@ pub struct Config {
     pub listen: String,
     /// `host:port` of each memcached, 1 to 64 of them; the first decides `gets` and `cas`.
     pub servers: Vec<String>,
-    pub design: Design,
+    pub design: ThreadingDesign,
     /// `staged`: worker threads.
     pub workers: usize,
     /// `direct`: event-loop threads.
@@ -58,7 +58,7 @@ impl Default for Config {
         Self {
             listen: "127.0.0.1:11212".into(),
             servers: Vec::new(),
-            design: Design::Direct,
+            design: ThreadingDesign::Direct,
             workers: 64,
             threads: 1,
             sharded: false,
@@ -81,7 +81,7 @@ impl Default for Config {
 
 impl Config {
     /// # Errors
-    /// `Error::Value` for the first value that is out of its range.
+    /// `ServingError::Value` for the first value that is out of its range.
     pub fn check(&self) -> Result<(), ServeError> {
         within("servers", self.servers.len() as f64, 1.0, 64.0)?;
         within("workers", self.workers as f64, 1.0, 1024.0)?;
@@ -102,11 +102,11 @@ impl Config {
         self.servers.iter().map(|name| resolve(name)).collect()
     }
 
-    pub(crate) fn limits(&self) -> sojourn_memproto::Limits {
-        sojourn_memproto::Limits {
+    pub(crate) fn limits(&self) -> sojourn_memproto::RequestLimits {
+        sojourn_memproto::RequestLimits {
             key_bytes: self.key_bytes,
             value_bytes: self.value_bytes,
-            ..sojourn_memproto::Limits::default()
+            ..sojourn_memproto::RequestLimits::default()
         }
     }
 }
@@ -115,5 +115,5 @@ fn resolve(name: &str) -> Result<SocketAddr, ServeError> {
     let none = || std::io::Error::new(std::io::ErrorKind::NotFound, "no address");
     name.to_socket_addrs()
         .and_then(|mut found| found.next().ok_or_else(none))
-        .map_err(|source| Error::Address { address: name.into(), source }.into())
+        .map_err(|source| ServingError::Address { address: name.into(), source }.into())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use sojourn_record::WriteError;
-use sojourn_serving::Error;
+use sojourn_serving::ServingError;
 
 /// Why a proxy did not start or had to end.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// What every service can meet.
-    Service(Error),
+    Service(ServingError),
 }
 
 impl fmt::Display for ServeError {
@@ -30,8 +30,8 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-impl From<Error> for ServeError {
-    fn from(error: Error) -> Self {
+impl From<ServingError> for ServeError {
+    fn from(error: ServingError) -> Self {
         Self::Service(error)
     }
 }

@@ -1,7 +1,7 @@
 //! Histograms that one thread owns alone; merged when it ends.
 
 use hdrhistogram::Histogram;
-use sojourn_serving::times::histogram;
+use sojourn_serving::time_histogram::histogram;
 
 /// Response, queue and service times of one thread.
 #[derive(Debug)]

@@ -5,34 +5,34 @@
 //! - `staged`: one network thread that parses and queues, N workers that each serve one request at a time
 //!
 //! Shared by both, from the bottom: `config`, `error`; `route` (which servers a request goes to), `limits` (what is held,
-//! what is refused), `gather` (many answers to one); `count`, `bins` (response times and their log), `stats` (counters of one
-//! thread), `histograms` (of one thread), `log` (what is written each period), `hlog` (HdrHistogram log), `summary`;
-//! `availability` (which servers are up), `shared` (what all threads see), `acceptor`, `exposition` (the `stats` command and
+//! what is refused), `reply_merger` (many answers to one); `single_writer_counter`, `response_time_bins` (response times and their log), `stats` (counters of one
+//! thread), `histograms` (of one thread), `record_log` (what is written each period), `hdr_log` (HdrHistogram log), `summary`;
+//! `availability` (which servers are up), `shared` (what all threads see), `acceptor`, `metrics_exposition` (the `stats` command and
 //! OpenMetrics). On top `serve` opens a design and closes it. What it has in common with other services, connections above all,
 //! is in `sojourn_serving`.
 #![forbid(unsafe_code)]
 
 mod acceptor;
 mod availability;
-mod bins;
 mod config;
-mod count;
 mod direct;
 mod error;
-mod exposition;
-mod gather;
+mod hdr_log;
 mod histograms;
-mod hlog;
 mod limits;
-mod log;
+mod metrics_exposition;
+mod record_log;
+mod reply_merger;
+mod response_time_bins;
 mod route;
 mod serve;
 mod shared;
+mod single_writer_counter;
 mod staged;
 mod stats;
 mod summary;
 
-pub use config::{Config, Design};
+pub use config::{Config, ThreadingDesign};
 pub use error::ServeError;
-pub use serve::{serve, Ready};
+pub use serve::{serve, ReadyMessage};
 pub use summary::Summary;

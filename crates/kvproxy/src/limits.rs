@@ -2,7 +2,7 @@
 
 use sojourn_memproto::ReplyKind;
 
-use crate::route::{Kind, Route, Target};
+use crate::route::{RequestKind, Route, Target};
 use crate::Config;
 
 pub(crate) const QUEUE_FULL: &[u8] = b"SERVER_ERROR the proxy's queue is full\r\n";
@@ -41,7 +41,7 @@ pub(crate) const LONGEST_PAUSE: u64 = 2_000_000_000;
 
 /// What a refused request is counted as.
 pub(crate) const REFUSED: Route = Route {
-    kind: Kind::Refused,
+    kind: RequestKind::Refused,
     target: Target::Local,
     shape: ReplyKind::Line,
     answered: true,

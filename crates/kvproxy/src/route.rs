@@ -1,11 +1,11 @@
 //! Which servers a request goes to, and as what it is counted.
 
-use sojourn_memproto::{Keys, ReplyKind, Request, Values, Verb};
+use sojourn_memproto::{Keys, ReplyKind, Request, StoreVerb, Values};
 
 /// As what a request is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum RequestKind {
     Get,
     MultiGet,
     Set,
@@ -41,7 +41,7 @@ pub(crate) enum Target {
 /// All that the designs need to know of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Route {
-    pub kind: Kind,
+    pub kind: RequestKind,
     pub target: Target,
     pub shape: ReplyKind,
     pub answered: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Route {
 }
 
 pub(crate) fn route(request: &Request<'_>) -> Route {
-    use Kind::{Admin, Arithmetic, Delete, Get, MultiGet, Set, Store, Touch};
+    use RequestKind::{Admin, Arithmetic, Delete, Get, MultiGet, Set, Store, Touch};
     let (kind, target, shape) = match request {
         Request::Get { cas, touch, keys } => {
             let kind = if keys.iter().nth(1).is_some() { MultiGet } else { Get };
@@ -65,8 +65,8 @@ pub(crate) fn route(request: &Request<'_>) -> Route {
             };
             (kind, target, ReplyKind::Values)
         }
-        Request::Store { verb: Verb::Set, .. } => (Set, Target::All, ReplyKind::Line),
-        Request::Store { verb: Verb::Cas, .. } => (Store, Target::Guarded, ReplyKind::Line),
+        Request::Store { verb: StoreVerb::Set, .. } => (Set, Target::All, ReplyKind::Line),
+        Request::Store { verb: StoreVerb::Cas, .. } => (Store, Target::Guarded, ReplyKind::Line),
         Request::Store { .. } => (Store, Target::All, ReplyKind::Line),
         Request::Delete { .. } => (Delete, Target::All, ReplyKind::Line),
         Request::Arithmetic { .. } => (Arithmetic, Target::All, ReplyKind::Line),
@@ -102,7 +102,8 @@ pub(crate) fn upstream(out: &mut Vec<u8>, request: &Request<'_>, raw: &[u8]) {
 /// A `cas` that the first server has stored, as the `set` for the others.
 pub(crate) fn as_set(out: &mut Vec<u8>, request: &Request<'_>) {
     if let Request::Store { key, flags, exptime_s, data, .. } = *request {
-        let set = Request::Store { verb: Verb::Set, key, flags, exptime_s, cas: None, noreply: false, data };
+        let set =
+            Request::Store { verb: StoreVerb::Set, key, flags, exptime_s, cas: None, noreply: false, data };
         set.compose(out);
     }
 }

@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::exposition::open_metrics;
-use crate::log::Log;
-use crate::shared::Shared;
+use crate::metrics_exposition::open_metrics;
+use crate::record_log::RecordLog;
+use crate::shared::SharedState;
 use crate::summary::{summary, Summary};
-use crate::{direct, hlog, staged, Config, Design, ServeError};
+use crate::{direct, hdr_log, staged, Config, ServeError, ThreadingDesign};
 use sojourn_record::clock::now;
-use sojourn_serving::{answer, listen, spawn, Told};
+use sojourn_serving::{answer, listen, spawn, EndpointContent};
 
-/// The proxy accepts clients.
+/// What is told once the proxy accepts clients.
 #[derive(Clone, Debug, Serialize)]
-pub struct Ready {
+pub struct ReadyMessage {
     pub address: String,
     pub metrics: Option<String>,
     pub pid: u32,
@@ -29,28 +29,32 @@ pub struct Ready {
 pub fn serve(
     config: &Config,
     stop: &AtomicBool,
-    ready: &mut dyn FnMut(&Ready),
+    ready: &mut dyn FnMut(&ReadyMessage),
 ) -> Result<Summary, ServeError> {
     config.check()?;
-    let shared = Shared::new(config)?;
+    let shared = SharedState::new(config)?;
     let (listener, address) = listen(&config.listen)?;
     let metrics = config.metrics.as_deref().map(listen).transpose()?;
     let said = metrics.as_ref().map(|(_, address)| address.to_string());
-    let told = Ready { address: address.to_string(), metrics: said, pid: std::process::id() };
-    let log = Log::open(config, &shared.all(), now())?;
-    let histogram = config.histogram.as_deref().map(hlog::create).transpose()?;
-    let (begun, begun_wall, ended) = (now(), hlog::date(), AtomicBool::new(false));
+    let told = ReadyMessage { address: address.to_string(), metrics: said, pid: std::process::id() };
+    let log = RecordLog::open(config, &shared.all(), now())?;
+    let histogram = config.histogram.as_deref().map(hdr_log::create).transpose()?;
+    let (begun, begun_wall, ended) = (now(), hdr_log::date(), AtomicBool::new(false));
     let total = std::thread::scope(|scope| {
         if let Some((listener, _)) = &metrics {
             let (shared, ended) = (&shared, &ended);
             spawn(scope, "kv-metrics".into(), move || {
                 let metrics = &|| open_metrics(shared);
-                answer(listener, ended, Told { metrics, ready: &|| shared.availability.ready() });
+                answer(listener, ended, EndpointContent { metrics, ready: &|| shared.availability.ready() });
             })?;
         }
         let served = match config.design {
-            Design::Direct => direct::serve(scope, &shared, listener, log, &mut || ready(&told), stop),
-            Design::Staged => staged::serve(scope, &shared, listener, log, &mut || ready(&told), stop),
+            ThreadingDesign::Direct => {
+                direct::serve(scope, &shared, listener, log, &mut || ready(&told), stop)
+            }
+            ThreadingDesign::Staged => {
+                staged::serve(scope, &shared, listener, log, &mut || ready(&told), stop)
+            }
         };
         shared.stop();
         ended.store(true, Ordering::Relaxed);
@@ -59,7 +63,7 @@ pub fn serve(
     let (total, cpu_s) = total;
     let lasted = Duration::from_nanos(now() - begun);
     if let (Some(path), Some(file)) = (&config.histogram, histogram) {
-        hlog::write(path, file, &total, begun_wall, lasted)?;
+        hdr_log::write(path, file, &total, begun_wall, lasted)?;
     }
     Ok(summary(config, &shared.all(), &total, lasted.as_secs_f64(), &cpu_s))
 }

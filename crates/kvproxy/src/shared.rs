@@ -9,22 +9,22 @@ use std::time::Duration;
 use crate::availability::Availability;
 use crate::histograms::Histograms;
 use crate::limits::FREE_BYTES;
-use crate::log::Log;
+use crate::record_log::RecordLog;
 use crate::stats::Stats;
-use crate::{Config, Design, ServeError};
+use crate::{Config, ServeError, ThreadingDesign};
 use sojourn_memproto::Refusal;
 use sojourn_record::clock::{now, ns};
-use sojourn_serving::{log, Halt, Level, Memory};
+use sojourn_serving::{log, GracefulShutdown, LogLevel, MemoryLimit};
 
 /// What all threads of a proxy see.
 #[derive(Debug)]
-pub(crate) struct Shared<'a> {
+pub(crate) struct SharedState<'a> {
     pub config: &'a Config,
     pub addresses: Vec<SocketAddr>,
     pub stats: Vec<Stats>,
-    pub memory: Arc<Memory>,
+    pub memory: Arc<MemoryLimit>,
     /// No further request is taken up.
-    pub halt: Halt,
+    pub shutdown: GracefulShutdown,
     pub availability: Availability,
     /// Whether it was logged that a client speaks another protocol.
     foreign_protocol: AtomicBool,
@@ -34,12 +34,12 @@ pub(crate) struct Shared<'a> {
     pub turn: AtomicUsize,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedState<'a> {
     /// Before any thread has started.
     pub fn new(config: &'a Config) -> Result<Self, ServeError> {
         let (first, others, count) = match config.design {
-            Design::Direct => ("kv-accept", "kv-loop", config.threads),
-            Design::Staged => ("kv-network", "kv-worker", config.workers),
+            ThreadingDesign::Direct => ("kv-accept", "kv-loop", config.threads),
+            ThreadingDesign::Staged => ("kv-network", "kv-worker", config.workers),
         };
         let names = std::iter::once(first.to_string()).chain((0..count).map(|n| format!("{others}-{n}")));
         let servers = config.servers.len();
@@ -47,8 +47,8 @@ impl<'a> Shared<'a> {
             config,
             addresses: config.addresses()?,
             stats: names.map(|name| Stats::new(name, servers)).collect(),
-            memory: Arc::new(Memory::new(config.memory_bytes, FREE_BYTES)),
-            halt: Halt::default(),
+            memory: Arc::new(MemoryLimit::new(config.memory_bytes, FREE_BYTES)),
+            shutdown: GracefulShutdown::default(),
             foreign_protocol: AtomicBool::new(false),
             availability: Availability::new(&config.servers),
             open: AtomicUsize::new(0),
@@ -65,12 +65,12 @@ impl<'a> Shared<'a> {
         if refusal == Refusal::Binary && !self.foreign_protocol.swap(true, Ordering::Relaxed) {
             let client = client.peer_addr().map_or_else(|_| "unknown".into(), |address| address.to_string());
             let remedy = "set the client to memcached's text protocol; further ones are not logged";
-            log(Level::Warn, "binary_protocol_refused", &[("client", &client), ("remedy", &remedy)]);
+            log(LogLevel::Warn, "binary_protocol_refused", &[("client", &client), ("remedy", &remedy)]);
         }
     }
 
     pub fn stop(&self) {
-        self.halt.set(self.config.timeout_s);
+        self.shutdown.set(self.config.timeout_s);
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) type Handle<'scope> = ScopedJoinHandle<'scope, Result<Histograms, Ser
 ///
 /// # Errors
 /// `ServeError::Server` where none can.
-pub(crate) fn reachable(shared: &Shared<'_>) -> Result<Vec<bool>, ServeError> {
+pub(crate) fn reachable(shared: &SharedState<'_>) -> Result<Vec<bool>, ServeError> {
     let tried: Vec<_> = (0..shared.addresses.len()).map(|server| connect_one(shared, server)).collect();
     let found = tried.iter().map(Result::is_ok).collect();
     match tried.into_iter().reduce(|first, next| if first.is_ok() { first } else { next.or(first) }) {
@@ -90,13 +90,16 @@ pub(crate) fn reachable(shared: &Shared<'_>) -> Result<Vec<bool>, ServeError> {
 }
 
 /// A connection to each server that is `reachable`, blocking.
-pub(crate) fn connect(shared: &Shared<'_>, reachable: &[bool]) -> Result<Vec<Option<TcpStream>>, ServeError> {
+pub(crate) fn connect(
+    shared: &SharedState<'_>,
+    reachable: &[bool],
+) -> Result<Vec<Option<TcpStream>>, ServeError> {
     let one =
         |(server, reachable): (usize, &bool)| reachable.then(|| connect_one(shared, server)).transpose();
     reachable.iter().enumerate().map(one).collect()
 }
 
-fn connect_one(shared: &Shared<'_>, server: usize) -> Result<TcpStream, ServeError> {
+fn connect_one(shared: &SharedState<'_>, server: usize) -> Result<TcpStream, ServeError> {
     let patience = Duration::from_secs_f64(shared.config.connect_timeout_s);
     let opened = TcpStream::connect_timeout(&shared.addresses[server], patience).and_then(|stream| {
         stream.set_nodelay(true)?;
@@ -105,7 +108,7 @@ fn connect_one(shared: &Shared<'_>, server: usize) -> Result<TcpStream, ServeErr
     opened.map_err(|source| ServeError::Server { address: shared.config.servers[server].clone(), source })
 }
 
-pub(crate) fn join(shared: &Shared<'_>, handles: Vec<Handle<'_>>) -> Result<Total, ServeError> {
+pub(crate) fn join(shared: &SharedState<'_>, handles: Vec<Handle<'_>>) -> Result<Total, ServeError> {
     let mut total = Histograms::new();
     for handle in handles {
         total.merge(&handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
@@ -118,12 +121,12 @@ pub(crate) type Total = (Histograms, Vec<Option<f64>>);
 
 /// Does `each` again and again, and writes the log each period, until `stop` is set or a thread has ended.
 pub(crate) fn watch(
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
     stop: &AtomicBool,
     handles: &[Handle<'_>],
-    mut log: Option<Log>,
+    mut log: Option<RecordLog>,
     each: &mut dyn FnMut() -> Result<(), ServeError>,
-) -> Result<Option<Log>, ServeError> {
+) -> Result<Option<RecordLog>, ServeError> {
     let period = ns(shared.config.period_s);
     let mut due = now() + period;
     while !stop.load(Ordering::Relaxed) && !handles.iter().any(ScopedJoinHandle::is_finished) {

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use crate::bins::{steps, STEP_NS};
-use crate::count::Count;
 use crate::histograms::Histograms;
+use crate::response_time_bins::{steps, STEP_NS};
 use crate::route::KINDS;
+use crate::single_writer_counter::SingleWriterCounter;
 use crate::stats::{self, Stats};
 use crate::Config;
 use sojourn_record::clock::s;
-use sojourn_serving::times::{self, Times};
+use sojourn_serving::time_histogram::{self, TimeSummary};
 
 /// What a proxy saw of one server.
 #[derive(Clone, Debug, Serialize)]
@@ -38,7 +38,7 @@ pub struct ThreadSummary {
 /// Totals over all threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    pub design: crate::Design,
+    pub design: crate::ThreadingDesign,
     pub seconds: f64,
     pub arrivals: u64,
     pub completions: u64,
@@ -54,9 +54,9 @@ pub struct Summary {
     pub throughput: f64,
     /// The mean number of requests that an arriving one found waiting (`staged`) or under way (`direct`).
     pub queue_length: f64,
-    pub response: Times,
-    pub queue: Times,
-    pub service: Times,
+    pub response: TimeSummary,
+    pub queue: TimeSummary,
+    pub service: TimeSummary,
     pub bin_s: f64,
     /// Response times at `bin_s`, without the empty bins at the end.
     pub bins: Vec<u64>,
@@ -68,17 +68,17 @@ pub struct Summary {
 
 const PERCENTAGES: [f64; 9] = [25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0];
 
-fn times(histogram: &Histogram<u64>, sum_ns: u64) -> Times {
-    times::times(histogram, sum_ns, &PERCENTAGES)
+fn times(histogram: &Histogram<u64>, sum_ns: u64) -> TimeSummary {
+    time_histogram::times(histogram, sum_ns, &PERCENTAGES)
 }
 
-pub(crate) fn total(all: &[&Stats], of: impl Fn(&Stats) -> &Count) -> u64 {
+pub(crate) fn total(all: &[&Stats], of: impl Fn(&Stats) -> &SingleWriterCounter) -> u64 {
     all.iter().map(|stats| of(stats).get()).sum()
 }
 
 fn servers(config: &Config, all: &[&Stats]) -> Vec<ServerSummary> {
     let one = |(index, address): (usize, &String)| {
-        let sum = |of: fn(&crate::stats::ServerStats) -> &Count| {
+        let sum = |of: fn(&crate::stats::ServerStats) -> &SingleWriterCounter| {
             all.iter().map(|stats| of(&stats.servers[index]).get()).sum::<u64>()
         };
         let replies = sum(|server| &server.replies);
@@ -111,7 +111,7 @@ pub(crate) fn summary(
     seconds: f64,
     cpu_s: &[Option<f64>],
 ) -> Summary {
-    let sum = |of: fn(&Stats) -> &Count| total(all, of);
+    let sum = |of: fn(&Stats) -> &SingleWriterCounter| total(all, of);
     let by_kind: BTreeMap<_, _> = KINDS
         .iter()
         .enumerate()

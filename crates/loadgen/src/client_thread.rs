@@ -1,9 +1,9 @@
 //! A lane: one thread, one event loop. What is due is taken up between any two events, so that a burst of
 //! answers does not delay the schedule.
 
-mod account;
-mod event;
-mod request;
+mod connection_events;
+mod request_lifecycle;
+mod thread_counts;
 mod timeouts;
 
 use std::collections::VecDeque;
@@ -12,20 +12,20 @@ use std::sync::mpsc::Sender;
 
 use sojourn_dist::Stream;
 
-use crate::clock::{now_s, Stamps};
+use crate::clock::{now_s, ReceiveTimestamps};
 use crate::config::Config;
-use crate::conn::{Conn, Link, Phase};
+use crate::connection::{Connection, ConnectionPhase, Transport};
+use crate::connection_pool::ConnectionPool;
 use crate::error::LoadError;
-use crate::outcome::Outcome;
-use crate::plan::{Address, ClientThreadPlan, Target};
-use crate::pool::Pool;
+use crate::prepared_load::{Address, PreparedClientThread, Target};
 use crate::protocol::RequestGenerator;
-use crate::source::RequestSource;
-use crate::summary::LaneSummary;
+use crate::request_outcome::RequestOutcome;
+use crate::request_source::RequestSource;
+use crate::summary::ClientThreadSummary;
 use crate::sys::{self, Poller};
 
-use account::Account;
-pub use account::LiveCounts;
+pub use thread_counts::LiveCounts;
+use thread_counts::ThreadCounts;
 use timeouts::TimeOuts;
 
 /// How often outcomes go to the sink, and how soon a stop is seen.
@@ -38,7 +38,7 @@ const BUFFER_BYTES: usize = 128 * 1024;
 const REALTIME_PRIORITY: i32 = 10;
 
 /// What all lanes of a run have in common.
-pub struct Shared<'a> {
+pub struct SharedState<'a> {
     pub config: &'a Config,
     pub start_s: f64,
     pub end_s: f64,
@@ -50,27 +50,27 @@ pub struct Shared<'a> {
 /// Outcomes on their way to the sink.
 pub struct OutcomeBatch {
     pub lane: u8,
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<RequestOutcome>,
 }
 
 /// The time by which a connect must have succeeded.
-struct Deadline {
+struct ConnectDeadline {
     at_s: f64,
     slot: usize,
     id: u32,
 }
 
 pub struct ClientThread<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
     gauges: &'a LiveCounts,
     index: usize,
     targets: Vec<Target>,
     addresses: Vec<Address>,
-    pools: Vec<Pool>,
-    slots: Vec<Option<Conn>>,
+    pools: Vec<ConnectionPool>,
+    slots: Vec<Option<Connection>>,
     free: Vec<usize>,
     /// Of connects; all have the same length, so they are in order.
-    deadlines: VecDeque<Deadline>,
+    deadlines: VecDeque<ConnectDeadline>,
     timeouts: TimeOuts,
     source: RequestSource,
     /// What is drawn: operations of memcached or of the message service.
@@ -78,10 +78,10 @@ pub struct ClientThread<'a> {
     poller: Poller,
     choose_target: Stream,
     choose_connection: Stream,
-    stamps: Stamps,
+    stamps: ReceiveTimestamps,
     buffer: Vec<u8>,
     sender: Sender<OutcomeBatch>,
-    account: Account,
+    account: ThreadCounts,
     /// When the stop was seen.
     stopped_s: Option<f64>,
     next_report_s: f64,
@@ -90,9 +90,9 @@ pub struct ClientThread<'a> {
 impl<'a> ClientThread<'a> {
     /// Called on the lane's own thread: pins it and sets its priority.
     pub fn new(
-        shared: &'a Shared<'a>,
+        shared: &'a SharedState<'a>,
         gauges: &'a LiveCounts,
-        plan: ClientThreadPlan,
+        plan: PreparedClientThread,
         sender: Sender<OutcomeBatch>,
     ) -> Result<ClientThread<'a>, LoadError> {
         let config = shared.config;
@@ -103,7 +103,7 @@ impl<'a> ClientThread<'a> {
         sys::precise_timers();
         let realtime = config.realtime && sys::realtime(REALTIME_PRIORITY).is_ok();
         let system = |cause| LoadError::System { lane: index, call: "epoll_create1", cause };
-        let pool = |_: &_| Pool::new(lane.connections(), lane.connections_max());
+        let pool = |_: &_| ConnectionPool::new(lane.connections(), lane.connections_max());
         let mut new = ClientThread {
             shared,
             gauges,
@@ -120,10 +120,10 @@ impl<'a> ClientThread<'a> {
             poller: Poller::new(false).map_err(system)?,
             choose_target: Stream::new(config.seed, &format!("lane {index} targets")),
             choose_connection: Stream::new(config.seed, &format!("lane {index} connections")),
-            stamps: Stamps::new(),
+            stamps: ReceiveTimestamps::new(),
             buffer: vec![0; BUFFER_BYTES],
             sender,
-            account: Account::new(realtime),
+            account: ThreadCounts::new(realtime),
             stopped_s: None,
             next_report_s: 0.0,
         };
@@ -131,9 +131,9 @@ impl<'a> ClientThread<'a> {
         Ok(new)
     }
 
-    fn adopt(&mut self, links: Vec<(usize, Link)>) -> Result<(), LoadError> {
+    fn adopt(&mut self, links: Vec<(usize, Transport)>) -> Result<(), LoadError> {
         for (pool, link) in links {
-            let added = self.insert(link, pool, Phase::Idle);
+            let added = self.insert(link, pool, ConnectionPhase::Idle);
             let system = |cause| LoadError::System { lane: self.index, call: "epoll_ctl", cause };
             self.pools[pool].opened_before(added.map_err(system)?);
         }
@@ -141,7 +141,7 @@ impl<'a> ClientThread<'a> {
     }
 
     /// Runs to the end of the schedule and of what is in flight then.
-    pub fn run(mut self) -> Result<LaneSummary, LoadError> {
+    pub fn run(mut self) -> Result<ClientThreadSummary, LoadError> {
         loop {
             self.take_due();
             let now = now_s();

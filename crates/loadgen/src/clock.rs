@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use sojourn_record::clock::{self, WallOffset};
+use sojourn_record::clock::{self, WallClockOffset};
 
 /// IntervalLog of CLOCK_MONOTONIC: the time axis of all records.
 #[inline]
@@ -12,7 +12,7 @@ pub fn now_s() -> f64 {
 
 /// The wall time at a CLOCK_MONOTONIC time, for the header of a foreign format.
 pub fn wall_time(at_s: f64) -> SystemTime {
-    let ns = (at_s * 1e9) as i64 + WallOffset::now().ns;
+    let ns = (at_s * 1e9) as i64 + WallClockOffset::now().ns;
     SystemTime::UNIX_EPOCH + Duration::from_nanos(ns.max(0) as u64)
 }
 
@@ -24,14 +24,14 @@ const OFFSET_AGE_S: f64 = 0.01;
 const OFFSET_ERROR_NS: i64 = 20_000;
 
 /// Receive stamps are CLOCK_REALTIME; this maps them onto CLOCK_MONOTONIC.
-pub struct Stamps {
-    offset: Option<WallOffset>,
+pub struct ReceiveTimestamps {
+    offset: Option<WallClockOffset>,
     read_s: f64,
 }
 
-impl Stamps {
-    pub fn new() -> Stamps {
-        Stamps { offset: None, read_s: f64::NEG_INFINITY }
+impl ReceiveTimestamps {
+    pub fn new() -> ReceiveTimestamps {
+        ReceiveTimestamps { offset: None, read_s: f64::NEG_INFINITY }
     }
 
     /// The stamp as seconds of CLOCK_MONOTONIC; NaN without one, or where it lies outside [sent, done] by more than
@@ -42,7 +42,7 @@ impl Stamps {
         };
         if done_s - self.read_s > OFFSET_AGE_S {
             self.offset =
-                Some(WallOffset::now()).filter(|new| new.error_ns <= OFFSET_ERROR_NS).or(self.offset);
+                Some(WallClockOffset::now()).filter(|new| new.error_ns <= OFFSET_ERROR_NS).or(self.offset);
             self.read_s = done_s;
         }
         let received_s = self.offset.map_or(f64::NAN, |offset| (stamp_ns - offset.ns) as f64 * 1e-9);
@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn a_receive_time_lies_between_sent_and_done_or_is_none() {
-        let mut stamps = Stamps::new();
-        let (done_s, wall) = (now_s(), WallOffset::now().ns);
+        let mut stamps = ReceiveTimestamps::new();
+        let (done_s, wall) = (now_s(), WallClockOffset::now().ns);
         let mut at = |s: f64| stamps.monotonic_s(Some((s * 1e9) as i64 + wall), done_s - 0.01, done_s);
         assert!((at(done_s - 0.005) - (done_s - 0.005)).abs() < STAMP_ERROR_S);
         // A millisecond outside used to be taken for possible.

@@ -3,7 +3,7 @@
 mod http;
 mod kv;
 mod messages;
-mod sizes;
+mod size_distribution;
 mod tls;
 mod validate;
 
@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 use sojourn_dist::{Arrivals, Distribution};
 
 pub(crate) use http::check_value;
-pub use http::{BodyConfig, Credential, HeaderConfig, Statuses};
-pub use kv::{KeyPattern, KvConfig, Mix, KEY_BYTES_MAX};
+pub use http::{BodyConfig, Credential, ExpectedStatuses, HeaderConfig};
+pub use kv::{KeyPattern, KvConfig, OperationMix, KEY_BYTES_MAX};
 pub use messages::{MessagesConfig, HEADER_BYTES};
-pub use sizes::Sizes;
+pub use size_distribution::SizeDistribution;
 pub use tls::TlsConfig;
 
 /// A load: one or more lanes that run side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    pub lanes: Vec<LaneConfig>,
+    pub lanes: Vec<ClientThreadConfig>,
     pub duration_s: f64,
     #[serde(default = "default_seed")]
     pub seed: u64,
@@ -31,7 +31,7 @@ pub struct Config {
     #[serde(default = "default_timeout_s")]
     pub timeout_s: f64,
     #[serde(default)]
-    pub expect: Expect,
+    pub expect: ExpectedResponse,
     /// Rows of the record; above it every k-th request is recorded.
     #[serde(default = "default_record_limit")]
     pub record_limit: u64,
@@ -61,12 +61,12 @@ pub struct Config {
 /// One thread with its own connections; exactly one of `arrivals` and `closed`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LaneConfig {
+pub struct ClientThreadConfig {
     pub targets: Vec<TargetConfig>,
     #[serde(default)]
     pub arrivals: Option<Arrivals>,
     #[serde(default)]
-    pub closed: Option<Closed>,
+    pub closed: Option<ClosedLoop>,
     /// Opened before the start and kept open, for each address; default 16, or one a user.
     #[serde(default)]
     pub connections: Option<u32>,
@@ -97,13 +97,13 @@ pub struct TargetConfig {
     pub template: bool,
     /// Instead of `expect.status`.
     #[serde(default)]
-    pub status: Option<Statuses>,
+    pub status: Option<ExpectedStatuses>,
 }
 
 /// A closed loop: each user thinks, requests, thinks …
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Closed {
+pub struct ClosedLoop {
     pub users: u32,
     #[serde(default = "no_think")]
     pub think: Distribution,
@@ -112,9 +112,9 @@ pub struct Closed {
 /// What a success is; without a status, 200 to 399.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expect {
+pub struct ExpectedResponse {
     #[serde(default)]
-    pub status: Option<Statuses>,
+    pub status: Option<ExpectedStatuses>,
     #[serde(default)]
     pub min_bytes: Option<u64>,
     #[serde(default)]
@@ -146,7 +146,7 @@ fn no_think() -> Distribution {
     Distribution::Deterministic { mean: 0.0 }
 }
 
-impl LaneConfig {
+impl ClientThreadConfig {
     pub(crate) fn connections(&self) -> u32 {
         self.connections.unwrap_or_else(|| self.closed.as_ref().map_or(16, |closed| closed.users))
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::config::{check_value, BodyConfig, Credential, HeaderConfig, TargetConfig};
 use crate::error::{ConfigError, LoadError};
-use crate::template::{Template, TemplateText};
+use crate::request_template::{RequestTemplate, TemplateText};
 use crate::url::Url;
 
 /// A body is kept in memory, once a lane.
@@ -17,7 +17,7 @@ const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
 pub struct EncodedRequest {
     /// The request; of a template the next one.
     pub bytes: Vec<u8>,
-    pub template: Option<Template>,
+    pub template: Option<RequestTemplate>,
 }
 
 impl EncodedRequest {
@@ -40,7 +40,7 @@ impl EncodedRequest {
             add(&mut pieces, &bytes, "body")?;
             body = Some(pieces);
         }
-        let mut template = Template::new(head.clone(), body.clone(), seed, name);
+        let mut template = RequestTemplate::new(head.clone(), body.clone(), seed, name);
         let mut bytes = Vec::new();
         template.next(&mut bytes);
         let drawn = head.fixed().is_none() || body.is_some_and(|body| body.fixed().is_none());

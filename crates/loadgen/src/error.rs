@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use sojourn_dist::DistError;
 use sojourn_record::WriteError;
 
-use crate::kv::Failed;
+use crate::kv::PopulateError;
 use crate::messages;
 use crate::sys::Peer;
 use crate::tls;
@@ -43,11 +43,11 @@ pub enum LoadError {
     },
     Populate {
         addr: SocketAddr,
-        cause: Failed,
+        cause: PopulateError,
     },
     Queues {
         addr: SocketAddr,
-        cause: messages::Failed,
+        cause: messages::CreateQueueError,
     },
     StartPassed {
         start_at_s: f64,
@@ -118,22 +118,25 @@ impl fmt::Display for LoadError {
             LoadError::Connect { url, peer, cause } => {
                 write!(f, "{url}: cannot connect to {peer}: {cause}; check the address and the route to it")
             }
-            LoadError::Populate { addr, cause: Failed::Connection(cause) } => {
+            LoadError::Populate { addr, cause: PopulateError::Connection(cause) } => {
                 write!(
                     f,
                     "{addr}: {cause} while the keys were stored; look after the server, or raise timeout_s"
                 )
             }
-            LoadError::Populate { addr, cause: Failed::Refused { key, answer } } => {
+            LoadError::Populate { addr, cause: PopulateError::Refused { key, answer } } => {
                 write!(
                     f,
                     "{addr} answered {answer:?} to the set of key {key}; give it memory, or smaller values"
                 )
             }
-            LoadError::Queues { addr, cause: messages::Failed::Connection(cause) } => {
+            LoadError::Queues { addr, cause: messages::CreateQueueError::Connection(cause) } => {
                 write!(f, "{addr}: {cause} while the queues were made; look whether the service runs")
             }
-            LoadError::Queues { addr, cause: messages::Failed::Refused { queue, status, answer } } => {
+            LoadError::Queues {
+                addr,
+                cause: messages::CreateQueueError::Refused { queue, status, answer },
+            } => {
                 write!(f, "{addr} answered {status} {answer:?} to making queue {queue}; ")?;
                 f.write_str(if *status == 401 { "give its token" } else { "do what it says" })
             }

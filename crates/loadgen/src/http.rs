@@ -22,7 +22,7 @@ pub enum ResponseError {
 
 /// What the end of the stream means for a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum EndOfStream {
     Complete,
     /// Inside a body of known length.
     Short,
@@ -143,11 +143,11 @@ impl Response {
     }
 
     /// The peer has closed.
-    pub fn end(&self) -> Ending {
+    pub fn end(&self) -> EndOfStream {
         match self.state {
-            ResponsePart::ToClose => Ending::Complete,
-            ResponsePart::Head => Ending::NoAnswer,
-            _ => Ending::Short,
+            ResponsePart::ToClose => EndOfStream::Complete,
+            ResponsePart::Head => EndOfStream::NoAnswer,
+            _ => EndOfStream::Short,
         }
     }
 
@@ -185,14 +185,18 @@ impl Response {
     }
 }
 
-struct Head {
+struct ResponseHead {
     bytes: usize,
     status: u16,
     keep_alive: bool,
     state: ResponsePart,
 }
 
-fn parse_head(bytes: &[u8], wanted: &[&str], values: &mut [Vec<u8>]) -> Result<Option<Head>, ResponseError> {
+fn parse_head(
+    bytes: &[u8],
+    wanted: &[&str],
+    values: &mut [Vec<u8>],
+) -> Result<Option<ResponseHead>, ResponseError> {
     // Not initialised: 4 KiB of empty headers a response would be a tenth of the work for a small one.
     let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut []);
@@ -231,7 +235,7 @@ fn parse_head(bytes: &[u8], wanted: &[&str], values: &mut [Vec<u8>]) -> Result<O
         Some(left) => ResponsePart::Length { left },
         None => ResponsePart::ToClose,
     };
-    Ok(Some(Head { bytes: size, status, keep_alive, state }))
+    Ok(Some(ResponseHead { bytes: size, status, keep_alive, state }))
 }
 
 fn parse_length(value: &[u8]) -> Result<u64, ResponseError> {

@@ -1,25 +1,25 @@
 //! A load on memcached: which operation comes next, what it sends, whether the answer is right.
 //!
-//! - `keys`     which key: uniform, Zipf, sequential; and how it is written
-//! - `content`  the value of a key, derived from the key alone, so that every read can be checked
+//! - `key_chooser`     which key: uniform, Zipf, sequential; and how it is written
+//! - `keys_and_values`  the value of a key, derived from the key alone, so that every read can be checked
 //! - `exchange` one request and its answer on a connection
 //! - `populate` every key stored before the start
 //! - `tally`    hits, misses and the times of each class
 
-mod content;
 mod exchange;
-mod keys;
+mod key_chooser;
+mod keys_and_values;
 mod populate;
 mod tally;
 
 use sojourn_dist::Stream;
 
-use crate::config::{KvConfig, Mix};
-use content::Content;
-use keys::Chooser;
+use crate::config::{KvConfig, OperationMix};
+use key_chooser::KeyChooser;
+use keys_and_values::KeysAndValues;
 
 pub use exchange::Exchange;
-pub use populate::{populate, Failed};
+pub use populate::{populate, PopulateError};
 pub use tally::{KvSummary, KvTally};
 
 /// The classes of a memcached load, in the order of their numbers.
@@ -30,8 +30,8 @@ const MULTI_GET: u16 = 2;
 /// What one lane asks for: draws operations and keys, writes requests, judges answers.
 pub struct RequestGenerator {
     config: KvConfig,
-    content: Content,
-    chooser: Chooser,
+    content: KeysAndValues,
+    chooser: KeyChooser,
     operations: Stream,
     /// Sums of the weights of set and get, as shares of all.
     set_up_to: f64,
@@ -41,11 +41,11 @@ pub struct RequestGenerator {
 impl RequestGenerator {
     /// For lane `lane` of `lanes`.
     pub fn new(config: &KvConfig, seed: u64, lane: usize, lanes: usize) -> RequestGenerator {
-        let Mix { set, get, multi_get } = config.mix;
+        let OperationMix { set, get, multi_get } = config.mix;
         let total = set + get + multi_get;
         RequestGenerator {
-            content: Content::new(config),
-            chooser: Chooser::new(config, seed, lane, lanes),
+            content: KeysAndValues::new(config),
+            chooser: KeyChooser::new(config, seed, lane, lanes),
             operations: Stream::new(seed, &format!("lane {lane} operations")),
             set_up_to: set / total,
             get_up_to: (set + get) / total,
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn operations_by_weight() {
         let count = |set, get, multi_get| {
-            let config = KvConfig { mix: Mix { set, get, multi_get }, ..KvConfig::default() };
+            let config = KvConfig { mix: OperationMix { set, get, multi_get }, ..KvConfig::default() };
             let mut generator = RequestGenerator::new(&config, 1, 0, 1);
             let mut counts = [0u32; 3];
             (0..10_000).for_each(|_| counts[usize::from(generator.choose())] += 1);

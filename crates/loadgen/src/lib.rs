@@ -3,55 +3,56 @@
 //!
 //! The way of a request, as a list of files:
 //!
-//! 1. `config`: what the user wants; `url`, `plan`: names resolved, connections opened before the start; `encoded_request`, `template`:
+//! 1. `config`: what the user wants; `url`, `prepared_load`: names resolved, connections opened before the start; `encoded_request`, `request_template`:
 //!    the bytes of a request
-//! 2. `source`: when the next request is due, from a schedule (open) or from users (closed)
+//! 2. `request_source`: when the next request is due, from a schedule (open) or from users (closed)
 //! 3. `client_thread`: one thread and one event loop; takes due requests, waits with ns precision
-//! 4. `pool`: which connection carries it, or the queue in which it waits (its intended time stays)
-//! 5. `conn`, `http`, `tls`: sends it, reads the answer, knows when the last byte came; `check`: is it a success; `protocol`: what is
+//! 4. `connection_pool`: which connection carries it, or the queue in which it waits (its intended time stays)
+//! 5. `connection`, `http`, `tls`: sends it, reads the answer, knows when the last byte came; `response_check`: is it a success; `protocol`: what is
 //!    drawn, of `kv` (all that is memcached's own) or `messages` (all that is the message service's own)
 //! 6. `sink`: rows to `requests.rec`, histograms to `latency.hlog`, counts to [`Progress`] and [`Summary`]
 //!
-//! `sys` has the system calls and all `unsafe` of the crate; `clock` what time it is; `stats` the
-//! statistics of a latency; `outcome` the kinds of failure; `error` what can go wrong.
+//! `sys` has the system calls and all `unsafe` of the crate; `clock` what time it is; `latency_statistics` the
+//! statistics of a latency; `request_outcome` the kinds of failure; `error` what can go wrong.
 
 #![deny(unsafe_code)]
 
-mod check;
-mod classes;
+mod class_statistics;
 mod client_thread;
 mod clock;
 mod config;
-mod conn;
-mod content;
+mod connection;
+mod connection_pool;
 mod encoded_request;
 mod error;
 mod http;
 mod kv;
+mod latency_statistics;
 mod messages;
-mod outcome;
-mod plan;
-mod pool;
+mod prepared_load;
 mod protocol;
+mod request_outcome;
+mod request_source;
+mod request_template;
+mod response_check;
 mod run;
 mod sink;
-mod source;
-mod stats;
 mod summary;
 mod sys;
-mod template;
 mod tls;
 mod url;
+mod verifiable_bytes;
 
 pub use clock::now_s;
 pub use config::{
-    BodyConfig, Closed, Config, Credential, Expect, HeaderConfig, KeyPattern, KvConfig, LaneConfig,
-    MessagesConfig, Mix, Sizes, Statuses, TargetConfig, TlsConfig,
+    BodyConfig, ClientThreadConfig, ClosedLoop, Config, Credential, ExpectedResponse, ExpectedStatuses,
+    HeaderConfig, KeyPattern, KvConfig, MessagesConfig, OperationMix, SizeDistribution, TargetConfig,
+    TlsConfig,
 };
 pub use error::{ConfigError, LoadError};
 pub use kv::KvSummary;
+pub use latency_statistics::LatencyStatistics;
 pub use messages::MessagesSummary;
-pub use outcome::Failure;
+pub use request_outcome::Failure;
 pub use run::run;
-pub use stats::Statistics;
-pub use summary::{LaneSummary, Latency, Progress, Summary, ToBoth};
+pub use summary::{ClientThreadSummary, LatencyByEndpoint, LatencySummary, Progress, Summary};

@@ -1,14 +1,14 @@
 //! A load on the message service: which operation comes next, on which queue, with which message; whether what was
 //! taken is right.
 //!
-//! - `content`  a message, derived from its number, so that whoever takes it can check it
+//! - `message_content`  a message, derived from its number, so that whoever takes it can check it
 //! - `exchange` one request and its answer on a connection
-//! - `queues`   the queues, made before the start
+//! - `create_queues`   the queues, made before the start
 //! - `tally`    put, taken, empty; what was taken twice; what is left; the times of each class
 
-mod content;
+mod create_queues;
 mod exchange;
-mod queues;
+mod message_content;
 mod tally;
 
 use std::collections::{HashMap, VecDeque};
@@ -18,13 +18,13 @@ use sojourn_dist::Stream;
 
 use crate::config::MessagesConfig;
 use crate::http::Response;
-use crate::outcome::{Failure, Outcome, Request, NO_MESSAGE};
-use crate::source::Pause;
-use content::{Content, Found};
+use crate::request_outcome::{Failure, RequestInFlight, RequestOutcome, NO_MESSAGE};
+use crate::request_source::PauseBeforeNext;
+use message_content::{MessageContent, MessageOrigin};
 
-pub use content::run_number;
+pub use create_queues::{make, CreateQueueError};
 pub use exchange::Exchange;
-pub use queues::{make, Failed};
+pub use message_content::run_number;
 pub use tally::{MessagesSummary, MessagesTally};
 
 /// The classes of a load on messages, in the order of their numbers. A take is `empty` by its answer.
@@ -49,7 +49,7 @@ struct Receipt {
 /// What one lane asks for: draws operations, queues and sizes, writes requests, judges answers.
 pub struct RequestGenerator {
     config: MessagesConfig,
-    content: Content,
+    content: MessageContent,
     operations: Stream,
     /// Queues and sizes: drawn when a request is sent, which may be later than when it was due.
     details: Stream,
@@ -64,7 +64,7 @@ impl RequestGenerator {
     /// For lane `lane` of the run with the number `run`.
     pub fn new(config: &MessagesConfig, seed: u64, run: u32, lane: usize) -> RequestGenerator {
         RequestGenerator {
-            content: Content::new(run, config.message_bytes.high()),
+            content: MessageContent::new(run, config.message_bytes.high()),
             operations: Stream::new(seed, &format!("lane {lane} operations")),
             details: Stream::new(seed, &format!("lane {lane} messages")),
             put_up_to: config.put / (config.put + config.take),
@@ -91,7 +91,7 @@ impl RequestGenerator {
     }
 
     /// Writes the request into `exchange`; `head` is what stands behind each path.
-    pub fn compose(&mut self, request: &Request, head: &[u8], exchange: &mut Exchange) {
+    pub fn compose(&mut self, request: &RequestInFlight, head: &[u8], exchange: &mut Exchange) {
         let receipt = match request.class {
             ACKNOWLEDGE => self.receipts.get_mut(&request.user).and_then(VecDeque::pop_front),
             _ => None,
@@ -171,20 +171,20 @@ impl RequestGenerator {
         let body = response.body.kept.as_deref().unwrap_or_default();
         exchange.message_bytes = body.len() as u64;
         match self.content.find(body, self.config.verify) {
-            Found::Own(number) => exchange.message = number,
-            Found::Foreign => exchange.message = NO_MESSAGE,
-            Found::Wrong => return Failure::Wrong,
+            MessageOrigin::Own(number) => exchange.message = number,
+            MessageOrigin::Foreign => exchange.message = NO_MESSAGE,
+            MessageOrigin::Wrong => return Failure::Wrong,
         }
         Failure::Ok
     }
 
     /// What the user of this outcome does next.
-    pub fn pause(&self, outcome: &Outcome) -> Pause {
+    pub fn pause(&self, outcome: &RequestOutcome) -> PauseBeforeNext {
         match (outcome.failure, outcome.class) {
-            (Failure::Ok, EMPTY) => Pause::For(self.config.retry_delay_s),
-            (Failure::Ok, TAKE) if self.owes(outcome.request.user) => Pause::For(0.0),
-            (Failure::Ok, _) => Pause::Think,
-            _ => Pause::Recover,
+            (Failure::Ok, EMPTY) => PauseBeforeNext::For(self.config.retry_delay_s),
+            (Failure::Ok, TAKE) if self.owes(outcome.request.user) => PauseBeforeNext::For(0.0),
+            (Failure::Ok, _) => PauseBeforeNext::Think,
+            _ => PauseBeforeNext::Recover,
         }
     }
 }

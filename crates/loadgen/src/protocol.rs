@@ -3,8 +3,8 @@
 
 use crate::config::Config;
 use crate::http::{Response, ResponseError};
-use crate::outcome::{Answer, Failure, Outcome, Request};
-use crate::source::Pause;
+use crate::request_outcome::{Failure, RequestInFlight, RequestOutcome, ResponseFacts};
+use crate::request_source::PauseBeforeNext;
 use crate::url::Scheme;
 use crate::{kv, messages};
 
@@ -59,7 +59,7 @@ impl RequestGenerator {
     }
 
     /// Writes the request into `exchange`; `head` as `Url::message_head` says.
-    pub fn compose(&mut self, request: &Request, head: &[u8], exchange: &mut Exchange) {
+    pub fn compose(&mut self, request: &RequestInFlight, head: &[u8], exchange: &mut Exchange) {
         match (self, exchange) {
             (RequestGenerator::Kv(generator), Exchange::Kv(exchange)) => {
                 generator.compose(request.class, exchange)
@@ -96,9 +96,9 @@ impl RequestGenerator {
     }
 
     /// What the user of this outcome does next.
-    pub fn pause(&self, outcome: &Outcome) -> Pause {
+    pub fn pause(&self, outcome: &RequestOutcome) -> PauseBeforeNext {
         match self {
-            RequestGenerator::Kv(_) => Pause::after(outcome.failure),
+            RequestGenerator::Kv(_) => PauseBeforeNext::after(outcome.failure),
             RequestGenerator::Messages(generator) => generator.pause(outcome),
         }
     }
@@ -122,15 +122,15 @@ impl Exchange {
     }
 
     /// What the record says of the answer, as far as it came.
-    pub fn answer(&self, response: &Response, class: u16) -> Answer {
+    pub fn answer(&self, response: &Response, class: u16) -> ResponseFacts {
         match self {
-            Exchange::Kv(exchange) => Answer {
+            Exchange::Kv(exchange) => ResponseFacts {
                 status: exchange.found,
                 asked: exchange.asked.len() as u16,
                 bytes: exchange.value_bytes,
-                ..Answer::none(class)
+                ..ResponseFacts::none(class)
             },
-            Exchange::Messages(exchange) => Answer {
+            Exchange::Messages(exchange) => ResponseFacts {
                 class: exchange.class,
                 status: response.status,
                 asked: 0,

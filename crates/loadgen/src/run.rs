@@ -1,6 +1,6 @@
 //! A run from its configuration to its summary.
 
-mod account;
+mod run_summary;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -14,18 +14,18 @@ use std::time::Duration;
 
 use hdrhistogram::serialization::V2DeflateSerializer;
 
-use crate::client_thread::{ClientThread, LiveCounts, OutcomeBatch, Shared};
+use crate::client_thread::{ClientThread, LiveCounts, OutcomeBatch, SharedState};
 use crate::clock::{now_s, wall_time};
 use crate::config::Config;
 use crate::error::LoadError;
 use crate::kv::{self, KvTally};
 use crate::messages::{self, MessagesTally};
-use crate::plan::{Address, ClientThreadPlan, LoadPlan};
-use crate::sink::{IntervalLog, Sink};
-use crate::summary::{LaneSummary, Progress, Summary};
+use crate::prepared_load::{Address, PreparedClientThread, PreparedLoad};
+use crate::sink::{IntervalLog, OutcomeSink};
+use crate::summary::{ClientThreadSummary, Progress, Summary};
 use crate::sys;
 
-use account::{steal_s, Run};
+use run_summary::{steal_s, FinishedRun};
 
 const PROGRESS_S: f64 = 0.25;
 const FLUSH_S: f64 = 1.0;
@@ -45,12 +45,12 @@ pub fn run(
     config.validate()?;
     start_time(config)?;
     sys::raise_file_limit();
-    let plan = LoadPlan::new(config)?;
+    let plan = PreparedLoad::new(config)?;
     let (kv, messages) = (populate(config, &plan, stop)?, make_queues(config, &plan, stop)?);
     std::fs::create_dir_all(out).map_err(|cause| LoadError::Folder { path: out.to_path_buf(), cause })?;
     let start_s = start_time(config)?;
     let (halt, end_s) = (AtomicBool::new(false), start_s + config.duration_s);
-    let shared = Shared { config, start_s, end_s, stop, halt: &halt };
+    let shared = SharedState { config, start_s, end_s, stop, halt: &halt };
 
     let path = out.join("latency.hlog");
     let log_error = |cause: String| LoadError::Log { path: path.clone(), cause };
@@ -59,13 +59,14 @@ pub fn run(
     let interval_log =
         IntervalLog::begin(&mut file, &mut serializer, start_s, wall_time(start_s), config.timeout_s);
     let interval_log = interval_log.map_err(|e| log_error(e.to_string()))?;
-    let mut sink = Sink::create(&out.join("requests.rec"), config, &plan.classes, end_s, interval_log)?;
+    let mut sink =
+        OutcomeSink::create(&out.join("requests.rec"), config, &plan.classes, end_s, interval_log)?;
 
     (sink.kv, sink.messages) = (kv, messages);
     let steal_before_s = steal_s();
     let lanes = drive(&shared, plan.lanes, &mut sink, progress, &log_error)?;
     let steal_s = steal_s() - steal_before_s;
-    Ok(Run { shared: &shared, sink: &sink, lanes, steal_s, ended_s: now_s() }.summary())
+    Ok(FinishedRun { shared: &shared, sink: &sink, lanes, steal_s, ended_s: now_s() }.summary())
 }
 
 fn start_time(config: &Config) -> Result<f64, LoadError> {
@@ -78,7 +79,7 @@ fn start_time(config: &Config) -> Result<f64, LoadError> {
 }
 
 /// Stores the keys at each address once, where that is asked for; the tally of a load on memcached.
-fn populate(config: &Config, plan: &LoadPlan, stop: &AtomicBool) -> Result<Option<KvTally>, LoadError> {
+fn populate(config: &Config, plan: &PreparedLoad, stop: &AtomicBool) -> Result<Option<KvTally>, LoadError> {
     let Some(wanted) = config.kv() else {
         return Ok(None);
     };
@@ -95,7 +96,7 @@ fn populate(config: &Config, plan: &LoadPlan, stop: &AtomicBool) -> Result<Optio
 /// Makes the queues at each address once; the tally of a load on the message service.
 fn make_queues(
     config: &Config,
-    plan: &LoadPlan,
+    plan: &PreparedLoad,
     stop: &AtomicBool,
 ) -> Result<Option<MessagesTally>, LoadError> {
     let Some(wanted) = config.messages() else {
@@ -114,12 +115,12 @@ fn make_queues(
 
 /// Runs the lanes on threads of their own and the sink on this one.
 fn drive(
-    shared: &Shared,
-    plans: Vec<ClientThreadPlan>,
-    sink: &mut Sink,
+    shared: &SharedState,
+    plans: Vec<PreparedClientThread>,
+    sink: &mut OutcomeSink,
     progress: &mut dyn FnMut(&Progress),
     log_error: &dyn Fn(String) -> LoadError,
-) -> Result<Vec<LaneSummary>, LoadError> {
+) -> Result<Vec<ClientThreadSummary>, LoadError> {
     let gauges: Vec<LiveCounts> = plans.iter().map(|_| LiveCounts::default()).collect();
     let (sender, receiver) = channel();
     scope(|scope| {
@@ -145,11 +146,11 @@ fn drive(
 
 fn spawn<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
-    shared: &'env Shared<'env>,
+    shared: &'env SharedState<'env>,
     gauges: &'env LiveCounts,
-    plan: ClientThreadPlan,
+    plan: PreparedClientThread,
     sender: std::sync::mpsc::Sender<OutcomeBatch>,
-) -> ScopedJoinHandle<'scope, Result<LaneSummary, LoadError>> {
+) -> ScopedJoinHandle<'scope, Result<ClientThreadSummary, LoadError>> {
     scope.spawn(move || {
         let result = ClientThread::new(shared, gauges, plan, sender).and_then(ClientThread::run);
         if result.is_err() {
@@ -162,10 +163,10 @@ fn spawn<'scope, 'env>(
 
 /// Takes outcomes until all lanes have ended.
 fn drain(
-    shared: &Shared,
+    shared: &SharedState,
     gauges: &[LiveCounts],
     receiver: &Receiver<OutcomeBatch>,
-    sink: &mut Sink,
+    sink: &mut OutcomeSink,
     progress: &mut dyn FnMut(&Progress),
     log_error: &dyn Fn(String) -> LoadError,
 ) -> Result<(), LoadError> {
@@ -179,7 +180,7 @@ fn drain(
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if now >= told_s + PROGRESS_S && now >= shared.start_s {
-            progress(&account::progress(shared, gauges, sink, now, now - told_s));
+            progress(&run_summary::progress(shared, gauges, sink, now, now - told_s));
             sink.interval.clear();
             told_s = now;
         }

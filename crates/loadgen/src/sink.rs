@@ -6,67 +6,67 @@ mod interval_log;
 use std::path::Path;
 
 use serde_json::json;
-use sojourn_record::{Column, Kind, Sampling, Value, WriteError, Writer};
+use sojourn_record::{Column, ColumnType, LogWriter, RowSampling, Value, WriteError};
 
 use crate::client_thread::OutcomeBatch;
 use crate::config::Config;
 use crate::kv::KvTally;
+use crate::latency_statistics::StreamingStatistics;
 use crate::messages::MessagesTally;
-use crate::outcome::{Failure, Outcome};
-use crate::source::NO_USER;
-use crate::stats::Tally;
-use crate::summary::{Latency, ToBoth};
+use crate::request_outcome::{Failure, RequestOutcome};
+use crate::request_source::NO_USER;
+use crate::summary::{LatencyByEndpoint, LatencySummary};
 
 pub use interval_log::IntervalLog;
 
 const COLUMNS: [Column; 12] = [
-    Column { name: "intended_s", kind: Kind::F64 },
-    Column { name: "sent_s", kind: Kind::F64 },
-    Column { name: "received_s", kind: Kind::F64 },
-    Column { name: "done_s", kind: Kind::F64 },
-    Column { name: "class", kind: Kind::U16 },
-    Column { name: "status", kind: Kind::U16 },
-    Column { name: "bytes", kind: Kind::U32 },
-    Column { name: "failure", kind: Kind::U8 },
-    Column { name: "lane", kind: Kind::U8 },
-    Column { name: "connection", kind: Kind::U32 },
-    Column { name: "user", kind: Kind::U32 },
-    Column { name: "weight", kind: Kind::U32 },
+    Column { name: "intended_s", kind: ColumnType::F64 },
+    Column { name: "sent_s", kind: ColumnType::F64 },
+    Column { name: "received_s", kind: ColumnType::F64 },
+    Column { name: "done_s", kind: ColumnType::F64 },
+    Column { name: "class", kind: ColumnType::U16 },
+    Column { name: "status", kind: ColumnType::U16 },
+    Column { name: "bytes", kind: ColumnType::U32 },
+    Column { name: "failure", kind: ColumnType::U8 },
+    Column { name: "lane", kind: ColumnType::U8 },
+    Column { name: "connection", kind: ColumnType::U32 },
+    Column { name: "user", kind: ColumnType::U32 },
+    Column { name: "weight", kind: ColumnType::U32 },
 ];
 
 /// Counts and statistics of the whole run.
-pub struct Totals {
+pub struct RunTotals {
     pub ended: u64,
     pub failures: [u64; Failure::ALL.len()],
     /// Successes done before the end of the schedule.
     pub ok_in_time: u64,
-    intended: [Tally; 2],
-    sent: [Tally; 2],
-    pub lateness: Tally,
-    pub own_lateness: Tally,
+    intended: [StreamingStatistics; 2],
+    sent: [StreamingStatistics; 2],
+    pub lateness: StreamingStatistics,
+    pub own_lateness: StreamingStatistics,
 }
 
-impl Totals {
-    fn new() -> Totals {
-        let two = || [Tally::new(), Tally::new()];
-        let (lateness, own_lateness) = (Tally::new(), Tally::new());
+impl RunTotals {
+    fn new() -> RunTotals {
+        let two = || [StreamingStatistics::new(), StreamingStatistics::new()];
+        let (lateness, own_lateness) = (StreamingStatistics::new(), StreamingStatistics::new());
         let (intended, sent, failures) = (two(), two(), [0; Failure::ALL.len()]);
-        Totals { ended: 0, failures, ok_in_time: 0, intended, sent, lateness, own_lateness }
+        RunTotals { ended: 0, failures, ok_in_time: 0, intended, sent, lateness, own_lateness }
     }
 
     pub fn ok(&self) -> u64 {
         self.failures[Failure::Ok as usize]
     }
 
-    pub fn latency(&self) -> Latency {
-        let both = |[received, done]: &[Tally; 2]| ToBoth {
+    pub fn latency(&self) -> LatencySummary {
+        let both = |[received, done]: &[StreamingStatistics; 2]| LatencyByEndpoint {
             to_received: received.statistics(),
             to_done: done.statistics(),
         };
-        Latency { from_intended: both(&self.intended), from_sent: both(&self.sent) }
+        LatencySummary { from_intended: both(&self.intended), from_sent: both(&self.sent) }
     }
 
-    fn add(&mut self, outcome: &Outcome, end_s: f64) {
+    fn add(&mut self, outcome: &RequestOutcome, end_s: f64) {
         let request = &outcome.request;
         self.ended += 1;
         self.failures[outcome.failure as usize] += 1;
@@ -79,30 +79,30 @@ impl Totals {
                 self.sent[which].add(at_s - request.sent_s);
             }
         } else {
-            self.intended.iter_mut().for_each(Tally::fail);
+            self.intended.iter_mut().for_each(StreamingStatistics::fail);
             if !request.sent_s.is_nan() {
-                self.sent.iter_mut().for_each(Tally::fail);
+                self.sent.iter_mut().for_each(StreamingStatistics::fail);
             }
         }
     }
 }
 
 /// The sink of one run.
-pub struct Sink<'w> {
-    record: Writer,
-    sampling: Sampling,
+pub struct OutcomeSink<'w> {
+    record: LogWriter,
+    sampling: RowSampling,
     end_s: f64,
     pub interval_log: IntervalLog<'w>,
-    pub totals: Totals,
+    pub totals: RunTotals,
     /// Since the last progress report, from intended to answered.
-    pub interval: Tally,
+    pub interval: StreamingStatistics,
     /// Of a load on memcached.
     pub kv: Option<KvTally>,
     /// Of a load on the message service.
     pub messages: Option<MessagesTally>,
 }
 
-impl<'w> Sink<'w> {
+impl<'w> OutcomeSink<'w> {
     /// Creates `requests.rec`; `interval_log` writes `latency.hlog`.
     pub fn create(
         path: &Path,
@@ -110,20 +110,20 @@ impl<'w> Sink<'w> {
         classes: &[String],
         end_s: f64,
         interval_log: IntervalLog<'w>,
-    ) -> Result<Sink<'w>, WriteError> {
+    ) -> Result<OutcomeSink<'w>, WriteError> {
         let names: Vec<&str> = Failure::ALL.iter().map(|failure| failure.name()).collect();
         let meta = json!({
             "classes": classes, "failures": names, "no_user": NO_USER,
             "seed": config.seed, "start_s": end_s - config.duration_s, "end_s": end_s,
         });
-        let record = Writer::create(path, &COLUMNS, &meta)?;
-        Ok(Sink {
+        let record = LogWriter::create(path, &COLUMNS, &meta)?;
+        Ok(OutcomeSink {
             record,
-            sampling: Sampling::new(config.record_limit),
+            sampling: RowSampling::new(config.record_limit),
             end_s,
             interval_log,
-            totals: Totals::new(),
-            interval: Tally::new(),
+            totals: RunTotals::new(),
+            interval: StreamingStatistics::new(),
             kv: None,
             messages: None,
         })
@@ -162,7 +162,7 @@ impl<'w> Sink<'w> {
     }
 }
 
-fn row(lane: u8, outcome: &Outcome, weight: u32) -> [Value; 12] {
+fn row(lane: u8, outcome: &RequestOutcome, weight: u32) -> [Value; 12] {
     let request = &outcome.request;
     [
         Value::F64(request.intended_s),

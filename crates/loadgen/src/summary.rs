@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::kv::KvSummary;
+use crate::latency_statistics::LatencyStatistics;
 use crate::messages::MessagesSummary;
-use crate::stats::Statistics;
 
 /// For a live view; four times a second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,21 +28,21 @@ pub struct Progress {
 
 /// A latency to the kernel's receive stamp and to the end of reading.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ToBoth {
-    pub to_received: Statistics,
-    pub to_done: Statistics,
+pub struct LatencyByEndpoint {
+    pub to_received: LatencyStatistics,
+    pub to_done: LatencyStatistics,
 }
 
 /// Means and maxima of successes; quantiles count failures as later than all.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Latency {
-    pub from_intended: ToBoth,
-    pub from_sent: ToBoth,
+pub struct LatencySummary {
+    pub from_intended: LatencyByEndpoint,
+    pub from_sent: LatencyByEndpoint,
 }
 
 /// What a lane's own thread used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LaneSummary {
+pub struct ClientThreadSummary {
     pub lane: usize,
     pub cpu: Option<usize>,
     pub cpu_s: f64,
@@ -78,11 +78,11 @@ pub struct Summary {
     /// Per second of the schedule: due, and successes done before its end.
     pub offered_per_s: f64,
     pub achieved_per_s: f64,
-    pub latency: Latency,
+    pub latency: LatencySummary,
     /// Sent minus intended, of all that were sent: waiting for a connection included.
-    pub lateness: Statistics,
+    pub lateness: LatencyStatistics,
     /// Taken up by the generator minus intended: its own fault only.
-    pub own_lateness: Statistics,
+    pub own_lateness: LatencyStatistics,
     pub schedule_kept: bool,
     /// Why not.
     pub schedule_reason: Option<String>,
@@ -92,7 +92,7 @@ pub struct Summary {
     pub sample_every: u64,
     /// Share of successes that carry the kernel's receive stamp.
     pub stamped: f64,
-    pub lanes: Vec<LaneSummary>,
+    pub lanes: Vec<ClientThreadSummary>,
     pub realtime_granted: bool,
     /// CPU time that the hypervisor took from this machine, all cores, between start and end.
     pub steal_s: f64,

@@ -1,6 +1,6 @@
 //! TLS for https:// targets: whom we trust, sessions, and what is wrong where there is none.
 
-mod trust;
+mod trusted_certificates;
 
 use std::io;
 use std::sync::Arc;
@@ -17,32 +17,32 @@ pub type Session = ClientConnection;
 
 /// The certificates of a load, read once; `None` where no target needs them.
 #[derive(Debug, Clone)]
-pub struct Context(Arc<ClientConfig>);
+pub struct TlsContext(Arc<ClientConfig>);
 
 /// A service that is talked to over TLS: its name is sent (SNI) and compared with its certificate.
 #[derive(Debug, Clone)]
-pub struct Server {
-    context: Context,
+pub struct TlsServer {
+    context: TlsContext,
     name: ServerName<'static>,
 }
 
-impl Context {
-    pub fn new(wanted: &TlsConfig) -> Result<Context, LoadError> {
-        trust::client(wanted).map(|config| Context(Arc::new(config)))
+impl TlsContext {
+    pub fn new(wanted: &TlsConfig) -> Result<TlsContext, LoadError> {
+        trusted_certificates::client(wanted).map(|config| TlsContext(Arc::new(config)))
     }
 
     /// `place` is where the URL stands in the configuration.
-    pub fn server(&self, host: &str, place: &str) -> Result<Server, ConfigError> {
+    pub fn server(&self, host: &str, place: &str) -> Result<TlsServer, ConfigError> {
         let name = ServerName::try_from(host.to_string()).map_err(|_| ConfigError::Value {
             place: place.to_string(),
             value: format!("{host:?}"),
             remedy: "give a host name or an IP address that a certificate can be for",
         })?;
-        Ok(Server { context: self.clone(), name })
+        Ok(TlsServer { context: self.clone(), name })
     }
 }
 
-impl Server {
+impl TlsServer {
     pub fn session(&self) -> io::Result<Session> {
         ClientConnection::new(Arc::clone(&self.context.0), self.name.clone()).map_err(broken)
     }

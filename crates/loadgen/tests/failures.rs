@@ -5,7 +5,7 @@ mod common;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{load, poisson, Out, Server};
+use common::{load, poisson, OutputFolder, TestServer};
 use serde_json::{json, Value};
 use sojourn_loadgen::{run, Config, ConfigError, LoadError};
 
@@ -14,7 +14,7 @@ type Change<'a> = &'a dyn Fn(&mut Value);
 
 /// Every request of a short run must end the same way.
 fn all_end(path: &str, failure: &str, change: Change) {
-    let server = Server::start();
+    let server = TestServer::start();
     let mut config = poisson(&server.url(path), 50.0, 0.4);
     // Long, but where it is what is tested: a busy machine must not fail the others.
     config["timeout_s"] = json!(if path == "/hang" { 0.3 } else { 5.0 });
@@ -69,7 +69,7 @@ fn no_answer_in_time() {
 }
 
 /// One connection only, for 400 requests a second.
-fn narrow(server: &Server, path: &str) -> Value {
+fn narrow(server: &TestServer, path: &str) -> Value {
     let mut config = poisson(&server.url(path), 400.0, 1.0);
     config["lanes"][0]["connections"] = json!(1);
     config["lanes"][0]["connections_max"] = json!(1);
@@ -78,7 +78,7 @@ fn narrow(server: &Server, path: &str) -> Value {
 
 #[test]
 fn who_waits_has_a_time_out_from_when_it_was_due() {
-    let server = Server::start();
+    let server = TestServer::start();
     let mut config = narrow(&server, "/10ms");
     config["timeout_s"] = json!(0.2);
     let (summary, log, _out) = load("due", &config);
@@ -94,10 +94,10 @@ fn who_waits_has_a_time_out_from_when_it_was_due() {
 
 #[test]
 fn before_a_silent_service_only_so_many_wait() {
-    let server = Server::start();
+    let server = TestServer::start();
     let mut config = narrow(&server, "/hang");
     (config["waiting_limit"], config["timeout_s"]) = (json!(20), json!(1.2));
-    let (config, out) = (Config::from_json(&config.to_string()).unwrap(), Out::new("waiting"));
+    let (config, out) = (Config::from_json(&config.to_string()).unwrap(), OutputFolder::new("waiting"));
     let mut most = 0;
     let mut progress = |p: &sojourn_loadgen::Progress| most = p.waiting.max(most);
     let summary = run(&config, &out.0, &mut progress, &AtomicBool::new(false)).unwrap();
@@ -133,7 +133,7 @@ fn a_peer_that_closes_at_once_does_not_make_the_loop_spin() {
 }
 
 fn start(config: &Value) -> Result<(), LoadError> {
-    let out = Out::new("start");
+    let out = OutputFolder::new("start");
     let config = Config::from_json(&config.to_string()).map_err(LoadError::Config)?;
     let result = run(&config, &out.0, &mut |_| {}, &AtomicBool::new(false)).map(|_| ());
     assert!(!out.0.join("requests.rec").exists() || result.is_ok(), "nothing is left behind");
@@ -152,13 +152,13 @@ fn what_cannot_start_says_what_to_do() {
     assert!(matches!(error, LoadError::Resolve { .. }), "{error}");
     assert!(error.to_string().contains("no-such-host.invalid"));
 
-    let server = Server::start();
+    let server = TestServer::start();
     let mut config = poisson(&server.url("/"), 10.0, 0.1);
     config["start_at_s"] = json!(0.5);
     assert!(matches!(start(&config), Err(LoadError::StartPassed { .. })));
     let mut config = poisson(&server.url("/"), 10.0, 0.1);
     config["lanes"][0]["cpu"] = json!(1000);
-    let error = start_in(&config, &Out::new("pin").0).unwrap_err();
+    let error = start_in(&config, &OutputFolder::new("pin").0).unwrap_err();
     assert!(error.to_string().contains("lanes[0].cpu is 1000"), "{error}");
     let config = poisson(&server.url("/"), 10.0, 0.1);
     let error = start_in(&config, std::path::Path::new("/dev/null/x")).unwrap_err();
@@ -207,8 +207,8 @@ fn bad_configurations_name_value_place_and_remedy() {
 
 #[test]
 fn a_stop_ends_in_good_order() {
-    let server = Server::start();
-    let out = Out::new("stop");
+    let server = TestServer::start();
+    let out = OutputFolder::new("stop");
     let config = Config::from_json(&poisson(&server.url("/"), 200.0, 60.0).to_string()).unwrap();
     let (stop, mut last) = (AtomicBool::new(false), None);
     let mut progress = |p: &sojourn_loadgen::Progress| {

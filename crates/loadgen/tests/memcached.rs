@@ -15,14 +15,14 @@ use serde_json::{json, Value};
 use sojourn_loadgen::Config;
 
 /// The embedded server on a thread.
-struct Server {
+struct EmbeddedServer {
     addr: String,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<sojourn_kv::Summary>>,
 }
 
-impl Server {
-    fn start() -> Server {
+impl EmbeddedServer {
+    fn start() -> EmbeddedServer {
         let stop = Arc::new(AtomicBool::new(false));
         let (tell, told) = channel();
         let until = Arc::clone(&stop);
@@ -33,7 +33,7 @@ impl Server {
                 .unwrap()
         };
         let thread = Some(spawn(serve));
-        Server { addr: told.recv().unwrap(), stop, thread }
+        EmbeddedServer { addr: told.recv().unwrap(), stop, thread }
     }
 
     fn end(mut self) -> sojourn_kv::Summary {
@@ -76,7 +76,7 @@ fn talk(mut stream: TcpStream, answer: impl Fn(&str) -> Option<&'static str>) {
 
 #[test]
 fn every_request_is_counted_on_both_sides() {
-    let server = Server::start();
+    let server = EmbeddedServer::start();
     let kv = json!({
         "mix": {"set": 1, "get": 2, "multi_get": 1}, "multi_get_keys": {"kind": "uniform", "low": 2, "high": 5},
         "keys": 100, "value_bytes": {"kind": "uniform", "low": 0, "high": 200_000},
@@ -97,7 +97,7 @@ fn every_request_is_counted_on_both_sides() {
 #[test]
 fn the_same_seed_asks_the_same() {
     let classes = |name: &str| {
-        let server = Server::start();
+        let server = EmbeddedServer::start();
         let url = format!("memcached://{}", server.addr);
         let config = json!({
             "duration_s": 0.5, "seed": 5, "kv": {"keys": 50},

@@ -5,8 +5,8 @@ mod common;
 use std::net::TcpListener;
 use std::thread::spawn;
 
-use common::service::{Fault, Service};
-use common::{load, Out};
+use common::message_service::{FakeMessageService, Fault};
+use common::{load, OutputFolder};
 use serde_json::{json, Value};
 use sojourn_loadgen::{run, Config};
 
@@ -20,7 +20,7 @@ fn closed(addr: &str, users: u32, duration_s: f64, messages: Value) -> Value {
 
 #[test]
 fn every_message_is_counted_on_both_sides() {
-    let service = Service::start(Fault::None);
+    let service = FakeMessageService::start(Fault::None);
     let wanted = json!({
         "queues": 3, "prefix": "q", "retry_delay_s": 0.01, "token": "secret",
         "message_bytes": {"kind": "uniform", "low": 16, "high": 5000},
@@ -47,7 +47,7 @@ fn every_message_is_counted_on_both_sides() {
 
 #[test]
 fn after_an_empty_take_a_client_waits_and_only_then() {
-    let service = Service::start(Fault::None);
+    let service = FakeMessageService::start(Fault::None);
     let wanted = json!({"put": 0, "take": 1, "retry_delay_s": 0.05});
     let (summary, log, _out) = load("messages-empty", &closed(&service.addr, 1, 1.0, wanted));
     let messages = summary.messages.unwrap();
@@ -66,7 +66,7 @@ fn after_an_empty_take_a_client_waits_and_only_then() {
 #[test]
 fn what_a_service_does_wrong_is_told() {
     let told = |fault, name: &str| {
-        let service = Service::start(fault);
+        let service = FakeMessageService::start(fault);
         let config = closed(&service.addr, 3, 0.6, json!({"put": 1, "take": 1.2, "retry_delay_s": 0.002}));
         let (summary, ..) = load(name, &config);
         let left = service.left();
@@ -86,7 +86,7 @@ fn what_a_service_does_wrong_is_told() {
 
 #[test]
 fn receipts_are_handed_back() {
-    let service = Service::start(Fault::Receipts);
+    let service = FakeMessageService::start(Fault::Receipts);
     let config = closed(&service.addr, 3, 0.6, json!({"put": 1, "take": 1.2, "retry_delay_s": 0.002}));
     let (summary, ..) = load("messages-receipts", &config);
     let messages = summary.messages.unwrap();
@@ -100,7 +100,7 @@ fn receipts_are_handed_back() {
 
 #[test]
 fn messages_of_another_run_are_foreign_unless_it_begins_afresh() {
-    let service = Service::start(Fault::None);
+    let service = FakeMessageService::start(Fault::None);
     let go = |name: &str, messages: Value| load(name, &closed(&service.addr, 2, 0.3, messages)).0;
     let before = go("messages-before", json!({"put": 1, "take": 0})).ok;
     let second = go("messages-second", json!({"put": 0, "take": 1, "retry_delay_s": 0.01})).messages.unwrap();
@@ -114,7 +114,7 @@ fn messages_of_another_run_are_foreign_unless_it_begins_afresh() {
 #[test]
 fn the_same_seed_asks_the_same() {
     let lines = |name: &str, seed: u64| {
-        let service = Service::start(Fault::None);
+        let service = FakeMessageService::start(Fault::None);
         let config = json!({
             "duration_s": 0.5, "seed": seed, "messages": {"queues": 4},
             "lanes": [{
@@ -138,15 +138,15 @@ fn what_refuses_the_queues_is_told_before_the_start() {
             "duration_s": 1, "timeout_s": 1, "messages": messages,
             "lanes": [{"targets": [{"url": url}], "closed": {"users": 1}}],
         });
-        let out = Out::new("messages-refused");
+        let out = OutputFolder::new("messages-refused");
         let config = Config::from_json(&config.to_string()).map_err(|e| e.to_string())?;
         let none = std::sync::atomic::AtomicBool::new(false);
         run(&config, &out.0, &mut |_| {}, &none).map(|_| ()).map_err(|e| e.to_string())
     };
-    let page = common::Server::start();
+    let page = common::TestServer::start();
     let told = refused(json!({}), format!("messages://{}", page.addr)).err();
     assert_eq!(told, None, "a page answers 200 to everything; its answers to puts then fail");
-    let service = Service::start(Fault::None);
+    let service = FakeMessageService::start(Fault::None);
     let odd = refused(json!({"prefix": "a/b"}), format!("messages://{}", service.addr)).unwrap_err();
     assert!(odd.contains("messages.prefix"), "{odd}");
     let both = refused(json!({}), format!("http://{}", service.addr)).unwrap_err();

@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::{load, poisson, Out, Server};
+use common::{load, poisson, OutputFolder, TestServer};
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use hdrhistogram::Histogram;
 use serde_json::json;
 
 #[test]
 fn the_histogram_log_reads_back_with_a_standard_reader() {
-    let server = Server::start();
+    let server = TestServer::start();
     let (summary, log, out) = load("hlog", &poisson(&server.url("/"), 100.0, 2.5));
     let (mut untagged, mut tagged, mut intervals, mut sum_ns) = (0, 0, 0, 0.0);
     for (tag, histogram) in intervals_of(&out) {
@@ -32,7 +32,7 @@ fn the_histogram_log_reads_back_with_a_standard_reader() {
 }
 
 /// What a standard reader finds in `latency.hlog`: the tag and the histogram of each interval.
-fn intervals_of(out: &Out) -> Vec<(String, Histogram<u64>)> {
+fn intervals_of(out: &OutputFolder) -> Vec<(String, Histogram<u64>)> {
     let text = std::fs::read(out.0.join("latency.hlog")).unwrap();
     let read = |entry| {
         let LogEntry::Interval(interval) = entry else {
@@ -46,7 +46,7 @@ fn intervals_of(out: &Out) -> Vec<(String, Histogram<u64>)> {
 }
 
 /// All of it, from the intended time.
-fn hdr(out: &Out) -> Histogram<u64> {
+fn hdr(out: &OutputFolder) -> Histogram<u64> {
     let mut all = Histogram::new(3).unwrap();
     let own = intervals_of(out).into_iter().filter(|(tag, _)| tag.is_empty());
     own.for_each(|(_, histogram)| all.add(histogram).unwrap());
@@ -71,7 +71,7 @@ fn base64_decode(text: &str) -> Vec<u8> {
 
 #[test]
 fn above_the_limit_the_record_is_a_sample_that_was_never_rewritten() {
-    let server = Server::start();
+    let server = TestServer::start();
     let mut config = poisson(&server.url("/"), 1000.0, 0.5);
     config["record_limit"] = json!(100);
     let (summary, log, out) = load("sampled", &config);
@@ -90,7 +90,7 @@ fn above_the_limit_the_record_is_a_sample_that_was_never_rewritten() {
 
 #[test]
 fn requests_that_vanish_are_later_than_all_others() {
-    let server = Server::start();
+    let server = TestServer::start();
     let mut config = poisson(&server.url("/"), 400.0, 1.0);
     let hanging = json!({"url": server.url("/hang"), "weight": 0.05});
     config["lanes"][0]["targets"].as_array_mut().unwrap().push(hanging);
@@ -117,7 +117,7 @@ fn allowed_cpu() -> usize {
 
 #[test]
 fn lanes_share_classes_and_weights_choose_targets() {
-    let server = Server::start();
+    let server = TestServer::start();
     let targets = json!([
         {"url": server.url("/a"), "weight": 3, "class": "item"},
         {"url": server.url("/b"), "weight": 1, "class": "search"},

@@ -5,7 +5,7 @@ mod common;
 
 use std::sync::Mutex;
 
-use common::{load, poisson, stall_end_s, Server};
+use common::{load, poisson, stall_end_s, TestServer};
 use serde_json::json;
 use sojourn_dist::Arrivals;
 
@@ -22,7 +22,7 @@ fn mean(x: &[f64]) -> f64 {
 #[test]
 fn arrivals_on_the_wire_are_poisson() {
     let _alone = alone();
-    let server = Server::start();
+    let server = TestServer::start();
     let (rate_per_s, duration_s) = (300.0, 4.0);
     let (summary, log, _out) = load("wire", &poisson(&server.url("/"), rate_per_s, duration_s));
     let mut arrivals = server.seen.arrivals_s.lock().unwrap().clone();
@@ -50,7 +50,7 @@ fn arrivals_on_the_wire_are_poisson() {
 #[test]
 fn times_are_in_order_and_the_kernel_stamps_are_there() {
     let _alone = alone();
-    let server = Server::start();
+    let server = TestServer::start();
     let (summary, log, _out) = load("order", &poisson(&server.url("/10ms"), 100.0, 1.0));
     let column = |name| log.column(name).unwrap();
     let (intended, sent) = (column("intended_s"), column("sent_s"));
@@ -76,7 +76,7 @@ fn a_stalling_server_shows_the_p99_that_can_be_computed() {
     // Once with a connection for each that waits in the server, once with one for all: the intended time
     // counts in both, wherever the request waits.
     for (name, connections_max) in [("stall-many", 256), ("stall-one", 1)] {
-        let server = Server::start();
+        let server = TestServer::start();
         let mut config = poisson(&server.url("/stall"), 400.0, 3.0);
         config["lanes"][0]["connections"] = json!(1);
         config["lanes"][0]["connections_max"] = json!(connections_max);
@@ -100,7 +100,7 @@ fn a_stalling_server_shows_the_p99_that_can_be_computed() {
 #[test]
 fn a_closed_loop_holds_its_users_and_the_interactive_law() {
     let _alone = alone();
-    let server = Server::start();
+    let server = TestServer::start();
     let closed = |think| {
         json!({
             "duration_s": 2.0,

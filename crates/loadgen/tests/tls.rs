@@ -7,15 +7,15 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::secure::{certificates, Secure};
-use common::{load, poisson, Out};
+use common::tls_server::{certificates, TlsServer};
+use common::{load, poisson, OutputFolder};
 use serde_json::{json, Value};
 use sojourn_loadgen::{run, Config};
 
 #[test]
 fn answers_over_tls_are_framed_and_stamped_as_in_clear() {
     for old in [false, true] {
-        let server = Secure::start("good", old);
+        let server = TlsServer::start("good", old);
         for (path, bytes) in [("/", 5.0), ("/chunked", 5.0), ("/large", 300_000.0), ("/close", 5.0)] {
             let (summary, log, _out) =
                 load(&format!("tls{old}{}", path.replace('/', "-")), &server.load(path));
@@ -31,14 +31,14 @@ fn answers_over_tls_are_framed_and_stamped_as_in_clear() {
 
 #[test]
 fn connections_are_kept_though_tickets_come_when_nothing_was_asked() {
-    let server = Secure::start("good", false);
+    let server = TlsServer::start("good", false);
     let (summary, _, _out) = load("tickets", &server.load("/"));
     assert_eq!((summary.failed, server.opened.load(Ordering::SeqCst)), (0, 4), "{:?}", summary.lanes);
 }
 
 #[test]
 fn large_requests_over_tls() {
-    let server = Secure::start("good", false);
+    let server = TlsServer::start("good", false);
     let mut config = server.load("/");
     let target = &mut config["lanes"][0]["targets"][0];
     (target["method"], target["body"]) = (json!("POST"), json!({"text": "x".repeat(3_000_000) + "END"}));
@@ -48,7 +48,7 @@ fn large_requests_over_tls() {
 
 #[test]
 fn what_a_peer_may_send_is_bounded_over_tls_too() {
-    let server = Secure::start("good", false);
+    let server = TlsServer::start("good", false);
     for (path, failure) in
         [("/head", "protocol"), ("/many", "length"), ("/more", "protocol"), ("/cut", "length")]
     {
@@ -58,7 +58,7 @@ fn what_a_peer_may_send_is_bounded_over_tls_too() {
 }
 
 fn refusal(config: &Value) -> String {
-    let out = Out::new("tls-refused");
+    let out = OutputFolder::new("tls-refused");
     let config = Config::from_json(&config.to_string()).unwrap();
     let error = run(&config, &out.0, &mut |_| {}, &AtomicBool::new(false)).unwrap_err();
     assert!(!out.0.exists(), "nothing is left behind");
@@ -68,7 +68,7 @@ fn refusal(config: &Value) -> String {
 #[test]
 fn certificates_that_do_not_fit_are_told_before_the_load() {
     for (name, part) in [("other", "not for localhost; use a name"), ("expired", "has expired; renew it")] {
-        let server = Secure::start(name, false);
+        let server = TlsServer::start(name, false);
         let message = refusal(&server.load("/"));
         assert!(message.contains(part) && message.contains("--insecure"), "{message}");
         assert_eq!(server.opened.load(Ordering::SeqCst), 1, "one connection shows it");
@@ -76,7 +76,7 @@ fn certificates_that_do_not_fit_are_told_before_the_load() {
         config["tls"] = json!({"insecure": true});
         assert_eq!(load(&format!("insecure-{name}"), &config).0.failed, 0);
     }
-    let server = Secure::start("good", false);
+    let server = TlsServer::start("good", false);
     let mut config = server.load("/");
     // Another authority: the certificate is no authority's, so it vouches for nobody.
     config["tls"] = json!({"ca": certificates().join("other.pem")});
@@ -91,7 +91,7 @@ fn certificates_that_do_not_fit_are_told_before_the_load() {
 
 #[test]
 fn what_does_not_speak_tls_is_told_before_the_load() {
-    let server = common::Server::start();
+    let server = common::TestServer::start();
     let mut config = poisson(&server.url("/").replace("http://", "https://"), 10.0, 0.2);
     config["tls"] = json!({"insecure": true});
     config["timeout_s"] = json!(0.3);
@@ -106,7 +106,7 @@ fn what_does_not_speak_tls_is_told_before_the_load() {
 
 #[test]
 fn a_service_that_stops_speaking_tls_is_one_kind_of_failure() {
-    let (listener, good) = (TcpListener::bind("127.0.0.1:0").unwrap(), Secure::start("good", false));
+    let (listener, good) = (TcpListener::bind("127.0.0.1:0").unwrap(), TlsServer::start("good", false));
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         // The connections of the start are passed on for a moment; those that come later speak no TLS.
@@ -148,7 +148,7 @@ fn garble(mut from: TcpStream, mut to: TcpStream, clean: usize) {
 
 #[test]
 fn sealed_bytes_that_were_changed_are_a_failure_and_no_answer() {
-    let (listener, good) = (TcpListener::bind("127.0.0.1:0").unwrap(), Secure::start("good", false));
+    let (listener, good) = (TcpListener::bind("127.0.0.1:0").unwrap(), TlsServer::start("good", false));
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for (number, stream) in listener.incoming().flatten().enumerate() {
@@ -171,7 +171,7 @@ fn sealed_bytes_that_were_changed_are_a_failure_and_no_answer() {
 
 #[test]
 fn a_peer_that_hands_out_tickets_without_end_does_not_hold_up_the_lane() {
-    let server = Secure::start_with("good", false, 3_000);
+    let server = TlsServer::start_with("good", false, 3_000);
     let mut config = server.load("/");
     config["timeout_s"] = json!(2.0);
     let (summary, _, _out) = load("tls-tickets", &config);
@@ -183,7 +183,7 @@ fn a_peer_that_hands_out_tickets_without_end_does_not_hold_up_the_lane() {
 
 #[test]
 fn a_unix_socket() {
-    let folder = Out::new("unix");
+    let folder = OutputFolder::new("unix");
     std::fs::create_dir_all(&folder.0).unwrap();
     let path = folder.0.join("s");
     let mut config = poisson("http://shop.test/x", 100.0, 0.5);

@@ -1,9 +1,9 @@
 //! `flush_all [DELAY] [noreply]`, `verbosity LEVEL [noreply]`, `version`, `stats [ARGUMENTS]`, `quit`.
 
 use crate::request::{Refusal, Request};
-use crate::words::{noreply_or_end, signed, unsigned, Words};
+use crate::tokens::{noreply_or_end, signed, unsigned, Tokens};
 
-pub fn parse<'a>(command: &[u8], mut words: Words<'a>) -> Result<Request<'a>, Refusal> {
+pub fn parse<'a>(command: &[u8], mut words: Tokens<'a>) -> Result<Request<'a>, Refusal> {
     match command {
         b"flush_all" => flush_all(words),
         b"verbosity" => {
@@ -22,7 +22,7 @@ pub fn parse<'a>(command: &[u8], mut words: Words<'a>) -> Result<Request<'a>, Re
     }
 }
 
-fn flush_all(mut words: Words<'_>) -> Result<Request<'_>, Refusal> {
+fn flush_all(mut words: Tokens<'_>) -> Result<Request<'_>, Refusal> {
     let mut rest = words;
     let delay_s = match words.next() {
         None | Some(b"noreply") => None,

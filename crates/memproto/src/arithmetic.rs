@@ -1,16 +1,16 @@
 //! `incr KEY DELTA [noreply]`, `decr KEY DELTA [noreply]`.
 
-use crate::request::{Limits, Refusal, Request};
-use crate::words::{noreply_or_end, unsigned, valid_key, Words};
+use crate::request::{Refusal, Request, RequestLimits};
+use crate::tokens::{noreply_or_end, unsigned, valid_key, Tokens};
 
 /// Up or down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum IncrOrDecr {
     Up,
     Down,
 }
 
-impl Direction {
+impl IncrOrDecr {
     pub(crate) fn word(self) -> &'static [u8] {
         match self {
             Self::Up => b"incr",
@@ -20,9 +20,9 @@ impl Direction {
 }
 
 pub fn parse<'a>(
-    mut words: Words<'a>,
-    direction: Direction,
-    limits: &Limits,
+    mut words: Tokens<'a>,
+    direction: IncrOrDecr,
+    limits: &RequestLimits,
 ) -> Result<Request<'a>, Refusal> {
     let key = words.next().ok_or(Refusal::Unknown)?;
     let delta = words.next().ok_or(Refusal::Unknown)?;

@@ -1,9 +1,9 @@
 //! `delete KEY [0] [noreply]`: the zero is from an old protocol, and clients still send it.
 
-use crate::request::{Limits, Refusal, Request};
-use crate::words::{valid_key, Words};
+use crate::request::{Refusal, Request, RequestLimits};
+use crate::tokens::{valid_key, Tokens};
 
-pub fn parse<'a>(mut words: Words<'a>, limits: &Limits) -> Result<Request<'a>, Refusal> {
+pub fn parse<'a>(mut words: Tokens<'a>, limits: &RequestLimits) -> Result<Request<'a>, Refusal> {
     let key = words.next().ok_or(Refusal::Unknown)?;
     if key.len() > limits.key_bytes || !valid_key(key) {
         return Err(Refusal::Key);

@@ -1,17 +1,17 @@
 //! `get KEY…`, `gets KEY…`, `gat EXPTIME KEY…`, `gats EXPTIME KEY…`.
 
-use crate::request::{end, Limits, Refusal, Request};
-use crate::words::{push_number, signed, valid_key, Words};
+use crate::request::{end, Refusal, Request, RequestLimits};
+use crate::tokens::{push_number, signed, valid_key, Tokens};
 
 /// The keys of a get, in the order of the request: at least one, each a valid key.
 #[derive(Debug, Clone, Copy)]
-pub struct Keys<'a>(Words<'a>);
+pub struct Keys<'a>(Tokens<'a>);
 
 impl<'a> Keys<'a> {
     /// From a line of keys divided by spaces; `None` if there is none, or one that is no valid key.
     #[must_use]
     pub fn new(line: &'a [u8]) -> Option<Self> {
-        let words = Words(line);
+        let words = Tokens(line);
         (words.clone().next().is_some() && words.clone().all(valid_key)).then_some(Self(words))
     }
 
@@ -30,17 +30,21 @@ impl PartialEq for Keys<'_> {
 
 impl Eq for Keys<'_> {}
 
-pub fn parse<'a>(words: Words<'a>, cas: bool, limits: &Limits) -> Result<Request<'a>, Refusal> {
+pub fn parse<'a>(words: Tokens<'a>, cas: bool, limits: &RequestLimits) -> Result<Request<'a>, Refusal> {
     Ok(Request::Get { cas, touch: None, keys: keys(words, limits)? })
 }
 
-pub fn parse_touch<'a>(mut words: Words<'a>, cas: bool, limits: &Limits) -> Result<Request<'a>, Refusal> {
+pub fn parse_touch<'a>(
+    mut words: Tokens<'a>,
+    cas: bool,
+    limits: &RequestLimits,
+) -> Result<Request<'a>, Refusal> {
     let Some(first) = words.next() else { return Err(Refusal::Unknown) };
     let until = signed(first).ok_or(Refusal::Expiry)?;
     Ok(Request::Get { cas, touch: Some(until), keys: keys(words, limits)? })
 }
 
-fn keys<'a>(words: Words<'a>, limits: &Limits) -> Result<Keys<'a>, Refusal> {
+fn keys<'a>(words: Tokens<'a>, limits: &RequestLimits) -> Result<Keys<'a>, Refusal> {
     let mut any = false;
     for key in words {
         any = true;

@@ -3,9 +3,9 @@
 //! Source: memcached's doc/protocol.txt (version 1.6), and its answers to what that text leaves open.
 //!
 //! - `request`: [`Request`], [`parse`]: the next request in a buffer, or the one answer that refuses it
-//! - `get`, `store`, `delete`, `arithmetic`, `touch`, `admin`: one file a command family: its arguments and their order
+//! - `get`, `storage_commands`, `delete`, `arithmetic`, `touch`, `admin`: one file a command family: its arguments and their order
 //! - `reply`: [`Reply`], [`ReplyScan`]: where a server's answer ends and what it says, resumable at any byte
-//! - `words`: a line as words; numbers; keys and their limits
+//! - `tokens`: a line as words; numbers; keys and their limits
 //!
 //! Whatever the bytes are, parsing ends, never panics, and makes at most one answer for one request: a refusal says
 //! how many bytes belong to the request that is refused, so that a data block is not taken for commands.
@@ -17,13 +17,13 @@ mod delete;
 mod get;
 mod reply;
 mod request;
-mod store;
+mod storage_commands;
+mod tokens;
 mod touch;
-mod words;
 
-pub use arithmetic::Direction;
+pub use arithmetic::IncrOrDecr;
 pub use get::Keys;
 pub use reply::{Reply, ReplyError, ReplyKind, ReplyScan, Values};
-pub use request::{parse, Limits, Refusal, Request, Step};
-pub use store::Verb;
-pub use words::valid_key;
+pub use request::{parse, ParseStep, Refusal, Request, RequestLimits};
+pub use storage_commands::StoreVerb;
+pub use tokens::valid_key;

@@ -1,6 +1,6 @@
 //! A server's answer: where it ends, and what it says.
 
-use crate::words::{unsigned, Words};
+use crate::tokens::{unsigned, Tokens};
 
 /// What shape of answer a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +131,7 @@ fn is_error(line: &[u8]) -> bool {
 
 /// Bytes of `VALUE KEY FLAGS BYTES [UNIQUE]`.
 fn value_bytes(line: &[u8]) -> Option<usize> {
-    Words(line)
+    Tokens(line)
         .nth(3)
         .and_then(unsigned)
         .and_then(|n| usize::try_from(n).ok())
@@ -148,7 +148,7 @@ impl<'a> Iterator for Values<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let end = memchr::memchr(b'\n', self.0)?;
         let line = self.0.get(..end)?.strip_suffix(b"\r")?;
-        let key = line.starts_with(b"VALUE ").then(|| Words(line).nth(1))??;
+        let key = line.starts_with(b"VALUE ").then(|| Tokens(line).nth(1))??;
         let whole = end + 1 + value_bytes(line)? + 2;
         let block = self.0.get(..whole)?;
         self.0 = &self.0[whole..];

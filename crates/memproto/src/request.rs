@@ -1,11 +1,11 @@
 //! Requests of a client.
 
-use crate::words::{is_quiet, push_number, Words};
-use crate::{admin, arithmetic, delete, get, store, touch, Direction, Keys, Verb};
+use crate::tokens::{is_quiet, push_number, Tokens};
+use crate::{admin, arithmetic, delete, get, storage_commands, touch, IncrOrDecr, Keys, StoreVerb};
 
 /// What a client may send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct RequestLimits {
     /// A key, bytes; at most 250.
     pub key_bytes: usize,
     /// A value, bytes.
@@ -14,7 +14,7 @@ pub struct Limits {
     pub line_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self { key_bytes: 250, value_bytes: 1 << 20, line_bytes: 1 << 16 }
     }
@@ -27,7 +27,7 @@ pub enum Request<'a> {
     Get { cas: bool, touch: Option<i64>, keys: Keys<'a> },
     /// `set`, `add`, `replace`, `append`, `prepend`, `cas`.
     Store {
-        verb: Verb,
+        verb: StoreVerb,
         key: &'a [u8],
         flags: u32,
         exptime_s: i64,
@@ -38,7 +38,7 @@ pub enum Request<'a> {
     /// `delete`.
     Delete { key: &'a [u8], noreply: bool },
     /// `incr`, `decr`.
-    Arithmetic { direction: Direction, key: &'a [u8], delta: u64, noreply: bool },
+    Arithmetic { direction: IncrOrDecr, key: &'a [u8], delta: u64, noreply: bool },
     /// `touch`.
     Touch { key: &'a [u8], exptime_s: i64, noreply: bool },
     /// `flush_all`, after a delay in s.
@@ -96,7 +96,7 @@ impl Refusal {
 
 /// What is at the start of a buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum ParseStep<'a> {
     /// Not a whole request; no decision before the buffer has this many bytes.
     Need(usize),
     /// A request that is `used` bytes long.
@@ -106,41 +106,46 @@ pub enum Step<'a> {
     Refuse { refusal: Refusal, skip: usize, silent: bool, close: bool },
 }
 
-impl Step<'_> {
+impl ParseStep<'_> {
     pub(crate) fn refuse(refusal: Refusal, skip: usize) -> Self {
-        Step::Refuse { refusal, skip, silent: false, close: false }
+        ParseStep::Refuse { refusal, skip, silent: false, close: false }
     }
 }
 
 /// The first request in `buffer`. Lines end with CR LF or LF.
 #[must_use]
-pub fn parse<'a>(buffer: &'a [u8], limits: &Limits) -> Step<'a> {
+pub fn parse<'a>(buffer: &'a [u8], limits: &RequestLimits) -> ParseStep<'a> {
     if buffer.first() == Some(&BINARY_REQUEST) {
-        return Step::Refuse { refusal: Refusal::Binary, skip: buffer.len(), silent: false, close: true };
+        return ParseStep::Refuse {
+            refusal: Refusal::Binary,
+            skip: buffer.len(),
+            silent: false,
+            close: true,
+        };
     }
     let within = &buffer[..buffer.len().min(limits.line_bytes + 2)];
     let Some(end) = memchr::memchr(b'\n', within) else {
         if within.len() < limits.line_bytes + 2 {
-            return Step::Need(buffer.len() + 1);
+            return ParseStep::Need(buffer.len() + 1);
         }
-        return Step::Refuse { refusal: Refusal::Line, skip: buffer.len(), silent: false, close: true };
+        return ParseStep::Refuse { refusal: Refusal::Line, skip: buffer.len(), silent: false, close: true };
     };
     let line = buffer[..end].strip_suffix(b"\r").unwrap_or(&buffer[..end]);
     let used = end + 1;
     if line.len() > limits.line_bytes {
-        return Step::Refuse { refusal: Refusal::Line, skip: used, silent: false, close: true };
+        return ParseStep::Refuse { refusal: Refusal::Line, skip: used, silent: false, close: true };
     }
-    let mut words = Words(line);
-    let Some(command) = words.next() else { return Step::refuse(Refusal::Unknown, used) };
+    let mut words = Tokens(line);
+    let Some(command) = words.next() else { return ParseStep::refuse(Refusal::Unknown, used) };
     let long = line.len() > SHORT_LINE && !may_be_long(line);
     let done = |request: Result<Request<'a>, Refusal>| match request {
-        Ok(_) if long => Step::refuse(Refusal::Line, used),
-        Ok(request) => Step::Done { request, used },
-        Err(refusal) => Step::refuse(refusal, used),
+        Ok(_) if long => ParseStep::refuse(Refusal::Line, used),
+        Ok(request) => ParseStep::Done { request, used },
+        Err(refusal) => ParseStep::refuse(refusal, used),
     };
     let done_quietly = |request: Result<Request<'a>, Refusal>| match request {
         Err(refusal) if refusal != Refusal::Unknown && is_quiet(line) => {
-            Step::Refuse { refusal, skip: used, silent: true, close: false }
+            ParseStep::Refuse { refusal, skip: used, silent: true, close: false }
         }
         request => done(request),
     };
@@ -150,12 +155,12 @@ pub fn parse<'a>(buffer: &'a [u8], limits: &Limits) -> Step<'a> {
         b"gat" => done(get::parse_touch(words, false, limits)),
         b"gats" => done(get::parse_touch(words, true, limits)),
         b"delete" => done_quietly(delete::parse(words, limits)),
-        b"incr" => done_quietly(arithmetic::parse(words, Direction::Up, limits)),
-        b"decr" => done_quietly(arithmetic::parse(words, Direction::Down, limits)),
+        b"incr" => done_quietly(arithmetic::parse(words, IncrOrDecr::Up, limits)),
+        b"decr" => done_quietly(arithmetic::parse(words, IncrOrDecr::Down, limits)),
         b"touch" => done_quietly(touch::parse(words, limits)),
-        b"ms" => store::refuse_meta(words, used),
-        _ => match Verb::of(command) {
-            Some(verb) => store::parse(buffer, used, words, verb, limits),
+        b"ms" => storage_commands::refuse_meta(words, used),
+        _ => match StoreVerb::of(command) {
+            Some(verb) => storage_commands::parse(buffer, used, words, verb, limits),
             None => done_quietly(admin::parse(command, words)),
         },
     }
@@ -179,7 +184,7 @@ impl Request<'_> {
         match self {
             Request::Get { cas, touch, keys } => get::compose(out, *cas, *touch, keys),
             Request::Store { verb, key, flags, exptime_s, cas, noreply, data } => {
-                store::compose(out, *verb, key, *flags, *exptime_s, *cas, *noreply, data);
+                storage_commands::compose(out, *verb, key, *flags, *exptime_s, *cas, *noreply, data);
             }
             Request::Delete { key, noreply } => line(out, &[b"delete", key], *noreply),
             Request::Arithmetic { direction, key, delta, noreply } => {

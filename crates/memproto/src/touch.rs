@@ -1,9 +1,9 @@
 //! `touch KEY EXPTIME [noreply]`.
 
-use crate::request::{Limits, Refusal, Request};
-use crate::words::{noreply_or_end, signed, valid_key, Words};
+use crate::request::{Refusal, Request, RequestLimits};
+use crate::tokens::{noreply_or_end, signed, valid_key, Tokens};
 
-pub fn parse<'a>(mut words: Words<'a>, limits: &Limits) -> Result<Request<'a>, Refusal> {
+pub fn parse<'a>(mut words: Tokens<'a>, limits: &RequestLimits) -> Result<Request<'a>, Refusal> {
     let key = words.next().ok_or(Refusal::Unknown)?;
     let until = words.next().ok_or(Refusal::Unknown)?;
     let noreply = noreply_or_end(&mut words).ok_or(Refusal::Unknown)?;

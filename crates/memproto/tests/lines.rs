@@ -1,8 +1,8 @@
 //! What single lines are answered, and how much belongs to a request that is refused: as memcached 1.6 has it.
 
-use sojourn_memproto::{parse, Limits, Refusal, Reply, ReplyKind, ReplyScan, Request, Step};
+use sojourn_memproto::{parse, ParseStep, Refusal, Reply, ReplyKind, ReplyScan, Request, RequestLimits};
 
-const LIMITS: Limits = Limits { key_bytes: 250, value_bytes: 300, line_bytes: 2048 };
+const LIMITS: RequestLimits = RequestLimits { key_bytes: 250, value_bytes: 300, line_bytes: 2048 };
 
 fn compose(request: &Request<'_>) -> Vec<u8> {
     let mut out = Vec::new();
@@ -10,7 +10,7 @@ fn compose(request: &Request<'_>) -> Vec<u8> {
     out
 }
 
-fn first(text: &str) -> Step<'_> {
+fn first(text: &str) -> ParseStep<'_> {
     parse(text.as_bytes(), &LIMITS)
 }
 
@@ -38,21 +38,21 @@ fn what_is_wrong_gets_one_answer_that_memcached_gives() {
     for (text, why) in refused {
         assert_eq!(
             first(text),
-            Step::Refuse { refusal: why, skip: text.len(), silent: false, close: false },
+            ParseStep::Refuse { refusal: why, skip: text.len(), silent: false, close: false },
             "{text}"
         );
     }
     let long = format!("get {}\r\n", "k".repeat(251));
     assert_eq!(
         first(&long),
-        Step::Refuse { refusal: Refusal::Key, skip: long.len(), silent: false, close: false }
+        ParseStep::Refuse { refusal: Refusal::Key, skip: long.len(), silent: false, close: false }
     );
 }
 
 #[test]
 fn a_refused_data_block_is_passed_over() {
     let pass = |text, refusal, skip, silent| {
-        assert_eq!(first(text), Step::Refuse { refusal, skip, silent, close: false }, "{text}");
+        assert_eq!(first(text), ParseStep::Refuse { refusal, skip, silent, close: false }, "{text}");
     };
     pass("set key 0 0 1000\r\n", Refusal::TooLarge, 18 + 1002, false);
     pass("set key 0 0 1000 noreply\r\n", Refusal::TooLarge, 26 + 1002, true);
@@ -79,7 +79,7 @@ fn words_that_mean_nothing_are_passed_over() {
         ("set key 0 0 5 foo\r\nhello\r\n", "set key 0 0 5\r\nhello\r\n"),
         ("cas key 0 0 5 1 foo\r\nhello\r\n", "cas key 0 0 5 1\r\nhello\r\n"),
     ] {
-        let Step::Done { request, used } = first(text) else { panic!("{text}") };
+        let ParseStep::Done { request, used } = first(text) else { panic!("{text}") };
         assert_eq!((used, compose(&request)), (text.len(), same.as_bytes().to_vec()), "{text}");
     }
 }
@@ -93,12 +93,12 @@ fn a_refusal_is_silent_where_the_line_says_noreply() {
         "touch key x noreply\r\n",
     ] {
         assert!(
-            matches!(first(text), Step::Refuse { silent: true, skip, .. } if skip == text.len()),
+            matches!(first(text), ParseStep::Refuse { silent: true, skip, .. } if skip == text.len()),
             "{text}"
         );
     }
     for text in ["nonsense noreply\r\n", "incr key 1 2 noreply\r\n", "gat x noreply\r\n"] {
-        assert!(matches!(first(text), Step::Refuse { silent: false, .. }), "{text}");
+        assert!(matches!(first(text), ParseStep::Refuse { silent: false, .. }), "{text}");
     }
 }
 
@@ -106,7 +106,7 @@ fn a_refusal_is_silent_where_the_line_says_noreply() {
 fn a_request_of_the_binary_protocol_ends_the_connection() {
     let noop = [&[0x80, 0x0a][..], &[0; 22]].concat();
     for length in [1, noop.len()] {
-        let due = Step::Refuse { refusal: Refusal::Binary, skip: length, silent: false, close: true };
+        let due = ParseStep::Refuse { refusal: Refusal::Binary, skip: length, silent: false, close: true };
         assert_eq!(parse(&noop[..length], &LIMITS), due);
     }
 }
@@ -114,17 +114,17 @@ fn a_request_of_the_binary_protocol_ends_the_connection() {
 #[test]
 fn a_line_without_end_closes_the_connection() {
     let text = "g".repeat(2100);
-    assert!(matches!(first(&text), Step::Refuse { refusal: Refusal::Line, close: true, .. }));
-    assert_eq!(first("get a"), Step::Need(6));
-    assert_eq!(first("set a 0 0 5\r\nhe"), Step::Need(20));
+    assert!(matches!(first(&text), ParseStep::Refuse { refusal: Refusal::Line, close: true, .. }));
+    assert_eq!(first("get a"), ParseStep::Need(6));
+    assert_eq!(first("set a 0 0 5\r\nhe"), ParseStep::Need(20));
 }
 
 #[test]
 fn a_line_that_a_server_may_not_take_is_refused_alone() {
     let blanks = " ".repeat(3000);
-    let limits = Limits::default();
+    let limits = RequestLimits::default();
     let refused = |text: &str, skip: usize| {
-        let due = Step::Refuse { refusal: Refusal::Line, skip, silent: false, close: false };
+        let due = ParseStep::Refuse { refusal: Refusal::Line, skip, silent: false, close: false };
         assert_eq!(parse(text.as_bytes(), &limits), due, "{}", text.trim());
     };
     for line in
@@ -135,17 +135,18 @@ fn a_line_that_a_server_may_not_take_is_refused_alone() {
     let store = format!("set k 0 0 5{blanks}\r\nhello\r\n");
     refused(&store, store.len());
     let many = format!("get{}\r\n", " k".repeat(30_000));
-    assert!(matches!(parse(many.as_bytes(), &limits), Step::Done { .. }));
+    assert!(matches!(parse(many.as_bytes(), &limits), ParseStep::Done { .. }));
 }
 
 #[test]
 fn limits_are_the_same_however_the_bytes_come() {
-    let over = |line: &str| matches!(first(line), Step::Refuse { refusal: Refusal::Line, close: true, .. });
+    let over =
+        |line: &str| matches!(first(line), ParseStep::Refuse { refusal: Refusal::Line, close: true, .. });
     let longest = format!("get {}", "k ".repeat(1022));
     assert!(!over(&format!("{longest}\r\n")) && over(&format!("{longest}k\n")), "2048 and 2049 bytes");
     let tail = "x".repeat(LIMITS.line_bytes);
     let chunk = format!("set k 0 0 1\r\n{tail}xxx\r\n");
-    assert!(matches!(first(&chunk), Step::Refuse { refusal: Refusal::Chunk, close: true, .. }));
+    assert!(matches!(first(&chunk), ParseStep::Refuse { refusal: Refusal::Chunk, close: true, .. }));
     let answer = format!("SERVER_ERROR {}\r\n", "x".repeat(9000));
     assert!(ReplyScan::new(ReplyKind::Line, 1 << 20).scan(answer.as_bytes()).is_err());
 }

@@ -3,21 +3,22 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sojourn_memproto::{
-    parse, Direction, Keys, Limits, Reply, ReplyKind, ReplyScan, Request, Step, Values, Verb,
+    parse, IncrOrDecr, Keys, ParseStep, Reply, ReplyKind, ReplyScan, Request, RequestLimits, StoreVerb,
+    Values,
 };
 
 fn key() -> impl Strategy<Value = Vec<u8>> {
     vec(prop_oneof![33_u8..127, 128_u8..=255], 1..40)
 }
 
-fn verb() -> impl Strategy<Value = Verb> {
+fn verb() -> impl Strategy<Value = StoreVerb> {
     prop_oneof![
-        Just(Verb::Set),
-        Just(Verb::Add),
-        Just(Verb::Replace),
-        Just(Verb::Append),
-        Just(Verb::Prepend),
-        Just(Verb::Cas)
+        Just(StoreVerb::Set),
+        Just(StoreVerb::Add),
+        Just(StoreVerb::Replace),
+        Just(StoreVerb::Append),
+        Just(StoreVerb::Prepend),
+        Just(StoreVerb::Cas)
     ]
 }
 
@@ -30,7 +31,7 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
     let store =
         (verb(), key(), any::<u32>(), any::<i32>(), any::<u64>(), any::<bool>(), vec(any::<u8>(), 0..200))
             .prop_map(|(verb, key, flags, exptime, unique, noreply, data)| {
-                let cas = (verb == Verb::Cas).then_some(unique);
+                let cas = (verb == StoreVerb::Cas).then_some(unique);
                 compose(&Request::Store {
                     verb,
                     key: &key,
@@ -46,8 +47,8 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
             let (key, exptime_s) = (&key[..], i64::from(time));
             compose(&match which {
                 0 => Request::Delete { key, noreply },
-                1 => Request::Arithmetic { direction: Direction::Up, key, delta, noreply },
-                2 => Request::Arithmetic { direction: Direction::Down, key, delta, noreply },
+                1 => Request::Arithmetic { direction: IncrOrDecr::Up, key, delta, noreply },
+                2 => Request::Arithmetic { direction: IncrOrDecr::Down, key, delta, noreply },
                 3 => Request::Touch { key, exptime_s, noreply },
                 4 => Request::FlushAll { delay_s: (time > 0).then_some(exptime_s), noreply },
                 5 => Request::Verbosity { level: delta, noreply },
@@ -81,16 +82,16 @@ fn conversation(bytes: &[u8], cuts: &[usize]) -> Vec<String> {
                 break;
             }
             match parse(&buffer, &LIMITS) {
-                Step::Need(more) => {
+                ParseStep::Need(more) => {
                     assert!(more > buffer.len(), "asks for what it has");
                     break;
                 }
-                Step::Done { request, used } => {
+                ParseStep::Done { request, used } => {
                     assert!(used > 0 && used <= buffer.len());
                     found.push(format!("{request:?}"));
                     skip = used;
                 }
-                Step::Refuse { refusal, skip: pass, silent, close } => {
+                ParseStep::Refuse { refusal, skip: pass, silent, close } => {
                     assert!(pass > 0);
                     found.push(format!("{refusal:?} {silent}"));
                     if close {
@@ -104,13 +105,13 @@ fn conversation(bytes: &[u8], cuts: &[usize]) -> Vec<String> {
     found
 }
 
-const LIMITS: Limits = Limits { key_bytes: 250, value_bytes: 300, line_bytes: 2048 };
+const LIMITS: RequestLimits = RequestLimits { key_bytes: 250, value_bytes: 300, line_bytes: 2048 };
 
 proptest! {
     #[test]
     fn parse_of_compose_is_the_identity(bytes in request()) {
         match parse(&bytes, &LIMITS) {
-            Step::Done { request, used } => {
+            ParseStep::Done { request, used } => {
                 prop_assert_eq!(used, bytes.len());
                 prop_assert_eq!(compose(&request), bytes);
             }

@@ -4,28 +4,28 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::client::QueuedRequest;
-use crate::database::{execute_many, group, Effect, Fault, Group, PooledSession};
+use crate::database::{execute_many, group, DatabaseError, PooledSession, StatementFate, StatementGroup};
 use crate::operation::Operation;
-use crate::outcome::{parsed, unless_it_panics, Outcome};
 use crate::refusal::Refusal;
 use crate::request::{Rejection, Request};
+use crate::request_outcome::{parsed, unless_it_panics, RequestOutcome};
 use crate::response::Response;
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::stats::Timestamps;
 use sojourn_record::clock::now;
 
 /// A request that was carried out, and what its client has still to be told.
-type Unanswered = Vec<(QueuedRequest, Outcome, Timestamps)>;
+type Unanswered = Vec<(QueuedRequest, RequestOutcome, Timestamps)>;
 
-/// One thread's.
+/// A worker thread that serves all waiting requests together.
 pub(crate) struct BatchWorker<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
     me: u16,
     bytes: Vec<u8>,
 }
 
 impl<'a> BatchWorker<'a> {
-    pub fn new(shared: &'a Shared<'a>, me: usize) -> Self {
+    pub fn new(shared: &'a SharedState<'a>, me: usize) -> Self {
         Self { shared, me: me as u16, bytes: Vec::new() }
     }
 
@@ -74,9 +74,9 @@ impl<'a> BatchWorker<'a> {
             if let Some(session) = session {
                 session.discard();
             }
-            batch.iter().map(|_| Outcome::failed()).collect()
+            batch.iter().map(|_| RequestOutcome::failed()).collect()
         });
-        let stamped = |(waiting, outcome): (QueuedRequest, Outcome)| {
+        let stamped = |(waiting, outcome): (QueuedRequest, RequestOutcome)| {
             let timestamps = Timestamps { received: waiting.1.received, ..timestamps };
             (waiting, outcome, timestamps)
         };
@@ -100,7 +100,7 @@ impl<'a> BatchWorker<'a> {
 /// An answer for each, all over one connection. `meanwhile` is called while the database has something to do, or before
 /// anything has to be waited for; perhaps more than once.
 fn execute_all(
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
     session: Option<&mut PooledSession<'_>>,
     operations: &[&Operation<'_>],
     timestamps: &mut Timestamps,
@@ -113,7 +113,8 @@ fn execute_all(
             let of_kind = move |index: &usize| group(operations[*index]) == kind;
             (0..operations.len()).filter(of_kind).collect::<Vec<usize>>()
         };
-        let (puts, takes, alone) = (of(Group::Put), of(Group::Take), of(Group::Alone));
+        let (puts, takes, alone) =
+            (of(StatementGroup::Put), of(StatementGroup::Take), of(StatementGroup::Alone));
         execute_together(shared, session, operations, (&puts, &takes), &mut answers, meanwhile);
         execute_each(shared, session, operations, &alone, &mut answers, meanwhile);
     }
@@ -124,7 +125,7 @@ fn execute_all(
 
 /// Puts and takes with one commit.
 fn execute_together(
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
     session: &mut PooledSession<'_>,
     operations: &[&Operation<'_>],
     (puts, takes): (&[usize], &[usize]),
@@ -143,7 +144,7 @@ fn execute_together(
             }
         }
         // What one of them cannot have, the others must not miss: nothing was done, so each is tried alone.
-        Err(Fault { effect: Effect::RolledBack, .. }) => {
+        Err(DatabaseError { effect: StatementFate::RolledBack, .. }) => {
             execute_each(shared, session, operations, &all, answers, meanwhile)
         }
         Err(fault) => {
@@ -156,7 +157,7 @@ fn execute_together(
 
 /// One after the other, each with a commit of its own.
 fn execute_each(
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
     session: &mut PooledSession<'_>,
     operations: &[&Operation<'_>],
     indexes: &[usize],
@@ -171,20 +172,22 @@ fn execute_each(
 
 /// What each request of a batch comes to.
 fn outcomes(
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
     session: Option<&mut PooledSession<'_>>,
     batch: &[QueuedRequest],
     timestamps: &mut Timestamps,
     meanwhile: &mut dyn FnMut(),
-) -> Vec<Outcome> {
+) -> Vec<RequestOutcome> {
     let requests: Vec<_> = batch.iter().map(|waiting| parsed(shared, waiting)).collect();
     timestamps.parsed = now();
     let operations: Vec<_> = requests.iter().flatten().map(|request| &request.operation).collect();
     let mut answers = execute_all(shared, session, &operations, timestamps, meanwhile).into_iter();
     let one = |request: &Result<Request<'_>, Rejection>| match request {
         // As many answers as requests.
-        Ok(request) => Outcome::new(answers.next().unwrap_or(Response::Refused(Refusal::Refused)), request),
-        Err(rejection) => Outcome::refused(*rejection),
+        Ok(request) => {
+            RequestOutcome::new(answers.next().unwrap_or(Response::Refused(Refusal::Refused)), request)
+        }
+        Err(rejection) => RequestOutcome::refused(*rejection),
     };
     requests.iter().map(one).collect()
 }

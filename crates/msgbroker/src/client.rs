@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mio::net::TcpStream;
 use mio::Waker;
 
-use crate::client_state::{ClientState, Entry, Limits, RawRequest};
-use crate::queue::RequestQueue;
+use crate::client_state::{ClientState, Limits, RawRequest, RequestSlot};
 use crate::refusal::Refusal;
+use crate::request_queue::RequestQueue;
 use crate::response::Response;
-use sojourn_serving::{write_some, Charge, Memory};
+use sojourn_serving::{write_some, MemoryCharge, MemoryLimit};
 
 /// A request and whose it is, in the queue.
 pub(crate) type QueuedRequest = (Arc<Client>, RawRequest);
@@ -35,7 +35,7 @@ pub(crate) struct Client {
 
 /// What happened when an answer was handed over.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct ResponseDelivery {
     /// The client had gone.
     pub gone: bool,
     /// Requests behind it that no worker was needed for.
@@ -46,7 +46,7 @@ pub(crate) struct Served {
 #[derive(Debug)]
 pub(crate) struct Context {
     pub queue: RequestQueue<QueuedRequest>,
-    pub memory: Arc<Memory>,
+    pub memory: Arc<MemoryLimit>,
     pub limits: Limits,
     /// Those that the event loop has to look at.
     connections: Mutex<Vec<u32>>,
@@ -54,8 +54,8 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub fn new(queue: RequestQueue<QueuedRequest>, memory: Memory, limits: Limits, waker: Waker) -> Self {
-        Self { queue, memory: Arc::new(memory), limits, connections: Mutex::default(), waker }
+    pub fn new(queue: RequestQueue<QueuedRequest>, memory: MemoryLimit, limits: Limits, wake: Waker) -> Self {
+        Self { queue, memory: Arc::new(memory), limits, connections: Mutex::default(), waker: wake }
     }
 
     fn wake(&self, connection: u32) {
@@ -79,7 +79,7 @@ impl Context {
 }
 
 impl Client {
-    pub fn new(stream: TcpStream, connection: u32, charge: Charge, now: u64) -> Self {
+    pub fn new(stream: TcpStream, connection: u32, charge: MemoryCharge, now: u64) -> Self {
         Self { stream, connection, state: Mutex::new(ClientState::new(charge, now)) }
     }
 
@@ -95,13 +95,15 @@ impl Client {
     }
 
     /// Adds the next request, refused where memory for it is not to be had: queued at once if none is before it.
-    pub fn add(self: &Arc<Self>, entry: Entry, context: &Context) -> Added {
+    pub fn add(self: &Arc<Self>, entry: RequestSlot, context: &Context) -> Added {
         let mut state = self.state();
         let entry = match entry {
-            Entry::Request(job) if !state.grants(job.bytes.len()) => Entry::Refused(Refusal::Memory),
+            RequestSlot::Request(job) if !state.grants(job.bytes.len()) => {
+                RequestSlot::Refused(Refusal::Memory)
+            }
             entry => entry,
         };
-        let closes = matches!(entry, Entry::Refused(refusal) if refusal.closes());
+        let closes = matches!(entry, RequestSlot::Refused(refusal) if refusal.closes());
         state.backlog.push_back(entry);
         let mut refused = Vec::new();
         if state.last {
@@ -122,7 +124,7 @@ impl Client {
         last: bool,
         wake: bool,
         context: &Context,
-    ) -> Served {
+    ) -> ResponseDelivery {
         let (gone, owes) = {
             let state = self.state();
             (state.gone, state.owes() > 0)
@@ -146,7 +148,7 @@ impl Client {
         if state.wakes(&context.limits) {
             context.wake(self.connection);
         }
-        Served { gone, refused }
+        ResponseDelivery { gone, refused }
     }
 
     /// Answers what needs no worker, and puts the next request into the queue.
@@ -154,8 +156,8 @@ impl Client {
         let mut refused = Vec::new();
         while let Some(entry) = state.backlog.pop_front() {
             let refusal = match entry {
-                Entry::Refused(refusal) => refusal,
-                Entry::Request(job) => match context.queue.push((Arc::clone(self), job), wake) {
+                RequestSlot::Refused(refusal) => refusal,
+                RequestSlot::Request(job) => match context.queue.push((Arc::clone(self), job), wake) {
                     Ok(()) => {
                         state.busy = true;
                         break;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::refusal::Refusal;
-use sojourn_serving::{Charge, Outbox};
+use sojourn_serving::{MemoryCharge, WriteBuffer};
 
 /// A request as it was received.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct RawRequest {
 
 /// What a client is owed, in the order of its requests.
 #[derive(Debug)]
-pub(crate) enum Entry {
+pub(crate) enum RequestSlot {
     Request(RawRequest),
     Refused(Refusal),
 }
@@ -32,8 +32,8 @@ pub(crate) struct Limits {
 /// A client's requests and answers, behind its lock.
 #[derive(Debug)]
 pub(crate) struct ClientState {
-    pub out: Outbox,
-    pub backlog: VecDeque<Entry>,
+    pub out: WriteBuffer,
+    pub backlog: VecDeque<RequestSlot>,
     /// Bytes of the requests in `backlog` and of the one that is served.
     held: usize,
     /// A request of this client is queued or served.
@@ -49,13 +49,13 @@ pub(crate) struct ClientState {
     /// When it last took something, ns.
     pub active: u64,
     /// For `held` and `out`.
-    charge: Charge,
+    charge: MemoryCharge,
 }
 
 impl ClientState {
-    pub fn new(charge: Charge, now: u64) -> Self {
+    pub fn new(charge: MemoryCharge, now: u64) -> Self {
         Self {
-            out: Outbox::default(),
+            out: WriteBuffer::default(),
             backlog: VecDeque::new(),
             held: 0,
             busy: false,
@@ -115,7 +115,7 @@ impl ClientState {
     /// Drops requests that will not be served.
     pub fn forget(&mut self) {
         for entry in std::mem::take(&mut self.backlog) {
-            if let Entry::Request(job) = entry {
+            if let RequestSlot::Request(job) = entry {
                 self.gives(&job);
             }
         }
@@ -124,7 +124,7 @@ impl ClientState {
     /// Nobody takes answers any more.
     pub fn end(&mut self) {
         self.gone = true;
-        self.out = Outbox::default();
+        self.out = WriteBuffer::default();
         self.forget();
         self.settle();
     }

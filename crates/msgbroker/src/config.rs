@@ -18,7 +18,7 @@ pub enum Durability {
 /// Who waits for the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Design {
+pub enum ThreadingDesign {
     /// The thread that reads clients has the database's sessions in its poll.
     #[default]
     EventDriven,
@@ -35,7 +35,7 @@ pub struct Config {
     /// `postgresql://…`, or `host=… user=… dbname=…`.
     #[serde(skip_serializing)]
     pub database: String,
-    pub design: Design,
+    pub design: ThreadingDesign,
     /// Threads of the threaded design.
     pub workers: usize,
     /// Connections to the database.
@@ -53,7 +53,7 @@ pub struct Config {
     pub durability: Durability,
     /// A take that is not acknowledged for so long is undone; without it a take is final.
     pub redelivery_s: Option<f64>,
-    /// Requests that wait execute_many share a statement and a commit.
+    /// Requests that wait together share a statement and a commit.
     pub batch: bool,
     /// `batch`: requests in one at most.
     pub batch_most: usize,
@@ -74,7 +74,7 @@ impl Default for Config {
         Self {
             listen: "127.0.0.1:7400".into(),
             database: String::new(),
-            design: Design::default(),
+            design: ThreadingDesign::default(),
             workers: 20,
             connections: 20,
             queue: 10_000,
@@ -98,7 +98,7 @@ impl Default for Config {
 
 impl Config {
     pub fn is_threaded(&self) -> bool {
-        self.batch || self.design == Design::Threaded
+        self.batch || self.design == ThreadingDesign::Threaded
     }
 
     /// # Errors

@@ -4,12 +4,12 @@ use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 
 use crate::client::Client;
-use crate::client_state::{Entry, RawRequest};
-use crate::frame::{frame, Step};
+use crate::client_state::{RawRequest, RequestSlot};
 use crate::refusal::Refusal;
-use crate::shared::Shared;
+use crate::request_framing::{frame, FramingStep};
+use crate::shared::SharedState;
 use sojourn_record::clock::now;
-use sojourn_serving::Charge;
+use sojourn_serving::MemoryCharge;
 
 /// Up to so many bytes of an unfinished request are a client's without asking.
 pub(crate) const FREE: usize = 4096;
@@ -38,11 +38,11 @@ pub(crate) struct Connection {
     /// When the request that is not whole began, ns.
     pub begun: u64,
     /// For `pending`.
-    charge: Charge,
+    charge: MemoryCharge,
 }
 
 impl Connection {
-    pub fn new(client: Arc<Client>, charge: Charge, now: u64) -> Self {
+    pub fn new(client: Arc<Client>, charge: MemoryCharge, now: u64) -> Self {
         Self {
             client,
             pending: Vec::new(),
@@ -62,15 +62,15 @@ impl Connection {
 }
 
 /// Reads connections, one after the other.
-pub(crate) struct Reader<'a> {
-    shared: &'a Shared<'a>,
+pub(crate) struct ConnectionReader<'a> {
+    shared: &'a SharedState<'a>,
     scratch: Box<[u8]>,
     /// When something was last read, or the loop last woke up, ns.
     pub now: u64,
 }
 
-impl<'a> Reader<'a> {
-    pub fn new(shared: &'a Shared<'a>) -> Self {
+impl<'a> ConnectionReader<'a> {
+    pub fn new(shared: &'a SharedState<'a>) -> Self {
         Self { shared, scratch: vec![0; SCRATCH].into_boxed_slice(), now: now() }
     }
 
@@ -147,16 +147,16 @@ impl<'a> Reader<'a> {
                 break;
             }
             match frame(&bytes[used..], self.shared.config.message_bytes) {
-                Step::Need { whole, expects } => {
+                FramingStep::Need { whole, expects } => {
                     connection.need = whole;
                     self.go_on(connection, expects);
                     break;
                 }
-                Step::Done { start, body, end } => {
+                FramingStep::Done { start, body, end } => {
                     self.begin(connection, &bytes[used + start..used + end], body - start);
                     used += end;
                 }
-                Step::Refuse(refusal) => self.refuse(connection, refusal),
+                FramingStep::Refuse(refusal) => self.refuse(connection, refusal),
             }
         }
         used
@@ -165,15 +165,15 @@ impl<'a> Reader<'a> {
     fn begin(&mut self, connection: &mut Connection, bytes: &[u8], head: usize) {
         connection.continued = false;
         let job = RawRequest { received: self.now, bytes: bytes.to_vec(), head };
-        self.add(connection, Entry::Request(job));
+        self.add(connection, RequestSlot::Request(job));
     }
 
     fn refuse(&mut self, connection: &mut Connection, refusal: Refusal) {
         connection.closing = true;
-        self.add(connection, Entry::Refused(refusal));
+        self.add(connection, RequestSlot::Refused(refusal));
     }
 
-    fn add(&mut self, connection: &mut Connection, entry: Entry) {
+    fn add(&mut self, connection: &mut Connection, entry: RequestSlot) {
         self.shared.counters.arrived();
         let added = connection.client.add(entry, &self.shared.context);
         connection.closing |= added.closes;

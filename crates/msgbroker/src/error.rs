@@ -3,7 +3,7 @@
 use std::fmt;
 
 use sojourn_record::WriteError;
-use sojourn_serving::Error;
+use sojourn_serving::ServingError;
 
 /// Why a service did not start or had to end.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub enum ServeError {
         known: i32,
     },
     /// What every service can meet.
-    Service(Error),
+    Service(ServingError),
 }
 
 impl fmt::Display for ServeError {
@@ -58,8 +58,8 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-impl From<Error> for ServeError {
-    fn from(error: Error) -> Self {
+impl From<ServingError> for ServeError {
+    fn from(error: ServingError) -> Self {
         Self::Service(error)
     }
 }

@@ -9,15 +9,15 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 
 use crate::client::Client;
-use crate::connection::{Connection, Reader};
+use crate::connection::{Connection, ConnectionReader};
 use crate::database::Session;
+use crate::database_sessions::{DatabaseSessions, FIRST};
 use crate::refusal::Refusal;
 use crate::response::Response;
-use crate::sessions::{Sessions, FIRST};
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::ServeError;
 use sojourn_record::clock::{now, ns};
-use sojourn_serving::{system, Charge, Slab, TICK};
+use sojourn_serving::{system, MemoryCharge, Slab, TICK};
 
 const EVENTS: usize = 1024;
 const LISTENER: Token = Token(usize::MAX);
@@ -31,19 +31,19 @@ const WHOLE: u64 = 30_000_000_000;
 const LINGER: u64 = 1_000_000_000;
 
 pub(crate) struct EventLoop<'a> {
-    shared: &'a Shared<'a>,
-    reader: Reader<'a>,
+    shared: &'a SharedState<'a>,
+    reader: ConnectionReader<'a>,
     poll: Poll,
     listener: TcpListener,
     /// Of the event-driven design; else workers have them.
-    sessions: Option<Sessions<'a>>,
+    sessions: Option<DatabaseSessions<'a>>,
     connections: Slab<Connection>,
     open: usize,
 }
 
 impl<'a> EventLoop<'a> {
     pub fn new(
-        shared: &'a Shared<'a>,
+        shared: &'a SharedState<'a>,
         poll: Poll,
         listener: Bound,
         opened: Option<Vec<Session>>,
@@ -51,8 +51,8 @@ impl<'a> EventLoop<'a> {
         let mut listener = TcpListener::from_std(listener);
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(system("epoll"))?;
         let registry = poll.registry().try_clone().map_err(system("epoll"))?;
-        let sessions = opened.map(|opened| Sessions::new(shared, registry, opened)).transpose()?;
-        let reader = Reader::new(shared);
+        let sessions = opened.map(|opened| DatabaseSessions::new(shared, registry, opened)).transpose()?;
+        let reader = ConnectionReader::new(shared);
         Ok(Self { shared, reader, poll, listener, sessions, connections: Slab::default(), open: 0 })
     }
 
@@ -82,11 +82,11 @@ impl<'a> EventLoop<'a> {
                     sessions.serve();
                 }
             }
-            let halt = self.shared.halt.is_set();
-            if halt || self.reader.now - swept >= SWEEP {
+            let shutdown = self.shared.shutdown.is_set();
+            if shutdown || self.reader.now - swept >= SWEEP {
                 swept = self.reader.now;
-                self.sweep(halt);
-                if halt && (self.open == 0 || self.shared.halt.is_overdue(self.reader.now)) {
+                self.sweep(shutdown);
+                if shutdown && (self.open == 0 || self.shared.shutdown.is_overdue(self.reader.now)) {
                     return Ok(());
                 }
             }
@@ -146,7 +146,7 @@ impl<'a> EventLoop<'a> {
     fn admit(&mut self) {
         // Out of files, or a client that is gone already: the next look is soon.
         while let Ok((stream, _)) = self.listener.accept() {
-            if self.open >= self.shared.config.clients || self.shared.halt.is_set() {
+            if self.open >= self.shared.config.clients || self.shared.shutdown.is_set() {
                 self.shared.counters.turned_away.fetch_add(1, Ordering::Relaxed);
                 turn_away(&stream);
             } else if self.accept(stream).is_ok() {
@@ -163,7 +163,7 @@ impl<'a> EventLoop<'a> {
             self.connections.remove(index);
             return Err(error);
         }
-        let (charge, now) = (|| Charge::new(&self.shared.context.memory), self.reader.now);
+        let (charge, now) = (|| MemoryCharge::new(&self.shared.context.memory), self.reader.now);
         let client = Arc::new(Client::new(stream, index, charge(), now));
         self.connections.put(index, Connection::new(client, charge(), now));
         self.open += 1;
@@ -172,14 +172,14 @@ impl<'a> EventLoop<'a> {
     }
 
     /// What is due by the clock.
-    fn sweep(&mut self, halt: bool) {
+    fn sweep(&mut self, shutdown: bool) {
         self.admit();
         if let Some(sessions) = &mut self.sessions {
             sessions.sweep(self.reader.now);
         }
         for index in 0..self.connections.end() {
             self.with(index, |me, connection| {
-                connection.closing |= halt;
+                connection.closing |= shutdown;
                 (!connection.stalled || me.reader.pump(connection)) && !me.is_late(connection)
             });
         }

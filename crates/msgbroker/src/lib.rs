@@ -1,13 +1,13 @@
 //! A message-passing service: named queues over HTTP/1.1, kept in PostgreSQL.
 //!
 //! A request goes this way:
-//! - `event_loop` the one thread that waits for all clients; `connection` their bytes; `frame` where a request ends
-//! - `queue`      bounded, first come first served
-//! - `sessions`   the database's sessions in the same loop; or, in the threaded design:
-//! - `worker`     a thread that takes a request; `batch`: one that takes all that wait
-//! - `request`    a head as an `operation`; `names` and percent-encoding; `refusal` what is not done, and why
-//! - `database`   the pool of sessions, statements, tables, maintenance
-//! - `outcome`    what came of a request; `response` in bytes; `client` its way back, in the order of the
+//! - `event_loop` the one thread that waits for all clients; `connection` their bytes; `request_framing` where a request ends
+//! - `request_queue` bounded, first come first served
+//! - `database_sessions` the database's sessions in the same loop; or, in the threaded design:
+//! - `worker` a thread that takes a request; `batch`: one that takes all that wait
+//! - `request` a head as an `operation`; `queue_names` and percent-encoding; `refusal` what is not done, and why
+//! - `database` the pool of sessions, statements, tables, maintenance
+//! - `request_outcome` what came of a request; `response` in bytes; `client` its way back, in the order of the
 //!   requests; `client_state` what it is owed
 //!
 //! Beside it: `stats` (what was done, and how long it took), `record_log`, `metrics` (OpenMetrics), `summary`, `shared`
@@ -21,29 +21,29 @@ mod client_state;
 mod config;
 mod connection;
 mod database;
+mod database_sessions;
 mod error;
 mod event_loop;
 #[cfg(test)]
 mod fake_postgres;
-mod frame;
 mod metrics;
-mod names;
 mod operation;
-mod outcome;
-mod queue;
+mod queue_names;
 mod record_log;
 mod refusal;
 mod request;
+mod request_framing;
+mod request_outcome;
+mod request_queue;
 mod response;
 mod serve;
-mod sessions;
 mod shared;
 mod stats;
 mod summary;
 mod worker;
 
-pub use config::{Config, Design, Durability};
-pub use database::{About, PUT, SETTINGS, TAKE};
+pub use config::{Config, Durability, ThreadingDesign};
+pub use database::{DatabaseInfo, PUT, SETTINGS, TAKE};
 pub use error::ServeError;
-pub use serve::{serve, Ready};
+pub use serve::{serve, ReadyMessage};
 pub use summary::Summary;

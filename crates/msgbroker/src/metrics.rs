@@ -4,25 +4,29 @@ use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::operation::KINDS;
-use crate::shared::Shared;
-use crate::stats::{process_cpu_s, Snapshot, PHASES};
+use crate::shared::SharedState;
+use crate::stats::{process_cpu_s, StatsSnapshot, PHASES};
 use sojourn_record::clock::s;
-use sojourn_serving::times::UNIT_NS;
-use sojourn_serving::{Text, Told};
+use sojourn_serving::time_histogram::UNIT_NS;
+use sojourn_serving::{EndpointContent, OpenMetricsText};
 
 /// Upper ends of the histogram's buckets, s.
 const BUCKETS: [f64; 14] =
     [1e-4, 2e-4, 3e-4, 5e-4, 7e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2, 2e-2, 5e-2, 1e-1, 1.0];
 
 /// Answers until the service halts.
-pub(crate) fn answer(listener: &TcpListener, shared: &Shared<'_>) {
+pub(crate) fn answer(listener: &TcpListener, shared: &SharedState<'_>) {
     let ready = || if shared.pool.health.is_up() { Ok(()) } else { Err("the database is away".to_string()) };
-    sojourn_serving::answer(listener, shared.halt.flag(), Told { metrics: &|| text(shared), ready: &ready });
+    sojourn_serving::answer(
+        listener,
+        shared.shutdown.flag(),
+        EndpointContent { metrics: &|| text(shared), ready: &ready },
+    );
 }
 
 /// OpenMetrics 1.0 text.
-fn text(shared: &Shared<'_>) -> String {
-    let (mut text, page) = (Text::new("messages"), shared.stats.snapshot());
+fn text(shared: &SharedState<'_>) -> String {
+    let (mut text, page) = (OpenMetricsText::new("messages"), shared.stats.snapshot());
     let load = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
     let (counters, pool, maintenance) = (&shared.counters, &shared.pool, &shared.maintenance);
     let (in_use, waiting) = pool.occupancy();
@@ -57,7 +61,7 @@ fn text(shared: &Shared<'_>) -> String {
     text.end()
 }
 
-fn histograms(page: &Snapshot, text: &mut Text) {
+fn histograms(page: &StatsSnapshot, text: &mut OpenMetricsText) {
     text.histograms("phase_seconds");
     for (index, name) in PHASES.iter().enumerate() {
         let histogram = &page.histograms[index];

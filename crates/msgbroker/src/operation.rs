@@ -1,4 +1,4 @@
-//! What clients can statement for, whatever they say it in.
+//! What clients can ask for, whatever they say it in.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(crate) const KINDS: [&str; 9] =
     ["create", "drop", "list", "put", "take", "empty", "peek", "acknowledge", "refused"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum OperationKind {
     Create,
     Drop,
     List,
@@ -34,20 +34,20 @@ pub(crate) enum Kind {
 }
 
 impl Operation<'_> {
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> OperationKind {
         match self {
-            Self::Create { .. } => Kind::Create,
-            Self::Drop { .. } => Kind::Drop,
-            Self::List { .. } => Kind::List,
-            Self::Put { .. } => Kind::Put,
-            Self::Take { .. } => Kind::Take,
-            Self::Peek { .. } => Kind::Peek,
-            Self::Acknowledge { .. } => Kind::Acknowledge,
+            Self::Create { .. } => OperationKind::Create,
+            Self::Drop { .. } => OperationKind::Drop,
+            Self::List { .. } => OperationKind::List,
+            Self::Put { .. } => OperationKind::Put,
+            Self::Take { .. } => OperationKind::Take,
+            Self::Peek { .. } => OperationKind::Peek,
+            Self::Acknowledge { .. } => OperationKind::Acknowledge,
         }
     }
 }
 
-impl Kind {
+impl OperationKind {
     /// Whether anything is different after it.
     pub fn changes(self) -> bool {
         !matches!(self, Self::List | Self::Peek | Self::Refused)

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use sojourn_record::{Column, Kind, Sampling, Value, Writer};
+use sojourn_record::{Column, ColumnType, LogWriter, RowSampling, Value};
 
-use crate::database::About;
+use crate::database::DatabaseInfo;
 use crate::operation::KINDS;
-use crate::shared::Shared;
-use crate::stats::Completion;
+use crate::shared::SharedState;
+use crate::stats::CompletedRequest;
 use crate::ServeError;
 use sojourn_record::clock::s;
 
@@ -16,37 +16,37 @@ use sojourn_record::clock::s;
 const LIMIT: u64 = 2_000_000;
 
 const REQUESTS: [Column; 12] = [
-    Column { name: "received_s", kind: Kind::F64 },
-    Column { name: "dispatch_s", kind: Kind::F64 },
-    Column { name: "parse_s", kind: Kind::F64 },
-    Column { name: "wait_s", kind: Kind::F64 },
-    Column { name: "database_s", kind: Kind::F64 },
-    Column { name: "respond_s", kind: Kind::F64 },
-    Column { name: "kind", kind: Kind::U8 },
-    Column { name: "status", kind: Kind::U16 },
-    Column { name: "bytes", kind: Kind::U32 },
-    Column { name: "worker", kind: Kind::U16 },
-    Column { name: "batch", kind: Kind::U16 },
-    Column { name: "weight", kind: Kind::U32 },
+    Column { name: "received_s", kind: ColumnType::F64 },
+    Column { name: "dispatch_s", kind: ColumnType::F64 },
+    Column { name: "parse_s", kind: ColumnType::F64 },
+    Column { name: "wait_s", kind: ColumnType::F64 },
+    Column { name: "database_s", kind: ColumnType::F64 },
+    Column { name: "respond_s", kind: ColumnType::F64 },
+    Column { name: "kind", kind: ColumnType::U8 },
+    Column { name: "status", kind: ColumnType::U16 },
+    Column { name: "bytes", kind: ColumnType::U32 },
+    Column { name: "worker", kind: ColumnType::U16 },
+    Column { name: "batch", kind: ColumnType::U16 },
+    Column { name: "weight", kind: ColumnType::U32 },
 ];
 
 const LEVELS: [Column; 9] = [
-    Column { name: "t_s", kind: Kind::F64 },
-    Column { name: "queue_length", kind: Kind::U32 },
-    Column { name: "busy_workers", kind: Kind::U32 },
-    Column { name: "connections_in_use", kind: Kind::U32 },
-    Column { name: "waiting_for_connection", kind: Kind::U32 },
-    Column { name: "clients", kind: Kind::U32 },
-    Column { name: "arrivals", kind: Kind::U64 },
-    Column { name: "completions", kind: Kind::U64 },
-    Column { name: "cpu_s", kind: Kind::F64 },
+    Column { name: "t_s", kind: ColumnType::F64 },
+    Column { name: "queue_length", kind: ColumnType::U32 },
+    Column { name: "busy_workers", kind: ColumnType::U32 },
+    Column { name: "connections_in_use", kind: ColumnType::U32 },
+    Column { name: "waiting_for_connection", kind: ColumnType::U32 },
+    Column { name: "clients", kind: ColumnType::U32 },
+    Column { name: "arrivals", kind: ColumnType::U64 },
+    Column { name: "completions", kind: ColumnType::U64 },
+    Column { name: "cpu_s", kind: ColumnType::F64 },
 ];
 
 #[derive(Debug)]
 pub(crate) struct RecordLog {
-    requests: Writer,
-    levels: Writer,
-    sampling: Sampling,
+    requests: LogWriter,
+    levels: LogWriter,
+    sampling: RowSampling,
 }
 
 /// `app.rec` → `app-levels.rec`.
@@ -61,18 +61,18 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 impl RecordLog {
-    pub fn create(path: &str, config: &crate::Config, about: &About) -> Result<Self, ServeError> {
+    pub fn create(path: &str, config: &crate::Config, about: &DatabaseInfo) -> Result<Self, ServeError> {
         let path = Path::new(path);
         let meta = serde_json::json!({"kinds": KINDS, "config": config, "database": about});
         Ok(Self {
-            requests: Writer::create(path, &REQUESTS, &meta)?,
-            levels: Writer::create(&beside(path), &LEVELS, &meta)?,
-            sampling: Sampling::new(LIMIT),
+            requests: LogWriter::create(path, &REQUESTS, &meta)?,
+            levels: LogWriter::create(&beside(path), &LEVELS, &meta)?,
+            sampling: RowSampling::new(LIMIT),
         })
     }
 
     /// What happened since the last period, and how things stand; what is written reaches the disk.
-    pub fn period(&mut self, shared: &Shared<'_>, now: u64) -> Result<(), ServeError> {
+    pub fn period(&mut self, shared: &SharedState<'_>, now: u64) -> Result<(), ServeError> {
         for done in shared.stats.take_rows() {
             if let Some(weight) = self.sampling.next_weight() {
                 self.requests.row(&request(&done, weight))?;
@@ -84,7 +84,7 @@ impl RecordLog {
     }
 }
 
-fn request(done: &Completion, weight: u32) -> [Value; 12] {
+fn request(done: &CompletedRequest, weight: u32) -> [Value; 12] {
     let phases = done.timestamps.phases().map(|ns| Value::F64(s(ns)));
     [
         Value::F64(s(done.timestamps.received)),
@@ -102,7 +102,7 @@ fn request(done: &Completion, weight: u32) -> [Value; 12] {
     ]
 }
 
-fn levels(shared: &Shared<'_>, now: u64) -> [Value; 9] {
+fn levels(shared: &SharedState<'_>, now: u64) -> [Value; 9] {
     let (in_use, waiting) = shared.pool.occupancy();
     [
         Value::F64(s(now)),

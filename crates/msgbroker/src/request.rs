@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::names::{decode, name};
 use crate::operation::Operation;
+use crate::queue_names::{decode, name};
 use crate::refusal::Refusal;
 
 const HEADERS: usize = 64;
@@ -55,7 +55,10 @@ pub(crate) fn parse<'a>(
 }
 
 /// What the headers say of the request, if they have the token.
-fn allowed<'a>(headers: &[httparse::Header<'a>], token: Option<&str>) -> Result<Told<'a>, Refusal> {
+fn allowed<'a>(
+    headers: &[httparse::Header<'a>],
+    token: Option<&str>,
+) -> Result<RelevantHeaders<'a>, Refusal> {
     let told = told(headers)?;
     if token.is_some_and(|token| !told.authorization.is_some_and(|given| is_bearer(given, token))) {
         return Err(Refusal::Token);
@@ -72,14 +75,14 @@ fn connection(headers: &[httparse::Header<'_>], word: &[u8]) -> bool {
 
 /// What headers say.
 #[derive(Default)]
-struct Told<'a> {
+struct RelevantHeaders<'a> {
     sender: Option<&'a str>,
     authorization: Option<&'a [u8]>,
     has_length: bool,
 }
 
-fn told<'a>(headers: &[httparse::Header<'a>]) -> Result<Told<'a>, Refusal> {
-    let mut told = Told::default();
+fn told<'a>(headers: &[httparse::Header<'a>]) -> Result<RelevantHeaders<'a>, Refusal> {
+    let mut told = RelevantHeaders::default();
     for header in headers {
         let value = header.value.trim_ascii();
         if header.name.eq_ignore_ascii_case("content-length") {
@@ -106,7 +109,7 @@ fn is_bearer(given: &[u8], token: &str) -> bool {
 fn operation<'a>(
     method: &str,
     target: &'a str,
-    told: &Told<'a>,
+    told: &RelevantHeaders<'a>,
     body: &'a [u8],
 ) -> Result<Operation<'a>, Refusal> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));

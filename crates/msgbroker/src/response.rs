@@ -2,21 +2,21 @@
 
 use std::io::Write;
 
-use crate::database::{Message, Reply};
+use crate::database::{Message, OperationResult};
 use crate::refusal::Refusal;
 
 /// What a client is told.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Response {
-    Reply(Reply),
+    Reply(OperationResult),
     Refused(Refusal),
 }
 
-impl From<Reply> for Response {
-    fn from(reply: Reply) -> Self {
+impl From<OperationResult> for Response {
+    fn from(reply: OperationResult) -> Self {
         match reply {
-            Reply::NoQueue => Self::Refused(Refusal::NoQueue),
-            Reply::NoMessage => Self::Refused(Refusal::NoMessage),
+            OperationResult::NoQueue => Self::Refused(Refusal::NoQueue),
+            OperationResult::NoMessage => Self::Refused(Refusal::NoMessage),
             reply => Self::Reply(reply),
         }
     }
@@ -25,10 +25,14 @@ impl From<Reply> for Response {
 impl Response {
     pub fn status(&self) -> u16 {
         match self {
-            Self::Reply(Reply::Created | Reply::Stored(_)) => 201,
-            Self::Reply(Reply::Existed | Reply::Queues(_) | Reply::Message(_)) => 200,
-            Self::Reply(Reply::Dropped | Reply::Empty | Reply::Acknowledged) => 204,
-            Self::Reply(Reply::NoQueue | Reply::NoMessage) => 404,
+            Self::Reply(OperationResult::Created | OperationResult::Stored(_)) => 201,
+            Self::Reply(
+                OperationResult::Existed | OperationResult::Queues(_) | OperationResult::Message(_),
+            ) => 200,
+            Self::Reply(
+                OperationResult::Dropped | OperationResult::Empty | OperationResult::Acknowledged,
+            ) => 204,
+            Self::Reply(OperationResult::NoQueue | OperationResult::NoMessage) => 404,
             Self::Refused(refusal) => refusal.status(),
         }
     }
@@ -40,17 +44,22 @@ impl Response {
             out.extend_from_slice(b"Connection: close\r\n");
         }
         match self {
-            Self::Reply(Reply::Dropped | Reply::Empty | Reply::Acknowledged) => {
-                out.extend_from_slice(b"\r\n")
-            }
-            Self::Reply(Reply::Created | Reply::Existed | Reply::NoQueue | Reply::NoMessage) => {
+            Self::Reply(
+                OperationResult::Dropped | OperationResult::Empty | OperationResult::Acknowledged,
+            ) => out.extend_from_slice(b"\r\n"),
+            Self::Reply(
+                OperationResult::Created
+                | OperationResult::Existed
+                | OperationResult::NoQueue
+                | OperationResult::NoMessage,
+            ) => {
                 out.extend_from_slice(b"Content-Length: 0\r\n\r\n");
             }
-            Self::Reply(Reply::Stored(id)) => {
+            Self::Reply(OperationResult::Stored(id)) => {
                 let _ = write!(out, "X-Message-Id: {id}\r\nContent-Length: 0\r\n\r\n");
             }
-            Self::Reply(Reply::Message(found)) => message(found, out),
-            Self::Reply(Reply::Queues(queues)) => json(&list(queues), out),
+            Self::Reply(OperationResult::Message(found)) => message(found, out),
+            Self::Reply(OperationResult::Queues(queues)) => json(&list(queues), out),
             Self::Refused(refusal) => {
                 if *refusal == Refusal::Method {
                     out.extend_from_slice(b"Allow: GET, PUT, POST, DELETE\r\n");

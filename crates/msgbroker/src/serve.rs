@@ -10,28 +10,28 @@ use crate::batch::BatchWorker;
 use crate::client::Context;
 use crate::client_state::Limits;
 use crate::connection::FREE;
-use crate::database::{prepare, About, ConnInfo, Fault, Pool, Session};
+use crate::database::{prepare, ConnInfo, DatabaseError, DatabaseInfo, Session, SessionPool};
 use crate::event_loop::{EventLoop, WAKE};
-use crate::frame::HEAD_BYTES;
-use crate::queue::RequestQueue;
 use crate::record_log::RecordLog;
-use crate::shared::Shared;
+use crate::request_framing::HEAD_BYTES;
+use crate::request_queue::RequestQueue;
+use crate::shared::SharedState;
 use crate::summary::{summary, Summary};
 use crate::worker::Worker;
 use crate::{metrics, Config, ServeError};
 use sojourn_record::clock::{now, ns, s};
-use sojourn_serving::{listen, spawn, system, Level, Memory, TICK};
+use sojourn_serving::{listen, spawn, system, LogLevel, MemoryLimit, TICK};
 
 /// Requests that one client may have waiting.
 const PIPELINE: usize = 64;
 
-/// The service accepts clients.
+/// What is told once the service accepts clients.
 #[derive(Clone, Debug, Serialize)]
-pub struct Ready {
+pub struct ReadyMessage {
     pub address: String,
     pub metrics: Option<String>,
     pub pid: u32,
-    pub database: About,
+    pub database: DatabaseInfo,
 }
 
 /// Serves until `stop` is set; `ready` is called once, when the database is prepared and clients are accepted.
@@ -42,7 +42,7 @@ pub struct Ready {
 pub fn serve(
     config: &Config,
     stop: &AtomicBool,
-    ready: &mut dyn FnMut(&Ready),
+    ready: &mut dyn FnMut(&ReadyMessage),
 ) -> Result<Summary, ServeError> {
     config.check()?;
     let conninfo = ConnInfo::new(config)?;
@@ -53,7 +53,7 @@ pub fn serve(
     let shared = shared(config, &conninfo, &poll)?;
     let create = |path: &String| RecordLog::create(path, config, &about);
     let log = config.log.as_ref().map(create).transpose()?;
-    let told = Ready {
+    let told = ReadyMessage {
         address: address.to_string(),
         metrics: metrics.as_ref().map(|(_, address)| address.to_string()),
         pid: std::process::id(),
@@ -84,21 +84,21 @@ pub fn serve(
     Ok(summary(&shared, s(now() - begun), about))
 }
 
-fn shared<'a>(config: &'a Config, conninfo: &ConnInfo, poll: &Poll) -> Result<Shared<'a>, ServeError> {
+fn shared<'a>(config: &'a Config, conninfo: &ConnInfo, poll: &Poll) -> Result<SharedState<'a>, ServeError> {
     let waker = Waker::new(poll.registry(), WAKE).map_err(system("epoll"))?;
-    let pool = Pool::new(conninfo.clone(), config.connections);
+    let pool = SessionPool::new(conninfo.clone(), config.connections);
     let concurrency =
         if config.batch { config.batch_concurrency.min(config.connections) } else { usize::MAX };
     let queue = RequestQueue::new(config.queue, concurrency);
     // Two whole requests, so that one can be read while the other is served.
     let limits = Limits { requests: PIPELINE, bytes: 2 * (HEAD_BYTES + config.message_bytes) };
-    let context = Context::new(queue, Memory::new(config.memory_bytes, FREE), limits, waker);
-    Ok(Shared::new(config, context, pool))
+    let context = Context::new(queue, MemoryLimit::new(config.memory_bytes, FREE), limits, waker);
+    Ok(SharedState::new(config, context, pool))
 }
 
 /// All of them, for the service does not begin without its database; for the event loop, or in the pool for workers.
-fn open_sessions(shared: &Shared<'_>) -> Result<Option<Vec<Session>>, ServeError> {
-    let failed = |fault: Fault| ServeError::Database { what: fault.text(), remedy: fault.remedy() };
+fn open_sessions(shared: &SharedState<'_>) -> Result<Option<Vec<Session>>, ServeError> {
+    let failed = |fault: DatabaseError| ServeError::Database { what: fault.text(), remedy: fault.remedy() };
     if shared.config.is_threaded() {
         return shared.pool.fill().map_err(failed).map(|()| None);
     }
@@ -115,7 +115,7 @@ struct Threads<'scope> {
 impl<'scope> Threads<'scope> {
     fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
-        shared: &'scope Shared<'scope>,
+        shared: &'scope SharedState<'scope>,
         conninfo: &'scope ConnInfo,
         event_loop: EventLoop<'scope>,
     ) -> Result<Self, ServeError> {
@@ -138,12 +138,12 @@ impl<'scope> Threads<'scope> {
         }
         if workers == 0 {
             let told = || shared.context.wake_loop();
-            let run = move || shared.connector.run(&shared.pool, shared.halt.flag(), &told);
+            let run = move || shared.connector.run(&shared.pool, shared.shutdown.flag(), &told);
             start("msg-connector".into(), Box::new(run))?;
         }
         let maintenance = move || {
             let (pool, redelivery_s) = (&shared.pool, shared.config.redelivery_s);
-            shared.maintenance.run(conninfo, pool, redelivery_s, shared.halt.flag());
+            shared.maintenance.run(conninfo, pool, redelivery_s, shared.shutdown.flag());
             shared.stats.thread_ends("msg-maintenance".into());
         };
         start("msg-maintenance".into(), Box::new(maintenance))?;
@@ -164,7 +164,7 @@ impl<'scope> Threads<'scope> {
     }
 
     /// Waits for all of them; whatever the event loop has left is not served.
-    fn join(self, shared: &Shared<'_>) -> Result<(), ServeError> {
+    fn join(self, shared: &SharedState<'_>) -> Result<(), ServeError> {
         let panicked = |name: String| ServeError::Thread { name };
         let mut ended = self.event_loop.join().unwrap_or_else(|_| Err(panicked("msg-dispatcher".into())));
         shared.context.queue.close();
@@ -179,7 +179,7 @@ impl<'scope> Threads<'scope> {
 
 /// Writes the log each period, until `stop` is set or a thread has ended.
 fn watch(
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
     stop: &AtomicBool,
     threads: &Threads<'_>,
     mut log: Option<RecordLog>,
@@ -188,7 +188,7 @@ fn watch(
     let mut due = now() + period;
     while !stop.load(Ordering::Relaxed) {
         if let Some(thread) = threads.ended() {
-            sojourn_serving::log(Level::Error, "thread_ended", &[("thread", &thread)]);
+            sojourn_serving::log(LogLevel::Error, "thread_ended", &[("thread", &thread)]);
             break;
         }
         let left = std::time::Duration::from_nanos(due.saturating_sub(now()));

@@ -3,14 +3,17 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::client::Context;
-use crate::database::{execute, Connector, Effect, Fault, Maintenance, Pool, PooledSession, Reply};
-use crate::operation::{Kind, Operation};
+use crate::database::{
+    execute, DatabaseError, Maintenance, OperationResult, PooledSession, SessionConnector, SessionPool,
+    StatementFate,
+};
+use crate::operation::{Operation, OperationKind};
 use crate::refusal::Refusal;
 use crate::response::Response;
 use crate::stats::Stats;
 use crate::Config;
 use sojourn_record::clock::now;
-use sojourn_serving::{log, Halt, Level};
+use sojourn_serving::{log, GracefulShutdown, LogLevel};
 
 /// Complaints about the database, at most one in this time, ns.
 const COMPLAINT_NS: u64 = 1_000_000_000;
@@ -31,39 +34,39 @@ impl ClientCounters {
 }
 
 #[derive(Debug)]
-pub(crate) struct Shared<'a> {
+pub(crate) struct SharedState<'a> {
     pub config: &'a Config,
     pub context: Context,
     pub counters: ClientCounters,
-    pub pool: Pool,
-    pub connector: Connector,
+    pub pool: SessionPool,
+    pub connector: SessionConnector,
     pub maintenance: Maintenance,
     pub stats: Stats,
     /// Workers that serve a request.
     pub busy: AtomicUsize,
     /// No further request is taken up.
-    pub halt: Halt,
+    pub shutdown: GracefulShutdown,
     complained: AtomicU64,
 }
 
-impl<'a> Shared<'a> {
-    pub fn new(config: &'a Config, context: Context, pool: Pool) -> Self {
+impl<'a> SharedState<'a> {
+    pub fn new(config: &'a Config, context: Context, pool: SessionPool) -> Self {
         Self {
             config,
             context,
             counters: ClientCounters::default(),
             pool,
-            connector: Connector::default(),
+            connector: SessionConnector::default(),
             maintenance: Maintenance::default(),
             stats: Stats::new(if config.is_threaded() { config.workers } else { 1 }, config.log.is_some()),
             busy: AtomicUsize::new(0),
-            halt: Halt::default(),
+            shutdown: GracefulShutdown::default(),
             complained: AtomicU64::new(0),
         }
     }
 
     pub fn stop(&self) {
-        self.halt.set(self.config.timeout_s);
+        self.shutdown.set(self.config.timeout_s);
     }
 
     /// Requests that no worker was needed for.
@@ -76,8 +79,10 @@ impl<'a> Shared<'a> {
     /// Tells the maintenance what it has to know.
     pub fn note(&self, answer: &Response) {
         match answer {
-            Response::Reply(Reply::Message(_) | Reply::Acknowledged) => self.maintenance.deleted(1),
-            Response::Reply(Reply::Dropped) => self.maintenance.dropped(),
+            Response::Reply(OperationResult::Message(_) | OperationResult::Acknowledged) => {
+                self.maintenance.deleted(1)
+            }
+            Response::Reply(OperationResult::Dropped) => self.maintenance.dropped(),
             _ => {}
         }
     }
@@ -89,19 +94,20 @@ impl<'a> Shared<'a> {
     }
 
     /// What a client is told of a fault; the database's own words go to the log.
-    pub fn refusal(&self, fault: &Fault, kind: Kind) -> Refusal {
+    pub fn refusal(&self, fault: &DatabaseError, kind: OperationKind) -> Refusal {
         let (at, last) = (now(), self.complained.load(Ordering::Relaxed));
         // That no session could be had is told by `Health`, once.
-        let turn = fault.effect != Effect::NotSent && (at.saturating_sub(last) > COMPLAINT_NS || last == 0);
+        let turn =
+            fault.effect != StatementFate::NotSent && (at.saturating_sub(last) > COMPLAINT_NS || last == 0);
         if turn && self.complained.compare_exchange(last, at, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            let lost = fault.effect == Effect::Unknown;
+            let lost = fault.effect == StatementFate::Unknown;
             let event = if lost { "database_session_lost" } else { "statement_refused" };
-            log(Level::Warn, event, &[("reason", &fault.text())]);
+            log(LogLevel::Warn, event, &[("reason", &fault.text())]);
         }
         match fault.effect {
-            Effect::Unknown if kind.changes() => Refusal::Unknown,
-            Effect::NotSent | Effect::Unknown => Refusal::Away,
-            Effect::RolledBack => Refusal::Refused,
+            StatementFate::Unknown if kind.changes() => Refusal::Unknown,
+            StatementFate::NotSent | StatementFate::Unknown => Refusal::Away,
+            StatementFate::RolledBack => Refusal::Refused,
         }
     }
 }

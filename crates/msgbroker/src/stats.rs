@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hdrhistogram::Histogram;
 
-use crate::operation::{Kind, KINDS};
+use crate::operation::{OperationKind, KINDS};
 use sojourn_record::clock::s;
-use sojourn_serving::cpu;
-use sojourn_serving::times::{histogram, record};
+use sojourn_serving::thread_cpu_time;
+use sojourn_serving::time_histogram::{histogram, record};
 
 /// Times of a request, in their order, and the whole.
 pub(crate) const PHASES: [&str; 6] = ["dispatch", "parse", "wait", "database", "respond", "response"];
@@ -40,9 +40,9 @@ impl Timestamps {
 
 /// One request that was served.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Completion {
+pub(crate) struct CompletedRequest {
     pub timestamps: Timestamps,
-    pub kind: Kind,
+    pub kind: OperationKind,
     pub status: u16,
     /// Of the message put or taken.
     pub bytes: u32,
@@ -55,7 +55,7 @@ pub(crate) struct Completion {
 
 /// Of one thread, or of all.
 #[derive(Debug)]
-pub(crate) struct Snapshot {
+pub(crate) struct StatsSnapshot {
     pub kinds: [u64; KINDS.len()],
     pub statuses: BTreeMap<u16, u64>,
     pub sums_ns: [u64; PHASES.len()],
@@ -64,7 +64,7 @@ pub(crate) struct Snapshot {
     /// CPU time of threads that have ended, s.
     pub cpu_s: BTreeMap<String, f64>,
     keeps_rows: bool,
-    rows: Vec<Completion>,
+    rows: Vec<CompletedRequest>,
 }
 
 /// Threads that have statistics of their own; of more workers, some share them.
@@ -72,24 +72,24 @@ const WRITERS: usize = 16;
 
 /// Each worker has its own, so that none waits for another; who asks for all of them adds them up.
 #[derive(Debug)]
-pub(crate) struct Stats(Vec<Mutex<Snapshot>>);
+pub(crate) struct Stats(Vec<Mutex<StatsSnapshot>>);
 
 impl Stats {
     pub fn new(writers: usize, keeps_rows: bool) -> Self {
-        let one = |_| Mutex::new(Snapshot::new(keeps_rows));
+        let one = |_| Mutex::new(StatsSnapshot::new(keeps_rows));
         Self((0..writers.clamp(1, WRITERS)).map(one).collect())
     }
 
-    fn lock(one: &Mutex<Snapshot>) -> MutexGuard<'_, Snapshot> {
+    fn lock(one: &Mutex<StatsSnapshot>) -> MutexGuard<'_, StatsSnapshot> {
         one.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn first(&self) -> MutexGuard<'_, Snapshot> {
+    fn first(&self) -> MutexGuard<'_, StatsSnapshot> {
         Self::lock(&self.0[0])
     }
 
     /// Requests that one worker served.
-    pub fn done(&self, all: &[Completion]) {
+    pub fn done(&self, all: &[CompletedRequest]) {
         let Some(first) = all.first() else { return };
         let mut own = Self::lock(&self.0[usize::from(first.worker) % self.0.len()]);
         for done in all {
@@ -100,18 +100,18 @@ impl Stats {
     /// A request that no worker was needed for.
     pub fn refused(&self, status: u16) {
         let mut first = self.first();
-        first.kinds[Kind::Refused as usize] += 1;
+        first.kinds[OperationKind::Refused as usize] += 1;
         *first.statuses.entry(status).or_default() += 1;
     }
 
     /// To be called by a thread before it ends: afterwards /proc knows it no more.
     pub fn thread_ends(&self, name: String) {
-        let cpu_s = cpu::own_ns().map_or(0.0, s);
+        let cpu_s = thread_cpu_time::own_ns().map_or(0.0, s);
         self.first().cpu_s.insert(name, cpu_s);
     }
 
     /// In the order in which they were done.
-    pub fn take_rows(&self) -> Vec<Completion> {
+    pub fn take_rows(&self) -> Vec<CompletedRequest> {
         let mut rows: Vec<_> =
             self.0.iter().flat_map(|one| std::mem::take(&mut Self::lock(one).rows)).collect();
         rows.sort_by_key(|row| row.timestamps.done);
@@ -123,14 +123,14 @@ impl Stats {
     }
 
     /// All of them, without rows.
-    pub fn snapshot(&self) -> Snapshot {
-        let mut all = Snapshot::new(false);
+    pub fn snapshot(&self) -> StatsSnapshot {
+        let mut all = StatsSnapshot::new(false);
         self.0.iter().for_each(|one| all.merge(&Self::lock(one)));
         all
     }
 }
 
-impl Snapshot {
+impl StatsSnapshot {
     fn new(keeps_rows: bool) -> Self {
         Self {
             kinds: [0; KINDS.len()],
@@ -163,7 +163,7 @@ impl Snapshot {
         self.cpu_s.extend(other.cpu_s.iter().map(|(name, cpu_s)| (name.clone(), *cpu_s)));
     }
 
-    fn add(&mut self, done: &Completion) {
+    fn add(&mut self, done: &CompletedRequest) {
         self.kinds[done.kind as usize] += 1;
         self.abandoned += u64::from(done.gone);
         *self.statuses.entry(done.status).or_default() += 1;
@@ -179,7 +179,7 @@ impl Snapshot {
 
 /// CPU time of all threads of this process that live, s.
 pub(crate) fn process_cpu_s() -> f64 {
-    s(cpu::of_all_ns())
+    s(thread_cpu_time::of_all_ns())
 }
 
 #[cfg(test)]
@@ -191,13 +191,25 @@ mod tests {
         let stats = Stats::new(40, true);
         for worker in (0..40).rev() {
             let timestamps = Timestamps { done: u64::from(worker), ..Timestamps::default() };
-            let (kind, status, bytes, batch) = (Kind::Put, 201, 1, 1);
-            stats.done(&[Completion { timestamps, kind, status, bytes, worker, batch, gone: worker == 7 }]);
+            let (kind, status, bytes, batch) = (OperationKind::Put, 201, 1, 1);
+            stats.done(&[CompletedRequest {
+                timestamps,
+                kind,
+                status,
+                bytes,
+                worker,
+                batch,
+                gone: worker == 7,
+            }]);
         }
         stats.refused(503);
         let all = stats.snapshot();
         assert_eq!(
-            (all.kinds[Kind::Put as usize], all.kinds[Kind::Refused as usize], all.abandoned),
+            (
+                all.kinds[OperationKind::Put as usize],
+                all.kinds[OperationKind::Refused as usize],
+                all.abandoned
+            ),
             (40, 1, 1)
         );
         assert_eq!((all.statuses[&201], all.statuses[&503], stats.completions()), (40, 1, 41));

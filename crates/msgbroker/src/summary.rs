@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
-use crate::database::About;
+use crate::database::DatabaseInfo;
 use crate::operation::KINDS;
-use crate::shared::Shared;
-use crate::stats::{Snapshot, PHASES};
-use sojourn_serving::times::{times, Times};
+use crate::shared::SharedState;
+use crate::stats::{StatsSnapshot, PHASES};
+use sojourn_serving::time_histogram::{times, TimeSummary};
 
 /// Totals over all threads.
 #[derive(Clone, Debug, Serialize)]
@@ -28,7 +28,7 @@ pub struct Summary {
     /// Completions a second, from start to end.
     pub throughput: f64,
     /// dispatch, parse, wait, database, respond, and the whole: response.
-    pub phases: BTreeMap<&'static str, Times>,
+    pub phases: BTreeMap<&'static str, TimeSummary>,
     /// CPU time of the service's threads.
     pub cpu_s: f64,
     pub cpu_by_thread_s: BTreeMap<String, f64>,
@@ -37,13 +37,13 @@ pub struct Summary {
     pub sessions_lost: u64,
     pub redelivered: u64,
     pub vacuums: u64,
-    pub database: About,
+    pub database: DatabaseInfo,
 }
 
 const PERCENTAGES: [f64; 8] = [25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0];
 
-pub(crate) fn summary(shared: &Shared<'_>, seconds: f64, database: About) -> Summary {
-    let page: Snapshot = shared.stats.snapshot();
+pub(crate) fn summary(shared: &SharedState<'_>, seconds: f64, database: DatabaseInfo) -> Summary {
+    let page: StatsSnapshot = shared.stats.snapshot();
     let phase = |index: usize| times(&page.histograms[index], page.sums_ns[index], &PERCENTAGES);
     let completions = page.kinds.iter().sum();
     let load = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);

@@ -5,22 +5,22 @@ use std::time::Duration;
 
 use crate::client::QueuedRequest;
 use crate::operation::Operation;
-use crate::outcome::{parsed, unless_it_panics, Outcome};
 use crate::refusal::Refusal;
+use crate::request_outcome::{parsed, unless_it_panics, RequestOutcome};
 use crate::response::Response;
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::stats::Timestamps;
 use sojourn_record::clock::now;
 
-/// One thread's.
+/// A worker thread: one request at a time.
 pub(crate) struct Worker<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
     me: u16,
     bytes: Vec<u8>,
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(shared: &'a Shared<'a>, me: usize) -> Self {
+    pub fn new(shared: &'a SharedState<'a>, me: usize) -> Self {
         Self { shared, me: me as u16, bytes: Vec::new() }
     }
 
@@ -37,19 +37,19 @@ impl<'a> Worker<'a> {
     fn serve(&mut self, waiting: QueuedRequest) {
         let (_, job) = &waiting;
         let mut timestamps = Timestamps { received: job.received, taken: now(), ..Timestamps::default() };
-        let outcome =
-            unless_it_panics(|| self.outcome(&waiting, &mut timestamps)).unwrap_or_else(Outcome::failed);
+        let outcome = unless_it_panics(|| self.outcome(&waiting, &mut timestamps))
+            .unwrap_or_else(RequestOutcome::failed);
         let done = outcome.respond(self.shared, waiting, timestamps, (self.me, 1), &mut self.bytes);
         self.shared.stats.done(&[done]);
     }
 
-    fn outcome(&self, waiting: &QueuedRequest, timestamps: &mut Timestamps) -> Outcome {
+    fn outcome(&self, waiting: &QueuedRequest, timestamps: &mut Timestamps) -> RequestOutcome {
         let request = parsed(self.shared, waiting);
         timestamps.parsed = now();
         (timestamps.connected, timestamps.answered) = (timestamps.parsed, timestamps.parsed);
         match request {
-            Ok(request) => Outcome::new(self.execute(&request.operation, timestamps), &request),
-            Err(rejection) => Outcome::refused(rejection),
+            Ok(request) => RequestOutcome::new(self.execute(&request.operation, timestamps), &request),
+            Err(rejection) => RequestOutcome::refused(rejection),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Work in soft-interrupt context, as a Python object that holds it.
 
-use crate::place::os_error;
+use crate::worker_process::os_error;
 use pyo3::prelude::*;
 
 /// Work for request packets to `port` on `interfaces`, from construction until the object is gone.

@@ -1,23 +1,23 @@
 //! `sojourn._native`: converts, releases the GIL, maps errors. Nothing else in the workspace knows Python.
 //!
-//! - `place`    namespaces, pinning, the stop flag
-//! - `services` the load generator, the web testbed, the host collector, spinners
+//! - `worker_process`    namespaces, pinning, the stop flag
+//! - `worker_loops` the load generator, the web testbed, the host collector, spinners
 //! - `irqwork`  work in soft-interrupt context
-//! - `toml`     where in a file each key stands
+//! - `toml_lines`     where in a file each key stands
 //!
 //! Configurations and summaries cross as JSON text: each is checked by the crate that owns it.
 
-mod closed;
-mod host;
+mod closed_networks;
+mod embedded_kv;
 mod irqwork;
-mod kv;
 mod kvproxy;
-mod markov;
+mod markov_chains;
 mod messages;
-mod network;
-mod place;
-mod services;
-mod toml;
+mod simulation;
+mod toml_lines;
+mod virtual_host;
+mod worker_loops;
+mod worker_process;
 
 use pyo3::prelude::*;
 
@@ -28,20 +28,20 @@ mod _native {
     #[pymodule_export]
     use crate::irqwork::IrqWork;
     #[pymodule_export]
-    use crate::place::{die_with_parent, enter_network, share_taken, stop_on_signals, stopped};
+    use crate::worker_loops::{collect_host, load, schedule, serve_web, spin};
     #[pymodule_export]
-    use crate::services::{collect_host, load, schedule, serve_web, spin};
+    use crate::worker_process::{die_with_parent, enter_network, share_taken, stop_on_signals, stopped};
 
     /// Solver kernels and simulators: each file registers its own functions.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::closed::register(module)?;
-        crate::markov::register(module)?;
-        crate::network::register(module)?;
-        crate::host::register(module)?;
-        crate::kv::register(module)?;
+        crate::closed_networks::register(module)?;
+        crate::markov_chains::register(module)?;
+        crate::simulation::register(module)?;
+        crate::virtual_host::register(module)?;
+        crate::embedded_kv::register(module)?;
         crate::kvproxy::register(module)?;
         crate::messages::register(module)?;
-        crate::toml::register(module)
+        crate::toml_lines::register(module)
     }
 }

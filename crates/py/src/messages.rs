@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::place::{os_error, stop_flag};
-use crate::services::{json, parse, tell};
+use crate::worker_loops::{json, parse, tell};
+use crate::worker_process::{os_error, stop_flag};
 use pyo3::prelude::*;
 
 /// Serves messages until a signal comes; `ready` is called once with where it listens; returns the summary.

@@ -30,27 +30,27 @@ pub fn s(ns: u64) -> f64 {
 
 /// How the wall clock (`CLOCK_REALTIME`), which the kernel stamps packets with, differs from `CLOCK_MONOTONIC`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WallOffset {
+pub struct WallClockOffset {
     /// Wall time less monotonic time, ns.
     pub ns: i64,
     /// The most that `ns` can be wrong by, ns.
     pub error_ns: i64,
 }
 
-impl WallOffset {
+impl WallClockOffset {
     /// The closest of three pairs of readings: a preemption between two readings spoils one pair.
     #[must_use]
-    pub fn now() -> WallOffset {
+    pub fn now() -> WallClockOffset {
         let (monotonic, wall) = (libc::CLOCK_MONOTONIC, libc::CLOCK_REALTIME);
         closest([(); 3].map(|()| [monotonic, wall, monotonic].map(read)))
     }
 }
 
 /// Readings of the monotonic, the wall, the monotonic clock: the wall clock's was between the two others.
-fn closest(readings: [[i64; 3]; 3]) -> WallOffset {
+fn closest(readings: [[i64; 3]; 3]) -> WallClockOffset {
     let offset = |[before, wall, after]: [i64; 3]| {
         let half = (after - before) / 2;
-        WallOffset { ns: wall - before - half, error_ns: half + 1 }
+        WallClockOffset { ns: wall - before - half, error_ns: half + 1 }
     };
     let [first, rest @ ..] = readings.map(offset);
     rest.into_iter().fold(first, |best, next| if next.error_ns < best.error_ns { next } else { best })

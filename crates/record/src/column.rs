@@ -2,7 +2,7 @@
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     F64,
     I64,
     U64,
@@ -11,30 +11,37 @@ pub enum Kind {
     U8,
 }
 
-impl Kind {
+impl ColumnType {
     /// The code in the header line; numpy reads `"<" + code` as a dtype.
     pub fn code(self) -> &'static str {
         match self {
-            Kind::F64 => "f8",
-            Kind::I64 => "i8",
-            Kind::U64 => "u8",
-            Kind::U32 => "u4",
-            Kind::U16 => "u2",
-            Kind::U8 => "u1",
+            ColumnType::F64 => "f8",
+            ColumnType::I64 => "i8",
+            ColumnType::U64 => "u8",
+            ColumnType::U32 => "u4",
+            ColumnType::U16 => "u2",
+            ColumnType::U8 => "u1",
         }
     }
 
-    pub fn from_code(code: &str) -> Option<Kind> {
-        let all = [Kind::F64, Kind::I64, Kind::U64, Kind::U32, Kind::U16, Kind::U8];
+    pub fn from_code(code: &str) -> Option<ColumnType> {
+        let all = [
+            ColumnType::F64,
+            ColumnType::I64,
+            ColumnType::U64,
+            ColumnType::U32,
+            ColumnType::U16,
+            ColumnType::U8,
+        ];
         all.into_iter().find(|kind| kind.code() == code)
     }
 
     pub fn size_bytes(self) -> usize {
         match self {
-            Kind::F64 | Kind::I64 | Kind::U64 => 8,
-            Kind::U32 => 4,
-            Kind::U16 => 2,
-            Kind::U8 => 1,
+            ColumnType::F64 | ColumnType::I64 | ColumnType::U64 => 8,
+            ColumnType::U32 => 4,
+            ColumnType::U16 => 2,
+            ColumnType::U8 => 1,
         }
     }
 }
@@ -43,7 +50,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: ColumnType,
 }
 
 /// One field of a row; its variant must be its column's kind.
@@ -58,14 +65,14 @@ pub enum Value {
 }
 
 impl Value {
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> ColumnType {
         match self {
-            Value::F64(_) => Kind::F64,
-            Value::I64(_) => Kind::I64,
-            Value::U64(_) => Kind::U64,
-            Value::U32(_) => Kind::U32,
-            Value::U16(_) => Kind::U16,
-            Value::U8(_) => Kind::U8,
+            Value::F64(_) => ColumnType::F64,
+            Value::I64(_) => ColumnType::I64,
+            Value::U64(_) => ColumnType::U64,
+            Value::U32(_) => ColumnType::U32,
+            Value::U16(_) => ColumnType::U16,
+            Value::U8(_) => ColumnType::U8,
         }
     }
 
@@ -93,19 +100,19 @@ impl Value {
     }
 
     /// Decodes `kind.size_bytes()` leading bytes; fewer are taken as high zeros.
-    pub(crate) fn decode(kind: Kind, bytes: &[u8]) -> Value {
+    pub(crate) fn decode(kind: ColumnType, bytes: &[u8]) -> Value {
         let mut wide = [0u8; 8];
         for (to, from) in wide.iter_mut().zip(&bytes[..kind.size_bytes().min(bytes.len())]) {
             *to = *from;
         }
         let bits = u64::from_le_bytes(wide);
         match kind {
-            Kind::F64 => Value::F64(f64::from_bits(bits)),
-            Kind::I64 => Value::I64(bits as i64),
-            Kind::U64 => Value::U64(bits),
-            Kind::U32 => Value::U32(bits as u32),
-            Kind::U16 => Value::U16(bits as u16),
-            Kind::U8 => Value::U8(bits as u8),
+            ColumnType::F64 => Value::F64(f64::from_bits(bits)),
+            ColumnType::I64 => Value::I64(bits as i64),
+            ColumnType::U64 => Value::U64(bits),
+            ColumnType::U32 => Value::U32(bits as u32),
+            ColumnType::U16 => Value::U16(bits as u16),
+            ColumnType::U8 => Value::U8(bits as u8),
         }
     }
 }

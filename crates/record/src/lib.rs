@@ -10,9 +10,9 @@
 //!
 //! - [`clock`]: the clock that all records of a run share
 //! - `column`: column kinds, their two-letter codes, values
-//! - `write`: [`Writer`], buffered
+//! - `write`: [`LogWriter`], buffered
 //! - `read`: [`read()`], which tolerates a cut-off last row
-//! - `sampling`: [`Sampling`]: which rows are kept where all would be too many
+//! - `row_sampling`: [`RowSampling`]: which rows are kept where all would be too many
 //! - `error`: [`WriteError`], [`ReadError`]
 #![deny(unsafe_code)]
 
@@ -20,14 +20,14 @@ pub mod clock;
 mod column;
 mod error;
 mod read;
-mod sampling;
+mod row_sampling;
 mod write;
 
-pub use column::{Column, Kind, Value};
+pub use column::{Column, ColumnType, Value};
 pub use error::{ReadError, WriteError};
-pub use read::{read, Log};
-pub use sampling::Sampling;
-pub use write::Writer;
+pub use read::{read, LogContents};
+pub use row_sampling::RowSampling;
+pub use write::LogWriter;
 
 /// The `format` of a header line.
 pub const FORMAT: &str = "sojourn-record";

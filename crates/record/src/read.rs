@@ -4,19 +4,19 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::{Kind, ReadError, Value, FORMAT, VERSION};
+use crate::{ColumnType, ReadError, Value, FORMAT, VERSION};
 
 /// A log in memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Log {
-    pub columns: Vec<(String, Kind)>,
+pub struct LogContents {
+    pub columns: Vec<(String, ColumnType)>,
     pub meta: Json,
     pub rows: Vec<Vec<Value>>,
     /// Bytes after the last whole row: not 0 where the writer was killed.
     pub cut_bytes: usize,
 }
 
-impl Log {
+impl LogContents {
     /// One column by name, as floats.
     pub fn column(&self, name: &str) -> Option<Vec<f64>> {
         let index = self.columns.iter().position(|(n, _)| n == name)?;
@@ -25,7 +25,7 @@ impl Log {
 }
 
 /// Reads a log; a cut-off last row is left out and counted in `cut_bytes`.
-pub fn read(path: &Path) -> Result<Log, ReadError> {
+pub fn read(path: &Path) -> Result<LogContents, ReadError> {
     let open_error = |source| ReadError::Open { path: path.to_path_buf(), source };
     let bytes = std::fs::read(path).map_err(open_error)?;
     let bad = |what: &str| ReadError::Header { path: path.to_path_buf(), what: what.to_string() };
@@ -41,17 +41,19 @@ pub fn read(path: &Path) -> Result<Log, ReadError> {
     let body = &bytes[end + 1..];
     let width: usize = columns.iter().map(|(_, kind)| kind.size_bytes()).sum();
     let rows = body.chunks_exact(width).map(|row| decode(&columns, row)).collect();
-    Ok(Log { columns, meta: header["meta"].clone(), rows, cut_bytes: body.len() % width })
+    Ok(LogContents { columns, meta: header["meta"].clone(), rows, cut_bytes: body.len() % width })
 }
 
-fn columns(header: &Json) -> Option<Vec<(String, Kind)>> {
+fn columns(header: &Json) -> Option<Vec<(String, ColumnType)>> {
     let list = header.as_array().filter(|list| !list.is_empty())?;
     list.iter()
-        .map(|pair| Some((pair.get(0)?.as_str()?.to_string(), Kind::from_code(pair.get(1)?.as_str()?)?)))
+        .map(|pair| {
+            Some((pair.get(0)?.as_str()?.to_string(), ColumnType::from_code(pair.get(1)?.as_str()?)?))
+        })
         .collect()
 }
 
-fn decode(columns: &[(String, Kind)], row: &[u8]) -> Vec<Value> {
+fn decode(columns: &[(String, ColumnType)], row: &[u8]) -> Vec<Value> {
     let mut offset = 0;
     columns
         .iter()

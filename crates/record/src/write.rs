@@ -8,10 +8,10 @@ use crate::{Column, Value, WriteError, FORMAT, VERSION};
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Writes one log. Rows reach the file when 256 KiB are full, at [`Writer::flush`] and on drop
+/// Writes one log. Rows reach the file when 256 KiB are full, at [`LogWriter::flush`] and on drop
 /// (a drop cannot report an error: flush first).
 #[derive(Debug)]
-pub struct Writer {
+pub struct LogWriter {
     path: PathBuf,
     file: BufWriter<File>,
     columns: Vec<Column>,
@@ -19,14 +19,18 @@ pub struct Writer {
     rows: u64,
 }
 
-impl Writer {
+impl LogWriter {
     /// Creates (or empties) the file and writes the header; `meta` is any JSON value.
-    pub fn create(path: &Path, columns: &[Column], meta: &serde_json::Value) -> Result<Writer, WriteError> {
+    pub fn create(
+        path: &Path,
+        columns: &[Column],
+        meta: &serde_json::Value,
+    ) -> Result<LogWriter, WriteError> {
         let create_error = |source| WriteError::Create { path: path.to_path_buf(), source };
         let mut file = BufWriter::with_capacity(BUFFER_BYTES, File::create(path).map_err(create_error)?);
         write_header(&mut file, columns, meta).map_err(create_error)?;
         let columns = columns.to_vec();
-        Ok(Writer { path: path.to_path_buf(), file, columns, packed: Vec::new(), rows: 0 })
+        Ok(LogWriter { path: path.to_path_buf(), file, columns, packed: Vec::new(), rows: 0 })
     }
 
     /// Appends one row; nothing is written if its shape is not that of the columns.

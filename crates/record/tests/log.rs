@@ -1,14 +1,14 @@
 //! Writing and reading back; the bytes themselves; each error once.
 
-use sojourn_record::{read, Column, Kind, ReadError, Value, WriteError, Writer};
+use sojourn_record::{read, Column, ColumnType, LogWriter, ReadError, Value, WriteError};
 
 const COLUMNS: [Column; 6] = [
-    Column { name: "a", kind: Kind::F64 },
-    Column { name: "b", kind: Kind::I64 },
-    Column { name: "c", kind: Kind::U64 },
-    Column { name: "d", kind: Kind::U32 },
-    Column { name: "e", kind: Kind::U16 },
-    Column { name: "f", kind: Kind::U8 },
+    Column { name: "a", kind: ColumnType::F64 },
+    Column { name: "b", kind: ColumnType::I64 },
+    Column { name: "c", kind: ColumnType::U64 },
+    Column { name: "d", kind: ColumnType::U32 },
+    Column { name: "e", kind: ColumnType::U16 },
+    Column { name: "f", kind: ColumnType::U8 },
 ];
 const ROW: [Value; 6] = [
     Value::F64(1.5),
@@ -26,7 +26,7 @@ fn path(name: &str) -> std::path::PathBuf {
 #[test]
 fn reads_back_what_was_written() {
     let path = path("back");
-    let mut writer = Writer::create(&path, &COLUMNS, &serde_json::json!({"classes": ["x"]})).unwrap();
+    let mut writer = LogWriter::create(&path, &COLUMNS, &serde_json::json!({"classes": ["x"]})).unwrap();
     writer.row(&ROW).unwrap();
     writer.row(&ROW).unwrap();
     writer.flush().unwrap();
@@ -42,7 +42,7 @@ fn reads_back_what_was_written() {
 #[test]
 fn row_bytes_are_packed_little_endian() {
     let path = path("bytes");
-    let mut writer = Writer::create(&path, &COLUMNS, &serde_json::Value::Null).unwrap();
+    let mut writer = LogWriter::create(&path, &COLUMNS, &serde_json::Value::Null).unwrap();
     writer.row(&ROW).unwrap();
     drop(writer);
     let bytes = std::fs::read(&path).unwrap();
@@ -57,7 +57,7 @@ fn row_bytes_are_packed_little_endian() {
 #[test]
 fn a_cut_off_last_row_is_left_out() {
     let path = path("cut");
-    let mut writer = Writer::create(&path, &COLUMNS, &serde_json::Value::Null).unwrap();
+    let mut writer = LogWriter::create(&path, &COLUMNS, &serde_json::Value::Null).unwrap();
     writer.row(&ROW).unwrap();
     writer.row(&ROW).unwrap();
     drop(writer);
@@ -71,13 +71,13 @@ fn a_cut_off_last_row_is_left_out() {
 #[test]
 fn errors_name_the_path_and_the_remedy() {
     let missing = std::path::Path::new("/nonexistent/x.rec");
-    let error = Writer::create(missing, &COLUMNS, &serde_json::Value::Null).unwrap_err();
+    let error = LogWriter::create(missing, &COLUMNS, &serde_json::Value::Null).unwrap_err();
     assert!(matches!(error, WriteError::Create { .. }));
     assert!(error.to_string().contains("/nonexistent/x.rec") && error.to_string().contains("--out"));
     assert!(matches!(read(missing), Err(ReadError::Open { .. })));
 
     let path = path("errors");
-    let mut writer = Writer::create(&path, &COLUMNS, &serde_json::Value::Null).unwrap();
+    let mut writer = LogWriter::create(&path, &COLUMNS, &serde_json::Value::Null).unwrap();
     assert!(matches!(writer.row(&ROW[1..]), Err(WriteError::Shape { .. })));
     assert!(matches!(writer.row(&[Value::U8(0); 6]), Err(WriteError::Shape { .. })));
     std::fs::write(&path, "").unwrap();
@@ -94,7 +94,7 @@ fn a_full_disk_says_free_space() {
     // /dev/full answers every write with ENOSPC.
     let full = std::path::Path::new("/dev/full");
     if full.exists() {
-        let error = Writer::create(full, &COLUMNS, &serde_json::Value::Null).unwrap_err();
+        let error = LogWriter::create(full, &COLUMNS, &serde_json::Value::Null).unwrap_err();
         assert!(error.to_string().contains("free space or choose another --out"), "{error}");
     }
 }

@@ -8,7 +8,7 @@ const LEAST_READ: usize = 4096;
 
 /// What one reading brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fill {
+pub enum ReadOutcome {
     /// The other side will send nothing more.
     Closed,
     /// Nothing is there now.
@@ -19,13 +19,13 @@ pub enum Fill {
 
 /// The start of `bytes` up to `end` has arrived, up to `start` it has been used.
 #[derive(Debug, Default)]
-pub struct Inbox {
+pub struct ReadBuffer {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-impl Inbox {
+impl ReadBuffer {
     /// What arrived and was not used yet.
     #[inline]
     #[must_use]
@@ -70,19 +70,19 @@ impl Inbox {
     /// Reads once, at most so many bytes.
     ///
     /// # Errors
-    /// As `read`, but for what `Fill` says.
-    pub fn fill(&mut self, source: &mut impl Read, most: usize) -> io::Result<Fill> {
+    /// As `read`, but for what `ReadOutcome` says.
+    pub fn fill(&mut self, source: &mut impl Read, most: usize) -> io::Result<ReadOutcome> {
         self.make_room(0);
         let space = most.min(self.bytes.len() - self.end);
         loop {
             return match source.read(&mut self.bytes[self.end..self.end + space]) {
-                Ok(0) => Ok(Fill::Closed),
+                Ok(0) => Ok(ReadOutcome::Closed),
                 Ok(count) => {
                     self.end += count;
-                    Ok(Fill::Some { count, more: count == space })
+                    Ok(ReadOutcome::Some { count, more: count == space })
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(Fill::Empty),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(ReadOutcome::Empty),
                 Err(e) => Err(e),
             };
         }
@@ -109,14 +109,14 @@ pub fn write_some(target: &mut impl io::Write, bytes: &[u8]) -> io::Result<usize
 
 /// Bytes to be written, from `at` on; those before it have been.
 #[derive(Debug, Default)]
-pub struct Outbox {
+pub struct WriteBuffer {
     bytes: Vec<u8>,
     at: usize,
     /// Bytes written since the connection began.
     written: u64,
 }
 
-impl Outbox {
+impl WriteBuffer {
     /// Bytes that are to be written.
     #[inline]
     #[must_use]
@@ -147,7 +147,7 @@ impl Outbox {
         self.written
     }
 
-    /// What [`Outbox::written`] is when all that is in it now has been.
+    /// What [`WriteBuffer::written`] is when all that is in it now has been.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.written + self.len() as u64
@@ -194,9 +194,9 @@ mod tests {
     use super::*;
 
     /// Takes so many bytes, then no more.
-    struct Narrow(usize);
+    struct LimitedWriter(usize);
 
-    impl io::Write for Narrow {
+    impl io::Write for LimitedWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let count = self.0.min(bytes.len());
             self.0 -= count;
@@ -213,11 +213,11 @@ mod tests {
 
     #[test]
     fn an_outbox_that_is_never_empty_stays_small() {
-        let (mut out, piece) = (Outbox::default(), [7; 10_000]);
+        let (mut out, piece) = (WriteBuffer::default(), [7; 10_000]);
         out.tail().extend_from_slice(&[7; 500_000]);
         for round in 1..=10_000 {
             out.tail().extend_from_slice(&piece);
-            assert!(!out.flush(&mut Narrow(piece.len())).expect("it writes"));
+            assert!(!out.flush(&mut LimitedWriter(piece.len())).expect("it writes"));
             assert_eq!((out.len(), out.written()), (500_000, round * 10_000));
         }
         assert!(out.size() < 4 << 20, "{}", out.size());

@@ -7,14 +7,14 @@ use sojourn_record::WriteError;
 
 /// Why a service did not start or had to end; each has more of its own.
 #[derive(Debug)]
-pub enum Error {
+pub enum ServingError {
     Value { name: &'static str, value: f64, least: f64, most: f64 },
     Address { address: String, source: io::Error },
     System { what: &'static str, source: io::Error },
     Record(WriteError),
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for ServingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value { name, value, least, most } => {
@@ -32,26 +32,26 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for ServingError {}
 
-impl From<WriteError> for Error {
+impl From<WriteError> for ServingError {
     fn from(source: WriteError) -> Self {
         Self::Record(source)
     }
 }
 
 /// A call of the system that failed: which.
-pub fn system(what: &'static str) -> impl Fn(io::Error) -> Error {
-    move |source| Error::System { what, source }
+pub fn system(what: &'static str) -> impl Fn(io::Error) -> ServingError {
+    move |source| ServingError::System { what, source }
 }
 
 /// # Errors
-/// `Error::Value` for a value that is not from `least` to `most`.
-pub fn within(name: &'static str, value: f64, least: f64, most: f64) -> Result<(), Error> {
+/// `ServingError::Value` for a value that is not from `least` to `most`.
+pub fn within(name: &'static str, value: f64, least: f64, most: f64) -> Result<(), ServingError> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(Error::Value { name, value, least, most })
+    Err(ServingError::Value { name, value, least, most })
 }
 
 #[cfg(test)]

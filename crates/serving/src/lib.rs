@@ -1,43 +1,43 @@
 //! What our services have in common, whatever they serve.
 //!
-//! - `error`    [`Error`]: what any of them can meet; [`within`] a range, a limit of the [`system`]
-//! - `open`     [`listen`], [`spawn`]: an address, a thread
-//! - `halt`     [`Halt`]: no further request, and the time that is left for answers
-//! - `memory`   [`Memory`]: one limit over all clients; [`Charge`]: what one of them has of it
-//! - `slab`     [`Slab`]: connections by number and generation
-//! - `buffer`   [`Inbox`], [`Outbox`]: bytes of a connection; `intake` [`Intake`]: the half that is read
-//! - `queue`    [`BoundedQueue`]: between threads
-//! - `turns`    [`Budget`], [`ReadyList`]: fairness between connections
-//! - [`times`]  histograms of times, and their summary
-//! - [`cpu`]    CPU time of threads
-//! - `text`     [`Text`]: OpenMetrics; `endpoint` [`answer`]: it and the service's health over HTTP
-//! - `log`      [`log()`]: events for operators, on standard error
+//! - `error` [`ServingError`]: what any of them can meet; [`within`] a range, a limit of the [`system`]
+//! - `listen_and_spawn` [`listen`], [`spawn`]: an address, a thread
+//! - `graceful_shutdown` [`GracefulShutdown`]: no further request, and the time that is left for answers
+//! - `memory_limit` [`MemoryLimit`]: one limit over all clients; [`MemoryCharge`]: what one of them has of it
+//! - `slab` [`Slab`]: connections by number and generation
+//! - `buffer` [`ReadBuffer`], [`WriteBuffer`]: bytes of a connection; `read_half` [`ReadHalf`]: the half that is read
+//! - `queue` [`BoundedQueue`]: between threads
+//! - `fair_turns` [`TurnBudget`], [`ReadyList`]: fairness between connections
+//! - [`time_histogram`]  histograms of times, and their summary
+//! - [`thread_cpu_time`]    CPU time of threads
+//! - `openmetrics` [`OpenMetricsText`]: OpenMetrics; `metrics_endpoint` [`answer`]: it and the service's health over HTTP
+//! - `log` [`log()`]: events for operators, on standard error
 #![forbid(unsafe_code)]
 
 mod buffer;
-pub mod cpu;
-mod endpoint;
 mod error;
-mod halt;
-mod intake;
+mod fair_turns;
+mod graceful_shutdown;
+mod listen_and_spawn;
 mod log;
-mod memory;
-mod open;
+mod memory_limit;
+mod metrics_endpoint;
+mod openmetrics;
 mod queue;
+mod read_half;
 mod slab;
-mod text;
-pub mod times;
-mod turns;
+pub mod thread_cpu_time;
+pub mod time_histogram;
 
-pub use buffer::{write_some, Fill, Inbox, Outbox};
-pub use endpoint::{answer, Told};
-pub use error::{system, within, Error};
-pub use halt::{Halt, TICK};
-pub use intake::{Intake, Reading};
-pub use log::{log, Level};
-pub use memory::{Charge, Memory};
-pub use open::{listen, spawn};
+pub use buffer::{write_some, ReadBuffer, ReadOutcome, WriteBuffer};
+pub use error::{system, within, ServingError};
+pub use fair_turns::{ReadyList, TurnBudget};
+pub use graceful_shutdown::{GracefulShutdown, TICK};
+pub use listen_and_spawn::{listen, spawn};
+pub use log::{log, LogLevel};
+pub use memory_limit::{MemoryCharge, MemoryLimit};
+pub use metrics_endpoint::{answer, EndpointContent};
+pub use openmetrics::OpenMetricsText;
 pub use queue::BoundedQueue;
+pub use read_half::{ReadHalf, ReadProgress};
 pub use slab::Slab;
-pub use text::Text;
-pub use turns::{Budget, ReadyList};

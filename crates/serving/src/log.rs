@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How much an event matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum LogLevel {
     /// Nothing to do.
     Info,
     /// Clients may be refused until something comes back by itself.
@@ -15,7 +15,7 @@ pub enum Level {
     Error,
 }
 
-impl Level {
+impl LogLevel {
     fn word(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -26,7 +26,7 @@ impl Level {
 }
 
 /// Writes an event, its name in `snake_case`. A standard error that is closed is no reason to end.
-pub fn log(level: Level, event: &str, fields: &[(&str, &dyn Display)]) {
+pub fn log(level: LogLevel, event: &str, fields: &[(&str, &dyn Display)]) {
     // An operator's other logs have the wall clock's time.
     #[allow(clippy::disallowed_methods)]
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -35,7 +35,7 @@ pub fn log(level: Level, event: &str, fields: &[(&str, &dyn Display)]) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-fn line(unix_ms: u64, level: Level, event: &str, fields: &[(&str, &dyn Display)]) -> String {
+fn line(unix_ms: u64, level: LogLevel, event: &str, fields: &[(&str, &dyn Display)]) -> String {
     let mut out = format!("{} {} {event}", timestamp(unix_ms), level.word());
     for (key, value) in fields {
         // Writing to a string cannot fail.
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn an_event_is_one_line_whatever_its_values_hold() {
-        let text = line(0, Level::Warn, "server_down", &[("server", &"a:1"), ("reason", &"no\n\"such\"")]);
+        let text = line(0, LogLevel::Warn, "server_down", &[("server", &"a:1"), ("reason", &"no\n\"such\"")]);
         let whole = "1970-01-01T00:00:00.000Z warn server_down server=\"a:1\" reason=\"no\\n\\\"such\\\"\"\n";
         assert_eq!(text, whole);
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug)]
-struct State<T> {
+struct QueueState<T> {
     items: VecDeque<T>,
     closed: bool,
     asleep: usize,
@@ -13,7 +13,7 @@ struct State<T> {
 /// Items that wait to be taken; of more than it may hold none is added.
 #[derive(Debug)]
 pub struct BoundedQueue<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
     some: Condvar,
     most: usize,
 }
@@ -22,11 +22,11 @@ impl<T> BoundedQueue<T> {
     /// For at most `most` items.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        let state = State { items: VecDeque::new(), closed: false, asleep: 0 };
+        let state = QueueState { items: VecDeque::new(), closed: false, asleep: 0 };
         Self { state: Mutex::new(state), some: Condvar::new(), most }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

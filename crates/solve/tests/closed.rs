@@ -1,7 +1,7 @@
 //! Kernels against each other and against closed forms.
 
 use proptest::prelude::*;
-use sojourn_solve::closed::{convolution, diagonal, multi, single, tilt};
+use sojourn_solve::closed::{convolution, mva_by_diagonals, mva_multiclass, mva_single_class, open_rates};
 
 fn close(a: f64, b: f64, relative: f64) -> bool {
     (a - b).abs() <= relative * b.abs().max(1e-12)
@@ -12,8 +12,8 @@ fn close(a: f64, b: f64, relative: f64) -> bool {
 fn balanced_network() {
     let demands = [0.3; 5];
     let (mut x, mut q, mut line) = ([0.0], [0.0; 5], [0.0; 5]);
-    single::run(
-        &[single::Point { demands_s: &demands, think_s: 0.0, population: 7 }],
+    mva_single_class::run(
+        &[mva_single_class::SingleClassNetwork { demands_s: &demands, think_s: 0.0, population: 7 }],
         &mut x,
         &mut q,
         &mut line,
@@ -27,9 +27,10 @@ fn balanced_network() {
 #[test]
 fn one_recursion_answers_ascending_populations() {
     let demands = [0.2, 0.5];
-    let point = |population| single::Point { demands_s: &demands, think_s: 1.0, population };
+    let point =
+        |population| mva_single_class::SingleClassNetwork { demands_s: &demands, think_s: 1.0, population };
     let (mut x, mut q, mut line) = ([0.0; 4], [0.0; 8], [0.0; 8]);
-    single::run(&[point(0), point(3), point(3), point(1)], &mut x, &mut q, &mut line);
+    mva_single_class::run(&[point(0), point(3), point(3), point(1)], &mut x, &mut q, &mut line);
     assert_eq!(x[0], 0.0);
     assert_eq!(x[1], x[2]);
     assert_eq!(line[2..4], line[4..6]);
@@ -41,7 +42,7 @@ fn one_recursion_answers_ascending_populations() {
 #[test]
 fn several_servers_and_nothing_else() {
     let (demands, speeds) = (vec![vec![0.5], vec![1e-6]], vec![vec![1.0, 2.0, 3.0], vec![1.0]]);
-    let model = tilt::Model { demands_s: &demands, speeds: &speeds, think_s: &[0.0] };
+    let model = open_rates::ClosedModel { demands_s: &demands, speeds: &speeds, think_s: &[0.0] };
     let found = convolution::run(&model, &[vec![4000]], 0);
     let answer = found[0].as_ref().expect("within range");
     assert!(close(answer.throughput[0], 6.0, 1e-12));
@@ -57,11 +58,11 @@ proptest! {
         point in prop::collection::vec(1usize..7, 3),
     ) {
         let by_class: Vec<Vec<f64>> = (0..3).map(|r| demands.iter().map(|row| row[r]).collect()).collect();
-        let model = multi::Demands::new(&by_class, &think);
-        let kept = &multi::run(&model, std::slice::from_ref(&point))[0];
-        let wide = diagonal::run(&model, &point);
+        let model = mva_multiclass::ClassDemands::new(&by_class, &think);
+        let kept = &mva_multiclass::run(&model, std::slice::from_ref(&point))[0];
+        let wide = mva_by_diagonals::run(&model, &point);
         let speeds = vec![vec![1.0]; demands.len()];
-        let sums = convolution::run(&tilt::Model { demands_s: &demands, speeds: &speeds, think_s: &think },
+        let sums = convolution::run(&open_rates::ClosedModel { demands_s: &demands, speeds: &speeds, think_s: &think },
             std::slice::from_ref(&point), 0);
         let sums = sums[0].as_ref().expect("within range");
         for r in 0..3 {

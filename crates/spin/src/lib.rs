@@ -1,13 +1,15 @@
 //! What a worker process of the lab asks of the kernel.
 //!
-//! - `place`    pin a thread, set it back behind who wakes it, enter a network namespace, die with the parent
-//! - `spinner`  one busy loop a core at `SCHED_IDLE`: an idle core stops its tick, and the interrupt that wakes it
+//! - `thread_placement`    pin a thread, set it back behind who wakes it, enter a network namespace, die with the parent
+//! - `idle_priority_loop`  one busy loop a core at `SCHED_IDLE`: an idle core stops its tick, and the interrupt that wakes it
 //!   is then missing from `/proc/stat`; with a spinner the tick never stops
 //!
 //! `unsafe` is needed for the raw scheduler and namespace calls; each block states why it is sound.
 
-mod place;
-mod spinner;
+mod idle_priority_loop;
+mod thread_placement;
 
-pub use place::{die_with_parent, enter_network, pin, set_batch_scheduling, share_taken, PlaceError};
-pub use spinner::spin;
+pub use idle_priority_loop::spin;
+pub use thread_placement::{
+    die_with_parent, enter_network, pin, set_batch_scheduling, share_taken, PlacementError,
+};

@@ -1,21 +1,21 @@
 //! An embedded memcached-compatible server, for tests and for machines where memcached cannot be had.
 //!
-//! - `store`      the values: a hash map with an order of use, a memory limit, expiry and unique numbers
-//! - `answer`     what a request does to the store, and what it says
+//! - `lru_store`      the values: a hash map with an order of use, a memory limit, expiry and unique numbers
+//! - `command_handler`     what a request does to the store, and what it says
 //! - `connection` bytes in, requests, bytes out
 //! - `serve`      one thread, one event loop
 //!
 //! It has no slabs, no threads and no logging: its speed says nothing about memcached's.
 #![forbid(unsafe_code)]
 
-mod answer;
+mod command_handler;
 mod connection;
+mod lru_store;
 mod serve;
-mod store;
 
 use serde::{Deserialize, Serialize};
 
-pub use serve::{serve, Ready, ServeError};
+pub use serve::{serve, ReadyMessage, ServeError};
 
 /// Where it listens and how much it keeps.
 #[derive(Debug, Clone, Serialize, Deserialize)]

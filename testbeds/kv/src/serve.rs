@@ -11,17 +11,17 @@ use mio::{Events, Interest, Poll, Token};
 use serde::Serialize;
 use sojourn_serving::{ReadyList, Slab};
 
-use crate::answer::CommandHandler;
-use crate::connection::{Connection, Next};
+use crate::command_handler::CommandHandler;
+use crate::connection::{Connection, ConnectionProgress};
 use crate::{Config, Summary};
 
 const LISTENER: Token = Token(usize::MAX);
 /// How soon a stop is seen.
 const STOP_S: f64 = 0.05;
 
-/// It accepts connections here.
+/// What is told once it accepts connections.
 #[derive(Debug, Clone, Serialize)]
-pub struct Ready {
+pub struct ReadyMessage {
     pub address: String,
     pub pid: u32,
 }
@@ -61,7 +61,7 @@ impl From<io::Error> for ServeError {
 pub fn serve(
     config: &Config,
     stop: &AtomicBool,
-    ready: &mut dyn FnMut(&Ready),
+    ready: &mut dyn FnMut(&ReadyMessage),
 ) -> Result<Summary, ServeError> {
     let wanted: SocketAddr = config.listen.parse().map_err(|_| ServeError::Address(config.listen.clone()))?;
     let mut listener = TcpListener::bind(wanted).map_err(|cause| ServeError::Listen(wanted, cause))?;
@@ -69,7 +69,7 @@ pub fn serve(
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
     let (mut clients, mut ready_clients) = (Slab::default(), ReadyList::default());
     let mut handler = CommandHandler::new(config);
-    ready(&Ready { address: listener.local_addr()?.to_string(), pid: std::process::id() });
+    ready(&ReadyMessage { address: listener.local_addr()?.to_string(), pid: std::process::id() });
     while !stop.load(Ordering::Relaxed) {
         let patience = if ready_clients.is_empty() { STOP_S } else { 0.0 };
         match poll.poll(&mut events, Some(Duration::from_secs_f64(patience))) {
@@ -90,12 +90,12 @@ pub fn serve(
         for _ in 0..ready_clients.len() {
             let Some(index) = ready_clients.pop() else { break };
             match clients.get(index).map(|client| client.advance(&mut handler)) {
-                Some(Next::Again) => ready_clients.push(index),
-                Some(Next::End) => {
+                Some(ConnectionProgress::Again) => ready_clients.push(index),
+                Some(ConnectionProgress::End) => {
                     clients.remove(index);
                     handler.open -= 1;
                 }
-                Some(Next::Wait) | None => {}
+                Some(ConnectionProgress::Wait) | None => {}
             }
         }
     }

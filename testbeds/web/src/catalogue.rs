@@ -5,12 +5,12 @@ use sojourn_dist::Stream;
 /// Everything on sale and what people say about it.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
-    pub items: Vec<Item>,
+    pub items: Vec<CatalogueItem>,
     pub reviews: Vec<Review>,
 }
 
 #[derive(Debug, PartialEq)]
-pub(crate) struct Item {
+pub(crate) struct CatalogueItem {
     pub name: String,
     /// The name in lower case, for the search.
     pub key: String,
@@ -75,9 +75,9 @@ impl Catalogue {
     }
 }
 
-fn item(number: usize, stream: &mut Stream) -> Item {
+fn item(number: usize, stream: &mut Stream) -> CatalogueItem {
     let name = format!("{} {} {number}", pick(&FIRST, stream), pick(&SECOND, stream));
-    Item {
+    CatalogueItem {
         key: name.to_lowercase(),
         name,
         description: sentence(12 + stream.below(12), stream),

@@ -11,7 +11,7 @@ use crate::ServeError;
 /// What to serve, where, with which threads.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct WebConfig {
     /// One address a NIC, `ip:port`; port 0 takes a free one.
     pub listen: Vec<String>,
     /// The cores that serve.
@@ -76,7 +76,7 @@ fn default_items() -> usize {
 
 const LONGEST_DEMAND_S: f64 = 1.0;
 
-impl Config {
+impl WebConfig {
     pub(crate) fn check(&self) -> Result<(), ServeError> {
         let nics = self.listen.len();
         within("listen", nics, 1, 64, "give 1 to 64 addresses, one a NIC")?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::net::TcpStream;
 
-use crate::http::{self, Parsed};
+use crate::http::{self, ParseStatus};
 use crate::sys;
 
 /// One accepted connection.
@@ -29,7 +29,7 @@ pub(crate) struct Connection {
 
 /// What a connection needs next.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Next {
+pub(crate) enum ConnectionProgress {
     /// A request or a refusal stands at the start of the input.
     Request,
     /// Nothing until the next event.
@@ -56,22 +56,22 @@ impl Connection {
     }
 
     /// Sends what is left over, then receives until a request is whole.
-    pub(crate) fn next(&mut self, scratch: &mut [u8]) -> Next {
+    pub(crate) fn next(&mut self, scratch: &mut [u8]) -> ConnectionProgress {
         match self.send() {
-            Err(_) => return Next::Close,
-            Ok(false) => return Next::Wait,
-            Ok(true) if self.closing => return Next::Close,
+            Err(_) => return ConnectionProgress::Close,
+            Ok(false) => return ConnectionProgress::Wait,
+            Ok(true) if self.closing => return ConnectionProgress::Close,
             Ok(true) => {}
         }
         loop {
-            if !self.input.is_empty() && http::parse(&self.input) != Parsed::Partial {
-                return Next::Request;
+            if !self.input.is_empty() && http::parse(&self.input) != ParseStatus::Partial {
+                return ConnectionProgress::Request;
             }
             if !self.readable {
-                return Next::Wait;
+                return ConnectionProgress::Wait;
             }
             match sys::receive(&self.stream, scratch) {
-                Ok((0, _)) => return Next::Close,
+                Ok((0, _)) => return ConnectionProgress::Close,
                 Ok((length, stamp)) => {
                     self.input.extend_from_slice(&scratch[..length]);
                     self.stamp_ns = stamp;
@@ -80,7 +80,7 @@ impl Connection {
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => self.readable = false,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Next::Close,
+                Err(_) => return ConnectionProgress::Close,
             }
         }
     }

@@ -28,12 +28,12 @@ const FOOT: &str = "</main><footer>sojourn shop</footer></body></html>\n";
 
 /// A page under construction; its memory is used again for the next.
 #[derive(Debug, Default)]
-pub(crate) struct Sheet {
+pub(crate) struct HtmlBuilder {
     pub text: String,
     size_bytes: usize,
 }
 
-impl Sheet {
+impl HtmlBuilder {
     /// Begins a page of `size_bytes`.
     pub(crate) fn begin(&mut self, size_bytes: usize, title: &str) {
         self.text.clear();
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_sheet_has_exactly_its_size() {
-        let mut sheet = Sheet::default();
+        let mut sheet = HtmlBuilder::default();
         for size in [1024, 1025, 5000] {
             sheet.begin(size, "A title");
             while sheet.add(|out| out.push_str("<p>a row of text</p>")) {}

@@ -19,7 +19,7 @@ pub(crate) struct Request<'a> {
 
 /// What the bytes received so far are.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Parsed<'a> {
+pub(crate) enum ParseStatus<'a> {
     Partial,
     Complete {
         request: Request<'a>,
@@ -30,31 +30,31 @@ pub(crate) enum Parsed<'a> {
 }
 
 /// Parses the head at the start of `bytes`.
-pub(crate) fn parse(bytes: &[u8]) -> Parsed<'_> {
+pub(crate) fn parse(bytes: &[u8]) -> ParseStatus<'_> {
     let line = bytes.iter().take(LINE_BYTES + 1).position(|b| *b == b'\n');
     if line.is_none() && bytes.len() > LINE_BYTES {
-        return Parsed::Refused(414);
+        return ParseStatus::Refused(414);
     }
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut head = httparse::Request::new(&mut headers);
     match head.parse(bytes) {
-        Ok(httparse::Status::Partial) if bytes.len() > HEAD_BYTES => Parsed::Refused(431),
-        Ok(httparse::Status::Partial) => Parsed::Partial,
-        Ok(httparse::Status::Complete(length)) if length > HEAD_BYTES => Parsed::Refused(431),
+        Ok(httparse::Status::Partial) if bytes.len() > HEAD_BYTES => ParseStatus::Refused(431),
+        Ok(httparse::Status::Partial) => ParseStatus::Partial,
+        Ok(httparse::Status::Complete(length)) if length > HEAD_BYTES => ParseStatus::Refused(431),
         Ok(httparse::Status::Complete(length)) => complete(&head, length),
-        Err(httparse::Error::TooManyHeaders) => Parsed::Refused(431),
-        Err(_) => Parsed::Refused(400),
+        Err(httparse::Error::TooManyHeaders) => ParseStatus::Refused(431),
+        Err(_) => ParseStatus::Refused(400),
     }
 }
 
-fn complete<'a>(head: &httparse::Request<'_, 'a>, length: usize) -> Parsed<'a> {
+fn complete<'a>(head: &httparse::Request<'_, 'a>, length: usize) -> ParseStatus<'a> {
     let (Some(method), Some(target), Some(minor)) = (head.method, head.path, head.version) else {
-        return Parsed::Refused(400);
+        return ParseStatus::Refused(400);
     };
     let head_only = match method {
         "GET" => false,
         "HEAD" => true,
-        _ => return Parsed::Refused(405),
+        _ => return ParseStatus::Refused(405),
     };
     let header = |name: &str| {
         let found = head.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
@@ -63,13 +63,13 @@ fn complete<'a>(head: &httparse::Request<'_, 'a>, length: usize) -> Parsed<'a> {
     // A body would have to be told apart from the next request; no page takes one.
     let body = header("content-length").is_some_and(|n| n != "0") || header("transfer-encoding").is_some();
     if body || !target.starts_with('/') {
-        return Parsed::Refused(400);
+        return ParseStatus::Refused(400);
     }
     let connection = header("connection").unwrap_or("");
     let says = |token: &str| connection.split(',').any(|part| part.trim().eq_ignore_ascii_case(token));
     let close = if minor == 0 { !says("keep-alive") } else { says("close") };
     let request = Request { target, head_only, close, cookie: header("cookie").unwrap_or("") };
-    Parsed::Complete { request, length }
+    ParseStatus::Complete { request, length }
 }
 
 /// A response's head and body.
@@ -121,7 +121,7 @@ mod tests {
 
     fn request(text: &str) -> Request<'_> {
         match parse(text.as_bytes()) {
-            Parsed::Complete { request, .. } => request,
+            ParseStatus::Complete { request, .. } => request,
             other => panic!("{other:?}"),
         }
     }
@@ -130,10 +130,10 @@ mod tests {
     fn every_prefix_of_a_request_is_partial() {
         let text = "GET /item/7 HTTP/1.1\r\nHost: x\r\nCookie: cart=1\r\n\r\n";
         for cut in 0..text.len() {
-            assert_eq!(parse(&text.as_bytes()[..cut]), Parsed::Partial, "{cut}");
+            assert_eq!(parse(&text.as_bytes()[..cut]), ParseStatus::Partial, "{cut}");
         }
         let two = text.repeat(2);
-        let Parsed::Complete { request, length } = parse(two.as_bytes()) else { panic!() };
+        let ParseStatus::Complete { request, length } = parse(two.as_bytes()) else { panic!() };
         assert_eq!((request.target, request.cookie, length), ("/item/7", "cart=1", text.len()));
     }
 
@@ -148,15 +148,15 @@ mod tests {
 
     #[test]
     fn what_is_not_served_has_a_status() {
-        assert_eq!(parse(b"POST / HTTP/1.1\r\n\r\n"), Parsed::Refused(405));
-        assert_eq!(parse(b"\x16\x03\x01\x02\x00"), Parsed::Refused(400));
-        assert_eq!(parse(b"GET / HTTP/1.1\r\nContent-Length: 3\r\n\r\n"), Parsed::Refused(400));
-        assert_eq!(parse(b"GET x HTTP/1.1\r\n\r\n"), Parsed::Refused(400));
+        assert_eq!(parse(b"POST / HTTP/1.1\r\n\r\n"), ParseStatus::Refused(405));
+        assert_eq!(parse(b"\x16\x03\x01\x02\x00"), ParseStatus::Refused(400));
+        assert_eq!(parse(b"GET / HTTP/1.1\r\nContent-Length: 3\r\n\r\n"), ParseStatus::Refused(400));
+        assert_eq!(parse(b"GET x HTTP/1.1\r\n\r\n"), ParseStatus::Refused(400));
         let long = format!("GET /{}", "a".repeat(LINE_BYTES));
-        assert_eq!(parse(long.as_bytes()), Parsed::Refused(414));
+        assert_eq!(parse(long.as_bytes()), ParseStatus::Refused(414));
         let big = format!("GET / HTTP/1.1\r\nA: {}", "a".repeat(HEAD_BYTES));
-        assert_eq!(parse(big.as_bytes()), Parsed::Refused(431));
+        assert_eq!(parse(big.as_bytes()), ParseStatus::Refused(431));
         let many = format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(HEADERS + 1));
-        assert_eq!(parse(many.as_bytes()), Parsed::Refused(431));
+        assert_eq!(parse(many.as_bytes()), ParseStatus::Refused(431));
     }
 }

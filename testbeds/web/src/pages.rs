@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::catalogue::{Catalogue, Item, CATEGORIES};
-use crate::html::{escape, escaped, Sheet};
+use crate::catalogue::{Catalogue, CatalogueItem, CATEGORIES};
+use crate::html::{escape, escaped, HtmlBuilder};
 use crate::route::Page;
 
 /// Longest part of a search that is shown and looked for.
@@ -17,7 +17,7 @@ pub(crate) fn render(
     cookie: &str,
     catalogue: &Catalogue,
     size_bytes: usize,
-    sheet: &mut Sheet,
+    sheet: &mut HtmlBuilder,
 ) -> Result<Option<String>, u16> {
     let mut shop = Shop { catalogue, sheet, size_bytes };
     match page {
@@ -36,7 +36,7 @@ pub(crate) fn render(
 
 struct Shop<'a> {
     catalogue: &'a Catalogue,
-    sheet: &'a mut Sheet,
+    sheet: &'a mut HtmlBuilder,
     size_bytes: usize,
 }
 
@@ -47,7 +47,7 @@ impl Shop<'_> {
     }
 
     /// Rows of the items that are wanted, then the rest of the page.
-    fn list(&mut self, wanted: impl Fn(&Item) -> bool) {
+    fn list(&mut self, wanted: impl Fn(&CatalogueItem) -> bool) {
         let items = &self.catalogue.items;
         let mut found = items.iter().enumerate().filter(|(_, item)| wanted(item));
         let room = found.all(|(number, item)| self.sheet.add(|out| row(number, item, out)));
@@ -123,7 +123,7 @@ impl Shop<'_> {
     }
 }
 
-fn row(number: usize, item: &Item, out: &mut String) {
+fn row(number: usize, item: &CatalogueItem, out: &mut String) {
     let _ = write!(out, "<article><a href=\"/item/{number}\">");
     escape(&item.name, out);
     let _ = write!(out, "</a> <b>{}.{:02}</b> ", item.price_cents / 100, item.price_cents % 100);
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     fn page(page: &Page, cookie: &str, size_bytes: usize) -> (String, Option<String>) {
-        let mut sheet = Sheet::default();
+        let mut sheet = HtmlBuilder::default();
         let cart = render(page, cookie, &Catalogue::new(1, 500), size_bytes, &mut sheet).unwrap();
         (sheet.text, cart)
     }
@@ -201,7 +201,7 @@ mod tests {
     fn what_is_not_on_sale_is_not_found() {
         let shop = Catalogue::new(1, 10);
         for wanted in [Page::Item(10), Page::Category(8), Page::Cart(Some(10))] {
-            assert_eq!(render(&wanted, "", &shop, 4096, &mut Sheet::default()), Err(404));
+            assert_eq!(render(&wanted, "", &shop, 4096, &mut HtmlBuilder::default()), Err(404));
         }
     }
 }

@@ -9,27 +9,27 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use serde::Serialize;
 
-use crate::account::Account;
+use crate::acceptor::Acceptor;
 use crate::catalogue::Catalogue;
-use crate::desk::Desk;
-use crate::sys::{self, Epoll, Watch};
-use crate::work::{calibrate, Calibration};
-use crate::worker::{Post, Shared, Worker, WAKE};
-use crate::{Config, ServeError, Summary};
+use crate::cpu_work::{calibrate, CoreSpeedCalibration};
+use crate::sys::{self, Epoll, TriggerMode};
+use crate::thread_statistics::ThreadStatistics;
+use crate::worker::{Mailbox, SharedState, Worker, WAKE};
+use crate::{ServeError, Summary, WebConfig};
 
-/// The shop is open.
+/// What is told once the shop is open.
 #[derive(Clone, Debug, Serialize)]
-pub struct Ready {
+pub struct ReadyMessage {
     /// `ip:port` of each NIC.
     pub addresses: Vec<String>,
     /// The speed of each thread, by number.
-    pub threads: Vec<Calibration>,
+    pub threads: Vec<CoreSpeedCalibration>,
     /// The core of each thread.
     pub cores: Vec<usize>,
     pub pid: u32,
 }
 
-type Finished = Result<(Account, Calibration), ServeError>;
+type Finished = Result<(ThreadStatistics, CoreSpeedCalibration), ServeError>;
 
 /// Serves until `stop` is set; `ready` is called once, when connections are accepted.
 ///
@@ -37,34 +37,34 @@ type Finished = Result<(Account, Calibration), ServeError>;
 /// `ServeError` for a value out of range, an address or core that cannot be had, a limit of the process, or
 /// a record that cannot be written.
 pub fn serve(
-    config: &Config,
+    config: &WebConfig,
     stop: &AtomicBool,
-    ready: &mut dyn FnMut(&Ready),
+    ready: &mut dyn FnMut(&ReadyMessage),
 ) -> Result<Summary, ServeError> {
     config.check()?;
     let listeners = config.listen.iter().map(|address| listen(address)).collect::<Result<Vec<_>, _>>()?;
     check_files(config)?;
     let catalogue = Catalogue::new(config.seed, config.catalogue_items);
     let (open, halt) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let shared = Shared { config, catalogue, open, halt };
+    let shared = SharedState { config, catalogue, open, halt };
     let count = config.cores.len() * config.threads_per_core;
-    let posts = (0..count).map(|_| post()).collect::<Result<Vec<_>, _>>()?;
-    let (wakes, sleepers) = wakes(&posts)?;
+    let mailboxes = (0..count).map(|_| mailbox()).collect::<Result<Vec<_>, _>>()?;
+    let (wakes, sleepers) = wakes(&mailboxes)?;
     std::thread::scope(|scope| {
-        let (speeds, handles) = start(scope, &shared, &posts);
+        let (speeds, handles) = start(scope, &shared, &mailboxes);
         let served = speeds.and_then(|speeds| {
-            let mut desk = Desk::new(&shared, &posts, &listeners, &speeds)?;
-            ready(&desk.ready(&speeds)?);
-            desk.run(stop)?;
-            Ok((desk, speeds))
+            let mut acceptor = Acceptor::new(&shared, &mailboxes, &listeners, &speeds)?;
+            ready(&acceptor.ready(&speeds)?);
+            acceptor.run(stop)?;
+            Ok((acceptor, speeds))
         });
         shared.halt.store(true, Ordering::Relaxed);
         drop(wakes);
         let finished: Vec<Finished> = handles.into_iter().map(join).collect();
         drop(sleepers);
-        let (mut desk, speeds) = served?;
+        let (mut acceptor, speeds) = served?;
         let finished = finished.into_iter().collect::<Result<Vec<_>, _>>()?;
-        desk.close(&speeds, &finished)
+        acceptor.close(&speeds, &finished)
     })
 }
 
@@ -84,7 +84,7 @@ fn listen(address: &str) -> Result<TcpListener, ServeError> {
     })
 }
 
-fn check_files(config: &Config) -> Result<(), ServeError> {
+fn check_files(config: &WebConfig) -> Result<(), ServeError> {
     const OWN: u64 = 128;
     let threads = (config.cores.len() * config.threads_per_core) as u64;
     let needed = config.max_connections as u64 + 4 * threads + OWN;
@@ -95,19 +95,20 @@ fn check_files(config: &Config) -> Result<(), ServeError> {
     Ok(())
 }
 
-fn post() -> Result<Post, ServeError> {
+fn mailbox() -> Result<Mailbox, ServeError> {
     let epoll = Epoll::new().map_err(system("epoll"))?;
-    Ok(Post { epoll, inbox: Mutex::default(), rows: Mutex::default() })
+    Ok(Mailbox { epoll, inbox: Mutex::default(), rows: Mutex::default() })
 }
 
 /// A pair a thread: dropping the first end wakes the thread that watches the second.
-fn wakes(posts: &[Post]) -> Result<(Vec<UnixStream>, Vec<UnixStream>), ServeError> {
-    let pair = |post: &Post| {
+fn wakes(mailboxes: &[Mailbox]) -> Result<(Vec<UnixStream>, Vec<UnixStream>), ServeError> {
+    let pair = |mailbox: &Mailbox| {
         let (wake, sleeper) = UnixStream::pair()?;
-        post.epoll.add(&sleeper, WAKE, Watch::Level)?;
+        mailbox.epoll.add(&sleeper, WAKE, TriggerMode::Level)?;
         Ok((wake, sleeper))
     };
-    let pairs = posts.iter().map(pair).collect::<io::Result<Vec<_>>>().map_err(system("a socket pair"))?;
+    let pairs =
+        mailboxes.iter().map(pair).collect::<io::Result<Vec<_>>>().map_err(system("a socket pair"))?;
     Ok(pairs.into_iter().unzip())
 }
 
@@ -115,23 +116,23 @@ fn wakes(posts: &[Post]) -> Result<(Vec<UnixStream>, Vec<UnixStream>), ServeErro
 #[allow(clippy::type_complexity)]
 fn start<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
-    shared: &'env Shared<'env>,
-    posts: &'env [Post],
-) -> (Result<Vec<Calibration>, ServeError>, Vec<ScopedJoinHandle<'scope, Finished>>) {
+    shared: &'env SharedState<'env>,
+    mailboxes: &'env [Mailbox],
+) -> (Result<Vec<CoreSpeedCalibration>, ServeError>, Vec<ScopedJoinHandle<'scope, Finished>>) {
     let mut handles = Vec::new();
     let (sender, receiver) = mpsc::channel();
-    for (thread, post) in posts.iter().enumerate() {
+    for (thread, mailbox) in mailboxes.iter().enumerate() {
         let sender = sender.clone();
         let name = format!("web-{}-{thread}", core_of(shared.config, thread));
-        let run = move || work(shared, post, thread, &sender);
+        let run = move || work(shared, mailbox, thread, &sender);
         match std::thread::Builder::new().name(name).spawn_scoped(scope, run) {
             Ok(handle) => handles.push(handle),
             Err(source) => return (Err(ServeError::System { what: "a thread", source }), handles),
         }
     }
     drop(sender);
-    let mut speeds = vec![None; posts.len()];
-    for (thread, speed) in receiver.iter().take(posts.len()) {
+    let mut speeds = vec![None; mailboxes.len()];
+    for (thread, speed) in receiver.iter().take(mailboxes.len()) {
         match speed {
             Ok(speed) => speeds[thread] = Some(speed),
             Err(error) => return (Err(error), handles),
@@ -140,25 +141,30 @@ fn start<'scope, 'env>(
     (Ok(speeds.into_iter().flatten().collect()), handles)
 }
 
-pub(crate) fn core_of(config: &Config, thread: usize) -> usize {
+pub(crate) fn core_of(config: &WebConfig, thread: usize) -> usize {
     config.cores[thread / config.threads_per_core]
 }
 
-type Speed = (usize, Result<Calibration, ServeError>);
+type Speed = (usize, Result<CoreSpeedCalibration, ServeError>);
 
 /// A thread's life: to its core, calibration, serving, calibration again.
-fn work(shared: &Shared<'_>, post: &Post, thread: usize, started: &mpsc::Sender<Speed>) -> Finished {
+fn work(
+    shared: &SharedState<'_>,
+    mailbox: &Mailbox,
+    thread: usize,
+    started: &mpsc::Sender<Speed>,
+) -> Finished {
     let core = core_of(shared.config, thread);
     let pinned = if shared.config.pinned { sys::pin(core) } else { Ok(()) };
     let speed = pinned.map(|()| calibrate()).map_err(|source| ServeError::Core { core, source });
     let Ok(calibration) = speed else {
         started.send((thread, speed)).ok();
-        return Ok((Account::default(), Calibration { rounds_per_s: 0.0, spread: 0.0 }));
+        return Ok((ThreadStatistics::default(), CoreSpeedCalibration { rounds_per_s: 0.0, spread: 0.0 }));
     };
     started.send((thread, Ok(calibration))).ok();
     drop(speed);
-    let account = Worker::new(shared, post, thread, calibration).run().map_err(system("epoll"))?;
-    Ok((account, calibrate()))
+    let statistics = Worker::new(shared, mailbox, thread, calibration).run().map_err(system("epoll"))?;
+    Ok((statistics, calibrate()))
 }
 
 fn join(handle: ScopedJoinHandle<'_, Finished>) -> Finished {

@@ -79,8 +79,8 @@ pub(crate) fn send_buffer(stream: &TcpStream, bytes: usize) -> io::Result<()> {
 /// Receives what is there and when the kernel got it (ns of `CLOCK_REALTIME`).
 pub(crate) fn receive(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<(usize, Option<i64>)> {
     #[repr(align(8))]
-    struct Control([u8; 64]);
-    let mut control = Control([0; 64]);
+    struct ControlMessageBuffer([u8; 64]);
+    let mut control = ControlMessageBuffer([0; 64]);
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: a zeroed msghdr is valid; all pointers in it are to live memory of the lengths given; CMSG_*
     // stay inside the control buffer, of which the kernel filled msg_controllen bytes.
@@ -112,7 +112,7 @@ pub(crate) struct Epoll(OwnedFd);
 
 /// An event: whose it is, and whether there is something to receive.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Event {
+pub(crate) struct EpollEvent {
     pub token: u64,
     pub readable: bool,
     pub hung_up: bool,
@@ -120,7 +120,7 @@ pub(crate) struct Event {
 
 /// How a descriptor is watched.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Watch {
+pub(crate) enum TriggerMode {
     /// As long as there is something to read.
     Level,
     /// Once for each change, readable or writable: events come in the order of the changes.
@@ -133,9 +133,9 @@ impl Epoll {
         unsafe { Ok(Epoll(OwnedFd::from_raw_fd(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?))) }
     }
 
-    pub(crate) fn add(&self, fd: &impl AsRawFd, token: u64, watch: Watch) -> io::Result<()> {
+    pub(crate) fn add(&self, fd: &impl AsRawFd, token: u64, watch: TriggerMode) -> io::Result<()> {
         let edge = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
-        let events = if watch == Watch::Edge { edge } else { libc::EPOLLIN } as u32;
+        let events = if watch == TriggerMode::Edge { edge } else { libc::EPOLLIN } as u32;
         let mut event = libc::epoll_event { events, u64: token };
         // SAFETY: the pointer is to a live epoll_event.
         let result =
@@ -144,7 +144,7 @@ impl Epoll {
     }
 
     /// Waits up to `timeout_ms` and hands on what happened, in order; an interrupted wait has no events.
-    pub(crate) fn wait(&self, timeout_ms: i32, mut each: impl FnMut(Event)) -> io::Result<()> {
+    pub(crate) fn wait(&self, timeout_ms: i32, mut each: impl FnMut(EpollEvent)) -> io::Result<()> {
         const MOST: usize = 256;
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
         // SAFETY: the pointer is to MOST live epoll_events.
@@ -159,7 +159,7 @@ impl Epoll {
             let (bits, token) = (event.events, event.u64);
             let has = |mask: i32| bits & mask as u32 != 0;
             let hung_up = has(libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR);
-            each(Event { token, readable: has(libc::EPOLLIN) || hung_up, hung_up });
+            each(EpollEvent { token, readable: has(libc::EPOLLIN) || hung_up, hung_up });
         }
         Ok(())
     }

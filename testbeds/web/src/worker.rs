@@ -8,23 +8,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use sojourn_dist::{Distribution, Stream};
-use sojourn_record::clock::WallOffset;
+use sojourn_record::clock::WallClockOffset;
 
-use crate::account::Account;
 use crate::catalogue::Catalogue;
-use crate::connection::{Connection, Next};
-use crate::html::Sheet;
-use crate::http::{self, Parsed, Response};
-use crate::record::Row;
+use crate::connection::{Connection, ConnectionProgress};
+use crate::cpu_work::{self, CoreSpeedCalibration};
+use crate::html::HtmlBuilder;
+use crate::http::{self, ParseStatus, Response};
+use crate::request_log::RequestRow;
 use crate::route::{self, ERROR, HEALTH};
 use crate::sys::{self, Epoll};
-use crate::work::{self, Calibration};
-use crate::Config;
+use crate::thread_statistics::ThreadStatistics;
+use crate::WebConfig;
 
 /// What all threads share.
 #[derive(Debug)]
-pub(crate) struct Shared<'a> {
-    pub config: &'a Config,
+pub(crate) struct SharedState<'a> {
+    pub config: &'a WebConfig,
     pub catalogue: Catalogue,
     pub open: AtomicUsize,
     pub halt: AtomicBool,
@@ -32,10 +32,10 @@ pub(crate) struct Shared<'a> {
 
 /// Where a thread's connections come in and its rows go out.
 #[derive(Debug)]
-pub(crate) struct Post {
+pub(crate) struct Mailbox {
     pub epoll: Epoll,
     pub inbox: Mutex<Vec<(u64, TcpStream, usize)>>,
-    pub rows: Mutex<Vec<Row>>,
+    pub rows: Mutex<Vec<RequestRow>>,
 }
 
 /// The token of the descriptor that only wakes.
@@ -46,24 +46,24 @@ const LONGEST_WAIT_MS: i32 = 1000;
 const ROUND_S: f64 = 0.25;
 
 pub(crate) struct Worker<'a> {
-    shared: &'a Shared<'a>,
-    post: &'a Post,
+    shared: &'a SharedState<'a>,
+    mailbox: &'a Mailbox,
     thread: usize,
-    calibration: Calibration,
+    calibration: CoreSpeedCalibration,
     draw: Option<(&'a Distribution, Stream)>,
     connections: HashMap<u64, Connection>,
     queue: VecDeque<u64>,
     again: Option<u64>,
     scratch: Vec<u8>,
-    sheet: Sheet,
+    sheet: HtmlBuilder,
     response: Vec<u8>,
-    account: Account,
-    wall: WallOffset,
+    statistics: ThreadStatistics,
+    wall: WallClockOffset,
     next_round_s: f64,
 }
 
 /// A response that is ready to be sent.
-struct Made {
+struct PreparedResponse {
     status: u16,
     page: u8,
     length: usize,
@@ -72,16 +72,16 @@ struct Made {
 
 impl<'a> Worker<'a> {
     pub(crate) fn new(
-        shared: &'a Shared<'a>,
-        post: &'a Post,
+        shared: &'a SharedState<'a>,
+        mailbox: &'a Mailbox,
         thread: usize,
-        calibration: Calibration,
+        calibration: CoreSpeedCalibration,
     ) -> Self {
         let config = shared.config;
         let stream = Stream::new(config.seed, &format!("web-demand-{thread}"));
         Self {
             shared,
-            post,
+            mailbox,
             thread,
             calibration,
             draw: config.demand.as_ref().map(|demand| (demand, stream)),
@@ -89,16 +89,16 @@ impl<'a> Worker<'a> {
             queue: VecDeque::new(),
             again: None,
             scratch: vec![0; SCRATCH_BYTES],
-            sheet: Sheet::default(),
+            sheet: HtmlBuilder::default(),
             response: Vec::new(),
-            account: Account::default(),
-            wall: WallOffset::now(),
+            statistics: ThreadStatistics::default(),
+            wall: WallClockOffset::now(),
             next_round_s: 0.0,
         }
     }
 
     /// Serves until told to halt.
-    pub(crate) fn run(mut self) -> io::Result<Account> {
+    pub(crate) fn run(mut self) -> io::Result<ThreadStatistics> {
         while !self.shared.halt.load(Ordering::Relaxed) {
             if self.queue.is_empty() || self.again.is_some() {
                 self.poll()?;
@@ -108,19 +108,19 @@ impl<'a> Worker<'a> {
             }
         }
         self.shared.open.fetch_sub(self.connections.len(), Ordering::Relaxed);
-        Ok(self.account)
+        Ok(self.statistics)
     }
 
     /// Queues what became ready, then a connection that has another request: it goes behind the others.
     fn poll(&mut self) -> io::Result<()> {
         let timeout_ms = if self.again.is_none() { LONGEST_WAIT_MS } else { 0 };
-        let (connections, queue, post) = (&mut self.connections, &mut self.queue, self.post);
-        post.epoll.wait(timeout_ms, |event| {
+        let (connections, queue, mailbox) = (&mut self.connections, &mut self.queue, self.mailbox);
+        mailbox.epoll.wait(timeout_ms, |event| {
             if event.token == WAKE {
                 return;
             }
             if !connections.contains_key(&event.token) {
-                take_in(post, connections);
+                take_in(mailbox, connections);
             }
             if let Some(connection) = connections.get_mut(&event.token) {
                 connection.readable |= event.readable;
@@ -140,7 +140,7 @@ impl<'a> Worker<'a> {
         let now_s = sys::monotonic_s();
         if now_s >= self.next_round_s {
             self.next_round_s = now_s + ROUND_S;
-            self.wall = WallOffset::now();
+            self.wall = WallClockOffset::now();
             self.close_idle(now_s);
         }
         Ok(())
@@ -159,9 +159,9 @@ impl<'a> Worker<'a> {
         let Some(mut connection) = self.connections.remove(&id) else { return };
         connection.queued = false;
         let open = match connection.next(&mut self.scratch) {
-            Next::Wait => true,
-            Next::Close => false,
-            Next::Request => self.request(&mut connection, start_s).is_ok(),
+            ConnectionProgress::Wait => true,
+            ConnectionProgress::Close => false,
+            ConnectionProgress::Request => self.request(&mut connection, start_s).is_ok(),
         };
         let finished = connection.closing && !connection.has_unsent();
         if !open || finished {
@@ -179,17 +179,17 @@ impl<'a> Worker<'a> {
     }
 
     fn request(&mut self, connection: &mut Connection, start_s: f64) -> io::Result<()> {
-        let made = self.make(connection.input());
-        let (drawn_s, work_s) = self.work(made.page);
+        let response = self.make(connection.input());
+        let (drawn_s, work_s) = self.work(response.page);
         connection.respond(&self.response)?;
         let end_s = sys::monotonic_s();
         connection.active_s = end_s;
-        connection.closing = made.close;
-        connection.served(made.length);
+        connection.closing = response.close;
+        connection.served(response.length);
         let fixed_s = end_s - start_s - work_s;
-        self.account.add(made.page, fixed_s, drawn_s, work_s);
+        self.statistics.add(response.page, fixed_s, drawn_s, work_s);
         let received_s = connection.stamp_ns.map_or(f64::NAN, |ns| (ns - self.wall.ns) as f64 * 1e-9);
-        let row = Row {
+        let row = RequestRow {
             received_s,
             start_s,
             end_s,
@@ -199,23 +199,23 @@ impl<'a> Worker<'a> {
             thread: self.thread as u16,
             core: sys::current_core(),
             nic: connection.nic as u16,
-            status: made.status,
+            status: response.status,
             bytes: self.response.len() as u32,
-            page: made.page,
+            page: response.page,
         };
         if self.shared.config.out.is_some() {
-            self.post.rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+            self.mailbox.rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
         }
         Ok(())
     }
 
     /// Makes the response to the request at the start of `input`.
-    fn make(&mut self, input: &[u8]) -> Made {
+    fn make(&mut self, input: &[u8]) -> PreparedResponse {
         self.response.clear();
         let (request, length) = match http::parse(input) {
-            Parsed::Complete { request, length } => (request, length),
-            Parsed::Refused(status) => return self.refuse(status, input.len(), true, false),
-            Parsed::Partial => return self.refuse(400, input.len(), true, false),
+            ParseStatus::Complete { request, length } => (request, length),
+            ParseStatus::Refused(status) => return self.refuse(status, input.len(), true, false),
+            ParseStatus::Partial => return self.refuse(400, input.len(), true, false),
         };
         let size = self.shared.config.page_bytes;
         let page = route::route(request.target);
@@ -232,30 +232,30 @@ impl<'a> Worker<'a> {
         let (head_only, close) = (request.head_only, request.close);
         let (body, cookie) = (self.sheet.text.as_bytes(), cookie.as_deref());
         http::compose(&Response { status: 200, body, cookie, head_only, close }, &mut self.response);
-        Made { status: 200, page, length, close }
+        PreparedResponse { status: 200, page, length, close }
     }
 
-    fn refuse(&mut self, status: u16, length: usize, close: bool, head_only: bool) -> Made {
+    fn refuse(&mut self, status: u16, length: usize, close: bool, head_only: bool) -> PreparedResponse {
         let body =
             format!("<!doctype html><title>{status}</title><h1>{status} {}</h1>\n", http::reason(status));
         let response = Response { status, body: body.as_bytes(), cookie: None, head_only, close };
         http::compose(&response, &mut self.response);
-        Made { status, page: ERROR, length, close }
+        PreparedResponse { status, page: ERROR, length, close }
     }
 
     /// Does the drawn work of a page: the demand that was done, and the time it took, in s.
     fn work(&mut self, page: u8) -> (f64, f64) {
         let Some((demand, stream)) = self.draw.as_mut().filter(|_| page < HEALTH) else { return (0.0, 0.0) };
-        let (rounds, drawn_s) = work::rounds(demand.sample(stream), self.calibration.rounds_per_s);
+        let (rounds, drawn_s) = cpu_work::rounds(demand.sample(stream), self.calibration.rounds_per_s);
         let start_s = sys::monotonic_s();
-        work::work(rounds);
+        cpu_work::work(rounds);
         (drawn_s, sys::monotonic_s() - start_s)
     }
 }
 
-fn take_in(post: &Post, connections: &mut HashMap<u64, Connection>) {
+fn take_in(mailbox: &Mailbox, connections: &mut HashMap<u64, Connection>) {
     let now_s = sys::monotonic_s();
-    let mut inbox = post.inbox.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut inbox = mailbox.inbox.lock().unwrap_or_else(PoisonError::into_inner);
     for (id, stream, nic) in inbox.drain(..) {
         connections.insert(id, Connection::new(stream, nic, now_s));
     }

@@ -3,7 +3,7 @@
 #[allow(dead_code)]
 mod common;
 
-use common::{config, Folder, Shop};
+use common::{config, TempFolder, TestShop};
 use serde_json::json;
 use sojourn_dist::{Distribution, Stream};
 use sojourn_record::read;
@@ -11,7 +11,7 @@ use sojourn_record::read;
 #[test]
 fn connections_are_spread_evenly_and_by_nic() {
     let changes = json!({"listen": ["127.0.0.1:0", "127.0.0.1:0"], "cores": [0, 1, 2, 3], "leading": [0, 1]});
-    let shop = Shop::open(config(changes));
+    let shop = TestShop::open(config(changes));
     let clients: Vec<_> = (0..16).map(|i| (shop.client(i % 2), i)).collect();
     for (mut client, i) in clients {
         assert_eq!(client.get(&format!("/item/{i}")).status, 200);
@@ -25,10 +25,10 @@ fn connections_are_spread_evenly_and_by_nic() {
 
 #[test]
 fn the_recorded_demand_is_that_of_the_distribution() {
-    let folder = Folder::new();
+    let folder = TempFolder::new();
     let demand = Distribution::Exponential { mean: 20e-6 };
     let changes = json!({"demand": demand, "out": folder.0, "cores": [0], "seed": 11});
-    let shop = Shop::open(config(changes));
+    let shop = TestShop::open(config(changes));
     let rate = shop.ready.threads[0].rounds_per_s;
     let mut client = shop.client(0);
     const REQUESTS: usize = 2000;
@@ -60,9 +60,9 @@ fn the_recorded_demand_is_that_of_the_distribution() {
 
 #[test]
 fn rows_are_in_order_and_add_up() {
-    let folder = Folder::new();
+    let folder = TempFolder::new();
     let demand = Distribution::Deterministic { mean: 50e-6 };
-    let shop = Shop::open(config(json!({"demand": demand, "out": folder.0, "cores": [0]})));
+    let shop = TestShop::open(config(json!({"demand": demand, "out": folder.0, "cores": [0]})));
     let mut client = shop.client(0);
     for _ in 0..200 {
         client.get("/");
@@ -93,8 +93,8 @@ fn rows_are_in_order_and_add_up() {
 
 #[test]
 fn beyond_the_limit_rows_are_sampled_and_weighted() {
-    let folder = Folder::new();
-    let shop = Shop::open(config(json!({"out": folder.0, "record_limit": 100})));
+    let folder = TempFolder::new();
+    let shop = TestShop::open(config(json!({"out": folder.0, "record_limit": 100})));
     let mut client = shop.client(0);
     for _ in 0..400 {
         client.get("/health");

@@ -6,9 +6,9 @@ mod common;
 use std::net::TcpListener;
 use std::sync::atomic::AtomicBool;
 
-use common::{config, Folder};
+use common::{config, TempFolder};
 use serde_json::{json, Value};
-use sojourn_web::{serve, Config, ServeError};
+use sojourn_web::{serve, ServeError, WebConfig};
 
 fn message(changes: Value) -> String {
     serve(&config(changes), &AtomicBool::new(true), &mut |_| {}).unwrap_err().to_string()
@@ -38,7 +38,7 @@ fn values_out_of_range() {
 #[test]
 fn an_unknown_key_names_those_there_are() {
     let error =
-        serde_json::from_value::<Config>(json!({"listen": [], "cores": [], "leading": [], "port": 1}));
+        serde_json::from_value::<WebConfig>(json!({"listen": [], "cores": [], "leading": [], "port": 1}));
     has(&error.unwrap_err().to_string(), &["port", "page_bytes"]);
 }
 
@@ -64,7 +64,7 @@ fn a_core_that_is_not_there() {
 
 #[test]
 fn a_record_that_cannot_be_made() {
-    let folder = Folder::new();
+    let folder = TempFolder::new();
     let file = folder.0.join("file");
     std::fs::write(&file, "").unwrap();
     has(&message(json!({"out": file.join("run")})), &["file/run", "--out"]);
@@ -72,7 +72,7 @@ fn a_record_that_cannot_be_made() {
 
 #[test]
 fn a_full_disk() {
-    let folder = Folder::new();
+    let folder = TempFolder::new();
     std::os::unix::fs::symlink("/dev/full", folder.0.join("app.rec")).unwrap();
     has(&message(json!({"out": folder.0})), &["app.rec", "free space", "--out"]);
 }

@@ -5,12 +5,12 @@ mod common;
 
 use std::io::Write;
 
-use common::{config, Shop};
+use common::{config, TestShop};
 use serde_json::json;
 
 #[test]
 fn all_pages_on_one_connection() {
-    let shop = Shop::open(config(json!({"page_bytes": 5000})));
+    let shop = TestShop::open(config(json!({"page_bytes": 5000})));
     let mut client = shop.client(0);
     for target in ["/", "/category/2", "/item/7", "/search?q=oak", "/cart", "/cart?add=3"] {
         let answer = client.get(target);
@@ -26,7 +26,7 @@ fn all_pages_on_one_connection() {
 
 #[test]
 fn the_largest_page_arrives_whole_also_at_a_slow_reader() {
-    let shop = Shop::open(config(json!({"page_bytes": 204_800})));
+    let shop = TestShop::open(config(json!({"page_bytes": 204_800})));
     let mut client = shop.client(0);
     let many = 40;
     client.send(&"GET / HTTP/1.1\r\n\r\n".repeat(many));
@@ -39,7 +39,7 @@ fn the_largest_page_arrives_whole_also_at_a_slow_reader() {
 
 #[test]
 fn what_a_user_sends_is_shown_and_not_run() {
-    let shop = Shop::open(config(json!({})));
+    let shop = TestShop::open(config(json!({})));
     let body = shop.client(0).get("/search?q=%3Cscript%3E%22%26").body;
     assert!(body.contains("&lt;script&gt;&quot;&amp;") && !body.contains("<script"));
     shop.close();
@@ -47,7 +47,7 @@ fn what_a_user_sends_is_shown_and_not_run() {
 
 #[test]
 fn a_cart_is_kept_in_its_cookie() {
-    let shop = Shop::open(config(json!({})));
+    let shop = TestShop::open(config(json!({})));
     let mut client = shop.client(0);
     assert!(client.get("/cart?add=5").head.contains("Set-Cookie: cart=5; Path=/\r\n"));
     client.send("GET /cart?add=6 HTTP/1.1\r\nCookie: a=1; cart=5\r\n\r\n");
@@ -58,7 +58,7 @@ fn a_cart_is_kept_in_its_cookie() {
 
 #[test]
 fn pipelined_requests_are_answered_in_their_order() {
-    let shop = Shop::open(config(json!({})));
+    let shop = TestShop::open(config(json!({})));
     let (mut client, mut other) = (shop.client(0), shop.client(0));
     let targets: Vec<String> = (0..50).map(|n| format!("/item/{n}")).collect();
     let all: String = targets.iter().map(|t| format!("GET {t} HTTP/1.1\r\n\r\n")).collect();
@@ -72,7 +72,7 @@ fn pipelined_requests_are_answered_in_their_order() {
 
 #[test]
 fn a_request_may_come_byte_by_byte() {
-    let shop = Shop::open(config(json!({})));
+    let shop = TestShop::open(config(json!({})));
     let mut client = shop.client(0);
     for byte in b"GET /item/1 HTTP/1.1\r\nHost: x\r\n\r\n" {
         client.stream.write_all(&[*byte]).unwrap();
@@ -84,7 +84,7 @@ fn a_request_may_come_byte_by_byte() {
 
 #[test]
 fn head_has_no_body_and_close_closes() {
-    let shop = Shop::open(config(json!({})));
+    let shop = TestShop::open(config(json!({})));
     let mut client = shop.client(0);
     client.send("HEAD /item/1 HTTP/1.1\r\n\r\n");
     assert!(client.answer_to("HEAD").head.contains("Content-Length: 8192\r\n"));
@@ -100,7 +100,7 @@ fn head_has_no_body_and_close_closes() {
 
 #[test]
 fn a_client_that_has_ended_still_gets_its_answer() {
-    let shop = Shop::open(config(json!({})));
+    let shop = TestShop::open(config(json!({})));
     let mut client = shop.client(0);
     client.send("GET /item/1 HTTP/1.1\r\n\r\n");
     client.stream.shutdown(std::net::Shutdown::Write).unwrap();
@@ -111,7 +111,7 @@ fn a_client_that_has_ended_still_gets_its_answer() {
 
 #[test]
 fn errors_that_keep_the_connection() {
-    let shop = Shop::open(config(json!({})));
+    let shop = TestShop::open(config(json!({})));
     let mut client = shop.client(0);
     for (target, status) in [("/nothing", 404), ("/item/100000", 404), ("/search", 400), ("/item/1", 200)] {
         assert_eq!(client.get(target).status, status, "{target}");
@@ -121,7 +121,7 @@ fn errors_that_keep_the_connection() {
 
 #[test]
 fn errors_that_end_the_connection() {
-    let shop = Shop::open(config(json!({})));
+    let shop = TestShop::open(config(json!({})));
     let long_line = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(9000));
     let long_head = format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "a".repeat(17000));
     let post = "POST /cart HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc";
@@ -140,7 +140,7 @@ fn errors_that_end_the_connection() {
 
 #[test]
 fn connections_beyond_the_limit_are_turned_away_and_places_become_free() {
-    let shop = Shop::open(config(json!({"max_connections": 2})));
+    let shop = TestShop::open(config(json!({"max_connections": 2})));
     let (mut one, mut two) = (shop.client(0), shop.client(0));
     assert_eq!((one.get("/health").status, two.get("/health").status), (200, 200));
     let mut three = shop.client(0);
@@ -154,7 +154,7 @@ fn connections_beyond_the_limit_are_turned_away_and_places_become_free() {
 
 #[test]
 fn idle_connections_are_closed() {
-    let shop = Shop::open(config(json!({"idle_timeout_s": 0.1})));
+    let shop = TestShop::open(config(json!({"idle_timeout_s": 0.1})));
     let (mut silent, mut served) = (shop.client(0), shop.client(0));
     assert_eq!(served.get("/health").status, 200);
     assert!(silent.is_closed() && served.is_closed());

@@ -15,7 +15,7 @@ pub struct Config {
     pub cores: usize,
     /// NIC k interrupts core k: at most as many as cores.
     pub nics: usize,
-    pub load: Load,
+    pub load: HostLoad,
     #[serde(default)]
     pub steering: Steering,
     /// Work of a request in soft interrupts.
@@ -46,10 +46,10 @@ pub struct Config {
     pub seed: u64,
 }
 
-/// Who sends.
+/// Who sends requests.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Load {
+pub enum HostLoad {
     /// Arrivals at all NICs together.
     Open { arrivals: Arrivals },
     /// Users who wait for the answer, then think; user u sends to NIC u mod m. One that was refused waits at
@@ -136,11 +136,11 @@ impl Config {
     fn validate_load(&self) -> Result<(), HostError> {
         let work_s = self.interrupt.mean() + self.page.mean();
         let requests = match &self.load {
-            Load::Open { arrivals } => {
+            HostLoad::Open { arrivals } => {
                 named("arrivals", arrivals.validate())?;
                 arrivals.expected(self.duration_s)
             }
-            Load::Closed { users, think } => {
+            HostLoad::Closed { users, think } => {
                 named("think", think.validate())?;
                 check("users", f64::from(*users), *users > 0, "give 1 or more")?;
                 let cycle_s = work_s + think.mean();

@@ -2,17 +2,17 @@
 
 use std::collections::VecDeque;
 
-use super::pages::{Next, Pages};
+use super::page_scheduler::{NextPageEvent, PageScheduler};
 
 #[derive(Debug, Clone)]
 pub(super) struct Core {
     /// Requests whose interrupt waits or runs, with the work left, s.
     interrupts: VecDeque<(u32, f64)>,
-    pages: Pages,
+    pages: PageScheduler,
     since_s: f64,
     /// When something happens here next; infinite if nothing does.
     pub(super) next_s: f64,
-    step: Step,
+    step: CoreActivity,
     /// Time in each state until `since_s`, s.
     pub(super) user_s: f64,
     pub(super) system_s: f64,
@@ -20,15 +20,15 @@ pub(super) struct Core {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum CoreActivity {
     Nothing,
     Interrupt,
-    Page(Next),
+    Page(NextPageEvent),
 }
 
 /// What came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum CompletedWork {
     Nothing,
     Interrupt(u32),
     /// The page, and the one that was taken up in its place.
@@ -36,13 +36,13 @@ pub(super) enum Ended {
 }
 
 impl Core {
-    pub(super) fn new(pages: Pages) -> Core {
+    pub(super) fn new(pages: PageScheduler) -> Core {
         Core {
             interrupts: VecDeque::new(),
             pages,
             since_s: 0.0,
             next_s: f64::INFINITY,
-            step: Step::Nothing,
+            step: CoreActivity::Nothing,
             user_s: 0.0,
             system_s: 0.0,
             softirq_s: 0.0,
@@ -59,15 +59,15 @@ impl Core {
         let time_s = now_s - self.since_s;
         self.since_s = now_s;
         match self.step {
-            Step::Nothing => {}
-            Step::Interrupt => {
+            CoreActivity::Nothing => {}
+            CoreActivity::Interrupt => {
                 self.softirq_s += time_s;
                 if let Some((_, left_s)) = self.interrupts.front_mut() {
                     *left_s = (*left_s - time_s).max(0.0);
                 }
             }
-            Step::Page(_) if self.pages.work(time_s) => self.system_s += time_s,
-            Step::Page(_) => self.user_s += time_s,
+            CoreActivity::Page(_) if self.pages.work(time_s) => self.system_s += time_s,
+            CoreActivity::Page(_) => self.user_s += time_s,
         }
     }
 
@@ -92,25 +92,26 @@ impl Core {
     }
 
     /// What was planned for `next_s` happens.
-    pub(super) fn happen(&mut self) -> Ended {
+    pub(super) fn happen(&mut self) -> CompletedWork {
         self.advance(self.next_s);
         let ended = match self.step {
-            Step::Interrupt => {
-                self.interrupts.pop_front().map_or(Ended::Nothing, |(r, _)| Ended::Interrupt(r))
-            }
-            Step::Page(Next::Finish) => match self.pages.finish() {
-                (Some(done), taken) => Ended::Page(done, taken),
-                (None, _) => Ended::Nothing,
+            CoreActivity::Interrupt => self
+                .interrupts
+                .pop_front()
+                .map_or(CompletedWork::Nothing, |(r, _)| CompletedWork::Interrupt(r)),
+            CoreActivity::Page(NextPageEvent::Finish) => match self.pages.finish() {
+                (Some(done), taken) => CompletedWork::Page(done, taken),
+                (None, _) => CompletedWork::Nothing,
             },
-            Step::Page(Next::Slice) => {
+            CoreActivity::Page(NextPageEvent::Slice) => {
                 self.pages.rotate();
-                Ended::Nothing
+                CompletedWork::Nothing
             }
-            Step::Page(Next::Switched) => {
+            CoreActivity::Page(NextPageEvent::Switched) => {
                 self.pages.switched();
-                Ended::Nothing
+                CompletedWork::Nothing
             }
-            Step::Nothing => Ended::Nothing,
+            CoreActivity::Nothing => CompletedWork::Nothing,
         };
         self.plan();
         ended
@@ -118,10 +119,10 @@ impl Core {
 
     fn plan(&mut self) {
         let next = match self.interrupts.front() {
-            Some((_, left_s)) => Some((*left_s, Step::Interrupt)),
-            None => self.pages.next().map(|(time_s, next)| (time_s, Step::Page(next))),
+            Some((_, left_s)) => Some((*left_s, CoreActivity::Interrupt)),
+            None => self.pages.next().map(|(time_s, next)| (time_s, CoreActivity::Page(next))),
         };
-        let (time_s, step) = next.unwrap_or((f64::INFINITY, Step::Nothing));
+        let (time_s, step) = next.unwrap_or((f64::INFINITY, CoreActivity::Nothing));
         self.next_s = self.since_s + time_s;
         self.step = step;
     }

@@ -5,18 +5,18 @@ use std::collections::BinaryHeap;
 
 use sojourn_dist::{Distribution, Schedule, Stream};
 
-use super::config::{Config, HostError, Load, Placement, Steering};
-use super::core::{Core, Ended};
-use super::pages::Pages;
-use super::record::Run;
+use super::config::{Config, HostError, HostLoad, Placement, Steering};
+use super::core::{CompletedWork, Core};
+use super::host_records::SimulatedRun;
+use super::page_scheduler::PageScheduler;
 
 const LEAST_PAUSE_S: f64 = 1e-3;
 const NOBODY: u32 = u32::MAX;
 
 /// Simulates a host; the same configuration gives the same run, whatever the machine.
-pub fn simulate(config: &Config) -> Result<Run, HostError> {
+pub fn simulate(config: &Config) -> Result<SimulatedRun, HostError> {
     config.validate()?;
-    let mut host = Host::new(config);
+    let mut host = HostSimulation::new(config);
     while host.step() {}
     host.sample();
     host.run.end_s = host.now_s;
@@ -24,10 +24,10 @@ pub fn simulate(config: &Config) -> Result<Run, HostError> {
 }
 
 /// Something that happens later, in order of (time, number of the entry).
-type Later = Reverse<(OrderedTime, u64, What)>;
+type Later = Reverse<(OrderedTime, u64, ScheduledEvent)>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum ScheduledEvent {
     /// A page reaches another core.
     Page(u32),
     /// A user has thought.
@@ -52,7 +52,7 @@ impl Ord for OrderedTime {
     }
 }
 
-struct Host<'c> {
+struct HostSimulation<'c> {
     config: &'c Config,
     think: Option<&'c Distribution>,
     stay: f64,
@@ -68,20 +68,20 @@ struct Host<'c> {
     pages: Stream,
     placing: Stream,
     thinking: Stream,
-    run: Run,
+    run: SimulatedRun,
 }
 
-impl<'c> Host<'c> {
-    fn new(config: &'c Config) -> Host<'c> {
+impl<'c> HostSimulation<'c> {
+    fn new(config: &'c Config) -> HostSimulation<'c> {
         let stream = |name| Stream::new(config.seed, name);
-        let pages = Pages::new(config.threads_per_core, config.quantum_s, config.switch_s);
+        let pages = PageScheduler::new(config.threads_per_core, config.quantum_s, config.switch_s);
         let (arrivals, think) = match &config.load {
-            Load::Open { arrivals } => {
+            HostLoad::Open { arrivals } => {
                 (Some(arrivals.schedule(config.seed, "arrivals", config.duration_s)), None)
             }
-            Load::Closed { think, .. } => (None, Some(think)),
+            HostLoad::Closed { think, .. } => (None, Some(think)),
         };
-        let mut host = Host {
+        let mut host = HostSimulation {
             config,
             think,
             stay: stay(config),
@@ -97,11 +97,11 @@ impl<'c> Host<'c> {
             pages: stream("page work"),
             placing: stream("placement"),
             thinking: stream("think times"),
-            run: Run { cores: config.cores, ..Run::default() },
+            run: SimulatedRun { cores: config.cores, ..SimulatedRun::default() },
         };
         host.next_arrival();
-        if let Load::Closed { users, .. } = &config.load {
-            (0..*users).for_each(|user| host.put(0.0, What::User(user)));
+        if let HostLoad::Closed { users, .. } = &config.load {
+            (0..*users).for_each(|user| host.put(0.0, ScheduledEvent::User(user)));
         }
         host
     }
@@ -148,7 +148,7 @@ impl<'c> Host<'c> {
         self.arrival_s = self.arrivals.as_mut().and_then(Iterator::next).unwrap_or(f64::INFINITY);
     }
 
-    fn put(&mut self, at_s: f64, what: What) {
+    fn put(&mut self, at_s: f64, what: ScheduledEvent) {
         self.entries += 1;
         self.later.push(Reverse((OrderedTime(at_s), self.entries, what)));
     }
@@ -175,9 +175,9 @@ impl<'c> Host<'c> {
 
     fn core_event(&mut self, core: usize) {
         match self.cores[core].happen() {
-            Ended::Nothing => {}
-            Ended::Interrupt(request) => self.place(request, core),
-            Ended::Page(request, taken) => {
+            CompletedWork::Nothing => {}
+            CompletedWork::Interrupt(request) => self.place(request, core),
+            CompletedWork::Page(request, taken) => {
                 let index = request as usize;
                 self.run.records.done_s[index] = self.now_s;
                 if let Some(next) = taken {
@@ -196,7 +196,7 @@ impl<'c> Host<'c> {
         if to == from || self.config.crossing_s == 0.0 {
             self.begin_page(request);
         } else {
-            self.put(self.now_s + self.config.crossing_s, What::Page(request));
+            self.put(self.now_s + self.config.crossing_s, ScheduledEvent::Page(request));
         }
     }
 
@@ -228,8 +228,10 @@ impl<'c> Host<'c> {
 
     fn later_event(&mut self) {
         match self.later.pop() {
-            Some(Reverse((_, _, What::Page(request)))) => self.begin_page(request),
-            Some(Reverse((_, _, What::User(user)))) => self.arrive(user as usize % self.config.nics, user),
+            Some(Reverse((_, _, ScheduledEvent::Page(request)))) => self.begin_page(request),
+            Some(Reverse((_, _, ScheduledEvent::User(user)))) => {
+                self.arrive(user as usize % self.config.nics, user)
+            }
             None => {}
         }
     }
@@ -239,7 +241,7 @@ impl<'c> Host<'c> {
         let Some(think) = self.think else { return };
         let at_s = self.now_s + think.sample(&mut self.thinking).max(least_s);
         if at_s < self.config.duration_s {
-            self.put(at_s, What::User(user));
+            self.put(at_s, ScheduledEvent::User(user));
         }
     }
 

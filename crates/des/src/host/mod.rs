@@ -4,8 +4,8 @@
 //! - `config`: [`Config`], what is simulated, checked
 //! - `engine`: [`simulate`], the loop over events
 //! - `core`: one core: soft interrupts in order of arrival, which preempt pages
-//! - `pages`: the pages of one core: taken up by threads, in turns or shared exactly
-//! - `record`: [`Run`], what comes out: a row a request, counters every so often, totals
+//! - `page_scheduler`: the pages of one core: taken up by threads, in turns or shared exactly
+//! - `host_records`: [`SimulatedRun`], what comes out: a row a request, counters every so often, totals
 //!
 //! After the two-class description of Chen et al., ICPE 2014, sections 3 and 4, with what its model leaves out
 //! (slices, placement by load, switching costs) as options. NIC k interrupts core k. Time starts at 0, in seconds.
@@ -14,9 +14,9 @@
 mod config;
 mod core;
 mod engine;
-mod pages;
-mod record;
+mod host_records;
+mod page_scheduler;
 
-pub use config::{Config, HostError, Load, Placement, Steering};
+pub use config::{Config, HostError, HostLoad, Placement, Steering};
 pub use engine::simulate;
-pub use record::{Records, Run, Samples};
+pub use host_records::{CoreSamples, RequestRecords, SimulatedRun};

@@ -4,17 +4,17 @@ use std::collections::VecDeque;
 
 use mio::net::TcpStream;
 
-use crate::gather::Gather;
 use crate::limits::{OUT_BYTES, PIPELINE};
+use crate::reply_merger::ReplyMerger;
 use crate::route::Route;
-use sojourn_serving::{Charge, Intake, Outbox};
+use sojourn_serving::{MemoryCharge, ReadHalf, WriteBuffer};
 
 /// A request under way.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct PendingRequest {
     pub route: Route,
     pub received: u64,
-    pub gather: Gather,
+    pub gather: ReplyMerger,
     /// The second half of a guarded request: what the other servers get.
     pub then: Vec<u8>,
 }
@@ -22,9 +22,9 @@ pub(super) struct Slot {
 #[derive(Debug)]
 pub(super) struct Client {
     pub stream: TcpStream,
-    pub intake: Intake,
-    pub out: Outbox,
-    pub slots: VecDeque<Slot>,
+    pub read_half: ReadHalf,
+    pub out: WriteBuffer,
+    pub slots: VecDeque<PendingRequest>,
     /// Number of the first slot since the connection began.
     pub head: u32,
     /// Slots whose answer is not complete.
@@ -41,7 +41,7 @@ pub(super) struct Client {
     pub closing: bool,
     /// Until when what it still sends is thrown away, so that it can read its last answer.
     pub lingers: Option<u64>,
-    pub charge: Charge,
+    pub charge: MemoryCharge,
     /// The requests whose answers are in `out`: where each ends there, and when it had been received.
     pub unwritten: VecDeque<(u64, u64)>,
     /// In the list of those to be written to.
@@ -49,11 +49,11 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub fn new(stream: TcpStream, charge: Charge, reply_bytes: usize, now: u64) -> Self {
+    pub fn new(stream: TcpStream, charge: MemoryCharge, reply_bytes: usize, now: u64) -> Self {
         Self {
             stream,
-            intake: Intake::new(now),
-            out: Outbox::default(),
+            read_half: ReadHalf::new(now),
+            out: WriteBuffer::default(),
             slots: VecDeque::new(),
             head: 0,
             in_flight: 0,
@@ -75,7 +75,7 @@ impl Client {
 
     /// Whether nothing is owed to it any more.
     pub fn is_over(&self) -> bool {
-        (self.closing || (self.intake.has_ended() && !self.stalled))
+        (self.closing || (self.read_half.has_ended() && !self.stalled))
             && self.slots.is_empty()
             && self.out.is_empty()
     }
@@ -85,9 +85,9 @@ impl Client {
         self.held() + self.out.size()
     }
 
-    /// The same without its outbox.
+    /// The same without its output.
     pub fn held(&self) -> usize {
-        self.intake.inbox.size() + self.kept + self.slots.capacity() * size_of::<Slot>()
+        self.read_half.input.size() + self.kept + self.slots.capacity() * size_of::<PendingRequest>()
     }
 
     /// An answer of so many bytes a key came. One that is larger than expected counts at once, smaller ones by and by.

@@ -10,26 +10,26 @@ use mio::{Events, Poll, Token};
 
 use super::client::Client;
 use super::mailbox::{Mailbox, WAKE};
-use super::server::Server;
+use super::server::ServerConnection;
 use crate::histograms::Histograms;
 use crate::limits::{most_reply_bytes, REPLY_BYTES, SERVER_TURN_BYTES};
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::stats::Stats;
 use crate::ServeError;
 use sojourn_record::clock::{now, ns};
-use sojourn_serving::{system, Charge, Fill, ReadyList, Slab};
+use sojourn_serving::{system, MemoryCharge, ReadOutcome, ReadyList, Slab};
 
 const EVENTS: usize = 1024;
 
 /// A loop and all that belongs to it alone.
 pub(crate) struct EventLoop<'a> {
-    pub(super) shared: &'a Shared<'a>,
+    pub(super) shared: &'a SharedState<'a>,
     pub(super) stats: &'a Stats,
     pub(super) mailbox: Arc<Mailbox>,
     pub(super) poll: Poll,
-    pub(super) limits: sojourn_memproto::Limits,
+    pub(super) limits: sojourn_memproto::RequestLimits,
     pub(super) clients: Slab<Client>,
-    pub(super) servers: Vec<Server>,
+    pub(super) servers: Vec<ServerConnection>,
     pub(super) histograms: Histograms,
     /// Clients that have more to be taken up, or to be read.
     pub(super) ready: ReadyList,
@@ -56,7 +56,7 @@ pub(crate) struct EventLoop<'a> {
 impl<'a> EventLoop<'a> {
     /// With a connection to each server that the caller could reach.
     pub fn new(
-        shared: &'a Shared<'a>,
+        shared: &'a SharedState<'a>,
         mailbox: Arc<Mailbox>,
         me: usize,
         servers: Vec<Option<Connected>>,
@@ -71,8 +71,9 @@ impl<'a> EventLoop<'a> {
             } else {
                 shared.availability.lost(index, "cannot be reached");
             }
-            let (stream, charge) = (stream.map(TcpStream::from_std), Charge::new(&shared.memory));
-            let mut server = Server::new(shared.addresses[index], Token(index), stream, most_bytes, charge);
+            let (stream, charge) = (stream.map(TcpStream::from_std), MemoryCharge::new(&shared.memory));
+            let mut server =
+                ServerConnection::new(shared.addresses[index], Token(index), stream, most_bytes, charge);
             server.register(poll.registry())?;
             Ok(server)
         };
@@ -155,7 +156,7 @@ impl<'a> EventLoop<'a> {
             let Some(client) = self.clients.get(index) else { return };
             let write = event.is_writable() && !client.out.is_empty();
             if readable {
-                client.intake.event(hung_up);
+                client.read_half.event(hung_up);
                 self.ready.push(index);
             }
             if write {
@@ -166,7 +167,7 @@ impl<'a> EventLoop<'a> {
 
     /// Whether there is something to do without an event.
     fn can_go_on(&self) -> bool {
-        let room = || self.servers.iter().any(Server::has_room);
+        let room = || self.servers.iter().any(ServerConnection::has_room);
         !self.ready.is_empty()
             || self.servers.iter().any(|server| server.readable)
             || (!self.blocked.is_empty() && room())
@@ -180,7 +181,7 @@ impl<'a> EventLoop<'a> {
             }
         }
         for _ in 0..self.blocked.len() {
-            if !self.servers.iter().any(Server::has_room) {
+            if !self.servers.iter().any(ServerConnection::has_room) {
                 break;
             }
             self.blocked.pop().into_iter().for_each(|index| self.pump(index));
@@ -210,15 +211,15 @@ impl<'a> EventLoop<'a> {
         loop {
             let filled = self.servers[index].fill(self.now);
             let why = match filled {
-                Ok(Fill::Some { .. }) => self.replies(index).err(),
-                Ok(Fill::Empty) => return self.servers[index].readable = false,
-                Ok(Fill::Closed) => Some("closed the connection"),
+                Ok(ReadOutcome::Some { .. }) => self.replies(index).err(),
+                Ok(ReadOutcome::Empty) => return self.servers[index].readable = false,
+                Ok(ReadOutcome::Closed) => Some("closed the connection"),
                 Err(_) => Some("is gone"),
             };
             if let Some(why) = why {
                 return self.fail(index, why);
             }
-            let Ok(Fill::Some { count, more }) = filled else { return };
+            let Ok(ReadOutcome::Some { count, more }) = filled else { return };
             if !more && !self.servers[index].hung_up {
                 return self.servers[index].readable = false;
             }
@@ -241,11 +242,11 @@ impl<'a> EventLoop<'a> {
                 Err(_) => self.fail(index, "cannot be reached"),
             }
         }
-        self.stopping |= self.shared.halt.is_set();
+        self.stopping |= self.shared.shutdown.is_set();
         for index in 0..self.clients.end() {
             let Some(client) = self.clients.get(index) else { continue };
             client.closing |= self.stopping;
-            let idle = now.saturating_sub(client.intake.active()) > self.idle;
+            let idle = now.saturating_sub(client.read_half.active()) > self.idle;
             let lingered = client.lingers.is_some_and(|until| until < now || self.stopping);
             if lingered || (idle && (client.slots.is_empty() || !client.out.is_empty())) {
                 self.close(index);
@@ -254,6 +255,6 @@ impl<'a> EventLoop<'a> {
             }
         }
         self.flush();
-        self.stopping && (self.stats.connections.get() == 0 || self.shared.halt.is_overdue(now))
+        self.stopping && (self.stats.connections.get() == 0 || self.shared.shutdown.is_overdue(now))
     }
 }

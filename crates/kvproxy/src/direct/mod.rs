@@ -3,12 +3,12 @@
 //! - `event_loop` one loop: events, turns, time, its end
 //! - `requests`   a client's bytes to requests under way
 //! - `replies`    a server's answer to a client's
-//! - `clients`    clients come, are written to, and leave
+//! - `client_lifecycle`    clients come, are written to, and leave
 //! - `client`, `server` the two sides' connections
 //! - `mailbox`    how a loop is given connections
 
 mod client;
-mod clients;
+mod client_lifecycle;
 mod event_loop;
 mod mailbox;
 mod replies;
@@ -25,8 +25,8 @@ use event_loop::EventLoop;
 use mailbox::Mailbox;
 
 use crate::acceptor::Acceptor;
-use crate::log::Log;
-use crate::shared::{connect, join, reachable, watch, Shared, Total};
+use crate::record_log::RecordLog;
+use crate::shared::{connect, join, reachable, watch, SharedState, Total};
 use crate::ServeError;
 use sojourn_record::clock::now;
 use sojourn_serving::{spawn, system, TICK};
@@ -34,9 +34,9 @@ use sojourn_serving::{spawn, system, TICK};
 /// Serves until `stop` is set and all that was taken up is answered.
 pub(crate) fn serve<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    shared: &'scope Shared<'scope>,
+    shared: &'scope SharedState<'scope>,
     listener: TcpListener,
-    log: Option<Log>,
+    log: Option<RecordLog>,
     ready: &mut dyn FnMut(),
     stop: &AtomicBool,
 ) -> Result<Total, ServeError> {

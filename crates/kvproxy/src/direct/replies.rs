@@ -2,19 +2,19 @@
 
 use sojourn_memproto::{Reply, ReplyKind};
 
-use super::client::{smoothed, Client, Slot};
+use super::client::{smoothed, Client, PendingRequest};
 use super::event_loop::EventLoop;
-use super::server::{Pending, Server};
-use crate::gather::{rank, ERROR};
+use super::server::{AwaitedReply, ServerConnection};
 use crate::histograms::Histograms;
 use crate::limits::{NO_MEMORY, ONLY_FIRST};
+use crate::reply_merger::{rank, ERROR};
 use crate::route::{without_uniques, Target};
 use crate::stats::Stats;
 use sojourn_record::clock::now;
-use sojourn_serving::times::record;
+use sojourn_serving::time_histogram::record;
 
 impl EventLoop<'_> {
-    /// All whole answers in a server's inbox.
+    /// All whole answers in a server's input.
     pub(super) fn replies(&mut self, index: usize) -> Result<(), &'static str> {
         if self.servers[index].is_probing() {
             return match self.servers[index].probed() {
@@ -39,11 +39,11 @@ impl EventLoop<'_> {
                 let client = self.clients.same(pending.client, pending.generation);
                 client.into_iter().for_each(|client| client.saw_reply(bytes));
             }
-            // The inbox is taken out for as long as a client's side is written from it.
-            let mut inbox = std::mem::take(&mut self.servers[index].inbox);
-            self.deliver(pending, reply, &inbox.data()[..length], Some(now));
-            inbox.consume(length);
-            self.servers[index].inbox = inbox;
+            // The input is taken out for as long as a client's side is written from it.
+            let mut input = std::mem::take(&mut self.servers[index].input);
+            self.deliver(pending, reply, &input.data()[..length], Some(now));
+            input.consume(length);
+            self.servers[index].input = input;
         }
         self.second_halves();
         Ok(())
@@ -52,7 +52,7 @@ impl EventLoop<'_> {
     /// Second halves that have become due.
     fn second_halves(&mut self) {
         while let Some((index, generation, number)) = self.second_halves.pop() {
-            let all = self.servers.iter().all(Server::is_up);
+            let all = self.servers.iter().all(ServerConnection::is_up);
             let others = self.servers.len() - 1;
             let Some(client) = self.clients.same(index, generation) else { continue };
             let at = number.wrapping_sub(client.head) as usize;
@@ -65,7 +65,7 @@ impl EventLoop<'_> {
             } else {
                 slot.gather.waiting = 1;
                 let (shape, since) = (ReplyKind::Line, self.now);
-                let at = Pending {
+                let at = AwaitedReply {
                     client: index,
                     generation,
                     slot: number,
@@ -81,7 +81,7 @@ impl EventLoop<'_> {
     }
 
     /// One answer to where it is awaited; `at` when it came, where it came from a server.
-    pub(super) fn deliver(&mut self, from: Pending, reply: Reply, bytes: &[u8], at: Option<u64>) {
+    pub(super) fn deliver(&mut self, from: AwaitedReply, reply: Reply, bytes: &[u8], at: Option<u64>) {
         let Some(client) = self.clients.same(from.client, from.generation) else { return };
         let wants = client.held() + client.out.len() + bytes.len();
         let place = from.slot.wrapping_sub(client.head) as usize;
@@ -140,7 +140,13 @@ impl EventLoop<'_> {
 }
 
 /// Counts a request that is done.
-fn finished(stats: &Stats, histograms: &mut Histograms, slot: &Slot, from: &Pending, at: Option<u64>) {
+fn finished(
+    stats: &Stats,
+    histograms: &mut Histograms,
+    slot: &PendingRequest,
+    from: &AwaitedReply,
+    at: Option<u64>,
+) {
     let error = slot.gather.rank == ERROR;
     stats.done(slot.route.kind, error);
     if slot.route.keys > 0 && !error {
@@ -157,7 +163,7 @@ fn finished(stats: &Stats, histograms: &mut Histograms, slot: &Slot, from: &Pend
     }
 }
 
-/// Moves the answers of the first slots, as far as they are done, to the client's outbox; with `written`, that of
+/// Moves the answers of the first slots, as far as they are done, to the client's output; with `written`, that of
 /// the first is there already.
 fn leave(client: &mut Client, mut written: bool) {
     while client.slots.front().is_some_and(|slot| slot.gather.waiting == 0) {

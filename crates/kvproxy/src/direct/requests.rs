@@ -2,19 +2,19 @@
 
 use std::ops::Range;
 
-use sojourn_memproto::{parse, Reply, ReplyKind, Request, Step};
+use sojourn_memproto::{parse, ParseStep, Reply, ReplyKind, Request};
 
-use super::client::Slot;
+use super::client::PendingRequest;
 use super::event_loop::EventLoop;
-use super::server::{Pending, Server};
-use crate::gather::Gather;
+use super::server::{AwaitedReply, ServerConnection};
 use crate::limits::{refusal, FREE_BYTES, NO_MEMORY, QUEUE_FULL, REFUSED};
+use crate::reply_merger::ReplyMerger;
 use crate::route::{as_set, route, shard, upstream, Route, Target};
 use sojourn_record::clock::now;
-use sojourn_serving::{Budget, Intake, Reading};
+use sojourn_serving::{ReadHalf, ReadProgress, TurnBudget};
 
 /// Why no further request is taken up.
-enum Pause {
+enum StopReason {
     /// The next one is not whole: so many bytes in all.
     Need(usize),
     TurnOver,
@@ -27,32 +27,32 @@ enum Pause {
 impl EventLoop<'_> {
     /// Reads and takes up what a client has sent, as far as its turn goes and it may have under way.
     pub(super) fn pump(&mut self, index: u32) {
-        let mut budget = Budget::default();
+        let mut budget = TurnBudget::default();
         loop {
             let Some(client) = self.clients.get(index) else { return };
-            let mut intake = std::mem::take(&mut client.intake);
-            let pause = self.requests(index, &mut intake, &mut budget);
+            let mut read_half = std::mem::take(&mut client.read_half);
+            let pause = self.requests(index, &mut read_half, &mut budget);
             let Some(client) = self.clients.get(index) else { return };
-            client.intake = intake;
+            client.read_half = read_half;
             match pause {
-                Pause::Need(need) if need > FREE_BYTES && need > client.intake.inbox.size() => {
+                StopReason::Need(need) if need > FREE_BYTES && need > client.read_half.input.size() => {
                     let wants = client.size() + need;
                     if !client.charge.resize(wants) {
-                        client.intake.pass_over(need);
+                        client.read_half.pass_over(need);
                         self.answer(index, REFUSED, NO_MEMORY);
                         continue;
                     }
-                    client.intake.inbox.make_room(need);
+                    client.read_half.input.make_room(need);
                 }
-                Pause::Need(_) => {}
-                Pause::TurnOver => break self.ready.push(index),
-                Pause::Blocked => break self.blocked.push(index),
-                Pause::Stalled => break,
+                StopReason::Need(_) => {}
+                StopReason::TurnOver => break self.ready.push(index),
+                StopReason::Blocked => break self.blocked.push(index),
+                StopReason::Stalled => break,
             }
-            match client.intake.read(&mut client.stream, &mut budget, self.now) {
-                Ok(Reading::Some) => self.now = now(),
-                Ok(Reading::Nothing) => break,
-                Ok(Reading::TurnOver) => break self.ready.push(index),
+            match client.read_half.read(&mut client.stream, &mut budget, self.now) {
+                Ok(ReadProgress::Some) => self.now = now(),
+                Ok(ReadProgress::Nothing) => break,
+                Ok(ReadProgress::TurnOver) => break self.ready.push(index),
                 Err(_) => return self.close(index),
             }
         }
@@ -63,55 +63,55 @@ impl EventLoop<'_> {
     fn settle(&mut self, index: u32) {
         let Some(client) = self.clients.get(index) else { return };
         client.charge.set(client.size());
-        if client.closing || client.intake.has_ended() {
+        if client.closing || client.read_half.has_ended() {
             self.mark(index);
         }
     }
 
     /// Takes up the requests that are there.
-    fn requests(&mut self, index: u32, intake: &mut Intake, budget: &mut Budget) -> Pause {
+    fn requests(&mut self, index: u32, read_half: &mut ReadHalf, budget: &mut TurnBudget) -> StopReason {
         loop {
-            let Some(client) = self.clients.get(index) else { return Pause::Stalled };
+            let Some(client) = self.clients.get(index) else { return StopReason::Stalled };
             if client.lingers.is_some() {
-                let all = intake.data().len();
-                intake.inbox.consume(all);
-                return Pause::Need(0);
+                let all = read_half.data().len();
+                read_half.input.consume(all);
+                return StopReason::Need(0);
             }
             if client.closing {
-                return Pause::Stalled;
+                return StopReason::Stalled;
             }
-            if intake.data().is_empty() {
-                return Pause::Need(0);
+            if read_half.data().is_empty() {
+                return StopReason::Need(0);
             }
             client.stalled = client.is_full() || client.guarded;
             if client.stalled {
-                return Pause::Stalled;
+                return StopReason::Stalled;
             }
             if !budget.request() {
-                return Pause::TurnOver;
+                return StopReason::TurnOver;
             }
-            match parse(intake.inbox.data(), &self.limits) {
-                Step::Need(bytes) => return Pause::Need(bytes),
-                Step::Done { request, used } => {
+            match parse(read_half.input.data(), &self.limits) {
+                ParseStep::Need(bytes) => return StopReason::Need(bytes),
+                ParseStep::Done { request, used } => {
                     let route = route(&request);
                     if !self.has_room(index, route.target) {
-                        return Pause::Blocked;
+                        return StopReason::Blocked;
                     }
-                    self.begin(index, route, &request, &intake.inbox.data()[..used]);
-                    intake.inbox.consume(used);
+                    self.begin(index, route, &request, &read_half.input.data()[..used]);
+                    read_half.input.consume(used);
                     if route.target == Target::Quit {
                         self.clients.get(index).into_iter().for_each(|client| client.closing = true);
-                        return Pause::Stalled;
+                        return StopReason::Stalled;
                     }
                 }
-                Step::Refuse { refusal, skip, silent, close } => {
-                    intake.pass_over(skip);
+                ParseStep::Refuse { refusal, skip, silent, close } => {
+                    read_half.pass_over(skip);
                     client.closing |= close;
                     self.shared.refused(refusal, &client.stream);
                     self.answer(index, Route { answered: !silent, ..REFUSED }, refusal.reply());
                 }
             }
-            intake.acted(self.now);
+            read_half.acted(self.now);
         }
     }
 
@@ -123,9 +123,9 @@ impl EventLoop<'_> {
         let mut up = self.servers.iter().filter(|server| server.is_up()).peekable();
         match target {
             Target::Local | Target::Quit => true,
-            Target::Any => up.peek().is_none() || up.any(Server::has_room),
+            Target::Any => up.peek().is_none() || up.any(ServerConnection::has_room),
             Target::First => self.servers[0].has_room(),
-            Target::All | Target::Guarded => up.all(Server::has_room),
+            Target::All | Target::Guarded => up.all(ServerConnection::has_room),
         }
     }
 
@@ -134,7 +134,7 @@ impl EventLoop<'_> {
         let up = || self.servers.iter().filter(|server| server.is_up()).count();
         let refusal = if self.under_way >= self.queue {
             Some(QUEUE_FULL)
-        } else if self.servers.iter().any(Server::is_behind) {
+        } else if self.servers.iter().any(ServerConnection::is_behind) {
             Some(NO_MEMORY)
         } else {
             refusal(route.target, up(), self.servers.len())
@@ -149,12 +149,12 @@ impl EventLoop<'_> {
             }
             (Target::Local, Request::Stats { arguments }) => {
                 let mut out = Vec::new();
-                crate::exposition::stats(self.shared, arguments, &mut out);
+                crate::metrics_exposition::stats(self.shared, arguments, &mut out);
                 self.answer(index, route, &out);
             }
             (Target::Any, Request::Get { keys, .. }) if self.shared.config.sharded && route.keys > 1 => {
                 let parts = up().min(route.keys);
-                let slot = self.open(index, route, Gather::new(parts, parts > 1));
+                let slot = self.open(index, route, ReplyMerger::new(parts, parts > 1));
                 for part in 0..parts {
                     let server = self.next();
                     let share = Route { keys: route.keys.div_ceil(parts), ..route };
@@ -191,7 +191,7 @@ impl EventLoop<'_> {
         raw: &[u8],
         servers: Range<usize>,
     ) {
-        let slot = self.open(index, route, Gather::new(servers.len(), false));
+        let slot = self.open(index, route, ReplyMerger::new(servers.len(), false));
         if route.target == Target::Guarded && self.servers.len() > 1 {
             if let Some(client) = self.clients.get(index) {
                 client.guarded = true;
@@ -216,13 +216,13 @@ impl EventLoop<'_> {
     }
 
     /// A slot at the end of a client's row; its number.
-    fn open(&mut self, index: u32, route: Route, gather: Gather) -> u32 {
+    fn open(&mut self, index: u32, route: Route, gather: ReplyMerger) -> u32 {
         self.stats.arrivals.add(1);
         self.stats.queue_seen.add(self.under_way as u64);
         self.under_way += 1;
         self.fruitful = true;
         self.stats.queue.set(self.under_way as u64);
-        let slot = Slot { route, received: self.now, gather, then: Vec::new() };
+        let slot = PendingRequest { route, received: self.now, gather, then: Vec::new() };
         let Some(client) = self.clients.get(index) else { return 0 };
         client.in_flight += 1;
         client.slots.push_back(slot);
@@ -231,19 +231,19 @@ impl EventLoop<'_> {
 
     /// Answers here, when all before it are answered.
     fn answer(&mut self, index: u32, route: Route, bytes: &[u8]) {
-        let slot = self.open(index, route, Gather::new(1, false));
+        let slot = self.open(index, route, ReplyMerger::new(1, false));
         let at = self.pending(index, slot, 0, route, 0);
         let error = !bytes.starts_with(b"STAT ");
         self.deliver(at, if error { Reply::Error } else { Reply::Stats }, bytes, None);
     }
 
     /// `bytes`: those of the request.
-    fn pending(&mut self, client: u32, slot: u32, part: usize, route: Route, bytes: usize) -> Pending {
+    fn pending(&mut self, client: u32, slot: u32, part: usize, route: Route, bytes: usize) -> AwaitedReply {
         let expected = match (route.shape, self.clients.get(client)) {
             (ReplyKind::Values, Some(client)) => client.reply_bytes.saturating_mul(route.keys),
             _ => 0,
         };
-        Pending {
+        AwaitedReply {
             client,
             generation: self.clients.generation(client),
             slot,

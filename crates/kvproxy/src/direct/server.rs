@@ -9,13 +9,13 @@ use mio::{Interest, Registry, Token};
 use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
 
 use crate::limits::{FIRST_PAUSE, LONGEST_PAUSE, REQUEST_WORK, WINDOW_BYTES, WINDOW_WORK};
-use sojourn_serving::{Charge, Fill, Inbox, Outbox};
+use sojourn_serving::{MemoryCharge, ReadBuffer, ReadOutcome, WriteBuffer};
 
 const PROBE: &[u8] = b"version\r\n";
 
 /// An answer that is awaited: whose request it belongs to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pending {
+pub(super) struct AwaitedReply {
     pub client: u32,
     pub generation: u32,
     pub slot: u32,
@@ -29,14 +29,14 @@ pub(super) struct Pending {
     pub since: u64,
 }
 
-impl Pending {
+impl AwaitedReply {
     fn work(&self) -> usize {
         REQUEST_WORK + self.keys as usize
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     Up,
     Down {
         retry: u64,
@@ -52,15 +52,15 @@ enum State {
 }
 
 #[derive(Debug)]
-pub(super) struct Server {
+pub(super) struct ServerConnection {
     address: SocketAddr,
     token: Token,
-    state: State,
+    state: ConnectionState,
     stream: Option<TcpStream>,
-    out: Outbox,
-    pub inbox: Inbox,
+    out: WriteBuffer,
+    pub input: ReadBuffer,
     scan: Option<ReplyScan>,
-    pending: VecDeque<Pending>,
+    pending: VecDeque<AwaitedReply>,
     /// Sums over `pending`.
     work: usize,
     bytes: usize,
@@ -70,7 +70,7 @@ pub(super) struct Server {
     heard: u64,
     pause: u64,
     most_bytes: usize,
-    charge: Charge,
+    charge: MemoryCharge,
     /// In need of writing.
     pub dirty: bool,
     /// Whether the socket may have more.
@@ -79,22 +79,22 @@ pub(super) struct Server {
     pub hung_up: bool,
 }
 
-impl Server {
+impl ServerConnection {
     /// Down, and to be tried again at once, where there is no `stream`.
     pub fn new(
         address: SocketAddr,
         token: Token,
         stream: Option<TcpStream>,
         most_bytes: usize,
-        charge: Charge,
+        charge: MemoryCharge,
     ) -> Self {
         Self {
             address,
             token,
-            state: if stream.is_some() { State::Up } else { State::Down { retry: 0 } },
+            state: if stream.is_some() { ConnectionState::Up } else { ConnectionState::Down { retry: 0 } },
             stream,
-            out: Outbox::default(),
-            inbox: Inbox::default(),
+            out: WriteBuffer::default(),
+            input: ReadBuffer::default(),
             scan: None,
             pending: VecDeque::new(),
             work: 0,
@@ -119,7 +119,7 @@ impl Server {
 
     #[inline]
     pub fn is_up(&self) -> bool {
-        self.state == State::Up
+        self.state == ConnectionState::Up
     }
 
     /// Whether a client that has requests under way may send it another: what is behind them must not wait for long.
@@ -135,7 +135,7 @@ impl Server {
 
     /// Takes a request; the bytes are added to what is returned.
     #[inline]
-    pub fn take(&mut self, pending: Pending) -> &mut Vec<u8> {
+    pub fn take(&mut self, pending: AwaitedReply) -> &mut Vec<u8> {
         self.pending.push_back(pending);
         self.work += pending.work();
         self.bytes += pending.bytes as usize;
@@ -148,36 +148,37 @@ impl Server {
     pub fn flush(&mut self, now: u64) -> io::Result<()> {
         self.dirty = false;
         let Some(stream) = &mut self.stream else { return Ok(()) };
-        if matches!(self.state, State::Up | State::Probing { .. }) && !self.out.is_empty() {
+        if matches!(self.state, ConnectionState::Up | ConnectionState::Probing { .. }) && !self.out.is_empty()
+        {
             let unsent = std::mem::take(&mut self.unsent);
             self.pending.iter_mut().rev().take(unsent).for_each(|pending| pending.since = now);
             self.out.flush(stream)?;
-            self.charge.set(self.out.size() + self.inbox.size());
+            self.charge.set(self.out.size() + self.input.size());
         }
         Ok(())
     }
 
-    pub fn fill(&mut self, now: u64) -> io::Result<Fill> {
-        let Some(stream) = &mut self.stream else { return Ok(Fill::Empty) };
-        let filled = self.inbox.fill(stream, usize::MAX);
-        if matches!(filled, Ok(Fill::Some { .. })) {
+    pub fn fill(&mut self, now: u64) -> io::Result<ReadOutcome> {
+        let Some(stream) = &mut self.stream else { return Ok(ReadOutcome::Empty) };
+        let filled = self.input.fill(stream, usize::MAX);
+        if matches!(filled, Ok(ReadOutcome::Some { .. })) {
             self.heard = now;
-            self.charge.set(self.out.size() + self.inbox.size());
+            self.charge.set(self.out.size() + self.input.size());
         }
         filled
     }
 
-    /// The next whole answer: whose it is, what it says, its length at the start of the inbox.
+    /// The next whole answer: whose it is, what it says, its length at the start of the input.
     ///
     /// # Errors
     /// Bytes that are no answer to what was asked.
-    pub fn next(&mut self) -> Result<Option<(Pending, Reply, usize)>, &'static str> {
+    pub fn next(&mut self) -> Result<Option<(AwaitedReply, Reply, usize)>, &'static str> {
         let Some(first) = self.pending.front() else {
-            return if self.inbox.data().is_empty() { Ok(None) } else { Err("answered what nobody asked") };
+            return if self.input.data().is_empty() { Ok(None) } else { Err("answered what nobody asked") };
         };
         let most_bytes = self.most_bytes;
         let scan = self.scan.get_or_insert_with(|| ReplyScan::new(first.shape, most_bytes));
-        let found = scan.scan(self.inbox.data()).map_err(|_| "answered with no memcached's words")?;
+        let found = scan.scan(self.input.data()).map_err(|_| "answered with no memcached's words")?;
         let Some((reply, length)) = found else { return Ok(None) };
         self.scan = None;
         let Some(pending) = self.pending.pop_front() else { return Ok(None) };
@@ -187,17 +188,17 @@ impl Server {
     }
 
     pub fn is_probing(&self) -> bool {
-        matches!(self.state, State::Probing { .. })
+        matches!(self.state, ConnectionState::Probing { .. })
     }
 
     /// Whether the probe has been answered: from then on it is up. `None` while the answer is not there.
     pub fn probed(&mut self) -> Option<bool> {
-        let data = self.inbox.data();
+        let data = self.input.data();
         let length = data.iter().position(|b| *b == b'\n')? + 1;
         let good = data.starts_with(b"VERSION ") && length == data.len();
-        self.inbox.consume(length);
+        self.input.consume(length);
         if good {
-            (self.state, self.pause) = (State::Up, FIRST_PAUSE);
+            (self.state, self.pause) = (ConnectionState::Up, FIRST_PAUSE);
         }
         Some(good)
     }
@@ -206,33 +207,35 @@ impl Server {
     /// has waited says nothing: there may be many before it.
     pub fn is_late(&self, now: u64, timeout: u64) -> bool {
         match self.state {
-            State::Up => {
+            ConnectionState::Up => {
                 self.pending.front().is_some_and(|first| first.since.max(self.heard) + timeout < now)
             }
-            State::Connecting { deadline } | State::Probing { deadline } => deadline < now,
-            State::Down { .. } => false,
+            ConnectionState::Connecting { deadline } | ConnectionState::Probing { deadline } => {
+                deadline < now
+            }
+            ConnectionState::Down { .. } => false,
         }
     }
 
     /// Drops the connection, so that nothing late can arrive; gives back what it owed.
-    pub fn fail(&mut self, now: u64) -> VecDeque<Pending> {
+    pub fn fail(&mut self, now: u64) -> VecDeque<AwaitedReply> {
         self.stream = None;
         self.out.clear();
-        self.inbox = Inbox::default();
+        self.input = ReadBuffer::default();
         self.charge.set(0);
         (self.scan, self.unsent, self.work, self.bytes) = (None, 0, 0, 0);
         (self.readable, self.hung_up) = (false, false);
-        self.state = State::Down { retry: now + self.pause };
+        self.state = ConnectionState::Down { retry: now + self.pause };
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         std::mem::take(&mut self.pending)
     }
 
     /// Connects again when it is time to; whether it tried.
     pub fn retry(&mut self, now: u64, patience: u64, registry: &Registry) -> io::Result<bool> {
-        if !matches!(self.state, State::Down { retry } if retry <= now) {
+        if !matches!(self.state, ConnectionState::Down { retry } if retry <= now) {
             return Ok(false);
         }
-        self.state = State::Connecting { deadline: now + patience };
+        self.state = ConnectionState::Connecting { deadline: now + patience };
         self.stream = Some(TcpStream::connect(self.address)?);
         self.register(registry)?;
         Ok(true)
@@ -240,7 +243,9 @@ impl Server {
 
     /// After an event: a connection that is made is asked for its version.
     pub fn connected(&mut self, now: u64, patience: u64) -> io::Result<()> {
-        let (State::Connecting { .. }, Some(stream)) = (self.state, &self.stream) else { return Ok(()) };
+        let (ConnectionState::Connecting { .. }, Some(stream)) = (self.state, &self.stream) else {
+            return Ok(());
+        };
         if let Some(error) = stream.take_error()? {
             return Err(error);
         }
@@ -248,7 +253,7 @@ impl Server {
             return Ok(());
         }
         stream.set_nodelay(true)?;
-        self.state = State::Probing { deadline: now + patience };
+        self.state = ConnectionState::Probing { deadline: now + patience };
         self.out.tail().extend_from_slice(PROBE);
         self.flush(now)
     }

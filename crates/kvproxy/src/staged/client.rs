@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mio::net::TcpStream;
 
-use super::resume::Resume;
-use crate::gather::ERROR;
+use super::resume_queue::ResumeQueue;
 use crate::histograms::Histograms;
 use crate::limits::{BACKLOG_BYTES, NO_MEMORY, OUT_BYTES, PIPELINE, QUEUE_FULL};
+use crate::reply_merger::ERROR;
 use crate::route::Route;
 use crate::stats::Stats;
 use sojourn_record::clock::now;
-use sojourn_serving::times::record;
-use sojourn_serving::{BoundedQueue, Charge, Outbox};
+use sojourn_serving::time_histogram::record;
+use sojourn_serving::{BoundedQueue, MemoryCharge, WriteBuffer};
 
 /// Requests that wait for a worker, each with whose it is.
-pub(super) type JobQueue = BoundedQueue<(Arc<Client>, Job)>;
+pub(super) type JobQueue = BoundedQueue<(Arc<Client>, QueuedRequest)>;
 
 /// A request with all that a worker needs.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct QueuedRequest {
     pub route: Route,
     pub received: u64,
     /// As the servers get it.
@@ -30,7 +30,7 @@ pub(super) struct Job {
     pub then: Vec<u8>,
 }
 
-impl Job {
+impl QueuedRequest {
     /// Memory that it holds.
     fn size(&self) -> usize {
         size_of::<Self>() + self.bytes.capacity() + self.then.capacity()
@@ -39,12 +39,12 @@ impl Job {
 
 /// What a client is owed, in the order of its requests.
 #[derive(Debug)]
-pub(super) enum Entry {
-    Job(Job),
+pub(super) enum ReplySlot {
+    Job(QueuedRequest),
     Answer { route: Route, received: u64, bytes: Vec<u8> },
 }
 
-impl Entry {
+impl ReplySlot {
     fn size(&self) -> usize {
         match self {
             Self::Job(job) => job.size(),
@@ -64,11 +64,11 @@ pub(super) struct Client {
 
 #[derive(Debug)]
 pub(super) struct ClientState {
-    pub out: Outbox,
+    pub out: WriteBuffer,
     /// The requests whose answers are in `out`: where each ends there, and when it had been received.
     unwritten: VecDeque<(u64, u64)>,
     /// Behind the request that is being served.
-    pub backlog: VecDeque<Entry>,
+    pub backlog: VecDeque<ReplySlot>,
     /// Bytes of the requests in `backlog` and of the one that is being served.
     backlog_bytes: usize,
     /// Whether a request of this client is queued or served.
@@ -79,7 +79,7 @@ pub(super) struct ClientState {
     pub gone: bool,
     /// When it last took something.
     pub active: u64,
-    charge: Charge,
+    charge: MemoryCharge,
 }
 
 /// What the thread that answers has of its own.
@@ -87,13 +87,13 @@ pub(super) struct Responder<'a> {
     pub stats: &'a Stats,
     pub histograms: &'a mut Histograms,
     pub queue: &'a JobQueue,
-    pub resume: &'a Resume,
+    pub resume: &'a ResumeQueue,
 }
 
 impl Client {
-    pub fn new(stream: TcpStream, index: u32, charge: Charge, now: u64) -> Self {
+    pub fn new(stream: TcpStream, index: u32, charge: MemoryCharge, now: u64) -> Self {
         let state = ClientState {
-            out: Outbox::default(),
+            out: WriteBuffer::default(),
             unwritten: VecDeque::new(),
             backlog: VecDeque::new(),
             backlog_bytes: 0,
@@ -138,13 +138,13 @@ impl Client {
     }
 
     /// Adds the next request: served at once if none is before it. What it is answered is not written yet.
-    pub fn add(self: &Arc<Self>, entry: Entry, responder: &mut Responder<'_>) {
+    pub fn add(self: &Arc<Self>, entry: ReplySlot, responder: &mut Responder<'_>) {
         let mut state = self.state();
         let bytes = state.backlog_bytes + entry.size();
         let wants = state.out.size() + bytes;
         let entry = match entry {
-            Entry::Job(job) if !state.charge.resize(wants) => {
-                Entry::Answer { route: job.route, received: job.received, bytes: NO_MEMORY.to_vec() }
+            ReplySlot::Job(job) if !state.charge.resize(wants) => {
+                ReplySlot::Answer { route: job.route, received: job.received, bytes: NO_MEMORY.to_vec() }
             }
             entry => entry,
         };
@@ -156,7 +156,13 @@ impl Client {
     }
 
     /// Answers the request that was served, and goes on to the next.
-    pub fn served(self: &Arc<Self>, job: &Job, rank: u8, bytes: &[u8], responder: &mut Responder<'_>) {
+    pub fn served(
+        self: &Arc<Self>,
+        job: &QueuedRequest,
+        rank: u8,
+        bytes: &[u8],
+        responder: &mut Responder<'_>,
+    ) {
         let mut state = self.state();
         state.backlog_bytes -= job.size();
         state.busy = false;
@@ -177,8 +183,8 @@ impl Client {
             let Some(entry) = state.backlog.pop_front() else { return };
             let size = entry.size();
             let (route, received, bytes) = match entry {
-                Entry::Answer { route, received, bytes } => (route, received, bytes),
-                Entry::Job(job) => match responder.queue.put((Arc::clone(self), job)) {
+                ReplySlot::Answer { route, received, bytes } => (route, received, bytes),
+                ReplySlot::Job(job) => match responder.queue.put((Arc::clone(self), job)) {
                     Ok(()) => return state.busy = true,
                     Err((_, job)) => (job.route, job.received, QUEUE_FULL.to_vec()),
                 },
@@ -211,8 +217,8 @@ impl ClientState {
     pub fn end(&mut self) -> usize {
         self.gone = true;
         let left = std::mem::take(&mut self.backlog);
-        self.backlog_bytes -= left.iter().map(Entry::size).sum::<usize>();
-        self.out = Outbox::default();
+        self.backlog_bytes -= left.iter().map(ReplySlot::size).sum::<usize>();
+        self.out = WriteBuffer::default();
         self.charge.set(self.size());
         left.len()
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::limits::{FIRST_PAUSE, LONGEST_PAUSE};
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use sojourn_record::clock::now;
 use sojourn_serving::TICK;
 
@@ -21,13 +21,13 @@ struct ServerHealth {
 }
 
 #[derive(Debug)]
-pub(super) struct Health<'a> {
-    shared: &'a Shared<'a>,
+pub(super) struct HealthChecker<'a> {
+    shared: &'a SharedState<'a>,
     servers: Vec<ServerHealth>,
 }
 
-impl<'a> Health<'a> {
-    pub fn new(shared: &'a Shared<'a>, reachable: &[bool]) -> Self {
+impl<'a> HealthChecker<'a> {
+    pub fn new(shared: &'a SharedState<'a>, reachable: &[bool]) -> Self {
         let found = |(server, up): (usize, &bool)| {
             if !up {
                 shared.availability.lost(server, "cannot be reached");
@@ -69,8 +69,8 @@ impl<'a> Health<'a> {
         let patience = |s: f64| Duration::from_secs_f64(s.min(LONGEST_PROBE_S));
         let config = shared.config;
         let (connect, answer) = (patience(config.connect_timeout_s), patience(config.timeout_s));
-        let mut watched: Vec<Watched> = self.servers.iter().map(|_| Watched::default()).collect();
-        while !shared.halt.is_set() {
+        let mut watched: Vec<WatchedServer> = self.servers.iter().map(|_| WatchedServer::default()).collect();
+        while !shared.shutdown.is_set() {
             std::thread::sleep(TICK);
             for (server, one) in watched.iter_mut().enumerate() {
                 if self.is_up(server) && one.has_ended() {
@@ -95,19 +95,19 @@ impl<'a> Health<'a> {
 
 /// A server as the watching thread has it.
 #[derive(Debug)]
-struct Watched {
+struct WatchedServer {
     stream: Option<TcpStream>,
     pause: u64,
     due: u64,
 }
 
-impl Default for Watched {
+impl Default for WatchedServer {
     fn default() -> Self {
         Self { stream: None, pause: FIRST_PAUSE, due: 0 }
     }
 }
 
-impl Watched {
+impl WatchedServer {
     /// Whether the connection was there and is no more.
     fn has_ended(&mut self) -> bool {
         let Some(stream) = &self.stream else { return false };

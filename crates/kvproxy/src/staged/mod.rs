@@ -1,8 +1,8 @@
 //! `staged`: one network thread that parses and queues, workers that serve one request at a time, as the report has it.
 //!
-//! - `network`  the network thread: accepts, reads, stamps, queues; `requests` a client's bytes to requests in the queue
+//! - `network_thread`  the network thread: accepts, reads, stamps, queues; `requests` a client's bytes to requests in the queue
 //! - `client`   what threads share of a client: requests in their order, answers not yet taken
-//! - `resume`   how a client whose requests were left unread is taken up again
+//! - `resume_queue`   how a client whose requests were left unread is taken up again
 //! - `worker`   takes a request, asks servers, answers; `server` its connection to one of them
 //! - `health`   which servers are up; the thread that finds out when one is back
 //!
@@ -11,9 +11,9 @@
 
 mod client;
 mod health;
-mod network;
+mod network_thread;
 mod requests;
-mod resume;
+mod resume_queue;
 mod server;
 mod worker;
 
@@ -23,12 +23,12 @@ use std::sync::Arc;
 use std::thread::Scope;
 
 use client::JobQueue;
-use health::Health;
-use network::Network;
+use health::HealthChecker;
+use network_thread::NetworkThread;
 use worker::Worker;
 
-use crate::log::Log;
-use crate::shared::{connect, join, reachable, watch, Shared, Total};
+use crate::record_log::RecordLog;
+use crate::shared::{connect, join, reachable, watch, SharedState, Total};
 use crate::ServeError;
 use sojourn_record::clock::now;
 use sojourn_serving::{spawn, TICK};
@@ -36,16 +36,16 @@ use sojourn_serving::{spawn, TICK};
 /// Serves until `stop` is set and all that was taken up is answered.
 pub(crate) fn serve<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    shared: &'scope Shared<'scope>,
+    shared: &'scope SharedState<'scope>,
     listener: TcpListener,
-    log: Option<Log>,
+    log: Option<RecordLog>,
     ready: &mut dyn FnMut(),
     stop: &AtomicBool,
 ) -> Result<Total, ServeError> {
     let reachable = reachable(shared)?;
-    let health = Arc::new(Health::new(shared, &reachable));
+    let health = Arc::new(HealthChecker::new(shared, &reachable));
     let queue = Arc::new(JobQueue::new(shared.config.queue));
-    let network = Network::new(shared, Arc::clone(&queue), listener)?;
+    let network = NetworkThread::new(shared, Arc::clone(&queue), listener)?;
     let mut workers = Vec::new();
     for me in 0..shared.config.workers {
         let (health, queue, resume) = (Arc::clone(&health), Arc::clone(&queue), Arc::clone(&network.resume));

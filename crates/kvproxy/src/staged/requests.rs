@@ -1,16 +1,16 @@
 //! A client's bytes to requests in the queue.
 
-use sojourn_memproto::{parse, Request, Step};
+use sojourn_memproto::{parse, ParseStep, Request};
 
-use super::client::{Entry, Job, Responder};
-use super::network::{Connection, Network, Pumped};
+use super::client::{QueuedRequest, ReplySlot, Responder};
+use super::network_thread::{Connection, NetworkThread, ReadResult};
 use crate::limits::{FREE_BYTES, NO_MEMORY, REFUSED};
 use crate::route::{as_set, route, upstream, Route, Target};
 use sojourn_record::clock::now;
-use sojourn_serving::{Budget, Reading};
+use sojourn_serving::{ReadProgress, TurnBudget};
 
 /// Why no further request is taken up.
-enum Pause {
+enum StopReason {
     /// The next one is not whole: so many bytes in all.
     Need(usize),
     TurnOver,
@@ -18,73 +18,73 @@ enum Pause {
     Stalled,
 }
 
-impl Network<'_> {
+impl NetworkThread<'_> {
     /// Reads and takes up what a client has sent, as far as its turn goes and it may have waiting.
-    pub(super) fn pump(&mut self, connection: &mut Connection) -> Pumped {
-        let mut budget = Budget::default();
+    pub(super) fn pump(&mut self, connection: &mut Connection) -> ReadResult {
+        let mut budget = TurnBudget::default();
         let (mut good, mut more) = (true, false);
         loop {
             match self.requests(connection, &mut budget) {
-                Pause::Need(need) if need > FREE_BYTES && need > connection.intake.inbox.size() => {
-                    if !connection.charge.resize(need + connection.intake.inbox.size()) {
-                        connection.intake.pass_over(need);
+                StopReason::Need(need) if need > FREE_BYTES && need > connection.read_half.input.size() => {
+                    if !connection.charge.resize(need + connection.read_half.input.size()) {
+                        connection.read_half.pass_over(need);
                         self.answer(connection, REFUSED, NO_MEMORY.to_vec());
                         continue;
                     }
-                    connection.intake.inbox.make_room(need);
+                    connection.read_half.input.make_room(need);
                 }
-                Pause::Need(_) => {}
-                Pause::TurnOver => break more = true,
-                Pause::Stalled => break,
+                StopReason::Need(_) => {}
+                StopReason::TurnOver => break more = true,
+                StopReason::Stalled => break,
             }
-            match connection.intake.read(&mut &connection.client.stream, &mut budget, self.now) {
-                Ok(Reading::Some) => self.now = now(),
-                Ok(Reading::Nothing) => break,
-                Ok(Reading::TurnOver) => break more = true,
+            match connection.read_half.read(&mut &connection.client.stream, &mut budget, self.now) {
+                Ok(ReadProgress::Some) => self.now = now(),
+                Ok(ReadProgress::Nothing) => break,
+                Ok(ReadProgress::TurnOver) => break more = true,
                 Err(_) => break good = false,
             }
         }
-        connection.charge.set(connection.intake.inbox.size());
-        Pumped { good: good && self.flush(connection), more }
+        connection.charge.set(connection.read_half.input.size());
+        ReadResult { good: good && self.flush(connection), more }
     }
 
     /// Takes up the requests that are there.
-    fn requests(&mut self, connection: &mut Connection, budget: &mut Budget) -> Pause {
-        let mut intake = std::mem::take(&mut connection.intake);
+    fn requests(&mut self, connection: &mut Connection, budget: &mut TurnBudget) -> StopReason {
+        let mut read_half = std::mem::take(&mut connection.read_half);
         let pause = loop {
             if connection.lingers.is_some() {
-                let all = intake.data().len();
-                intake.inbox.consume(all);
-                break Pause::Need(0);
+                let all = read_half.data().len();
+                read_half.input.consume(all);
+                break StopReason::Need(0);
             }
             if connection.closing {
-                break Pause::Stalled;
+                break StopReason::Stalled;
             }
-            if intake.data().is_empty() {
-                break Pause::Need(0);
+            if read_half.data().is_empty() {
+                break StopReason::Need(0);
             }
             if connection.is_stalled() {
-                break Pause::Stalled;
+                break StopReason::Stalled;
             }
             if !budget.request() {
-                break Pause::TurnOver;
+                break StopReason::TurnOver;
             }
-            match parse(intake.inbox.data(), &self.limits) {
-                Step::Need(bytes) => break Pause::Need(bytes),
-                Step::Done { request, used } => {
-                    self.begin(connection, &request, &intake.inbox.data()[..used]);
-                    intake.inbox.consume(used);
+            match parse(read_half.input.data(), &self.limits) {
+                ParseStep::Need(bytes) => break StopReason::Need(bytes),
+                ParseStep::Done { request, used } => {
+                    self.begin(connection, &request, &read_half.input.data()[..used]);
+                    read_half.input.consume(used);
                 }
-                Step::Refuse { refusal, skip, silent, close } => {
-                    intake.pass_over(skip);
+                ParseStep::Refuse { refusal, skip, silent, close } => {
+                    read_half.pass_over(skip);
                     connection.closing |= close;
                     self.shared.refused(refusal, &connection.client.stream);
                     self.answer(connection, Route { answered: !silent, ..REFUSED }, refusal.reply().to_vec());
                 }
             }
-            intake.acted(self.now);
+            read_half.acted(self.now);
         };
-        connection.intake = intake;
+        connection.read_half = read_half;
         pause
     }
 
@@ -98,26 +98,26 @@ impl Network<'_> {
             }
             (Target::Local, Request::Stats { arguments }) => {
                 let mut out = Vec::new();
-                crate::exposition::stats(self.shared, arguments, &mut out);
+                crate::metrics_exposition::stats(self.shared, arguments, &mut out);
                 self.answer(connection, route, out);
             }
             _ => {
                 let bytes = Vec::with_capacity(raw.len() + 8);
-                let mut job = Job { route, received: self.now, bytes, then: Vec::new() };
+                let mut job = QueuedRequest { route, received: self.now, bytes, then: Vec::new() };
                 upstream(&mut job.bytes, request, raw);
                 if route.target == Target::Guarded {
                     as_set(&mut job.then, request);
                 }
-                self.add(connection, Entry::Job(job));
+                self.add(connection, ReplySlot::Job(job));
             }
         }
     }
 
     fn answer(&mut self, connection: &mut Connection, route: Route, bytes: Vec<u8>) {
-        self.add(connection, Entry::Answer { route, received: self.now, bytes });
+        self.add(connection, ReplySlot::Answer { route, received: self.now, bytes });
     }
 
-    fn add(&mut self, connection: &mut Connection, entry: Entry) {
+    fn add(&mut self, connection: &mut Connection, entry: ReplySlot) {
         let waiting = self.queue.len() as u64;
         self.stats.arrivals.add(1);
         self.stats.queue_seen.add(waiting);

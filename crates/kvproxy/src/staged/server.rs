@@ -7,14 +7,14 @@ use std::time::Duration;
 use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
 
 use sojourn_record::clock::now;
-use sojourn_serving::{Fill, Inbox};
+use sojourn_serving::{ReadBuffer, ReadOutcome};
 
 #[derive(Debug)]
 pub(super) struct ServerConnection {
     pub stream: Option<TcpStream>,
     /// Of the health of the server when this was opened.
     pub epoch: u64,
-    inbox: Inbox,
+    input: ReadBuffer,
     most_bytes: usize,
     /// The time limit that the socket has now, ns.
     limit: u64,
@@ -22,11 +22,11 @@ pub(super) struct ServerConnection {
 
 impl ServerConnection {
     pub fn new(stream: Option<TcpStream>, most_bytes: usize) -> Self {
-        Self { stream, epoch: 0, inbox: Inbox::default(), most_bytes, limit: 0 }
+        Self { stream, epoch: 0, input: ReadBuffer::default(), most_bytes, limit: 0 }
     }
 
     pub fn open(&mut self, stream: TcpStream, epoch: u64) {
-        (self.stream, self.epoch, self.inbox, self.limit) = (Some(stream), epoch, Inbox::default(), 0);
+        (self.stream, self.epoch, self.input, self.limit) = (Some(stream), epoch, ReadBuffer::default(), 0);
     }
 
     /// # Errors
@@ -64,7 +64,7 @@ impl ServerConnection {
         let mut scan = ReplyScan::new(shape, self.most_bytes);
         loop {
             if let Some(found) =
-                scan.scan(self.inbox.data()).map_err(|_| "answered with no memcached's words")?
+                scan.scan(self.input.data()).map_err(|_| "answered with no memcached's words")?
             {
                 return Ok(found);
             }
@@ -77,24 +77,24 @@ impl ServerConnection {
                 self.limit_waits(left)?;
             }
             let stream = self.stream.as_mut().ok_or("is gone")?;
-            match self.inbox.fill(stream, usize::MAX) {
-                Ok(Fill::Some { .. }) => {}
-                Ok(Fill::Empty) if now() < deadline => {}
-                Ok(Fill::Empty) => return Err("timed out"),
-                Ok(Fill::Closed) => return Err("closed the connection"),
+            match self.input.fill(stream, usize::MAX) {
+                Ok(ReadOutcome::Some { .. }) => {}
+                Ok(ReadOutcome::Empty) if now() < deadline => {}
+                Ok(ReadOutcome::Empty) => return Err("timed out"),
+                Ok(ReadOutcome::Closed) => return Err("closed the connection"),
                 Err(_) => return Err("is gone"),
             }
         }
     }
 
     pub fn data(&self, length: usize) -> &[u8] {
-        &self.inbox.data()[..length]
+        &self.input.data()[..length]
     }
 
     /// The answer has been used; whatever follows it nobody asked for.
     pub fn consume(&mut self, length: usize) -> Result<(), &'static str> {
-        self.inbox.consume(length);
-        if self.inbox.data().is_empty() {
+        self.input.consume(length);
+        if self.input.data().is_empty() {
             Ok(())
         } else {
             Err("answered what nobody asked")

@@ -6,40 +6,40 @@ use std::sync::atomic::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sojourn_memproto::{parse, Limits, Reply, ReplyKind, Request, Step};
+use sojourn_memproto::{parse, ParseStep, Reply, ReplyKind, Request, RequestLimits};
 
-use super::client::{Job, JobQueue, Responder};
-use super::health::Health;
-use super::resume::Resume;
+use super::client::{JobQueue, QueuedRequest, Responder};
+use super::health::HealthChecker;
+use super::resume_queue::ResumeQueue;
 use super::server::ServerConnection;
-use crate::gather::{rank, Gather, ERROR};
 use crate::histograms::Histograms;
 use crate::limits::{most_reply_bytes, refusal, ONLY_FIRST};
+use crate::reply_merger::{rank, ReplyMerger, ERROR};
 use crate::route::{shard, without_uniques, Target};
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::stats::Stats;
 use sojourn_record::clock::{now, ns};
-use sojourn_serving::times::record;
+use sojourn_serving::time_histogram::record;
 
 pub(super) struct Worker<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a SharedState<'a>,
     stats: &'a Stats,
-    health: Arc<Health<'a>>,
+    health: Arc<HealthChecker<'a>>,
     queue: Arc<JobQueue>,
-    resume: Arc<Resume>,
+    resume: Arc<ResumeQueue>,
     servers: Vec<ServerConnection>,
     histograms: Histograms,
-    limits: Limits,
+    limits: RequestLimits,
     timeout: u64,
     bytes: Vec<u8>,
 }
 
 impl<'a> Worker<'a> {
     pub fn new(
-        shared: &'a Shared<'a>,
-        health: Arc<Health<'a>>,
+        shared: &'a SharedState<'a>,
+        health: Arc<HealthChecker<'a>>,
         queue: Arc<JobQueue>,
-        resume: Arc<Resume>,
+        resume: Arc<ResumeQueue>,
         me: usize,
         servers: Vec<Option<TcpStream>>,
     ) -> Self {
@@ -86,7 +86,7 @@ impl<'a> Worker<'a> {
         self.histograms
     }
 
-    fn serve(&mut self, job: &Job, taken: u64) -> Gather {
+    fn serve(&mut self, job: &QueuedRequest, taken: u64) -> ReplyMerger {
         let all = self.servers.len();
         if let Some(refusal) = refusal(job.route.target, self.health.ups(), all) {
             return error(refusal);
@@ -128,8 +128,8 @@ impl<'a> Worker<'a> {
     }
 
     /// The same to some servers; all are asked before the first is heard.
-    fn ask(&mut self, servers: Range<usize>, bytes: &[u8], shape: ReplyKind) -> Gather {
-        let mut gather = Gather::new(servers.len(), false);
+    fn ask(&mut self, servers: Range<usize>, bytes: &[u8], shape: ReplyKind) -> ReplyMerger {
+        let mut gather = ReplyMerger::new(servers.len(), false);
         let (start, first) = (now(), servers.start);
         let sent: u64 = servers
             .clone()
@@ -142,7 +142,7 @@ impl<'a> Worker<'a> {
     }
 
     /// A multi-get in shares, one for each server that is up.
-    fn shares(&mut self, job: &Job) -> Gather {
+    fn shares(&mut self, job: &QueuedRequest) -> ReplyMerger {
         // One turn for all shares: with a turn for each, other workers' turns in between give one server two of them.
         let (all, first) = (self.servers.len(), self.shared.turn.fetch_add(1, Ordering::Relaxed));
         let turns = (0..all).map(|k| first.wrapping_add(k) % all).filter(|one| self.health.is_up(*one));
@@ -151,10 +151,11 @@ impl<'a> Worker<'a> {
         if parts == 0 {
             return error(crate::limits::NO_SERVER);
         }
-        let Step::Done { request: Request::Get { keys, .. }, .. } = parse(&job.bytes, &self.limits) else {
+        let ParseStep::Done { request: Request::Get { keys, .. }, .. } = parse(&job.bytes, &self.limits)
+        else {
             return error(crate::limits::NO_SERVER);
         };
-        let mut gather = Gather::new(parts, parts > 1);
+        let mut gather = ReplyMerger::new(parts, parts > 1);
         let (start, mut asked, mut bytes) = (now(), Vec::with_capacity(parts), Vec::new());
         for (part, server) in servers.into_iter().enumerate() {
             bytes.clear();
@@ -178,7 +179,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Whether it was sent; else the answer is an error.
-    fn send(&mut self, server: usize, bytes: &[u8], gather: &mut Gather, part: usize) -> bool {
+    fn send(&mut self, server: usize, bytes: &[u8], gather: &mut ReplyMerger, part: usize) -> bool {
         self.stats.servers[server].requests.add(1);
         let (epoch, connection) = (self.health.epoch(server), &mut self.servers[server]);
         if connection.stream.is_none() || connection.epoch != epoch {
@@ -202,7 +203,7 @@ impl<'a> Worker<'a> {
         sent.is_ok()
     }
 
-    fn hear(&mut self, server: usize, shape: ReplyKind, start: u64, gather: &mut Gather, part: usize) {
+    fn hear(&mut self, server: usize, shape: ReplyKind, start: u64, gather: &mut ReplyMerger, part: usize) {
         let connection = &mut self.servers[server];
         match connection.receive(shape, start + self.timeout, self.timeout) {
             Ok((reply, length)) => {
@@ -220,7 +221,7 @@ impl<'a> Worker<'a> {
     }
 
     /// The connection is dropped, so that a late answer reaches nobody.
-    fn fail(&mut self, server: usize, why: &str, gather: &mut Gather, part: usize) {
+    fn fail(&mut self, server: usize, why: &str, gather: &mut ReplyMerger, part: usize) {
         self.servers[server].stream = None;
         self.health.failed(server, self.servers[server].epoch, why);
         self.stats.servers[server].errors.add(1);
@@ -229,8 +230,8 @@ impl<'a> Worker<'a> {
     }
 }
 
-fn error(line: &[u8]) -> Gather {
-    let mut gather = Gather::new(1, false);
+fn error(line: &[u8]) -> ReplyMerger {
+    let mut gather = ReplyMerger::new(1, false);
     gather.add(0, Reply::Error, line);
     gather
 }

@@ -48,23 +48,23 @@ pub enum BodyConfig {
 /// The statuses that a good answer has: one, or any of several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Statuses {
+pub enum ExpectedStatuses {
     One(u16),
     Any(Vec<u16>),
 }
 
-impl Statuses {
+impl ExpectedStatuses {
     pub fn has(&self, status: u16) -> bool {
         match self {
-            Statuses::One(wanted) => *wanted == status,
-            Statuses::Any(wanted) => wanted.contains(&status),
+            ExpectedStatuses::One(wanted) => *wanted == status,
+            ExpectedStatuses::Any(wanted) => wanted.contains(&status),
         }
     }
 
     pub(super) fn validate(&self, place: &str) -> Result<(), ConfigError> {
         let all = match self {
-            Statuses::One(status) => std::slice::from_ref(status),
-            Statuses::Any(statuses) => statuses,
+            ExpectedStatuses::One(status) => std::slice::from_ref(status),
+            ExpectedStatuses::Any(statuses) => statuses,
         };
         check(!all.is_empty(), place, "empty", "give 100 to 599, one or several")?;
         let wrong = all.iter().find(|status| !(100..600).contains(*status));

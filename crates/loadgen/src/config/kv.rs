@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::validate::check;
-use super::Sizes;
+use super::SizeDistribution;
 use crate::error::ConfigError;
 
 /// The longest key that memcached takes, bytes.
@@ -16,17 +16,17 @@ const MULTI_GET_MAX: u32 = 1000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct KvConfig {
-    pub mix: Mix,
+    pub mix: OperationMix,
     /// Keys that one multi-get asks for.
-    pub multi_get_keys: Sizes,
+    pub multi_get_keys: SizeDistribution,
     /// Different keys.
     pub keys: u64,
     pub key_pattern: KeyPattern,
     pub key_prefix: String,
     /// Length of a key, prefix included, bytes; without it just as long as the largest number needs.
-    pub key_bytes: Option<Sizes>,
+    pub key_bytes: Option<SizeDistribution>,
     /// Length of a value, bytes; each key has its own for ever.
-    pub value_bytes: Sizes,
+    pub value_bytes: SizeDistribution,
     /// Expiry that a set gives, s; 0 is never.
     pub exptime_s: i64,
     /// Store every key at every target before the start.
@@ -38,7 +38,7 @@ pub struct KvConfig {
 /// Weights of the operations: an operation is drawn by them, independent of those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Mix {
+pub struct OperationMix {
     pub set: f64,
     pub get: f64,
     pub multi_get: f64,
@@ -57,22 +57,22 @@ pub enum KeyPattern {
     Sequential,
 }
 
-impl Default for Mix {
-    fn default() -> Mix {
-        Mix { set: 1.0, get: 10.0, multi_get: 0.0 }
+impl Default for OperationMix {
+    fn default() -> OperationMix {
+        OperationMix { set: 1.0, get: 10.0, multi_get: 0.0 }
     }
 }
 
 impl Default for KvConfig {
     fn default() -> KvConfig {
         KvConfig {
-            mix: Mix::default(),
-            multi_get_keys: Sizes::Fixed { value: 10 },
+            mix: OperationMix::default(),
+            multi_get_keys: SizeDistribution::Fixed { value: 10 },
             keys: 10_000,
             key_pattern: KeyPattern::Uniform,
             key_prefix: "sojourn-".to_string(),
             key_bytes: None,
-            value_bytes: Sizes::Fixed { value: 1024 },
+            value_bytes: SizeDistribution::Fixed { value: 1024 },
             exptime_s: 0,
             populate: true,
             verify: true,
@@ -82,7 +82,7 @@ impl Default for KvConfig {
 
 impl KvConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let Mix { set, get, multi_get } = self.mix;
+        let OperationMix { set, get, multi_get } = self.mix;
         let usable = [set, get, multi_get].iter().all(|w| *w >= 0.0 && w.is_finite());
         let some = set + get + multi_get > 0.0;
         check(
@@ -132,14 +132,14 @@ mod tests {
             change(&mut config);
             assert!(config.validate().unwrap_err().to_string().contains(place), "{place}");
         };
-        refused(&|c| c.mix = Mix { set: 0.0, get: 0.0, multi_get: 0.0 }, "kv.mix");
+        refused(&|c| c.mix = OperationMix { set: 0.0, get: 0.0, multi_get: 0.0 }, "kv.mix");
         refused(&|c| c.mix.get = -1.0, "kv.mix");
         refused(&|c| c.keys = 0, "kv.keys");
         refused(&|c| c.key_prefix = "a b".into(), "kv.key_prefix");
-        refused(&|c| c.key_bytes = Some(Sizes::Fixed { value: 11 }), "kv.key_bytes");
-        refused(&|c| c.key_bytes = Some(Sizes::Fixed { value: 251 }), "kv.key_bytes");
-        refused(&|c| c.value_bytes = Sizes::Uniform { low: 2, high: 1 }, "kv.value_bytes");
-        refused(&|c| c.multi_get_keys = Sizes::Fixed { value: 0 }, "kv.multi_get_keys");
+        refused(&|c| c.key_bytes = Some(SizeDistribution::Fixed { value: 11 }), "kv.key_bytes");
+        refused(&|c| c.key_bytes = Some(SizeDistribution::Fixed { value: 251 }), "kv.key_bytes");
+        refused(&|c| c.value_bytes = SizeDistribution::Uniform { low: 2, high: 1 }, "kv.value_bytes");
+        refused(&|c| c.multi_get_keys = SizeDistribution::Fixed { value: 0 }, "kv.multi_get_keys");
         refused(&|c| c.key_pattern = KeyPattern::Zipf { exponent: 0.0 }, "exponent");
     }
 }

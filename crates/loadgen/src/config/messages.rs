@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::validate::check;
-use super::Sizes;
+use super::SizeDistribution;
 use crate::error::ConfigError;
 
 /// Bytes with which each message begins: whose it is, its number and its length.
@@ -30,7 +30,7 @@ pub struct MessagesConfig {
     /// Throw the queues away before they are made: the run begins with empty ones.
     pub fresh: bool,
     /// Length of a message, bytes, at least 16.
-    pub message_bytes: Sizes,
+    pub message_bytes: SizeDistribution,
     /// Compare every message that is taken with what its number says that it is.
     pub verify: bool,
     /// For `Authorization: Bearer`.
@@ -48,7 +48,7 @@ impl Default for MessagesConfig {
             queues: 1,
             prefix: "load".to_string(),
             fresh: false,
-            message_bytes: Sizes::Fixed { value: 200 },
+            message_bytes: SizeDistribution::Fixed { value: 200 },
             verify: true,
             token: None,
             token_env: None,
@@ -109,7 +109,7 @@ mod tests {
         refused(&|c| c.queues = 0, "queues");
         refused(&|c| c.prefix = "a b".into(), "prefix");
         refused(&|c| c.prefix = String::new(), "prefix");
-        refused(&|c| c.message_bytes = Sizes::Fixed { value: 15 }, "message_bytes");
+        refused(&|c| c.message_bytes = SizeDistribution::Fixed { value: 15 }, "message_bytes");
         refused(&|c| c.token_env = Some("SOJOURN_TEST_UNSET".into()), "SOJOURN_TEST_UNSET, which is not set");
         refused(&|c| c.token = Some("a\r\nX: y".into()), "token");
     }

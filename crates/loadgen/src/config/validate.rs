@@ -3,7 +3,7 @@
 use sojourn_dist::{Arrivals, DistError};
 
 use super::http;
-use super::{Closed, Config, KvConfig, LaneConfig, MessagesConfig, TargetConfig};
+use super::{ClientThreadConfig, ClosedLoop, Config, KvConfig, MessagesConfig, TargetConfig};
 use crate::error::ConfigError;
 use crate::url::{Scheme, Url};
 
@@ -96,7 +96,7 @@ impl Config {
     }
 }
 
-impl LaneConfig {
+impl ClientThreadConfig {
     fn validate(&self, place: &str) -> Result<(), ConfigError> {
         match (&self.arrivals, &self.closed) {
             (Some(arrivals), None) => validate_arrivals(arrivals, &format!("{place}.arrivals"))?,
@@ -140,7 +140,7 @@ impl TargetConfig {
     }
 }
 
-impl Closed {
+impl ClosedLoop {
     fn validate(&self, place: &str) -> Result<(), ConfigError> {
         let allowed = (1..=CONNECTIONS_MAX).contains(&self.users);
         check(allowed, &format!("{place}.users"), self.users, "give 1 to 1000000")?;

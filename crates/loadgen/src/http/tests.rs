@@ -1,4 +1,4 @@
-use super::{Ending, Response, ResponseError};
+use super::{EndOfStream, Response, ResponseError};
 
 /// Feeds in pieces of `size`; (status, body bytes, keep alive, bytes used) of a complete response.
 fn read(text: &str, size: usize) -> Result<Option<(u16, u64, bool, usize)>, ResponseError> {
@@ -65,12 +65,12 @@ fn broken_responses() {
 #[test]
 fn the_end_of_the_stream() {
     let mut response = Response::new();
-    assert_eq!(response.end(), Ending::NoAnswer);
+    assert_eq!(response.end(), EndOfStream::NoAnswer);
     response.feed(b"HTTP/1.1 200 OK\r\n\r\nabc").unwrap();
-    assert_eq!((response.end(), response.body.bytes), (Ending::Complete, 3));
+    assert_eq!((response.end(), response.body.bytes), (EndOfStream::Complete, 3));
     response.reset(false);
     response.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc").unwrap();
-    assert_eq!(response.end(), Ending::Short);
+    assert_eq!(response.end(), EndOfStream::Short);
 }
 
 #[test]

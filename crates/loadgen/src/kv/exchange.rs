@@ -4,7 +4,7 @@ use sojourn_memproto::{Reply, ReplyKind, ReplyScan, Values};
 
 use super::{RequestGenerator, SET};
 use crate::http::ResponseError;
-use crate::outcome::Failure;
+use crate::request_outcome::Failure;
 
 /// What a connection is doing; `begin` before the next request.
 #[derive(Debug)]
@@ -110,12 +110,12 @@ impl Exchange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{KvConfig, Sizes};
-    use crate::kv::{Content, MULTI_GET};
+    use crate::config::{KvConfig, SizeDistribution};
+    use crate::kv::{KeysAndValues, MULTI_GET};
 
     /// A generator, an exchange that asks for these keys, and the answer in which `found` are there.
     fn asked(keys: &[u64], found: &[u64]) -> (RequestGenerator, Exchange, Vec<u8>) {
-        let value_bytes = Sizes::Uniform { low: 0, high: 300 };
+        let value_bytes = SizeDistribution::Uniform { low: 0, high: 300 };
         let generator = RequestGenerator::new(&KvConfig { value_bytes, ..KvConfig::default() }, 1, 0, 1);
         let mut exchange = Exchange::new();
         exchange.begin(MULTI_GET);
@@ -126,7 +126,7 @@ mod tests {
         (generator, exchange, answer)
     }
 
-    fn push_block(answer: &mut Vec<u8>, content: &Content, key: u64) {
+    fn push_block(answer: &mut Vec<u8>, content: &KeysAndValues, key: u64) {
         let mut set = Vec::new();
         content.push_set(key, 0, &mut set);
         let end = set.iter().position(|b| *b == b'\n').unwrap();

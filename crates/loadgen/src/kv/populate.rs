@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
 
-use super::content::Content;
+use super::keys_and_values::KeysAndValues;
 use crate::config::KvConfig;
 
 /// Requests go out in batches of about this size; their answers are awaited before the next.
@@ -17,7 +17,7 @@ const LINE_BYTES: usize = 4096;
 
 /// Why the keys could not be stored.
 #[derive(Debug)]
-pub enum Failed {
+pub enum PopulateError {
     Connection(io::Error),
     /// The answer to a set, and the number of the key.
     Refused {
@@ -32,15 +32,15 @@ pub fn populate(
     addr: SocketAddr,
     timeout: Duration,
     stop: &AtomicBool,
-) -> Result<u64, Failed> {
-    let content = Content::new(config);
-    let mut stream = TcpStream::connect_timeout(&addr, timeout).map_err(Failed::Connection)?;
+) -> Result<u64, PopulateError> {
+    let content = KeysAndValues::new(config);
+    let mut stream = TcpStream::connect_timeout(&addr, timeout).map_err(PopulateError::Connection)?;
     let set = [
         stream.set_nodelay(true),
         stream.set_read_timeout(Some(timeout)),
         stream.set_write_timeout(Some(timeout)),
     ];
-    set.into_iter().collect::<io::Result<()>>().map_err(Failed::Connection)?;
+    set.into_iter().collect::<io::Result<()>>().map_err(PopulateError::Connection)?;
     let (mut stored, mut out) = (0, Vec::with_capacity(2 * BATCH_BYTES));
     while stored < config.keys && !stop.load(Ordering::Relaxed) {
         out.clear();
@@ -49,17 +49,17 @@ pub fn populate(
             content.push_set(stored, config.exptime_s, &mut out);
             stored += 1;
         }
-        stream.write_all(&out).map_err(Failed::Connection)?;
+        stream.write_all(&out).map_err(PopulateError::Connection)?;
         await_stored(&mut stream, first..stored)?;
     }
     Ok(stored)
 }
 
-fn await_stored(stream: &mut TcpStream, mut keys: std::ops::Range<u64>) -> Result<(), Failed> {
+fn await_stored(stream: &mut TcpStream, mut keys: std::ops::Range<u64>) -> Result<(), PopulateError> {
     let (mut buffer, mut part) = (Vec::new(), [0; 16 * 1024]);
-    let closed = || Failed::Connection(io::ErrorKind::UnexpectedEof.into());
+    let closed = || PopulateError::Connection(io::ErrorKind::UnexpectedEof.into());
     while !keys.is_empty() {
-        let count = stream.read(&mut part).map_err(Failed::Connection)?;
+        let count = stream.read(&mut part).map_err(PopulateError::Connection)?;
         if count == 0 {
             return Err(closed());
         }
@@ -69,7 +69,7 @@ fn await_stored(stream: &mut TcpStream, mut keys: std::ops::Range<u64>) -> Resul
             let answer = &buffer[used..];
             let refused = |key, length: usize| {
                 let answer = String::from_utf8_lossy(&answer[..length.min(200)]).trim_end().to_string();
-                Failed::Refused { key, answer }
+                PopulateError::Refused { key, answer }
             };
             match ReplyScan::new(ReplyKind::Line, LINE_BYTES).scan(answer) {
                 Ok(None) => break,

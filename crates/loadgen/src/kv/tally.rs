@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::CLASSES;
-use crate::classes::{Class, ClassSummary};
-use crate::outcome::{Failure, Outcome};
+use crate::class_statistics::{ClassStatistics, ClassSummary};
+use crate::request_outcome::{Failure, RequestOutcome};
 
 /// The memcached part of a summary.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,7 +28,7 @@ pub struct KvSummary {
 
 /// Adds up outcomes by class.
 pub struct KvTally {
-    classes: [Class; CLASSES.len()],
+    classes: [ClassStatistics; CLASSES.len()],
     wrong: u64,
     pub populated: u64,
     pub verified: bool,
@@ -36,10 +36,15 @@ pub struct KvTally {
 
 impl KvTally {
     pub fn new(populated: u64, verified: bool) -> KvTally {
-        KvTally { classes: [(); CLASSES.len()].map(|()| Class::new()), wrong: 0, populated, verified }
+        KvTally {
+            classes: [(); CLASSES.len()].map(|()| ClassStatistics::new()),
+            wrong: 0,
+            populated,
+            verified,
+        }
     }
 
-    pub fn add(&mut self, outcome: &Outcome) {
+    pub fn add(&mut self, outcome: &RequestOutcome) {
         self.wrong += u64::from(outcome.failure == Failure::Wrong);
         if let Some(class) = self.classes.get_mut(usize::from(outcome.class)) {
             class.add(outcome);
@@ -48,7 +53,7 @@ impl KvTally {
 
     pub fn summary(&self) -> KvSummary {
         let [set, gets @ ..] = &self.classes;
-        let sum = |of: fn(&Class) -> u64| gets.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&ClassStatistics) -> u64| gets.iter().map(of).sum::<u64>();
         let (keys_asked, hits) = (sum(|class| class.asked), sum(|class| class.found));
         let seen = CLASSES.iter().zip(&self.classes).filter(|(_, class)| class.ok + class.failed > 0);
         KvSummary {

@@ -2,7 +2,7 @@
 
 use super::PUT;
 use crate::http::Response;
-use crate::outcome::NO_MESSAGE;
+use crate::request_outcome::NO_MESSAGE;
 
 /// The headers of an answer that matter: which message, and the receipt by which it is acknowledged.
 const KEPT: [&str; 2] = ["x-message-id", "x-receipt"];

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{ACKNOWLEDGE, CLASSES, EMPTY, LANE_SHIFT, PUT, TAKE};
-use crate::classes::{Class, ClassSummary};
-use crate::outcome::{Failure, Outcome, NO_MESSAGE};
+use crate::class_statistics::{ClassStatistics, ClassSummary};
+use crate::request_outcome::{Failure, RequestOutcome, NO_MESSAGE};
 
 /// A number above this in its lane is no message of ours: the set would grow without bound.
 const COUNT_MAX: u64 = 1 << 40;
@@ -41,9 +41,9 @@ pub struct MessagesSummary {
 
 /// Adds up outcomes by class, and follows each message by its number.
 pub struct MessagesTally {
-    classes: [Class; CLASSES.len()],
-    put: Numbers,
-    taken: Numbers,
+    classes: [ClassStatistics; CLASSES.len()],
+    put: MessageNumberSet,
+    taken: MessageNumberSet,
     late: u64,
     wrong: u64,
     twice: u64,
@@ -54,9 +54,9 @@ pub struct MessagesTally {
 impl MessagesTally {
     pub fn new(verified: bool) -> MessagesTally {
         MessagesTally {
-            classes: [(); CLASSES.len()].map(|()| Class::new()),
-            put: Numbers::default(),
-            taken: Numbers::default(),
+            classes: [(); CLASSES.len()].map(|()| ClassStatistics::new()),
+            put: MessageNumberSet::default(),
+            taken: MessageNumberSet::default(),
             late: 0,
             wrong: 0,
             twice: 0,
@@ -65,7 +65,7 @@ impl MessagesTally {
         }
     }
 
-    pub fn add(&mut self, outcome: &Outcome) {
+    pub fn add(&mut self, outcome: &RequestOutcome) {
         let ok = outcome.failure == Failure::Ok;
         self.wrong += u64::from(outcome.failure == Failure::Wrong);
         if let Some(class) = self.classes.get_mut(usize::from(outcome.class)) {
@@ -106,11 +106,11 @@ impl MessagesTally {
 
 /// A set of message numbers: a bit for each, by lane.
 #[derive(Debug, Default)]
-struct Numbers {
+struct MessageNumberSet {
     lanes: BTreeMap<u64, Vec<u64>>,
 }
 
-impl Numbers {
+impl MessageNumberSet {
     /// True if it was not there before.
     fn insert(&mut self, number: u64) -> bool {
         let (lane, count) = (number >> LANE_SHIFT, number & ((1 << LANE_SHIFT) - 1));
@@ -128,7 +128,7 @@ impl Numbers {
     }
 
     /// How many are here and not in `other`.
-    fn without(&self, other: &Numbers) -> u64 {
+    fn without(&self, other: &MessageNumberSet) -> u64 {
         let none = Vec::new();
         let lanes = self.lanes.iter().map(|(lane, here)| (here, other.lanes.get(lane).unwrap_or(&none)));
         lanes
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn numbers_are_kept_by_lane() {
-        let (mut put, mut taken) = (Numbers::default(), Numbers::default());
+        let (mut put, mut taken) = (MessageNumberSet::default(), MessageNumberSet::default());
         let second = 1 << LANE_SHIFT;
         assert!([0, 1, 64, 1000, second, second + 1].into_iter().all(|number| put.insert(number)));
         assert!(!put.insert(64));

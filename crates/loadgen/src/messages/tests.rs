@@ -1,17 +1,17 @@
 use super::*;
-use crate::config::Sizes;
+use crate::config::SizeDistribution;
 use crate::http::Response;
 
 const HEAD: &[u8] = b" HTTP/1.1\r\nHost: a\r\n";
 
 fn generator(put: f64, take: f64) -> RequestGenerator {
-    let message_bytes = Sizes::Uniform { low: 16, high: 60 };
+    let message_bytes = SizeDistribution::Uniform { low: 16, high: 60 };
     let config = MessagesConfig { put, take, message_bytes, queues: 3, ..MessagesConfig::default() };
     RequestGenerator::new(&config, 1, 7, 2)
 }
 
-fn request(class: u16, user: u32) -> Request {
-    Request { sequence: 0, target: 0, class, user, intended_s: 0.0, taken_s: 0.0, sent_s: 0.0 }
+fn request(class: u16, user: u32) -> RequestInFlight {
+    RequestInFlight { sequence: 0, target: 0, class, user, intended_s: 0.0, taken_s: 0.0, sent_s: 0.0 }
 }
 
 /// The request of this class: (line and headers, body).
@@ -28,8 +28,14 @@ fn answer(text: &str, body: &[u8]) -> Response {
     response
 }
 
-fn outcome(class: u16, failure: Failure) -> Outcome {
-    Outcome::new(request(class, 0), crate::outcome::Answer::none(class), [0.0, 0.0], failure, 0)
+fn outcome(class: u16, failure: Failure) -> RequestOutcome {
+    RequestOutcome::new(
+        request(class, 0),
+        crate::request_outcome::ResponseFacts::none(class),
+        [0.0, 0.0],
+        failure,
+        0,
+    )
 }
 
 #[test]
@@ -86,7 +92,7 @@ fn what_must_be_acknowledged_is_next() {
     let queue = exchange.queue;
     let taken = "HTTP/1.1 200 OK\r\nX-Message-Id: 42\r\nX-Receipt: ab-1\r\nContent-Length: 0\r\n\r\n";
     assert_eq!(generator.judge(&mut exchange, &answer(taken, b""), 0), Failure::Ok);
-    assert_eq!(generator.pause(&outcome(TAKE, Failure::Ok)), Pause::For(0.0));
+    assert_eq!(generator.pause(&outcome(TAKE, Failure::Ok)), PauseBeforeNext::For(0.0));
     assert_eq!((generator.choose(0), generator.choose(1) == ACKNOWLEDGE), (ACKNOWLEDGE, false));
     let (head, _) = composed(&mut generator, ACKNOWLEDGE, &mut exchange);
     let line = format!("DELETE /queues/load-{queue}/messages/42?receipt=ab-1 HTTP/1.1\r\n");
@@ -94,7 +100,7 @@ fn what_must_be_acknowledged_is_next() {
     let late = answer("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", b"");
     assert_eq!(generator.judge(&mut exchange, &late, 0), Failure::Ok);
     assert_ne!(generator.choose(0), ACKNOWLEDGE);
-    assert_eq!(generator.pause(&outcome(ACKNOWLEDGE, Failure::Ok)), Pause::Think);
+    assert_eq!(generator.pause(&outcome(ACKNOWLEDGE, Failure::Ok)), PauseBeforeNext::Think);
 }
 
 #[test]
@@ -109,8 +115,8 @@ fn a_receipt_cannot_write_requests_of_its_own() {
 #[test]
 fn only_an_empty_take_waits() {
     let generator = generator(1.0, 1.0);
-    assert_eq!(generator.pause(&outcome(EMPTY, Failure::Ok)), Pause::For(0.1));
-    assert_eq!(generator.pause(&outcome(TAKE, Failure::Ok)), Pause::Think);
-    assert_eq!(generator.pause(&outcome(PUT, Failure::Ok)), Pause::Think);
-    assert_eq!(generator.pause(&outcome(TAKE, Failure::Status)), Pause::Recover);
+    assert_eq!(generator.pause(&outcome(EMPTY, Failure::Ok)), PauseBeforeNext::For(0.1));
+    assert_eq!(generator.pause(&outcome(TAKE, Failure::Ok)), PauseBeforeNext::Think);
+    assert_eq!(generator.pause(&outcome(PUT, Failure::Ok)), PauseBeforeNext::Think);
+    assert_eq!(generator.pause(&outcome(TAKE, Failure::Status)), PauseBeforeNext::Recover);
 }

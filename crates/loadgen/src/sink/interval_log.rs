@@ -9,8 +9,8 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriter, IntervalLogWr
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::Histogram;
 
-use crate::outcome::{Failure, Outcome};
-use crate::stats::Bins;
+use crate::latency_statistics::LogLinearBins;
+use crate::request_outcome::{Failure, RequestOutcome};
 
 pub type LogFile = LineWriter<File>;
 type Log<'w> = IntervalLogWriter<'w, 'w, LogFile, V2DeflateSerializer>;
@@ -21,9 +21,9 @@ const HEADER: &str = "Latencies in ns: untagged from the intended time, Tag=sent
     sent), both to the kernel's receive time (where it has none, to the read of the last bytes); by the second in which \
     they ended. A failure counts as answered at its time-out: no success is later. The maximum (column 3) is in ms.";
 
-struct Second {
-    intended: Bins,
-    sent: Bins,
+struct OneSecond {
+    intended: LogLinearBins,
+    sent: LogLinearBins,
 }
 
 /// The seconds that are not yet written.
@@ -33,7 +33,7 @@ pub struct IntervalLog<'w> {
     timeout_s: f64,
     /// The index of the first of `open`.
     next: usize,
-    open: VecDeque<Second>,
+    open: VecDeque<OneSecond>,
 }
 
 impl<'w> IntervalLog<'w> {
@@ -51,12 +51,12 @@ impl<'w> IntervalLog<'w> {
         Ok(IntervalLog { log, start_s, timeout_s, next: 0, open: VecDeque::new() })
     }
 
-    pub fn add(&mut self, outcome: &Outcome) {
+    pub fn add(&mut self, outcome: &RequestOutcome) {
         let second = (outcome.done_s - self.start_s).max(0.0) as usize;
         // One that comes late all the same goes to the first second that is still open.
         let index = second.max(self.next) - self.next;
         while self.open.len() <= index {
-            self.open.push_back(Second { intended: Bins::new(), sent: Bins::new() });
+            self.open.push_back(OneSecond { intended: LogLinearBins::new(), sent: LogLinearBins::new() });
         }
         let second = &mut self.open[index];
         let (end_s, request) = (outcome.end_s(), &outcome.request);
@@ -98,7 +98,7 @@ impl<'w> IntervalLog<'w> {
 }
 
 /// The standard form of what was counted: up to 1 h in ns, three digits.
-fn histogram(bins: Option<&Bins>) -> Result<Histogram<u64>, String> {
+fn histogram(bins: Option<&LogLinearBins>) -> Result<Histogram<u64>, String> {
     let mut histogram =
         Histogram::new_with_bounds(1, 3_600_000_000_000, 3).map_err(|cause| cause.to_string())?;
     for (value_s, count) in bins.iter().flat_map(|bins| bins.counts()) {

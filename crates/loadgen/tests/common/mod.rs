@@ -1,8 +1,8 @@
 //! A small threaded HTTP server on loopback that answers by path, and runs against it.
 #![allow(dead_code)] // each test file uses a part
 
-pub mod secure;
-pub mod service;
+pub mod message_service;
+pub mod tls_server;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,19 +13,19 @@ use std::thread::{sleep, spawn};
 use std::time::Duration;
 
 use sojourn_loadgen::{now_s, run, Config, Summary};
-use sojourn_record::{read, Log};
+use sojourn_record::{read, LogContents};
 
 /// What the server saw.
 #[derive(Default)]
-pub struct Seen {
+pub struct SeenRequests {
     pub arrivals_s: Mutex<Vec<f64>>,
     pub present: AtomicUsize,
     pub present_max: AtomicUsize,
 }
 
-pub struct Server {
+pub struct TestServer {
     pub addr: SocketAddr,
-    pub seen: Arc<Seen>,
+    pub seen: Arc<SeenRequests>,
 }
 
 /// `/stall` answers at once, but for `STALL_S` at the start of each `STALL_EVERY_S` of CLOCK_MONOTONIC.
@@ -38,10 +38,10 @@ pub fn stall_end_s(arrival_s: f64) -> f64 {
     arrival_s + if since < STALL_S { STALL_S - since } else { 0.0 }
 }
 
-impl Server {
-    pub fn start() -> Server {
+impl TestServer {
+    pub fn start() -> TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (addr, seen) = (listener.local_addr().unwrap(), Arc::new(Seen::default()));
+        let (addr, seen) = (listener.local_addr().unwrap(), Arc::new(SeenRequests::default()));
         let shared = Arc::clone(&seen);
         spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -49,7 +49,7 @@ impl Server {
                 spawn(move || serve(stream, &seen));
             }
         });
-        Server { addr, seen }
+        TestServer { addr, seen }
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -57,7 +57,7 @@ impl Server {
     }
 }
 
-fn serve(mut stream: TcpStream, seen: &Seen) {
+fn serve(mut stream: TcpStream, seen: &SeenRequests) {
     stream.set_nodelay(true).unwrap();
     let mut buffer = [0; 4096];
     loop {
@@ -106,23 +106,23 @@ fn answer(stream: &mut TcpStream, path: &str, now: f64) -> bool {
 }
 
 /// A folder of its own for each test, removed at the end.
-pub struct Out(pub PathBuf);
+pub struct OutputFolder(pub PathBuf);
 
-impl Out {
-    pub fn new(name: &str) -> Out {
-        Out(std::env::temp_dir().join(format!("sojourn-loadgen-{}-{name}", std::process::id())))
+impl OutputFolder {
+    pub fn new(name: &str) -> OutputFolder {
+        OutputFolder(std::env::temp_dir().join(format!("sojourn-loadgen-{}-{name}", std::process::id())))
     }
 }
 
-impl Drop for Out {
+impl Drop for OutputFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
 /// Runs the JSON and reads its record.
-pub fn load(name: &str, json: &serde_json::Value) -> (Summary, Log, Out) {
-    let out = Out::new(name);
+pub fn load(name: &str, json: &serde_json::Value) -> (Summary, LogContents, OutputFolder) {
+    let out = OutputFolder::new(name);
     let config = Config::from_json(&json.to_string()).unwrap();
     let summary = run(&config, &out.0, &mut |_| {}, &AtomicBool::new(false)).unwrap();
     let log = read(&out.0.join("requests.rec")).unwrap();

@@ -6,11 +6,11 @@
 //! Prints its counts as one line of JSON. A fault goes to standard error with the bytes that made it, and ends with 1.
 
 mod corpus;
-mod live;
+mod expected_replies;
+mod fuzz_parser;
+mod fuzz_proxy;
 mod mutate;
-mod offline;
 mod random;
-mod reference;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -40,8 +40,8 @@ fn main() -> ExitCode {
     let (seconds, seed) = (after("--seconds").unwrap_or(10), after("--seed").unwrap_or(1));
     let until = Instant::now() + Duration::from_secs(seconds);
     let found = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["parse", ..] => offline::run(seed, until),
-        ["live", address, ..] => live::run(address, seed, until),
+        ["parse", ..] => fuzz_parser::run(seed, until),
+        ["live", address, ..] => fuzz_proxy::run(address, seed, until),
         _ => {
             eprintln!("fuzz parse|live ADDRESS [--seconds S] [--seed N]");
             return ExitCode::from(2);

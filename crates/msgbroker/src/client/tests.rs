@@ -9,17 +9,17 @@ use super::*;
 fn seated(poll: &Poll) -> (Context, Arc<Client>, Other) {
     let waker = Waker::new(poll.registry(), Token(0)).unwrap();
     let limits = Limits { requests: 9, bytes: 100 };
-    let context = Context::new(RequestQueue::new(10, 1), Memory::new(100, 0), limits, waker);
+    let context = Context::new(RequestQueue::new(10, 1), MemoryLimit::new(100, 0), limits, waker);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let other = Other::connect(listener.local_addr().unwrap()).unwrap();
     let stream = listener.accept().unwrap().0;
     stream.set_nonblocking(true).unwrap();
-    let charge = Charge::new(&context.memory);
+    let charge = MemoryCharge::new(&context.memory);
     (context, Arc::new(Client::new(TcpStream::from_std(stream), 0, charge, 0)), other)
 }
 
-fn job() -> Entry {
-    Entry::Request(RawRequest { received: 0, bytes: vec![0; 3], head: 3 })
+fn job() -> RequestSlot {
+    RequestSlot::Request(RawRequest { received: 0, bytes: vec![0; 3], head: 3 })
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn nothing_is_taken_up_behind_the_answer_that_ends_the_connection() {
     client.served(first, b"the last answer", true, true, &context);
     // The event loop has read on before it was told.
     assert!(client.add(job(), &context).refused.is_empty());
-    assert!(client.add(Entry::Refused(Refusal::Malformed), &context).refused.is_empty());
+    assert!(client.add(RequestSlot::Refused(Refusal::Malformed), &context).refused.is_empty());
     assert!(context.queue.len() == 0 && client.state().is_over());
     assert!(context.memory.take(100));
     drop(client);
@@ -45,7 +45,7 @@ fn nothing_is_taken_up_behind_the_answer_that_ends_the_connection() {
 fn a_client_owns_what_it_makes_the_service_hold() {
     let poll = Poll::new().unwrap();
     let (context, client, _other) = seated(&poll);
-    let long = |bytes| Entry::Request(RawRequest { received: 0, bytes: vec![0; bytes], head: bytes });
+    let long = |bytes| RequestSlot::Request(RawRequest { received: 0, bytes: vec![0; bytes], head: bytes });
     assert!(!client.add(long(60), &context).closes);
     assert!(client.add(long(60), &context).closes, "it is refused in its turn");
     let (_, first) = context.queue.pop().unwrap();

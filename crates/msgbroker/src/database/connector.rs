@@ -4,27 +4,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::pool::Pool;
 use super::session::Session;
+use super::session_pool::SessionPool;
 
-/// How often a database that is away is asked for, at most; `Pool` has longer and longer pauses.
+/// How often a database that is away is asked for, at most; `SessionPool` has longer and longer pauses.
 const PAUSE: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Default)]
-struct State {
+struct ConnectorState {
     wanted: Vec<usize>,
     opened: Vec<(usize, Session)>,
 }
 
 /// Sessions that are wanted, and those that were had, each with its place.
 #[derive(Debug, Default)]
-pub(crate) struct Connector {
-    state: Mutex<State>,
+pub(crate) struct SessionConnector {
+    state: Mutex<ConnectorState>,
     some: Condvar,
 }
 
-impl Connector {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SessionConnector {
+    fn lock(&self) -> MutexGuard<'_, ConnectorState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -37,9 +37,9 @@ impl Connector {
         std::mem::take(&mut self.lock().opened)
     }
 
-    /// Works until `halt` is set; `told` after each attempt.
-    pub fn run(&self, pool: &Pool, halt: &AtomicBool, told: &dyn Fn()) {
-        while !halt.load(Ordering::Relaxed) {
+    /// Works until `shutdown` is set; `told` after each attempt.
+    pub fn run(&self, pool: &SessionPool, shutdown: &AtomicBool, told: &dyn Fn()) {
+        while !shutdown.load(Ordering::Relaxed) {
             let place = {
                 let state = self.lock();
                 let waited = self.some.wait_timeout_while(state, PAUSE, |state| state.wanted.is_empty());

@@ -72,19 +72,19 @@ impl ConnInfo {
         Self { options, timeout: None, ..self.clone() }
     }
 
-    pub fn open(&self) -> io::Result<Stream> {
+    pub fn open(&self) -> io::Result<SocketStream> {
         match &self.address {
             // A frozen server's queue of connections fills, and a blocking connect would wait without end.
             Address::Unix(path) => {
                 let stream: UnixStream = mio::net::UnixStream::connect(path)?.into();
                 stream.set_nonblocking(false)?;
-                Ok(Stream::Unix(stream))
+                Ok(SocketStream::Unix(stream))
             }
             Address::Tcp { host, port } => {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "no address");
                 for found in (host.as_str(), *port).to_socket_addrs()? {
                     match TcpStream::connect_timeout(&found, CONNECT) {
-                        Ok(stream) => return stream.set_nodelay(true).map(|()| Stream::Tcp(stream)),
+                        Ok(stream) => return stream.set_nodelay(true).map(|()| SocketStream::Tcp(stream)),
                         Err(error) => last = error,
                     }
                 }
@@ -116,12 +116,12 @@ fn settings(config: &Config) -> String {
 
 /// A socket of either kind, blocking.
 #[derive(Debug)]
-pub(crate) enum Stream {
+pub(crate) enum SocketStream {
     Unix(UnixStream),
     Tcp(TcpStream),
 }
 
-impl Stream {
+impl SocketStream {
     pub fn set_timeout(&self, time: Option<Duration>) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_read_timeout(time).and(stream.set_write_timeout(time)),
@@ -152,7 +152,7 @@ impl Stream {
     }
 }
 
-impl Read for Stream {
+impl Read for SocketStream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Unix(stream) => stream.read(bytes),
@@ -161,7 +161,7 @@ impl Read for Stream {
     }
 }
 
-impl Write for Stream {
+impl Write for SocketStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Unix(stream) => stream.write(bytes),
@@ -174,7 +174,7 @@ impl Write for Stream {
     }
 }
 
-impl AsRawFd for Stream {
+impl AsRawFd for SocketStream {
     fn as_raw_fd(&self) -> RawFd {
         match self {
             Self::Unix(stream) => stream.as_raw_fd(),

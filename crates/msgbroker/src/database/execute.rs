@@ -1,8 +1,8 @@
 //! An operation of a client as a statement.
 
-use super::fault::Fault;
-use super::pool::PooledSession;
-use super::reply::Reply;
+use super::database_error::DatabaseError;
+use super::operation_result::OperationResult;
+use super::session_pool::PooledSession;
 use super::statements as sql;
 use super::wire::{Params, Statement};
 use crate::operation::Operation;
@@ -44,12 +44,12 @@ pub(crate) fn execute(
     session: &mut PooledSession<'_>,
     operation: &Operation<'_>,
     redelivery_s: Option<f64>,
-) -> Result<Reply, Fault> {
+) -> Result<OperationResult, DatabaseError> {
     let mut rows = Vec::new();
     with_statement(operation, redelivery_s, |statement, params| {
         session.run(statement, params, &mut |row| rows.push(row))
     })?;
-    Ok(Reply::new(operation.kind(), &rows))
+    Ok(OperationResult::new(operation.kind(), &rows))
 }
 
 pub(super) fn text(value: &str) -> Option<&[u8]> {

@@ -1,13 +1,13 @@
-//! Operations that wait execute_many: one statement for puts, one for takes, one commit for both.
+//! Operations that wait together: one statement for puts, one for takes, one commit for both.
 
 use postgres_protocol::types::{array_to_sql, ArrayDimension};
 use postgres_protocol::IsNull;
 
+use super::database_error::{DatabaseError, StatementFate};
 use super::execute::text;
-use super::fault::{Effect, Fault};
-use super::pool::PooledSession;
-use super::reply::{Message, Reply};
+use super::operation_result::{Message, OperationResult};
 use super::session::BoundStatement;
+use super::session_pool::PooledSession;
 use super::statements as sql;
 use super::wire::Row;
 use crate::operation::Operation;
@@ -19,17 +19,17 @@ const TEXT: u32 = 25;
 
 /// How operations can share a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Group {
+pub(crate) enum StatementGroup {
     Put,
     Take,
     Alone,
 }
 
-pub(crate) fn group(operation: &Operation<'_>) -> Group {
+pub(crate) fn group(operation: &Operation<'_>) -> StatementGroup {
     match operation {
-        Operation::Put { .. } => Group::Put,
-        Operation::Take { sender: None, .. } => Group::Take,
-        _ => Group::Alone,
+        Operation::Put { .. } => StatementGroup::Put,
+        Operation::Take { sender: None, .. } => StatementGroup::Take,
+        _ => StatementGroup::Alone,
     }
 }
 
@@ -41,17 +41,17 @@ pub(crate) fn execute_many(
     takes: &[&Operation<'_>],
     redelivery_s: Option<f64>,
     meanwhile: &mut dyn FnMut(),
-) -> Result<(Vec<Reply>, Vec<Reply>), Fault> {
+) -> Result<(Vec<OperationResult>, Vec<OperationResult>), DatabaseError> {
     let stored = put_arrays(puts)?;
     let mut queues = takers(takes);
     let (names, counts) = take_arrays(&queues)?;
     let time = redelivery_s.unwrap_or(0.0).to_be_bytes();
-    let mut put_answers = vec![Reply::NoQueue; puts.len()];
-    let mut take_answers = vec![Reply::NoQueue; takes.len()];
+    let mut put_answers = vec![OperationResult::NoQueue; puts.len()];
+    let mut take_answers = vec![OperationResult::NoQueue; takes.len()];
     let mut each_put = |row: Row| {
         let place = row.int(0).and_then(|n| put_answers.get_mut((n as usize).wrapping_sub(1)));
         if let (Some(answer), Some(id)) = (place, row.int(1)) {
-            *answer = Reply::Stored(id);
+            *answer = OperationResult::Stored(id);
         }
     };
     let mut each_take = |row: Row| {
@@ -73,14 +73,14 @@ pub(crate) fn execute_many(
     session.run_all(&mut statements, meanwhile)?;
     for takers in queues.iter().filter(|takers| takers.exists) {
         for index in &takers.indexes[takers.served..] {
-            take_answers[*index] = Reply::Empty;
+            take_answers[*index] = OperationResult::Empty;
         }
     }
     Ok((put_answers, take_answers))
 }
 
 /// Queues, senders and bodies.
-fn put_arrays(puts: &[&Operation<'_>]) -> Result<[Vec<u8>; 3], Fault> {
+fn put_arrays(puts: &[&Operation<'_>]) -> Result<[Vec<u8>; 3], DatabaseError> {
     let (mut names, mut senders, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
     for put in puts {
         if let Operation::Put { queue, sender, body } = put {
@@ -93,38 +93,38 @@ fn put_arrays(puts: &[&Operation<'_>]) -> Result<[Vec<u8>; 3], Fault> {
 }
 
 /// Who takes from one queue, first come first served.
-struct Takers<'a> {
+struct QueueTakers<'a> {
     queue: &'a str,
     indexes: Vec<usize>,
     served: usize,
     exists: bool,
 }
 
-impl Takers<'_> {
+impl QueueTakers<'_> {
     /// A row of this queue: its next message, or that it has none.
-    fn give(&mut self, message: Option<Message>, answers: &mut [Reply]) {
+    fn give(&mut self, message: Option<Message>, answers: &mut [OperationResult]) {
         self.exists = true;
         if let (Some(message), Some(index)) = (message, self.indexes.get(self.served)) {
-            answers[*index] = Reply::Message(message);
+            answers[*index] = OperationResult::Message(message);
             self.served += 1;
         }
     }
 }
 
-fn takers<'a>(takes: &[&'a Operation<'_>]) -> Vec<Takers<'a>> {
-    let mut queues: Vec<Takers<'a>> = Vec::new();
+fn takers<'a>(takes: &[&'a Operation<'_>]) -> Vec<QueueTakers<'a>> {
+    let mut queues: Vec<QueueTakers<'a>> = Vec::new();
     for (index, take) in takes.iter().enumerate() {
         let Operation::Take { queue, .. } = take else { continue };
         match queues.iter_mut().find(|known| known.queue == queue) {
             Some(known) => known.indexes.push(index),
-            None => queues.push(Takers { queue, indexes: vec![index], served: 0, exists: false }),
+            None => queues.push(QueueTakers { queue, indexes: vec![index], served: 0, exists: false }),
         }
     }
     queues
 }
 
 /// Queues, and how many are wanted of each.
-fn take_arrays(queues: &[Takers<'_>]) -> Result<(Vec<u8>, Vec<u8>), Fault> {
+fn take_arrays(queues: &[QueueTakers<'_>]) -> Result<(Vec<u8>, Vec<u8>), DatabaseError> {
     let names: Vec<_> = queues.iter().map(|takers| text(takers.queue)).collect();
     let counts: Vec<_> = queues.iter().map(|takers| (takers.indexes.len() as i64).to_be_bytes()).collect();
     let counts: Vec<_> = counts.iter().map(|bytes| Some(&bytes[..])).collect();
@@ -132,7 +132,7 @@ fn take_arrays(queues: &[Takers<'_>]) -> Result<(Vec<u8>, Vec<u8>), Fault> {
 }
 
 /// A one-dimensional array in the database's binary format.
-fn array(kind: u32, elements: &[Option<&[u8]>]) -> Result<Vec<u8>, Fault> {
+fn array(kind: u32, elements: &[Option<&[u8]>]) -> Result<Vec<u8>, DatabaseError> {
     let mut out = bytes::BytesMut::new();
     let dimension = ArrayDimension { len: elements.len() as i32, lower_bound: 1 };
     let one = |value: &Option<&[u8]>, out: &mut bytes::BytesMut| {
@@ -141,6 +141,6 @@ fn array(kind: u32, elements: &[Option<&[u8]>]) -> Result<Vec<u8>, Fault> {
         Ok(IsNull::No)
     };
     array_to_sql([dimension], kind, elements.iter(), one, &mut out)
-        .map_err(|error| Fault::new(Effect::RolledBack, error))?;
+        .map_err(|error| DatabaseError::new(StatementFate::RolledBack, error))?;
     Ok(out.to_vec())
 }

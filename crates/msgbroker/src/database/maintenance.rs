@@ -4,15 +4,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::clock::{Clock, Reading};
-use super::conninfo::{ConnInfo, Stream};
-use super::fault::{Effect, Fault};
-use super::pool::Pool;
+use super::conninfo::{ConnInfo, SocketStream};
+use super::database_clock::{ClockReading, DatabaseClock};
+use super::database_error::{DatabaseError, StatementFate};
 use super::session::Session;
+use super::session_pool::SessionPool;
 use super::startup::connect;
 use super::statements as sql;
 use sojourn_record::clock::now;
-use sojourn_serving::{log, Level};
+use sojourn_serving::{log, LogLevel};
 
 /// How often overdue takes are looked for.
 const TURN: Duration = Duration::from_millis(50);
@@ -36,16 +36,16 @@ pub(crate) struct Maintenance {
     pub vacuums: AtomicU64,
     pub returned: AtomicU64,
     /// So that a statement under way can be cut off.
-    stream: Mutex<Option<Stream>>,
+    stream: Mutex<Option<SocketStream>>,
 }
 
 /// When what is due, ns.
 #[derive(Default)]
-struct Schedule {
+struct MaintenanceSchedule {
     vacuum: u64,
     orphans: u64,
     session: u64,
-    clock: Clock,
+    clock: DatabaseClock,
     /// How long this service lends, us; 0 where it does not.
     lent_us: i64,
 }
@@ -59,17 +59,24 @@ impl Maintenance {
         self.dropped.store(true, Ordering::Relaxed);
     }
 
-    /// Works until `halt` is set; tells `pool` when the database goes and returns, also while nobody statements for anything.
-    pub fn run(&self, conninfo: &ConnInfo, pool: &Pool, redelivery_s: Option<f64>, halt: &AtomicBool) {
+    /// Works until `shutdown` is set; tells `pool` when the database goes and returns, also while nobody asks for anything.
+    pub fn run(
+        &self,
+        conninfo: &ConnInfo,
+        pool: &SessionPool,
+        redelivery_s: Option<f64>,
+        shutdown: &AtomicBool,
+    ) {
         let lent_us = (redelivery_s.unwrap_or(0.0) * 1e6) as i64;
-        let (mut session, mut schedule) = (None, Schedule { lent_us, ..Schedule::default() });
-        while !halt.load(Ordering::Relaxed) {
+        let (mut session, mut schedule) =
+            (None, MaintenanceSchedule { lent_us, ..MaintenanceSchedule::default() });
+        while !shutdown.load(Ordering::Relaxed) {
             std::thread::sleep(TURN);
             if (session.is_none() || !pool.health.is_up()) && now() >= schedule.session {
                 session = self.open(conninfo, pool);
                 schedule.session = now() + PAUSE;
             }
-            if halt.load(Ordering::Relaxed) {
+            if shutdown.load(Ordering::Relaxed) {
                 return;
             }
             if session.as_mut().is_some_and(|open| self.turn(open, &mut schedule).is_err()) {
@@ -85,7 +92,7 @@ impl Maintenance {
         }
     }
 
-    fn open(&self, conninfo: &ConnInfo, pool: &Pool) -> Option<Session> {
+    fn open(&self, conninfo: &ConnInfo, pool: &SessionPool) -> Option<Session> {
         let session = connect(&conninfo.patient()).inspect_err(|fault| pool.health.down(fault)).ok()?;
         pool.is_back();
         *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = session.stream.try_clone().ok();
@@ -93,7 +100,7 @@ impl Maintenance {
     }
 
     /// Does what is due; an error where the session is over.
-    fn turn(&self, session: &mut Session, schedule: &mut Schedule) -> Result<(), Fault> {
+    fn turn(&self, session: &mut Session, schedule: &mut MaintenanceSchedule) -> Result<(), DatabaseError> {
         over(self.return_overdue(session, schedule))?;
         let begun = now();
         if self.dropped.swap(false, Ordering::Relaxed) || begun >= schedule.orphans {
@@ -110,15 +117,19 @@ impl Maintenance {
     }
 
     /// Gives back what was lent too long ago.
-    fn return_overdue(&self, session: &mut Session, schedule: &mut Schedule) -> Result<(), Fault> {
+    fn return_overdue(
+        &self,
+        session: &mut Session,
+        schedule: &mut MaintenanceSchedule,
+    ) -> Result<(), DatabaseError> {
         let (asked, mut said) = (now(), None);
         session.run(sql::CLOCK, &[], &mut |row| said = row.int(0).zip(row.int(1)))?;
         let Some((database_us, receipt)) = said else { return Ok(()) };
-        let reading = Reading { database_us, receipt, asked, heard: now() };
+        let reading = ClockReading { database_us, receipt, asked, heard: now() };
         let jump = schedule.clock.jump(&reading);
         let mut longest_us = schedule.lent_us;
         if let Some(jump_us) = jump {
-            log(Level::Warn, "database_clock_jumped", &[("by_s", &(jump_us as f64 / 1e6))]);
+            log(LogLevel::Warn, "database_clock_jumped", &[("by_s", &(jump_us as f64 / 1e6))]);
             let before = schedule.clock.last_receipt().to_be_bytes();
             let mut latest_us = None;
             session.run(sql::LATEST, &[Some(&before)], &mut |row| latest_us = row.int(0))?;
@@ -134,7 +145,7 @@ impl Maintenance {
     }
 
     /// Deletes messages whose queue is no more, some at a time.
-    fn orphans(&self, session: &mut Session) -> Result<(), Fault> {
+    fn orphans(&self, session: &mut Session) -> Result<(), DatabaseError> {
         let mut queues = Vec::new();
         over(session.run(sql::ORPHANS, &[], &mut |row| queues.extend(row.int(0))))?;
         for queue in queues {
@@ -153,9 +164,9 @@ impl Maintenance {
 }
 
 /// What the database refuses now it may do later.
-fn over(answer: Result<(), Fault>) -> Result<(), Fault> {
+fn over(answer: Result<(), DatabaseError>) -> Result<(), DatabaseError> {
     match answer {
-        Err(Fault { effect: Effect::RolledBack, .. }) => Ok(()),
+        Err(DatabaseError { effect: StatementFate::RolledBack, .. }) => Ok(()),
         answer => answer,
     }
 }

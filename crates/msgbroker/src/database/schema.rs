@@ -1,7 +1,7 @@
 //! The tables, by version: each step is done once, whichever service comes first.
 
 use super::conninfo::ConnInfo;
-use super::fault::Fault;
+use super::database_error::DatabaseError;
 use super::session::Session;
 use super::startup::connect;
 use crate::ServeError;
@@ -47,7 +47,7 @@ WHERE n.nspname = 'sojourn' AND c.relname = 'version'";
 
 /// What the database says of itself.
 #[derive(Clone, Debug, Default, serde::Serialize)]
-pub struct About {
+pub struct DatabaseInfo {
     pub version: String,
     /// `off`: a crash of the machine loses messages, whatever `durability` says.
     pub fsync: String,
@@ -58,8 +58,8 @@ pub struct About {
 ///
 /// # Errors
 /// The database cannot be reached or refuses; its encoding is not UTF-8; its tables are of a later version.
-pub(crate) fn prepare(conninfo: &ConnInfo) -> Result<About, ServeError> {
-    let failed = |fault: Fault| ServeError::Database { what: fault.text(), remedy: fault.remedy() };
+pub(crate) fn prepare(conninfo: &ConnInfo) -> Result<DatabaseInfo, ServeError> {
+    let failed = |fault: DatabaseError| ServeError::Database { what: fault.text(), remedy: fault.remedy() };
     let mut session = connect(&conninfo.patient()).map_err(failed)?;
     let encoding = one(&mut session, "SHOW server_encoding").map_err(failed)?;
     if encoding != "UTF8" {
@@ -71,11 +71,11 @@ pub(crate) fn prepare(conninfo: &ConnInfo) -> Result<About, ServeError> {
     }
     let mut say = |name: &str| one(&mut session, &format!("SHOW {name}")).map_err(failed);
     let (version, fsync) = (say("server_version")?, say("fsync")?);
-    Ok(About { version, fsync, synchronous_commit: say("synchronous_commit")? })
+    Ok(DatabaseInfo { version, fsync, synchronous_commit: say("synchronous_commit")? })
 }
 
 /// Does the steps that are missing; the version that was found, or made.
-fn steps(session: &mut Session) -> Result<i32, Fault> {
+fn steps(session: &mut Session) -> Result<i32, DatabaseError> {
     let known = STEPS.len() as i32;
     let found = version(session)?;
     if found >= known {
@@ -95,19 +95,19 @@ fn steps(session: &mut Session) -> Result<i32, Fault> {
     Ok(found.max(known))
 }
 
-fn version(session: &mut Session) -> Result<i32, Fault> {
+fn version(session: &mut Session) -> Result<i32, DatabaseError> {
     if one(session, KNOWN)? == "0" {
         return Ok(0);
     }
     Ok(one(session, "SELECT coalesce(max(number), 0) FROM sojourn.version")?.parse().unwrap_or(0))
 }
 
-fn run(session: &mut Session, sql: &str) -> Result<(), Fault> {
+fn run(session: &mut Session, sql: &str) -> Result<(), DatabaseError> {
     session.query(sql, &mut |_| {})
 }
 
 /// The only value of an answer.
-fn one(session: &mut Session, sql: &str) -> Result<String, Fault> {
+fn one(session: &mut Session, sql: &str) -> Result<String, DatabaseError> {
     let mut value = String::new();
     session.query(sql, &mut |row| value = row.text(0).unwrap_or("").to_string())?;
     Ok(value)

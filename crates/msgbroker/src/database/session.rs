@@ -5,9 +5,9 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use postgres_protocol::message::backend::Message;
 
-use super::conninfo::Stream;
-use super::fault::{Effect, Fault};
-use super::wire::{Params, Row, Statement, Wire};
+use super::conninfo::SocketStream;
+use super::database_error::{DatabaseError, StatementFate};
+use super::wire::{Params, Row, Statement, WireProtocol};
 
 const SCRATCH: usize = 16 * 1024;
 
@@ -21,8 +21,8 @@ pub(crate) struct BoundStatement<'a> {
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(super) stream: Stream,
-    pub(super) wire: Wire,
+    pub(super) stream: SocketStream,
+    pub(super) wire: WireProtocol,
     scratch: Box<[u8]>,
     /// How much of what is to be sent was sent.
     sent: usize,
@@ -30,9 +30,9 @@ pub(crate) struct Session {
 
 impl Session {
     /// Over a socket, before anything was said.
-    pub(super) fn new(stream: Stream) -> Self {
+    pub(super) fn new(stream: SocketStream) -> Self {
         let scratch = vec![0; SCRATCH].into_boxed_slice();
-        Self { stream, wire: Wire::default(), scratch, sent: 0 }
+        Self { stream, wire: WireProtocol::default(), scratch, sent: 0 }
     }
 
     /// Whether the database has not ended the session meanwhile.
@@ -53,7 +53,7 @@ impl Session {
         statement: Statement,
         params: Params<'_>,
         each: &mut dyn FnMut(Row),
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DatabaseError> {
         self.run_all(&mut [BoundStatement { statement, params, each }], &mut || ())
     }
 
@@ -63,7 +63,7 @@ impl Session {
         &mut self,
         statements: &mut [BoundStatement<'_>],
         meanwhile: &mut dyn FnMut(),
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DatabaseError> {
         self.wire.statements(statements.iter().map(|statement| (statement.statement, statement.params)))?;
         let mut at = 0;
         let mut each = |answer| match answer {
@@ -75,7 +75,7 @@ impl Session {
     }
 
     /// Statements as text, without parameters; rows come as text.
-    pub fn query(&mut self, text: &str, each: &mut dyn FnMut(Row)) -> Result<(), Fault> {
+    pub fn query(&mut self, text: &str, each: &mut dyn FnMut(Row)) -> Result<(), DatabaseError> {
         self.wire.query(text)?;
         self.exchange(&mut |answer| answer.into_iter().for_each(&mut *each), &mut || ())
     }
@@ -85,8 +85,8 @@ impl Session {
         &mut self,
         each: &mut dyn FnMut(Option<Row>),
         meanwhile: &mut dyn FnMut(),
-    ) -> Result<(), Fault> {
-        let unknown = |error: io::Error| Fault::new(Effect::Unknown, error);
+    ) -> Result<(), DatabaseError> {
+        let unknown = |error: io::Error| DatabaseError::new(StatementFate::Unknown, error);
         self.stream.write_all(&self.wire.out).map_err(unknown)?;
         meanwhile();
         while !self.wire.take_in(each)? {
@@ -139,30 +139,30 @@ impl Session {
     }
 
     /// Sends a statement, or its begin; `flush` sends the rest.
-    pub fn send(&mut self, statement: Statement, params: Params<'_>) -> Result<(), Fault> {
+    pub fn send(&mut self, statement: Statement, params: Params<'_>) -> Result<(), DatabaseError> {
         self.sent = 0;
         self.wire.statements(std::iter::once((statement, params)))?;
         match self.flush() {
-            Err(fault) if self.sent == 0 => Err(Fault { effect: Effect::NotSent, ..fault }),
+            Err(fault) if self.sent == 0 => Err(DatabaseError { effect: StatementFate::NotSent, ..fault }),
             sent => sent,
         }
     }
 
     /// Sends what is left of a statement, as far as that goes.
-    pub fn flush(&mut self) -> Result<(), Fault> {
+    pub fn flush(&mut self) -> Result<(), DatabaseError> {
         while self.sent < self.wire.out.len() {
             match self.stream.write(&self.wire.out[self.sent..]) {
                 Ok(count) => self.sent += count,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => break,
-                Err(e) => return Err(Fault::new(Effect::Unknown, e)),
+                Err(e) => return Err(DatabaseError::new(StatementFate::Unknown, e)),
             }
         }
         Ok(())
     }
 
-    /// Takes in what has come; as [`Wire::take_in`].
-    pub fn receive(&mut self, each: &mut dyn FnMut(Option<Row>)) -> Result<bool, Fault> {
+    /// Takes in what has come; as [`WireProtocol::take_in`].
+    pub fn receive(&mut self, each: &mut dyn FnMut(Option<Row>)) -> Result<bool, DatabaseError> {
         loop {
             let read = match self.stream.read(&mut self.scratch) {
                 Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
@@ -171,7 +171,7 @@ impl Session {
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(e) => Err(e),
             };
-            let count = read.map_err(|error| Fault::new(Effect::Unknown, error))?;
+            let count = read.map_err(|error| DatabaseError::new(StatementFate::Unknown, error))?;
             self.wire.received(&self.scratch[..count]);
             let ready = self.wire.take_in(each)?;
             // A short read has emptied the socket.

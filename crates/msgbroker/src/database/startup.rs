@@ -9,16 +9,16 @@ use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
 use super::conninfo::ConnInfo;
-use super::fault::{said, Effect, Fault, Reason};
+use super::database_error::{said, DatabaseError, ErrorReason, StatementFate};
 use super::session::Session;
 
 /// What ends a startup: the way to the database, or its own words.
-enum Refused {
+enum StartupError {
     Io(io::Error),
-    Database(Reason),
+    Database(ErrorReason),
 }
 
-impl From<io::Error> for Refused {
+impl From<io::Error> for StartupError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -28,21 +28,21 @@ impl From<io::Error> for Refused {
 ///
 /// # Errors
 /// What the system or the database says; nothing was done.
-pub(crate) fn connect(conninfo: &ConnInfo) -> Result<Session, Fault> {
-    let failed = |error: io::Error| Fault::new(Effect::NotSent, error);
+pub(crate) fn connect(conninfo: &ConnInfo) -> Result<Session, DatabaseError> {
+    let failed = |error: io::Error| DatabaseError::new(StatementFate::NotSent, error);
     let (greeting, answer) = conninfo.timeouts();
     let stream = conninfo.open().map_err(failed)?;
     stream.set_timeout(Some(greeting)).map_err(failed)?;
     let mut session = Session::new(stream);
     talk(&mut session, conninfo).map_err(|refused| match refused {
-        Refused::Io(error) => failed(error),
-        Refused::Database(reason) => Fault { effect: Effect::NotSent, reason },
+        StartupError::Io(error) => failed(error),
+        StartupError::Database(reason) => DatabaseError { effect: StatementFate::NotSent, reason },
     })?;
     session.stream.set_timeout(answer).map_err(failed)?;
     Ok(session)
 }
 
-fn talk(session: &mut Session, conninfo: &ConnInfo) -> Result<(), Refused> {
+fn talk(session: &mut Session, conninfo: &ConnInfo) -> Result<(), StartupError> {
     let said = [
         ("user", conninfo.user.as_str()),
         ("database", &conninfo.name),
@@ -78,7 +78,11 @@ fn talk(session: &mut Session, conninfo: &ConnInfo) -> Result<(), Refused> {
     }
 }
 
-fn scram(session: &mut Session, offered: &AuthenticationSaslBody, password: &[u8]) -> Result<(), Refused> {
+fn scram(
+    session: &mut Session,
+    offered: &AuthenticationSaslBody,
+    password: &[u8],
+) -> Result<(), StartupError> {
     if !offered.mechanisms().any(|name| Ok(name == SCRAM_SHA_256))? {
         return Err(io::Error::other("it wants a password method that is not SCRAM-SHA-256").into());
     }
@@ -108,9 +112,9 @@ fn send(session: &mut Session) -> io::Result<()> {
     sent
 }
 
-fn hear(session: &mut Session) -> Result<Message, Refused> {
+fn hear(session: &mut Session) -> Result<Message, StartupError> {
     match session.next()? {
-        Message::ErrorResponse(body) => Err(Refused::Database(said(&body).1)),
+        Message::ErrorResponse(body) => Err(StartupError::Database(said(&body).1)),
         message => Ok(message),
     }
 }

@@ -9,7 +9,7 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use postgres_protocol::IsNull;
 
-use super::fault::{said, Effect, Fault};
+use super::database_error::{said, DatabaseError, StatementFate};
 
 /// Longest statement or answer whose buffer is kept.
 const KEPT: usize = 1 << 20;
@@ -47,28 +47,28 @@ impl Row {
 
 /// What a session has to send and has received.
 #[derive(Debug, Default)]
-pub(super) struct Wire {
+pub(super) struct WireProtocol {
     pub out: BytesMut,
     inbox: BytesMut,
     prepared: Vec<Statement>,
     /// Prepared by what is under way: known when that has succeeded.
     new: Vec<Statement>,
     /// What the statement under way was refused with.
-    refusal: Option<Fault>,
+    refusal: Option<DatabaseError>,
 }
 
-impl Wire {
+impl WireProtocol {
     /// Statements that are carried out one after the other with one commit, into `out`.
     pub fn statements<'a>(
         &mut self,
         all: impl Iterator<Item = (Statement, Params<'a>)>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DatabaseError> {
         self.begin();
         for (statement, params) in all {
             let known = self.prepared.iter().chain(&self.new).position(|one| *one == statement);
             let index = known.unwrap_or_else(|| self.prepared.len() + self.new.len());
             self.statement(statement, params, index, known.is_none())
-                .map_err(|error| Fault::new(Effect::RolledBack, error))?;
+                .map_err(|error| DatabaseError::new(StatementFate::RolledBack, error))?;
             self.new.extend(known.is_none().then_some(statement));
         }
         frontend::sync(&mut self.out);
@@ -101,9 +101,10 @@ impl Wire {
     }
 
     /// Statements as text, without parameters; rows come as text.
-    pub fn query(&mut self, text: &str) -> Result<(), Fault> {
+    pub fn query(&mut self, text: &str) -> Result<(), DatabaseError> {
         self.begin();
-        frontend::query(text, &mut self.out).map_err(|error| Fault::new(Effect::RolledBack, error))
+        frontend::query(text, &mut self.out)
+            .map_err(|error| DatabaseError::new(StatementFate::RolledBack, error))
     }
 
     fn begin(&mut self) {
@@ -127,8 +128,8 @@ impl Wire {
     /// Takes in what was received; whether the database is ready for more: only then is it done. `each` gets the rows,
     /// and `None` at the end of those of one statement. Nothing is certain before the end: rows of what then fails have to
     /// be forgotten. The session goes on after an error whose effect is known.
-    pub fn take_in(&mut self, each: &mut dyn FnMut(Option<Row>)) -> Result<bool, Fault> {
-        let unknown = |error: io::Error| Fault::new(Effect::Unknown, error);
+    pub fn take_in(&mut self, each: &mut dyn FnMut(Option<Row>)) -> Result<bool, DatabaseError> {
+        let unknown = |error: io::Error| DatabaseError::new(StatementFate::Unknown, error);
         while let Some(message) = self.message().map_err(unknown)? {
             match message {
                 Message::ReadyForQuery(_) => {
@@ -141,9 +142,9 @@ impl Wire {
                 Message::ErrorResponse(body) => {
                     let (fatal, reason) = said(&body);
                     if fatal {
-                        return Err(Fault { effect: Effect::Unknown, reason });
+                        return Err(DatabaseError { effect: StatementFate::Unknown, reason });
                     }
-                    self.refusal = Some(Fault { effect: Effect::RolledBack, reason });
+                    self.refusal = Some(DatabaseError { effect: StatementFate::RolledBack, reason });
                 }
                 Message::DataRow(body) => {
                     let columns = body.ranges().collect().map_err(unknown)?;

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::operation::Kind;
+use crate::operation::OperationKind;
 
 fn read(text: &str) -> Result<Operation<'_>, Refusal> {
     parse(text.as_bytes(), b"body", None)
@@ -17,15 +17,15 @@ fn line(line: &str) -> Result<String, Refusal> {
 #[test]
 fn each_path_and_method_is_an_operation() {
     let kinds = [
-        ("PUT /queues/q", Kind::Create),
-        ("DELETE /queues/q", Kind::Drop),
-        ("GET /queues", Kind::List),
-        ("GET /queues?after=a%26b", Kind::List),
-        ("POST /queues/q/messages", Kind::Put),
-        ("POST /queues/q/take", Kind::Take),
-        ("POST /queues/q/take?sender=a+b", Kind::Take),
-        ("GET /queues/q/peek?sender=x", Kind::Peek),
-        ("DELETE /queues/q/messages/7?receipt=9", Kind::Acknowledge),
+        ("PUT /queues/q", OperationKind::Create),
+        ("DELETE /queues/q", OperationKind::Drop),
+        ("GET /queues", OperationKind::List),
+        ("GET /queues?after=a%26b", OperationKind::List),
+        ("POST /queues/q/messages", OperationKind::Put),
+        ("POST /queues/q/take", OperationKind::Take),
+        ("POST /queues/q/take?sender=a+b", OperationKind::Take),
+        ("GET /queues/q/peek?sender=x", OperationKind::Peek),
+        ("DELETE /queues/q/messages/7?receipt=9", OperationKind::Acknowledge),
     ];
     for (line, kind) in kinds {
         let text = format!("{line} HTTP/1.1\r\nContent-Length: 4\r\n\r\n");
@@ -82,7 +82,7 @@ fn a_token_is_the_whole_token() {
             .map(|request| request.operation.kind())
             .map_err(|rejection| rejection.refusal)
     };
-    assert_eq!(with("Authorization: Bearer secret\r\n"), Ok(Kind::List));
+    assert_eq!(with("Authorization: Bearer secret\r\n"), Ok(OperationKind::List));
     for bad in [
         "",
         "Authorization: Bearer secre\r\n",

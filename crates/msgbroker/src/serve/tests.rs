@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::*;
 use crate::fake_postgres::FakePostgres;
-use crate::Design;
+use crate::ThreadingDesign;
 
 /// Serves on a stand-in for the database while `act` talks to the service; what the service came to.
-fn serving(config: Config, act: impl FnOnce(&Ready)) -> Result<Summary, ServeError> {
+fn serving(config: Config, act: impl FnOnce(&ReadyMessage)) -> Result<Summary, ServeError> {
     let database = FakePostgres::start();
     let config = Config { listen: "127.0.0.1:0".into(), database: database.url(), ..config };
     let (stop, (sender, receiver)) = (AtomicBool::new(false), channel());
@@ -25,7 +25,7 @@ fn serving(config: Config, act: impl FnOnce(&Ready)) -> Result<Summary, ServeErr
 }
 
 /// The status lines of the answers to `text`.
-fn statuses(ready: &Ready, text: &str) -> Vec<String> {
+fn statuses(ready: &ReadyMessage, text: &str) -> Vec<String> {
     let mut stream = TcpStream::connect(&ready.address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a socket");
     stream.write_all(text.as_bytes()).expect("it reads");
@@ -42,8 +42,11 @@ const PANIC: &str = "GET /panic HTTP/1.1\r\n\r\n";
 /// Issue 13: such a request was never answered; with batches, no request after it was.
 #[test]
 fn a_request_whose_worker_panics_is_answered_and_the_others_are_served() {
-    for (batch, design) in [(false, Design::EventDriven), (false, Design::Threaded), (true, Design::Threaded)]
-    {
+    for (batch, design) in [
+        (false, ThreadingDesign::EventDriven),
+        (false, ThreadingDesign::Threaded),
+        (true, ThreadingDesign::Threaded),
+    ] {
         let summary =
             serving(Config { batch, design, workers: 2, connections: 2, ..Config::default() }, |ready| {
                 for _ in 0..5 {

@@ -1,18 +1,18 @@
 //! Normalising constants over a lattice of populations, and means from them, for stations of any speed.
 //!
-//! Sources: `leaf` (the sums), `tilt` (what keeps them in range). Each station needs the lattice of all others; halves
+//! Sources: `station_sums` (the sums), `open_rates` (what keeps them in range). Each station needs the lattice of all others; halves
 //! of the stations are joined and divided again, so that K stations need K log K joins and no division (taking a
 //! station out by dividing is where published programs lose digits).
 
-use super::grid::{repeat, shift_add, thinking};
-use super::lattice::Lattice;
-use super::leaf::{Station, Sums};
-use super::station::number;
-use super::tilt::{rates, Model};
+use super::lattice_rows::{repeat, shift_add, thinking};
+use super::number_distribution::number;
+use super::open_rates::{rates, ClosedModel};
+use super::population_lattice::PopulationLattice;
+use super::station_sums::{StationSums, StationTerms};
 
-/// Means at one point; `queue[k][r]`, as are `busy`; see `leaf::Sums`.
+/// Means at one point; `queue[k][r]`, as are `busy`; see `station_sums::StationSums`.
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub struct ConvolutionMeans {
     pub throughput: Vec<f64>,
     pub queue: Vec<Vec<f64>>,
     pub busy: Vec<Vec<f64>>,
@@ -29,8 +29,8 @@ const LEAST: f64 = 1e-200;
 /// The answers at `points`; None where even the point's own rates leave too small a sum (not seen so far).
 ///
 /// `most` probabilities of 0, 1, … are told for each station.
-pub fn run(model: &Model, points: &[Vec<usize>], most: usize) -> Vec<Option<Answer>> {
-    let mut found: Vec<Option<Answer>> = vec![None; points.len()];
+pub fn run(model: &ClosedModel, points: &[Vec<usize>], most: usize) -> Vec<Option<ConvolutionMeans>> {
+    let mut found: Vec<Option<ConvolutionMeans>> = vec![None; points.len()];
     let mut pending: Vec<usize> = (0..points.len()).collect();
     while let Some(&target) = pending.iter().max_by_key(|&&p| points[p].iter().sum::<usize>()) {
         let answers = at_rates_of(model, &points[target], &pending, points, most);
@@ -43,40 +43,40 @@ pub fn run(model: &Model, points: &[Vec<usize>], most: usize) -> Vec<Option<Answ
 }
 
 fn at_rates_of(
-    model: &Model,
+    model: &ClosedModel,
     target: &[usize],
     pending: &[usize],
     points: &[Vec<usize>],
     most: usize,
-) -> Vec<Option<Answer>> {
+) -> Vec<Option<ConvolutionMeans>> {
     let wanted: Vec<f64> = target.iter().map(|&n| (n as f64).max(0.5)).collect();
     let z = rates(model, &wanted);
     let limit: Vec<usize> =
         (0..z.len()).map(|r| pending.iter().map(|&p| points[p][r]).max().unwrap_or(0)).collect();
-    let lattice = Lattice::new(&limit);
+    let lattice = PopulationLattice::new(&limit);
     let vectors: Vec<(usize, &[usize])> =
         pending.iter().map(|&p| (lattice.index(&points[p]), points[p].as_slice())).collect();
-    Work::new(model, &z, lattice, most).answers(&vectors)
+    ConvolutionWorkspace::new(model, &z, lattice, most).answers(&vectors)
 }
 
-struct Work {
+struct ConvolutionWorkspace {
     z: Vec<f64>,
-    lattice: Lattice,
-    stations: Vec<Station>,
+    lattice: PopulationLattice,
+    stations: Vec<StationTerms>,
     single: Vec<usize>, // stations of one speed, done by a recurrence
     general: Vec<usize>,
     most: usize,
     thinking: Vec<f64>,
 }
 
-impl Work {
-    fn new(model: &Model, z: &[f64], lattice: Lattice, most: usize) -> Self {
-        let stations: Vec<Station> = (0..model.speeds.len())
+impl ConvolutionWorkspace {
+    fn new(model: &ClosedModel, z: &[f64], lattice: PopulationLattice, most: usize) -> Self {
+        let stations: Vec<StationTerms> = (0..model.speeds.len())
             .map(|k| {
                 let rho = model.offered(k, z);
                 let share =
                     model.demands_s[k].iter().zip(z).map(|(d, z)| if rho > 0.0 { d * z / rho } else { 0.0 });
-                Station {
+                StationTerms {
                     share: share.collect(),
                     number: number(rho, &model.speeds[k]),
                     speeds: model.speeds[k].clone(),
@@ -89,7 +89,7 @@ impl Work {
         Self { z: z.to_vec(), lattice, stations, single, general, most, thinking }
     }
 
-    fn answers(&self, points: &[(usize, &[usize])]) -> Vec<Option<Answer>> {
+    fn answers(&self, points: &[(usize, &[usize])]) -> Vec<Option<ConvolutionMeans>> {
         let mut base = thinking(&self.lattice, &self.thinking);
         for &k in &self.single {
             base.iter_mut().for_each(|x| *x *= self.stations[k].number.probability[0]);
@@ -109,7 +109,13 @@ impl Work {
     }
 
     /// The sums of each of `stations`; `base` holds everything else.
-    fn divide(&self, base: &[f64], stations: &[usize], points: &[(usize, &[usize])], sums: &mut [Vec<Sums>]) {
+    fn divide(
+        &self,
+        base: &[f64],
+        stations: &[usize],
+        points: &[(usize, &[usize])],
+        sums: &mut [Vec<StationSums>],
+    ) {
         match stations {
             [] => {}
             [k] => sums[*k] = self.stations[*k].sums(&self.lattice, base, points, self.most),
@@ -122,7 +128,7 @@ impl Work {
     }
 
     /// A station of one speed: M(n) = sum_r a_r (g + M)(n - e_r) is its mean number times g(n).
-    fn alone(&self, k: usize, all: &[f64], points: &[(usize, &[usize])]) -> Vec<Sums> {
+    fn alone(&self, k: usize, all: &[f64], points: &[(usize, &[usize])]) -> Vec<StationSums> {
         let (tail, lattice) = (self.stations[k].tail(), &self.lattice);
         let (mut mean, mut second) = (vec![0.0; lattice.size], vec![0.0; lattice.size]);
         for (r, &factor) in tail.iter().enumerate() {
@@ -140,7 +146,7 @@ impl Work {
                 |r: usize, grid: &[f64]| if n[r] > 0 { tail[r] * grid[at - lattice.stride[r]] } else { 0.0 };
             let busy: Vec<f64> = (0..n.len()).map(|r| term(r, all)).collect();
             let line: Vec<f64> = (0..n.len()).map(|r| term(r, &mean)).collect();
-            Sums {
+            StationSums {
                 mean: busy.iter().zip(&line).map(|(busy, line)| busy + line).collect(),
                 busy,
                 line,
@@ -157,8 +163,8 @@ impl Work {
         i: usize,
         (at, n): (usize, &[usize]),
         all: &[f64],
-        sums: &[Vec<Sums>],
-    ) -> Option<Answer> {
+        sums: &[Vec<StationSums>],
+    ) -> Option<ConvolutionMeans> {
         let g = all[at];
         if !(g > LEAST && g.is_finite()) && n.iter().any(|&n| n > 0) {
             return None;
@@ -166,8 +172,8 @@ impl Work {
         let rate = |r: usize| if n[r] > 0 { self.z[r] * (all[at - self.lattice.stride[r]] / g) } else { 0.0 };
         let over =
             |values: &[f64]| values.iter().map(|v| if *v == 0.0 { 0.0 } else { v / g }).collect::<Vec<f64>>();
-        let each = |f: &dyn Fn(&Sums) -> Vec<f64>| sums.iter().map(|s| f(&s[i])).collect::<Vec<_>>();
-        Some(Answer {
+        let each = |f: &dyn Fn(&StationSums) -> Vec<f64>| sums.iter().map(|s| f(&s[i])).collect::<Vec<_>>();
+        Some(ConvolutionMeans {
             throughput: (0..n.len()).map(rate).collect(),
             queue: each(&|s| over(&s.mean)),
             busy: each(&|s| over(&s.busy)),

@@ -1,16 +1,16 @@
 //! Markov chains.
 //!
-//! - `spec`, `state`, `walk`, `place`: a queueing network as states and transitions
-//! - `explore`: every state that can be reached, as a sparse generator; `measure`: what a distribution over them means
-//! - `sparse`: the generator; `steady`, `multilevel`: its stationary distribution; `transient`: uniformisation
+//! - `network_spec`, `network_state`, `state_transitions`, `immediate_transitions`: a queueing network as states and transitions
+//! - `state_space`: every state that can be reached, as a sparse generator; `mean_measures`: what a distribution over them means
+//! - `sparse_generator`: the generator; `steady_state`, `multilevel`: its stationary distribution; `transient`: uniformisation
 
-pub mod explore;
-pub mod measure;
+pub mod immediate_transitions;
+pub mod mean_measures;
 pub mod multilevel;
-pub mod place;
-pub mod sparse;
-pub mod spec;
-pub mod state;
-pub mod steady;
+pub mod network_spec;
+pub mod network_state;
+pub mod sparse_generator;
+pub mod state_space;
+pub mod state_transitions;
+pub mod steady_state;
 pub mod transient;
-pub mod walk;

@@ -4,39 +4,39 @@
 //! 1994, pp. 191-200; two coarse visits at every second level (a W-cycle), so that slow modes of large chains go too.
 //! All operations add and multiply numbers that are not negative.
 
-use super::sparse::{normalise, Chain};
-use super::steady::{gth, SMALL};
+use super::sparse_generator::{normalise, SparseGenerator};
+use super::steady_state::{gth, SMALL};
 
 const SMOOTH: usize = 2;
 /// No probability falls below this on the way: a group of zeros could never grow again.
 const LEAST: f64 = 1e-280;
 
 /// One step of coarsening: which group each state belongs to, and where each rate goes in the coarse chain.
-struct Level {
+struct CoarseningLevel {
     group: Vec<u32>,
     place: Vec<u32>,
-    coarse: Chain,
+    coarse: SparseGenerator,
     visits: usize,
 }
 
 /// The levels below a chain; made once, the rates of coarse chains anew in each cycle.
-pub struct Hierarchy {
-    levels: Vec<Level>,
+pub struct CoarseningHierarchy {
+    levels: Vec<CoarseningLevel>,
 }
 
 /// Rates within a group.
 const INNER: u32 = u32::MAX;
 
-impl Hierarchy {
-    pub fn new(chain: &Chain) -> Self {
-        let mut levels: Vec<Level> = Vec::new();
+impl CoarseningHierarchy {
+    pub fn new(chain: &SparseGenerator) -> Self {
+        let mut levels: Vec<CoarseningLevel> = Vec::new();
         let (whole, mut times) = (chain.rate.len(), 1);
         loop {
             let fine = levels.last().map_or(chain, |l| &l.coarse);
             if fine.len() <= SMALL {
                 return Self { levels };
             }
-            let level = Level::new(fine);
+            let level = CoarseningLevel::new(fine);
             // where nothing pairs up, another level would not end it
             if level.coarse.len() as f64 > 0.95 * fine.len() as f64 {
                 return Self { levels };
@@ -45,19 +45,19 @@ impl Hierarchy {
             let twice = 2 * times * level.coarse.rate.len() <= 2 * whole;
             let visits = if twice { 2 } else { 1 };
             times *= visits;
-            levels.push(Level { visits, ..level });
+            levels.push(CoarseningLevel { visits, ..level });
         }
     }
 
     /// One cycle: `x` comes nearer to the stationary distribution; it sums to 1.
-    pub fn cycle(&mut self, chain: &Chain, x: &mut [f64]) {
+    pub fn cycle(&mut self, chain: &SparseGenerator, x: &mut [f64]) {
         descend(&mut self.levels, chain, x);
         x.iter_mut().for_each(|v| *v = v.max(LEAST));
         normalise(x);
     }
 }
 
-fn descend(levels: &mut [Level], chain: &Chain, x: &mut [f64]) {
+fn descend(levels: &mut [CoarseningLevel], chain: &SparseGenerator, x: &mut [f64]) {
     let Some((level, below)) = levels.split_first_mut() else { return bottom(chain, x) };
     for _ in 0..SMOOTH {
         sweep(chain, x);
@@ -78,7 +78,7 @@ fn descend(levels: &mut [Level], chain: &Chain, x: &mut [f64]) {
     }
 }
 
-fn bottom(chain: &Chain, x: &mut [f64]) {
+fn bottom(chain: &SparseGenerator, x: &mut [f64]) {
     if chain.len() <= SMALL {
         x.copy_from_slice(&gth(chain));
         x.iter_mut().for_each(|v| *v = v.max(LEAST));
@@ -91,7 +91,7 @@ fn bottom(chain: &Chain, x: &mut [f64]) {
 }
 
 /// Gauss-Seidel, forwards and then backwards.
-fn sweep(chain: &Chain, x: &mut [f64]) {
+fn sweep(chain: &SparseGenerator, x: &mut [f64]) {
     for j in (0..chain.len()).chain((0..chain.len()).rev()) {
         if chain.out[j] > 0.0 {
             x[j] = (chain.inflow(j, x) / chain.out[j]).max(LEAST);
@@ -99,8 +99,8 @@ fn sweep(chain: &Chain, x: &mut [f64]) {
     }
 }
 
-impl Level {
-    fn new(fine: &Chain) -> Self {
+impl CoarseningLevel {
+    fn new(fine: &SparseGenerator) -> Self {
         let (group, count) = pair(fine);
         let mut pairs: Vec<(u32, u32, u32)> = Vec::with_capacity(fine.rate.len());
         for j in 0..fine.len() {
@@ -113,7 +113,11 @@ impl Level {
         }
         pairs.sort_unstable();
         let mut place = vec![INNER; fine.rate.len()];
-        let mut coarse = Chain { start: vec![0; count + 1], out: vec![0.0; count], ..Chain::default() };
+        let mut coarse = SparseGenerator {
+            start: vec![0; count + 1],
+            out: vec![0.0; count],
+            ..SparseGenerator::default()
+        };
         for same in pairs.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             same.iter().for_each(|&(.., e)| place[e as usize] = coarse.from.len() as u32);
             coarse.from.push(same[0].1);
@@ -129,7 +133,7 @@ impl Level {
     }
 
     /// Sums of `x` by group; the coarse rates become means of the fine ones with weights `x`.
-    fn aggregate(&mut self, fine: &Chain, x: &[f64]) -> Vec<f64> {
+    fn aggregate(&mut self, fine: &SparseGenerator, x: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.coarse.len()];
         for (&g, &v) in self.group.iter().zip(x) {
             sums[g as usize] += v;
@@ -149,7 +153,7 @@ impl Level {
 
 /// Each state with the free neighbour that it is joined to most strongly, or where none is free in the group of the one
 /// that it is joined to most; the group of each, and how many there are.
-fn pair(chain: &Chain) -> (Vec<u32>, usize) {
+fn pair(chain: &SparseGenerator) -> (Vec<u32>, usize) {
     let mut group = vec![INNER; chain.len()];
     let mut count = 0;
     for j in 0..chain.len() {

@@ -3,10 +3,10 @@
 //! Source: W. K. Grassmann: Computers & Operations Research 4(1), 1977, pp. 47-53; the weights of the Poisson law from
 //! its mode outwards, as in B. L. Fox, P. W. Glynn: Comm. ACM 31(4), 1988, pp. 440-445, so that none underflows early.
 
-use super::sparse::Chain;
+use super::sparse_generator::SparseGenerator;
 
 /// The distribution at each of `times_s` (ascending, s), one after another, from `p` at 0; error below `tolerance` each.
-pub fn transient(chain: &Chain, p: &[f64], times_s: &[f64], tolerance: f64) -> Vec<f64> {
+pub fn transient(chain: &SparseGenerator, p: &[f64], times_s: &[f64], tolerance: f64) -> Vec<f64> {
     let rate = chain.out.iter().fold(0.0_f64, |a, &b| a.max(b));
     let (mut all, mut now, mut p) = (Vec::with_capacity(times_s.len() * p.len()), 0.0, p.to_vec());
     for &time in times_s {
@@ -20,7 +20,7 @@ pub fn transient(chain: &Chain, p: &[f64], times_s: &[f64], tolerance: f64) -> V
 /// Longest stretch in one go, as events of the uniform clock: the weights of more would spread over too many terms.
 const STRETCH: f64 = 1e4;
 
-fn advance(chain: &Chain, mut p: Vec<f64>, rate: f64, length: f64, tolerance: f64) -> Vec<f64> {
+fn advance(chain: &SparseGenerator, mut p: Vec<f64>, rate: f64, length: f64, tolerance: f64) -> Vec<f64> {
     let events = rate * length;
     let parts = (events / STRETCH).ceil().max(1.0);
     let (first, weights) = poisson(events / parts, tolerance / parts);
@@ -35,7 +35,13 @@ fn advance(chain: &Chain, mut p: Vec<f64>, rate: f64, length: f64, tolerance: f6
     p
 }
 
-fn stretch(chain: &Chain, mut step: Vec<f64>, rate: f64, first: usize, weights: &[f64]) -> Vec<f64> {
+fn stretch(
+    chain: &SparseGenerator,
+    mut step: Vec<f64>,
+    rate: f64,
+    first: usize,
+    weights: &[f64],
+) -> Vec<f64> {
     let mut sum = vec![0.0; step.len()];
     for k in 0..first + weights.len() {
         if k > 0 {
@@ -91,7 +97,7 @@ mod tests {
 
     #[test]
     fn two_states() {
-        let chain = Chain::from_rows(vec![0, 1], vec![1, 0], vec![2.0, 3.0]);
+        let chain = SparseGenerator::from_rows(vec![0, 1], vec![1, 0], vec![2.0, 3.0]);
         let p = transient(&chain, &[1.0, 0.0], &[0.1, 50.0], 1e-14);
         assert!((p[1] - 0.4 * (1.0 - (-0.5_f64).exp())).abs() < 1e-14);
         assert!((p[3] - 0.4).abs() < 1e-14);

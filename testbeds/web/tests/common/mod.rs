@@ -9,10 +9,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{json, Value};
-use sojourn_web::{serve, Config, Ready, ServeError, Summary};
+use sojourn_web::{serve, ReadyMessage, ServeError, Summary, WebConfig};
 
 /// A configuration with a free port and unpinned threads, changed by `changes`.
-pub fn config(changes: Value) -> Config {
+pub fn config(changes: Value) -> WebConfig {
     let mut all =
         json!({"listen": ["127.0.0.1:0"], "cores": [0, 1], "leading": [0], "pinned": false, "seed": 7});
     for (key, value) in changes.as_object().unwrap() {
@@ -21,14 +21,14 @@ pub fn config(changes: Value) -> Config {
     serde_json::from_value(all).unwrap()
 }
 
-pub struct Shop {
-    pub ready: Ready,
+pub struct TestShop {
+    pub ready: ReadyMessage,
     stop: &'static AtomicBool,
     thread: JoinHandle<Result<Summary, ServeError>>,
 }
 
-impl Shop {
-    pub fn open(config: Config) -> Shop {
+impl TestShop {
+    pub fn open(config: WebConfig) -> TestShop {
         let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
         let (sender, receiver) = mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -37,7 +37,7 @@ impl Shop {
             })
         });
         let ready = receiver.recv_timeout(Duration::from_secs(30)).expect("the shop opens");
-        Shop { ready, stop, thread }
+        TestShop { ready, stop, thread }
     }
 
     pub fn close(self) -> Summary {
@@ -45,31 +45,31 @@ impl Shop {
         self.thread.join().unwrap().unwrap()
     }
 
-    pub fn client(&self, nic: usize) -> Client {
+    pub fn client(&self, nic: usize) -> HttpClient {
         let stream = TcpStream::connect(&self.ready.addresses[nic]).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        Client { stream, left: Vec::new() }
+        HttpClient { stream, left: Vec::new() }
     }
 }
 
-pub struct Client {
+pub struct HttpClient {
     pub stream: TcpStream,
     left: Vec<u8>,
 }
 
 #[derive(Debug)]
-pub struct Answer {
+pub struct HttpAnswer {
     pub status: u16,
     pub head: String,
     pub body: String,
 }
 
-impl Client {
+impl HttpClient {
     pub fn send(&mut self, text: &str) {
         self.stream.write_all(text.as_bytes()).unwrap();
     }
 
-    pub fn get(&mut self, target: &str) -> Answer {
+    pub fn get(&mut self, target: &str) -> HttpAnswer {
         self.send(&format!("GET {target} HTTP/1.1\r\nHost: shop\r\n\r\n"));
         self.answer()
     }
@@ -86,11 +86,11 @@ impl Client {
         self.left.is_empty() && self.more() == 0
     }
 
-    pub fn answer(&mut self) -> Answer {
+    pub fn answer(&mut self) -> HttpAnswer {
         self.answer_to("GET")
     }
 
-    pub fn answer_to(&mut self, method: &str) -> Answer {
+    pub fn answer_to(&mut self, method: &str) -> HttpAnswer {
         let end = loop {
             if let Some(at) = self.left.windows(4).position(|four| four == b"\r\n\r\n") {
                 break at + 4;
@@ -104,24 +104,24 @@ impl Client {
             assert!(self.more() > 0, "closed before the end of a body");
         }
         let body = String::from_utf8(self.left.drain(..length).collect()).unwrap();
-        Answer { status: head[9..12].parse().unwrap(), head, body }
+        HttpAnswer { status: head[9..12].parse().unwrap(), head, body }
     }
 }
 
 /// A folder of its own, removed when dropped.
-pub struct Folder(pub PathBuf);
+pub struct TempFolder(pub PathBuf);
 
-impl Folder {
-    pub fn new() -> Folder {
+impl TempFolder {
+    pub fn new() -> TempFolder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("sojourn-web-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        TempFolder(path)
     }
 }
 
-impl Drop for Folder {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         std::fs::remove_dir_all(&self.0).ok();
     }

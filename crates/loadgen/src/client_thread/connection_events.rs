@@ -1,0 +1,222 @@
+//! The life of a connection in a lane: opened, ready, closed; events and deadlines.
+
+use std::io;
+
+use super::timeouts::RequestState;
+use super::{ClientThread, ConnectDeadline};
+use crate::clock::now_s;
+use crate::connection::{Connection, ConnectionPhase, Transport};
+use crate::protocol::RequestGenerator;
+use crate::request_outcome::Failure;
+use crate::sys::Socket;
+
+const CLOSING: i32 = libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR;
+const READABLE: i32 = libc::EPOLLIN | CLOSING;
+
+impl ClientThread<'_> {
+    /// Puts a connection into a slot and watches it.
+    pub(super) fn insert(
+        &mut self,
+        link: Transport,
+        pool: usize,
+        phase: ConnectionPhase,
+    ) -> io::Result<usize> {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        let id = self.account.opened;
+        self.account.opened += 1;
+        if let Err(cause) = self.poller.add(&link.socket, (slot as u64) << 32 | u64::from(id)) {
+            self.free.push(slot);
+            return Err(cause);
+        }
+        let exchange = self.generator.as_ref().map(RequestGenerator::exchange);
+        self.slots[slot] = Some(Connection::new(link, id, pool, phase, exchange));
+        Ok(slot)
+    }
+
+    /// One event of epoll.
+    pub(super) fn handle(&mut self, key: u64, flags: i32) {
+        let (slot, id) = ((key >> 32) as usize, key as u32);
+        let Some(Some(conn)) = self.slots.get_mut(slot) else {
+            return;
+        };
+        // The slot may have been emptied, and filled again, by an event before this one.
+        if conn.id != id {
+            return;
+        }
+        if matches!(conn.phase, ConnectionPhase::Connecting) {
+            if flags & (libc::EPOLLOUT | CLOSING) == 0 {
+                return;
+            }
+            match conn.socket.take_error() {
+                Ok(None) => self.connected(slot),
+                Ok(Some(cause)) | Err(cause) => return self.connect_failed(slot, &cause),
+            }
+        }
+        self.handle_open(slot, flags);
+    }
+
+    fn handle_open(&mut self, slot: usize, flags: i32) {
+        let Some(conn) = &mut self.slots[slot] else {
+            return;
+        };
+        match conn.phase {
+            ConnectionPhase::Handshaking => self.shake(slot),
+            ConnectionPhase::Idle if flags & READABLE != 0 => self.read_idle(slot),
+            ConnectionPhase::Busy(request) => {
+                let bytes = &self.targets[request.target].request;
+                let writable = flags & libc::EPOLLOUT != 0;
+                if writable && !conn.write(bytes) {
+                    return self.fail(slot, Failure::Reset);
+                }
+                if flags & READABLE != 0 {
+                    self.read(slot, flags & CLOSING != 0);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Something came though nothing was asked.
+    fn read_idle(&mut self, slot: usize) {
+        let conn = self.slots[slot].as_mut();
+        if conn.is_some_and(|conn| !conn.is_fine_idle(&mut self.buffer)) {
+            self.close(slot);
+        }
+    }
+
+    fn connected(&mut self, slot: usize) {
+        let Some(conn) = &mut self.slots[slot] else {
+            return;
+        };
+        if conn.tls.is_some() {
+            conn.phase = ConnectionPhase::Handshaking;
+            return;
+        }
+        self.opened(slot);
+    }
+
+    /// A connect has succeeded: its connection serves who waits, and others may follow.
+    fn opened(&mut self, slot: usize) {
+        let Some(pool) = self.slots[slot].as_ref().map(|conn| conn.pool) else {
+            return;
+        };
+        self.pools[pool].connected();
+        self.ready(slot);
+        self.open_more(pool);
+    }
+
+    fn shake(&mut self, slot: usize) {
+        let Some(conn) = &mut self.slots[slot] else {
+            return;
+        };
+        match conn.shake(&mut self.buffer) {
+            Ok(false) => {}
+            Ok(true) => self.opened(slot),
+            Err(cause) => self.connect_failed(slot, &cause),
+        }
+    }
+
+    fn connect_failed(&mut self, slot: usize, cause: &io::Error) {
+        let Some(conn) = self.slots[slot].take() else {
+            return;
+        };
+        self.free.push(slot);
+        self.no_connection(conn.pool, cause);
+        self.open_more(conn.pool);
+    }
+
+    /// A connect came to nothing: the request that waits longest fails with it.
+    fn no_connection(&mut self, pool: usize, cause: &io::Error) {
+        self.pools[pool].connect_failed();
+        let failure = match cause.kind() {
+            io::ErrorKind::TimedOut => Failure::ConnectTimeout,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {
+                Failure::Reset
+            }
+            io::ErrorKind::InvalidData => Failure::Tls,
+            _ => Failure::Refused,
+        };
+        if let Some(request) = self.pools[pool].waiting.pop_front() {
+            self.finish_unsent(request, failure, now_s());
+        }
+    }
+
+    pub(super) fn close(&mut self, slot: usize) {
+        let Some(conn) = self.slots[slot].take() else {
+            return;
+        };
+        self.free.push(slot);
+        self.pools[conn.pool].closed(slot, conn.served);
+        self.open_more(conn.pool);
+    }
+
+    /// Opens connections as long as the pool wants more.
+    pub(super) fn open_more(&mut self, pool: usize) {
+        while self.stopped_s.is_none() && self.pools[pool].wants_more() {
+            if let Err(cause) = self.open_one(pool) {
+                let out_of_sockets = matches!(cause.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
+                if out_of_sockets && !self.pools[pool].is_empty() {
+                    self.pools[pool].limit_to_open();
+                    return;
+                }
+                self.pools[pool].opening(now_s());
+                self.no_connection(pool, &cause);
+            }
+        }
+    }
+
+    fn open_one(&mut self, pool: usize) -> io::Result<()> {
+        let address = &self.addresses[pool];
+        let socket = Socket::begin(&address.peer)?;
+        let tls = address.tls.as_ref().map(|server| server.session().map(Box::new)).transpose()?;
+        let slot = self.insert(Transport { socket, tls }, pool, ConnectionPhase::Connecting)?;
+        let now = now_s();
+        self.pools[pool].opening(now);
+        let (at_s, id) = (now + self.shared.config.timeout_s, self.account.opened - 1);
+        self.deadlines.push_back(ConnectDeadline { at_s, slot, id });
+        Ok(())
+    }
+
+    /// Fails what is past its time, connects first.
+    pub(super) fn expire(&mut self, now: f64) {
+        while let Some(&ConnectDeadline { at_s, slot, id }) = self.deadlines.front() {
+            let alive = self.is_connecting(slot, id);
+            if alive && at_s > now {
+                break;
+            }
+            self.deadlines.pop_front();
+            if alive {
+                self.connect_failed(slot, &io::ErrorKind::TimedOut.into());
+            }
+        }
+        while let Some((sequence, place)) = self.timeouts.expired(now) {
+            match place {
+                RequestState::Sent(slot) => self.fail(slot as usize, Failure::Timeout),
+                RequestState::Waiting(pool) => self.expire_waiting(pool as usize, now),
+                RequestState::Ended => {}
+            }
+            self.timeouts.ended(sequence);
+        }
+    }
+
+    /// The request that waits longest for a connection of this pool has waited too long.
+    fn expire_waiting(&mut self, pool: usize, now: f64) {
+        let (pool, timeout_s) = (&mut self.pools[pool], self.shared.config.timeout_s);
+        // A connect that began late, after others had failed, is not what it waited for.
+        let connecting = pool.connecting_s(now) > timeout_s / 2.0;
+        let failure = if connecting { Failure::ConnectTimeout } else { Failure::Unsent };
+        if let Some(request) = pool.waiting.pop_front() {
+            self.finish_unsent(request, failure, now);
+        }
+    }
+
+    fn is_connecting(&self, slot: usize, id: u32) -> bool {
+        let conn = self.slots[slot].as_ref().filter(|conn| conn.id == id);
+        conn.is_some_and(|conn| {
+            matches!(conn.phase, ConnectionPhase::Connecting | ConnectionPhase::Handshaking)
+        })
+    }
+}

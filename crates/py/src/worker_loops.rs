@@ -1,0 +1,74 @@
+//! The loops that run as a process of their own.
+
+use crate::worker_process::{os_error, stop_flag};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::Path;
+
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|e| PyValueError::new_err(format!("{what}: {e}")))
+}
+
+/// Calls Python with one JSON text; what the callback raises is not ours to handle.
+pub(crate) fn tell<T: serde::Serialize>(callback: &Py<PyAny>, value: &T) {
+    if let Ok(text) = serde_json::to_string(value) {
+        Python::attach(|py| drop(callback.call1(py, (text,))));
+    }
+}
+
+/// Runs a load until it is over or a signal came; returns the summary.
+#[pyfunction]
+pub fn load(py: Python<'_>, config: &str, out: &str, progress: Py<PyAny>) -> PyResult<String> {
+    let config =
+        sojourn_loadgen::Config::from_json(config).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let summary = py.detach(|| {
+        sojourn_loadgen::run(&config, Path::new(out), &mut |p| tell(&progress, p), stop_flag()).map_err(
+            |error| match error {
+                // What somebody gave is wrong, not the service: a body's file, a variable that is not set.
+                sojourn_loadgen::LoadError::Config(error) => PyValueError::new_err(error.to_string()),
+                error => os_error(error),
+            },
+        )
+    })?;
+    json(&summary)
+}
+
+/// Serves the web testbed until a signal comes; `ready` is called once with where it listens.
+#[pyfunction]
+pub fn serve_web(py: Python<'_>, config: &str, ready: Py<PyAny>) -> PyResult<String> {
+    let config: sojourn_web::WebConfig = parse("web testbed", config)?;
+    let summary =
+        py.detach(|| sojourn_web::serve(&config, stop_flag(), &mut |r| tell(&ready, r)).map_err(os_error))?;
+    json(&summary)
+}
+
+/// Records host metrics until a signal comes.
+#[pyfunction]
+pub fn collect_host(py: Python<'_>, config: &str) -> PyResult<String> {
+    let config: sojourn_hostmetrics::Config = parse("host metrics", config)?;
+    let summary = py.detach(|| sojourn_hostmetrics::collect(&config, stop_flag()).map_err(os_error))?;
+    json(&summary)
+}
+
+/// Spins on `cores` at idle priority until a signal comes.
+#[pyfunction]
+pub fn spin(py: Python<'_>, cores: Vec<usize>) -> PyResult<()> {
+    py.detach(|| sojourn_spin::spin(&cores, stop_flag())).map_err(os_error)
+}
+
+/// The first `duration_s` seconds of an arrival process (JSON), as times in s: what the generator will send.
+#[pyfunction]
+pub fn schedule(
+    py: Python<'_>,
+    arrivals: &str,
+    seed: u64,
+    name: &str,
+    duration_s: f64,
+) -> PyResult<Vec<f64>> {
+    let arrivals: sojourn_dist::Arrivals = parse("arrivals", arrivals)?;
+    Ok(py.detach(|| arrivals.schedule(seed, name, duration_s).collect()))
+}

@@ -1,0 +1,200 @@
+//! The calling thread's part: it accepts, deals, and writes the records, so that no worker has to.
+
+use std::io::{self, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::http::{self, Response};
+use crate::request_log::{RequestRecorder, RequestRow};
+use crate::serve::{core_of, system, ReadyMessage};
+use crate::sys::{self, Epoll, TriggerMode};
+use crate::thread_statistics::ThreadStatistics;
+use crate::worker::{Mailbox, SharedState};
+use crate::{ConnectionBalancer, CoreSpeedCalibration, ServeError, Summary, ThreadSummary};
+
+const TICK_MS: i32 = 50;
+const FLUSH_S: f64 = 1.0;
+
+/// Where connections come in and rows go out.
+pub(crate) struct Acceptor<'a> {
+    shared: &'a SharedState<'a>,
+    mailboxes: &'a [Mailbox],
+    listeners: &'a [TcpListener],
+    epoll: Epoll,
+    balancer: ConnectionBalancer,
+    dealt: Vec<Vec<u64>>,
+    refused: u64,
+    next_id: u64,
+    recorder: RequestRecorder,
+    rows: Vec<RequestRow>,
+    start_s: f64,
+}
+
+impl<'a> Acceptor<'a> {
+    pub(crate) fn new(
+        shared: &'a SharedState<'a>,
+        mailboxes: &'a [Mailbox],
+        listeners: &'a [TcpListener],
+        speeds: &[CoreSpeedCalibration],
+    ) -> Result<Self, ServeError> {
+        let config = shared.config;
+        let epoll = Epoll::new().map_err(system("epoll"))?;
+        for (nic, listener) in listeners.iter().enumerate() {
+            epoll.add(listener, nic as u64, TriggerMode::Level).map_err(system("epoll"))?;
+        }
+        let meta = json!({"pages": crate::route::NAMES, "config": config, "threads": speeds});
+        Ok(Self {
+            shared,
+            mailboxes,
+            listeners,
+            epoll,
+            balancer: ConnectionBalancer::new(&config.cores, &config.leading, config.threads_per_core),
+            dealt: vec![vec![0; mailboxes.len()]; listeners.len()],
+            refused: 0,
+            next_id: 0,
+            recorder: RequestRecorder::create(config.out.as_deref(), config.record_limit, &meta)?,
+            rows: Vec::new(),
+            start_s: sys::monotonic_s(),
+        })
+    }
+
+    pub(crate) fn ready(&self, speeds: &[CoreSpeedCalibration]) -> Result<ReadyMessage, ServeError> {
+        let address = |listener: &TcpListener| Ok(listener.local_addr()?.to_string());
+        let addresses = self.listeners.iter().map(address).collect::<io::Result<_>>();
+        let addresses = addresses.map_err(system("the address of a socket"))?;
+        let cores = (0..self.mailboxes.len()).map(|thread| core_of(self.shared.config, thread)).collect();
+        Ok(ReadyMessage { addresses, threads: speeds.to_vec(), cores, pid: std::process::id() })
+    }
+
+    pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), ServeError> {
+        let mut next_flush_s = sys::monotonic_s() + FLUSH_S;
+        while !stop.load(Ordering::Relaxed) {
+            let mut waiting = Vec::new();
+            let wait = self.epoll.wait(TICK_MS, |event| waiting.push(event.token as usize));
+            wait.map_err(system("epoll"))?;
+            for nic in waiting {
+                self.accept(nic)?;
+            }
+            self.record()?;
+            if sys::monotonic_s() >= next_flush_s {
+                next_flush_s += FLUSH_S;
+                self.recorder.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, nic: usize) -> Result<(), ServeError> {
+        const MOST_AT_ONCE: usize = 256;
+        for _ in 0..MOST_AT_ONCE {
+            match self.listeners[nic].accept() {
+                Ok((stream, _)) => self.hand_over(stream, nic)?,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(e) if matches!(e.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM)) => {
+                    self.refused += 1;
+                    std::thread::sleep(Duration::from_millis(10));
+                    return Ok(());
+                }
+                Err(_) => {} // the other side gave up before it was accepted
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_over(&mut self, stream: TcpStream, nic: usize) -> Result<(), ServeError> {
+        let config = self.shared.config;
+        if self.shared.open.load(Ordering::Relaxed) >= config.max_connections {
+            self.refused += 1;
+            turn_away(stream);
+            return Ok(());
+        }
+        let room = 4 * config.page_bytes;
+        let prepared = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true));
+        if prepared.and_then(|()| sys::send_buffer(&stream, room)).is_err() {
+            return Ok(()); // reset meanwhile
+        }
+        let thread = self.balancer.thread(nic);
+        self.dealt[nic][thread] += 1;
+        self.shared.open.fetch_add(1, Ordering::Relaxed);
+        let (id, mailbox) = (self.next_id, &self.mailboxes[thread]);
+        self.next_id += 1;
+        // The lock is held across the registration: its first event finds the connection in the inbox.
+        let mut inbox = mailbox.inbox.lock().unwrap_or_else(PoisonError::into_inner);
+        mailbox.epoll.add(&stream, id, TriggerMode::Edge).map_err(system("epoll"))?;
+        inbox.push((id, stream, nic));
+        Ok(())
+    }
+
+    /// Writes the rows that the threads have left.
+    fn record(&mut self) -> Result<(), ServeError> {
+        for mailbox in self.mailboxes {
+            let mut rows = mailbox.rows.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::swap(&mut *rows, &mut self.rows);
+            drop(rows);
+            self.recorder.write(&self.rows)?;
+            self.rows.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes what is left, and sums up.
+    pub(crate) fn close(
+        &mut self,
+        speeds: &[CoreSpeedCalibration],
+        finished: &[(ThreadStatistics, CoreSpeedCalibration)],
+    ) -> Result<Summary, ServeError> {
+        self.record()?;
+        self.recorder.flush()?;
+        Ok(self.summary(speeds, finished))
+    }
+
+    fn summary(
+        &self,
+        speeds: &[CoreSpeedCalibration],
+        finished: &[(ThreadStatistics, CoreSpeedCalibration)],
+    ) -> Summary {
+        let mut all = ThreadStatistics::default();
+        finished.iter().for_each(|(statistics, _)| all.merge(statistics));
+        let thread =
+            |(thread, (statistics, end)): (usize, &(ThreadStatistics, CoreSpeedCalibration))| ThreadSummary {
+                thread,
+                core: core_of(self.shared.config, thread),
+                requests: statistics.requests(),
+                calibration: speeds[thread],
+                calibration_end: *end,
+            };
+        let per_thread = |thread: usize| self.dealt.iter().map(|nic| nic[thread]).sum();
+        let connections_per_thread: Vec<u64> = (0..self.mailboxes.len()).map(per_thread).collect();
+        let worked = all.worked();
+        Summary {
+            requests: all.requests(),
+            by_page: all.by_page(),
+            connections: connections_per_thread.iter().sum(),
+            refused: self.refused,
+            connections_per_thread,
+            connections_per_nic: self.dealt.clone(),
+            threads: finished.iter().enumerate().map(thread).collect(),
+            fixed_median_s: worked.fixed_median_s,
+            drawn_mean_s: worked.drawn_mean_s,
+            known_demand_s: worked.known_demand_s,
+            stretch_median: all.stretch_median(),
+            recorded: self.recorder.rows(),
+            start_s: self.start_s,
+            end_s: sys::monotonic_s(),
+        }
+    }
+}
+
+/// Says that the shop is full; whoever does not read it sees a closed connection.
+fn turn_away(mut stream: TcpStream) {
+    let mut full = Vec::new();
+    let body = b"<!doctype html><title>503</title><h1>503 Too many connections</h1>\n";
+    let response = Response { status: 503, body, cookie: None, head_only: false, close: true };
+    http::compose(&response, &mut full);
+    stream.set_nonblocking(true).and_then(|()| stream.write(&full).map(|_| ())).ok();
+    stream.shutdown(std::net::Shutdown::Write).ok();
+}
