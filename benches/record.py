@@ -15,7 +15,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from sojourn.lab.registry import only_one
+from sojourn.lab.cleanup_registry import only_one
 
 Peers = dict[str, Callable[[], str | None]]
 

@@ -25,11 +25,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sojourn.lab.environment import Loopback
-from sojourn.lab.process import Worker
-from sojourn.lab.registry import only_one
-from sojourn.measure.load import http_load
-from sojourn.testbed.web import Demand, WebOptions, WebTestbed
+from sojourn.lab.backends import LoopbackBackend
+from sojourn.lab.cleanup_registry import only_one
+from sojourn.lab.worker_process import WorkerProcess
+from sojourn.measure.http_load import http_load
+from sojourn.testbed.web import KnownDemand, WebOptions, WebTestbed
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = 5
@@ -41,9 +41,9 @@ Row = dict[str, float | str | int]
 @contextmanager
 def shop() -> Iterator[str]:
     """The web testbed without drawn demand, on one core."""
-    place = Loopback([])
+    place = LoopbackBackend([])
     options = WebOptions(port=18080, path="/health")
-    service = WebTestbed.start(place, place.arrange(1, 1), options, Demand(interrupt_s=0.0, page_s=0.0), 1, None)
+    service = WebTestbed.start(place, place.arrange(1, 1), options, KnownDemand(interrupt_s=0.0, page_s=0.0), 1, None)
     try:
         yield service.urls[0]
     finally:
@@ -71,7 +71,7 @@ def ours(url: str) -> Row:
     config = http_load([url], users=USERS, duration_s=SECONDS, connections=USERS)
     before = children_cpu_s()
     with tempfile.TemporaryDirectory() as out:
-        worker = Worker("load", {"load": config, "out": out})
+        worker = WorkerProcess("load", {"load": config, "out": out})
         summary = worker.finish(SECONDS + 30)["summary"]
         worker.process.wait()
         worker.close()
@@ -100,7 +100,7 @@ def open_loop() -> list[Row]:
             for rate in (5_000, 50_000):
                 config = http_load([url], rate_per_s=rate, duration_s=3, connections=64)
                 with tempfile.TemporaryDirectory() as out:
-                    worker = Worker("load", {"load": config, "out": out})
+                    worker = WorkerProcess("load", {"load": config, "out": out})
                     told = worker.finish(SECONDS + 30)["summary"]
                     worker.close()
                 figures = {"own": told["own_lateness"], "latency": told["latency"]["from_intended"]["to_received"]}
@@ -139,7 +139,7 @@ def collector() -> list[Row]:
                     "interval_s": interval_s,
                     "out": f"{out}/host.ndjson",
                 }
-                worker = Worker("host", {"host": config})
+                worker = WorkerProcess("host", {"host": config})
                 worker.ready()
                 time.sleep(SECONDS)
                 share = (worker.stop() or {})["summary"]["own_share"]

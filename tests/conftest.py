@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from sojourn.lab import registry
+from sojourn.lab import cleanup_registry
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -22,4 +22,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def own_lock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A unit test that takes the lock takes one of its own."""
     if not request.node.get_closest_marker("live"):
-        monkeypatch.setattr(registry, "MACHINE", f"\0sojourn-test-{os.getpid()}")
+        monkeypatch.setattr(cleanup_registry, "MACHINE", f"\0sojourn-test-{os.getpid()}")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import sojourn as sj
-from sojourn.model.times import Distribution, as_tuples
+from sojourn.model.distribution_types import Distribution, as_tuples
 
 T = TypeVar("T")
 NEAR_ONE = (0.99, 1 - 1e-3, 1 - 1e-6, 1 - 1e-9)

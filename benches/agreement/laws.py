@@ -15,7 +15,7 @@ import numpy as np
 import sojourn as sj
 from agreement.rows import SHARES, Rows, number
 from agreement.tolerance import load
-from sojourn.model.network import Network
+from sojourn.model.network_arrays import Network
 
 CLOSE = 1e-7
 ROUGH = 0.05  # what `bound.verify` lets an approximation be off

@@ -10,7 +10,7 @@ import numpy as np
 import sojourn as sj
 from agreement.rows import Rows, number
 from agreement.tolerance import load
-from sojourn.model.nouns import Closed, LoadDependent, Open
+from sojourn.model.components import Closed, LoadDependent, Open
 
 MORE = 1.001
 

@@ -14,9 +14,9 @@ import numpy as np
 
 import sojourn as sj
 from agreement.rows import Key, Row, Rows
-from sojourn.model.network import Network
-from sojourn.model.nouns import Queue
-from sojourn.model.times import Deterministic, Empirical, Exponential, Uniform
+from sojourn.model.components import Queue
+from sojourn.model.distribution_types import Deterministic, Empirical, Exponential, Uniform
+from sojourn.model.network_arrays import Network
 
 FAIR = ("fcfs", "siro", "ps", "lcfs_pr")
 QUANTILES = (0.5, 0.9, 0.99)

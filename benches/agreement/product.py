@@ -16,8 +16,8 @@ from scipy.special import gammaln
 import sojourn as sj
 from agreement.rows import Key, Row, Rows
 from agreement.tolerance import load
-from sojourn.model.network import Network
-from sojourn.model.times import Exponential
+from sojourn.model.distribution_types import Exponential
+from sojourn.model.network_arrays import Network
 
 Table = NDArray[np.longdouble]
 Floats = NDArray[np.float64]

@@ -19,9 +19,9 @@ from agreement.rows import LargestDifference, Rows, missing, pairs, rows, worst
 from agreement.tolerance import allowance, load
 from sojourn.errors import MethodRefused, ModelError, SojournError
 from sojourn.solve import registry
-from sojourn.solve.method import Method, Wanted
+from sojourn.solve.method import Method, RequestedOutputs
 
-WANTED = Wanted((0.5, 0.9, 0.99), 3)
+WANTED = RequestedOutputs((0.5, 0.9, 0.99), 3)
 DEAR_S = 0.3  # other methods are asked where they are estimated to cost no more
 SURE = 1e-9  # a load this near to 1 may be called either way
 BOUNDS = ("asymptotic-bounds", "balanced-job-bounds", "geometric-bounds", "kingman")

@@ -12,8 +12,8 @@ import numpy as np
 import sojourn as sj
 from agreement.rows import SHARES, Key, LargestDifference, Row, Rows, rows
 from agreement.tolerance import load
-from sojourn.model.nouns import Closed
-from sojourn.model.times import Distribution
+from sojourn.model.components import Closed
+from sojourn.model.distribution_types import Distribution
 
 LEVEL = 0.9999
 COMPLETIONS, AGAIN = 60_000, 400_000

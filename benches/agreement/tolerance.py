@@ -18,7 +18,7 @@ import numpy as np
 
 import sojourn as sj
 from agreement.rows import Key
-from sojourn.model.nouns import Delay, LoadDependent, Pool, Queue
+from sojourn.model.components import Delay, LoadDependent, Pool, Queue
 
 USUAL = 1e-6
 GRID = 3e-4

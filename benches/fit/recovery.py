@@ -23,9 +23,9 @@ from templates import TEMPLATES, Template
 
 import sojourn as sj
 from sojourn.errors import SojournError
-from sojourn.fit.factors import applied, factors_of
-from sojourn.fit.model import fit_model
-from sojourn.fit.runs import Run, Runs
+from sojourn.fit.factor_mapping import applied, factors_of
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.model_fit import fit_model
 
 Z = 1.959964
 UNKNOWN_ERROR = 0.05  # of a mean whose interval the simulator does not tell
@@ -35,7 +35,7 @@ ALL = TEMPLATES | MISSPECIFIED | UNTOLD
 Row = tuple[Any, ...]
 
 
-def simulated(t: Template, level: Mapping[str, Any], passes: int, seed: int) -> Run:
+def simulated(t: Template, level: Mapping[str, Any], passes: int, seed: int) -> FitRun:
     """One run of the service."""
     service = applied(t.service, factors_of(t.model, [*t.levels, *t.beyond]), level)
     m = sj.simulate(service, completions=passes, seed=seed, quantiles=(), max_seconds=60)
@@ -43,7 +43,7 @@ def simulated(t: Template, level: Mapping[str, Any], passes: int, seed: int) -> 
     means = {(c, metric): _mean(m, metric, c) for c in classes for metric in ("response_time", "throughput")}
     servers = {s.name: getattr(s, "servers", 1) for s in service.stations}
     busy = {name: m.value("utilisation", name) * servers[name] for name in t.watched}
-    return Run(f"run-{seed}", dict(level), means, busy)
+    return FitRun(f"run-{seed}", dict(level), means, busy)
 
 
 def _mean(m: sj.Metrics, metric: str, cls: str) -> tuple[float, float]:
@@ -58,9 +58,9 @@ def recovered(name: str, seed: int, passes: int) -> list[Row]:
     base = 1_000_000 * seed + 1000 * list(ALL).index(name)
     model = replace(t.model, observed={station: station for station in t.watched})
     try:
-        runs = Runs([simulated(t, level, passes, base + i) for i, level in enumerate(t.levels)])
+        runs = FitRuns([simulated(t, level, passes, base + i) for i, level in enumerate(t.levels)])
         fitted = fit_model(runs, model, seed=seed)
-        later = Runs([simulated(t, level, passes, base + 500 + i) for i, level in enumerate(t.beyond)])
+        later = FitRuns([simulated(t, level, passes, base + 500 + i) for i, level in enumerate(t.beyond)])
         table = fitted.validate(later, level=0.9)
     except SojournError as error:
         return [(name, seed, "refused", str(error), "", "", "", "", "")]

@@ -14,9 +14,9 @@ import time
 import numpy as np
 
 import sojourn as sj
-from sojourn.fit.model import DRAWS, fit_model
-from sojourn.fit.runs import Run, Runs
-from sojourn.model.unknown import replaced
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.model_fit import DRAWS, fit_model
+from sojourn.model.unknown_parameters import replaced
 
 DEMANDS_S = {"cpu": 0.040, "disk": 0.012, "db": 0.009, "cache": 0.006, "net": 0.030}
 WATCHED = ("cpu", "disk", "db")
@@ -33,7 +33,7 @@ def text(values: dict[str, str]) -> str:
     )
 
 
-def measured(users: int, rng: np.random.Generator) -> Run:
+def measured(users: int, rng: np.random.Generator) -> FitRun:
     """What the network answers, with noise."""
     truth = sj.Model.parse(text({name: repr(value) for name, value in DEMANDS_S.items()}))
     m = sj.solve(replaced(truth, "classes.user.population", users))
@@ -41,7 +41,7 @@ def measured(users: int, rng: np.random.Generator) -> Run:
     x, r = m.value("throughput"), m.value("response_time")
     means = {("", "throughput"): (x * noise[0], NOISE), ("", "response_time"): (r * noise[1], NOISE)}
     busy = {name: x * DEMANDS_S[name] * e for name, e in zip(WATCHED, noise[2:], strict=True)}
-    return Run(f"users-{users}", {"users": users}, means, busy)
+    return FitRun(f"users-{users}", {"users": users}, means, busy)
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     asked = parser.parse_args()
     rng = np.random.default_rng(1)
-    runs = Runs([measured(n, rng) for n in range(2, 2 + 2 * POINTS, 2)])
+    runs = FitRuns([measured(n, rng) for n in range(2, 2 + 2 * POINTS, 2)])
     model = sj.Model.parse(text(dict.fromkeys(DEMANDS_S, "{ free = true }")))
     wall, cpu = [], []
     for _ in range(asked.repeat):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.model import Model
-from sojourn.model.unknown import replaced
+from sojourn.model.unknown_parameters import replaced
 
 Point = Mapping[str, Any]
 

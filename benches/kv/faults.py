@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from sojourn.errors import ServiceError
-from sojourn.lab.process import Worker
+from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.kv_load import kv_load
 from sojourn.testbed.memcached import Memcached
 
@@ -152,7 +152,7 @@ def filler(**keys: object) -> Callable[[Memcached], None]:
     def fill(server: Memcached) -> None:
         config = kv_load([server.url], connections=1, duration_s=0.01, set_weight=0, populate=True, **keys)  # type: ignore[arg-type]
         with tempfile.TemporaryDirectory() as out:
-            worker = Worker("load", {"load": config, "out": out})
+            worker = WorkerProcess("load", {"load": config, "out": out})
             try:
                 worker.finish(60.0)
             finally:

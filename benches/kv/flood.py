@@ -23,7 +23,7 @@ from contextlib import ExitStack, contextmanager
 import flood_clients
 from flood_clients import CONNECTIONS, FLOODS, SET, connect
 
-from sojourn.lab.process import Worker
+from sojourn.lab.worker_process import WorkerProcess
 from sojourn.testbed.memcached import Memcached, version
 
 ROUNDS, WARM_S, SECONDS, PAUSE_S = int(os.environ.get("ROUNDS", "5")), 0.2, 0.5, 0.001
@@ -82,7 +82,7 @@ def proxy(design: str, server: Memcached, package: str | None) -> Iterator[str]:
         os.environ["PYTHONPATH"] = package
     try:
         config = {"listen": "127.0.0.1:0", "servers": [server.address], "design": design, "workers": 8}
-        worker = Worker("kv-proxy", {"network": None, "kv-proxy": {**config, "connections": 2 * CONNECTIONS}})
+        worker = WorkerProcess("kv-proxy", {"network": None, "kv-proxy": {**config, "connections": 2 * CONNECTIONS}})
     finally:
         if package and path is not None:
             os.environ["PYTHONPATH"] = path

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from sojourn.lab.process import Worker
+from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.kv_load import kv_load
 from sojourn.testbed.memcached import Memcached, version
 
@@ -54,7 +54,7 @@ def ours(server: Memcached, mix: str, verify: bool) -> tuple[int, float]:
         multi_get=keys if keys > 1 else None, value_bytes=VALUE_BYTES, verify=verify, cores=[last_core()],
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as out:
-        worker = Worker("load", {"load": config, "out": out})
+        worker = WorkerProcess("load", {"load": config, "out": out})
         summary = worker.finish(SECONDS + 60)["summary"]
         worker.process.wait()
         worker.close()

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from record import cpu_s
 
-from sojourn.lab.process import Worker
+from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.kv_load import kv_load
 from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
 from sojourn.testbed.memcached import Memcached, free_port, version
@@ -85,7 +85,7 @@ def load(url: str, operation: str, seconds: float, populate: bool) -> dict[str, 
         keys=KEYS, value_bytes=VALUE_BYTES, populate=populate, verify=False,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as out:
-        worker = Worker("load", {"load": config, "out": out})
+        worker = WorkerProcess("load", {"load": config, "out": out})
         summary = worker.finish(seconds + 60)["summary"]
         worker.close()
     assert summary["failures"] == {}, summary

@@ -16,8 +16,8 @@ import polars as pl
 import tomli_w
 
 from sojourn.study.kv.template import NETWORK
-from sojourn.study.recovery import coverage, recovered
-from sojourn.system.kv.simulated import KnownTimes
+from sojourn.study.parameter_recovery import coverage, recovered
+from sojourn.system.kv.simulated_system import KnownTimes
 
 STUDY = Path(__file__).with_suffix(".toml")
 SEEDS = 100

@@ -13,7 +13,7 @@ from importlib import import_module
 
 from folder import HERE, PEERS, record
 
-from sojourn.lab.registry import only_one
+from sojourn.lab.cleanup_registry import only_one
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["soak"]:

@@ -23,7 +23,7 @@ from memory import Memory
 from probes import ANSWERED_S, Probe, Tally
 from verdict import judgements, summary
 
-from sojourn.lab.process import Worker
+from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.kv_load import kv_load
 from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
 from sojourn.testbed.memcached import Memcached
@@ -44,7 +44,7 @@ def load(proxy: KvProxy, seconds: float, seed: int, rate_per_s: float | None) ->
     for lane in config["lanes"]:  # a service that stands still for a moment is no reason for thousands of connections
         lane["connections_max"] = min(lane["connections_max"], MOST_CONNECTIONS)
     with tempfile.TemporaryDirectory() as out:
-        worker = Worker("load", {"load": config, "out": out})
+        worker = WorkerProcess("load", {"load": config, "out": out})
         try:
             return worker.finish(seconds + 60.0)["summary"]
         finally:

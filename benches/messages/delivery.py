@@ -25,7 +25,7 @@ from delivery_faults import KINDS, Faults, Pair, schedule
 
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_programs import programs, version
-from sojourn.validate.delivery import Operation, Verdict, judge
+from sojourn.validate.delivery import ClientOperation, DeliveryVerdict, judge
 
 HERE = Path(__file__).resolve().parent
 CLIENTS, REDELIVERY_S, TIMEOUT_S, REST_S = 6, 0.4, 0.3, 0.4
@@ -43,8 +43,8 @@ MODES: dict[str, dict[str, object]] = {
 class Run:
     """What one seed came to."""
 
-    verdict: Verdict
-    history: list[Operation]
+    verdict: DeliveryVerdict
+    history: list[ClientOperation]
     faults: Counter[str]
     cuts: Counter[str]
 

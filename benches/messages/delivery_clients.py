@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from sojourn.validate.delivery import Operation
+from sojourn.validate.delivery import ClientOperation
 
 ANSWERED_S = 2.0  # longer than the service waits for its database
 CUT_SHARE = 0.06
@@ -119,7 +119,7 @@ class Client(threading.Thread):
         super().__init__(daemon=True, name=name)
         self.draw = random.Random(f"client {name} {seed}")
         self.talk, self.queue, self.redelivery_s = Talk(address, self.draw), queue, redelivery_s
-        self.halt, self.log, self.failed = threading.Event(), list[Operation](), ""
+        self.halt, self.log, self.failed = threading.Event(), list[ClientOperation](), ""
         self._count = 0
 
     def run(self) -> None:
@@ -144,7 +144,7 @@ class Client(threading.Thread):
         if taken.outcome == "done" and self.redelivery_s is not None:
             self._settle(taken, self.draw.choices(list(SETTLED), list(SETTLED.values()))[0])
 
-    def _settle(self, taken: Operation, how: str) -> None:
+    def _settle(self, taken: ClientOperation, how: str) -> None:
         if how == "late" and self.redelivery_s:
             self.halt.wait(self.draw.uniform(0.5, 2.0) * self.redelivery_s)
         if how != "never" and self.talk.connect():
@@ -152,11 +152,11 @@ class Client(threading.Thread):
             if done.outcome in ("unknown", "refused") and self.talk.connect():
                 self.acknowledge(taken)
 
-    def acknowledge(self, taken: Operation) -> Operation:
+    def acknowledge(self, taken: ClientOperation) -> ClientOperation:
         path = f"/messages/{taken.number}?receipt={taken.receipt}"
         return self._call("acknowledge", "DELETE", path, receipt=taken.receipt, number=taken.number)
 
-    def _call(self, kind: str, method: str, path: str, body: bytes = b"", **known: str | int | None) -> Operation:
+    def _call(self, kind: str, method: str, path: str, body: bytes = b"", **known: str | int | None) -> ClientOperation:
         start_s = time.monotonic()
         answer = self.talk.call(method, f"/queues/{self.queue}{path}", body)
         outcome = answer.outcome if answer else "refused"
@@ -170,7 +170,7 @@ class Client(threading.Thread):
         if answer and outcome == "done" and kind == "take":
             told["content"] = answer.body.decode().rstrip(" ")
             told["receipt"] = int(answer.headers.get("x-receipt", 0)) or None
-        one = Operation(self.name, start_s, time.monotonic(), kind, self.queue, outcome, **told)  # type: ignore[arg-type]
+        one = ClientOperation(self.name, start_s, time.monotonic(), kind, self.queue, outcome, **told)  # type: ignore[arg-type]
         self.log.append(one)
         return one
 
@@ -188,7 +188,7 @@ def drain(client: Client, rest_s: float) -> None:
         time.sleep(rest_s)
 
 
-def _taken(client: Client) -> Iterator[Operation]:
+def _taken(client: Client) -> Iterator[ClientOperation]:
     while client.talk.connect():
         one = client._call("take", "POST", "/take")
         if one.outcome == "empty":

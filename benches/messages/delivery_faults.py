@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sojourn.errors import ServiceError
-from sojourn.testbed.messages import Messages, MessagesOptions
+from sojourn.testbed.messages import MessageService, MessagesOptions
 from sojourn.testbed.postgres import Postgres
 
 LEAD_S, GAP_S = 0.15, (0.05, 0.35)
@@ -75,10 +75,10 @@ class Pair:
         """At its address, which an outgoing connection may have for a moment."""
         for _ in range(RESTART_TRIES):
             with suppress(ServiceError):
-                self.service = Messages(self.options)
+                self.service = MessageService(self.options)
                 return
             time.sleep(0.1)
-        self.service = Messages(self.options)
+        self.service = MessageService(self.options)
 
     def again(self) -> None:
         """Both new: nothing that was under way goes on."""

@@ -33,7 +33,7 @@ from hostile_clients import PATIENCE_S, Normal  # noqa: E402
 from memory import RULE, Memory  # noqa: E402
 from record import new_folder  # noqa: E402
 
-from sojourn.testbed.messages import Messages, MessagesOptions  # noqa: E402
+from sojourn.testbed.messages import MessageService, MessagesOptions  # noqa: E402
 from sojourn.testbed.postgres import Postgres  # noqa: E402
 from sojourn.testbed.postgres_programs import programs, version  # noqa: E402
 
@@ -84,7 +84,7 @@ def live(database: Postgres, mode: str, seconds: float, seed: int, rests: Rests,
     """A service under mutated requests, and a good client that knows its answers."""
     database.run("DROP SCHEMA IF EXISTS sojourn CASCADE")
     options = MODES[mode]
-    service = Messages(MessagesOptions(
+    service = MessageService(MessagesOptions(
         listen="127.0.0.1:0", database=database.url, workers=4, connections=4, message_bytes=MESSAGE_BYTES, **options
     ))  # fmt: skip
     try:
@@ -106,7 +106,9 @@ def live(database: Postgres, mode: str, seconds: float, seed: int, rests: Rests,
     }  # fmt: skip
 
 
-def beside(service: Messages, fuzzers: list[Fuzzer], memory: Memory, seconds: float, seed: int, rests: Rests) -> Json:
+def beside(
+    service: MessageService, fuzzers: list[Fuzzer], memory: Memory, seconds: float, seed: int, rests: Rests
+) -> Json:
     """All clients at work for so long; what they saw."""
     normal = Good(service.address, seed, rests)
     for thread in (normal, memory, *fuzzers):

@@ -25,10 +25,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from hostile_clients import Hostile, connect
 from record import new_folder
 
-from sojourn.lab.process import Worker
-from sojourn.lab.registry import only_one
+from sojourn.lab.cleanup_registry import only_one
+from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.messages_load import messages_load
-from sojourn.testbed.messages import Messages, MessagesOptions
+from sojourn.testbed.messages import MessageService, MessagesOptions
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_programs import programs, version
 
@@ -54,14 +54,14 @@ GOOD = {"burst"}
 Row = dict[str, float | str | int]
 
 
-def p99_ms(service: Messages, seconds: float, seed: int) -> float:
+def p99_ms(service: MessageService, seconds: float, seed: int) -> float:
     """Of puts and takes in equal parts at a fixed rate, whose messages are compared."""
     config = messages_load(
         [service.url], clients=CLIENTS, rate_per_s=RATE_PER_S, duration_s=seconds, put_weight=1, take_weight=1,
         retry_delay_s=0.0, seed=seed, fresh=True,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as out:
-        worker = Worker("load", {"load": config, "out": out})
+        worker = WorkerProcess("load", {"load": config, "out": out})
         try:
             seen: dict[str, Any] = worker.finish(seconds + 60.0)["summary"]
         finally:
@@ -73,7 +73,7 @@ def p99_ms(service: Messages, seconds: float, seed: int) -> float:
     return 1e3 * p99_s
 
 
-def beside(service: Messages, kind: str | None, seconds: float, seed: int) -> tuple[float, Hostile | None]:
+def beside(service: MessageService, kind: str | None, seconds: float, seed: int) -> tuple[float, Hostile | None]:
     """The load's 99th percentile beside clients of a kind, ms."""
     if kind is None:
         return p99_ms(service, seconds, seed), None
@@ -88,7 +88,7 @@ def beside(service: Messages, kind: str | None, seconds: float, seed: int) -> tu
         hostile.stop()
 
 
-def one_round(service: Messages, kind: str, seconds: float, k: int) -> Row:
+def one_round(service: MessageService, kind: str, seconds: float, k: int) -> Row:
     """Normal and beside, each the first of the two in turn."""
     seen = {name: beside(service, name, seconds, k) for name in (AGAINST.get(kind), kind)[:: 1 if k % 2 == 0 else -1]}
     (normal_ms, other), (beside_ms, hostile) = seen[AGAINST.get(kind)], seen[kind]
@@ -101,7 +101,7 @@ def one_round(service: Messages, kind: str, seconds: float, k: int) -> Row:
 
 def measure(database: Postgres, kind: str, rounds: int, seconds: float) -> list[Row]:
     options = MessagesOptions(listen="127.0.0.1:0", database=database.url)
-    service = Messages(options)
+    service = MessageService(options)
     try:
         with connect(service.address) as talk:
             talk.sendall(b"PUT /queues/hostile HTTP/1.1\r\n\r\n")

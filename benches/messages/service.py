@@ -18,9 +18,9 @@ from typing import Any
 from record import cpu_s
 
 from sojourn._native import message_settings, message_statements
-from sojourn.lab.process import Worker
+from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.messages_load import messages_load
-from sojourn.testbed.messages import Messages, MessagesOptions
+from sojourn.testbed.messages import MessageService, MessagesOptions
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_programs import programs
 
@@ -70,8 +70,8 @@ def settle(database: Postgres) -> None:
 
 
 @contextmanager
-def serving(database: Postgres, **options: Any) -> Iterator[Messages]:
-    service = Messages(MessagesOptions(listen="127.0.0.1:0", database=database.url, **options))
+def serving(database: Postgres, **options: Any) -> Iterator[MessageService]:
+    service = MessageService(MessagesOptions(listen="127.0.0.1:0", database=database.url, **options))
     try:
         yield service
         service.stop()
@@ -93,13 +93,13 @@ def fill(database: Postgres, messages: int, queues: int = 1) -> None:
     database.run("CHECKPOINT")
 
 
-def loaded(database: Postgres, service: Messages, clients: int, seconds: float, **options: Any) -> Seen:
+def loaded(database: Postgres, service: MessageService, clients: int, seconds: float, **options: Any) -> Seen:
     """The service under puts and takes in equal parts, one after the other from each client."""
     asked = {"put_weight": 1.0, "take_weight": 1.0, "retry_delay_s": 0.0, "message_bytes": BODY_BYTES, "verify": False}
     config = messages_load([service.url], clients=clients, duration_s=seconds, **{**asked, **options})
     before, database_before = cpu_s(service.pid), database_s(database)
     with tempfile.TemporaryDirectory() as out:
-        worker = Worker("load", {"load": config, "out": out})
+        worker = WorkerProcess("load", {"load": config, "out": out})
         summary = worker.finish(seconds + 60)["summary"]
         worker.close()
     used, database_used = cpu_s(service.pid) - before, database_s(database) - database_before

@@ -18,7 +18,7 @@ from typing import Any
 
 from service import BODY_BYTES, Row, Seen, fill, loaded, pgbench, serving
 
-from sojourn.testbed.flush import flush_s
+from sojourn.testbed.disk_flush_time import flush_s
 from sojourn.testbed.postgres import Postgres
 
 ROUNDS, SECONDS, STORED = 5, 3, 5000

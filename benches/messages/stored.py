@@ -16,7 +16,7 @@ from contextlib import ExitStack
 
 from service import BODY_BYTES, Row, fill, loaded, serving
 
-from sojourn.testbed.messages import Messages
+from sojourn.testbed.messages import MessageService
 from sojourn.testbed.postgres import Postgres
 
 ROUNDS, SECONDS, QUEUES = 5, 4, 1000
@@ -28,7 +28,7 @@ FIGURES = ("per_s", "take_mean_ms", "take_p50_ms", "take_p99_ms")
 def measure() -> list[Row]:
     rows: list[Row] = []
     with ExitStack() as stack:
-        services: dict[str, tuple[Postgres, Messages]] = {}
+        services: dict[str, tuple[Postgres, MessageService]] = {}
         for name, messages in STORED.items():
             folder = stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp"))
             database = Postgres(folder, settings={"max_wal_size": "8GB"})  # to fill it without many checkpoints

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sojourn.measure.folder import RunFolder
 from sojourn.measure.observations import observe
-from sojourn.study.web.known import Overheads, is_bare, known_page, overheads
+from sojourn.measure.run_folder import RunFolder
+from sojourn.study.web.known_demands import RequestOverheads, is_bare, known_page, overheads
 
 TICKS_PER_S = 250  # the kernel's
 
@@ -35,7 +35,7 @@ def main(folders: list[Path]) -> None:
                 print(f"| {number} | {' | '.join(row(run, beside))} |")
 
 
-def row(run: RunFolder, beside: Overheads) -> Iterator[str]:
+def row(run: RunFolder, beside: RequestOverheads) -> Iterator[str]:
     """NICs, rate, busy share of a leading core, and measured over known - 1 of both meters."""
     seen, factors = observe([run]), run.manifest["factors"]
     rate = float(seen["throughput_per_s"].mean())  # type: ignore[arg-type]

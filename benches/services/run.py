@@ -30,10 +30,10 @@ import polars as pl
 
 import sojourn as sj
 from sojourn.errors import SojournError
-from sojourn.fit.candidates import choose_model
-from sojourn.lab.quiet import Spinners
-from sojourn.lab.registry import Book
-from sojourn.measure.folder import RunFolder, run_folders
+from sojourn.fit.model_selection import choose_model
+from sojourn.lab.cleanup_registry import CleanupRegistry
+from sojourn.lab.spinners import Spinners
+from sojourn.measure.run_folder import RunFolder, run_folders
 from sojourn.table import Metrics
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -81,7 +81,7 @@ def main() -> None:
 @contextmanager
 def spinners() -> Iterator[None]:
     token = secrets.token_hex(3)
-    book = Book(token)
+    book = CleanupRegistry(token)
     try:
         held = Spinners(book, token, sorted(os.sched_getaffinity(0)))
         try:

@@ -33,8 +33,8 @@ from scipy import stats
 from sojourn.errors import SojournError
 from sojourn.fit import fit
 from sojourn.measure.observations import observe
-from sojourn.simulate.host import Host, simulate_host, write_host_run
-from sojourn.study.web.truth import RecoveredParameter, covered
+from sojourn.simulate.virtual_host import VirtualHost, simulate_host, write_host_run
+from sojourn.study.web.interval_coverage import RecoveredParameter, covered
 
 HERE = Path(__file__).resolve().parent
 SHARES = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8)  # of saturation, as in studies/web-virtual
@@ -49,13 +49,13 @@ FREE: dict[str, Any] = {
     "switch_s": 2e-5,
 }
 HOSTS = {
-    "one-core": Host(1, 1, INTERRUPT, PAGE1),
-    "one-core-known": Host(1, 1, INTERRUPT, PAGE1),
-    "all-lead": Host(4, 4, INTERRUPT, PAGE4),
-    "all-lead-known": Host(4, 4, INTERRUPT, PAGE4),
-    "trailing": Host(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4),
-    "free": Host(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4, **FREE),
-    "free-p": Host(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4, **FREE),
+    "one-core": VirtualHost(1, 1, INTERRUPT, PAGE1),
+    "one-core-known": VirtualHost(1, 1, INTERRUPT, PAGE1),
+    "all-lead": VirtualHost(4, 4, INTERRUPT, PAGE4),
+    "all-lead-known": VirtualHost(4, 4, INTERRUPT, PAGE4),
+    "trailing": VirtualHost(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4),
+    "free": VirtualHost(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4, **FREE),
+    "free-p": VirtualHost(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4, **FREE),
 }
 GIVEN: dict[str, dict[str, float | str]] = {
     "one-core-known": {"handoff_s": 0.0},
@@ -64,14 +64,14 @@ GIVEN: dict[str, dict[str, float | str]] = {
 }
 
 
-def saturation_rate(host: Host) -> float:
+def saturation_rate(host: VirtualHost) -> float:
     """The throughput of a closed loop of 64 users, as a study finds it, 1/s."""
     run = simulate_host(host, users=64, duration_s=100.0, seed=1)
     return float((run.requests["done_s"] <= 100.0).sum() / 100.0)
 
 
 def one_seed(
-    host: Host, most: float, seed: int, seconds: float, level: float, times: int, given: dict[str, float | str]
+    host: VirtualHost, most: float, seed: int, seconds: float, level: float, times: int, given: dict[str, float | str]
 ) -> list[RecoveredParameter]:
     """The parameters of one study: 6 runs, each `times`, and a fit."""
     with tempfile.TemporaryDirectory() as out:

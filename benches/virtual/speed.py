@@ -9,7 +9,7 @@ import argparse
 import time
 from typing import Any
 
-from sojourn.simulate.host import Host, simulate_host
+from sojourn.simulate.virtual_host import VirtualHost, simulate_host
 
 INTERRUPT = {"kind": "deterministic", "mean": 3e-4}
 PAGE = {"kind": "exponential", "mean": 2.7e-3}
@@ -31,7 +31,7 @@ def main() -> None:
         for cores, nics in SIZES:
             p = 1.0 if cores == nics else nics / cores
             rate = 0.8 * nics / (INTERRUPT["mean"] + p * PAGE["mean"])  # type: ignore[operator]
-            host = Host(cores, nics, INTERRUPT, PAGE, **options)
+            host = VirtualHost(cores, nics, INTERRUPT, PAGE, **options)
             start = time.process_time()
             run = simulate_host(host, rate_per_s=rate, duration_s=requests / rate, sample_s=1.0)
             took = time.process_time() - start

@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from sojourn.fit import fit as fit
     from sojourn.fit import fit_model as fit_model
     from sojourn.fit import observe_runs as observe_runs
-    from sojourn.fit.usl import fit_usl as fit_usl
-    from sojourn.fit.usl import usl as usl
-    from sojourn.measure.folder import RunFolder as RunFolder
+    from sojourn.fit.scalability_law import fit_usl as fit_usl
+    from sojourn.fit.scalability_law import usl as usl
+    from sojourn.measure.execute_run import execute as execute
+    from sojourn.measure.http_load import http_load as http_load
     from sojourn.measure.kv_load import kv_load as kv_load
-    from sojourn.measure.levels import diagnose as diagnose
-    from sojourn.measure.load import http_load as http_load
+    from sojourn.measure.load_levels import diagnose as diagnose
     from sojourn.measure.messages_load import messages_load as messages_load
     from sojourn.measure.observations import observe as observe
-    from sojourn.measure.run import execute as execute
+    from sojourn.measure.run_folder import RunFolder as RunFolder
     from sojourn.model import *  # noqa: F403
     from sojourn.predict import gain as gain
     from sojourn.predict import predict as predict
@@ -77,17 +77,17 @@ _HOMES = {
     "observe_runs": "fit",
     "compare": "fit",
     "fit": "fit",
-    "fit_usl": "fit.usl",
-    "usl": "fit.usl",
+    "fit_usl": "fit.scalability_law",
+    "usl": "fit.scalability_law",
     "design": "",
     "laws": "",
-    "RunFolder": "measure.folder",
-    "http_load": "measure.load",
+    "RunFolder": "measure.run_folder",
+    "http_load": "measure.http_load",
     "kv_load": "measure.kv_load",
     "messages_load": "measure.messages_load",
-    "diagnose": "measure.levels",
+    "diagnose": "measure.load_levels",
     "observe": "measure.observations",
-    "execute": "measure.run",
+    "execute": "measure.execute_run",
     "gain": "predict",
     "predict": "predict",
     "Document": "report",

@@ -60,7 +60,7 @@ _Array = NDArray[np.float64]
 _Integers = NDArray[np.int64] | NDArray[np.int32]
 
 class NetworkChain:
-    """The states of a queueing network and their generator; `spec` is a `sojourn.solve.markov.spec.Spec`."""
+    """The states of a queueing network and their generator; `spec` is a `sojourn.solve.markov.network_spec.NetworkSpec`."""
 
     def __new__(cls, spec: object, most: int) -> NetworkChain: ...
     def __len__(self) -> int: ...

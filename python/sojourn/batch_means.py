@@ -30,7 +30,7 @@ GRID, REACH = 121, 3.0  # times at which a quantile's interval is looked for, an
 
 
 @dataclass(frozen=True)
-class Estimate:
+class IntervalEstimate:
     """Arrays of one shape M: value, low, high, and `variance` of the estimate (correlation included)."""
 
     value: Array
@@ -93,7 +93,7 @@ def macro(series: Array, most: int = MACRO) -> Array:
     return series[:, fine - count * length :].reshape(runs, count, length, -1).sum(axis=2)
 
 
-def ratio(above: Array, below: Array, level: float) -> Estimate:
+def ratio(above: Array, below: Array, level: float) -> IntervalEstimate:
     """sum(above)/sum(below) over all runs and batches; both (R, B, M). NaN where nothing was below."""
     y, x = macro(above), macro(below)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -102,7 +102,7 @@ def ratio(above: Array, below: Array, level: float) -> Estimate:
     return around(value, influence, level)
 
 
-def variance_of(squares: Array, sums: Array, counts: Array, level: float) -> Estimate:
+def variance_of(squares: Array, sums: Array, counts: Array, level: float) -> IntervalEstimate:
     """Variance of observations from batches (R, B, M) of their sums of squares, sums and counts; by the delta method."""
     q, s, n = macro(squares), macro(sums), macro(counts)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -112,19 +112,19 @@ def variance_of(squares: Array, sums: Array, counts: Array, level: float) -> Est
     return around(second - mean**2, influence, level)
 
 
-def around(value: Array, influence: Array, level: float) -> Estimate:
+def around(value: Array, influence: Array, level: float) -> IntervalEstimate:
     """The interval of `value` (M) whose error is the mean of `influence` (R, k, M)."""
     runs, count = influence.shape[:2]
     k = runs * count
     if k < 3:
         nothing = np.full_like(value, np.nan)
-        return Estimate(value, nothing, nothing, nothing)
+        return IntervalEstimate(value, nothing, nothing, nothing)
     deviation = influence - influence.mean(axis=(0, 1))
     spread = (deviation**2).sum(axis=(0, 1))
     variance = spread / (k - 1) / k * _correlation_factor(deviation, spread)
     low, high = _skewed(deviation, spread, k, level)
     error = np.sqrt(variance)
-    return Estimate(value, value + low * error, value + high * error, variance)
+    return IntervalEstimate(value, value + low * error, value + high * error, variance)
 
 
 def _correlation_factor(deviation: Array, spread: Array) -> Array:

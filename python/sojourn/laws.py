@@ -75,7 +75,7 @@ def flow_imbalance(arrivals_per_s: ArrayLike, throughput_per_s: ArrayLike, loss:
 
 
 @dataclass(frozen=True)
-class Finding:
+class LawCheck:
     """One law at one place: `left` should equal `right`; `relative` = left/right - 1; ok within `tolerance`."""
 
     law: str
@@ -112,7 +112,7 @@ def check_laws(
     population: float | None = None,
     think_s: float = 0.0,
     visits: Mapping[str, float] | None = None,
-) -> list[Finding]:
+) -> list[LawCheck]:
     """Every law that the rows present allow, at each (factors, station, class). Rows without a value, or with a status
     other than `ok`, are passed over, and so is flow balance where the station or system is not stable.
 
@@ -135,7 +135,7 @@ def check_laws(
     return found
 
 
-def broken(findings: list[Finding]) -> list[Finding]:
+def broken(findings: list[LawCheck]) -> list[LawCheck]:
     """Those that are not ok, worst first."""
     return sorted((f for f in findings if not f.ok), key=lambda f: -abs(f.relative))
 
@@ -155,9 +155,9 @@ def _laws(v: Values, servers: int) -> Iterator[tuple[str, float, float]]:
 
 def _finding(
     law: str, place: tuple[str, str, tuple[tuple[str, Any], ...]], left: float, right: float, tolerance: float
-) -> Finding:
+) -> LawCheck:
     relative = left / right - 1 if right else (0.0 if left == 0 else float("inf"))
-    return Finding(law, *place, left, right, relative, tolerance)
+    return LawCheck(law, *place, left, right, relative, tolerance)
 
 
 def _places(metrics: Metrics) -> Iterator[tuple[tuple[tuple[str, Any], ...], str, str, Values]]:

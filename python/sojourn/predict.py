@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from sojourn.errors import InputError
-from sojourn.fit.data import NEAREST
-from sojourn.fit.fitted import ERRORS, Estimate, Fitted, check_level
-from sojourn.fit.forward import KNOWN, Spec
+from sojourn.fit.fit_data import NEAREST
+from sojourn.fit.fitted import ERRORS, Fitted, ParameterEstimate, check_level
+from sojourn.fit.forward_model import KNOWN, TwoClassSpec
 from sojourn.solve import status
 from sojourn.solve.mmm import ROWS as MMM_ROWS
 from sojourn.solve.mmm import mmm
@@ -83,7 +83,7 @@ def predict(
 
 def gain(
     fitted: Fitted, from_: Sequence[int], to: Sequence[int], level: float = 0.95, **overrides: float | str
-) -> Estimate:
+) -> ParameterEstimate:
     """Saturation rate of configuration `to` over that of `from_`, each (cores, nics), with an interval as
     `predict`'s."""
     spec, values, draws = _with(fitted, overrides, level)
@@ -91,12 +91,12 @@ def gain(
     spread = np.asarray(spec.saturation(draws, 1.0, *to) / spec.saturation(draws, 1.0, *from_))
     row = {"value": value, "metric": "saturation_rate", "station": "", "status": "ok"}
     found = _interval(row, spread, level, _half(fitted.errors_of(LEADING), level))
-    return Estimate(value, found["low"], found["high"])
+    return ParameterEstimate(value, found["low"], found["high"])
 
 
 def _with(
     fitted: Fitted, overrides: dict[str, float | str], level: float
-) -> tuple[Spec, dict[str, float], dict[str, Array]]:
+) -> tuple[TwoClassSpec, dict[str, float], dict[str, Array]]:
     """The model as overridden, parameter values, and their draws."""
     check_level(level)
     unknown = set(overrides) - KNOWN
@@ -104,17 +104,17 @@ def _with(
         raise InputError(", ".join(sorted(unknown)), "override", f"use some of {', '.join(sorted(KNOWN))}")
     replaced = {"p"} if "p_rule" in overrides else set()
     given = {k: v for k, v in fitted.given.items() if k not in replaced} | overrides
-    Spec(fitted.model, fitted.variant, given)  # checks the ranges
+    TwoClassSpec(fitted.model, fitted.variant, given)  # checks the ranges
     fixed = {name: float(overrides[name]) for name in fitted.parameters if name in overrides}
     gone = replaced | set(fixed)
     values = {name: e.value for name, e in fitted.parameters.items() if name not in gone} | fixed
     draws = {name: np.array(draw) for name, draw in fitted.samples.items() if name not in gone}
     size = len(_first({name: np.array(draw) for name, draw in fitted.samples.items()}))
     draws |= {name: np.full(size, value) for name, value in fixed.items()}
-    return Spec(fitted.model, fitted.variant, {k: v for k, v in given.items() if k not in fixed}), values, draws
+    return TwoClassSpec(fitted.model, fitted.variant, {k: v for k, v in given.items() if k not in fixed}), values, draws
 
 
-def _solve(spec: Spec, values: dict[str, float], rates: Array, cores: int, nics: int) -> Metrics:
+def _solve(spec: TwoClassSpec, values: dict[str, float], rates: Array, cores: int, nics: int) -> Metrics:
     if spec.model == "mmm":
         return mmm(rates, mu_per_s=values["mu_per_s"], cores=cores, nics=nics)
     given: dict[str, Any] = {**spec.given, **values}
@@ -140,7 +140,7 @@ def _open_near_saturation(rows: list[dict[str, Any]]) -> None:
 
 
 def sensitivity(
-    spec: Spec, values: Mapping[str, ArrayLike], rates: ArrayLike, cores: ArrayLike, nics: ArrayLike
+    spec: TwoClassSpec, values: Mapping[str, ArrayLike], rates: ArrayLike, cores: ArrayLike, nics: ArrayLike
 ) -> Array:
     """d log R / d log S at each rate (1/s), S all times of a request; 1 or more. R(rate; c S) = c R(c rate; S), so it is
     1 + d log R / d log rate. At and beyond saturation that of a rate next to it."""
@@ -153,7 +153,14 @@ def sensitivity(
 
 
 def _own_errors(
-    fitted: Fitted, spec: Spec, values: dict[str, float], at: Array, cores: int, nics: int, level: float, limiting: str
+    fitted: Fitted,
+    spec: TwoClassSpec,
+    values: dict[str, float],
+    at: Array,
+    cores: int,
+    nics: int,
+    level: float,
+    limiting: str,
 ) -> Callable[[dict[str, Any], int], float]:
     """Half of the interval by the model's own error, of the logarithm, for a row at the k-th rate."""
     halves = {name: _half(fitted.errors_of(name), level) for name in (*ERRORS, "")}

@@ -17,7 +17,7 @@ import polars as pl
 from rich.console import RenderableType
 
 from sojourn.errors import InputError, NoSuchRow, RunFolderError
-from sojourn.mistakes import meant
+from sojourn.file_errors import meant
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -157,7 +157,7 @@ class Metrics:
         number; a line a class and a combination of the others, shaded where there are intervals. SI units.
         Raises InputError where no factor varies, or there is no such metric."""
         from sojourn.report.chart import plot
-        from sojourn.report.results import sweep
+        from sojourn.report.result_figures import sweep
 
         return plot(sweep(self, metric, station))
 
@@ -210,7 +210,7 @@ class Metrics:
         """Stations by quantities: a row for each combination of factors, station and class ("": the system, all classes);
         a column for each metric, in its SI unit, for a quantile with its level (`response_time_quantile_0.99`), for p(n)
         with its n. Null where there is no such value. Of one class alone, what all classes do is not said again."""
-        from sojourn.view import one_class
+        from sojourn.metrics_view import one_class
 
         parts = ("metric", pl.col("q").cast(pl.String), pl.col("n").cast(pl.String))
         rows = self.frame.with_columns(name=pl.concat_str(*parts, separator="_", ignore_nulls=True))
@@ -229,18 +229,18 @@ class Metrics:
         self.method, self.status, self.message = state["method"], state["status"], state["message"]
 
     def __repr__(self) -> str:
-        from sojourn.view import text
+        from sojourn.metrics_view import text
 
         return text(self._head(), self.frame, self.factors, self.message)
 
     def _repr_html_(self) -> str:
-        from sojourn.view import html
+        from sojourn.metrics_view import html
 
         return html(self._head(), self.frame, self.factors, self.message)
 
     def __rich__(self) -> RenderableType:
         """The tables alone, for a console that knows colours and its width."""
-        from sojourn.view import view
+        from sojourn.metrics_view import view
 
         return view(self.frame, self.factors)
 

@@ -11,10 +11,10 @@ import sojourn as sj
 from sojourn.solve.closed import convolution
 from sojourn.solve.markov import ctmc
 from sojourn.solve.markov.ctmc import network_chain
-from sojourn.solve.markov.estimate import states
-from sojourn.solve.markov.spec import UNLIMITED
-from sojourn.solve.method import Wanted
-from sojourn.solve.open import product
+from sojourn.solve.markov.network_spec import UNLIMITED
+from sojourn.solve.markov.state_count import states
+from sojourn.solve.method import RequestedOutputs
+from sojourn.solve.open import jackson_bcmp
 
 QUICK = settings(max_examples=25, deadline=None, derandomize=True)
 demand = st.floats(0.01, 10.0).map(lambda x: float(f"{x:.3g}"))
@@ -51,7 +51,7 @@ def test_closed_product_form(model: sj.Model) -> None:
     network = model.network
     if convolution.METHOD.refuses(network):
         return
-    exact, found = (m.METHOD.run([network], Wanted(())) for m in (convolution, ctmc))
+    exact, found = (m.METHOD.run([network], RequestedOutputs(())) for m in (convolution, ctmc))
     assert found.throughput == pytest.approx(exact.throughput, rel=1e-9)
     assert found.queue_length == pytest.approx(exact.queue_length, rel=1e-8, abs=1e-12)
     assert found.utilisation == pytest.approx(exact.utilisation, rel=1e-9, nan_ok=True)
@@ -97,7 +97,7 @@ def test_open_product_form(data: st.DataObject) -> None:
     network = sj.Model([s for s, _ in parts], customers, demands_s={s.name: d for s, d in parts}).network
     if states(network, 60) > 60_000:
         return
-    exact, found = (m.run([network], Wanted(())) for m in (product.MULTICLASS, ctmc.METHOD))
+    exact, found = (m.run([network], RequestedOutputs(())) for m in (jackson_bcmp.MULTICLASS, ctmc.METHOD))
     if found.status and found.status[0] != "ok":
         return
     assert found.throughput == pytest.approx(exact.throughput, rel=1e-7)
@@ -140,6 +140,6 @@ def test_demands_over_twelve_orders_of_magnitude(demands: tuple[float, ...]) -> 
     names = [f"s{i}" for i in range(4)]
     model = sj.Model([sj.Queue(n) for n in names], [sj.Closed("u", 20, 0.5)],
                      demands_s={n: {"u": d} for n, d in zip(names, demands, strict=True)})  # fmt: skip
-    exact, found = (m.METHOD.run([model.network], Wanted(())) for m in (convolution, ctmc))
+    exact, found = (m.METHOD.run([model.network], RequestedOutputs(())) for m in (convolution, ctmc))
     assert found.throughput == pytest.approx(exact.throughput, rel=1e-12)
     assert found.queue_length == pytest.approx(exact.queue_length, rel=1e-11)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sojourn as sj
-from sojourn.solve.markov import layered
+from sojourn.solve.markov import software_resources
 
 CASES = [(20, 5, 0.5, 0.02, 0.03), (20, 2, 0.3, 0.02, 0.03), (20, 1, 0.3, 0.02, 0.03), (40, 10, 1.0, 0.02, 0.03),
          (30, 8, 0.2, 0.03, 0.03), (30, 4, 1.0, 0.01, 0.05), (15, 3, 0.05, 0.1, 0.02)]  # fmt: skip
@@ -119,5 +119,5 @@ def test_who_is_refused() -> None:
         (sj.Closed("user", 10_000_000, 1.0), "10000000 customers"),
         (sj.Closed("user", 9, 1.0), None),
     ):
-        found = layered.refuses(pool(customers, 5, 0.1, 0.1).network)
+        found = software_resources.refuses(pool(customers, 5, 0.1, 0.1).network)
         assert (reason in found) if reason and found else found is None

@@ -11,7 +11,7 @@ import pytest
 
 from sojourn.batch_means import batch_interval
 from sojourn.errors import InputError
-from sojourn.simulate.host import Host, HostRun, simulate_host
+from sojourn.simulate.virtual_host import VirtualHost, VirtualHostRun, simulate_host
 from sojourn.solve.two_class import two_class
 
 REQUESTS = 600_000
@@ -27,7 +27,7 @@ def constant(mean: float) -> dict[str, object]:
     return {"kind": "deterministic", "mean": mean}
 
 
-def run(host: Host, rate: float, seed: int = 1) -> HostRun:
+def run(host: VirtualHost, rate: float, seed: int = 1) -> VirtualHostRun:
     return simulate_host(host, rate_per_s=rate, duration_s=REQUESTS / rate, seed=seed, sample_s=1.0)
 
 
@@ -40,20 +40,20 @@ def close(values: np.ndarray, expected: float) -> None:
 
 @pytest.mark.parametrize("more", [{}, {"threads_per_core": 0}, {"threads_per_core": 0, "quantum_s": 4e-3}])
 def test_pages_alone_are_mm1_in_any_order(more: dict[str, float]) -> None:
-    host = Host(1, 1, NOTHING, exponential(A), **more)  # type: ignore[arg-type]
+    host = VirtualHost(1, 1, NOTHING, exponential(A), **more)  # type: ignore[arg-type]
     close(run(host, 0.8 / A).response_s, A / 0.2)
 
 
 def test_interrupts_alone_are_md1() -> None:
     rho = 0.7
-    seen = run(Host(1, 1, constant(A), NOTHING), rho / A).requests
+    seen = run(VirtualHost(1, 1, constant(A), NOTHING), rho / A).requests
     close(seen["ready_s"] - seen["intended_s"], A + rho * A / (2 * (1 - rho)))
 
 
 def test_shared_pages_do_not_see_the_distribution() -> None:
     mixed = {"kind": "hyperexponential", "probabilities": [0.9, 0.1], "means": [A / 3, 7 * A]}
     for page in (constant(A), mixed):
-        found = run(Host(1, 1, NOTHING, page, threads_per_core=0), 0.6 / A)
+        found = run(VirtualHost(1, 1, NOTHING, page, threads_per_core=0), 0.6 / A)
         close(found.response_s, A / 0.4)
         # and each page takes in proportion to its work
         short = found.requests["page_s"] <= A
@@ -62,7 +62,7 @@ def test_shared_pages_do_not_see_the_distribution() -> None:
 
 def test_a_full_core_refuses_as_in_mm1k() -> None:
     rho, room = 0.9, 5
-    found = run(Host(1, 1, NOTHING, exponential(A), capacity=room), rho / A)
+    found = run(VirtualHost(1, 1, NOTHING, exponential(A), capacity=room), rho / A)
     lost = (1 - rho) * rho**room / (1 - rho ** (room + 1))
     share = found.requests["refused"].mean()
     # losses come in bursts: three times the error of independent ones
@@ -74,7 +74,7 @@ def test_a_full_core_refuses_as_in_mm1k() -> None:
 
 @pytest.mark.parametrize(("cores", "nics", "rate"), [(1, 1, 200.0), (2, 2, 400.0), (4, 4, 900.0)])
 def test_interrupts_first_is_the_priority_variant_where_all_cores_lead(cores: int, nics: int, rate: float) -> None:
-    host = Host(cores, nics, constant(S), exponential(A), threads_per_core=0)
+    host = VirtualHost(cores, nics, constant(S), exponential(A), threads_per_core=0)
     expected = two_class(rate, mu1_per_s=1 / S, mu2_per_s=1 / A, cores=cores, nics=nics, variant="priority")
     close(run(host, rate).response_s, expected.value("response_time"))
 
@@ -82,7 +82,7 @@ def test_interrupts_first_is_the_priority_variant_where_all_cores_lead(cores: in
 def test_pages_of_the_leading_core_are_exact_and_those_behind_nearly() -> None:
     """4 cores, 1 NIC, p = 1/4: the stayed pages by the exact law, all of them within 2 % (trailing: QNA)."""
     rate, p, delay = 550.0, 0.25, 2e-4
-    found = run(Host(4, 1, constant(S), exponential(A), crossing_s=delay), rate)
+    found = run(VirtualHost(4, 1, constant(S), exponential(A), crossing_s=delay), rate)
     stayed = found.response_s[found.requests["core"] == 0]
     high, high2, both2 = S, S * S, S * S + p * (2 * S * A + 2 * A * A)
     rho_h, rho = rate * high, rate * (S + p * A)
@@ -94,7 +94,7 @@ def test_pages_of_the_leading_core_are_exact_and_those_behind_nearly() -> None:
 
 
 def test_counters_agree_with_the_work_that_was_drawn() -> None:
-    found = run(Host(4, 2, exponential(S), exponential(A), threads_per_core=0, quantum_s=4e-3), 800.0)
+    found = run(VirtualHost(4, 2, exponential(S), exponential(A), threads_per_core=0, quantum_s=4e-3), 800.0)
     assert found.states["softirq"][-1].sum() == pytest.approx(found.requests["interrupt_s"].sum(), rel=1e-9)
     assert found.states["user"][-1].sum() == pytest.approx(found.requests["page_s"].sum(), rel=1e-9)
     assert found.states["softirq"][-1, 2:].sum() == 0
@@ -102,16 +102,16 @@ def test_counters_agree_with_the_work_that_was_drawn() -> None:
 
 
 def test_two_hosts_with_one_seed_see_the_same_requests() -> None:
-    one = run(Host(4, 1, constant(S), exponential(A)), 700.0)
-    two = run(Host(4, 4, constant(S), exponential(A), threads_per_core=0), 700.0)
+    one = run(VirtualHost(4, 1, constant(S), exponential(A)), 700.0)
+    two = run(VirtualHost(4, 4, constant(S), exponential(A), threads_per_core=0), 700.0)
     for name in ("intended_s", "page_s"):
         assert (one.requests[name] == two.requests[name]).all()
 
 
 def test_bad_hosts_are_refused() -> None:
     with pytest.raises(InputError, match="nics.*number of cores"):
-        run(Host(1, 2, NOTHING, exponential(A)), 1.0)
+        run(VirtualHost(1, 2, NOTHING, exponential(A)), 1.0)
     with pytest.raises(InputError, match="unknown variant `gamma`"):
-        run(Host(1, 1, NOTHING, {"kind": "gamma", "mean": 1.0}), 1.0)
+        run(VirtualHost(1, 1, NOTHING, {"kind": "gamma", "mean": 1.0}), 1.0)
     with pytest.raises(InputError, match="give one of rate_per_s"):
-        simulate_host(Host(1, 1, NOTHING, exponential(A)), duration_s=1.0)
+        simulate_host(VirtualHost(1, 1, NOTHING, exponential(A)), duration_s=1.0)

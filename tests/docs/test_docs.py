@@ -18,13 +18,13 @@ from pydantic_core import PydanticUndefined
 
 import sojourn
 from sojourn.cli.app import GROUPS, VERBS
-from sojourn.measure import assess
-from sojourn.measure.metrics import row
-from sojourn.study.engine import schema
+from sojourn.measure import assess_run
+from sojourn.measure.run_metrics import row
+from sojourn.study.engine import file_schema
 from sojourn.system.kv import KvLoad, KvOptions
-from sojourn.system.messages import MessagesLoad, MessagesOptions
-from sojourn.system.web import Lab, WebLoad, WebSystemOptions
-from sojourn.system.web_virtual import WebVirtualOptions
+from sojourn.system.message_service import MessagesLoad, MessagesOptions
+from sojourn.system.web_shop import LabOptions, WebLoad, WebSystemOptions
+from sojourn.system.web_shop_simulated import WebVirtualOptions
 from sojourn.table import Metrics
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,16 +32,16 @@ NOT_OURS = {".git", ".venv", "target", "runs", "node_modules", ".pytest_cache"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 # section of docs/howto/write-a-study.md → what checks it
 STUDY_PARTS: dict[str, type[BaseModel]] = {
-    "Top level": schema.Study,
-    "`[[section]]`": schema.Section,
-    "`[fit]`": schema.FitSection,
-    "`[saturation]`": schema.SaturationSection,
-    "`[choose]`": schema.ChooseSection,
-    "`[draw]`": schema.DrawSection,
-    "`[[analysis]]`": schema.AnalysisSection,
-    "`[quick]`": schema.Quick,
+    "Top level": file_schema.StudyFile,
+    "`[[section]]`": file_schema.StudySection,
+    "`[fit]`": file_schema.FitSection,
+    "`[saturation]`": file_schema.SaturationSection,
+    "`[choose]`": file_schema.ChooseSection,
+    "`[draw]`": file_schema.DrawSection,
+    "`[[analysis]]`": file_schema.AnalysisSection,
+    "`[quick]`": file_schema.QuickOverrides,
     "System `web`": WebSystemOptions,
-    "`[system.lab]`": Lab,
+    "`[system.lab]`": LabOptions,
     "Load of `web`": WebLoad,
     "System `web-virtual`": WebVirtualOptions,
     "System `kv`": KvOptions,
@@ -144,7 +144,7 @@ def test_every_study_key_is_told_with_its_default(section: str) -> None:
 
 
 def test_every_table_of_a_study_has_its_section() -> None:
-    tables = {name for name, field in schema.Study.model_fields.items() if is_part(field)} - ELSEWHERE
+    tables = {name for name, field in file_schema.StudyFile.model_fields.items() if is_part(field)} - ELSEWHERE
     assert sorted(tables) == sorted(s.strip("`[]") for s in STUDY_PARTS if s.startswith("`[") and "." not in s)
 
 
@@ -178,7 +178,7 @@ def host_rows(times: list[float]) -> pl.DataFrame:
 
 def test_the_limits_of_validity_are_those_of_the_code() -> None:
     text = (ROOT / "docs/reference/run-folder.md").read_text().split("A run is valid if")[1]
-    for limit in (assess.MOST_FAILURES, assess.MOST_STEAL, assess.MOST_OTHERS):
+    for limit in (assess_run.MOST_FAILURES, assess_run.MOST_STEAL, assess_run.MOST_OTHERS):
         assert f"at most {100 * limit:g} %" in text, limit
 
 

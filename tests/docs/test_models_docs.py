@@ -21,8 +21,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sojourn.cli.app import command_line
-from sojourn.model import Model, nouns
-from sojourn.model.distributions import KINDS
+from sojourn.model import Model, components
+from sojourn.model.distribution_registry import KINDS
 from sojourn.solve.registry import all_methods
 from sojourn.table import UNITS
 
@@ -39,15 +39,15 @@ PAGES = [
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # section of docs/howto/write-a-model.md → the noun whose keys it tells
 NOUNS = {
-    "queue": nouns.Queue,
-    "delay": nouns.Delay,
-    "load_dependent": nouns.LoadDependent,
-    "fork_join": nouns.ForkJoin,
-    "multicore": nouns.Multicore,
-    "pool": nouns.Pool,
-    "closed": nouns.Closed,
-    "open": nouns.Open,
-    "region": nouns.Region,
+    "queue": components.Queue,
+    "delay": components.Delay,
+    "load_dependent": components.LoadDependent,
+    "fork_join": components.ForkJoin,
+    "multicore": components.Multicore,
+    "pool": components.Pool,
+    "closed": components.Closed,
+    "open": components.Open,
+    "region": components.Region,
 }
 
 
@@ -160,7 +160,7 @@ def test_every_distribution_is_told_with_its_keys(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [nouns.DISCIPLINES, nouns.ON_FULL, tuple(UNITS)], ids=["disciplines", "full", "metrics"]
+    "words", [components.DISCIPLINES, components.ON_FULL, tuple(UNITS)], ids=["disciplines", "full", "metrics"]
 )
 def test_every_word_of_a_list_is_told(words: tuple[str, ...]) -> None:
     text = "".join((ROOT / f"docs/{p}").read_text() for p in ("howto/write-a-model.md", "reference/model-file.md"))

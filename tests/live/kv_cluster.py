@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from served import Served
 
-from sojourn.lab.process import Worker
+from sojourn.lab.worker_process import WorkerProcess
 from sojourn.testbed.memcached import Memcached, free_port, version
 
 __all__ = ["Memcached", "Proxy", "Talk", "free_port", "needs_memcached"]
@@ -81,7 +81,7 @@ class Proxy(Served):
 
     def __init__(self, servers: list[Memcached], stderr: Path | None = None, **settings: Any) -> None:
         config = {"listen": "127.0.0.1:0", "servers": [server.address for server in servers], **settings}
-        self.worker = Worker("kv-proxy", {"network": None, "kv-proxy": config}, log=stderr)
+        self.worker = WorkerProcess("kv-proxy", {"network": None, "kv-proxy": config}, log=stderr)
         self.ready = self.worker.ready()
         self.address: str = self.ready["address"]
 

@@ -124,7 +124,7 @@ class Command:
 
 
 def made_by_labs() -> list[str]:
-    """Namespaces, control groups and books of labs on this machine."""
+    """Namespaces, control groups and registries of labs on this machine."""
     places = ("/run/netns/sojourn-*", "/sys/fs/cgroup/**/sojourn-*", "/run/sojourn/lab-*")
     return [str(path) for place in places for path in Path("/").glob(place[1:])]
 

@@ -17,7 +17,7 @@ import pytest
 from served import Served
 
 from sojourn.errors import LabError
-from sojourn.lab.process import Worker
+from sojourn.lab.worker_process import WorkerProcess
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_programs import programs
 
@@ -107,7 +107,7 @@ class Service(Served):
 
     def __init__(self, postgres: Postgres, complaints: Path | None = None, **settings: Any) -> None:
         config = {"listen": "127.0.0.1:0", "database": postgres.url, "workers": 8, "connections": 8, **settings}
-        self.worker = Worker("messages", {"network": None, "messages": config}, log=complaints)
+        self.worker = WorkerProcess("messages", {"network": None, "messages": config}, log=complaints)
 
     @cached_property
     def ready(self) -> dict[str, Any]:

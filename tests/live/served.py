@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sojourn.lab.process import Worker
+from sojourn.lab.worker_process import WorkerProcess
 
 
 class Served:
     """Ended by SIGTERM, with a summary, or closed."""
 
-    worker: Worker
+    worker: WorkerProcess
 
     def stop(self) -> dict[str, Any]:
         """SIGTERM; the summary."""

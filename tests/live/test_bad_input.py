@@ -106,7 +106,7 @@ def test_two_measurements_at_once(tmp_path: Path, service: str) -> None:
 
 @pytest.mark.lab
 def test_two_measurements_at_once_of_two_users(tmp_path: Path, service: str) -> None:
-    """Each user has books of their own; the machine is one."""
+    """Each user has a registry of their own; the machine is one."""
     first = Command(tmp_path, "measure", f"{service}/ok", "--rate", "50", "--for", "20s", "--out", "first")
     try:
         first.wait_for((tmp_path / "first/rate-50/requests.rec").exists)

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from test_command_system import nothing_left, port, services
 
-from sojourn.lab import registry
-from sojourn.lab.processes import alive, marked
+from sojourn.lab import cleanup_registry
+from sojourn.lab.process_tree import alive, marked
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
 __all__ = ["nothing_left", "port"]
@@ -60,36 +60,36 @@ def test_interrupted_leaves_nothing(running: subprocess.Popen[bytes]) -> None:
 
 
 def test_killed_leaves_nothing(running: subprocess.Popen[bytes]) -> None:
-    """The keeper hears of it, and ends them; what was made of groups is removed by the next start."""
+    """The supervisor hears of it, and ends them; what was made of groups is removed by the next start."""
     marks = sleepers()
     assert marks
     running.kill()
     running.wait()
     assert gone()
-    registry.clean_stale()
+    cleanup_registry.clean_stale()
     assert not any(alive(pid) for pid in marks)
 
 
 def test_killed_with_its_keeper_leaves_nothing_after_the_next_start(running: subprocess.Popen[bytes]) -> None:
-    keepers = [
+    supervisors = [
         int(path.parent.name)
         for path in Path("/proc").glob("[0-9]*/cmdline")
-        if f"sojourn.lab.worker\0command\0{running.pid}".encode() in path.read_bytes()
+        if f"sojourn.lab.worker_main\0command\0{running.pid}".encode() in path.read_bytes()
     ]
     left = sleepers()
     running.kill()
-    for pid in keepers:
+    for pid in supervisors:
         os.kill(pid, signal.SIGKILL)
     running.wait()
     assert left
-    removed = registry.clean_stale()
+    removed = cleanup_registry.clean_stale()
     assert any("process" in name for name in removed)
     assert gone() and not any(alive(pid) for pid in left)
 
 
 def sleepers() -> list[int]:
-    """Processes with the mark of a book of this machine."""
+    """Processes with the mark of a registry of this machine."""
     found = []
-    for book in registry.directory().glob("lab-*.json"):
-        found += marked(f"{registry.MARK}={book.stem.removeprefix('lab-')}")
+    for book in cleanup_registry.directory().glob("lab-*.json"):
+        found += marked(f"{cleanup_registry.MARK}={book.stem.removeprefix('lab-')}")
     return found

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, SojournError
-from sojourn.lab.process import Worker
-from sojourn.measure import run
+from sojourn.lab.worker_process import WorkerProcess
+from sojourn.measure import execute_run
 from sojourn.measure.kv_load import kv_load
 from sojourn.testbed.kv import EmbeddedKv
 from sojourn.testbed.memcached import Memcached, start_server
@@ -55,7 +55,7 @@ def counted(server: Server) -> dict[str, int]:
 
 def load(folder: Path, urls: list[str], **options: Any) -> dict[str, Any]:
     """Runs a load; the generator's summary with the frame of its records as `rows`."""
-    done = run.execute(folder / "run", kv_load(urls, **options), what={"name": "run"})
+    done = execute_run.execute(folder / "run", kv_load(urls, **options), what={"name": "run"})
     records = done.frame("requests")
     assert records is not None
     return done.manifest["generator"] | {"rows": records, "manifest": done.manifest}
@@ -228,7 +228,7 @@ def test_through_a_proxy_that_shares_multi_gets_out_nothing_is_lost(design: str,
     servers = [EmbeddedKv() for _ in range(3)]
     config = {"listen": "127.0.0.1:0", "servers": [server.address for server in servers], "design": design,
               "workers": 8, "sharded": True}  # fmt: skip
-    proxy = Worker("kv-proxy", {"kv-proxy": config})
+    proxy = WorkerProcess("kv-proxy", {"kv-proxy": config})
     try:
         url = f"memcached://{proxy.ready()['address']}"
         load_ = load(tmp_path, [url], connections=8, duration_s=1.0, keys=200, get_weight=9, multi_get="1-9")

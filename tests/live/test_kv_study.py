@@ -19,13 +19,13 @@ import polars as pl
 import pytest
 from machine import made_by_labs
 
+from sojourn.lab.cleanup_registry import clean_stale
+from sojourn.lab.cpu_topology import cores
 from sojourn.lab.namespaces import inside
-from sojourn.lab.registry import clean_stale
-from sojourn.lab.topology import cores
 from sojourn.study.kv.laws import laws
 from sojourn.study.kv.limits import limited_by, uses
 from sojourn.system import Point
-from sojourn.system.kv import KvLoad, KvOptions, KvSystem, frame, histograms
+from sojourn.system.kv import KvLoad, KvOptions, KvSystem, frame, response_bins
 from sojourn.system.kv.hosts import CLIENT, PORT, HostOptions, Hosts, open_hosts
 
 pytestmark = [
@@ -68,7 +68,7 @@ def test_each_design_is_read_whole(tmp_path: Path) -> None:
         assert manifest["status"] == "complete" and 0 < manifest["ping"]["median_s"] < 0.1
         assert manifest["checks"]["others"] is not None
         assert set(manifest["resources"]) >= {"client", "servers"}
-    sides = histograms.read([folders[-1].path])
+    sides = response_bins.read([folders[-1].path])
     assert set(sides) == {"client", "middleware"} and all(bins["count"].sum() for bins in sides.values())
     assert sorted(tmp_path.iterdir()) == sorted(folder.path for folder in folders), "logs are in the folders"
 

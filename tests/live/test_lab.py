@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from sojourn.lab.environment import Namespaces, environment
-from sojourn.lab.hosts import Hosts
-from sojourn.lab.registry import only_one
-from sojourn.lab.topology import cores, place
-from sojourn.measure.folder import RunFolder
-from sojourn.measure.host import core_shares
-from sojourn.measure.run import Surroundings, execute
-from sojourn.testbed.web import Demand, WebOptions, WebTestbed
+from sojourn.lab.backends import NamespaceBackend, environment
+from sojourn.lab.cleanup_registry import only_one
+from sojourn.lab.cpu_topology import cores, place
+from sojourn.lab.emulated_hosts import EmulatedHosts
+from sojourn.measure.execute_run import RunEnvironment, execute
+from sojourn.measure.host_samples import core_shares
+from sojourn.measure.run_folder import RunFolder
+from sojourn.testbed.web import KnownDemand, WebOptions, WebTestbed
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 INTERRUPT_S = 1e-3
@@ -59,9 +59,9 @@ print(min(taken() for _ in range(8)))
 
 
 @pytest.fixture(scope="module")
-def lab() -> Iterator[Namespaces]:
+def lab() -> Iterator[NamespaceBackend]:
     with only_one("the lab's tests"), environment("namespaces") as found:
-        assert isinstance(found, Namespaces)
+        assert isinstance(found, NamespaceBackend)
         yield found
 
 
@@ -79,18 +79,18 @@ def counted(into: dict[int, int]) -> Iterator[None]:
     into.update({core: count - before[core] for core, count in processed().items()})
 
 
-def loaded(lab: Namespaces, out: Path, nics: int) -> tuple[RunFolder, dict[int, int]]:
+def loaded(lab: NamespaceBackend, out: Path, nics: int) -> tuple[RunFolder, dict[int, int]]:
     """A run with a known interrupt and a page that costs nothing; packets a core."""
     placement = lab.arrange(COUNT, nics)
     options = WebOptions(port=18182, path="/item/7", page_bytes=1024, pinned=True, threads_per_core=1)
-    demand = Demand(interrupt_s=INTERRUPT_S, page_s=0.0, interrupt="deterministic", page="exponential")
+    demand = KnownDemand(interrupt_s=INTERRUPT_S, page_s=0.0, interrupt="deterministic", page="exponential")
     service = WebTestbed.start(lab, placement, options, demand, 1, None)
     lanes = [
         {"targets": [{"url": url}], "arrivals": {"kind": "poisson", "rate_per_s": RATE_PER_S / nics}, "cpu": core}
         for url, core in zip(service.urls, placement.client, strict=True)
     ]
     load = {"lanes": lanes, "duration_s": LENGTH_S, "seed": 1, "realtime": True}
-    around = Surroundings(lab.client_network, lab.server_network, lab.pids, placement.observer)
+    around = RunEnvironment(lab.client_network, lab.server_network, lab.pids, placement.observer)
     packets: dict[int, int] = {}
     try:
         with counted(packets):
@@ -108,7 +108,7 @@ def softirq(folder: RunFolder) -> dict[int, float]:
     return {core: share["softirq"] for core, share in core_shares(host, start, end).items()}
 
 
-def test_interrupts_happen_on_the_core_they_are_steered_to(lab: Namespaces, tmp_path: Path) -> None:
+def test_interrupts_happen_on_the_core_they_are_steered_to(lab: NamespaceBackend, tmp_path: Path) -> None:
     folder, packets = loaded(lab, tmp_path, nics=1)
     first, *others = place(COUNT, 1).server
     requests = folder.manifest["generator"]["ok"]
@@ -125,7 +125,7 @@ def test_interrupts_happen_on_the_core_they_are_steered_to(lab: Namespaces, tmp_
 
 
 @pytest.mark.skipif(COUNT < 2, reason="spreading needs two cores")
-def test_two_nics_share_the_interrupts(lab: Namespaces, tmp_path: Path) -> None:
+def test_two_nics_share_the_interrupts(lab: NamespaceBackend, tmp_path: Path) -> None:
     folder, packets = loaded(lab, tmp_path, nics=2)
     half = RATE_PER_S * INTERRUPT_S / 2
     busy = softirq(folder)
@@ -134,7 +134,7 @@ def test_two_nics_share_the_interrupts(lab: Namespaces, tmp_path: Path) -> None:
         assert busy[core] == pytest.approx(half, rel=0.35)
 
 
-def test_offloads_are_off(lab: Namespaces) -> None:
+def test_offloads_are_off(lab: NamespaceBackend) -> None:
     lab.arrange(1, 1)
     refused = {text.partition(": ")[2].partition(" offload")[0] for text in lab.hosts.refused}
     for host in (lab.hosts.server, lab.hosts.client):
@@ -143,13 +143,13 @@ def test_offloads_are_off(lab: Namespaces) -> None:
         assert set(on) <= refused, f"on, and not said so: {on}"
 
 
-def test_addresses_exist_only_inside(lab: Namespaces) -> None:
+def test_addresses_exist_only_inside(lab: NamespaceBackend) -> None:
     lab.arrange(1, 1)
     routes = subprocess.run(["ip", "-4", "address"], capture_output=True, text=True, check=True).stdout
-    assert Hosts.server_address(0) not in routes
+    assert EmulatedHosts.server_address(0) not in routes
 
 
-def test_spinners_take_nothing_from_others(lab: Namespaces) -> None:
+def test_spinners_take_nothing_from_others(lab: NamespaceBackend) -> None:
     cost = lab.describe()["spinner cost"]
     assert cost is not None and set(map(int, cost)) == {core.number for core in cores()}
     assert max(cost.values()) < 0.01

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from machine import Command, tiny_study
 
-from sojourn.lab.topology import cores
+from sojourn.lab.cpu_topology import cores
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
 

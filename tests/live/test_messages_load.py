@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, SojournError
-from sojourn.measure import run
+from sojourn.measure import execute_run
 from sojourn.measure.messages_load import messages_load
 
 pytestmark = pytest.mark.live
@@ -28,7 +28,7 @@ def service() -> Iterator[StandIn]:
 
 def load(folder: Path, urls: list[str], **options: Any) -> dict[str, Any]:
     """Runs a load; the generator's summary with the frame of its records as `rows`."""
-    done = run.execute(folder / "run", messages_load(urls, **options), what={"name": "run"})
+    done = execute_run.execute(folder / "run", messages_load(urls, **options), what={"name": "run"})
     records = done.frame("requests")
     assert records is not None
     return done.manifest["generator"] | {"rows": records, "manifest": done.manifest}

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from message_cluster import WAYS, Way, needs_postgres
 
-from sojourn.measure import run
+from sojourn.measure import execute_run
 from sojourn.measure.messages_load import messages_load
-from sojourn.testbed.messages import Messages, MessagesOptions
+from sojourn.testbed.messages import MessageService, MessagesOptions
 from sojourn.testbed.postgres import Postgres
 
 pytestmark = [pytest.mark.live, needs_postgres]
@@ -29,14 +29,14 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
 def loaded(database: Postgres, folder: Path, services: int = 1, **options: Any) -> tuple[dict[str, Any], int]:
     """What the generator said of a run with few clients, and how many messages the database holds afterwards."""
     wanted = MessagesOptions(listen="127.0.0.1:0", database=database.url, workers=4, connections=4, **options)
-    running: list[Messages] = []
+    running: list[MessageService] = []
     try:
-        running += [Messages(wanted) for _ in range(services)]
+        running += [MessageService(wanted) for _ in range(services)]
         config = messages_load(
             [service.url for service in running], clients=6, retry_delay_s=0.02, duration_s=1.5, queues=2, prefix="real",
             fresh=True, message_bytes="16-3000",
         )  # fmt: skip
-        done = run.execute(folder / "run", config, what={"name": "run"})
+        done = execute_run.execute(folder / "run", config, what={"name": "run"})
         with urllib.request.urlopen(f"http://{running[0].address}/queues", timeout=10) as answer:
             listed = {queue["name"]: int(queue["messages"]) for queue in json.loads(answer.read())}
         for service in running:

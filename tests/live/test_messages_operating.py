@@ -13,7 +13,7 @@ from message_cluster import Answer, Client, Service, starting
 
 from sojourn.errors import ServiceError
 from sojourn.testbed.postgres import Postgres
-from sojourn.testbed.postgres_talk import Session
+from sojourn.testbed.postgres_protocol import PostgresSession
 
 pytestmark = pytest.mark.live
 
@@ -63,7 +63,7 @@ def test_too_many_sessions_are_called_that(start: Start, postgres: Postgres) -> 
     with ExitStack() as stack, pytest.raises(ServiceError, match="too many clients already.*max_connections"):
         try:
             for _ in range(1000):
-                stack.enter_context(Session(postgres.socket, user="sojourn", database="sojourn"))
+                stack.enter_context(PostgresSession(postgres.socket, user="sojourn", database="sojourn"))
         except ServiceError:
             start().address  # noqa: B018
 

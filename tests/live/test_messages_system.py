@@ -8,10 +8,10 @@ import pytest
 from message_cluster import needs_postgres
 
 from sojourn.laws import check_laws
-from sojourn.measure.series import differences
+from sojourn.measure.run_series import differences
 from sojourn.system import Point
-from sojourn.system.messages import MessagesLoad, MessagesOptions, MessagesSystem
-from sojourn.system.messages_reading import frame
+from sojourn.system.message_service import MessagesLoad, MessagesOptions, MessagesSystem
+from sojourn.system.message_service_metrics import frame
 from sojourn.table import Metrics
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, needs_postgres]

@@ -20,14 +20,14 @@ import pytest
 from message_cluster import needs_postgres
 
 from sojourn.errors import InputError, LabError, ServiceError
-from sojourn.lab.processes import alive, children, send
-from sojourn.lab.registry import start_time
+from sojourn.lab.cleanup_registry import start_time
+from sojourn.lab.process_tree import alive, children, send
 from sojourn.testbed.memcached import free_port
 from sojourn.testbed.postgres import Postgres
-from sojourn.testbed.postgres_place import PREFIX
+from sojourn.testbed.postgres_folders import PREFIX
 from sojourn.testbed.postgres_processes import name_of
 from sojourn.testbed.postgres_programs import reaches
-from sojourn.testbed.postgres_talk import Session
+from sojourn.testbed.postgres_protocol import PostgresSession
 
 pytestmark = [pytest.mark.live, needs_postgres]
 
@@ -78,12 +78,12 @@ def test_paused_it_answers_nobody_and_resumed_it_goes_on(cluster: Postgres) -> N
 
 
 def test_a_refusal_is_told_and_the_session_goes_on(cluster: Postgres) -> None:
-    with Session(cluster.socket, user="sojourn", database="sojourn") as session:
+    with PostgresSession(cluster.socket, user="sojourn", database="sojourn") as session:
         with pytest.raises(ServiceError, match="does not exist"):
             session.run("SELECT * FROM nowhere")
         assert session.run("SELECT 'ä', 1; SELECT 2") == [("ä", "1"), ("2",)]
     with pytest.raises(ServiceError, match="nobody-s"):
-        Session(cluster.socket, user="sojourn", database="nobody-s")
+        PostgresSession(cluster.socket, user="sojourn", database="nobody-s")
 
 
 def test_it_never_runs_as_root_and_nobody_else_reaches_its_socket(cluster: Postgres) -> None:
@@ -169,7 +169,7 @@ def test_a_user_without_rights_runs_it_as_himself() -> None:
     )
     try:
         # Imported as root, as the package may lie where only root can read.
-        whole = f"import sojourn.testbed.postgres, sojourn.lab.registry; {code}"
+        whole = f"import sojourn.testbed.postgres, sojourn.lab.cleanup_registry; {code}"
         said = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True, timeout=60)
         assert said.stdout == f"[('1',)] {nobody.pw_uid}\n", said.stderr
     finally:

@@ -15,7 +15,7 @@ import pytest
 from machine import Command
 
 import sojourn as sj
-from sojourn.fit.candidates import choose_model
+from sojourn.fit.model_selection import choose_model
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
 SERVICES = Path(__file__).parent / "services"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from machine import Command, made_by_labs, tiny_study
 
-from sojourn.measure.folder import RunFolder
+from sojourn.measure.run_folder import RunFolder
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
 
@@ -144,7 +144,7 @@ def test_kill_9_ends_the_workers_and_the_next_start_cleans_up(tmp_path: Path, ki
         again = Command(tmp_path, "study", tmp_path / "study.toml", "--out", "out")
         again.wait_for(lambda: (owner := owner_of(tmp_path / "out/runs")) and owner != killed.process.pid)
         again.wait_for(loading(tmp_path / "out/runs", "saturation-*"))
-        assert not set(left) & set(made_by_labs()), "the books of the dead were worked off"
+        assert not set(left) & set(made_by_labs()), "the registries of the dead were worked off"
         assert stranger.exists(), "and nothing else was touched"
         assert again.interrupt() == 130
         assert again.left() == []

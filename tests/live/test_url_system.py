@@ -15,9 +15,9 @@ from test_command_system import SHOP, port, run
 from sojourn.errors import InputError, ServiceError
 from sojourn.lab.readiness import problem
 from sojourn.system import CommandSystem, UrlSystem
-from sojourn.system.command import CommandOptions
-from sojourn.system.http import HttpLoad
-from sojourn.system.url import UrlOptions
+from sojourn.system.command_system import CommandOptions
+from sojourn.system.http_system import HttpLoad
+from sojourn.system.url_system import UrlOptions
 from sojourn.table import Metrics
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sojourn.lab.registry import only_one
-from sojourn.lab.topology import cores
-from sojourn.measure.folder import RunFolder
+from sojourn.lab.cleanup_registry import only_one
+from sojourn.lab.cpu_topology import cores
+from sojourn.measure.run_folder import RunFolder
 from sojourn.system import Point
-from sojourn.system.web import WebLoad, WebSystem, WebSystemOptions
+from sojourn.system.web_shop import WebLoad, WebSystem, WebSystemOptions
 from sojourn.table import Metrics
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]

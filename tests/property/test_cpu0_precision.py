@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sojourn.solve import cpu0
+from sojourn.solve import interrupt_core
 
 mp.mp.dps = 50
 EPS = [0.0, 1e-14, -1e-12, 1e-9, -1e-6, 1e-3]
@@ -77,7 +77,7 @@ def relative(found: float, exact: mp.mpf) -> float:
 @pytest.mark.parametrize("capacity", [1, 2, 3, 10, 100, 1000, 65535, 1_000_000])
 def test_tandem_matches_50_digits(capacity: int) -> None:
     alpha, beta = np.array(LOADS).T
-    found = cpu0.tandem(alpha, beta, capacity)
+    found = interrupt_core.tandem(alpha, beta, capacity)
     for k, (a, b) in enumerate(LOADS):
         exact = reference(a, b, capacity)
         for name, value in exact.items():
@@ -88,7 +88,7 @@ def test_tandem_matches_50_digits(capacity: int) -> None:
 def test_shared_matches_50_digits(capacity: int) -> None:
     loads = [(0.3, 0.7), (0.3, 0.7 - 1e-13), (0.1, 0.5), (0.5, 0.5 + 1e-9), (1.0, 1.0), (0.2, 2.0), (2.0, 0.0)]
     alpha, beta = np.array(loads).T
-    found = cpu0.shared(alpha, beta, capacity)
+    found = interrupt_core.shared(alpha, beta, capacity)
     for k, (a, b) in enumerate(loads):
         with mp.workdps(400):
             rho = mp.mpf(a) + mp.mpf(b)
@@ -107,7 +107,7 @@ load = st.floats(1e-3, 4.0)
 @settings(max_examples=60, deadline=None)
 @given(load, load, st.integers(1, 20_000))
 def test_doubling_agrees_with_log_sums(alpha: float, beta: float, capacity: int) -> None:
-    found = cpu0.tandem(alpha, beta, capacity)
+    found = interrupt_core.tandem(alpha, beta, capacity)
     mean, log_empty = log_sum(alpha, beta, capacity)
     assert found.mean_jobs == pytest.approx(mean, rel=1e-9)
     assert found.log_empty == pytest.approx(log_empty, rel=1e-9, abs=1e-9)
@@ -116,7 +116,7 @@ def test_doubling_agrees_with_log_sums(alpha: float, beta: float, capacity: int)
 @settings(max_examples=60, deadline=None)
 @given(load, load, st.integers(1, 1_000_000))
 def test_probabilities_and_symmetry(alpha: float, beta: float, capacity: int) -> None:
-    one, other = cpu0.tandem(alpha, beta, capacity), cpu0.tandem(beta, alpha, capacity)
+    one, other = interrupt_core.tandem(alpha, beta, capacity), interrupt_core.tandem(beta, alpha, capacity)
     assert 0 <= one.loss <= 1 and 0 <= one.carried <= 1 and 0 <= one.mean_jobs <= capacity
     assert one.loss + one.carried == pytest.approx(1, abs=1e-13)
     assert one.mean_jobs == pytest.approx(float(other.mean_jobs), rel=1e-12)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sojourn.validate.delivery import Operation, judge
+from sojourn.validate.delivery import ClientOperation, judge
 
 STEADY = settings(max_examples=300, deadline=None, derandomize=True)
 T = 5.0
@@ -36,7 +36,7 @@ class Honest:
     # Receipts that a client has seen.
     known: list[int] = field(default_factory=list)
     receipts: int = 0
-    history: list[Operation] = field(default_factory=list)
+    history: list[ClientOperation] = field(default_factory=list)
 
     def step(self, step: Step) -> None:
         kind, seen, before, after = step
@@ -54,7 +54,7 @@ class Honest:
             if seen == "seen" and "receipt" in answer:
                 self.known.append(answer["receipt"])
         end_s = self.now + after if outcome != "unknown" else self.now - before + after
-        self.history.append(Operation("a", self.now - before, end_s, kind, "q", outcome, **told))  # type: ignore[arg-type]
+        self.history.append(ClientOperation("a", self.now - before, end_s, kind, "q", outcome, **told))  # type: ignore[arg-type]
 
     def _put(self, told: dict[str, object]) -> tuple[str, dict[str, object]]:
         self.waiting.append(str(told["content"]))
@@ -74,7 +74,7 @@ class Honest:
         return ("done" if self.lent.pop(told["receipt"], None) else "gone"), {}  # type: ignore[call-overload]
 
 
-def history(given_: list[Step], redelivery_s: float | None) -> list[Operation]:
+def history(given_: list[Step], redelivery_s: float | None) -> list[ClientOperation]:
     """Of an honest service, drained."""
     queue = Honest(redelivery_s)
     for step in given_:
@@ -97,7 +97,7 @@ def test_an_honest_service_is_not_blamed(given_: list[Step], redelivery_s: float
     assert judge(history(given_, redelivery_s), redelivery_s=redelivery_s).faults == []
 
 
-def spoiled(given_: list[Step], redelivery_s: float | None, change: Callable[[list[Operation]], bool]) -> None:
+def spoiled(given_: list[Step], redelivery_s: float | None, change: Callable[[list[ClientOperation]], bool]) -> None:
     """Where the change can be made, it is found."""
     found = history(given_, redelivery_s)
     if change(found):
@@ -107,8 +107,8 @@ def spoiled(given_: list[Step], redelivery_s: float | None, change: Callable[[li
 @given(steps, st.sampled_from([None, T]))
 @STEADY
 def test_a_loss_is_found(given_: list[Step], redelivery_s: float | None) -> None:
-    def lose(found: list[Operation]) -> bool:
-        found.append(Operation("a", 0.0, 1.0, "put", "q", "done", "never seen again"))
+    def lose(found: list[ClientOperation]) -> bool:
+        found.append(ClientOperation("a", 0.0, 1.0, "put", "q", "done", "never seen again"))
         # At most once: so many takes without an answer may hold a message, and no more.
         cut = sum(one.kind == "take" and one.outcome == "unknown" for one in found)
         held = {one.content for one in found if one.kind == "take" and one.outcome == "done"}
@@ -121,7 +121,7 @@ def test_a_loss_is_found(given_: list[Step], redelivery_s: float | None) -> None
 @given(steps, st.sampled_from([None, T]))
 @STEADY
 def test_a_second_take_is_found(given_: list[Step], redelivery_s: float | None) -> None:
-    def twice(found: list[Operation]) -> bool:
+    def twice(found: list[ClientOperation]) -> bool:
         # One that took as long as the redelivery may have been undone and done again.
         short = [one for one in found if one.end_s - one.start_s < T / 2]
         taken = [one for one in short if one.kind == "take" and one.outcome == "done"]
@@ -135,8 +135,8 @@ def test_a_second_take_is_found(given_: list[Step], redelivery_s: float | None) 
 @given(steps, st.sampled_from([None, T]))
 @STEADY
 def test_a_message_that_nobody_put_is_found(given_: list[Step], redelivery_s: float | None) -> None:
-    def invent(found: list[Operation]) -> bool:
-        found.append(Operation("b", 1.0, 2.0, "take", "q", "done", "invented", receipt=10_000))
+    def invent(found: list[ClientOperation]) -> bool:
+        found.append(ClientOperation("b", 1.0, 2.0, "take", "q", "done", "invented", receipt=10_000))
         return True
 
     spoiled(given_, redelivery_s, invent)

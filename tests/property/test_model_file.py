@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sojourn as sj
-from sojourn.model.distributions import KINDS
+from sojourn.model.distribution_registry import KINDS
 
 quick = settings(max_examples=80, deadline=None, derandomize=True)
 names = st.text("abcXYZ019_-. äλ\"'\\#=[]", min_size=1, max_size=8).filter(lambda s: s.strip() == s)

@@ -11,21 +11,21 @@ from hypothesis import strategies as st
 import sojourn as sj
 from sojourn.solve.markov.map_ph_1 import MapPh1
 from sojourn.solve.markov.matrix_geometric import solve_m_matrix
-from sojourn.solve.markov.phases import Arrivals, Phases, arrivals, phases
-from sojourn.solve.method import Wanted
+from sojourn.solve.markov.phase_type import MarkovianArrivals, PhaseTypeService, arrivals, phases
+from sojourn.solve.method import RequestedOutputs
 
 QUICK = settings(max_examples=20, deadline=None, derandomize=True)
 rate = st.floats(0.05, 20.0).map(lambda x: float(f"{x:.3g}"))
 
 
-def scaled(process: Arrivals, law: Phases, load: float) -> MapPh1:
+def scaled(process: MarkovianArrivals, law: PhaseTypeService, load: float) -> MapPh1:
     """The queue with time of the arrivals stretched so that the load is as asked."""
     queue = MapPh1(process, law)
     factor = load / queue.load
-    return MapPh1(Arrivals(process.silent * factor, process.arriving * factor), law)
+    return MapPh1(MarkovianArrivals(process.silent * factor, process.arriving * factor), law)
 
 
-BURSTY = Arrivals(np.array([[-6.0, 1.0], [0.1, -0.6]]), np.array([[5.0, 0.0], [0.0, 0.5]]))
+BURSTY = MarkovianArrivals(np.array([[-6.0, 1.0], [0.1, -0.6]]), np.array([[5.0, 0.0], [0.0, 0.5]]))
 LAWS = [phases(x) for x in (sj.Exponential(1.0), sj.Erlang(1.0, 3), sj.Hyperexponential((0.9, 0.1), (0.5, 5.5)))]
 
 
@@ -81,7 +81,7 @@ def test_pollaczek_khinchine(shape: int, mean: float, load: float) -> None:
 @given(rate, rate, rate, rate, st.floats(0.05, 0.8), st.sampled_from(range(3)))
 def test_little_and_sums(up: float, down: float, fast: float, slow: float, load: float, law: int) -> None:
     """MMPP/PH/1: the mean number is the rate times the mean of the response law, which has its own derivation."""
-    process = Arrivals(np.array([[-up - fast, up], [down, -down - slow]]), np.diag([fast, slow]))
+    process = MarkovianArrivals(np.array([[-up - fast, up], [down, -down - slow]]), np.diag([fast, slow]))
     queue = scaled(process, LAWS[law], load)
     assert queue.mean == pytest.approx(queue.rate_per_s * queue.response().moment(1), rel=1e-9)
     assert queue.waiting().beyond(0.0) == pytest.approx(queue.waiting_probability, rel=1e-9)
@@ -93,7 +93,7 @@ def test_little_and_sums(up: float, down: float, fast: float, slow: float, load:
 @pytest.mark.parametrize("process", [sj.MAP(((-3.0, 1.0), (0.2, -0.7)), ((2.0, 0.0), (0.0, 0.5))), sj.Erlang(0.9, 2)])
 def test_against_the_truncated_chain(process: object, law: object) -> None:
     model = sj.Model([sj.Queue("q")], [sj.Open("job", arrivals=process)], service_s={"q": {"job": law}})
-    found, chain = (sj.solve(model, m, wanted=Wanted((), 6)) for m in ("qbd", "ctmc"))
+    found, chain = (sj.solve(model, m, wanted=RequestedOutputs((), 6)) for m in ("qbd", "ctmc"))
     assert chain.value("queue_length", "q") == pytest.approx(found.value("queue_length", "q"), rel=1e-6)
     for n in range(7):
         assert chain.value("queue_length_probability", "q", n=n) == pytest.approx(

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import sojourn as sj
 from sojourn.laws import broken, check_laws
-from sojourn.solve.method import Wanted
-from sojourn.solve.single import md1, mg1_waiting, service
-from sojourn.solve.single.birth_death import Law, Wait, compressed
+from sojourn.solve.method import RequestedOutputs
+from sojourn.solve.single import md1, mg1_waiting, service_transforms
+from sojourn.solve.single.birth_death import BirthDeathDistribution, FcfsWaitingTime, compressed
 from sojourn.solve.single.erlang import erlang_b, erlang_c
 from sojourn.solve.single.mg1 import number_probabilities
 from sojourn.solve.single.mmm import MMm
@@ -97,7 +97,7 @@ def test_mmmk_is_a_cut_mmm(rho: float, servers: int, room: int) -> None:
 @given(n=st.integers(1, 40), servers=st.integers(1, 6), think=st.floats(1e-3, 1e3))
 def test_machine_repair_against_mpmath(n: int, servers: int, think: float) -> None:
     model = sj.Model([sj.Queue("q", servers)], [sj.Closed("c", n, think)], service_s={"q": {"c": 1.0}})
-    m = sj.solve(model, "machine-repair", wanted=Wanted(probabilities=n))
+    m = sj.solve(model, "machine-repair", wanted=RequestedOutputs(probabilities=n))
     with mp.workdps(40):
         w = [mp.mpf(1)]
         for k in range(1, n + 1):
@@ -123,7 +123,7 @@ def md1_tail(rho: float, x: float) -> float:
 @pytest.mark.parametrize("rho", [0.1, 0.5, 0.9, 0.99, 0.9999, 0.9999999])
 @pytest.mark.parametrize("x", [0.0, 0.3, 1.0, 2.7, 17.5, 39.9, 40.1, 75.0])
 def test_md1_wait_against_120_digits(rho: float, x: float) -> None:
-    assert md1.Wait(rho).tail(np.array([x]))[0] == pytest.approx(md1_tail(rho, x), rel=1e-9, abs=1e-290)
+    assert md1.MD1WaitingTime(rho).tail(np.array([x]))[0] == pytest.approx(md1_tail(rho, x), rel=1e-9, abs=1e-290)
 
 
 def test_md1_quantile_far_out_at_rho_0_9999999() -> None:
@@ -144,7 +144,7 @@ PHASED = [
 @pytest.mark.parametrize("rho", [0.3, 0.9, 0.999])
 def test_grid_and_exact_law_of_the_wait_agree(d: sj.Distribution, rho: float) -> None:
     rate = rho / d.first
-    exact, grid = mg1_waiting.PhaseWait(rate, [(1.0, d)]), mg1_waiting.GridWait(rate, [(1.0, d)])
+    exact, grid = mg1_waiting.PhaseTypeWaitingTime(rate, [(1.0, d)]), mg1_waiting.GridWaitingTime(rate, [(1.0, d)])
     q = (0.5, 0.9, 0.999)
     assert grid.quantiles(q) == pytest.approx(exact.quantiles(q), rel=5e-5, abs=1e-5 * d.first)
     assert grid.response_quantiles(q, d) == pytest.approx(exact.response_quantiles(q, d), rel=5e-5)
@@ -152,7 +152,7 @@ def test_grid_and_exact_law_of_the_wait_agree(d: sj.Distribution, rho: float) ->
 
 @pytest.mark.parametrize("rho", [0.2, 0.7, 0.99])
 def test_grid_against_the_exact_law_of_md1(rho: float) -> None:
-    grid = mg1_waiting.GridWait(rho, [(1.0, sj.Deterministic(1.0))])
+    grid = mg1_waiting.GridWaitingTime(rho, [(1.0, sj.Deterministic(1.0))])
     for q in (0.85, 0.99):
         assert grid.quantiles([q])[0] == pytest.approx(md1.waiting_quantile(rho, q), rel=5e-5, abs=1e-4)
 
@@ -163,18 +163,18 @@ ALL = [*PHASED, sj.Deterministic(0.5), sj.Uniform(0.1, 1.2), sj.Lognormal(1.0, 2
 
 @pytest.mark.parametrize("d", ALL, ids=lambda d: d.kind)
 def test_distributions_are_consistent(d: sj.Distribution) -> None:
-    assert service.excess(d, np.zeros(1))[0] == pytest.approx(d.first, rel=1e-12)
-    assert service.transform_tail(d, 0.0) == pytest.approx(d.first, rel=1e-9)
+    assert service_transforms.excess(d, np.zeros(1))[0] == pytest.approx(d.first, rel=1e-12)
+    assert service_transforms.transform_tail(d, 0.0) == pytest.approx(d.first, rel=1e-9)
     x = d.first * np.linspace(0.013, 3.1, 41)
     h = 1e-6 * d.first
-    slope = (service.excess(d, x - h) - service.excess(d, x + h)) / (2 * h)
-    assert slope == pytest.approx(service.tail(d, x), abs=1e-6)
+    slope = (service_transforms.excess(d, x - h) - service_transforms.excess(d, x + h)) / (2 * h)
+    assert slope == pytest.approx(service_transforms.tail(d, x), abs=1e-6)
     s = 0.7 / d.first  # (1 - B(s))/s = integral of e^-sx P(X > x)
     t = np.linspace(0, 60 * d.first, 400_001)
-    whole = np.trapezoid(np.exp(-s * t) * service.tail(d, t), t)
-    assert service.transform_tail(d, s) == pytest.approx(whole, rel=2e-4)
-    q = service.quantile_s(d, 0.8)
-    assert service.tail(d, np.array([q * (1 + 1e-9)]))[0] <= 0.2 + 1e-7
+    whole = np.trapezoid(np.exp(-s * t) * service_transforms.tail(d, t), t)
+    assert service_transforms.transform_tail(d, s) == pytest.approx(whole, rel=2e-4)
+    q = service_transforms.quantile_s(d, 0.8)
+    assert service_transforms.tail(d, np.array([q * (1 + 1e-9)]))[0] <= 0.2 + 1e-7
 
 
 @pytest.mark.parametrize("d", ALL, ids=lambda d: d.kind)
@@ -220,7 +220,7 @@ def test_priorities_of_equal_classes_keep_moments_of_the_number(rho: float, scv:
     two = sj.solve(
         one([sj.Open("x", rho / 2), sj.Open("y", rho / 2, priority=1)], {"x": d, "y": d}, discipline="priority")
     )
-    fcfs = sj.solve(one([sj.Open("x", rho)], {"x": d}), "mg1", wanted=Wanted(quantiles=()))
+    fcfs = sj.solve(one([sj.Open("x", rho)], {"x": d}), "mg1", wanted=RequestedOutputs(quantiles=()))
     assert two.value("queue_length", "q") == pytest.approx(fcfs.value("queue_length", "q"), rel=1e-9)
 
 
@@ -278,8 +278,8 @@ def test_compressed_sums_are_sums() -> None:
     rng = np.random.default_rng(3)
     j = np.arange(1.0, 40_001.0)
     p = np.exp(-((j - 21_000) ** 2) / 2 / 4000**2) * rng.uniform(0.5, 1.5, len(j))
-    wait = Wait(Law(1, p / p.sum()), 2.0, 1.0)
-    whole = [float((p / p.sum()) @ service.gammaincc(j, 2 * t)) for t in (8000.0, 10_500.0, 14_000.0)]
+    wait = FcfsWaitingTime(BirthDeathDistribution(1, p / p.sum()), 2.0, 1.0)
+    whole = [float((p / p.sum()) @ service_transforms.gammaincc(j, 2 * t)) for t in (8000.0, 10_500.0, 14_000.0)]
     assert wait.seen.first == 1 and len(compressed(j, p)[0]) < 5000
-    shifted = Wait(Law(2, p / p.sum()), 2.0, 1.0)  # the first waits for one completion
+    shifted = FcfsWaitingTime(BirthDeathDistribution(2, p / p.sum()), 2.0, 1.0)  # the first waits for one completion
     assert shifted.waiting_tail(np.array([8000.0, 10_500.0, 14_000.0])) == pytest.approx(whole, rel=1e-10)

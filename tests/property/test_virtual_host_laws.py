@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sojourn.simulate.host import Host, HostRun, simulate_host
+from sojourn.simulate.virtual_host import VirtualHost, VirtualHostRun, simulate_host
 
 times = st.floats(1e-5, 1e-2)
 laws = st.one_of(
@@ -25,7 +25,7 @@ placements = st.one_of(
 
 
 @st.composite
-def hosts(draw: st.DrawFn) -> Host:
+def hosts(draw: st.DrawFn) -> VirtualHost:
     cores = draw(st.integers(1, 9))
     order: dict[str, Any] = draw(
         st.sampled_from(
@@ -40,11 +40,11 @@ def hosts(draw: st.DrawFn) -> Host:
         )
     )
     more = {"crossing_s": draw(st.sampled_from([0.0, 1e-4])), "capacity": draw(st.sampled_from([None, 1, 20]))}
-    return Host(cores, draw(st.integers(1, cores)), draw(laws), draw(laws), draw(placements), **order, **more)
+    return VirtualHost(cores, draw(st.integers(1, cores)), draw(laws), draw(laws), draw(placements), **order, **more)
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> HostRun:
+def runs(draw: st.DrawFn) -> VirtualHostRun:
     host = draw(hosts())
     seed = draw(st.integers(0, 2**63))
     if draw(st.booleans()):
@@ -54,7 +54,7 @@ def runs(draw: st.DrawFn) -> HostRun:
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(runs())
-def test_every_host_keeps_the_laws(run: HostRun) -> None:
+def test_every_host_keeps_the_laws(run: VirtualHostRun) -> None:
     seen = run.requests
     served = seen["refused"] == 0
     assert (seen["ready_s"] >= seen["intended_s"]).all()
@@ -74,7 +74,7 @@ def test_every_host_keeps_the_laws(run: HostRun) -> None:
 
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(hosts(), st.integers(0, 2**63))
-def test_one_seed_is_one_run(host: Host, seed: int) -> None:
+def test_one_seed_is_one_run(host: VirtualHost, seed: int) -> None:
     one, two = (simulate_host(host, rate_per_s=900.0, duration_s=0.5, seed=seed) for _ in range(2))
     assert all((one.requests[name] == two.requests[name]).all() for name in one.requests)
 
@@ -85,7 +85,7 @@ def test_one_core_does_its_work_whatever_the_order(interrupt: Any, page: Any, se
     """When a core is idle does not depend on the order of its pages: the last answer comes at the same time."""
     ends = []
     for order in ({}, {"threads_per_core": 0}, {"threads_per_core": 0, "quantum_s": 2e-3}):
-        host = Host(1, 1, interrupt, page, **order)
+        host = VirtualHost(1, 1, interrupt, page, **order)
         run = simulate_host(host, rate_per_s=300.0, duration_s=0.5, seed=seed)
         ends.append(run.requests["done_s"].max(initial=0.0))
     assert np.allclose(ends, ends[0], rtol=1e-9)

@@ -12,8 +12,8 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import InputError, MethodRefused
-from sojourn.solve.method import Wanted
-from sojourn.solve.single.mg1_waiting import GridWait
+from sojourn.solve.method import RequestedOutputs
+from sojourn.solve.single.mg1_waiting import GridWaitingTime
 
 mp.mp.dps = 60
 
@@ -50,14 +50,14 @@ def test_quantiles_of_a_response_up_to_saturation(rate: float, q: float, method:
     """M/M/1: -ln(1 - q)/(mu - lambda); the first had been 745.133 s, where 2302.585 s is right."""
     model = sj.Model([sj.Queue("q")], [sj.Open("c", rate)], {"q": {"c": 1.0}})
     truth = float(-mp.log(1 - mp.mpf(q)) / (1 - mp.mpf(rate)))
-    found = sj.solve(model, method, wanted=Wanted((q,))).value("response_time_quantile", "q", "c", q=q)
+    found = sj.solve(model, method, wanted=RequestedOutputs((q,))).value("response_time_quantile", "q", "c", q=q)
     assert found == pytest.approx(truth, rel=1e-6)
 
 
 @pytest.mark.parametrize("level", [-0.1, 0.0, 1.0, 1.2, float("nan")])
 def test_levels_outside_0_and_1_are_bad_input(level: float) -> None:
     with pytest.raises(InputError, match="quantiles: .*; give shares between 0 and 1"):
-        Wanted((level,))
+        RequestedOutputs((level,))
 
 
 @pytest.mark.parametrize("q", [0.5, 0.9, 0.99])
@@ -72,13 +72,13 @@ def test_quantiles_of_heavy_tails_up_to_saturation(rate: float, q: float) -> Non
     c = mp.pi / 3 / (mp.mpf("1.5") * (1 - mp.mpf(rate))) ** 2
     y = mp.findroot(lambda y: mp.exp(y) * mp.erfc(mp.sqrt(y)) - (1 - mp.mpf(q)), 1.0)
     model = sj.Model([sj.Queue("q")], [sj.Open("c", rate)], service_s={"q": {"c": service}})
-    found = sj.solve(model, "mg1", wanted=Wanted((q,))).value("waiting_time_quantile", "q", "c", q=q)
+    found = sj.solve(model, "mg1", wanted=RequestedOutputs((q,))).value("waiting_time_quantile", "q", "c", q=q)
     assert found == pytest.approx(float(c * y), rel=1e-4)
 
 
 def test_a_quantile_takes_few_grids() -> None:
     """One of 10 000 random models took 2 s: each quantile went through 24 grids of growing length."""
-    law = GridWait(1 - 1e-9, [(0.5, sj.Pareto(1.0, 1.5)), (0.5, sj.Pareto(1.0, 1.5))])
+    law = GridWaitingTime(1 - 1e-9, [(0.5, sj.Pareto(1.0, 1.5)), (0.5, sj.Pareto(1.0, 1.5))])
     for q in (0.5, 0.9, 0.95, 0.99):
         before = len(law._kept)
         assert np.isfinite(law.quantiles([q])).all()
@@ -93,7 +93,7 @@ def test_phases_far_apart_keep_the_digits_of_quantiles(fast_s: float) -> None:
     model = sj.Model([sj.Queue("q")], [sj.Open("c", 5.0)], service_s={"q": {"c": service}})
     load = mp.mpf("0.4995")
     truth = mp.log(load / mp.mpf("0.01")) / (10 * (1 - load))  # P(W > x) = load exp(-(mu - lambda) x)
-    found = sj.solve(model, "mg1", wanted=Wanted((0.99,))).value("waiting_time_quantile", "q", "c", q=0.99)
+    found = sj.solve(model, "mg1", wanted=RequestedOutputs((0.99,))).value("waiting_time_quantile", "q", "c", q=0.99)
     assert found == pytest.approx(float(truth), rel=1e-4)
     if fast_s < 1e-10:
         with pytest.raises(MethodRefused, match="phases of the service differ by a factor of"):

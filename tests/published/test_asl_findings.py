@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.findings import Finding, findings, findings_section, read_tables
+from sojourn.findings import LawViolation, findings, findings_section, read_tables
 from sojourn.report import Document, render_html
 
 DATA = Path(__file__).parent / "data"
@@ -51,11 +51,11 @@ def tables() -> dict[str, pl.DataFrame]:
     return read_tables(DATA, "asl_[ts]*.csv")
 
 
-def place(finding: Finding) -> tuple[str, str, str, str]:
+def place(finding: LawViolation) -> tuple[str, str, str, str]:
     return finding.law, finding.table, finding.row, finding.column
 
 
-def of(found: list[Finding], table: str, law: str) -> Finding:
+def of(found: list[LawViolation], table: str, law: str) -> LawViolation:
     (one,) = [f for f in found if f.table == table and f.law == law]
     return one
 

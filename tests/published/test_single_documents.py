@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import sojourn as sj
-from sojourn.fit.usl import fit_usl, peak
-from sojourn.solve.maximum import busiest_load, normal_maximum
-from sojourn.solve.method import Wanted
+from sojourn.fit.scalability_law import fit_usl, peak
+from sojourn.solve.expected_maximum import busiest_load, normal_maximum
+from sojourn.solve.method import RequestedOutputs
 from sojourn.table import Metrics
 
 DATA = Path(__file__).parent / "data"
@@ -33,7 +33,7 @@ def rows(name: str) -> list[dict]:
 
 def queue(rate: float, service_s: float, servers: int, **wanted) -> Metrics:
     model = sj.Model([sj.Queue("q", servers=servers)], [sj.Open("job", rate)], service_s={"q": {"job": service_s}})
-    return sj.solve(model, wanted=Wanted(**wanted))
+    return sj.solve(model, wanted=RequestedOutputs(**wanted))
 
 
 def quantity(m: Metrics, name: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sojourn.model import Closed, Delay, Model, Open, Queue
-from sojourn.model.nouns import Station
+from sojourn.model.components import Station
 from sojourn.table import Metrics
 
 DELAY = 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sojourn import laws
-from sojourn.fit.usl import amdahl, fit_usl
+from sojourn.fit.scalability_law import amdahl, fit_usl
 
 # (id, computed, printed, half of the last printed digit)
 X_A, V = 15.70, np.array([181.0, 80.0, 100.0])  # Jain (1991), Section 33.1: CPU, disk A, disk B

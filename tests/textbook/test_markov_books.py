@@ -9,11 +9,11 @@ import pytest
 from scipy.special import ive
 
 import sojourn as sj
-from sojourn.solve.markov import chain
-from sojourn.solve.markov.over_time import over_time
-from sojourn.solve.method import Wanted
+from sojourn.solve.markov import chain_analysis
+from sojourn.solve.markov.transient_means import over_time
+from sojourn.solve.method import RequestedOutputs
 
-NO_TIMES = Wanted(quantiles=())
+NO_TIMES = RequestedOutputs(quantiles=())
 
 
 def single(service: object, *, rate: float = 0.0, arrivals: object = None, **station: object) -> sj.Model:
@@ -35,7 +35,7 @@ COURTOIS = np.array([
 
 def test_courtois_matrix_stewart_1994_section_6_3() -> None:
     """Nearly completely decomposable, 8 states (Courtois 1977; Stewart 1994, section 6.3): the printed vector."""
-    p = chain.steady(COURTOIS - np.eye(8))
+    p = chain_analysis.steady(COURTOIS - np.eye(8))
     printed = [0.08928, 0.09276, 0.04049, 0.15853, 0.11894, 0.12039, 0.27780, 0.10182]
     assert p == pytest.approx(printed, abs=6e-6)
 
@@ -44,7 +44,7 @@ def test_busy_period_kleinrock_1975_section_5_8() -> None:
     """M/M/1: mean 1/(mu - lambda), variance (1 + rho)/(mu^2 (1 - rho)^3), eqs. (5.141) and (5.142) for M/M/1."""
     size, rho = 800, 0.8
     q = np.diag(np.full(size - 1, rho), 1) + np.diag(np.ones(size - 1), -1)
-    busy = chain.first_passage(q - np.diag(q.sum(axis=1)), [0])
+    busy = chain_analysis.first_passage(q - np.diag(q.sum(axis=1)), [0])
     assert busy.mean_s[1] == pytest.approx(1 / (1 - rho), rel=1e-10)
     assert busy.variance_s2[1] == pytest.approx((1 + rho) / (1 - rho) ** 3, rel=1e-10)
 
@@ -69,7 +69,7 @@ def test_m_h2_1_kleinrock_1975_section_5_6() -> None:
     """lambda = mu, service mu with 1/4, 2 mu with 3/4: p_k = 3/32 (2/5)^k + 9/32 (2/3)^k; mean number 1.79; the wait
     has density 3/32 e^(-3t/2) + 9/32 e^(-t/2) and 3/8 at 0."""
     model = single(sj.Hyperexponential((0.25, 0.75), (1.0, 0.5)), rate=1.0)
-    r = sj.solve(model, "qbd", wanted=Wanted(quantiles=(0.9,), probabilities=4))
+    r = sj.solve(model, "qbd", wanted=RequestedOutputs(quantiles=(0.9,), probabilities=4))
     for k in range(5):
         exact = 3 / 32 * 0.4**k + 9 / 32 * (2 / 3) ** k
         assert r.value("queue_length_probability", "q", n=k) == pytest.approx(exact, rel=1e-13)
@@ -162,6 +162,6 @@ def test_insensitivity_baskett_1975(discipline: str) -> None:
     """BCMP types 2 and 4: with any service of mean 0.7 the number is geometric in rho = 0.7."""
     law = sj.Hyperexponential((0.2, 0.8), (2.0, 0.375))
     model = single(law, rate=1.0, discipline=discipline, capacity=9)
-    r = sj.solve(model, "ctmc", wanted=Wanted(probabilities=9))
+    r = sj.solve(model, "ctmc", wanted=RequestedOutputs(probabilities=9))
     p = [r.value("queue_length_probability", "q", n=n) for n in range(10)]
     assert np.array(p[1:]) / p[:-1] == pytest.approx([0.7] * 9, rel=1e-11)

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.measure.assess import assess
-from sojourn.measure.folder import RunFolder
+from sojourn.measure.assess_run import assess
+from sojourn.measure.run_folder import RunFolder
 from sojourn.table import Metrics
 
 RATE, SECONDS, RESPONSE = 200.0, 10.0, 0.004

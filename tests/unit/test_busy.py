@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.measure import rest
-from sojourn.measure.busy import busy_shares, core_groups, run_time, softirq_shares
+from sojourn.measure import idle_baseline
+from sojourn.measure.core_utilisation import busy_shares, core_groups, run_time, softirq_shares
 
 SPINNER, SERVICE, OBSERVER = 10, 20, 30
 EDGES = np.array([0.0, 1.0, 2.0])
@@ -83,5 +83,5 @@ def test_core_groups() -> None:
 
 def test_without_spinners_nothing_is_measured_at_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A study on loopback had waited for three seconds of samples before each of its runs, and used none of them."""
-    monkeypatch.setattr(rest, "Worker", None)
-    assert rest.at_rest({"service": SERVICE}, 0, tmp_path) == {}
+    monkeypatch.setattr(idle_baseline, "WorkerProcess", None)
+    assert idle_baseline.at_rest({"service": SERVICE}, 0, tmp_path) == {}

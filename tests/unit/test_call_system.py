@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sojourn.system import CallSystem, Resource
-from sojourn.system.calls import CallLoad, CallOptions
+from sojourn.system.call_system import CallLoad, CallOptions
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/howto/add-a-study.md"
 

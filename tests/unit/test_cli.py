@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from sojourn import cli
 from sojourn.cli import app as verbs
-from sojourn.cli import stop
+from sojourn.cli import stop_signals
 
 COLUMNS = [["intended_s", "f8"], ["failure", "u1"]]
 STUDY = (Path(__file__).parents[2] / "studies/web/study.toml").read_text()
@@ -27,7 +27,7 @@ Sojourn = Callable[..., tuple[int, str, str]]
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
     """A command sets signal handlers; here it runs inside the test."""
-    before = {number: signal.getsignal(number) for number in stop.STOPS}
+    before = {number: signal.getsignal(number) for number in stop_signals.STOPS}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -264,20 +264,20 @@ def test_an_error_of_the_system_is_one_line_too(
 
 def test_the_second_signal_is_told_to_wait_and_the_third_heard(capfd: pytest.CaptureFixture[str]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it
-    stop.end_in_good_order()
+    stop_signals.end_in_good_order()
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGTERM)
     signal.raise_signal(signal.SIGINT)
     assert "putting things back" in capfd.readouterr().err
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
-    stop.too_late()
+    stop_signals.too_late()
     signal.raise_signal(signal.SIGTERM)
 
 
 def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    stop.end_in_good_order()
+    stop_signals.end_in_good_order()
     signal.raise_signal(signal.SIGHUP)
 
 

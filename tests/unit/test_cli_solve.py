@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 import sojourn as sj
 from sojourn.cli.app import command_line
-from sojourn.cli.vary import factors
+from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError, MethodRefused, ModelError
 from sojourn.table import Metrics
 

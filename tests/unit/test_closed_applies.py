@@ -24,8 +24,8 @@ from sojourn.model import (
     Region,
 )
 from sojourn.solve import solve, sweep
-from sojourn.solve.method import Wanted
-from sojourn.solve.productform import product_form, structure
+from sojourn.solve.method import RequestedOutputs
+from sojourn.solve.product_form import product_form, structure
 
 EXACT = ("mva", "mva-multiclass", "convolution")
 APPROXIMATE = ("linearizer", "aql", "schweitzer")
@@ -236,7 +236,7 @@ def test_the_parallel_lattice_agrees_with_the_kept_one() -> None:
 def test_probabilities_and_variance_on_request() -> None:
     model = Model(stations=[Queue("cpu", servers=2), Queue("disk")], classes=[Closed("u", 6, think_s=1.0)],
                   demands_s={"cpu": {"u": 0.4}, "disk": {"u": 0.2}})  # fmt: skip
-    m = solve(model, "convolution", wanted=Wanted(probabilities=6))
+    m = solve(model, "convolution", wanted=RequestedOutputs(probabilities=6))
     for station in ("cpu", "disk"):
         p = [m.value("queue_length_probability", station, n=n) for n in range(7)]
         mean = sum(n * x for n, x in enumerate(p))

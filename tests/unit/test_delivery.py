@@ -8,22 +8,22 @@ from dataclasses import replace
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.validate.delivery import Operation, judge
+from sojourn.validate.delivery import ClientOperation, judge
 
-History = list[Operation]
+History = list[ClientOperation]
 T = 1.0
 
 
-def put(at: float, content: str, outcome: str = "done", **more: object) -> Operation:
-    return Operation("a", at, at + 0.1, "put", "q", outcome, content, **more)  # type: ignore[arg-type]
+def put(at: float, content: str, outcome: str = "done", **more: object) -> ClientOperation:
+    return ClientOperation("a", at, at + 0.1, "put", "q", outcome, content, **more)  # type: ignore[arg-type]
 
 
-def take(at: float, content: str | None, outcome: str = "done", **more: object) -> Operation:
-    return Operation("b", at, at + 0.1, "take", "q", outcome, content, **more)  # type: ignore[arg-type]
+def take(at: float, content: str | None, outcome: str = "done", **more: object) -> ClientOperation:
+    return ClientOperation("b", at, at + 0.1, "take", "q", outcome, content, **more)  # type: ignore[arg-type]
 
 
-def acknowledge(at: float, receipt: int, outcome: str = "done") -> Operation:
-    return Operation("b", at, at + 0.1, "acknowledge", "q", outcome, receipt=receipt)  # type: ignore[arg-type]
+def acknowledge(at: float, receipt: int, outcome: str = "done") -> ClientOperation:
+    return ClientOperation("b", at, at + 0.1, "acknowledge", "q", outcome, receipt=receipt)  # type: ignore[arg-type]
 
 
 END = take(100.0, None, "empty")

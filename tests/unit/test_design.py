@@ -24,7 +24,7 @@ from sojourn.design import (
     sobol,
     write_runs,
 )  # fmt: skip
-from sojourn.design.analyse.document import analysis, document
+from sojourn.design.analyse.analysis_report import analysis, document
 from sojourn.design.make.fractional import resolution
 from sojourn.errors import DesignError
 from sojourn.report import render_html

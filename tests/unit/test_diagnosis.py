@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import sojourn as sj
-from sojourn.diagnosis import Level, Resource, diagnose_levels, queue_utilisation, summary
+from sojourn.diagnosis import LoadLevel, WatchedResource, diagnose_levels, queue_utilisation, summary
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.levels import diagnose, read_level
-from sojourn.model.unknown import replaced
-from sojourn.simulate.as_run import as_run
+from sojourn.measure.load_levels import diagnose, read_level
+from sojourn.model.unknown_parameters import replaced
+from sojourn.simulate.simulated_run import as_run
 from sojourn.table import Metrics
 
 
@@ -34,11 +34,11 @@ def mg1(rate: float, service_s: float, scv: float) -> float:
 
 
 def series(
-    response: Callable[[float], float], *resources: Resource, rates: tuple[float, ...] = (10, 25, 40, 55, 70, 77)
-) -> list[Level]:
+    response: Callable[[float], float], *resources: WatchedResource, rates: tuple[float, ...] = (10, 25, 40, 55, 70, 77)
+) -> list[LoadLevel]:
     """Levels of an open loop; `resources` are as busy at the last of them, and less before in proportion."""
     return [
-        Level(r, r, response(r), sent_s=response(r), throughput_error=0.01, response_error=0.01,
+        LoadLevel(r, r, response(r), sent_s=response(r), throughput_error=0.01, response_error=0.01,
               resources=tuple(replace(x, busy=x.busy * r / rates[-1]) for x in resources))
         for r in rates
     ]  # fmt: skip
@@ -70,7 +70,7 @@ def test_a_flat_response_time_and_too_few_levels_say_nothing() -> None:
 
 def test_a_lock_where_cores_are_less_busy_than_the_queue_is_full() -> None:
     """One server of 10 ms, full at 100/s, 77 % at 77/s; two cores at 51 %."""
-    found = diagnose_levels(series(QUEUES["M/M/1"], Resource("cores 0-1", "cores", 0.51)))
+    found = diagnose_levels(series(QUEUES["M/M/1"], WatchedResource("cores 0-1", "cores", 0.51)))
     assert found.kind == "unseen" and "a lock, a pool" in found.sentence and "cores 0-1 are 51 % busy" in found.sentence
     assert found.queue is not None and found.queue[0] <= 0.77 <= found.queue[1]
     assert found.full_per_s is not None
@@ -81,7 +81,7 @@ def test_a_lock_where_cores_are_less_busy_than_the_queue_is_full() -> None:
 
 def test_cores_that_are_as_busy_as_the_queue_is_full() -> None:
     found = diagnose_levels(
-        series(QUEUES["M/M/2"], Resource("cores 0-1", "cores", 0.77), Resource("disk vda", "disk", 0.3))
+        series(QUEUES["M/M/2"], WatchedResource("cores 0-1", "cores", 0.77), WatchedResource("disk vda", "disk", 0.3))
     )
     assert (found.kind, found.name) == ("cores", "cores 0-1")
     assert found.full_per_s is not None and found.full_per_s[0] == pytest.approx(100)
@@ -91,7 +91,10 @@ def test_cores_that_are_as_busy_as_the_queue_is_full() -> None:
 
 
 def test_one_thread_of_a_process_on_several_cores() -> None:
-    one, all_ = Resource("one thread of process 7", "thread", 0.77), Resource("CPU of process 7", "cores", 0.385)
+    one, all_ = (
+        WatchedResource("one thread of process 7", "thread", 0.77),
+        WatchedResource("CPU of process 7", "cores", 0.385),
+    )
     found = diagnose_levels(series(QUEUES["M/M/1"], one, all_))
     assert (found.kind, found.name) == ("thread", "one thread of process 7")
     idle = diagnose_levels(series(lambda r: 0.01, one, all_))
@@ -100,17 +103,19 @@ def test_one_thread_of_a_process_on_several_cores() -> None:
 
 def test_a_disk_and_cores_that_are_full_whatever_the_queue_says() -> None:
     for kind, name in (("disk", "disk vda"), ("cores", "cores 0-1")):
-        found = diagnose_levels(series(lambda r: 0.01, Resource(name, kind, 0.93), Resource("other", "station", 0.4)))
+        found = diagnose_levels(
+            series(lambda r: 0.01, WatchedResource(name, kind, 0.93), WatchedResource("other", "station", 0.4))
+        )
         assert (found.kind, found.name) == (kind, name) and "93 % busy" in found.sentence
 
 
 def test_more_comes_than_leaves() -> None:
-    levels = series(QUEUES["M/M/1"], Resource("cores 0-1", "cores", 0.5))
+    levels = series(QUEUES["M/M/1"], WatchedResource("cores 0-1", "cores", 0.5))
     over = replace(levels[-1], offered_per_s=130.0, throughput_per_s=100.0, response_s=3.0)
     found = diagnose_levels([*levels, over])
     assert found.kind == "unseen" and "more comes than leaves" in found.sentence
     assert found.full_per_s is not None and found.full_per_s[0] == 100.0
-    full = replace(over, resources=(Resource("cores 0-1", "cores", 0.96),))
+    full = replace(over, resources=(WatchedResource("cores 0-1", "cores", 0.96),))
     assert diagnose_levels([*levels, full]).kind == "cores"
 
 
@@ -127,12 +132,12 @@ def test_more_comes_than_leaves() -> None:
     ],
 )
 def test_the_client(what: dict[str, Any], words: str) -> None:
-    levels = series(QUEUES["M/M/1"], Resource("cores 0-1", "cores", 0.5))
+    levels = series(QUEUES["M/M/1"], WatchedResource("cores 0-1", "cores", 0.5))
     found = diagnose_levels([*levels, replace(levels[-1], throughput_per_s=80.0, offered_per_s=80.0, **what)])
     assert found.kind == "client" and words in found.sentence
 
 
-def closed(users: int, demand_s: float, think_s: float, *resources: Resource) -> Level:
+def closed(users: int, demand_s: float, think_s: float, *resources: WatchedResource) -> LoadLevel:
     """Exact mean value analysis of one queue and a delay (Reiser and Lavenberg 1980)."""
     queue = rate = response = 0.0
     for n in range(1, users + 1):
@@ -140,24 +145,24 @@ def closed(users: int, demand_s: float, think_s: float, *resources: Resource) ->
         rate = n / (think_s + response)
         queue = rate * response
     own = tuple(replace(x, busy=x.busy * rate * demand_s) for x in resources)
-    return Level(rate, rate, response, users=users, throughput_error=0.005, resources=own)
+    return LoadLevel(rate, rate, response, users=users, throughput_error=0.005, resources=own)
 
 
 def test_users_who_bring_no_more_throughput() -> None:
     """Full at 1/0.02 = 50/s; N* = 1.02/0.02 = 51 users."""
     many = (5, 20, 100, 200)
-    cores = diagnose_levels(closed(n, 0.02, 1.0, Resource("cores 0-1", "cores", 1.0)) for n in many)
+    cores = diagnose_levels(closed(n, 0.02, 1.0, WatchedResource("cores 0-1", "cores", 1.0)) for n in many)
     assert cores.kind == "cores" and "more users bring no more throughput" in cores.sentence
-    lock = diagnose_levels(closed(n, 0.02, 1.0, Resource("cores 0-1", "cores", 0.5)) for n in many)
+    lock = diagnose_levels(closed(n, 0.02, 1.0, WatchedResource("cores 0-1", "cores", 0.5)) for n in many)
     assert lock.kind == "unseen" and lock.full_per_s is not None and lock.full_per_s[0] == pytest.approx(50, rel=0.01)
-    few = diagnose_levels(closed(n, 0.02, 1.0, Resource("cores 0-1", "cores", 0.5)) for n in (2, 5, 10))
+    few = diagnose_levels(closed(n, 0.02, 1.0, WatchedResource("cores 0-1", "cores", 0.5)) for n in (2, 5, 10))
     assert few.kind == "unknown" and "more users" in few.next
     assert few.queue is not None and few.queue[0] <= few.top.throughput_per_s * 0.02, "a bound: never above the truth"
 
 
 def test_where_no_error_is_known_nothing_is_told_by_it() -> None:
     """Errors taken as none had made a lock of 6 % fewer answers than requests."""
-    known = series(QUEUES["M/M/1"], Resource("cores 0-1", "cores", 0.3), rates=(10, 25, 40))
+    known = series(QUEUES["M/M/1"], WatchedResource("cores 0-1", "cores", 0.3), rates=(10, 25, 40))
     last = replace(known[-1], throughput_per_s=0.94 * 40)
     assert diagnose_levels([*known[:-1], last]).kind == "unseen"
     assert diagnose_levels([*known[:-1], replace(last, throughput_error=None)]).kind == "unknown"
@@ -267,7 +272,7 @@ def test_run_folders(tmp_path: Path) -> None:
 
 def test_a_closed_loop_beside_open_ones_changes_nothing() -> None:
     """As in a study: open runs, and the closed loop that says what the service does at most."""
-    levels = series(QUEUES["M/M/1"], Resource("cpu", "cores", 0.77))
-    loop = Level(0.0, 99.0, 8 / 99, users=8, sent_s=8 / 99, resources=(Resource("cpu", "cores", 0.99),))
+    levels = series(QUEUES["M/M/1"], WatchedResource("cpu", "cores", 0.77))
+    loop = LoadLevel(0.0, 99.0, 8 / 99, users=8, sent_s=8 / 99, resources=(WatchedResource("cpu", "cores", 0.99),))
     assert diagnose_levels([*levels, loop]) == diagnose_levels(levels)
     assert diagnose_levels([loop]).kind == "cores"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sojourn.measure.folder import RunFolder
+from sojourn.measure.run_folder import RunFolder
 from sojourn.study.engine.evaluation import BLIND_AT_SPEED, evaluated, evaluated_at_speed, median_error
-from sojourn.study.engine.templates import Rivals
+from sojourn.study.engine.fit_templates import RivalModels
 from sojourn.table import Metrics
 
 RATES = {"low": 100.0, "high": 200.0}
@@ -82,7 +82,7 @@ def test_a_run_is_compared_with_what_the_models_say_for_its_core_speed(tmp_path:
     def conditions(folder: RunFolder) -> dict[str, float]:
         return {"slow": 2.0} if folder.path.name == "low" else {}
 
-    rows = evaluated_at_speed(Rivals({"a": OfSpeed()}, "a"), folders, 0.9, conditions)
+    rows = evaluated_at_speed(RivalModels({"a": OfSpeed()}, "a"), folders, 0.9, conditions)
     assert [(r["run"], r["kind"], r["error"], r["inside"]) for r in rows.to_dicts()] == [
         ("low", BLIND_AT_SPEED, 1.0, False)
     ]

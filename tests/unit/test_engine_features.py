@@ -11,7 +11,7 @@ from small_study import mistaken
 
 from sojourn.errors import ModelError, StudyError
 from sojourn.study import StudyResult, run_study
-from sojourn.study.engine import choose, evaluation, read_plan
+from sojourn.study.engine import best_configuration, evaluation, read_plan
 
 TRUTH = """
 [stations.cpu]
@@ -200,12 +200,17 @@ tolerance = 0.05
 
 def test_regret_has_an_interval_over_repetitions() -> None:
     """100 instead of 125 is a fifth lost; where repetitions differ, so do the ends; the best may be another one next time."""
-    assert choose._interval("a", {"a": [100.0, 100.0], "b": [125.0, 125.0]}, True) == pytest.approx((0.2, 0.2))
-    assert choose._interval("a", {"a": [100.0], "b": [125.0, 125.0]}, True) is None
+    assert best_configuration._interval("a", {"a": [100.0, 100.0], "b": [125.0, 125.0]}, True) == pytest.approx(
+        (0.2, 0.2)
+    )
+    assert best_configuration._interval("a", {"a": [100.0], "b": [125.0, 125.0]}, True) is None
     apart = {"a": [90.0, 110.0], "b": [100.0, 120.0]}
-    low, high = choose._interval("a", apart, True) or (0.0, 0.0)
+    low, high = best_configuration._interval("a", apart, True) or (0.0, 0.0)
     assert 0 <= low < 1 - 100 / 110 < high < 0.25 + 1e-9
-    low, high = choose._interval("b", apart, True) or (0.0, 0.0)  # the best as measured: 100 where the other has 110
+    low, high = best_configuration._interval("b", apart, True) or (
+        0.0,
+        0.0,
+    )  # the best as measured: 100 where the other has 110
     assert low == 0 and high == pytest.approx(1 / 11)
 
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.run import run_points
+from sojourn.measure.run_folder import RunFolder
+from sojourn.study.engine.run_points import run_points
 from sojourn.system import Point
 
 

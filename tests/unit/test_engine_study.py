@@ -12,7 +12,7 @@ from small_study import mistaken
 
 from sojourn.errors import RunFolderError, StudyError
 from sojourn.study import run_study
-from sojourn.study.engine import Findings, read_plan
+from sojourn.study.engine import StudyFindings, read_plan
 
 TRUTH = """
 [stations.cpu]
@@ -62,20 +62,20 @@ def written(folder: Path, study: str = STUDY) -> Path:
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings, list[str]]:
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyFindings, list[str]]:
     folder = tmp_path_factory.mktemp("study")
     result = run_study(written(folder), out=folder / "out", say=lambda _: None)
     return folder, result.findings, result.verdict
 
 
-def test_known_demands_come_out(done: tuple[Path, Findings, list[str]]) -> None:
+def test_known_demands_come_out(done: tuple[Path, StudyFindings, list[str]]) -> None:
     fitted = done[1].fitted
     assert fitted is not None
     assert fitted.estimates["demands_s.cpu.user"].value == pytest.approx(0.02, rel=0.03)
     assert fitted.estimates["demands_s.disk.user"].value == pytest.approx(0.01, rel=0.03)
 
 
-def test_what_was_predicted_is_beside_what_was_measured(done: tuple[Path, Findings, list[str]]) -> None:
+def test_what_was_predicted_is_beside_what_was_measured(done: tuple[Path, StudyFindings, list[str]]) -> None:
     """The disk is full at 100/s: 120/s is predicted to saturate, and its run is not valid."""
     rows = done[1].blind.filter(done[1].blind["metric"] == "response_time")
     assert rows.height == 3 and rows["valid"].to_list().count(False) == 1
@@ -87,7 +87,7 @@ def test_what_was_predicted_is_beside_what_was_measured(done: tuple[Path, Findin
     assert "2 of 3 predicted values could be judged, " in done[2][0]
 
 
-def test_predictions_are_hashed_before_their_runs(done: tuple[Path, Findings, list[str]]) -> None:
+def test_predictions_are_hashed_before_their_runs(done: tuple[Path, StudyFindings, list[str]]) -> None:
     out = done[0] / "out"
     sums = {
         name: number
@@ -99,7 +99,7 @@ def test_predictions_are_hashed_before_their_runs(done: tuple[Path, Findings, li
     assert len(stamps) == 3 and (out / "predictions.sha256").stat().st_mtime <= min(stamps)
 
 
-def test_report_and_tables_are_there(done: tuple[Path, Findings, list[str]]) -> None:
+def test_report_and_tables_are_there(done: tuple[Path, StudyFindings, list[str]]) -> None:
     out = done[0] / "out"
     page = (out / "report.html").read_text()
     assert "<dd>2 of 2</dd>" in page or "<dd>1 of 2</dd>" in page
@@ -109,7 +109,7 @@ def test_report_and_tables_are_there(done: tuple[Path, Findings, list[str]]) -> 
     assert (out / "validation.csv").read_text().startswith("section,run,valid,class,metric,predicted,low,high")
 
 
-def test_the_same_again_runs_nothing_and_says_the_same(done: tuple[Path, Findings, list[str]]) -> None:
+def test_the_same_again_runs_nothing_and_says_the_same(done: tuple[Path, StudyFindings, list[str]]) -> None:
     runs = done[0] / "out/runs"
     before = {path: path.stat().st_mtime for path in runs.rglob("*")}
     said: list[str] = []
@@ -217,9 +217,9 @@ def test_credentials_are_not_in_the_studys_folder(tmp_path: Path) -> None:
         "name": "x", "system": {"kind": "virtual", "environment": {"DB_PASSWORD": "hunter2", "API_KEY": "env:KEY"}},
         "load": {"headers": {"Authorization": "Bearer abc"}, "bearer_env": "TOKEN"}, "section": [{"name": "s"}],
     }  # fmt: skip
-    from sojourn.study.engine.plan import Study
+    from sojourn.study.engine.checked_study import StudyFile
 
-    told = Study(**study).model_dump_json()
+    told = StudyFile(**study).model_dump_json()
     assert "hunter2" not in told and "Bearer abc" not in told
     assert "env:KEY" in told and '"TOKEN"' in told
 

@@ -11,30 +11,32 @@ import pytest
 from test_fit_model import OPEN, RATES, RUNS, erlang_c, mmm_run
 
 import sojourn as sj
-from sojourn.fit.averaged import predict_averaged, weights
 from sojourn.fit.candidate_models import candidates, whole_factors
-from sojourn.fit.candidates import ChosenModel, choose_model
-from sojourn.fit.fitted import Estimate
-from sojourn.fit.lightest import spread_square
-from sojourn.fit.model import FittedModel, fit_model
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.lightest_run import spread_square
+from sojourn.fit.model_averaging import predict_averaged, weights
+from sojourn.fit.model_fit import FittedModel, fit_model
+from sojourn.fit.model_selection import ChosenModel, choose_model
 from sojourn.fit.next_runs import next_runs
-from sojourn.fit.runs import Run, Runs
 from sojourn.model import Queue
 
 LOW = (20.0, 26.0, 32.0, 38.0, 44.0)  # below 45 % of what mmm_run's two servers can do
 
 
-def sleeping(rate: float, workers: int = 2, **more: float) -> Run:
+def sleeping(rate: float, workers: int = 2, **more: float) -> FitRun:
     """Two workers that wait 20 ms: M/M/2 by Erlang's formula, while the cores are busy with a tenth of a millisecond each."""
     offered = rate * 0.02
     wait = erlang_c(workers, offered) * 0.02 / (workers - offered)
     means = {("", "response_time"): (wait + 0.02, 0.005), ("", "throughput"): (rate, 0.005)}
-    return Run(f"{workers}-{rate:g}", {"rate_per_s": rate, "workers": workers, **more}, means, {"cpu": rate * 1e-4}, 2)
+    return FitRun(
+        f"{workers}-{rate:g}", {"rate_per_s": rate, "workers": workers, **more}, means, {"cpu": rate * 1e-4}, 2
+    )
 
 
 @cache
 def chosen_low() -> ChosenModel:
-    return choose_model(Runs([sleeping(rate) for rate in LOW]))
+    return choose_model(FitRuns([sleeping(rate) for rate in LOW]))
 
 
 def test_cpu_time_that_is_not_what_limits_is_not_taken_for_it() -> None:
@@ -58,7 +60,7 @@ def test_a_setting_that_never_changed_is_left_open() -> None:
 
 
 def test_a_setting_that_was_varied_is_the_number_of_servers() -> None:
-    chosen = choose_model(Runs([sleeping(rate, w) for w in (1, 2) for rate in (12.0, 20.0, 28.0, 36.0)]))
+    chosen = choose_model(FitRuns([sleeping(rate, w) for w in (1, 2) for rate in (12.0, 20.0, 28.0, 36.0)]))
     assert chosen.name.startswith("as many servers as workers") and "in all runs" not in chosen.why
     low, high = chosen.best.predict({"rate_per_s": 50.0, "workers": 4}, 0.9).interval("saturation_rate")
     assert low is not None and high is not None and low <= 200 and 199.9 <= high < 300
@@ -73,7 +75,7 @@ def test_the_next_runs_change_what_never_changed() -> None:
 
 
 def test_whole_factors_may_be_servers_and_others_not() -> None:
-    runs = Runs([sleeping(20.0, 3, cache=0.5, seed=7)])
+    runs = FitRuns([sleeping(20.0, 3, cache=0.5, seed=7)])
     assert whole_factors(runs) == {"workers": {3}}
     models = candidates(runs)
     station = models["as many servers as workers"].station("service")
@@ -93,17 +95,17 @@ def test_the_spread_of_an_mm1_queue_is_that_of_an_exponential(rate: float) -> No
     runs = [replace(mmm_run(r, servers=1, delay_s=0.0), scv=1.0) for r in (rate, 44.0, 46.0)]
     model = sj.Model.parse('[stations.service]\n[classes.user]\nkind = "open"\nrate_per_s = 1\n[demands_s]\n'
                            "service = { user = { free = true } }\n")  # fmt: skip
-    fitted = fit_model(Runs(runs), model)
-    at_truth = replace(fitted, estimates={"demands_s.service.user": Estimate(0.02, 0.02, 0.02)})
-    assert spread_square(at_truth, Runs(runs)) == pytest.approx(0.0, abs=1e-6)
-    assert spread_square(at_truth, Runs([replace(run, scv=None) for run in runs])) is None
+    fitted = fit_model(FitRuns(runs), model)
+    at_truth = replace(fitted, estimates={"demands_s.service.user": ParameterEstimate(0.02, 0.02, 0.02)})
+    assert spread_square(at_truth, FitRuns(runs)) == pytest.approx(0.0, abs=1e-6)
+    assert spread_square(at_truth, FitRuns([replace(run, scv=None) for run in runs])) is None
 
 
 def test_the_law_of_service_is_told_by_the_lightest_run() -> None:
     """The same means; where response times hardly differ from each other at low load, service is constant."""
     runs = [sleeping(rate) for rate in LOW]
     for scv, law in ((1.0, False), (0.003, True)):
-        chosen = choose_model(Runs([replace(run, scv=scv) for run in runs]))
+        chosen = choose_model(FitRuns([replace(run, scv=scv) for run in runs]))
         laws = [name for name, fitted in chosen.fits.items() if fitted in [m for _, m in chosen.best.alternatives]]
         assert ("a constant time" in chosen.name) == law
         assert all(("a constant time" in name) == law or "any variance" in name for name in [chosen.name, *laws])
@@ -113,7 +115,7 @@ def averaged(share: float) -> FittedModel:
     """A model that saturates at 100/s, and with this weight one that saturates at 200/s."""
     one = fit_model(RUNS, sj.Model.parse(OPEN % ("{ free = true }", "0.005")))
     model = (OPEN % ("{ free = true }", "0.005")).replace("servers = 2", "servers = 4")
-    twice = fit_model(Runs([mmm_run(2 * rate, servers=4) for rate in RATES]), sj.Model.parse(model))
+    twice = fit_model(FitRuns([mmm_run(2 * rate, servers=4) for rate in RATES]), sj.Model.parse(model))
     return replace(one, alternatives=((share, twice),))
 
 
@@ -150,7 +152,7 @@ def test_alternatives_are_in_the_file_and_in_validations(tmp_path: Path) -> None
     again = FittedModel.read(tmp_path / "auto.toml")
     point = {"rate_per_s": 80.0}
     assert again.predict(point).frame.equals(fitted.predict(point).frame)
-    table = again.validate(Runs([mmm_run(RATES[-1])]), level=0.9)
+    table = again.validate(FitRuns([mmm_run(RATES[-1])]), level=0.9)
     low, high = fitted.predict(point, 0.9).interval("response_time")
     row = table.filter(metric="response_time").row(0, named=True)
     assert (row["low"], row["high"]) == (low, high)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.fit.model import fit_model
-from sojourn.fit.problem import FLOOR
-from sojourn.fit.runs import Run, Runs
+from sojourn.fit.fit_problem import FLOOR
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.model_fit import fit_model
 
 MODEL = """
 [stations.cpu]
@@ -21,18 +21,18 @@ cpu = { user = { free = true } }
 ERROR = 0.03  # relative standard error of each run's mean response time
 
 
-def mm1_run(rate: float, service_s: float = 0.02, busy: bool = False) -> Run:
+def mm1_run(rate: float, service_s: float = 0.02, busy: bool = False) -> FitRun:
     """M/M/1: R = S / (1 - rho)."""
     means = {
         ("", "response_time"): (service_s / (1 - rate * service_s), ERROR),
         ("", "throughput"): (rate, 0.01),
     }
-    return Run(f"rate-{rate:g}", {"rate_per_s": rate}, means, {"cpu": rate * service_s} if busy else {})
+    return FitRun(f"rate-{rate:g}", {"rate_per_s": rate}, means, {"cpu": rate * service_s} if busy else {})
 
 
 def test_one_run_has_the_interval_of_its_sampling_error() -> None:
     """d log R / d log S = 1 / (1 - rho): an error e of R is one of e (1 - rho) of S, and 1.96 of them make 95 %."""
-    fitted = fit_model(Runs([mm1_run(30.0)]), sj.Model.parse(MODEL), draws=2000)
+    fitted = fit_model(FitRuns([mm1_run(30.0)]), sj.Model.parse(MODEL), draws=2000)
     value, low, high = fitted.estimates["demands_s.cpu.user"]
     half = 1.96 * np.hypot(ERROR, FLOOR["response_time"]) * (1 - 0.6)
     assert value == pytest.approx(0.02 * np.exp(ERROR**2 / 2 * (1 - 0.6)), rel=1e-3)
@@ -42,18 +42,18 @@ def test_one_run_has_the_interval_of_its_sampling_error() -> None:
 
 def test_a_run_with_two_numbers_has_an_interval_too() -> None:
     """Its response time and its busy time agree: one run still has no spread between runs."""
-    fitted = fit_model(Runs([mm1_run(30.0, busy=True)]), sj.Model.parse(MODEL + '[observed]\ncpu = "cpu"\n'))
+    fitted = fit_model(FitRuns([mm1_run(30.0, busy=True)]), sj.Model.parse(MODEL + '[observed]\ncpu = "cpu"\n'))
     _, low, high = fitted.estimates["demands_s.cpu.user"]
     assert low < 0.02 < high and high / low > 1.01
 
 
 def test_several_runs_keep_the_spread_between_them() -> None:
-    fitted = fit_model(Runs([mm1_run(rate) for rate in (10.0, 20.0, 30.0, 40.0)]), sj.Model.parse(MODEL))
+    fitted = fit_model(FitRuns([mm1_run(rate) for rate in (10.0, 20.0, 30.0, 40.0)]), sj.Model.parse(MODEL))
     assert "no more runs than unknowns" not in fitted.message
 
 
 def test_predicted_against_measured_is_a_chart() -> None:
-    runs = Runs([mm1_run(rate) for rate in (10.0, 20.0, 30.0, 40.0)])
+    runs = FitRuns([mm1_run(rate) for rate in (10.0, 20.0, 30.0, 40.0)])
     fitted = fit_model(runs, sj.Model.parse(MODEL))
     (data,) = fitted.plot(runs).to_dict()["datasets"].values()
     dots = next(series for series in data if series["style"] == "points")

@@ -16,7 +16,7 @@ from one_core import RATES, A, S, observations
 from sojourn.errors import FitError, InputError
 from sojourn.fit import Fitted, compare, fit, least_squares
 from sojourn.fit.bootstrap import sample
-from sojourn.measure.busy import meter_errors
+from sojourn.measure.core_utilisation import meter_errors
 
 
 @pytest.mark.parametrize("law", ["shared", "paper"])

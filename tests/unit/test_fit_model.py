@@ -10,13 +10,13 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import FitError, InputError, ModelError
-from sojourn.fit.candidates import choose_model
-from sojourn.fit.evaluate import Evaluator
-from sojourn.fit.file import _parsed, to_toml
-from sojourn.fit.model import FittedModel, fit_model
-from sojourn.fit.runs import Run, Runs
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.fitted_file import _parsed, to_toml
+from sojourn.fit.model_evaluation import ModelEvaluator
+from sojourn.fit.model_fit import FittedModel, fit_model
+from sojourn.fit.model_selection import choose_model
 from sojourn.fit.validate_model import scores
-from sojourn.model.unknown import Unknown, replaced, unknowns
+from sojourn.model.unknown_parameters import Unknown, replaced, unknowns
 
 OPEN = """
 [stations.cpu]
@@ -41,16 +41,16 @@ def erlang_c(servers: int, offered: float) -> float:
     return lost / (1 - offered / servers * (1 - lost))
 
 
-def mmm_run(rate: float, service_s: float = 0.02, delay_s: float = 0.005, servers: int = 2, **more: Any) -> Run:
+def mmm_run(rate: float, service_s: float = 0.02, delay_s: float = 0.005, servers: int = 2, **more: Any) -> FitRun:
     """What M/M/m and a delay have, by Erlang's formula, with an error of 2 % that alternates from rate to rate."""
     offered = rate * service_s
     wait = erlang_c(servers, offered) * service_s / (servers - offered)
     noise = 1 + 0.02 * (-1) ** int(rate / 10)
     means = {("", "response_time"): ((wait + service_s + delay_s) * noise, 0.02), ("", "throughput"): (rate, 0.01)}
-    return Run(f"rate-{rate:g}", {"rate_per_s": rate, **more}, means, {"processes": offered})
+    return FitRun(f"rate-{rate:g}", {"rate_per_s": rate, **more}, means, {"processes": offered})
 
 
-RUNS = Runs([mmm_run(rate) for rate in RATES])
+RUNS = FitRuns([mmm_run(rate) for rate in RATES])
 
 
 def test_unknowns_come_back_with_intervals_that_hold_them() -> None:
@@ -73,27 +73,27 @@ def test_a_resource_that_was_watched_makes_its_demand_certain() -> None:
 def test_closed_users_are_fitted_by_throughput_and_response() -> None:
     """Reiser and Lavenberg's recursion, beside the test."""
 
-    def run(users: int, cpu: float, disk: float, think: float) -> Run:
+    def run(users: int, cpu: float, disk: float, think: float) -> FitRun:
         queue = np.zeros(2)
         for n in range(1, users + 1):
             residence = np.array([cpu, disk]) * (1 + queue)
             x = n / (think + residence.sum())
             queue = x * residence
         means = {("", "response_time"): (float(residence.sum()), 0.01), ("", "throughput"): (float(x), 0.01)}
-        return Run(f"u{users}", {"users": users}, means, {"disk vda": float(x) * disk})
+        return FitRun(f"u{users}", {"users": users}, means, {"disk vda": float(x) * disk})
 
     model = sj.Model.parse(
         '[stations.cpu]\n[stations.disk]\n[classes.user]\nkind = "closed"\npopulation = 1\nthink_s = 0.5\n'
         '[demands_s]\ncpu = { user = { free = true } }\ndisk = { user = { free = true } }\n[observed]\ndisk = "disk vda"\n'
     )
-    fitted = fit_model(Runs([run(n, 0.02, 0.035, 0.5) for n in (1, 3, 6, 10, 15, 25)]), model)
+    fitted = fit_model(FitRuns([run(n, 0.02, 0.035, 0.5) for n in (1, 3, 6, 10, 15, 25)]), model)
     assert fitted.estimates["demands_s.cpu.user"].value == pytest.approx(0.02, rel=1e-3)
     assert fitted.estimates["demands_s.disk.user"].value == pytest.approx(0.035, rel=1e-3)
     assert fitted.predict({"users": 100}).value("throughput") == pytest.approx(1 / 0.035, rel=0.01)
 
 
 def test_a_factor_of_the_runs_goes_where_the_file_says() -> None:
-    runs = Runs([mmm_run(r, servers=w, workers=w) for w in (1, 2, 4) for r in (10.0, 20.0, 30.0, 45.0)])
+    runs = FitRuns([mmm_run(r, servers=w, workers=w) for w in (1, 2, 4) for r in (10.0, 20.0, 30.0, 45.0)])
     model = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers"\n'
     fitted = fit_model(runs, sj.Model.parse(model))
     assert fitted.estimates["demands_s.cpu.user"].value == pytest.approx(0.02, rel=0.03)
@@ -106,16 +106,16 @@ def test_a_factor_of_the_runs_goes_where_the_file_says() -> None:
 def test_a_variance_of_service_is_found() -> None:
     """M/G/1 by Pollaczek and Khinchine with c² = 0.2."""
 
-    def run(rate: float) -> Run:
+    def run(rate: float) -> FitRun:
         load = rate * 0.02
         response = 0.02 + load * 0.02 * 1.2 / 2 / (1 - load)
-        return Run(f"r{rate:g}", {"rate_per_s": rate}, {("", "response_time"): (response, 0.01)}, {"cpu": load})
+        return FitRun(f"r{rate:g}", {"rate_per_s": rate}, {("", "response_time"): (response, 0.01)}, {"cpu": load})
 
     text = (
         '[stations.cpu]\n[classes.user]\nkind = "open"\nrate_per_s = 1.0\n[demands_s.cpu]\nuser = { kind = "lognormal", '
         'mean = { free = true }, scv = { free = true, low = 0.01, high = 20, start = 1 } }\n[observed]\ncpu = "cpu"\n'
     )
-    fitted = fit_model(Runs([run(r) for r in (5.0, 15.0, 25.0, 35.0, 45.0)]), sj.Model.parse(text))
+    fitted = fit_model(FitRuns([run(r) for r in (5.0, 15.0, 25.0, 35.0, 45.0)]), sj.Model.parse(text))
     assert fitted.estimates["demands_s.cpu.user.scv"].value == pytest.approx(0.2, rel=0.01)
 
 
@@ -124,9 +124,8 @@ def test_predictions_have_intervals_that_grow_towards_saturation_and_end_there()
     told = fitted.predict({"rate_per_s": [50.0, 95.0, 120.0]}, level=0.9)
     width = []
     for rate in (50.0, 95.0):
-        row = told.frame.filter((told.frame["metric"] == "response_time") & (told.frame["rate_per_s"] == rate)).row(
-            0, named=True
-        )
+        at = (told.frame["metric"] == "response_time") & (told.frame["rate_per_s"] == rate)
+        row = told.frame.filter(at).row(0, named=True)
         width.append((row["high"] or 1.0) / row["low"])
         assert row["inside"] == (rate <= 80)
     assert width[1] > width[0] > 1
@@ -148,7 +147,7 @@ def test_a_fitted_file_is_a_model_and_comes_back(tmp_path: Path) -> None:
 
 def test_validation_scores_the_interval_of_a_new_run() -> None:
     fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
-    table = fitted.validate(Runs([mmm_run(65.0), mmm_run(45.0, service_s=0.04)]), level=0.9)
+    table = fitted.validate(FitRuns([mmm_run(65.0), mmm_run(45.0, service_s=0.04)]), level=0.9)
     assert dict(table.select("rate_per_s", "inside_interval").rows()) == {65.0: True, 45.0: False}
 
 
@@ -160,26 +159,26 @@ def test_the_right_number_of_servers_is_chosen_and_ties_are_said() -> None:
 def test_where_no_model_fits_it_says_so() -> None:
     """A response that falls while the load grows is of no queue."""
     odd = [
-        Run(f"r{r:g}", {"rate_per_s": r}, {("", "response_time"): (v, 0.01)}, {})
+        FitRun(f"r{r:g}", {"rate_per_s": r}, {("", "response_time"): (v, 0.01)}, {})
         for r, v in zip(RATES, (0.5, 0.05, 0.4, 0.03, 0.02, 0.3, 0.01), strict=True)
     ]
-    chosen = choose_model(Runs(odd))
+    chosen = choose_model(FitRuns(odd))
     assert not chosen.good and "do not extrapolate" in chosen.why
 
 
 WRONG = [
     (OPEN % ("0.02", "0.005"), RUNS, "no unknown"),
     (OPEN % FREE + '[observed]\ncpu = "disk sda"\n', RUNS, "no resource 'disk sda'; use one that the runs have: processes"),
-    (OPEN % FREE, Runs([mmm_run(r, workers=w) for r in RATES for w in (1, 2)]), "factor workers varies"),
+    (OPEN % FREE, FitRuns([mmm_run(r, workers=w) for r in RATES for w in (1, 2)]), "factor workers varies"),
     (OPEN % FREE + '[factors]\nrate_per_s = "classes.user.rate_per_s = open(1)"\n', RUNS, "arithmetic of factors"),
-    (OPEN % FREE, Runs([mmm_run(20.0)]), "1 configurations for 2 unknowns"),
+    (OPEN % FREE, FitRuns([mmm_run(20.0)]), "1 configurations for 2 unknowns"),
     (OPEN.replace("servers = 2", 'servers = 2\n[stations.wire]\nkind = "delay"') % FREE + "wire = { user = { free = true } }\n",
      RUNS, "the runs do not tell"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "runs", "words"), WRONG, ids=[words for _, _, words in WRONG])
-def test_what_is_wrong_is_one_error(text: str, runs: Runs, words: str) -> None:
+def test_what_is_wrong_is_one_error(text: str, runs: FitRuns, words: str) -> None:
     with pytest.raises(FitError) as caught:
         fit_model(runs, sj.Model.parse(text))
     assert words in str(caught.value)
@@ -223,17 +222,17 @@ def test_unknowns_in_a_file() -> None:
 def test_classes_that_begin_alike_need_not_stay_so() -> None:
     """Two classes at a processor-sharing server: R_c = D_c/(1 - ρ) (Kelly 1979, 3.3). The method is one for unlike classes."""
 
-    def run(rate: float) -> Run:
+    def run(rate: float) -> FitRun:
         load = rate * 0.01 + 2.0 * 0.08
         means = {(c, "response_time"): (d / (1 - load), 0.01) for c, d in (("user", 0.01), ("batch", 0.08))}
-        return Run(f"r{rate:g}", {"rate_per_s": rate}, {("", "response_time"): (0.1, 0.01), **means}, {})
+        return FitRun(f"r{rate:g}", {"rate_per_s": rate}, {("", "response_time"): (0.1, 0.01), **means}, {})
 
     model = sj.Model.parse(
         '[stations.cpu]\ndiscipline = "ps"\n[classes.user]\nkind = "open"\nrate_per_s = 1\n[classes.batch]\nkind = "open"\n'
         "rate_per_s = 2\n[demands_s]\ncpu = { user = { free = true }, batch = { free = true } }\n"
         '[factors]\nrate_per_s = "classes.user.rate_per_s"\n'
     )
-    fitted = fit_model(Runs([run(r) for r in (5.0, 20.0, 35.0, 50.0, 65.0)]), model)
+    fitted = fit_model(FitRuns([run(r) for r in (5.0, 20.0, 35.0, 50.0, 65.0)]), model)
     assert [fitted.estimates[p].value for p in fitted.paths] == pytest.approx([0.01, 0.08], rel=1e-3)
 
 
@@ -246,14 +245,14 @@ def test_the_next_runs_are_where_they_teach_most() -> None:
 
 
 def test_with_as_many_unknowns_as_configurations_no_error_of_the_model_is_known() -> None:
-    fitted = fit_model(Runs([mmm_run(20.0), mmm_run(20.0), mmm_run(80.0), mmm_run(80.0)]), sj.Model.parse(OPEN % FREE))
+    fitted = fit_model(FitRuns([mmm_run(rate) for rate in (20.0, 20.0, 80.0, 80.0)]), sj.Model.parse(OPEN % FREE))
     assert fitted.model_error is None and "the model's own error is not known" in str(fitted)
     assert "not known, and not in them" in fitted.predict({"rate_per_s": 50.0}).message
     assert _parsed(to_toml(fitted), "fitted.toml").model_error is None
 
 
 def test_a_saturated_answer_for_a_run_that_was_not_is_an_error_and_counted() -> None:
-    beyond = Runs([mmm_run(50.0), mmm_run(104.0, service_s=0.015)])
+    beyond = FitRuns([mmm_run(50.0), mmm_run(104.0, service_s=0.015)])
     table = fit_model(RUNS, sj.Model.parse(OPEN % FREE)).validate(beyond)
     rows = table.filter(table["metric"] == "response_time")
     assert (
@@ -268,7 +267,7 @@ def test_validation_has_utilisations_intervals_of_what_was_measured_and_the_orde
     model = sj.Model.parse(OPEN % FREE + '[observed]\ncpu = "processes"\n')
     fitted = fit_model(RUNS, model)
     again = [mmm_run(65.0), mmm_run(65.0, service_s=0.0202), mmm_run(9.0), mmm_run(98.0)]
-    table = fitted.validate(Runs(again))
+    table = fitted.validate(FitRuns(again))
     assert table["rate_per_s"].to_list() == sorted(table["rate_per_s"].to_list())
     busy = table.filter(table["metric"] == "utilisation")
     assert busy["station"].unique().to_list() == ["cpu"] and busy["measured"][0] == pytest.approx(9.0 * 0.02 / 2)
@@ -277,13 +276,13 @@ def test_validation_has_utilisations_intervals_of_what_was_measured_and_the_orde
     # two repetitions, 1 % apart: s = 1 %/sqrt 2, and Student's t of one degree of freedom is 12.706
     half = np.log(twice["measured_high"] / twice["measured"]).to_list()
     assert half == pytest.approx([np.log(1.01) / np.sqrt(2) * 12.706] * 2, rel=1e-3)
-    below = fitted.validate(Runs(again), up_to=0.5)
+    below = fitted.validate(FitRuns(again), up_to=0.5)
     assert below["rate_per_s"].unique().to_list() == [9.0]
-    alone = fitted.validate(Runs([mmm_run(30.0)])).row(0, named=True)
+    alone = fitted.validate(FitRuns([mmm_run(30.0)])).row(0, named=True)
     assert alone["measured_high"] / alone["measured"] == pytest.approx(np.exp(1.96 * 0.02), rel=1e-4)
     for share in (0.0, -1.0, float("nan"), 0.01):
         with pytest.raises(InputError, match="up_to|no run is left"):
-            fitted.validate(Runs(again), up_to=share)
+            fitted.validate(FitRuns(again), up_to=share)
 
 
 def test_unknown_visits_do_not_undo_unknown_times() -> None:
@@ -292,7 +291,8 @@ def test_unknown_visits_do_not_undo_unknown_times() -> None:
         '[stations.cpu]\n[stations.disk]\n[classes.user]\nkind = "closed"\npopulation = 5\nthink_s = 0.5\n'
         "[visits]\ncpu = { user = 1 }\ndisk = { user = %s }\n[service_s]\ncpu = { user = %s }\ndisk = { user = 0.01 }\n"
     )
-    evaluator = Evaluator(sj.Model.parse(text % ("{ free = true }", "{ free = true }")), [{"users": 3}, {"users": 9}])
+    free = "{ free = true }"
+    evaluator = ModelEvaluator(sj.Model.parse(text % (free, free)), [{"users": 3}, {"users": 9}])
     values = {"visits.disk.user": 3.0, "service_s.cpu.user": 0.04}
     found = evaluator.at(np.array([[values[path] for path in evaluator.paths]])).values["", "", "response_time"]
     for users, response in zip((3, 9), found, strict=True):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn.fit import run_error
-from sojourn.fit.clusters import Clusters
+from sojourn.fit import run_mean_error
+from sojourn.fit.run_clusters import RunClusters
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benches" / "fit"))
 import recovery
@@ -22,7 +22,7 @@ SEEDS, PASSES = range(700, 706), 5000
 def test_of_a_mean_the_interval_is_students() -> None:
     """n runs of one number: variance s²/n with n - 1 degrees of freedom."""
     e = np.array([1.0, -2.0, 4.0, 0.5, -3.5])
-    found = Clusters.of(np.ones((5, 1)), np.arange(5))
+    found = RunClusters.of(np.ones((5, 1)), np.arange(5))
     assert found.degrees == pytest.approx([4.0]) and found.left == pytest.approx(np.full(5, 0.8))
     assert (found.stretched(e) ** 2).sum() / 25 == pytest.approx(e.var(ddof=1) / 5)
 
@@ -33,7 +33,7 @@ def test_of_two_groups_it_is_welchs_with_the_degrees_of_bell_and_mccaffrey() -> 
     e = np.random.default_rng(1).standard_normal(30)
     e -= np.where(group == 1, e[:3].mean(), e[3:].mean())
     x = np.column_stack([group, np.ones(30)])
-    found = Clusters.of(x, np.arange(30))
+    found = RunClusters.of(x, np.arange(30))
     assert found.degrees[0] == pytest.approx(2.5, abs=0.05)
     inverse = np.linalg.pinv(x)[0]
     welch = e[:3].var(ddof=1) / 3 + e[3:].var(ddof=1) / 27
@@ -43,16 +43,18 @@ def test_of_two_groups_it_is_welchs_with_the_degrees_of_bell_and_mccaffrey() -> 
 def test_what_runs_state_is_smoothed_and_shorter_runs_keep_their_own() -> None:
     sensitivity = np.array([1.0, 2.0, 4.0, 8.0])
     stated = 0.01 * sensitivity * np.array([1.1, 1 / 1.1, 1 / 1.1, 1.1])
-    assert run_error.smoothed(stated, sensitivity, ["response_time"] * 4) == pytest.approx(0.01 * sensitivity, rel=1e-6)
-    far = run_error.smoothed(np.full(9, 0.01) * np.where(np.arange(9) == 4, 60.0, 1.0), np.ones(9), ["busy"] * 9)
+    assert run_mean_error.smoothed(stated, sensitivity, ["response_time"] * 4) == pytest.approx(
+        0.01 * sensitivity, rel=1e-6
+    )
+    far = run_mean_error.smoothed(np.full(9, 0.01) * np.where(np.arange(9) == 4, 60.0, 1.0), np.ones(9), ["busy"] * 9)
     assert far[4] > 0.1 and far[0] < 0.03
-    assert run_error.smoothed(np.zeros(4), sensitivity, ["busy"] * 4).tolist() == [0.0] * 4
+    assert run_mean_error.smoothed(np.zeros(4), sensitivity, ["busy"] * 4).tolist() == [0.0] * 4
 
 
 def test_the_logarithm_of_a_mean_is_shifted_by_half_its_variance() -> None:
     """A lognormal mean with relative error e: E[log] = log(mean) - log(1 + e²)/2."""
     e = np.array([0.02, 0.1])
-    assert run_error.shift(e) == pytest.approx(np.log1p(e**2) / 2, rel=0.01)
+    assert run_mean_error.shift(e) == pytest.approx(np.log1p(e**2) / 2, rel=0.01)
 
 
 @cache

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sojourn.cli.measure import named_levels
+from sojourn.study.engine.fit_templates import RivalModels
 from sojourn.study.engine.predictions import _files
-from sojourn.study.engine.templates import Rivals
 from sojourn.system import Point
 
 
@@ -31,7 +31,7 @@ def test_points_that_differ_have_folders_that_differ(one: Point, other: Point) -
 def test_rivals_whose_names_are_alike_on_disk_have_files_of_their_own() -> None:
     names = ("M/M/1", "m-m-1", "M M 1", "best")
     fitted: dict[str, Any] = dict.fromkeys(names)
-    files = _files(Rivals(fitted, "best"))
+    files = _files(RivalModels(fitted, "best"))
     assert list(files) == list(names) and len(set(files.values())) == len(names)
     assert files["best"] == "fitted.toml" and files["M/M/1"] == "fitted-m-m-1.toml"
 

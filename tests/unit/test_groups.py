@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import LabError
-from sojourn.lab import groups, registry
-from sojourn.lab.groups import PERIODS, USED_UP, CoreShare, quota_us
+from sojourn.lab import cgroups, cleanup_registry
+from sojourn.lab.cgroups import PERIODS, USED_UP, CpuShareCgroup, quota_us
 
 
 @pytest.fixture
-def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> registry.Book:
-    monkeypatch.setattr(registry, "directory", lambda: tmp_path)
-    monkeypatch.setattr(groups, "group_parents", lambda *_: [tmp_path / "v"])
-    return registry.Book("0123ab")
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> cleanup_registry.CleanupRegistry:
+    monkeypatch.setattr(cleanup_registry, "directory", lambda: tmp_path)
+    monkeypatch.setattr(cgroups, "group_parents", lambda *_: [tmp_path / "v"])
+    return cleanup_registry.CleanupRegistry("0123ab")
 
 
 def group(tmp_path: Path, **files: str) -> Path:
@@ -43,31 +43,33 @@ def test_a_quota_is_the_share_of_its_period_and_never_too_small(cores: float, qu
     assert quota / period == pytest.approx(cores) and quota >= 1_000
 
 
-def test_version_1(tmp_path: Path, book: registry.Book) -> None:
+def test_version_1(tmp_path: Path, book: cleanup_registry.CleanupRegistry) -> None:
     path = group(tmp_path, cpu_of_cfs_period_us="", cpu_of_cfs_quota_us="")
-    share = CoreShare.make(book, path.name, 0.25)
+    share = CpuShareCgroup.make(book, path.name, 0.25)
     assert share.path == path and book.cgroups == [str(path)]
     assert [(path / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period")] == ["2500", "10000"]
 
 
-def test_version_2(tmp_path: Path, book: registry.Book) -> None:
+def test_version_2(tmp_path: Path, book: cleanup_registry.CleanupRegistry) -> None:
     path = group(tmp_path, cpu_of_max="", cgroup_of_procs="")
-    CoreShare.make(book, path.name, 0.5).add(4711)
+    CpuShareCgroup.make(book, path.name, 0.5).add(4711)
     assert (path / "cpu.max").read_text() == "5000 10000"
     assert (path / "cgroup.procs").read_text() == "4711"
 
 
-def test_a_folder_that_is_no_group_is_refused_and_removed(tmp_path: Path, book: registry.Book) -> None:
+def test_a_folder_that_is_no_group_is_refused_and_removed(
+    tmp_path: Path, book: cleanup_registry.CleanupRegistry
+) -> None:
     (tmp_path / "v").mkdir()
     with pytest.raises(LabError, match="no control group with a cpu quota"):
-        CoreShare.make(book, "sojourn-0123ab-server1", 0.5)
+        CpuShareCgroup.make(book, "sojourn-0123ab-server1", 0.5)
     assert list((tmp_path / "v").iterdir()) == []
     assert book.cgroups, "it was written down before it was tried"
 
 
 def test_periods_are_read_in_both_versions(tmp_path: Path) -> None:
     path = group(tmp_path, cpu_of_stat="usage_usec 9\nnr_periods 40\nnr_throttled 30\nthrottled_usec 5\n")
-    share = CoreShare(path, 0.5)
+    share = CpuShareCgroup(path, 0.5)
     assert (share.counter(PERIODS), share.counter(USED_UP)) == (40.0, 30.0)
     (path / "cpu.stat").unlink()
     assert math.isnan(share.counter(PERIODS))

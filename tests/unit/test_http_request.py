@@ -11,8 +11,8 @@ import pytest
 from sojourn.cli.http_options import pairs, status_list
 from sojourn.errors import InputError
 from sojourn.measure.credentials import authorization, header, hidden
+from sojourn.measure.http_load import http_load
 from sojourn.measure.http_request import HttpRequest, read_requests, targets
-from sojourn.measure.load import http_load
 
 URL = "http://127.0.0.1:1/x"
 

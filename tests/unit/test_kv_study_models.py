@@ -10,17 +10,17 @@ import pytest
 from kv_rows import row, rows_of
 
 from sojourn.errors import FitError
-from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.templates import Rivals
-from sojourn.study.estimate import Estimate, estimate
+from sojourn.measure.run_folder import RunFolder
+from sojourn.study.engine.fit_templates import RivalModels
 from sojourn.study.kv.errors import station_table
 from sojourn.study.kv.models import Prediction, Shape, Times, closed_network, fit_times, shared_cores
 from sojourn.study.kv.models.network import Demands, solve
 from sojourn.study.kv.template import NETWORK, PLACED, SHARED, TEMPLATE
-from sojourn.study.points import run_seed
+from sojourn.study.mean_of_runs import ParameterEstimate, estimate
+from sojourn.study.run_order import run_seed
 from sojourn.system import Point
 from sojourn.system.kv import configurations, frame, name_of
-from sojourn.system.kv.simulated import KnownTimes, SimulatedKv, SimulatedLoad
+from sojourn.system.kv.simulated_system import KnownTimes, SimulatedKv, SimulatedLoad
 
 KNOWN = KnownTimes()
 CLIENTS = (1, 4, 8, 16, 24, 32, 48, 66)
@@ -43,11 +43,11 @@ def seen(runs: list[RunFolder]) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def rivals(runs: list[RunFolder]) -> Rivals:
+def rivals(runs: list[RunFolder]) -> RivalModels:
     return TEMPLATE.fit([run for run in runs if run.manifest["factors"]["clients"] not in HELD_OUT], 1, {})
 
 
-def test_the_model_predicts_what_it_was_not_fitted_on(runs: list[RunFolder], rivals: Rivals) -> None:
+def test_the_model_predicts_what_it_was_not_fitted_on(runs: list[RunFolder], rivals: RivalModels) -> None:
     assert rivals.best == SHARED, "processes of this system keep to no cores"
     network = rivals.fitted[NETWORK]
     assert 0 < network.model_error < 0.1
@@ -65,7 +65,7 @@ def test_the_model_predicts_what_it_was_not_fitted_on(runs: list[RunFolder], riv
     assert used.sort("value")["station"][-1] == "workers"
 
 
-def test_a_written_model_is_read_back(tmp_path: Path, runs: list[RunFolder], rivals: Rivals) -> None:
+def test_a_written_model_is_read_back(tmp_path: Path, runs: list[RunFolder], rivals: RivalModels) -> None:
     for name, model in rivals.fitted.items():
         model.write(tmp_path / "fitted.toml")
         again = TEMPLATE.read(tmp_path / "fitted.toml")
@@ -131,7 +131,7 @@ def test_no_throughput_enters_the_prediction(seen: pl.DataFrame) -> None:
 
 
 def known(delay=1e-3, service=5e-4) -> Times:
-    return Times(Estimate(delay, delay, delay), Estimate(service, service, service), {})
+    return Times(ParameterEstimate(delay, delay, delay), ParameterEstimate(service, service, service), {})
 
 
 @pytest.mark.parametrize("clients", [1, 5, 40])

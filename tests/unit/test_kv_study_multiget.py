@@ -12,13 +12,13 @@ from kv_rows import row as row_of
 from kv_rows import rows_of
 from scipy.stats import t
 
-from sojourn.measure.folder import RunFolder
-from sojourn.measure.metrics import row as metric
+from sojourn.measure.run_folder import RunFolder
+from sojourn.measure.run_metrics import row as metric
 from sojourn.report import Figure, Table, Text
-from sojourn.study.engine.factorial import effects_blocks
+from sojourn.study.engine.factorial_effects import effects_blocks
 from sojourn.study.kv.multiget import multiget_blocks, paired_ratio
-from sojourn.system.kv import histograms
-from sojourn.system.kv.reading import startup
+from sojourn.system.kv import response_bins
+from sojourn.system.kv.middleware_records import startup
 from sojourn.table import Metrics
 
 PERIOD_S = 0.05
@@ -26,7 +26,7 @@ PERIOD_S = 0.05
 
 def bins_at(times: np.ndarray, t_s: float) -> pl.DataFrame:
     """As the proxy writes them, at the end of a period."""
-    rows = histograms.of_times(times).with_columns(pl.col("count").cast(pl.UInt64))
+    rows = response_bins.of_times(times).with_columns(pl.col("count").cast(pl.UInt64))
     return rows.select(t_s=pl.lit(t_s), low_s="low_s", high_s="high_s", count="count")
 
 
@@ -48,7 +48,7 @@ def folder_of(
     if middleware is not None:
         bins = [bins_at(np.full(50, 0.4), 9.95), bins_at(middleware, 10.5), bins_at(np.full(50, 0.4), 11.04)]
         log = pl.DataFrame({"t_s": [9.95, 10.5, 11.04], "length_s": [0.05, 0.05, 0.05]})
-        histograms.keep(folder, [log], [pl.concat(bins)])
+        response_bins.keep(folder, [log], [pl.concat(bins)])
     return folder
 
 
@@ -62,38 +62,38 @@ def test_both_sides_have_what_lies_in_the_window_and_no_more(tmp_path: Path) -> 
     middleware = rng.gamma(4.0, 1e-4, 4000)
     client = middleware + 2e-4
     folder = folder_of(tmp_path / "run", client, middleware)
-    sides = histograms.read([folder.path])
+    sides = response_bins.read([folder.path])
     assert {side: int(bins["count"].sum()) for side, bins in sides.items()} == {"client": 4000, "middleware": 4000}
     for q in (0.25, 0.5, 0.75, 0.9, 0.99):
         for side, times in (("client", client), ("middleware", middleware)):
-            assert histograms.quantiles(sides[side], [q])[0] == pytest.approx(
-                np.quantile(times, q), abs=histograms.FINE_S
+            assert response_bins.quantiles(sides[side], [q])[0] == pytest.approx(
+                np.quantile(times, q), abs=response_bins.FINE_S
             )
 
 
 def test_quantiles_are_straight_within_a_bin_and_unknown_in_the_overflow() -> None:
-    bins = histograms.of_times(np.array([1e-6, 2e-6, 3e-6, 4e-6, 2.0, 3.0]))
-    assert histograms.quantiles(bins, [1 / 3]) == [pytest.approx(2.5e-6)]
-    assert np.isnan(histograms.quantiles(bins, [0.9])[0])
-    assert np.isnan(histograms.quantiles(bins.clear(), [0.5])[0])
+    bins = response_bins.of_times(np.array([1e-6, 2e-6, 3e-6, 4e-6, 2.0, 3.0]))
+    assert response_bins.quantiles(bins, [1 / 3]) == [pytest.approx(2.5e-6)]
+    assert np.isnan(response_bins.quantiles(bins, [0.9])[0])
+    assert np.isnan(response_bins.quantiles(bins.clear(), [0.5])[0])
 
 
 def test_steps_add_up_with_what_lies_beyond() -> None:
     times = np.array([0.0, 99e-6, 101e-6, 9.95e-3, 10.05e-3, 0.5, 0.9999, 1.5])
-    counts, beyond, overflow = histograms.steps(histograms.of_times(times), 10.1e-3)
+    counts, beyond, overflow = response_bins.steps(response_bins.of_times(times), 10.1e-3)
     assert (counts[0], counts[1], counts[99], counts[100]) == (2, 1, 1, 1)
     assert (int(counts.sum()), beyond, overflow) == (5, 3, 1)
 
 
 def test_sampled_records_count_for_all(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "run", np.full(10, 1e-3), None, generator={"sample_every": 4})
-    assert int(histograms.of_client(folder)["count"].sum()) == 40
+    assert int(response_bins.of_client(folder)["count"].sum()) == 40
 
 
 def test_nothing_is_kept_without_a_middleware_nor_found(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "run", np.ones(1), None, factors(False))
-    histograms.keep(folder, [], [])
-    assert histograms.read([folder.path]) == {}
+    response_bins.keep(folder, [], [])
+    assert response_bins.read([folder.path]) == {}
     assert list(multiget_blocks([])) == []
 
 

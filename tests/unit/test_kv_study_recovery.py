@@ -10,8 +10,8 @@ import pytest
 from sojourn.study.kv.models.light import waiting_s
 from sojourn.study.kv.models.times import stratified
 from sojourn.study.kv.template import NETWORK
-from sojourn.study.recovery import coverage, recovered
-from sojourn.system.kv.simulated import KnownTimes
+from sojourn.study.parameter_recovery import coverage, recovered
+from sojourn.system.kv.simulated_system import KnownTimes
 
 KNOWN = KnownTimes()
 TRUTHS = {"network": KNOWN.network_s, "net thread": KNOWN.net_s, "server": KNOWN.server_s, "held": KNOWN.held_s}

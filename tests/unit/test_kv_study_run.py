@@ -14,7 +14,7 @@ from small_study import mistaken, written
 from sojourn.errors import StudyError
 from sojourn.study import StudyResult, run_study
 from sojourn.study.engine import read_plan
-from sojourn.study.engine.findings import HELD_OUT
+from sojourn.study.engine.study_findings import HELD_OUT
 from sojourn.study.kv.laws import knee, laws
 from sojourn.study.kv.template import NETWORK
 

@@ -16,7 +16,7 @@ from sojourn.study.kv.models.left_out import left_out
 from sojourn.study.kv.models.parts import fit_parts
 from sojourn.study.kv.models.work import OperationWork
 from sojourn.study.kv.whole import errors_left_out, fit_cores, fit_plain
-from sojourn.system.kv.frame import WORK
+from sojourn.system.kv.run_table import WORK
 
 MESSAGE_S, KEY_S, KIB_S, OPERATION_S, WAKING_S, CLIENT_S = 4e-6, 1e-6, 0.5e-6, 5e-6, 20e-6, 1e-6
 CORES = (0, 1)  # the client has one, all others the other

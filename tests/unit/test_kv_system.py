@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from sojourn.errors import InputError, PermissionLacking, StudyError
-from sojourn.lab.groups import CoreShare
-from sojourn.measure.folder import RunFolder
-from sojourn.study.file import checked
+from sojourn.lab.cgroups import CpuShareCgroup
+from sojourn.measure.run_folder import RunFolder
+from sojourn.study.study_file import checked
 from sojourn.system import Point
 from sojourn.system.kv import KvLoad, KvOptions, KvSystem, frame, name_of
-from sojourn.system.kv.counted import Counting, grown, sent_bytes
+from sojourn.system.kv.host_counters import HostCounterSampler, grown, sent_bytes
 from sojourn.system.kv.hosts import HostOptions, Hosts, open_hosts
-from sojourn.system.kv.simulated import KnownTimes, SimulatedKv, SimulatedLoad
+from sojourn.system.kv.simulated_system import KnownTimes, SimulatedKv, SimulatedLoad
 
 NET_DEV = """Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
@@ -105,7 +105,7 @@ def test_counters_of_hosts_stand_with_the_host_samples(tmp_path: Path) -> None:
     pl.DataFrame(empty, schema=kinds).write_parquet(folder.path / "host.parquet")
     meters = {("server1", "time"): time.monotonic, ("server1", "unknown"): lambda: float("nan")}
     start = time.monotonic()
-    with Counting(meters, 0.02) as counting:
+    with HostCounterSampler(meters, 0.02) as counting:
         time.sleep(0.15)
     counting.keep(folder)
     folder.manifest["window_s"] = [start, time.monotonic()]
@@ -116,7 +116,7 @@ def test_counters_of_hosts_stand_with_the_host_samples(tmp_path: Path) -> None:
 
 def test_what_limits_comes_from_the_busiest_server() -> None:
     options = HostOptions(hosts="namespaces", server_rate_bit_per_s=1e8, server_cores=0.25)
-    shares = {f"server{k}": CoreShare(Path("/nowhere"), 0.25) for k in (1, 2)}
+    shares = {f"server{k}": CpuShareCgroup(Path("/nowhere"), 0.25) for k in (1, 2)}
     grown = {
         ("server1", "sent_bytes"): 5e6, ("server2", "sent_bytes"): 10e6, ("client", "sent_bytes"): 99e6,
         ("server1", "nr_periods"): 100.0, ("server1", "nr_throttled"): 95.0, ("server2", "nr_periods"): 0.0,

@@ -11,8 +11,8 @@ import pytest
 
 from sojourn.study import run_study
 from sojourn.study.engine import read_plan
-from sojourn.study.messages.operational import busy, laws, shares
-from sojourn.system.messages_reading import frame
+from sojourn.study.messages.operational_analysis import busy, laws, shares
+from sojourn.system.message_service_metrics import frame
 
 ROOT = Path(__file__).parents[2]
 SMALL = """

@@ -11,7 +11,7 @@ import pytest
 
 from sojourn.errors import InputError
 from sojourn.measure.messages_load import messages_load
-from sojourn.measure.think import mean_think_s
+from sojourn.measure.think_time import mean_think_s
 
 URL = "messages://127.0.0.1:1"
 

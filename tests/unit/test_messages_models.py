@@ -12,17 +12,17 @@ import pytest
 import sojourn as sj
 from sojourn.errors import FitError
 from sojourn.fit.core_speed import CoreSpeed
-from sojourn.measure.folder import RunFolder
+from sojourn.measure.run_folder import RunFolder
 from sojourn.model import Closed, Delay, LoadDependent, Model
 from sojourn.study.messages import template
-from sojourn.study.messages.fit import fit, observed, where_valid
-from sojourn.study.messages.network import MessageNetwork, places
+from sojourn.study.messages.message_network import MessageNetwork, places
+from sojourn.study.messages.network_fit import fit, observed, where_valid
 from sojourn.study.messages.telesto import order_of_parallelism, telesto_network
-from sojourn.study.points import run_seed
+from sojourn.study.run_order import run_seed
 from sojourn.system import Point
-from sojourn.system.messages import MessagesLoad
-from sojourn.system.messages_reading import FACTORS, frame
-from sojourn.system.messages_simulated import SimulatedMessages, SimulatedOptions
+from sojourn.system.message_service import MessagesLoad
+from sojourn.system.message_service_metrics import FACTORS, frame
+from sojourn.system.message_service_simulated import SimulatedMessages, SimulatedOptions
 
 KNOWN = SimulatedOptions(dispatch_s=1e-6, parse_s=1e-6, respond_s=1e-6)  # nearly all of it is the database
 NETWORK = MessageNetwork(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sojourn.mistakes import line_of, meant, mistake
+from sojourn.file_errors import line_of, meant, mistake
 
 TEXT = """name = "x"
 [load]

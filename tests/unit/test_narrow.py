@@ -5,13 +5,13 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from sojourn.narrow import TableForWidth
+from sojourn.narrow_tables import WidthAwareTable
 
 
 def printed(table: Table, width: int) -> str:
     console = Console(width=width, no_color=True)
     with console.capture() as capture:
-        console.print(TableForWidth(table))
+        console.print(WidthAwareTable(table))
     return capture.get()
 
 

@@ -14,8 +14,8 @@ from sojourn.cli.load_run import end, expectation
 from sojourn.cli.load_table import by_chance
 from sojourn.cli.measure_table import finish
 from sojourn.errors import InputError, LoadError, ObjectiveMissed, ServiceError
-from sojourn.measure.folder import RunFolder
 from sojourn.measure.objectives import demand_met, judge, lines, read_objective
+from sojourn.measure.run_folder import RunFolder
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.lab.output import CappedLog, last_lines
+from sojourn.lab.capped_log import CappedLog, last_lines
 
 
 @pytest.mark.parametrize("size", range(1, 9))

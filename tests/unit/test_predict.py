@@ -9,7 +9,7 @@ from one_core import RESPONSE, A, S, observations
 
 from sojourn.errors import InputError
 from sojourn.fit import fit
-from sojourn.fit.forward import Spec
+from sojourn.fit.forward_model import TwoClassSpec
 from sojourn.predict import gain, predict, sensitivity
 
 FITTED = fit(observations(), variant="shared", given={"capacity": 100_000})
@@ -30,7 +30,7 @@ def test_values_intervals_and_inside() -> None:
 @pytest.mark.parametrize("busy", [0.1, 0.5, 0.9])
 def test_sensitivity_of_an_mm1_queue(busy: float) -> None:
     """R = S/(1 - rate S): d log R / d log S = 1/(1 - rate S)."""
-    found = sensitivity(Spec("mmm", ""), {"mu_per_s": 1 / A}, busy / A, 1, 1)
+    found = sensitivity(TwoClassSpec("mmm", ""), {"mu_per_s": 1 / A}, busy / A, 1, 1)
     assert found == pytest.approx(1 / (1 - busy), rel=1e-3)
 
 

@@ -11,40 +11,40 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import InputError, LabError, RunFolderError, ServiceError
-from sojourn.lab import process
-from sojourn.lab.process import Worker
-from sojourn.measure import run
-from sojourn.measure.folder import RunFolder
-from sojourn.measure.load import http_load
+from sojourn.lab import worker_process
+from sojourn.lab.worker_process import WorkerProcess
+from sojourn.measure import execute_run
+from sojourn.measure.http_load import http_load
+from sojourn.measure.run_folder import RunFolder
 
 
-def gone(worker: Worker) -> bool:
+def gone(worker: WorkerProcess) -> bool:
     return worker.process.poll() is not None and not Path(f"/proc/{worker.process.pid}").exists()
 
 
 def test_a_configuration_that_is_refused_is_an_input_error() -> None:
-    worker = Worker("load", {"load": {"lanes": []}, "out": "nowhere"})
+    worker = WorkerProcess("load", {"load": {"lanes": []}, "out": "nowhere"})
     with pytest.raises(InputError, match="duration_s"):
         worker.finish(10)
     assert gone(worker)
 
 
 def test_a_worker_that_cannot_start_its_work_is_gone_when_it_says_so() -> None:
-    worker = Worker("host", {"network": "/run/netns/of-nobody", "host": {}})
+    worker = WorkerProcess("host", {"network": "/run/netns/of-nobody", "host": {}})
     with pytest.raises((ServiceError, InputError)):
         worker.ready()
     assert gone(worker)
 
 
 def test_a_worker_that_says_nothing_in_time_is_ended() -> None:
-    worker = Worker("load")
+    worker = WorkerProcess("load")
     with pytest.raises(LabError, match=r"no 'ready' within 0\.1 s"):
         worker.ready(0.1)
     assert gone(worker)
 
 
 def test_stop_says_nothing_and_does_not_wait_the_second_time() -> None:
-    worker = Worker("load")
+    worker = WorkerProcess("load")
     worker.process.kill()
     assert worker.stop() is None
     assert worker.stop(3600) is None and worker.stop(3600) is None
@@ -54,7 +54,7 @@ def test_stop_says_nothing_and_does_not_wait_the_second_time() -> None:
 
 
 def test_what_is_told_to_a_dead_worker_is_no_error_of_its_own() -> None:
-    worker = Worker("load")
+    worker = WorkerProcess("load")
     worker.process.kill()
     worker.process.wait()
     worker.begin({"load": {}})
@@ -65,13 +65,13 @@ def test_what_is_told_to_a_dead_worker_is_no_error_of_its_own() -> None:
 def test_a_worker_without_its_control_group_is_not_left_running(tmp_path: Path) -> None:
     before = children()
     with pytest.raises(OSError):
-        Worker("spin", {"cores": [0]}, cgroup=str(tmp_path / "nowhere"))
+        WorkerProcess("spin", {"cores": [0]}, cgroup=str(tmp_path / "nowhere"))
     assert children() == before
 
 
 def test_a_worker_whose_parent_is_gone_does_nothing() -> None:
     """The parent may die before the worker asks the kernel to be ended with it."""
-    command = [sys.executable, "-m", "sojourn.lab.worker", "spin", str(os.getppid())]
+    command = [sys.executable, "-m", "sojourn.lab.worker_main", "spin", str(os.getppid())]
     done = subprocess.run(command, input=b'{"cores": [0]}\n', capture_output=True, timeout=20, check=False)
     assert done.returncode == 1 and done.stdout == b""
 
@@ -79,17 +79,17 @@ def test_a_worker_whose_parent_is_gone_does_nothing() -> None:
 def test_a_second_worker_that_cannot_start_takes_the_first_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started: list[Worker] = []
+    started: list[WorkerProcess] = []
 
-    def start(kind: str, *, log: Path) -> Worker:
+    def start(kind: str, *, log: Path) -> WorkerProcess:
         if kind == "load":
             raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
-        started.append(Worker(kind, log=log))
+        started.append(WorkerProcess(kind, log=log))
         return started[-1]
 
-    monkeypatch.setattr(run, "Worker", start)
+    monkeypatch.setattr(execute_run, "WorkerProcess", start)
     with pytest.raises(OSError, match="temporarily unavailable"):
-        run.execute(tmp_path / "run", http_load(["http://127.0.0.1:1/"], rate_per_s=1.0), what={})
+        execute_run.execute(tmp_path / "run", http_load(["http://127.0.0.1:1/"], rate_per_s=1.0), what={})
     assert len(started) == 1 and gone(started[0])
     assert RunFolder.open(tmp_path / "run").manifest["status"] == "cut off"
 
@@ -104,8 +104,8 @@ def test_a_second_worker_that_cannot_start_takes_the_first_with_it(
         ({"message": "it broke", "type": "OSError"}, ServiceError, "load: it broke; change what it names"),
     ],
 )  # fmt: skip
-def test_native_errors_become_ours(event: process.Event, kind: type[Exception], text: str) -> None:
-    error = process._error("load", event)
+def test_native_errors_become_ours(event: worker_process.Event, kind: type[Exception], text: str) -> None:
+    error = worker_process._error("load", event)
     assert type(error) is kind and str(error) == text
 
 

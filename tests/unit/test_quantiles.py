@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.measure.folder import RunFolder
-from sojourn.measure.metrics import run_metrics
+from sojourn.measure.measurement_window import responses
 from sojourn.measure.quantiles import quantile
-from sojourn.measure.window import responses
+from sojourn.measure.run_folder import RunFolder
+from sojourn.measure.run_metrics import run_metrics
 
 
 @pytest.mark.parametrize("failed", [0, 2, 9, 500])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.lab.groups import group_parents
+from sojourn.lab.cgroups import group_parents
 
 V1 = "4:memory:/agent/x\n3:cpuset:/\n1:cpu,cpuacct:/jobs/7\n0::/\n"
 V2 = "0::/user.slice/session-1.scope\n"

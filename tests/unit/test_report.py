@@ -32,8 +32,8 @@ from sojourn.report import (
     write_figures,
     write_html,
 )
-from sojourn.report.cells import cell_text, numeric_columns
-from sojourn.report.prose import paragraphs
+from sojourn.report.cell_text import cell_text, numeric_columns
+from sojourn.report.markup import paragraphs
 
 EVIL = "</script><script>alert(1)</script><!--&\"'\u2028[bold]$x$"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -12,10 +12,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sojourn.report import Document, Figure, Section, Series, axis, render_svg, write_figures
-from sojourn.report.channels import slots
+from sojourn.report import Document, Figure, Section, Series, axis_limits, render_svg, write_figures
 from sojourn.report.chart import HEIGHT_PX, specification
-from sojourn.report.labels import LINE_PX, place
+from sojourn.report.curve_labels import LINE_PX, place
+from sojourn.report.figure_channels import slots
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -39,7 +39,7 @@ def places(svg: str) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("log", [False, True])
 def test_a_single_point_stands_inside_its_axes(log: bool) -> None:
     shown = figure(Series("one", [3], [5], [4], [6], style="points"), x_log=log, y_log=log)
-    x, y = axis.x_axis(shown), axis.y_axis(shown)
+    x, y = axis_limits.x_axis(shown), axis_limits.y_axis(shown)
     assert x.low < 3 < x.high and y.low < 4 and y.high > 6
     ((left, top),) = places(render_svg(shown))
     assert 0 < left < 720 and 0 < top < HEIGHT_PX
@@ -53,10 +53,10 @@ def test_svg_maps_data_to_pixels_linearly() -> None:
 
 
 def test_y_starts_at_zero_and_limits_win() -> None:
-    assert axis.y_axis(figure(Series("a", [1, 2], [90, 100]))).low == 0
-    assert axis.y_axis(figure(Series("a", [1, 2], [-1, 1]))).low < -1
+    assert axis_limits.y_axis(figure(Series("a", [1, 2], [90, 100]))).low == 0
+    assert axis_limits.y_axis(figure(Series("a", [1, 2], [-1, 1]))).low < -1
     limited = figure(Series("a", [1, 2], [90, 100]), y_limits=(50, None))
-    assert axis.y_axis(limited).low == 50 and axis.y_axis(limited).high > 100
+    assert axis_limits.y_axis(limited).low == 50 and axis_limits.y_axis(limited).high > 100
     layer = next(layer for layer in specification(limited)["layer"] if layer["mark"]["type"] == "line")
     assert layer["encoding"]["y"]["scale"]["domain"][0] == 50
 
@@ -136,10 +136,10 @@ def bars() -> Figure:
 
 def test_bars_of_a_place_stand_side_by_side_from_zero() -> None:
     shown = bars()
-    assert axis.bar_width(shown) == pytest.approx(0.4)
-    assert [axis.bar_shift(shown, s) for s in shown.series] == pytest.approx([-0.2, 0.2])
-    assert (axis.x_axis(shown).low, axis.x_axis(shown).high) == (0.5, 3.5)
-    assert axis.y_axis(shown).low == 0.0
+    assert axis_limits.bar_width(shown) == pytest.approx(0.4)
+    assert [axis_limits.bar_shift(shown, s) for s in shown.series] == pytest.approx([-0.2, 0.2])
+    assert (axis_limits.x_axis(shown).low, axis_limits.x_axis(shown).high) == (0.5, 3.5)
+    assert axis_limits.y_axis(shown).low == 0.0
     names = texts(render_svg(shown), "role-axis-label")
     assert {"A", "B", "error"} <= set(names) and "1" not in names
 

@@ -7,7 +7,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import InputError
-from sojourn.report.results import agreement, sweep
+from sojourn.report.result_figures import agreement, sweep
 from sojourn.table import Metrics
 
 

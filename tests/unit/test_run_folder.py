@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from sojourn.errors import RunFolderError
-from sojourn.measure.busy import busy_shares
-from sojourn.measure.folder import RunFolder, run_folders
-from sojourn.measure.host import changes, core_shares, read_samples
-from sojourn.measure.records import read_log
+from sojourn.measure.core_utilisation import busy_shares
+from sojourn.measure.host_samples import changes, core_shares, read_samples
+from sojourn.measure.record_logs import read_log
+from sojourn.measure.run_folder import RunFolder, run_folders
 
 COLUMNS = [["intended_s", "f8"], ["failure", "u1"]]
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.fit.document import model_section
-from sojourn.measure.document import runs_document
-from sojourn.measure.folder import run_folders
-from sojourn.model.unknown import replaced
+from sojourn.fit.fit_report import model_section
+from sojourn.measure.run_folder import run_folders
+from sojourn.measure.run_report import runs_document
+from sojourn.model.unknown_parameters import replaced
 from sojourn.report import Document, Figure, Table, Text, render_html
-from sojourn.simulate.as_run import as_run
 from sojourn.simulate.run_folder import write_run
+from sojourn.simulate.simulated_run import as_run
 
 SERVICE = """
 [stations.cpu]

@@ -8,8 +8,8 @@ import scipy.stats
 
 from sojourn import laws
 from sojourn.errors import FitError, InputError
-from sojourn.fit.usl import fit_usl, peak, usl
-from sojourn.solve.maximum import busiest_load, expected_maximum, imbalance, normal_maximum
+from sojourn.fit.scalability_law import fit_usl, peak, usl
+from sojourn.solve.expected_maximum import busiest_load, expected_maximum, imbalance, normal_maximum
 from sojourn.table import Metrics
 
 

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import sojourn as sj
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.folder import RunFolder
-from sojourn.simulate.as_run import as_run
+from sojourn.measure.run_folder import RunFolder
+from sojourn.simulate.simulated_run import as_run
 
 MODEL = """
 [stations.cpu]

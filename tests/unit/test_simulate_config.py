@@ -8,7 +8,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import ModelError
-from sojourn.simulate.config import BATCHES, configuration, histogram_keys, rate_bound
+from sojourn.simulate.engine_config import BATCHES, configuration, histogram_keys, rate_bound
 
 
 def shop() -> sj.Model:

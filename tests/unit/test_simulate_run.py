@@ -15,12 +15,12 @@ import pytest
 from lindley import Lindley
 
 import sojourn as sj
-from sojourn.batch_means import Estimate
+from sojourn.batch_means import IntervalEstimate
 from sojourn.errors import InputError
-from sojourn.simulate import compare_simulated, simulate, stopping
-from sojourn.simulate.progress import bar, share, text
-from sojourn.simulate.simulate import Look
-from sojourn.simulate.table import _not_negative
+from sojourn.simulate import compare_simulated, simulate, stopping_rule
+from sojourn.simulate.metrics_table import _not_negative
+from sojourn.simulate.progress_bar import bar, share, text
+from sojourn.simulate.simulate import ProgressSnapshot
 
 MU = 100.0
 
@@ -118,7 +118,7 @@ def test_more_than_can_be_served_is_a_status_with_the_rate_at_which_it_starts(ra
 
 
 def test_growth_is_seen_without_knowing_the_load(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopping, "overload", lambda network: {})
+    monkeypatch.setattr(stopping_rule, "overload", lambda network: {})
     found = run(120.0)
     assert found.status == "unstable" and "cpu" in found.message
 
@@ -165,7 +165,7 @@ def test_arguments_out_of_range_are_named(wrong: dict[str, Any]) -> None:
 
 
 def test_progress_tells_the_precision_reached() -> None:
-    looks: list[Look] = []
+    looks: list[ProgressSnapshot] = []
     run(90.0, progress=looks.append)
     assert looks[0].precision == math.inf and looks[-1].precision < looks[1].precision
     assert text(looks[-1]).startswith("±") and 0 < share(looks[-1]) <= 1
@@ -192,7 +192,7 @@ def test_a_difference_needs_pairs_and_stability() -> None:
 def test_a_run_that_is_too_short_shows_no_negative_wait() -> None:
     """Where servers are shared a wait is response less service, and the service of those still there counts too."""
     ends = np.array([[-0.5, -0.9, -0.1], [-0.5, -0.9, 0.3], [0.5, -0.2, 0.9], [-0.5, np.nan, np.nan]]).T
-    found = _not_negative(Estimate(*ends, ends[0]))
+    found = _not_negative(IntervalEstimate(*ends, ends[0]))
     assert np.array_equal(found.value, [np.nan, 0.0, 0.5, np.nan], equal_nan=True)
     assert np.array_equal(found.low, [np.nan, 0.0, 0.0, np.nan], equal_nan=True)
     assert np.array_equal(found.high, [np.nan, 0.3, 0.9, np.nan], equal_nan=True)

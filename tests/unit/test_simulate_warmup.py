@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn.batch_means import Array
-from sojourn.simulate.record import TABLES, Record
+from sojourn.simulate.engine_record import TABLES, EngineRecord
 from sojourn.simulate.warmup import cut
 
 
-def record(responses: Array, numbers: Array) -> Record:
+def record(responses: Array, numbers: Array) -> EngineRecord:
     """One station, one class, with the given batch means (R, B)."""
     tables = {name: np.zeros((*responses.shape, 2, 1)) for name in TABLES}
     tables["completions"][:] = 100.0
     tables["response_s"][:, :, 1, 0] = 100.0 * responses
     tables["present"][:, :, 1, 0] = numbers
-    return Record(1.0, tables)
+    return EngineRecord(1.0, tables)
 
 
 def test_a_start_from_empty_is_cut() -> None:

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.folder import RunFolder
 from sojourn.measure.observations import observe
-from sojourn.simulate.host import Host, simulate_host, write_host_run
+from sojourn.measure.run_folder import RunFolder
 from sojourn.simulate.run_folder import cpu_rows, write_run
+from sojourn.simulate.virtual_host import VirtualHost, simulate_host, write_host_run
 from sojourn.table import Metrics
 
 RATE, SECONDS, RESPONSE = 200.0, 10.0, 0.004
@@ -90,7 +90,7 @@ def test_requests_still_under_way_count_as_present_and_not_as_answers(tmp_path: 
 def test_refused_and_late_requests_are_failures_by_name(tmp_path: Path) -> None:
     """One core that takes 0.1 s for a page, with room for two; a client that waits 0.15 s: the second is late."""
     law = {"kind": "deterministic", "mean": 0.1}
-    host = Host(1, 1, {"kind": "deterministic", "mean": 0.0}, law, capacity=2)
+    host = VirtualHost(1, 1, {"kind": "deterministic", "mean": 0.0}, law, capacity=2)
     trace = {"kind": "trace", "times_s": [0.0, 0.01, 0.02, 1.0]}
     run = simulate_host(host, arrivals=trace, duration_s=2.0)
     folder = write_host_run(tmp_path / "run", run, {"factors": {"cores": 1, "nics": 1}}, timeout_s=0.15)
@@ -103,7 +103,9 @@ def test_refused_and_late_requests_are_failures_by_name(tmp_path: Path) -> None:
 
 
 def test_counters_every_100_ms_are_the_hosts_own(tmp_path: Path) -> None:
-    host = Host(2, 1, {"kind": "deterministic", "mean": 1e-3}, {"kind": "exponential", "mean": 2e-3}, switch_s=1e-4)
+    host = VirtualHost(
+        2, 1, {"kind": "deterministic", "mean": 1e-3}, {"kind": "exponential", "mean": 2e-3}, switch_s=1e-4
+    )
     run = simulate_host(host, rate_per_s=300.0, duration_s=5.0)
     folder = write_host_run(tmp_path / "run", run, {"factors": {"cores": 2, "nics": 1, "rate_per_s": 300.0}})
     frame = folder.frame("host")

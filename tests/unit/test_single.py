@@ -12,7 +12,7 @@ from scipy.stats import poisson
 import sojourn as sj
 from sojourn.errors import InputError, MethodRefused
 from sojourn.laws import broken, check_laws
-from sojourn.solve.method import Wanted
+from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.single import METHODS, mg1_waiting
 from sojourn.solve.single.ggm import kingman
 from sojourn.solve.single.mmm import MMm
@@ -97,7 +97,7 @@ def test_unstable_is_a_status_with_the_rate_at_which_it_starts(name: str, servic
     model = one(time, sj.Open("c", **arrivals))
     if name == "fork-join":
         model = sj.Model([sj.ForkJoin("q", 2)], [sj.Open("c", 0.5)], service_s={"q": {"c": service}})
-    m = sj.solve(model, name, wanted=Wanted(probabilities=2))
+    m = sj.solve(model, name, wanted=RequestedOutputs(probabilities=2))
     assert m.status == "unstable" and f"unstable from an arrival rate of {1 / service:.9g}/s on" in m.message
     assert m.value("throughput", "q", "c") == pytest.approx(1 / service, rel=1e-14)
     assert m.value("saturation_rate", "q") == pytest.approx(1 / service, rel=1e-14)
@@ -115,7 +115,7 @@ def test_a_sweep_through_saturation() -> None:
 
 
 def test_infinite_moments_have_a_status_of_their_own() -> None:
-    m = sj.solve(one(sj.Pareto(1.0, 2.5)), wanted=Wanted(quantiles=(0.9,)))
+    m = sj.solve(one(sj.Pareto(1.0, 2.5)), wanted=RequestedOutputs(quantiles=(0.9,)))
     assert m.value("waiting_time", "q") == pytest.approx(0.5 * sj.Pareto(1.0, 2.5).second / 2 / 0.5, rel=1e-12)
     assert math.isnan(m.value("waiting_time_variance", "q"))
     row = m.where(metric="waiting_time_variance", station="q").frame["status"][0]
@@ -143,7 +143,7 @@ def test_population_of_ten_million() -> None:
 
 
 def test_exact_waits_of_phase_type_against_mm1() -> None:
-    wait, plain = mg1_waiting.PhaseWait(0.9, [(1.0, sj.Exponential(1.0))]), MMm(0.9, 1.0)
+    wait, plain = mg1_waiting.PhaseTypeWaitingTime(0.9, [(1.0, sj.Exponential(1.0))]), MMm(0.9, 1.0)
     for k, q in enumerate((0.3, 0.9, 0.9999)):
         assert wait.quantiles((0.3, 0.9, 0.9999))[k] == pytest.approx(plain.waiting_quantile(q)[0], rel=1e-10)
         response = wait.response_quantiles((q,), sj.Exponential(1.0))[0]
@@ -154,7 +154,10 @@ def test_mg1_of_classes_is_a_mixture() -> None:
     """Two exponential classes FCFS: the same as one class with the mixture as its service."""
     two = sj.Model([sj.Queue("q")], [sj.Open("a", 0.2), sj.Open("b", 0.3)], service_s={"q": {"a": 2.0, "b": 0.5}})
     mixed = one(sj.Hyperexponential((0.4, 0.6), (2.0, 0.5)), sj.Open("c", 0.5))
-    m, other = sj.solve(two, wanted=Wanted(probabilities=5)), sj.solve(mixed, wanted=Wanted(probabilities=5))
+    m, other = (
+        sj.solve(two, wanted=RequestedOutputs(probabilities=5)),
+        sj.solve(mixed, wanted=RequestedOutputs(probabilities=5)),
+    )
     assert m.value("waiting_time", "q", "b") == pytest.approx(other.value("waiting_time", "q"), rel=1e-12)
     assert m.value("waiting_time_quantile", "q", "a", q=0.99) == pytest.approx(
         other.value("waiting_time_quantile", "q", q=0.99), rel=1e-9

@@ -9,9 +9,9 @@ from scipy.linalg import expm
 
 import sojourn as sj
 from sojourn.errors import InputError, MethodRefused
-from sojourn.solve.markov import chain, ctmc
-from sojourn.solve.markov.spec import UNLIMITED
-from sojourn.solve.method import Wanted
+from sojourn.solve.markov import chain_analysis, ctmc
+from sojourn.solve.markov.network_spec import UNLIMITED
+from sojourn.solve.method import RequestedOutputs
 
 
 def generator(n: int, seed: int) -> np.ndarray:
@@ -25,10 +25,10 @@ def generator(n: int, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("n", [1, 2, 7, 40])
 def test_steady_solves_the_equations(n: int) -> None:
     q = generator(n, n)
-    p = chain.steady(q)
+    p = chain_analysis.steady(q)
     assert p.sum() == pytest.approx(1.0) and p.min() > 0
     assert np.abs(p @ q).max() <= 1e-13 * np.abs(q).max()
-    assert chain.steady(sparse.csr_matrix(q)) == pytest.approx(p, rel=1e-14)
+    assert chain_analysis.steady(sparse.csr_matrix(q)) == pytest.approx(p, rel=1e-14)
 
 
 def test_large_chain_by_levels_is_the_product_of_its_parts() -> None:
@@ -37,7 +37,7 @@ def test_large_chain_by_levels_is_the_product_of_its_parts() -> None:
     both = sparse.csr_matrix(sparse.kronsum(line, line))
     order = np.random.default_rng(1).permutation(150 * 150)
     mixed = both[order][:, order]
-    p = chain.steady(mixed - sparse.diags(np.asarray(mixed.sum(axis=1)).ravel()))
+    p = chain_analysis.steady(mixed - sparse.diags(np.asarray(mixed.sum(axis=1)).ravel()))
     one = 0.8 ** np.arange(150)
     exact = np.kron(one, one)[order] / one.sum() ** 2
     assert np.abs(p - exact).max() < 1e-12
@@ -45,7 +45,7 @@ def test_large_chain_by_levels_is_the_product_of_its_parts() -> None:
 
 def test_transient_against_the_matrix_exponential() -> None:
     q, p0 = generator(6, 3), np.eye(6)[0]
-    found = chain.transient(q, p0, [0.0, 0.01, 0.3, 50.0])
+    found = chain_analysis.transient(q, p0, [0.0, 0.01, 0.3, 50.0])
     for t, p in zip((0.0, 0.01, 0.3, 50.0), found, strict=True):
         assert p == pytest.approx(p0 @ expm(q * t), abs=1e-11)
 
@@ -53,16 +53,16 @@ def test_transient_against_the_matrix_exponential() -> None:
 def test_passage_of_two_phases() -> None:
     """Rate 2 then 3: mean 1/2 + 1/3, variance 1/4 + 1/9; where there is no way the time is infinite."""
     q = np.array([[-2.0, 2.0, 0, 0], [0, -3.0, 3.0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
-    found = chain.first_passage(q, [2])
+    found = chain_analysis.first_passage(q, [2])
     assert found.mean_s.tolist() == pytest.approx([5 / 6, 1 / 3, 0.0, np.inf])
     assert found.variance_s2[0] == pytest.approx(1 / 4 + 1 / 9)
-    p = chain.passage_probability(q, [2], [1, 0, 0, 0], [1.0])
+    p = chain_analysis.passage_probability(q, [2], [1, 0, 0, 0], [1.0])
     assert p[0] == pytest.approx(1 - 3 * np.exp(-2) + 2 * np.exp(-3), rel=1e-12)
 
 
 def test_passage_that_may_fail_has_no_mean() -> None:
     q = np.array([[-2.0, 1.0, 1.0], [0, 0, 0], [0, 0, 0]])
-    assert chain.first_passage(q, [1]).mean_s.tolist() == [np.inf, 0.0, np.inf]
+    assert chain_analysis.first_passage(q, [1]).mean_s.tolist() == [np.inf, 0.0, np.inf]
 
 
 @pytest.mark.parametrize(
@@ -72,17 +72,17 @@ def test_passage_that_may_fail_has_no_mean() -> None:
 )  # fmt: skip
 def test_what_is_no_generator(q: object, text: str) -> None:
     with pytest.raises(InputError, match=text):
-        chain.steady(q)
+        chain_analysis.steady(q)
 
 
 def test_bad_arguments() -> None:
     q = [[-1.0, 1.0], [1.0, -1.0]]
     wrong = (
-        lambda: chain.transient(q, [1.0, 1.0], [1.0]),
-        lambda: chain.transient(q, [1.0, 0.0], [2.0, 1.0]),
-        lambda: chain.transient(q, [1.0, 0.0], [1e12]),
-        lambda: chain.first_passage(q, []),
-        lambda: chain.first_passage(q, [2]),
+        lambda: chain_analysis.transient(q, [1.0, 1.0], [1.0]),
+        lambda: chain_analysis.transient(q, [1.0, 0.0], [2.0, 1.0]),
+        lambda: chain_analysis.transient(q, [1.0, 0.0], [1e12]),
+        lambda: chain_analysis.first_passage(q, []),
+        lambda: chain_analysis.first_passage(q, [2]),
     )
     for bad in wrong:
         with pytest.raises(InputError):
@@ -99,4 +99,4 @@ def test_an_iteration_that_takes_longer_than_allowed_is_given_up() -> None:
         ctmc._solved(network, UNLIMITED, 0.0)
     assert ctmc._solved(network, UNLIMITED, 60.0).status == "ok"
     with pytest.raises(MethodRefused, match="not at its end after 0 s"):
-        ctmc._measured(network, Wanted(budget_s=0.0))
+        ctmc._measured(network, RequestedOutputs(budget_s=0.0))

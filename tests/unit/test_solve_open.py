@@ -8,14 +8,14 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import MethodRefused
-from sojourn.solve.levels import Levels
+from sojourn.solve.population_distribution import PopulationDistribution
 
 
 @pytest.mark.parametrize(("servers", "share"), [(1, 0.9999), (25, 0.805), (1000, 0.5), (1000, 0.9999)])
 def test_many_servers_against_fifty_digits(servers: int, share: float) -> None:
     """Mean, variance and P(all busy) of M/M/m by sums in 50 digits."""
     load = servers * share
-    found = Levels.of(np.array([load]), np.minimum(np.arange(1.0, servers + 1), servers))
+    found = PopulationDistribution.of(np.array([load]), np.minimum(np.arange(1.0, servers + 1), servers))
     with mpmath.workdps(50):
         a, r = mpmath.mpf(load), mpmath.mpf(load) / servers
         w = [a**n / mpmath.factorial(n) for n in range(servers + 1)]

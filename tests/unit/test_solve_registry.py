@@ -12,17 +12,17 @@ import sojourn as sj
 from sojourn.errors import InputError, MethodRefused, SolverError
 from sojourn.model import Network
 from sojourn.solve import cite, registry
-from sojourn.solve.method import Method, Wanted
+from sojourn.solve.law_verification import verify
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
-from sojourn.solve.verify import verify
 
 MODEL = sj.Model([sj.Queue("cpu")], [sj.Closed("user", 2, 1.0)], {"cpu": {"user": 1.0}})
 # exact: Q(1) = X(1) = 1/2, X(2) = 2/(1 + 1 (1 + 1/2)) = 0.8, Q(2) = 1.2
 RIGHT = (0.8, 1.2)
 
 
-def answer(x: float, q: float, status: str = "") -> Callable[[Sequence[Network], Wanted], Solution]:
-    def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+def answer(x: float, q: float, status: str = "") -> Callable[[Sequence[Network], RequestedOutputs], Solution]:
+    def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
         count = len(networks)
         full = [np.full((count, 1), x), np.full((count, 1, 1), q), np.full((count, 1, 1), x)]
         return Solution(full[0], full[1], full[2], [status] * count if status else [])

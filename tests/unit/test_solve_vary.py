@@ -10,7 +10,7 @@ import pytest
 import sojourn as sj
 from sojourn.errors import InputError, ModelError
 from sojourn.model import Network
-from sojourn.solve.vary import changed, varied
+from sojourn.solve.parameter_variation import changed, varied
 
 MODEL = sj.Model(
     stations=[sj.Queue("cpu", servers=2), sj.Queue("disk"), sj.LoadDependent("tape", (3.0, 4.0))],

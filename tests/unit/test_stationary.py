@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from sojourn.batch_means import batch_interval, rate_interval
-from sojourn.measure.stationary import at_edge, mser, steadiness, warm_up
+from sojourn.measure.stationarity import at_edge, mser, steadiness, warm_up
 
 
 def test_a_warm_up_is_cut_where_it_ends() -> None:

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from sojourn.study.engine.evaluation import error_range, median_error, median_interval, of_means
-from sojourn.study.estimate import estimate
 from sojourn.study.kv.models.times import stratified
+from sojourn.study.mean_of_runs import estimate
 
 
 def test_one_value_has_no_interval_and_several_have_students() -> None:

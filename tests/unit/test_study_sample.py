@@ -9,8 +9,8 @@ import pytest
 from small_study import mistaken
 
 from sojourn.study.engine import read_plan
-from sojourn.study.engine.points import sampled
-from sojourn.study.engine.schema import Section
+from sojourn.study.engine.file_schema import StudySection
+from sojourn.study.engine.study_points import sampled
 
 STUDY = """
 name = "sample"
@@ -34,7 +34,7 @@ cpu = { user = 0.001 }
 
 
 def test_each_slice_of_every_range_has_a_point() -> None:
-    part = Section(name="spread", sample=8, ranges={"workers": [1, 2], "rate_per_s": {"low": 1.0, "high": 256.0}})
+    part = StudySection(name="spread", sample=8, ranges={"workers": [1, 2], "rate_per_s": {"low": 1.0, "high": 256.0}})
     points = sampled(part)
     assert [p["workers"] for p in points].count(1) == 4
     assert sorted(int(math.log2(p["rate_per_s"])) for p in points) == list(range(8)), (

@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 
 from sojourn.errors import InputError, LabError, StudyError
-from sojourn.lab.environment import Loopback
-from sojourn.lab.topology import cores
+from sojourn.lab.backends import LoopbackBackend
+from sojourn.lab.cpu_topology import cores
 from sojourn.study.engine import read_plan
-from sojourn.system import web
-from sojourn.testbed.web import Demand, choose_demand
+from sojourn.system import web_shop
+from sojourn.testbed.web import KnownDemand, choose_demand
 
 ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "studies/web/study.toml"
@@ -37,14 +37,14 @@ def test_without_interrupts_what_needs_them_is_left_out(tmp_path: Path) -> None:
     assert plan.not_shown[0] == "loopback was asked for"
     if len(cores()) > 1:
         assert (
-            f"interrupts spread: it needs {min(len(cores()), 4)} NICs, and loopback has {Loopback.most_nics}"
+            f"interrupts spread: it needs {min(len(cores()), 4)} NICs, and loopback has {LoopbackBackend.most_nics}"
             in plan.not_shown
         )
     assert {point.factors["interrupt_s"] for point in plan.measured} == {0.0}
 
 
 def test_who_has_no_rights_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web, "why_not_namespaces", lambda: ["root: no (run as root)"])
+    monkeypatch.setattr(web_shop, "why_not_namespaces", lambda: ["root: no (run as root)"])
     assert read_plan(STUDY).not_shown[0] == "root: no (run as root)"
 
 
@@ -80,13 +80,13 @@ def test_no_such_study(tmp_path: Path) -> None:
 
 def test_demands_follow_the_rule_n_greater_than_one_plus_a_over_s() -> None:
     for count in (2, 4, 16):
-        demand = choose_demand(Demand(interrupt_s="auto", page_s="auto"), count)
+        demand = choose_demand(KnownDemand(interrupt_s="auto", page_s="auto"), count)
         assert count > 1 + float(demand.page_s) / float(demand.interrupt_s)
 
 
 def test_a_demand_out_of_range_is_named() -> None:
     with pytest.raises(LabError, match=r"interrupt_s = 3.0"):
-        choose_demand(Demand(interrupt_s=3.0, page_s="auto"), 2)
+        choose_demand(KnownDemand(interrupt_s=3.0, page_s="auto"), 2)
 
 
 def test_the_virtual_studies_have_the_document_s_sizes() -> None:

@@ -8,15 +8,15 @@ import polars as pl
 import pytest
 
 from sojourn.fit import compare
-from sojourn.measure.folder import RunFolder
+from sojourn.measure.run_folder import RunFolder
 from sojourn.predict import predict
 from sojourn.report import Document, render_html
-from sojourn.study.engine.findings import BLIND, TRAINING
-from sojourn.study.web.analysis import Web, analysed
-from sojourn.study.web.known import KnownDemands, Overheads
-from sojourn.study.web.parts import Interval, Part, measured_gain, plain, predicted_gain
-from sojourn.study.web.table3 import errors_by_kind
-from sojourn.study.web.two_class import FittedGroups
+from sojourn.study.engine.study_findings import BLIND, TRAINING
+from sojourn.study.web.analysis import FinishedWebStudy, analysed
+from sojourn.study.web.chen_table3 import errors_by_kind
+from sojourn.study.web.known_demands import KnownDemands, RequestOverheads
+from sojourn.study.web.two_class import FittedVariant
+from sojourn.study.web.web_configurations import Interval, WebConfiguration, measured_gain, plain, predicted_gain
 from sojourn.table import Metrics
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ from test_fit_simulated import CLIENT, A, S, observations  # noqa: E402
 
 BASELINE = (100.0, 200.0, 300.0, 400.0)
 SPREAD = (200.0, 400.0, 600.0)
-KNOWN = KnownDemands(S, A, Overheads(client_s=CLIENT))
+KNOWN = KnownDemands(S, A, RequestOverheads(client_s=CLIENT))
 
 
 def runs(path: Path, frame: pl.DataFrame) -> list[RunFolder]:
@@ -41,30 +41,30 @@ def runs(path: Path, frame: pl.DataFrame) -> list[RunFolder]:
 
 
 def part(
-    path: Path, name: str, kind: str, nics: int, seen: pl.DataFrame, most: float, rivals: dict[str, FittedGroups]
-) -> Part:
+    path: Path, name: str, kind: str, nics: int, seen: pl.DataFrame, most: float, rivals: dict[str, FittedVariant]
+) -> WebConfiguration:
     rates = seen["rate_per_s"].unique().sort().to_list()
     said = {model: plain(predict(fitted.joined, rates, cores=2, nics=nics)) for model, fitted in rivals.items()}
     saturation = Interval(most, 0.97 * most, 1.03 * most)
     factors = {"cores": 2, "nics": nics, "interrupt_s": S, "page_s": A}
-    return Part(name, kind, factors, runs(path, seen), seen, KNOWN, saturation, said)
+    return WebConfiguration(name, kind, factors, runs(path, seen), seen, KNOWN, saturation, said)
 
 
 @pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Web:
+def web(tmp_path_factory: pytest.TempPathFactory) -> FinishedWebStudy:
     path = tmp_path_factory.mktemp("study")
     before, later = observations(1, BASELINE, 21), observations(2, SPREAD, 22)
     chosen = compare(before, given={"client_s": CLIENT})
-    rivals = {name: FittedGroups("", {None: fitted}) for name, fitted in chosen.fits.items()}
+    rivals = {name: FittedVariant("", {None: fitted}) for name, fitted in chosen.fits.items()}
     most = 1 / (S + CLIENT + A / 2)
     parts = [
         part(path, "interrupts on core 0", TRAINING, 1, before, most, rivals),
         part(path, "interrupts spread", BLIND, 2, later, 2 / (S + CLIENT + A), rivals),
     ]
-    return Web(parts, rivals, chosen.best, tuple(chosen.why.splitlines()), "before")
+    return FinishedWebStudy(parts, rivals, chosen.best, tuple(chosen.why.splitlines()), "before")
 
 
-def test_the_numbers_of_the_lines(web: Web) -> None:
+def test_the_numbers_of_the_lines(web: FinishedWebStudy) -> None:
     below, above = web.parts
     truth = 2 * (S + CLIENT + A / 2) / (S + CLIENT + A)
     seen = measured_gain(below, above)
@@ -78,7 +78,7 @@ def test_the_numbers_of_the_lines(web: Web) -> None:
     assert errors.of("response_time")["median_abs"] < 0.1
 
 
-def test_the_lines_say_what_the_issue_asks_for(web: Web) -> None:
+def test_the_lines_say_what_the_issue_asks_for(web: FinishedWebStudy) -> None:
     found = analysed(web, {})
     assert "saturates at" in found.headline and "before it was run" in found.headline
     text = "\n".join(found.lines)
@@ -89,21 +89,21 @@ def test_the_lines_say_what_the_issue_asks_for(web: Web) -> None:
     assert len(text.splitlines()) <= 16
 
 
-def test_errors_of_the_three_kinds_are_never_averaged(web: Web) -> None:
+def test_errors_of_the_three_kinds_are_never_averaged(web: FinishedWebStudy) -> None:
     """The mean of a kind with one configuration is that configuration; what was held out lies in no column of one."""
     for row in errors_by_kind(web.parts, web.model, web.best):
         assert row[TRAINING] == row["1/2"] and row[BLIND] == row["2/2"]
         assert row["held out"] is not None
 
 
-def test_without_a_prediction_it_says_where_it_saturates(web: Web) -> None:
-    alone = Web(web.parts[:1], web.rivals, web.best, web.why)
+def test_without_a_prediction_it_says_where_it_saturates(web: FinishedWebStudy) -> None:
+    alone = FinishedWebStudy(web.parts[:1], web.rivals, web.best, web.why)
     found = analysed(alone, {})
     assert found.headline.startswith("interrupts on core 0 saturates at")
     assert not any("spread" in line for line in found.lines)
 
 
-def test_the_report_has_the_documents_figures(web: Web) -> None:
+def test_the_report_has_the_documents_figures(web: FinishedWebStudy) -> None:
     document = Document("t", "s", ["v"], "ok", analysed(web, {}).sections, {})
     names = [name for name, _ in document.figures()]
     assert len(names) == 4
@@ -113,7 +113,7 @@ def test_the_report_has_the_documents_figures(web: Web) -> None:
         assert words in page, words
 
 
-def test_all_rivals_are_judged_on_the_same_points(web: Web) -> None:
+def test_all_rivals_are_judged_on_the_same_points(web: FinishedWebStudy) -> None:
     """Up to 80 % of what was measured, whatever each of them predicts; one that says saturated has an infinite error there."""
     for one in web.parts:
         found = {model: one.errors(model) for model in web.rivals}

@@ -9,15 +9,15 @@ import pytest
 
 from sojourn.errors import FitError, InputError
 from sojourn.fit import Fitted
-from sojourn.measure.folder import RunFolder
 from sojourn.measure.observations import observe
+from sojourn.measure.run_folder import RunFolder
 from sojourn.study import StudyResult, run_study
-from sojourn.study.engine import Findings, Plan, read_plan
-from sojourn.study.web.parts import Part, parts_of
-from sojourn.study.web.table3 import errors_by_kind, table3_lines
-from sojourn.study.web.truth import Point, covered, own_error, points_at, said_saturated
-from sojourn.study.web.two_class import TEMPLATE, FittedGroups
-from sojourn.system.web_virtual import WebVirtualSystem
+from sojourn.study.engine import CheckedStudy, StudyFindings, read_plan
+from sojourn.study.web.chen_table3 import errors_by_kind, table3_lines
+from sojourn.study.web.interval_coverage import CoveragePoint, covered, own_error, points_at, said_saturated
+from sojourn.study.web.two_class import TEMPLATE, FittedVariant
+from sojourn.study.web.web_configurations import WebConfiguration, parts_of
+from sojourn.system.web_shop_simulated import WebVirtualSystem
 from sojourn.table import Metrics
 
 STUDY = """
@@ -69,23 +69,23 @@ def study(file: Path) -> StudyResult:
 
 
 @pytest.fixture(scope="module")
-def plan(file: Path) -> Plan:
+def plan(file: Path) -> CheckedStudy:
     return read_plan(file)
 
 
 @pytest.fixture(scope="module")
-def parts(study: StudyResult, plan: Plan) -> dict[str, Part]:
+def parts(study: StudyResult, plan: CheckedStudy) -> dict[str, WebConfiguration]:
     return {part.name: part for part in parts_of(found(study), plan)}
 
 
-def found(study: StudyResult) -> Findings:
-    findings: Findings = study.findings
+def found(study: StudyResult) -> StudyFindings:
+    findings: StudyFindings = study.findings
     return findings
 
 
-def model(study: StudyResult) -> FittedGroups:
+def model(study: StudyResult) -> FittedVariant:
     fitted = found(study).fitted
-    assert isinstance(fitted, FittedGroups)
+    assert isinstance(fitted, FittedVariant)
     return fitted
 
 
@@ -96,7 +96,7 @@ def test_known_demands_come_back(study: StudyResult) -> None:
         assert 1 / fitted["mu2_per_s"].value == pytest.approx(page_s, rel=0.05)
 
 
-def test_saturation_is_where_the_law_has_it(parts: dict[str, Part]) -> None:
+def test_saturation_is_where_the_law_has_it(parts: dict[str, WebConfiguration]) -> None:
     """m/(S + p A): one NIC, p = 1/2: 500/s; two NICs: 571/s; one core of 2 ms pages: 400/s; within 5 % (20 s)."""
     for name, rate in (("two cores one NIC", 500), ("two cores two NICs", 2 / 3.5e-3), ("one core", 400)):
         saturation = parts[name].saturation
@@ -126,7 +126,7 @@ def test_the_verdict_and_the_report_say_what_is_known(study: StudyResult) -> Non
         assert words in html, words
 
 
-def test_table_3_has_every_configuration_and_kind(study: StudyResult, parts: dict[str, Part]) -> None:
+def test_table_3_has_every_configuration_and_kind(study: StudyResult, parts: dict[str, WebConfiguration]) -> None:
     rows = errors_by_kind(list(parts.values()), model(study), "priority")
     head, cores = table3_lines(rows)[:2]
     assert cores.split() == ["Num.", "of", "Cores", "1", "2", "2"]
@@ -145,7 +145,7 @@ def test_training_and_blind_errors_are_told_apart(study: StudyResult) -> None:
     assert set(evaluation["model"]) == {"priority", "mmm"}
 
 
-def truth_of(study: StudyResult, plan: Plan, part: Part) -> list[Point]:
+def truth_of(study: StudyResult, plan: CheckedStudy, part: WebConfiguration) -> list[CoveragePoint]:
     assert isinstance(plan.system, WebVirtualSystem)
     host = plan.system.options.host(part.factors)
     fitted = model(study).of(part.factors)
@@ -153,7 +153,7 @@ def truth_of(study: StudyResult, plan: Plan, part: Part) -> list[Point]:
 
 
 def test_the_models_own_error_is_small_where_the_model_fits(
-    study: StudyResult, plan: Plan, parts: dict[str, Part]
+    study: StudyResult, plan: CheckedStudy, parts: dict[str, WebConfiguration]
 ) -> None:
     points = [point for part in parts.values() for point in truth_of(study, plan, part)]
     assert said_saturated(points) == (0, 6)
@@ -186,7 +186,9 @@ def test_runs_that_are_there_are_not_repeated(study: StudyResult, file: Path) ->
     assert found(resumed).evaluation.equals(found(study).evaluation)
 
 
-def test_coverage_names_truth_value_and_interval(study: StudyResult, plan: Plan, parts: dict[str, Part]) -> None:
+def test_coverage_names_truth_value_and_interval(
+    study: StudyResult, plan: CheckedStudy, parts: dict[str, WebConfiguration]
+) -> None:
     part = parts["two cores one NIC"]
     assert isinstance(plan.system, WebVirtualSystem)
     rows = covered("two", model(study).groups[2], plan.system.options.host(part.factors))
@@ -229,10 +231,10 @@ def test_a_fit_sees_the_runs_of_its_group_only(study: StudyResult) -> None:
     alone = [run for run in found(study).of("one core") if "rate_per_s" in run.manifest["factors"]]
     rivals = TEMPLATE.fit(alone, 1, {"variants": ["priority"]})
     one, of_two = rivals.fitted["priority"], model(study).groups[1]
-    assert isinstance(one, FittedGroups)
+    assert isinstance(one, FittedVariant)
     assert next(iter(one.groups.values())).parameters == of_two.parameters
 
 
-def test_observations_are_those_of_the_runs(parts: dict[str, Part]) -> None:
+def test_observations_are_those_of_the_runs(parts: dict[str, WebConfiguration]) -> None:
     part: Any = parts["one core"]
     assert part.observations.select(pl.all()).equals(observe(part.runs))

@@ -9,10 +9,10 @@ import pytest
 
 from sojourn.errors import InputError
 from sojourn.system import Factor, Point, VirtualSystem
-from sojourn.system.http import HttpLoad
+from sojourn.system.http_system import HttpLoad
 from sojourn.system.placeholders import check_both_ways, filled
+from sojourn.system.simulated_model import VirtualLoad, VirtualOptions
 from sojourn.system.system import all_factors, checked_names
-from sojourn.system.virtual import VirtualLoad, VirtualOptions
 from sojourn.table import Metrics
 
 SHOP = """

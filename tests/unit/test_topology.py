@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import LabError
-from sojourn.lab.hosts import core_mask
-from sojourn.lab.topology import Core, cores, place
+from sojourn.lab.cpu_topology import Core, cores, place
+from sojourn.lab.emulated_hosts import core_mask
 
 
 def fake_cpu(root: Path, number: int, package: int, physical: int, siblings: str, cache: str) -> None:

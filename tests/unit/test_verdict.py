@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.fit.fitted import Estimate
-from sojourn.fit.run_error import misfit
+from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.run_mean_error import misfit
 from sojourn.study.engine import evaluation
-from sojourn.study.engine.findings import Findings
+from sojourn.study.engine.fit_templates import RivalModels
 from sojourn.study.engine.predictions import predicted_rows
-from sojourn.study.engine.templates import Rivals
+from sojourn.study.engine.study_findings import StudyFindings
 from sojourn.study.engine.verdict import verdict_lines
 from sojourn.system import Point
 from sojourn.table import Metrics
@@ -32,7 +32,9 @@ def run(name: str, rate: float, reasons: tuple[str, ...] = ()) -> Any:
 class Model:
     """A fitted model of a template."""
 
-    estimates: dict[str, Estimate] = field(default_factory=lambda: {"service_s": Estimate(0.02, 0.02, 0.02)})
+    estimates: dict[str, ParameterEstimate] = field(
+        default_factory=lambda: {"service_s": ParameterEstimate(0.02, 0.02, 0.02)}
+    )
     level: float = 0.95
     model_error: float | None = None
     message: str = ""
@@ -45,8 +47,8 @@ class Model:
 def told(runs: list[Any], rows: list[dict[str, Any]], model: Model) -> list[str]:
     predicted = {"level": 0.9, "written": "now", "configurations": []}
     frame = pl.DataFrame(rows, schema=evaluation.SCHEMA)
-    rivals = Rivals({"shop": model}, "shop")  # type: ignore[dict-item]
-    return verdict_lines(Findings(Path(), runs, ("rate_per_s",), rivals, predicted, frame))
+    rivals = RivalModels({"shop": model}, "shop")  # type: ignore[dict-item]
+    return verdict_lines(StudyFindings(Path(), runs, ("rate_per_s",), rivals, predicted, frame))
 
 
 def test_the_headline_counts_what_was_predicted_and_not_only_what_could_be_judged() -> None:

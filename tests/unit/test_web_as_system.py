@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.lab.topology import cores
+from sojourn.lab.cpu_topology import cores
 from sojourn.system import Point
-from sojourn.system.web import WebLoad, WebSystem, WebSystemOptions
-from sojourn.system.web_virtual import WebVirtualOptions, WebVirtualSystem
+from sojourn.system.web_shop import WebLoad, WebSystem, WebSystemOptions
+from sojourn.system.web_shop_simulated import WebVirtualOptions, WebVirtualSystem
 from sojourn.table import Metrics
 
 HERE = len(cores())

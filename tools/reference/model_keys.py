@@ -8,9 +8,9 @@ from typing import Any, get_type_hints
 from reference.api import own_doc
 from reference.kinds import toml, words
 from reference.markdown import prose, table
-from sojourn.model import nouns
-from sojourn.model.distributions import KINDS
-from sojourn.model.toml import CLASSES, STATIONS
+from sojourn.model import components
+from sojourn.model.distribution_registry import KINDS
+from sojourn.model.toml_file import CLASSES, STATIONS
 
 HEAD = """# Keys of a model file
 
@@ -40,7 +40,7 @@ def page() -> str:
         parts.append(f"\n## {title}\n")
         parts += [noun(f'kind = "{name}"', kind) for name, kind in kinds.items()]
     parts.append("\n## Regions, choices, breakdowns\n")
-    others = {"[regions.NAME]": nouns.Region, "a choice": nouns.Choice, "breakdowns": nouns.Breakdowns}
+    others = {"[regions.NAME]": components.Region, "a choice": components.Choice, "breakdowns": components.Breakdowns}
     parts += [noun(name, kind) for name, kind in others.items()]
     parts.append("\n## Times: a number (the mean of an exponential), or `{ kind = …, … }`\n")
     parts += [noun(f'kind = "{name}"', kind) for name, kind in KINDS.items()]

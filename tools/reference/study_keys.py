@@ -11,10 +11,10 @@ from pydantic_core import PydanticUndefined
 
 from reference.kinds import toml, words
 from reference.markdown import prose, table
-from sojourn.study.engine import schema
+from sojourn.study.engine import file_schema
 from sojourn.system import SYSTEMS
-from sojourn.system.calls import CallSystem
-from sojourn.system.seconds import Seconds
+from sojourn.system.call_system import CallSystem
+from sojourn.system.time_values import Seconds
 
 HEAD = """# Keys of a study file
 
@@ -23,9 +23,9 @@ Every table and key that a study file may have, with what is allowed and what is
 An unknown key is an error that names the nearest one.
 """
 PARTS = (
-    ("Top level", schema.Study), ("`[[section]]`, `[[predict]]`", schema.Section), ("`[fit]`", schema.FitSection),
-    ("`[saturation]`", schema.SaturationSection), ("`[choose]`", schema.ChooseSection), ("`[draw]`", schema.DrawSection),
-    ("`[[analysis]]`", schema.AnalysisSection), ("`[quick]`", schema.Quick),
+    ("Top level", file_schema.StudyFile), ("`[[section]]`, `[[predict]]`", file_schema.StudySection), ("`[fit]`", file_schema.FitSection),
+    ("`[saturation]`", file_schema.SaturationSection), ("`[choose]`", file_schema.ChooseSection), ("`[draw]`", file_schema.DrawSection),
+    ("`[[analysis]]`", file_schema.AnalysisSection), ("`[quick]`", file_schema.QuickOverrides),
 )  # fmt: skip
 
 

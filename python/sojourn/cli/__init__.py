@@ -14,7 +14,7 @@ def main() -> None:
     from rich.console import Console
 
     from sojourn.cli.app import command_line
-    from sojourn.cli.stop import end_in_good_order, too_late
+    from sojourn.cli.stop_signals import end_in_good_order, too_late
     from sojourn.errors import Interrupted, SojournError
 
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)

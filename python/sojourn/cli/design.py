@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.output import console
+from sojourn.cli.console import console
 from sojourn.errors import DesignError
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ def analyse(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> None:
     """Effects with intervals, allocation of variation, analysis of variance, residuals, a transformation if asked for."""
-    from sojourn.design.analyse.document import analysis, document
-    from sojourn.design.runs import read_runs
+    from sojourn.design.analyse.analysis_report import analysis, document
+    from sojourn.design.run_list import read_runs
     from sojourn.report import write_html
-    from sojourn.report.terminal import print_terminal
+    from sojourn.report.terminal_output import print_terminal
 
     found = analysis(read_runs(runs), response, factor, level)
     if as_json:

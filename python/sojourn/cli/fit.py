@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from sojourn.cli.fit_model import fit_file, is_model_file
-from sojourn.cli.output import check_writable
-from sojourn.cli.runs import run_paths
-from sojourn.cli.settings import settings
+from sojourn.cli.console import check_writable
+from sojourn.cli.run_folders import run_paths
+from sojourn.cli.set_option import settings
+from sojourn.cli.user_model import fit_file, is_model_file
 from sojourn.errors import InputError
 
 
@@ -61,7 +61,7 @@ def fit(
 def _tell_limits(runs: list[Path]) -> None:
     """What limits the service by laws alone, beside what the model says."""
     from sojourn.diagnosis import lines
-    from sojourn.measure.levels import diagnose
+    from sojourn.measure.load_levels import diagnose
 
     for line in lines(diagnose(runs)):
         typer.echo(line)
@@ -69,7 +69,7 @@ def _tell_limits(runs: list[Path]) -> None:
 
 def is_open_loop(path: Path) -> bool:
     """Whether a run has a known rate and a known demand: runs that find a saturation rate have no rate."""
-    from sojourn.measure.folder import RunFolder
+    from sojourn.measure.run_folder import RunFolder
 
     manifest = RunFolder.open(path).manifest
     closed = any(lane.get("closed") for lane in manifest.get("load", {}).get("lanes", []))

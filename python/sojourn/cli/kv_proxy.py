@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.served import done, options, times, until_stopped
+from sojourn.cli.serve_common import done, options, times, until_stopped
 
 STANDARD_ERROR = 2
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from sojourn.cli.output import console
+from sojourn.cli.console import console
 
 app = typer.Typer(help="The lab: hosts, NICs, interrupt steering on this machine.", no_args_is_help=True)
 
@@ -37,7 +37,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the check
 @app.command()
 def clean() -> None:
     """Removes what labs of dead processes left behind, and nothing else."""
-    from sojourn.lab.registry import clean_stale
+    from sojourn.lab.cleanup_registry import clean_stale
 
     removed = clean_stale()
     typer.echo("removed " + ", ".join(removed) if removed else "nothing was left behind")

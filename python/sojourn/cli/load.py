@@ -87,8 +87,8 @@ def load(
     as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
 ) -> None:
     """Puts a known load on a service and says how long answers took, from when they were due and from when sent."""
+    from sojourn.measure.http_load import http_load
     from sojourn.measure.kv_load import kv_load
-    from sojourn.measure.load import http_load
     from sojourn.measure.messages_load import messages_load
 
     common: dict[str, Any] = {

@@ -12,13 +12,13 @@ from typing import Any
 
 import typer
 
-from sojourn.cli.live import live
+from sojourn.cli.console import console, one_form
+from sojourn.cli.live_view import live
 from sojourn.cli.load_table import show
-from sojourn.cli.output import console, one_form
 from sojourn.errors import LoadError, ServiceError
-from sojourn.measure.assess import FAILED
-from sojourn.measure.folder import RunFolder
+from sojourn.measure.assess_run import FAILED
 from sojourn.measure.objectives import Objective, demand_met, judge
+from sojourn.measure.run_folder import RunFolder
 from sojourn.table import Metrics
 
 
@@ -36,7 +36,7 @@ def perform(config: dict[str, Any], out: Path | None, form: OutputFormat, object
     Raises:
         LoadError, ServiceError: for a run that is not valid. ObjectiveMissed: for a valid one.
     """
-    from sojourn.measure.run import execute
+    from sojourn.measure.execute_run import execute
 
     one_form(form.as_json, form.as_csv, "load")
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out

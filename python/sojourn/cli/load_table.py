@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sojourn.measure.objectives import lines
-from sojourn.narrow import TableForWidth
+from sojourn.narrow_tables import WidthAwareTable
 from sojourn.units import percent, seconds
 
 # counts that are told only where they are not 0
@@ -38,7 +38,7 @@ def show(summary: dict[str, Any], out: Console) -> None:
     ):
         cells = [figures.get(f"{c}_s") for c in ("mean", "p50", "p90", "p99", "p999", "max")]
         table.add_row(name, *(seconds(cell) for cell in cells))
-    out.print(TableForWidth(table))
+    out.print(WidthAwareTable(table))
     if summary["failed"]:
         out.print(
             "quantiles count requests that failed as later than all; – where they lie among them", highlight=False
@@ -92,4 +92,4 @@ def show_classes(classes: dict[str, Any], out: Console) -> None:
         latency = figures["latency"] | {key: figures[key] for key in ("p25_s", "p75_s")}
         cells = [latency.get(f"{c}_s") for c in ("mean", "p25", "p50", "p75", "p90", "p99")]
         table.add_row(name, str(figures["ok"]), *(seconds(cell) for cell in cells))
-    out.print(TableForWidth(table))
+    out.print(WidthAwareTable(table))

@@ -10,15 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.live import live
+from sojourn.cli.console import one_form
+from sojourn.cli.live_view import live
 from sojourn.cli.load_run import OutputFormat
 from sojourn.cli.measure_table import finish, tell
-from sojourn.cli.output import one_form
-from sojourn.cli.settings import settings
+from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
-from sojourn.measure.folder import RunFolder
-from sojourn.measure.host import check_interval
+from sojourn.measure.host_samples import check_interval
 from sojourn.measure.objectives import judge, read_objective
+from sojourn.measure.run_folder import RunFolder
 from sojourn.units import duration_s, levels
 
 HOST: dict[str, Any] = {"rich_help_panel": "The service's host", "show_default": False}
@@ -70,9 +70,9 @@ def measure(
 ) -> None:
     """Measures a service at several rates, or with several numbers of users: requests, host metrics, verdict and Metrics
     of each in a run folder."""
-    from sojourn.lab.registry import only_one
-    from sojourn.measure.load import http_load
-    from sojourn.measure.watched import watched
+    from sojourn.lab.cleanup_registry import only_one
+    from sojourn.measure.http_load import http_load
+    from sojourn.measure.watched_resources import watched
 
     one_form(as_json, as_csv, "measure")
     objectives = [read_objective(text) for text in objective or ()]
@@ -125,9 +125,9 @@ def measured(where: Path, runs: dict[str, Level], of: Any, place: dict[str, Any]
     Raises:
         RunFolderError: `where` has runs under other conditions, or something else.
     """
-    from sojourn.measure.run import Surroundings, execute, machine
-    from sojourn.measure.series import contents, kept
-    from sojourn.measure.watched import demands
+    from sojourn.measure.execute_run import RunEnvironment, execute, machine
+    from sojourn.measure.run_series import contents, kept
+    from sojourn.measure.watched_resources import demands
 
     first = next(iter(runs.values()))[1]
     conditions = {
@@ -144,7 +144,7 @@ def measured(where: Path, runs: dict[str, Level], of: Any, place: dict[str, Any]
         if name in there:
             folders.append(there[name])
             continue
-        around = Surroundings(
+        around = RunEnvironment(
             pids=of.roles(), cgroups=of.cgroups, manifest={"placement": place, "conditions": conditions}
         )
         with live(name) as view:

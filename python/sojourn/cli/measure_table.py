@@ -10,16 +10,16 @@ from typing import Any
 import typer
 from rich.table import Table
 
+from sojourn.cli.console import console
 from sojourn.cli.load_run import OutputFormat, end, expectation
 from sojourn.cli.load_table import by_chance
-from sojourn.cli.output import console
 from sojourn.diagnosis import lines as limit_lines
 from sojourn.diagnosis import table
 from sojourn.errors import NoSuchRow
-from sojourn.measure.folder import RunFolder
-from sojourn.measure.levels import diagnose
+from sojourn.measure.load_levels import diagnose
 from sojourn.measure.objectives import demand_met, lines
-from sojourn.narrow import TableForWidth
+from sojourn.measure.run_folder import RunFolder
+from sojourn.narrow_tables import WidthAwareTable
 from sojourn.table import Metrics
 from sojourn.units import interval, percent, seconds
 
@@ -57,7 +57,7 @@ def run(folder: RunFolder, found: list[dict[str, Any]]) -> dict[str, Any]:
 
 def show(judged: Judged, where: Path) -> None:
     out = console()
-    out.print(TableForWidth(summary([folder for folder, _ in judged])))
+    out.print(WidthAwareTable(summary([folder for folder, _ in judged])))
     out.print(MEANT, style="dim", highlight=False)
     for folder, found in judged:
         name = folder.path.name

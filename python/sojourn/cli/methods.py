@@ -10,8 +10,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from sojourn.cli.output import console
-from sojourn.filekind import FIT, MODEL, expect
+from sojourn.cli.console import console
+from sojourn.file_kind import FIT, MODEL, expect
 
 
 def methods(

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sojourn.cli.fit_model import is_fitted_model, predict_file
-from sojourn.cli.output import console
-from sojourn.cli.settings import settings
-from sojourn.cli.vary import factors
+from sojourn.cli.console import console
+from sojourn.cli.set_option import settings
+from sojourn.cli.user_model import is_fitted_model, predict_file
+from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
-from sojourn.narrow import TableForWidth
+from sojourn.narrow_tables import WidthAwareTable
 from sojourn.table import Metrics
 from sojourn.units import interval, levels, percent
 
@@ -114,7 +114,7 @@ def _show(metrics: Metrics) -> None:
             _cell(rows.get(("", "throughput")), "1/s"), *(_cell(rows.get((cores, "utilisation")), "") for cores in busy),
             response["status"] if response["status"] != "ok" else ("" if response.get("inside", True) else "outside what was measured"),
         )  # fmt: skip
-    out.print(TableForWidth(table))
+    out.print(WidthAwareTable(table))
     limit = frame.filter((frame["metric"] == "saturation_rate") & (frame["station"] == ""))
     if limit.height:
         row = limit.row(0, named=True)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sojourn.cli.output import check_writable
-from sojourn.cli.runs import run_paths
+from sojourn.cli.console import check_writable
+from sojourn.cli.run_folders import run_paths
 
 
 def report(
@@ -18,8 +18,8 @@ def report(
     figures: Annotated[Path | None, typer.Option(help="also write each figure as SVG and PNG into this folder")] = None,
 ) -> None:
     """Writes one self-contained HTML file: what came out, what limits it, figures, tables, how it was measured."""
-    from sojourn.cli.fit_model import section_of
-    from sojourn.measure.document import runs_document
+    from sojourn.cli.user_model import section_of
+    from sojourn.measure.run_report import runs_document
     from sojourn.report import write_figures, write_html
 
     check_writable(out)

@@ -45,18 +45,18 @@ def serve(
     if testbed == "kv":
         return serve_kv(11211 if port is None else port, memory_mib)
     port = 8080 if port is None else port
-    from sojourn.lab.environment import Loopback
+    from sojourn.lab.backends import LoopbackBackend
     from sojourn.testbed import SERVICES
-    from sojourn.testbed.web import Demand, WebOptions
+    from sojourn.testbed.web import KnownDemand, WebOptions
 
     if testbed not in SERVICES:
         raise InputError(repr(testbed), "testbed", f"use one of {', '.join(SERVICES)}, kv")
     if not 1024 <= page_bytes <= 204800 or not 1 <= port <= 65535 or not 0 <= page_ms <= 1000:
         raise InputError(f"port {port}, page_bytes {page_bytes}, page_ms {page_ms}", "serve",
                          "port 1 to 65535, page_bytes 1024 to 204800, page_ms 0 to 1000")  # fmt: skip
-    place = Loopback([])
+    place = LoopbackBackend([])
     options = WebOptions(port=port, path="/item/7", page_bytes=page_bytes, pinned=True, threads_per_core=1)
-    demand = Demand(interrupt_s=0.0, page_s=page_ms / 1e3, interrupt="deterministic", page="exponential")
+    demand = KnownDemand(interrupt_s=0.0, page_s=page_ms / 1e3, interrupt="deterministic", page="exponential")
     service = SERVICES[testbed].start(place, place.arrange(cores, 1), options, demand, seed, None)
     try:
         typer.echo(f"{service.urls[0]} (also /, /category/1, /search?q=tea, /cart?add=3); Ctrl-C ends it")

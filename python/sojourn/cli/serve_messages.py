@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.served import done, event, options, times, until_stopped
+from sojourn.cli.serve_common import done, event, options, times, until_stopped
 from sojourn.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def messages(
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
     """Serves named queues over HTTP, kept in PostgreSQL. docs/reference/messages.md"""
-    from sojourn.testbed.messages import Messages, MessagesOptions
+    from sojourn.testbed.messages import MessageService, MessagesOptions
 
     with a_database(database, folder) as cluster:
         url = cluster.url if cluster else database
@@ -57,9 +57,9 @@ def messages(
             durability=durability, redelivery_s=redelivery, batch=batch, token=token, log=log, period_s=period,
             metrics=metrics,
         )  # fmt: skip
-        service = Messages(chosen, log=STANDARD_ERROR)
+        service = MessageService(chosen, log=STANDARD_ERROR)
         try:
-            look = Restarts(cluster).look if cluster else lambda: None
+            look = ClusterRestarter(cluster).look if cluster else lambda: None
             summary = until_stopped(service, greeting(service.ready, service.url), as_json, look)
         finally:
             service.close()
@@ -82,7 +82,7 @@ def a_database(database: str, folder: Path | None) -> Iterator[Postgres | None]:
             cluster.stop()
 
 
-class Restarts:
+class ClusterRestarter:
     """Starts a private cluster again when its server has ended by itself."""
 
     def __init__(self, cluster: Postgres) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from sojourn.cli.output import one_form, show
+from sojourn.cli.console import one_form, show
 from sojourn.errors import Interrupted
-from sojourn.filekind import FIT, MODEL, expect
+from sojourn.file_kind import FIT, MODEL, expect
 
 
 def simulate(
@@ -31,7 +31,7 @@ def simulate(
     """
     from sojourn.model import Model
     from sojourn.simulate import simulate as simulate_
-    from sojourn.simulate.progress import bar
+    from sojourn.simulate.progress_bar import bar
     from sojourn.units import duration_s
 
     one_form(as_json, as_csv, "simulate")
@@ -44,7 +44,7 @@ def simulate(
             completions=completions, max_seconds=duration_s(max_time, "--max-time"), progress=progress,
         )  # fmt: skip
     if as_run:
-        from sojourn.simulate.as_run import as_run as as_run_
+        from sojourn.simulate.simulated_run import as_run as as_run_
 
         as_run_(model, as_run, seed=seed, until_s=until_s)
     show(found, found.method, as_json, as_csv)

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from sojourn.cli.output import one_form, show
-from sojourn.cli.vary import factors
+from sojourn.cli.console import one_form, show
+from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
-from sojourn.filekind import FIT, MODEL, expect
+from sojourn.file_kind import FIT, MODEL, expect
 
 COMMON = (0.5, 0.9, 0.95, 0.99)
 
@@ -30,12 +30,12 @@ def solve(
     from sojourn.model import Model
     from sojourn.solve import solve as solve_
     from sojourn.solve import sweep
-    from sojourn.solve.method import Wanted
+    from sojourn.solve.method import RequestedOutputs
 
     one_form(as_json, as_csv, "solve")
     if plot and not vary:
         raise InputError("nothing is varied", "--plot", "add --vary PATH=VALUES")
-    wanted = Wanted(COMMON if quantiles or as_json or as_csv else (), probabilities)
+    wanted = RequestedOutputs(COMMON if quantiles or as_json or as_csv else (), probabilities)
     expect(model, MODEL, FIT)
     it = Model.read(model)
     paths = factors(vary or [])
@@ -44,7 +44,7 @@ def solve(
     else:
         result = solve_(it, method, wanted=wanted, budget_s=budget)
     if plot:
-        from sojourn.cli.plot import draw
+        from sojourn.cli.sweep_plot import draw
 
         draw(result, it.name or model.stem, plot)
     show(result, f"{it.name or model.stem}: {result.method}", as_json, as_csv)

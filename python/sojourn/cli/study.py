@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from sojourn.cli.live import live
-from sojourn.filekind import STUDY, expect
+from sojourn.cli.live_view import live
+from sojourn.file_kind import STUDY, expect
 
 
 def study(

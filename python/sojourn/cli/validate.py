@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from sojourn.cli.output import console, finite
-from sojourn.narrow import TableForWidth
+from sojourn.cli.console import console, finite
+from sojourn.narrow_tables import WidthAwareTable
 
 
 def validate(
@@ -22,9 +22,9 @@ def validate(
     as_json: Annotated[bool, typer.Option("--json", help="print the errors, point by point, as JSON")] = False,
 ) -> None:
     """A fitted model beside measured runs, point by point: predicted, its interval, measured, error."""
-    from sojourn.cli import own_model
-    from sojourn.cli.fit_model import is_fitted_model, validate_file
-    from sojourn.cli.settings import settings
+    from sojourn.cli import two_class_comparison
+    from sojourn.cli.set_option import settings
+    from sojourn.cli.user_model import is_fitted_model, validate_file
     from sojourn.fit.validate_model import check_up_to
 
     if up_to is not None:
@@ -32,15 +32,21 @@ def validate(
     if is_fitted_model(model):
         validate_file(model, runs, level, settings(given, "--set"), up_to, as_json)
         return
-    fitted, result = own_model.validated(model, runs, up_to)
+    fitted, result = two_class_comparison.validated(model, runs, up_to)
     if as_json:
         found = {"points": result.frame.to_dicts(), "summary": result.summary, "message": result.message}
         typer.echo(json.dumps(finite(found), allow_nan=False))
         return
-    shown = Table(*own_model.HEADS, title=own_model.title(fitted), title_justify="left", box=None, header_style="dim")
-    for row in own_model.points(fitted, result):
+    shown = Table(
+        *two_class_comparison.HEADS,
+        title=two_class_comparison.title(fitted),
+        title_justify="left",
+        box=None,
+        header_style="dim",
+    )
+    for row in two_class_comparison.points(fitted, result):
         shown.add_row(*row)
     out = console()
-    out.print(TableForWidth(shown))
-    for line in [*own_model.scores(fitted, result), *result.message.splitlines()]:
+    out.print(WidthAwareTable(shown))
+    for line in [*two_class_comparison.scores(fitted, result), *result.message.splitlines()]:
         out.print(line, markup=False)

@@ -1,23 +1,23 @@
 """Experiment design: which runs to make, in which order, and what they say afterwards.
 
-factors              Factor, read from `name=level,level`         runs        the run list as CSV, filled in by hand or by a study
+factors              Factor, read from `name=level,level`         run_list    the run list as CSV, filled in by hand or by a study
 make.factorial       all combinations of levels, 2^k r            analyse.factorial   effects, intervals, allocation of variation
-make.fractional      2^(k-p) with its alias table                 analyse.levels      ANOVA and linear model for any levels
-make.sampled         Latin hypercube, Sobol                       analyse.residuals   residuals, normal quantiles, transformation
-make.order           randomised and blocked order                 analyse.additivity  do effects add, or on another scale
-make.size            repetitions for a wanted interval
+make.fractional      2^(k-p) with its alias table                 analyse.anova       ANOVA and linear model for any levels
+make.space_filling   Latin hypercube, Sobol                       analyse.residuals   residuals, normal quantiles, transformation
+make.run_order       randomised and blocked order                 analyse.additivity  do effects add, or on another scale
+make.repetitions     repetitions for a wanted interval
 """
 
 from sojourn.design.analyse.additivity import Additivity, additivity
+from sojourn.design.analyse.anova import Anova, anova
 from sojourn.design.analyse.factorial import Effects, factorial_effects
-from sojourn.design.analyse.levels import Anova, anova
 from sojourn.design.analyse.residuals import Residuals, residuals
 from sojourn.design.factors import Factor
 from sojourn.design.make.factorial import full_factorial
 from sojourn.design.make.fractional import alias_table, fractional
-from sojourn.design.make.sampled import latin_hypercube, sobol
-from sojourn.design.make.size import repetitions
-from sojourn.design.runs import read_runs, write_runs
+from sojourn.design.make.repetitions import repetitions
+from sojourn.design.make.space_filling import latin_hypercube, sobol
+from sojourn.design.run_list import read_runs, write_runs
 
 __all__ = [
     "Additivity",

@@ -10,17 +10,26 @@ Laws, at the level with the most load:
 
 The first four and the bounds: Lazowska et al., Quantitative System Performance (1984), chapters 3 and 5; Jain, The Art of
 Computer Systems Performance Analysis (1991), chapter 33. That d R/d N is at most the largest demand follows from the arrival
-theorem (Lazowska, 6.4). The growth of R: `queue`.
+theorem (Lazowska, 6.4). The growth of R: `queue_fill`.
 
-nouns   Level, Resource, Diagnosis        queue   how full the queue says it is
-limit   which of them is the limit        words   the sentences
+diagnosis_types     LoadLevel, WatchedResource, Diagnosis     queue_fill   how full the queue says it is
+limiting_resource   which of them is the limit                sentences    what is said of it
 """
 
 from __future__ import annotations
 
-from sojourn.diagnosis.limit import diagnose_levels
-from sojourn.diagnosis.nouns import Diagnosis, Level, Resource
-from sojourn.diagnosis.queue import queue_utilisation
-from sojourn.diagnosis.words import lines, summary, table
+from sojourn.diagnosis.diagnosis_types import Diagnosis, LoadLevel, WatchedResource
+from sojourn.diagnosis.limiting_resource import diagnose_levels
+from sojourn.diagnosis.queue_fill import queue_utilisation
+from sojourn.diagnosis.sentences import lines, summary, table
 
-__all__ = ["Diagnosis", "Level", "Resource", "diagnose_levels", "lines", "queue_utilisation", "summary", "table"]
+__all__ = [
+    "Diagnosis",
+    "LoadLevel",
+    "WatchedResource",
+    "diagnose_levels",
+    "lines",
+    "queue_utilisation",
+    "summary",
+    "table",
+]

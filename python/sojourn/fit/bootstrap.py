@@ -27,7 +27,7 @@ QUANTITIES = ("response_s", "throughput_per_s", "util_leading", "util_trailing",
 
 
 @dataclass(frozen=True)
-class Sampled:
+class BootstrapSamples:
     """`runs`: one row per run. Per quantity `mean` (runs,), `error` (runs,): relative standard error, `means`
     (resamples, runs). `cell` (runs,): index of the (cores, nics, rate) of each run. `weight` (resamples, runs): how
     often a run was drawn. NaN where not measured. `means["arrived"]`: arrivals of a resample over those of the run."""
@@ -44,7 +44,7 @@ class Sampled:
         return self.runs[name].cast(pl.Float64).to_numpy()
 
 
-def sample(frame: pl.DataFrame, resamples: int, seed: int) -> Sampled:
+def sample(frame: pl.DataFrame, resamples: int, seed: int) -> BootstrapSamples:
     """From checked observations. Raises FitError where nothing varies: one block a run and no replication."""
     runs = per_run(frame)
     cells = runs.select("cores", "nics", "rate_per_s").unique(maintain_order=True).with_row_index("cell")
@@ -70,7 +70,7 @@ def sample(frame: pl.DataFrame, resamples: int, seed: int) -> Sampled:
     for column in METERS:
         name, bound = column.removesuffix("_error"), runs[column].to_numpy()
         means[name] = means[name] * (1 + bound * of_meters.uniform(-1, 1, (resamples, 1)))
-    return Sampled(runs, mean, error, means, cell, _replications(cell, resamples, rng))
+    return BootstrapSamples(runs, mean, error, means, cell, _replications(cell, resamples, rng))
 
 
 def _one_run(part: pl.DataFrame, resamples: int, rng: np.random.Generator) -> dict[str, Array]:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sojourn.errors import InputError
-from sojourn.fit.runs import Runs
+from sojourn.fit.fit_runs import FitRuns
 from sojourn.model import Closed, Delay, Deterministic, Exponential, Lognormal, Model, Open, Queue
-from sojourn.model.distributions import Distribution
-from sojourn.model.unknown import Unknown
+from sojourn.model.distribution_registry import Distribution
+from sojourn.model.unknown_parameters import Unknown
 
 CPU = ("cpu", "processes", "process", "cgroup", "cores")
 LEVELS = ("rate_per_s", "users", "think_s", "seed", "cores", "nics")
@@ -23,7 +23,7 @@ LAWS = ("", "a constant time", "any variance of service")
 
 
 @dataclass(frozen=True)
-class _Servers:
+class _ServerCount:
     """How many, and by which factor, if by one."""
 
     count: int
@@ -38,7 +38,7 @@ class _Servers:
         )
 
 
-def whole_factors(runs: Runs) -> dict[str, set[int]]:
+def whole_factors(runs: FitRuns) -> dict[str, set[int]]:
     """Factors of the service that could be a number of servers → the values that runs had."""
     names = [name for name in runs.runs[0].factors if name not in LEVELS]
     found = {name: {run.factors.get(name) for run in runs.runs} for name in names}
@@ -49,20 +49,23 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_SERVERS
 
 
-def candidates(runs: Runs) -> dict[str, Model]:
+def candidates(runs: FitRuns) -> dict[str, Model]:
     """Name → model with unknowns. Raises InputError for runs whose load is not known."""
     first = runs.runs[0]
     users = "users" in first.factors
     if not users and "rate_per_s" not in first.factors:
         raise InputError("neither rate_per_s nor users among the factors", "runs", "give runs of a load that is known")
     counts = sorted({1, 2, 4, *([first.cores] if first.cores else [])})
-    servers = [*(_Servers(int(first.factors[name]), name) for name in whole_factors(runs)), *map(_Servers, counts)]
+    servers = [
+        *(_ServerCount(int(first.factors[name]), name) for name in whole_factors(runs)),
+        *map(_ServerCount, counts),
+    ]
     # of a closed queue of general service there are approximations only, whose errors would be taken for its own
     laws = LAWS[:1] if users else LAWS
     return dict(pair for one in servers for law in laws for pair in _with_servers(runs, one, law))
 
 
-def _with_servers(runs: Runs, servers: _Servers, law: str) -> Iterator[tuple[str, Model]]:
+def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tuple[str, Model]]:
     name = ", ".join(filter(None, (servers.name, law)))
     yield name, _model(runs, servers, law)
     if law != LAWS[2]:  # mean, variance and delay together are not told by response times alone
@@ -77,15 +80,15 @@ def _with_servers(runs: Runs, servers: _Servers, law: str) -> Iterator[tuple[str
             yield f"{name}, beside {resource}", _model(runs, servers, law, beside=resource)
 
 
-def _watched(runs: Runs) -> list[str]:
+def _watched(runs: FitRuns) -> list[str]:
     """The first resource that tells CPU time, and disks."""
     cpu = next((r for start in CPU for r in runs.resources if r == start or r.startswith(f"{start} ")), None)
     return [*([cpu] if cpu else []), *(r for r in runs.resources if r.startswith("disk"))]
 
 
 def _model(
-    runs: Runs,
-    servers: _Servers,
+    runs: FitRuns,
+    servers: _ServerCount,
     law: str,
     *,
     delayed: bool = False,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.fit.huber import huber_weights, robust_spread
+from sojourn.fit.huber_weights import huber_weights, robust_spread
 
 Array = NDArray[np.float64]
 ALIKE, DOUBT = 1.0, 0.5  # the exponent where nothing is known, and its standard deviation

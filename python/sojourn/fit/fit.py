@@ -23,9 +23,9 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.fit.bootstrap import sample
-from sojourn.fit.data import Data
-from sojourn.fit.fitted import Estimate, Fitted, Row, check_level
-from sojourn.fit.forward import DEFAULTS, Spec
+from sojourn.fit.fit_data import FitData
+from sojourn.fit.fitted import Fitted, ParameterEstimate, Row, check_level
+from sojourn.fit.forward_model import DEFAULTS, TwoClassSpec
 from sojourn.fit.observations import usable
 
 
@@ -47,17 +47,17 @@ def fit(
     check_level(level)
     if resamples < 20:
         raise InputError(resamples, "resamples", "give 20 or more")
-    spec = Spec(
+    spec = TwoClassSpec(
         model, variant if model == "two-class" else "", {**(DEFAULTS if model == "two-class" else {}), **(given or {})}
     )
     frame, notes = usable(observations)
-    data = Data(spec, sample(frame, resamples, seed), given or {})
+    data = FitData(spec, sample(frame, resamples, seed), given or {})
     best = data.parameters(data.point)
     draws = data.parameters(data.replicates(data.resampled()))
     samples = {name: tuple(values.tolist()) for name, values in draws.items()}
     tail = (1 - level) / 2
     estimates = {
-        name: Estimate(
+        name: ParameterEstimate(
             float(values[0]), *(float(q) for q in np.quantile(draws[name], [tail, 1 - tail], method="nearest"))
         )
         for name, values in best.items()

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import tomli_w
 
 from sojourn.errors import InputError
-from sojourn.fit.forward import Spec
-from sojourn.model.fields import plain
+from sojourn.fit.forward_model import TwoClassSpec
+from sojourn.model.table_fields import plain
 from sojourn.units import per_second, percent, seconds
 
 Row = dict[str, float]
@@ -27,7 +27,7 @@ def check_level(level: float) -> None:
         raise InputError(level, "level", "give a number between 0 and 1, like 0.95")
 
 
-class Estimate(NamedTuple):
+class ParameterEstimate(NamedTuple):
     """Value and interval at the level of its `Fitted`; rates in 1/s, times in s."""
 
     value: float
@@ -45,7 +45,7 @@ class Fitted:
 
     model: str
     variant: str
-    parameters: dict[str, Estimate]
+    parameters: dict[str, ParameterEstimate]
     given: dict[str, float | str]
     samples: dict[str, tuple[float, ...]]
     level: float
@@ -55,9 +55,9 @@ class Fitted:
     notes: tuple[str, ...]
 
     @property
-    def spec(self) -> Spec:
+    def spec(self) -> TwoClassSpec:
         """The model with what is given."""
-        return Spec(self.model, self.variant, self.given)
+        return TwoClassSpec(self.model, self.variant, self.given)
 
     @property
     def model_error(self) -> float:
@@ -104,7 +104,7 @@ class Fitted:
             fitted = cls(
                 model=data["model"],
                 variant=data["variant"],
-                parameters={name: Estimate(*(float(v) for v in data["parameters"][name])) for name in names},
+                parameters={name: ParameterEstimate(*(float(v) for v in data["parameters"][name])) for name in names},
                 given=dict(data["given"]),
                 samples={name: tuple(float(v) for v in data["samples"][name]) for name in names},
                 level=float(data["level"]),

@@ -19,10 +19,10 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import InputError
-from sojourn.fit import search
-from sojourn.fit.evaluate import Evaluator
-from sojourn.fit.model import FittedModel
-from sojourn.fit.problem import FLOOR
+from sojourn.fit import nonlinear_least_squares
+from sojourn.fit.fit_problem import FLOOR
+from sojourn.fit.model_evaluation import ModelEvaluator
+from sojourn.fit.model_fit import FittedModel
 
 LEVELS, BEYOND, MOST_SHARE, MOST = 8, 4 / 3, 0.9, 400
 MOST_APART = 1.5  # logarithms of response times that differ by more are told apart anyway
@@ -37,10 +37,10 @@ def next_runs(fitted: FittedModel, count: int = 3) -> pl.DataFrame:
     if fitted.alternatives:
         return _telling_apart(fitted, count)
     options = _options(fitted)
-    evaluator = Evaluator(fitted.template, options)
+    evaluator = ModelEvaluator(fitted.template, options)
     values = np.array([[fitted.estimates[p].value for p in fitted.paths]])
     share = evaluator.at(values).share
-    scale = search.ParameterScale.of(list(evaluator.unknowns.values()), values[0])
+    scale = nonlinear_least_squares.ParameterScale.of(list(evaluator.unknowns.values()), values[0])
     x = scale.inward(values[0])
     keys = [("", "", "response_time")] + [(s, "", "busy") for s in fitted.template.observed]
     slopes = _slopes(evaluator, scale, x, keys, len(options))
@@ -83,7 +83,7 @@ def _responses(model: FittedModel, options: list[dict[str, Any]]) -> tuple[np.nd
     """Logarithms of response times and shares of saturation, an option each; settings that change nothing are left out."""
     known = {*model.template.factors, "rate_per_s", "users", "think_s"}
     own = [{name: value for name, value in one.items() if name in known} for one in options]
-    found = Evaluator(model.template, own).at(np.array([[model.estimates[p].value for p in model.paths]]))
+    found = ModelEvaluator(model.template, own).at(np.array([[model.estimates[p].value for p in model.paths]]))
     return np.log(found.values["", "", "response_time"]), found.share
 
 
@@ -108,7 +108,11 @@ def _options(fitted: FittedModel, settings: bool = False) -> list[dict[str, Any]
 
 
 def _slopes(
-    evaluator: Evaluator, scale: search.ParameterScale, x: np.ndarray, keys: list[tuple[str, str, str]], size: int
+    evaluator: ModelEvaluator,
+    scale: nonlinear_least_squares.ParameterScale,
+    x: np.ndarray,
+    keys: list[tuple[str, str, str]],
+    size: int,
 ) -> list[np.ndarray]:
     """The information of one run in each configuration."""
 
@@ -119,6 +123,6 @@ def _slopes(
         return np.concatenate(rows, axis=1)
 
     weight = np.repeat([1 / FLOOR[k[2]] for k in keys], size)
-    jacobian = weight[:, None] * search.slopes(predicted, scale, x)
+    jacobian = weight[:, None] * nonlinear_least_squares.slopes(predicted, scale, x)
     each = jacobian.reshape(len(keys), size, len(x))
     return [each[:, c].T @ each[:, c] for c in range(size)]

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError, MethodRefused
-from sojourn.fit.evaluate import Evaluator, slower_clock
 from sojourn.fit.fitted import check_level
+from sojourn.fit.model_evaluation import ModelEvaluator, slower_clock
 from sojourn.model import Model
-from sojourn.model.unknown import Unknown, replaced
+from sojourn.model.unknown_parameters import Unknown, replaced
 from sojourn.solve import status
-from sojourn.solve.markov.stability import Saturation, saturation
+from sojourn.solve.markov.stability import SaturationThroughput, saturation
 from sojourn.table import Metrics
 
 if TYPE_CHECKING:
-    from sojourn.fit.model import FittedModel
+    from sojourn.fit.model_fit import FittedModel
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
@@ -81,7 +81,7 @@ def point_rows(fitted: FittedModel, point: Mapping[str, Any], level: float) -> I
             template = replaced(template, path, value)
     kept = [i for i, path in enumerate(fitted.paths) if path not in point]
     base = _with_defaults(fitted, factors)
-    one = Evaluator(template, [base])
+    one = ModelEvaluator(template, [base])
     for name in factors:
         if name not in {f.name for f in one.factors} and not any(name in run for run in fitted.configurations):
             remedy = "use a factor of the runs, or a path of the model (stations.cpu.servers)"
@@ -123,7 +123,7 @@ def point_rows(fitted: FittedModel, point: Mapping[str, Any], level: float) -> I
             yield {"station": "", "class": "", "metric": "saturation_rate", "inside": inside, "status": "ok", **told}
 
 
-def _saturation(held: Saturation | None, rate_per_s: float, drawn: Array, level: float) -> Row | None:
+def _saturation(held: SaturationThroughput | None, rate_per_s: float, drawn: Array, level: float) -> Row | None:
     """`held`: what pools, regions and blocking let through; None where there are none."""
     if held is not None:  # no interval is better than a wrong one
         return {"value": held.rate_per_s} if held.exact else None
@@ -133,7 +133,7 @@ def _saturation(held: Saturation | None, rate_per_s: float, drawn: Array, level:
     return {"value": rate_per_s, "low": float(ends[0]), "high": float(ends[1]), "level": level}
 
 
-def _sensitivity(one: Evaluator, best: Array) -> float:
+def _sensitivity(one: ModelEvaluator, best: Array) -> float:
     """By how much the logarithm of the response time grows with that of all demands."""
     plain = one.networks_at(best)
     key = ("", "", "response_time")

@@ -11,16 +11,16 @@ import polars as pl
 from scipy.special import ndtri, stdtrit
 
 from sojourn.errors import InputError
-from sojourn.fit.factors import applied, factors_of
+from sojourn.fit.factor_mapping import applied, factors_of
+from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted import check_level
-from sojourn.fit.runs import Run, Runs
 from sojourn.model import Queue
-from sojourn.model.unknown import replaced
+from sojourn.model.unknown_parameters import replaced
 from sojourn.solve.status import OVERLOADED
 from sojourn.units import percent
 
 if TYPE_CHECKING:
-    from sojourn.fit.model import FittedModel
+    from sojourn.fit.model_fit import FittedModel
 
 Row = dict[str, Any]
 Spread = dict[tuple[str, str, str], tuple[float, int]]  # (station, class, metric) → relative spread, degrees of freedom
@@ -28,7 +28,7 @@ Spread = dict[tuple[str, str, str], tuple[float, int]]  # (station, class, metri
 
 def validate_model(
     fitted: FittedModel,
-    runs: Runs,
+    runs: FitRuns,
     level: float = 0.95,
     changed: Mapping[str, Any] | None = None,
     up_to: float | None = None,
@@ -81,12 +81,12 @@ def check_up_to(share: float) -> None:
         raise InputError(share, "up_to", "give a share of the saturation rate above 0, like 0.8")
 
 
-def _level(run: Run) -> tuple[Any, ...]:
+def _level(run: FitRun) -> tuple[Any, ...]:
     """Numbers by size before texts, factor by factor."""
     return tuple((isinstance(v, str), v) for v in run.factors.values()), run.name
 
 
-def _beyond(run: Run, told: Mapping[tuple[str, str, str], Row], up_to: float) -> bool:
+def _beyond(run: FitRun, told: Mapping[tuple[str, str, str], Row], up_to: float) -> bool:
     limit = told.get(("", "", "saturation_rate"))
     if limit is None:
         raise InputError(f"up_to = {up_to:g}", "validate", "leave it out: this model has no saturation rate")
@@ -95,7 +95,7 @@ def _beyond(run: Run, told: Mapping[tuple[str, str, str], Row], up_to: float) ->
 
 
 def _measured(
-    fitted: FittedModel, run: Run, servers: Mapping[str, int]
+    fitted: FittedModel, run: FitRun, servers: Mapping[str, int]
 ) -> Iterator[tuple[tuple[str, str, str], float, float]]:
     """Station, class and metric; value, relative standard error (NaN where nobody knows)."""
     opened = all(c.kind == "open" for c in fitted.model.classes)
@@ -116,7 +116,7 @@ def _servers(fitted: FittedModel, point: Mapping[str, Any]) -> dict[str, int]:
     return {s.name: s.servers for s in model.stations if isinstance(s, Queue)}
 
 
-def _repeated(fitted: FittedModel, runs: Runs) -> Spread:
+def _repeated(fitted: FittedModel, runs: FitRuns) -> Spread:
     """What repetitions of a configuration differ by, of the logarithm, over all configurations that were repeated."""
     found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     for run in runs.runs:

@@ -10,16 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.lab.groups import CoreShare
+from sojourn.lab.cgroups import CpuShareCgroup
+from sojourn.lab.cleanup_registry import CleanupRegistry
+from sojourn.lab.cpu_topology import cores
+from sojourn.lab.emulated_network import EmulatedNetwork
 from sojourn.lab.namespaces import make_namespace
-from sojourn.lab.network import Network
-from sojourn.lab.quiet import make_idle_group
-from sojourn.lab.registry import Book
-from sojourn.lab.topology import cores
+from sojourn.lab.spinners import make_idle_group
 
 
 @dataclass(frozen=True)
-class Check:
+class AbilityCheck:
     """One ability: what was found, and what to do where it is lacking. `needed_for` says what is lost."""
 
     name: str
@@ -29,62 +29,62 @@ class Check:
     remedy: str = ""
 
 
-def quick_checks(sys_root: Path = Path("/sys")) -> list[Check]:
+def quick_checks(sys_root: Path = Path("/sys")) -> list[AbilityCheck]:
     """What hosts of one's own need; changes nothing and takes no time."""
     root = os.geteuid() == 0
     steer = any((sys_root / "class/net").glob("*/queues/rx-0/rps_cpus"))
     return [
-        Check("root", root, "yes" if root else "no", "network namespaces, interrupt work, spinners", "run as root"),
-        Check("ip", shutil.which("ip") is not None, shutil.which("ip") or "not found", "network namespaces",
+        AbilityCheck("root", root, "yes" if root else "no", "network namespaces, interrupt work, spinners", "run as root"),
+        AbilityCheck("ip", shutil.which("ip") is not None, shutil.which("ip") or "not found", "network namespaces",
               "apt-get install iproute2"),
-        Check("receive steering", steer, "rps_cpus is there" if steer else "no rps_cpus under /sys/class/net",
+        AbilityCheck("receive steering", steer, "rps_cpus is there" if steer else "no rps_cpus under /sys/class/net",
               "putting interrupts on chosen cores", "use a kernel with CONFIG_RPS"),
     ]  # fmt: skip
 
 
-def all_checks() -> list[Check]:
+def all_checks() -> list[AbilityCheck]:
     """Everything worth knowing; tries what can be tried, and removes what it made."""
     checks = quick_checks()
     able = all(check.good for check in checks)
     return [*checks, *([*_made(), _interrupt_work()] if able else []), _real_time(), *_facts()]
 
 
-def _tried(name: str, attempt: Callable[[], str], needed_for: str, remedy: str) -> Check:
+def _tried(name: str, attempt: Callable[[], str], needed_for: str, remedy: str) -> AbilityCheck:
     try:
-        return Check(name, True, attempt(), needed_for, remedy)
+        return AbilityCheck(name, True, attempt(), needed_for, remedy)
     except Exception as error:  # a doctor reports whatever is wrong
-        return Check(name, False, str(error)[:200], needed_for, remedy)
+        return AbilityCheck(name, False, str(error)[:200], needed_for, remedy)
 
 
-def _made() -> list[Check]:
+def _made() -> list[AbilityCheck]:
     return [
-        _making("network namespaces", lambda book, token: make_namespace(book, f"sojourn-{token}-client"),
+        _making("network namespaces", lambda registry, token: make_namespace(registry, f"sojourn-{token}-client"),
                 "hosts of their own", "use a kernel with CONFIG_NET_NS, as root"),
         _making("idle control group", make_idle_group,
                 "unbiased soft-interrupt shares", "kernel >= 5.15, cpu controller, root"),
-        _making("rate of a NIC", lambda book, token: Network(book, token, ["server1"]).limit("server1", 1e8),
+        _making("rate of a NIC", lambda registry, token: EmulatedNetwork(registry, token, ["server1"]).limit("server1", 1e8),
                 "hosts on a slow network", "use a kernel with CONFIG_BRIDGE and CONFIG_NET_SCH_TBF, as root"),
-        _making("share of the cores", lambda book, token: CoreShare.make(book, f"sojourn-{token}-server1", 0.5),
+        _making("share of the cores", lambda registry, token: CpuShareCgroup.make(registry, f"sojourn-{token}-server1", 0.5),
                 "servers with less than a core", "use a kernel with CONFIG_CFS_BANDWIDTH, as root"),
     ]  # fmt: skip
 
 
-def _making(name: str, make: Callable[[Book, str], object], needed_for: str, remedy: str) -> Check:
-    """Makes something that a book removes again."""
+def _making(name: str, make: Callable[[CleanupRegistry, str], object], needed_for: str, remedy: str) -> AbilityCheck:
+    """Makes something that the registry removes again."""
 
     def attempt() -> str:
         token = secrets.token_hex(3)
-        book = Book(token)
+        registry = CleanupRegistry(token)
         try:
-            make(book, token)
+            make(registry, token)
         finally:
-            book.close()
+            registry.close()
         return "made one and removed it"
 
     return _tried(name, attempt, needed_for, remedy)
 
 
-def _interrupt_work() -> Check:
+def _interrupt_work() -> AbilityCheck:
     def attempt() -> str:
         from sojourn import _native
 
@@ -95,7 +95,7 @@ def _interrupt_work() -> Check:
     return _tried("interrupt work", attempt, "a known soft-interrupt demand", "use a kernel >= 5.9 with BPF, as root")
 
 
-def _real_time() -> Check:
+def _real_time() -> AbilityCheck:
     def attempt() -> str:
         before = os.sched_getscheduler(0), os.sched_getparam(0)
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -106,17 +106,17 @@ def _real_time() -> Check:
     return _tried("real-time client", attempt, "sending on time under load", "run as root or raise ulimit -r")
 
 
-def _facts() -> list[Check]:
+def _facts() -> list[AbilityCheck]:
     found = cores()
     steal = _steal()
     pressure = Path("/proc/pressure/cpu").exists()
     return [
-        Check("cores", len(found) > 1, ", ".join(f"{c.number} (package {c.package})" for c in found),
+        AbilityCheck("cores", len(found) > 1, ", ".join(f"{c.number} (package {c.package})" for c in found),
               "spreading interrupts", "use a machine with 2 cores or more"),
-        Check("steal since boot", steal < 0.01, f"{steal:.2%}", "undisturbed runs", "move to a quieter host"),
-        Check("pressure (PSI)", pressure, "yes" if pressure else "no /proc/pressure", "pressure in host.parquet",
+        AbilityCheck("steal since boot", steal < 0.01, f"{steal:.2%}", "undisturbed runs", "move to a quieter host"),
+        AbilityCheck("pressure (PSI)", pressure, "yes" if pressure else "no /proc/pressure", "pressure in host.parquet",
               "boot with psi=1"),
-        Check("browser", shutil.which("chromium") is not None, shutil.which("chromium") or "no chromium",
+        AbilityCheck("browser", shutil.which("chromium") is not None, shutil.which("chromium") or "no chromium",
               "the report's browser test only", "apt-get install chromium"),
     ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Network namespaces as hosts: made, joined by veth pairs, their NICs set up. `hosts.py` and `network.py` use them."""
+"""Network namespaces as hosts: made, joined by veth pairs, their NICs set up. `emulated_hosts.py` and `emulated_network.py` use them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from sojourn import _native
 from sojourn.errors import LabError
-from sojourn.lab.registry import Book
+from sojourn.lab.cleanup_registry import CleanupRegistry
 
-NIC_SETUP = Path(__file__).with_name("nic_setup.py")
+NIC_SETUP = Path(__file__).with_name("nic_configuration.py")
 LIMIT_S = 20
 Answer = TypeVar("Answer")
 
@@ -37,9 +37,9 @@ def ip(*arguments: str, what: str) -> str:
     return command("ip", *arguments, what=what)
 
 
-def make_namespace(book: Book, name: str) -> None:
+def make_namespace(registry: CleanupRegistry, name: str) -> None:
     """A network namespace with a loopback that is up; written down before it is made."""
-    book.add(namespace=name)
+    registry.add(namespace=name)
     ip("netns", "add", name, what="network namespace")
     ip("-n", name, "link", "set", "lo", "up", what="loopback")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from sojourn.lab.processes import name_of
+from sojourn.lab.process_tree import name_of
 
 ANSWER_S = 2.0
 LISTEN = "0A"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from sojourn.measure.folder import RunFolder
-from sojourn.measure.host import changes
+from sojourn.measure.host_samples import changes
+from sojourn.measure.run_folder import RunFolder
 
 METRIC = "reference_work_time"
 CORE = "core "

@@ -1,7 +1,7 @@
 """CPU time of this process with all that it started, beside that of the machine: the difference is what others used.
 
 For services whose processes come and go: the time of a child that ended and was waited for is in its parent's (proc_pid_stat(5):
-utime, stime, cutime, cstime), so that the sum over a tree loses nothing as long as orphans come back to it (lab/keeper.py).
+utime, stime, cutime, cstime), so that the sum over a tree loses nothing as long as orphans come back to it (lab/supervisor.py).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.lab.processes import PARENT, TIMES, stats
-from sojourn.measure.watched import GROUPS
+from sojourn.lab.process_tree import PARENT, TIMES, stats
+from sojourn.measure.watched_resources import GROUPS
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 BUSY, NICE = (1, 2, 3, 6, 7), 2  # columns of a cpu line of /proc/stat: user, nice, system, irq, softirq

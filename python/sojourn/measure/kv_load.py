@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.measure.load import client_lanes
+from sojourn.measure.http_load import client_lanes
 
 Sizes = int | str | dict[str, Any]
 

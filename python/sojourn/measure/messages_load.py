@@ -6,8 +6,8 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.measure.credentials import hide
+from sojourn.measure.http_load import client_lanes
 from sojourn.measure.kv_load import Sizes, sizes
-from sojourn.measure.load import client_lanes
 
 
 def messages_load(

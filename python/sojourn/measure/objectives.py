@@ -16,9 +16,9 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import InputError, ObjectiveMissed
-from sojourn.measure.folder import RunFolder
+from sojourn.measure.measurement_window import in_window, responses
 from sojourn.measure.quantiles import KEPT, quantile
-from sojourn.measure.window import in_window, responses
+from sojourn.measure.run_folder import RunFolder
 from sojourn.units import duration_s, per_second, percent, seconds
 
 FORM = re.compile(r"\s*(mean|p[0-9.]+|errors|rate)\s*(<=|>=|<|>)\s*(\S.*?)\s*")

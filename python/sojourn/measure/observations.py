@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import RunFolderError
-from sojourn.measure.busy import busy_shares, core_groups, meter_errors, softirq_shares
-from sojourn.measure.folder import RunFolder
-from sojourn.measure.window import in_window, responses
+from sojourn.measure.core_utilisation import busy_shares, core_groups, meter_errors, softirq_shares
+from sojourn.measure.measurement_window import in_window, responses
+from sojourn.measure.run_folder import RunFolder
 
 BLOCKS = 20
 

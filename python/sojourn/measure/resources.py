@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.measure.folder import RunFolder
-from sojourn.measure.metrics import row
-from sojourn.measure.watched import Key, busy_per_s, completed_per_s, disk, group, process, station
+from sojourn.measure.run_folder import RunFolder
+from sojourn.measure.run_metrics import row
+from sojourn.measure.watched_resources import Key, busy_per_s, completed_per_s, disk, group, process, station
 from sojourn.table import COLUMNS, Metrics
 
 
@@ -61,7 +61,7 @@ def _core(number: int, metric: str) -> Key:
 
 
 def _of_cores(folder: RunFolder) -> dict[Key, float]:
-    """Shares of each core's time, as the run's Metrics have them (measure/busy.py)."""
+    """Shares of each core's time, as the run's Metrics have them (measure/core_utilisation.py)."""
     frame = folder.frame("metrics")
     if frame is None:
         return {}

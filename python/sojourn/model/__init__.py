@@ -1,12 +1,25 @@
 """A model: stations, classes, routes, workload. Frozen data, no methods that solve.
 
-nouns           Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Closed, Open, Choice
-distributions   service, think and inter-arrival times with their moments
-model           Model: the nouns together        check   what is wrong with one
-network, lower  the arrays that every method works on, and how they are made
+components              Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Closed, Open, Choice
+distribution_types      service, think and inter-arrival times with their moments; distribution_registry: all by name
+model                   Model: the components together        check   what is wrong with one
+network_arrays          the arrays that every method works on; lowering: how they are made
 """
 
-from sojourn.model.distributions import (
+from sojourn.model.components import (
+    Breakdowns,
+    Choice,
+    Closed,
+    Delay,
+    ForkJoin,
+    LoadDependent,
+    Multicore,
+    Open,
+    Pool,
+    Queue,
+    Region,
+)
+from sojourn.model.distribution_registry import (
     MAP,
     Deterministic,
     Distribution,
@@ -23,20 +36,7 @@ from sojourn.model.distributions import (
     Weibull,
 )
 from sojourn.model.model import Model
-from sojourn.model.network import Network
-from sojourn.model.nouns import (
-    Breakdowns,
-    Choice,
-    Closed,
-    Delay,
-    ForkJoin,
-    LoadDependent,
-    Multicore,
-    Open,
-    Pool,
-    Queue,
-    Region,
-)
+from sojourn.model.network_arrays import Network
 
 __all__ = [
     "MAP",

@@ -13,10 +13,10 @@ from sojourn.errors import ModelError
 from sojourn.model.check_routes import check_reached, check_routes, check_visited
 from sojourn.model.check_stations import check_class, check_region, check_station
 from sojourn.model.check_times import check_time
-from sojourn.model.nouns import Closed, LoadDependent, Pool
-from sojourn.model.times import Distribution
-from sojourn.model.unknown import check_path
-from sojourn.model.values import RESERVED, names, number, one_of
+from sojourn.model.checked_values import RESERVED, names, number, one_of
+from sojourn.model.components import Closed, LoadDependent, Pool
+from sojourn.model.distribution_types import Distribution
+from sojourn.model.unknown_parameters import check_path
 
 if TYPE_CHECKING:
     from sojourn.model.model import Model

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import ModelError
-from sojourn.mistakes import meant
-from sojourn.model.nouns import POLICIES, Choice, Closed, LoadDependent
-from sojourn.model.values import CLOSE, list_of, number, one_of, whole
+from sojourn.file_errors import meant
+from sojourn.model.checked_values import CLOSE, list_of, number, one_of, whole
+from sojourn.model.components import POLICIES, Choice, Closed, LoadDependent
 
 if TYPE_CHECKING:
     from sojourn.model.model import Model

@@ -6,7 +6,8 @@ from typing import Any
 
 from sojourn.errors import ModelError
 from sojourn.model.check_times import check_arrivals, check_time
-from sojourn.model.nouns import (
+from sojourn.model.checked_values import list_of, number, one_of, whole
+from sojourn.model.components import (
     DISCIPLINES,
     ON_FULL,
     VARIANTS,
@@ -21,7 +22,6 @@ from sojourn.model.nouns import (
     Queue,
     Region,
 )
-from sojourn.model.values import list_of, number, one_of, whole
 
 MOST_SERVERS = 10_000_000
 RULES_OF_P = ("uniform", "inverse-utilisation", "equal-utilisation")

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from sojourn.errors import ModelError
-from sojourn.model.processes import MAP, Steps, Trace
-from sojourn.model.times import (
+from sojourn.model.arrival_processes import MAP, Steps, Trace
+from sojourn.model.checked_values import CLOSE, list_of, matrix, number, sums_to_one, whole
+from sojourn.model.distribution_types import (
     Deterministic,
     Distribution,
     Empirical,
@@ -20,7 +21,6 @@ from sojourn.model.times import (
     Uniform,
     Weibull,
 )
-from sojourn.model.values import CLOSE, list_of, matrix, number, sums_to_one, whole
 
 
 def check_time(value: Any, place: str, above: bool = False) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.model.distributions import Distribution, Exponential
-from sojourn.model.network import Network
-from sojourn.model.nouns import Choice, CustomerClass, Region, Station
-from sojourn.model.times import as_tuples
+from sojourn.model.components import Choice, CustomerClass, Region, Station
+from sojourn.model.distribution_registry import Distribution, Exponential
+from sojourn.model.distribution_types import as_tuples
+from sojourn.model.network_arrays import Network
 
 Times = Mapping[str, Mapping[str, float | Distribution]]
 Routing = Mapping[str, Mapping[str, Mapping[str, float] | Choice]]
@@ -57,33 +57,33 @@ class Model:
     @cached_property
     def network(self) -> Network:
         """The arrays that methods and simulator work on; made once."""
-        from sojourn.model.lower import lower
+        from sojourn.model.lowering import lower
 
         return lower(self)
 
     @staticmethod
     def read(path: Path | str) -> Model:
         """The model of a TOML file; ModelError names file, line, key, value and remedy."""
-        from sojourn.model.toml import read
+        from sojourn.model.toml_file import read
 
         return read(path)
 
     @staticmethod
     def parse(text: str, place: str = "model") -> Model:
         """The model that a TOML text is; `place` stands for its file in errors."""
-        from sojourn.model.toml import parse
+        from sojourn.model.toml_file import parse
 
         return parse(text, place)
 
     def to_toml(self) -> str:
         """The text of its file; `Model.parse` gives an equal model back."""
-        from sojourn.model.toml import to_toml
+        from sojourn.model.toml_file import to_toml
 
         return to_toml(self)
 
     def write(self, path: Path | str) -> None:
         """Writes the file that `Model.read` reads."""
-        from sojourn.model.toml import write
+        from sojourn.model.toml_file import write
 
         write(self, path)
 

@@ -1,9 +1,9 @@
 """Results as a document: one HTML file, figures for paper, or text in a terminal.
 
-Map: `document` what is said (types only) · `cells` table cells to text · `prose` small markup to spans ·
-`axis` limits of axes · `labels` names beside curves · `channels` position, colour, marker · `layers` marks ·
-`chart` all of it, a figure as a Vega-Lite specification · `html` one self-contained page · `figures` image files ·
-`terminal` verdict and tables by rich.
+Map: `document` what is said (types only) · `cell_text` table cells to text · `markup` small markup to spans ·
+`axis_limits` limits of axes · `curve_labels` names beside curves · `figure_channels` position, colour, marker ·
+`chart_layers` marks · `chart` all of it, a figure as a Vega-Lite specification · `html_page` one self-contained page ·
+`figure_files` image files · `terminal_output` verdict and tables by rich.
 """
 
 from sojourn.report.document import (
@@ -16,9 +16,9 @@ from sojourn.report.document import (
     Table,
     Text,
 )
-from sojourn.report.figures import render_svg, write_figures
-from sojourn.report.html import render_html, write_html
-from sojourn.report.terminal import render_terminal
+from sojourn.report.figure_files import render_svg, write_figures
+from sojourn.report.html_page import render_html, write_html
+from sojourn.report.terminal_output import render_terminal
 
 __all__ = [
     "Block",

@@ -7,11 +7,11 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sojourn.report import axis
-from sojourn.report.channels import PAGE, PAPER, Channels, Spec, Theme, rounded
+from sojourn.report import axis_limits
+from sojourn.report.chart_layers import layers
+from sojourn.report.curve_labels import CurveLabels, place, text_px
 from sojourn.report.document import Figure, Series
-from sojourn.report.labels import Labels, place, text_px
-from sojourn.report.layers import layers
+from sojourn.report.figure_channels import PAGE, PAPER, ColourTheme, FigureChannels, Spec, rounded
 
 if TYPE_CHECKING:
     import altair
@@ -22,13 +22,13 @@ HEIGHT_PX, AXIS_PX = 300, 46  # of the plot; about what the y axis takes
 _FONT = '"Helvetica Neue", Arial, "Liberation Sans", sans-serif'
 
 
-def specification(figure: Figure, theme: Theme = PAPER, width_px: int = 720, interactive: bool = False) -> Spec:
+def specification(figure: Figure, theme: ColourTheme = PAPER, width_px: int = 720, interactive: bool = False) -> Spec:
     """`figure` as Vega-Lite 6, `width_px` wide with all that stands around the plot.
 
     With the theme `PAGE` it has no title: the page gives it. interactive: what is nearest to the pointer gives its
     values, dragging moves and Ctrl with the wheel zooms, and a name in the legend picks its series.
     """
-    channels = Channels(figure, theme, width_px, interactive)
+    channels = FigureChannels(figure, theme, width_px, interactive)
     labels = place(figure, width_px - AXIS_PX, HEIGHT_PX)
     pairs = zip(figure.series, channels.names, strict=True)
     return {
@@ -53,10 +53,10 @@ def plot(figure: Figure) -> altair.LayerChart:
     return altair.LayerChart.from_dict(specification(figure, interactive=True))
 
 
-def _records(channels: Channels, series: Series, name: str) -> list[Spec]:
+def _records(channels: FigureChannels, series: Series, name: str) -> list[Spec]:
     """A series as columns, which the transform makes rows; and those of its points that no line reaches."""
     figure = channels.figure
-    shift = axis.bar_shift(figure, series)
+    shift = axis_limits.bar_shift(figure, series)
     x, y = _column(series.x, figure.x_log, shift), _column(series.y, figure.y_log)
     low, high = (_column(ends or (), figure.y_log) for ends in (series.low, series.high))
     whole = [None not in ends for ends in zip(low, high, strict=True)]
@@ -70,7 +70,7 @@ def _records(channels: Channels, series: Series, name: str) -> list[Spec]:
 
 
 def _column(values: Sequence[float | None], log: bool, shift: float = 0.0) -> list[float | None]:
-    return [rounded(v + shift) if v is not None and axis.shown(v, log) else None for v in values]
+    return [rounded(v + shift) if v is not None and axis_limits.shown(v, log) else None for v in values]
 
 
 def _alone(ys: Sequence[float | None]) -> list[int]:
@@ -79,7 +79,7 @@ def _alone(ys: Sequence[float | None]) -> list[int]:
     return [i for i in range(len(ys)) if ys[i] is not None and padded[i] is None and padded[i + 2] is None]
 
 
-def _title(figure: Figure, theme: Theme, width_px: int) -> Spec:
+def _title(figure: Figure, theme: ColourTheme, width_px: int) -> Spec:
     shared = {"anchor": "start", "frame": "bounds", "offset": 10}
     if theme is PAGE:
         return {**shared, "text": figure.y_label, "color": theme.muted, "fontSize": 12, "fontWeight": 400}
@@ -88,12 +88,12 @@ def _title(figure: Figure, theme: Theme, width_px: int) -> Spec:
     return {**shared, **below, "text": lines, "color": theme.ink, "fontSize": 15}
 
 
-def _padding(theme: Theme, labels: Labels) -> Spec:
+def _padding(theme: ColourTheme, labels: CurveLabels) -> Spec:
     edge = 0 if theme is PAGE else 10
     return {"left": edge, "right": max(8, edge, math.ceil(labels.room_px)), "top": edge + 2, "bottom": edge + 4}
 
 
-def _config(channels: Channels, width_px: int, hidden: bool) -> Spec:
+def _config(channels: FigureChannels, width_px: int, hidden: bool) -> Spec:
     """Type and colours. hidden: without a legend, since every curve has its name beside it."""
     theme = channels.theme
     longest = max(map(text_px, channels.names), default=0.0) + 40

@@ -12,25 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.measure.stationary import at_edge
+from sojourn.measure.stationarity import at_edge
 from sojourn.model import Model, Network
+from sojourn.model.checked_values import quantile_levels
 from sojourn.model.model import as_model
-from sojourn.model.values import quantile_levels
-from sojourn.simulate import stopping
-from sojourn.simulate.config import BATCHES, configuration, first_batch_s
-from sojourn.simulate.engine import Engine, Run, Runs, Tick, native
-from sojourn.simulate.record import Record
-from sojourn.simulate.stopping import Reached
-from sojourn.simulate.verdict import Outcome, table
+from sojourn.simulate import stopping_rule
+from sojourn.simulate.engine_config import BATCHES, configuration, first_batch_s
+from sojourn.simulate.engine_record import EngineRecord
+from sojourn.simulate.engine_runs import Engine, Replication, Replications, Tick, native
+from sojourn.simulate.simulation_outcome import SimulationOutcome, table
+from sojourn.simulate.stopping_rule import ReachedPrecision
 from sojourn.simulate.warmup import cut
 from sojourn.table import Metrics
 
-Progress = Callable[["Look"], None]
+Progress = Callable[["ProgressSnapshot"], None]
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
-class Look:
+class ProgressSnapshot:
     """What a progress bar shows: simulated time and events so far; the precision that was reached (inf: not known yet)
     at `known_s` of simulated time, and the one wanted."""
 
@@ -42,7 +42,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Length:
+class RunLength:
     """How long: by precision at a level, or fixed (`until_s` of each run, `completions` of each run)."""
 
     precision: float
@@ -71,20 +71,23 @@ def simulate(
     Status: ok, too_short (the message says how long would do), unstable, interrupted (Ctrl-C; what was done is kept).
     Raises InputError for arguments out of range and ModelError for a model that cannot be simulated.
     """
-    length = Length(precision, level, until_s, completions, max_seconds)
+    length = RunLength(precision, level, until_s, completions, max_seconds)
     check(length, seed, replications, quantiles)
     network = as_model(model).network
-    runs = Runs(
-        [Run(configuration(network, seed, r, until_s=until_s), engine) for r in range(replications or 1)], executor
+    runs = Replications(
+        [Replication(configuration(network, seed, r, until_s=until_s), engine) for r in range(replications or 1)],
+        executor,
     )
     outcome = follow(network, runs, length, progress)
     return table(network, outcome, quantiles, seed, len(runs.runs))
 
 
-def follow(network: Network, runs: Runs, length: Length, progress: Progress | None = None) -> Outcome:
+def follow(
+    network: Network, runs: Replications, length: RunLength, progress: Progress | None = None
+) -> SimulationOutcome:
     """Runs to the end of `length`, to an interruption, or until the numbers present are seen to grow."""
     started = time.monotonic()
-    outcome = Outcome(length.precision, length.level, overloaded=stopping.overload(network))
+    outcome = SimulationOutcome(length.precision, length.level, overloaded=stopping_rule.overload(network))
     with _ended(runs, outcome, network):
         for until_s in _lengths(network, length, outcome):
             record = runs.go(until_s, length.completions, started + length.max_seconds, _telling(progress, outcome))
@@ -95,27 +98,27 @@ def follow(network: Network, runs: Runs, length: Length, progress: Progress | No
     return outcome
 
 
-def _telling(progress: Progress | None, outcome: Outcome) -> Tick | None:
+def _telling(progress: Progress | None, outcome: SimulationOutcome) -> Tick | None:
     if progress is None:
         return None
     reached = outcome.found.precision if outcome.found else math.inf
-    return lambda now_s, events: progress(Look(now_s, events, outcome.length_s, reached, outcome.precision))
+    return lambda now_s, events: progress(ProgressSnapshot(now_s, events, outcome.length_s, reached, outcome.precision))
 
 
 @contextmanager
-def _ended(runs: Runs, outcome: Outcome, network: Network) -> Iterator[None]:
+def _ended(runs: Replications, outcome: SimulationOutcome, network: Network) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
         outcome.interrupted = True
-        _judge(outcome, runs.last, network, Length(outcome.precision, outcome.level, None, None, math.inf))
+        _judge(outcome, runs.last, network, RunLength(outcome.precision, outcome.level, None, None, math.inf))
         if outcome.record is None:
             raise
     finally:
         runs.close()
 
 
-def _lengths(network: Network, length: Length, outcome: Outcome) -> Iterator[float]:
+def _lengths(network: Network, length: RunLength, outcome: SimulationOutcome) -> Iterator[float]:
     """Simulated times at which the run is looked at; the last is open where the precision decides."""
     at = first_batch_s(network) * BATCHES
     end = math.inf if length.until_s is None else length.until_s
@@ -123,15 +126,15 @@ def _lengths(network: Network, length: Length, outcome: Outcome) -> Iterator[flo
         # looked at on the way only for the progress bar
         while at < end and at < math.inf:
             yield at
-            at *= stopping.MOST_GROWTH
+            at *= stopping_rule.MOST_GROWTH
         yield end
         return
     while True:
         yield at
-        at = stopping.next_length(at, outcome.found or Reached(math.inf, "response_time", math.inf))
+        at = stopping_rule.next_length(at, outcome.found or ReachedPrecision(math.inf, "response_time", math.inf))
 
 
-def _judge(outcome: Outcome, record: Record | None, network: Network, length: Length) -> None:
+def _judge(outcome: SimulationOutcome, record: EngineRecord | None, network: Network, length: RunLength) -> None:
     if record is None:
         return
     outcome.events, outcome.passes, outcome.length_s = record.events, record.passes, record.length_s
@@ -141,12 +144,12 @@ def _judge(outcome: Outcome, record: Record | None, network: Network, length: Le
     outcome.cut = cut(record)
     outcome.warm_up_s = outcome.cut * record.batch_s
     outcome.record = record.after(outcome.cut)
-    outcome.found = stopping.reached(outcome.record, network, length.precision, length.level)
-    grown, outcome.growing = outcome.growing, stopping.growing(record, network)
+    outcome.found = stopping_rule.reached(outcome.record, network, length.precision, length.level)
+    grown, outcome.growing = outcome.growing, stopping_rule.growing(record, network)
     outcome.unstable = bool(outcome.overloaded) or (grown is not None and outcome.growing is not None)
 
 
-def _over(outcome: Outcome, length: Length) -> bool:
+def _over(outcome: SimulationOutcome, length: RunLength) -> bool:
     if outcome.ended or outcome.wall_s > length.max_seconds or (outcome.unstable and not length.fixed):
         return True
     if length.fixed:
@@ -154,12 +157,12 @@ def _over(outcome: Outcome, length: Length) -> bool:
     return outcome.found is not None and outcome.found.enough and not _still_warm(outcome)
 
 
-def _still_warm(outcome: Outcome) -> bool:
+def _still_warm(outcome: SimulationOutcome) -> bool:
     """The cut fell at the end of where it may fall: the warm-up may be longer."""
     return at_edge(outcome.warm_up_s, outcome.length_s)
 
 
-def check(length: Length, seed: Any, replications: int | None, quantiles: Sequence[float]) -> None:
+def check(length: RunLength, seed: Any, replications: int | None, quantiles: Sequence[float]) -> None:
     """Raises InputError for an argument out of range."""
     wrong = [
         (not 0 < length.precision < 1, length.precision, "precision", "give a share such as 0.01"),

@@ -10,17 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn.batch_means import MACRO, Array
-from sojourn.measure.stationary import CUT_LEVEL, warm_up
-from sojourn.simulate.record import Record
+from sojourn.measure.stationarity import CUT_LEVEL, warm_up
+from sojourn.simulate.engine_record import EngineRecord
 
 
-def cut(record: Record) -> int:
+def cut(record: EngineRecord) -> int:
     """How many leading batches are warm-up: the latest of the cuts of response times and numbers present."""
     series = _series(record)
     return max((warm_up(one, MACRO, CUT_LEVEL / len(series)) for one in series), default=0)
 
 
-def _series(record: Record) -> list[Array]:
+def _series(record: EngineRecord) -> list[Array]:
     """(B,) each: mean over the runs of the response time and of the number present, a station and class."""
     numbers = record.tables["present"].mean(axis=0) / record.batch_s
     done = record.tables["completions"].sum(axis=0)[:, -1].sum(axis=-1)

@@ -1,17 +1,17 @@
 """Solvers: a model in, a `Metrics` out. `solve` chooses or is told a method; each method is one file.
 
-solve, sweep, methods   the public face          vary        one number of a model, varied
+solve, sweep, methods   the public face          parameter_variation   one number of a model, varied
 method                  what a method is         registry    all of them, and how `auto` chooses
-solution                their answer as arrays   verify      what an answer must satisfy before it leaves
+solution                their answer as arrays   law_verification   what an answer must satisfy before it leaves
 single, closed, open, markov, bounds, special    the methods, by family
-two_class, two_class_laws, cpu0, routing, mmm, bottleneck     interrupts and pages on cores, over rates
+two_class, two_class_equations, interrupt_core, page_routing, mmm, bottleneck     interrupts and pages on cores, over rates
 status, cite            outcomes; sources
 """
 
 from sojourn.solve.bottleneck import bottleneck, two_class_bottleneck
 from sojourn.solve.cite import cite
 from sojourn.solve.mmm import erlang_c, mmm
-from sojourn.solve.routing import routing_probability
+from sojourn.solve.page_routing import routing_probability
 from sojourn.solve.solve import methods, solve, sweep
 from sojourn.solve.two_class import two_class
 

@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from sojourn.model.network import Network
-from sojourn.model.values import quantile_levels, whole
+from sojourn.model.checked_values import quantile_levels, whole
+from sojourn.model.network_arrays import Network
 from sojourn.solve.solution import Solution
 
 MILLISECOND = 1e-3
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RequestedOutputs:
     """What to tell besides means, where a method knows it: quantiles of waiting and response time, p(0) … p(n).
 
     `quantiles` in (0, 1), `probabilities` 0 or more: InputError else. `budget_s`: what a method may take that finds out on
@@ -49,7 +49,7 @@ class Method:
     exact: bool
     sources: tuple[str, ...]
     refuses: Callable[[Network], str | None]
-    run: Callable[[Sequence[Network], Wanted], Solution]
+    run: Callable[[Sequence[Network], RequestedOutputs], Solution]
     cost_s: Callable[[Network], float] = field(default=lambda network: MILLISECOND)
     memory_bytes: Callable[[Network], float] = field(default=lambda network: 0.0)
     rank: int = 0

@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import Any
 
 from sojourn.errors import InputError, MethodRefused
-from sojourn.mistakes import meant
-from sojourn.model.network import Network
-from sojourn.model.nouns import Queue
+from sojourn.file_errors import meant
+from sojourn.model.components import Queue
+from sojourn.model.network_arrays import Network
 from sojourn.solve.method import Method
 
 FAMILIES = ("single", "closed", "open", "markov", "bounds", "special")
@@ -108,23 +108,23 @@ def preferred(networks: Sequence[Network], budget_s: float = BUDGET_S) -> Iterat
 
 
 @dataclass(frozen=True)
-class Candidate:
+class MethodCandidate:
     method: Method
     cost_s: float
     why: str
 
 
-def _cached(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[Candidate]:
+def _cached(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[MethodCandidate]:
     """As `_ordered`; cached with a network that is asked alone, which is frozen data."""
     if len(networks) > 1:
         return _ordered(networks, budget_s, families)
-    cached: dict[Any, list[Candidate]] = networks[0].__dict__.setdefault("preferred", {})
+    cached: dict[Any, list[MethodCandidate]] = networks[0].__dict__.setdefault("preferred", {})
     if (budget_s, families) not in cached:
         cached[budget_s, families] = _ordered(networks, budget_s, families)
     return cached[budget_s, families]
 
 
-def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[Candidate]:
+def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[MethodCandidate]:
     sample = [networks[round(i * (len(networks) - 1) / SAMPLES)] for i in range(SAMPLES + 1)]
     sample = list({id(n): n for n in sample}.values())
     asked = [m for m in all_methods().values() if not m.special and family(m) in families]
@@ -134,13 +134,13 @@ def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, 
     exact = sorted((m for m in fit if m.exact), key=lambda m: max(cost[m.name], NOTHING_S))
     holds = [m for m in exact if max(map(m.memory_bytes, sample)) <= BUDGET_BYTES]
     cheap = [m for m in holds if cost[m.name] <= budget_s]
-    found = [Candidate(m, cost[m.name], f"exact, {_among(i, len(cheap))}") for i, m in enumerate(cheap)]
+    found = [MethodCandidate(m, cost[m.name], f"exact, {_among(i, len(cheap))}") for i, m in enumerate(cheap)]
     why = f"no exact method answers within {budget_s:g} s" if exact else "no exact method does"
     rough = sorted((m for m in fit if not m.exact), key=lambda m: m.rank)
-    found += [Candidate(m, cost[m.name], f"the best approximation that applies, because {why}") for m in rough]
+    found += [MethodCandidate(m, cost[m.name], f"the best approximation that applies, because {why}") for m in rough]
     dear = [m for m in holds if m not in cheap and cost[m.name] <= len(networks) * budget_s]
     about = "exact, and the only kind that applies; about {:.3g} s in all"
-    return found + [Candidate(m, cost[m.name], about.format(cost[m.name])) for m in dear]
+    return found + [MethodCandidate(m, cost[m.name], about.format(cost[m.name])) for m in dear]
 
 
 def too_dear(networks: Sequence[Network], budget_s: float) -> MethodRefused | None:
@@ -162,8 +162,8 @@ def _among(position: int, count: int) -> str:
 
 def nothing_applies(network: Network) -> MethodRefused:
     """The refusal of `auto`: the nearest two methods, what would make them apply, and where all reasons are."""
-    from sojourn.solve.markov.applies import too_large
-    from sojourn.solve.nearest import nearest
+    from sojourn.solve.markov.applicability import too_large
+    from sojourn.solve.nearest_methods import nearest
 
     large = too_large(network)
     words = "; ".join(filter(None, (large and f"ctmc: {large}", nearest(network)))) or "there are no methods"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sojourn.model.network import Array, Network
+from sojourn.model.network_arrays import Array, Network
 from sojourn.solve import status as outcomes
 from sojourn.table import Metrics
 
@@ -35,11 +35,11 @@ class Solution:
     high: Mapping[str, Array] = field(default_factory=dict)
     more: list[dict[str, Any]] = field(default_factory=list)  # further rows, `point` says of which point
     message: str = ""
-    parts: list[Part] = field(default_factory=list)  # their rows stand for those of the whole
+    parts: list[PartialSolution] = field(default_factory=list)  # their rows stand for those of the whole
 
 
 @dataclass
-class Part:
+class PartialSolution:
     """Stations and classes that nothing connects with the rest, solved alone at some points of the whole; rows of a
     point at which it is unstable itself are not taken."""
 
@@ -52,7 +52,7 @@ def metrics(
     networks: Sequence[Network], solution: Solution, method: str, factors: Mapping[str, Sequence[Any]] | None = None
 ) -> Metrics:
     """The table of a solution; `factors` name what was varied, a value a point. Rows are made when first asked for."""
-    from sojourn.solve.rows import frame
+    from sojourn.solve.metric_rows import frame
 
     names = set(solution.status).union(*(part.solution.status for part in solution.parts)) or {"ok"}
     text = "\n".join(filter(None, (solution.message, outcomes.message(names))))

@@ -9,23 +9,27 @@ from typing import Any
 
 from sojourn.errors import InputError, MethodRefused, SolverError
 from sojourn.model import Model, Network
+from sojourn.model.checked_values import number
 from sojourn.model.model import as_model
-from sojourn.model.values import number
 from sojourn.solve import registry
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.parts import tell_stable_parts
-from sojourn.solve.points import representatives
+from sojourn.solve.law_verification import verify
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.parameter_variation import varied
 from sojourn.solve.registry import BUDGET_S, named, nothing_applies, preferred, refusal, too_dear
 from sojourn.solve.solution import Solution, metrics
-from sojourn.solve.vary import varied
-from sojourn.solve.verify import verify
+from sojourn.solve.sweep_points import representatives
+from sojourn.solve.unconnected_parts import tell_stable_parts
 from sojourn.table import Metrics
 
-USUAL = Wanted()
+USUAL = RequestedOutputs()
 
 
 def solve(
-    model: Model | Path | str, method: str = "auto", *, wanted: Wanted | None = None, budget_s: float = BUDGET_S
+    model: Model | Path | str,
+    method: str = "auto",
+    *,
+    wanted: RequestedOutputs | None = None,
+    budget_s: float = BUDGET_S,
 ) -> Metrics:
     """Solves a model, or the model file at a path; `Metrics.method`, `.status` and `.message` say how, how well and why.
 
@@ -42,7 +46,7 @@ def _budget(budget_s: Any) -> float:
 
 def sweep(
     model: Model | Path | str, path: str | Mapping[str, Iterable[Any]], values: Iterable[Any] = (), method: str = "auto", *,
-    wanted: Wanted | None = None, budget_s: float = BUDGET_S,
+    wanted: RequestedOutputs | None = None, budget_s: float = BUDGET_S,
 ) -> Metrics:  # fmt: skip
     """One table for all `values` of the number at `path` ("classes.user.population"), which becomes a column.
 
@@ -61,7 +65,7 @@ def sweep(
 
 
 def _answer(
-    networks: Sequence[Network], method: str, wanted: Wanted, budget_s: float, factors: dict[str, list[Any]]
+    networks: Sequence[Network], method: str, wanted: RequestedOutputs, budget_s: float, factors: dict[str, list[Any]]
 ) -> Metrics:
     def solved(networks: Sequence[Network]) -> tuple[Solution, str] | None:
         if method == "auto":
@@ -78,7 +82,9 @@ def _answer(
     return metrics(networks, solution, name, factors)
 
 
-def _automatically(networks: Sequence[Network], wanted: Wanted, budget_s: float) -> tuple[Solution, str] | None:
+def _automatically(
+    networks: Sequence[Network], wanted: RequestedOutputs, budget_s: float
+) -> tuple[Solution, str] | None:
     """The first answer that holds and converges, and the name of its method; else the first that did not converge. None
     where no one method serves for all points of a sweep."""
     tried: list[str] = []
@@ -113,7 +119,7 @@ def _automatically(networks: Sequence[Network], wanted: Wanted, budget_s: float)
     raise too_dear(networks, budget_s) or nothing_applies(networks[-1])
 
 
-def _run(method: Method, networks: Sequence[Network], wanted: Wanted) -> Solution:
+def _run(method: Method, networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     """A checked answer; every point of an approximation says that it is one."""
     solution = method.run(networks, wanted)
     if not method.exact and not solution.status:
@@ -122,7 +128,9 @@ def _run(method: Method, networks: Sequence[Network], wanted: Wanted) -> Solutio
     return solution
 
 
-def _apart(networks: Sequence[Network], wanted: Wanted, budget_s: float, factors: dict[str, list[Any]]) -> Metrics:
+def _apart(
+    networks: Sequence[Network], wanted: RequestedOutputs, budget_s: float, factors: dict[str, list[Any]]
+) -> Metrics:
     """A sweep for which no one method serves: each point with its own."""
     parts = []
     for i, network in enumerate(networks):

@@ -44,8 +44,8 @@ from numpy.typing import ArrayLike
 
 from sojourn.errors import InputError
 from sojourn.solve import status
-from sojourn.solve.routing import routing_probability
-from sojourn.solve.two_class_laws import VARIANTS, Load, Results, evaluate, load
+from sojourn.solve.page_routing import routing_probability
+from sojourn.solve.two_class_equations import VARIANTS, Results, TwoClassLoad, evaluate, load
 from sojourn.table import Metrics
 
 PRINTED = "leading (Prop. 3 as printed)"
@@ -132,8 +132,8 @@ def arguments(
     cores: ArrayLike,
     nics: ArrayLike,
     **delays: ArrayLike,
-) -> Load:
-    """A `Load` with p by the rule where it is not given, and 1 where every core is leading."""
+) -> TwoClassLoad:
+    """A `TwoClassLoad` with p by the rule where it is not given, and 1 where every core is leading."""
     cores_, nics_ = np.asarray(cores, float), np.asarray(nics, float)
     if p is None:
         work = np.asarray(interrupt_s, float) + np.asarray(delays.get("client_s", 0.0), float)
@@ -143,7 +143,7 @@ def arguments(
     return load(capacity, rate=rate, interrupt_s=interrupt_s, page_s=page_s, p=p, cores=cores_, nics=nics_, **full)
 
 
-def complete(x: Load, results: Results, variant: str) -> Results:
+def complete(x: TwoClassLoad, results: Results, variant: str) -> Results:
     """Adds what the table shows beyond `evaluate`; above saturation `priority` is bounded by it."""
     done = np.minimum(results["throughput"], results["saturation"]) if variant == "priority" else results["throughput"]
     away_done = results["away"] / np.maximum(results["behind_busy"], 1.0)
@@ -154,7 +154,7 @@ def complete(x: Load, results: Results, variant: str) -> Results:
     return results | added
 
 
-def table(x: Load, results: Results, variant: str) -> Metrics:
+def table(x: TwoClassLoad, results: Results, variant: str) -> Metrics:
     """Rows of one configuration, 1-d arrays by rate."""
     full = complete(x, results, variant)
     rows: list[dict[str, Any]] = []

@@ -1,8 +1,9 @@
 """One TOML file → runs → fit → prediction → check → report.
 
-Map: `engine` studies of any system · `web`, `kv`, `messages` what only studies of a web system, of a memcached middleware, of a
-message service have · `file` a study file, read and checked · `folder` where it ends up, found again after an interruption ·
-`points` an order at random · `estimate`, `recovery` intervals, known numbers found again.
+Map: `engine` studies of any system · `web`, `kv`, `messages` what only studies of a web system, of a memcached
+middleware, of a message service have · `study_file` a study file, read and checked · `study_folder` where it ends up,
+found again after an interruption · `run_order` an order at random · `mean_of_runs`, `parameter_recovery` intervals, known
+numbers found again.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.lab.process import Event
-from sojourn.measure.run import listening
-from sojourn.study.engine import Findings, run_system_study
+from sojourn.lab.worker_process import Event
+from sojourn.measure.execute_run import listening
+from sojourn.study.engine import StudyFindings, run_system_study
 
 __all__ = ["StudyResult", "run_study"]
 
@@ -25,7 +26,7 @@ class StudyResult:
     folder: Path
     verdict: list[str]
     report: Path
-    findings: Findings
+    findings: StudyFindings
 
 
 def run_study(

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
 from sojourn.errors import InputError
-from sojourn.measure.folder import RunFolder
+from sojourn.file_errors import meant
 from sojourn.measure.resources import Resource
-from sojourn.mistakes import meant
+from sojourn.measure.run_folder import RunFolder
 from sojourn.table import COLUMNS
 
 Value: TypeAlias = bool | int | float | str
@@ -96,7 +96,7 @@ class Session(Protocol):
 
     def conditions(self, point: Point) -> dict[str, Any]:
         """What a run of this point has in its manifest that must be alike when a study is gone on with: `load`, `machine`,
-        `conditions` (measure/series.py)."""
+        `conditions` (measure/run_series.py)."""
         ...
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sojourn.lab.process import Worker
+from sojourn.lab.worker_process import WorkerProcess
 
 
 class EmbeddedKv:
@@ -34,7 +34,7 @@ class EmbeddedKv:
             ServiceError: the port is taken …
         """
         config = {"listen": f"{address}:{port or 0}", "memory_bytes": memory_bytes, "value_bytes": value_bytes}
-        self._worker = Worker("kv", {"network": network, "kv": config})
+        self._worker = WorkerProcess("kv", {"network": network, "kv": config})
         self.address: str = self._worker.ready()["address"]
         self.port = int(self.address.rsplit(":", 1)[1])
         try:

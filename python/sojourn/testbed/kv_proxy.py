@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.testbed.served import Served
+from sojourn.testbed.native_service import NativeService
 
 
 class ProxyOptions(BaseModel):
@@ -35,7 +35,7 @@ class ProxyOptions(BaseModel):
     metrics: str | None = None
 
 
-class KvProxy(Served):
+class KvProxy(NativeService):
     """A running proxy: where it listens, which process it is, how to stop it."""
 
     scheme = "memcached"

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.testbed.served import Served
+from sojourn.testbed.native_service import NativeService
 
 
 class MessagesOptions(BaseModel):
@@ -34,7 +34,7 @@ class MessagesOptions(BaseModel):
     metrics: str | None = None
 
 
-class Messages(Served):
+class MessageService(NativeService):
     """A running service: where it listens, which process it is, how to stop it."""
 
     scheme = "messages"

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, ServiceError
-from sojourn.lab.processes import children, send
-from sojourn.testbed.postgres_place import remove_stale, short_place, user_of
+from sojourn.lab.process_tree import children, send
+from sojourn.testbed.postgres_folders import remove_stale, short_place, user_of
 from sojourn.testbed.postgres_processes import (
     drop_shared_memory,
     end_all,
@@ -30,7 +30,7 @@ from sojourn.testbed.postgres_processes import (
     working_in,
 )
 from sojourn.testbed.postgres_programs import as_user, programs, reaches, runs_as, version
-from sojourn.testbed.postgres_talk import Row, Session
+from sojourn.testbed.postgres_protocol import PostgresSession, Row
 
 USER = DATABASE = "sojourn"
 SOCKET_PORT = 5432  # part of the socket's name; nothing listens on TCP unless a port is given
@@ -182,7 +182,7 @@ class Postgres:
         Raises:
             ServiceError: the server refuses. OSError: it is away.
         """
-        with Session(self.socket, user=USER, database=database) as session:
+        with PostgresSession(self.socket, user=USER, database=database) as session:
             return session.run(sql)
 
     @property
@@ -264,7 +264,7 @@ class Postgres:
     def _answers(self) -> bool:
         with (
             suppress(OSError, ServiceError),
-            Session(self.socket, user=USER, database="postgres", timeout_s=ANSWERED_S) as session,
+            PostgresSession(self.socket, user=USER, database="postgres", timeout_s=ANSWERED_S) as session,
         ):
             return bool(session.run("SELECT 1"))
         return False

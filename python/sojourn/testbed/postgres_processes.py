@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from sojourn.lab.processes import GONE_S, alive, children, send, wait_until
+from sojourn.lab.process_tree import GONE_S, alive, children, send, wait_until
 
 SEGMENT = "/dev/shm/PostgreSQL."
 

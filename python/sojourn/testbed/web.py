@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import LabError
-from sojourn.lab.environment import Environment, table_of_times
-from sojourn.lab.process import Worker
-from sojourn.lab.topology import Placement
+from sojourn.lab.backends import Environment, table_of_times
+from sojourn.lab.cpu_topology import CorePlacement
+from sojourn.lab.worker_process import WorkerProcess
 
 
 class WebOptions(BaseModel):
@@ -28,7 +28,7 @@ class WebOptions(BaseModel):
     threads_per_core: int = Field(default=1, ge=1, le=64)
 
 
-class Demand(BaseModel):
+class KnownDemand(BaseModel):
     """`[system]`: the known work of a request, s; `auto` picks it from the number of cores."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,7 +42,7 @@ class Demand(BaseModel):
 AUTO_INTERRUPT_S = {"deterministic": 1.5e-3, "exponential": 1e-3}  # no packet's work is above 10 ms
 
 
-def choose_demand(demand: Demand, cores: int) -> Demand:
+def choose_demand(demand: KnownDemand, cores: int) -> KnownDemand:
     """Fills in `auto`. Spreading the interrupts of n cores shows only where n > 1 + (A + client) / S, so
     A = S (n - 1) / 3 leaves a margin of three; S is in milliseconds so that hand-offs are small beside it.
 
@@ -61,7 +61,9 @@ def choose_demand(demand: Demand, cores: int) -> Demand:
 class WebService:
     """A running web shop: what to load, which processes to watch, how to stop it."""
 
-    def __init__(self, worker: Worker, work: Worker | None, ready: dict[str, Any], urls: list[str]) -> None:
+    def __init__(
+        self, worker: WorkerProcess, work: WorkerProcess | None, ready: dict[str, Any], urls: list[str]
+    ) -> None:
         self._worker = worker
         self._work = work
         self.ready = ready
@@ -83,11 +85,16 @@ class WebTestbed:
     """How a study starts the web shop."""
 
     options_type = WebOptions
-    demand_type = Demand
+    demand_type = KnownDemand
 
     @staticmethod
     def start(
-        place: Environment, placement: Placement, options: WebOptions, demand: Demand, seed: int, out: Path | None
+        place: Environment,
+        placement: CorePlacement,
+        options: WebOptions,
+        demand: KnownDemand,
+        seed: int,
+        out: Path | None,
     ) -> WebService:
         """Starts the shop on the server host, with the interrupt work at its NICs.
 
@@ -106,7 +113,7 @@ class WebTestbed:
             "seed": seed,
             "out": str(out) if out else None,
         }
-        worker = Worker("web", {"network": place.server_network, "web": config})
+        worker = WorkerProcess("web", {"network": place.server_network, "web": config})
         try:
             ready = worker.ready()
             table = table_of_times(float(demand.interrupt_s), demand.interrupt)
@@ -117,7 +124,7 @@ class WebTestbed:
         return WebService(worker, work, ready, WebTestbed.urls(place, placement, options))
 
     @staticmethod
-    def urls(place: Environment, placement: Placement, options: WebOptions) -> list[str]:
+    def urls(place: Environment, placement: CorePlacement, options: WebOptions) -> list[str]:
         """What to load, a URL for each NIC."""
         addresses = place.addresses(len(placement.interrupts))
         return [f"http://{address}:{options.port}{options.path}" for address in addresses]

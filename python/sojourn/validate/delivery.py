@@ -24,7 +24,7 @@ DONE, EMPTY, GONE, REFUSED, UNKNOWN = "done", "empty", "gone", "refused", "unkno
 
 
 @dataclass(frozen=True)
-class Operation:
+class ClientOperation:
     """One request of a client, times in s on one clock for all clients.
 
     Args:
@@ -46,11 +46,11 @@ class Operation:
 
 
 # Acknowledgements, by queue and receipt
-Asked = dict[tuple[str, int | None], list[Operation]]
+Asked = dict[tuple[str, int | None], list[ClientOperation]]
 
 
 @dataclass
-class Verdict:
+class DeliveryVerdict:
     """`faults` are sentences, none where the promise was kept; `counts` say what the history held."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -61,7 +61,7 @@ class Verdict:
         return not self.faults
 
 
-def judge(history: Iterable[Operation], *, redelivery_s: float | None = None) -> Verdict:
+def judge(history: Iterable[ClientOperation], *, redelivery_s: float | None = None) -> DeliveryVerdict:
     """Whether the service kept its promise; `redelivery_s` is the time after which a take is undone, None for never.
 
     Raises:
@@ -71,11 +71,11 @@ def judge(history: Iterable[Operation], *, redelivery_s: float | None = None) ->
     operations = sorted(history, key=lambda one: one.start_s)
     _check(operations, redelivery_s or 0.0)
     puts = {one.content: one for one in operations if one.kind == "put"}
-    takes: dict[str | None, list[Operation]] = defaultdict(list)
+    takes: dict[str | None, list[ClientOperation]] = defaultdict(list)
     for one in operations:
         if one.kind == "take" and one.outcome == DONE:
             takes[one.content].append(one)
-    verdict = Verdict(_counts(operations))
+    verdict = DeliveryVerdict(_counts(operations))
     for content, taken in takes.items():
         verdict.faults += _foreign(puts.get(content), taken)
     if redelivery_s is None:
@@ -85,7 +85,7 @@ def judge(history: Iterable[Operation], *, redelivery_s: float | None = None) ->
     return verdict
 
 
-def _check(operations: Sequence[Operation], rest_s: float) -> None:
+def _check(operations: Sequence[ClientOperation], rest_s: float) -> None:
     for content, count in Counter(one.content for one in operations if one.kind == "put").items():
         if count > 1 or content is None:
             raise InputError(content, "content of a put", "give every message a content of its own")
@@ -99,11 +99,11 @@ def _check(operations: Sequence[Operation], rest_s: float) -> None:
             raise InputError(queue, "history", f"end it with an empty take, {rest_s:g} s after all else of that queue")
 
 
-def _counts(operations: Iterable[Operation]) -> Counter[str]:
+def _counts(operations: Iterable[ClientOperation]) -> Counter[str]:
     return Counter(f"{one.kind} {one.outcome}" for one in operations)
 
 
-def _foreign(put: Operation | None, takes: Iterable[Operation]) -> Iterator[str]:
+def _foreign(put: ClientOperation | None, takes: Iterable[ClientOperation]) -> Iterator[str]:
     """What is wrong with takes of one message whatever was promised."""
     for take in takes:
         if put is None:
@@ -119,10 +119,10 @@ def _foreign(put: Operation | None, takes: Iterable[Operation]) -> Iterator[str]
 
 
 def _at_most_once(
-    verdict: Verdict,
-    operations: Iterable[Operation],
-    puts: Iterable[Operation],
-    takes: dict[str | None, list[Operation]],
+    verdict: DeliveryVerdict,
+    operations: Iterable[ClientOperation],
+    puts: Iterable[ClientOperation],
+    takes: dict[str | None, list[ClientOperation]],
 ) -> None:
     for taken in takes.values():
         if len(taken) > 1:
@@ -136,10 +136,10 @@ def _at_most_once(
 
 
 def _at_least_once(
-    verdict: Verdict,
-    operations: Iterable[Operation],
-    puts: Iterable[Operation],
-    takes: dict[str | None, list[Operation]],
+    verdict: DeliveryVerdict,
+    operations: Iterable[ClientOperation],
+    puts: Iterable[ClientOperation],
+    takes: dict[str | None, list[ClientOperation]],
     redelivery_s: float,
 ) -> None:
     asked: Asked = defaultdict(list)
@@ -156,11 +156,11 @@ def _at_least_once(
             verdict.faults.append(f"lost: {put}, taken {len(takes.get(put.content, []))} times, never acknowledged")
 
 
-def _may_be_over(take: Operation, asked: Asked) -> bool:
+def _may_be_over(take: ClientOperation, asked: Asked) -> bool:
     return any(one.outcome in (DONE, UNKNOWN) for one in asked.get((take.queue, take.receipt), []))
 
 
-def _too_often(taken: Sequence[Operation], asked: Asked, redelivery_s: float) -> Iterator[str]:
+def _too_often(taken: Sequence[ClientOperation], asked: Asked, redelivery_s: float) -> Iterator[str]:
     """One message: a delivery too early, one after its acknowledgement, two acknowledgements, one in time in vain."""
     for one, other in combinations(taken, 2):
         longest_s = max(other.end_s - one.start_s, one.end_s - other.start_s)

@@ -16,7 +16,7 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.solve.status import OVERLOADED
 from sojourn.table import Metrics
-from sojourn.validate.observed import measured_metrics
+from sojourn.validate.measured_metrics import measured_metrics
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -59,7 +59,7 @@ class Validation:
     def plot(self, quantity: str = "response_time") -> LayerChart:
         """Predicted against measured as an altair chart, a point a rate; InputError for a quantity that is not there."""
         from sojourn.report.chart import plot
-        from sojourn.report.results import agreement
+        from sojourn.report.result_figures import agreement
 
         return plot(agreement(self.frame.filter(pl.col("quantity") == quantity), quantity, ("cores", "nics")))
 

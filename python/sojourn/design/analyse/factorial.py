@@ -18,7 +18,7 @@ import polars as pl
 from scipy.special import stdtrit
 
 from sojourn.design.factors import Factor, two_levels
-from sojourn.design.runs import factors_of, filled
+from sojourn.design.run_list import factors_of, filled
 from sojourn.errors import DesignError
 
 MEAN = "mean"

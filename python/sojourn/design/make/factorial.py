@@ -11,7 +11,7 @@ from itertools import product
 import polars as pl
 
 from sojourn.design.factors import Factor, distinct
-from sojourn.design.make.order import ordered
+from sojourn.design.make.run_order import ordered
 from sojourn.errors import DesignError
 
 MOST_RUNS = 1_000_000

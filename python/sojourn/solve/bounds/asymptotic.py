@@ -16,18 +16,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.model.network import Array, Network
-from sojourn.solve.bounds import single
-from sojourn.solve.method import Method, Wanted
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.bounds import chain_arrays
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    b = single.of(networks)
-    return single.solution(b, *between(b, networks))
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    b = chain_arrays.of(networks)
+    return chain_arrays.solution(b, *between(b, networks))
 
 
-def between(b: single.Closed, networks: Sequence[Network]) -> tuple[Array, Array]:
+def between(b: chain_arrays.ClosedChain, networks: Sequence[Network]) -> tuple[Array, Array]:
     """Throughput at least and at most, P."""
     fastest, slowest, alone = _speeds(networks)
     with np.errstate(divide="ignore"):
@@ -60,7 +60,7 @@ METHOD = Method(
         "R. R. Muntz, J. W. Wong: Asymptotic Properties of Closed Queueing Network Models, 1974, pp. 348-352",
         "E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik: Quantitative System Performance (1984), p. 76",
     ),
-    refuses=single.one_closed,
+    refuses=chain_arrays.one_closed,
     run=run,
     special=True,
 )

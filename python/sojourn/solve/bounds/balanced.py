@@ -14,18 +14,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.model.network import Array, Network
-from sojourn.solve.bounds import single
-from sojourn.solve.method import Method, Wanted
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.bounds import chain_arrays
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    b = single.of(networks)
-    return single.solution(b, *between(b))
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    b = chain_arrays.of(networks)
+    return chain_arrays.solution(b, *between(b))
 
 
-def between(b: single.Closed) -> tuple[Array, Array]:
+def between(b: chain_arrays.ClosedChain) -> tuple[Array, Array]:
     """Throughput at least and at most, P."""
     n, z, total, longest = b.population, b.think_s, b.total_s, b.longest_s
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -45,7 +45,7 @@ METHOD = Method(
         "Commun. ACM 25(2), 1982, pp. 134-141",
         "E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik: Quantitative System Performance (1984), p. 91",
     ),
-    refuses=single.single_servers,
+    refuses=chain_arrays.single_servers,
     run=run,
     special=True,
 )

@@ -1,11 +1,12 @@
 """Closed and mixed networks: exact mean value analysis, convolution, and their approximations.
 
 mva, mva_multi, convolution          exact: one class; several classes; stations of any speed
-linearizer, aql, schweitzer, fcfs    approximations, best first; the last one for networks without a product form
-chains, opened, applies, amva        arrays by chain, open load, whom a method refuses, what approximations share
+linearizer, aql, schweitzer, fcfs_approximation    approximations, best first; the last one for networks without a product form
+chain_arrays, open_load_weights, applicability, approximate_mva: arrays by chain, open load, whom a method refuses, what
+approximations share
 """
 
-from sojourn.solve.closed import aql, convolution, fcfs, linearizer, mva, mva_multi, schweitzer
+from sojourn.solve.closed import aql, convolution, fcfs_approximation, linearizer, mva, mva_multi, schweitzer
 
 METHODS = (
     mva.METHOD,
@@ -14,5 +15,5 @@ METHODS = (
     linearizer.METHOD,
     aql.METHOD,
     schweitzer.METHOD,
-    fcfs.METHOD,
+    fcfs_approximation.METHOD,
 )

@@ -17,44 +17,44 @@ from functools import partial
 
 import numpy as np
 
-from sojourn.model.network import Array, Network
-from sojourn.solve.closed import amva, chains
-from sojourn.solve.closed.applies import roughly
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.closed import approximate_mva, chain_arrays
+from sojourn.solve.closed.applicability import roughly
 from sojourn.solve.closed.linearizer import less_one
-from sojourn.solve.method import Method, Wanted
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 PASSES = 100
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    c = chains.of(networks)
-    s = amva.single(c)
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    c = chain_arrays.of(networks)
+    s = approximate_mva.single(c)
     less = less_one(s.population)
     gamma = np.zeros_like(s.demands_s)
-    total = np.repeat(amva.start(s).sum(axis=2)[:, None], less.shape[1], axis=1)  # P x (R + 1) x K
+    total = np.repeat(approximate_mva.start(s).sum(axis=2)[:, None], less.shape[1], axis=1)  # P x (R + 1) x K
     for _ in range(PASSES):
-        total, settled = amva.iterate(partial(_totals, s, less, gamma), total)
+        total, settled = approximate_mva.iterate(partial(_totals, s, less, gamma), total)
         new = _gamma(less, total)
         moved = np.abs(new - gamma).max(initial=0.0)
         gamma = new
         if moved < 1e-11:
             break
     _, queue, x = _step(s, less, total, gamma)
-    return amva.answer(c, s, x[:, -1], queue[:, -1], settled & (moved < 1e-8))
+    return approximate_mva.answer(c, s, x[:, -1], queue[:, -1], settled & (moved < 1e-8))
 
 
-def _totals(s: amva.Single, less: Array, gamma: Array, total: Array) -> Array:
+def _totals(s: approximate_mva.SingleServers, less: Array, gamma: Array, total: Array) -> Array:
     return _step(s, less, total, gamma)[0]
 
 
-def _step(s: amva.Single, less: Array, total: Array, gamma: Array) -> tuple[Array, Array, Array]:
+def _step(s: approximate_mva.SingleServers, less: Array, total: Array, gamma: Array) -> tuple[Array, Array, Array]:
     """Totals P x V x K, numbers P x V x K x R, throughputs P x V x R at the populations `less`."""
     many = less.sum(axis=2)[:, :, None]
     mean = total / np.where(many > 0, many, 1.0)
     found = np.maximum(many - 1, 0)[..., None] * (mean[..., None] + gamma[:, None])
     residence = s.demands_s[:, None] * (1 + np.maximum(found, 0.0))
-    x = amva.throughput(residence, s.think_s[:, None], less)
+    x = approximate_mva.throughput(residence, s.think_s[:, None], less)
     queue = residence * x[:, :, None, :]
     return queue.sum(axis=3), queue, x
 

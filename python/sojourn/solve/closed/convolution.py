@@ -35,11 +35,11 @@ from numpy.typing import NDArray
 
 from sojourn import _native
 from sojourn.errors import SolverError
-from sojourn.model.network import Array, Network
-from sojourn.solve.closed import chains, numbers
-from sojourn.solve.closed.applies import customers, exactly, states
-from sojourn.solve.closed.opened import log_weights
-from sojourn.solve.method import Method, Wanted
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.closed import chain_arrays, number_distribution
+from sojourn.solve.closed.applicability import customers, exactly, states
+from sojourn.solve.closed.open_load_weights import log_weights
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 MOST_BYTES = 4e9
@@ -58,10 +58,10 @@ def refuses(network: Network) -> str | None:
     return None
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    c = chains.of(networks)
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    c = chain_arrays.of(networks)
     points, stations, classes = len(networks), len(c.delay), c.population.shape[1]
-    most, delays, message = numbers.asked(networks, wanted)
+    most, delays, message = number_distribution.asked(networks, wanted)
     inside = ~c.delay | (delays & (c.open_load.sum(axis=(0, 2)) == 0))
     x, busy = np.zeros((points, classes)), np.zeros((points, stations, classes))
     queue, line, second, spread = busy.copy(), busy.copy(), np.zeros((points, stations)), np.zeros((points, stations))
@@ -83,19 +83,19 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
         queue[np.ix_(group, at, used)], busy[np.ix_(group, at, used)] = found[1], found[2]
         second[np.ix_(group, at)], spread[np.ix_(group, at)] = found[3], found[4]
         exactly_n[np.ix_(group, at)], line[np.ix_(group, at, used)] = found[5], found[6]
-    s = chains.solution(c, x, queue, _open_queue(c, spread) if c.open_rate.any() else None, line)
+    s = chain_arrays.solution(c, x, queue, _open_queue(c, spread) if c.open_rate.any() else None, line)
     _busy(networks, c, s, busy)
-    s.more += numbers.rows(c, inside, queue, second, exactly_n, (wanted.probabilities or 0) + 1)
+    s.more += number_distribution.rows(c, inside, queue, second, exactly_n, (wanted.probabilities or 0) + 1)
     s.message = "\n".join(filter(None, (s.message, message)))
     return s
 
 
-def numbers_told(networks: Sequence[Network], wanted: Wanted, means: Solution) -> Solution:
+def numbers_told(networks: Sequence[Network], wanted: RequestedOutputs, means: Solution) -> Solution:
     """Adds rows of p(n) and of the variance of the numbers to the answer of a method that knows means only, where p(n) is
     asked for; what would be too dear is a sentence of the message."""
     if wanted.probabilities is None:
         return means
-    _, _, message = numbers.asked(networks, wanted)
+    _, _, message = number_distribution.asked(networks, wanted)
     if reason := next(filter(None, map(refuses, networks)), None):
         message = f"p(n) is not told, it comes from the convolution: {reason}"
     elif not message or "delays" in message:
@@ -107,7 +107,7 @@ def numbers_told(networks: Sequence[Network], wanted: Wanted, means: Solution) -
     return means
 
 
-def _groups(networks: Sequence[Network], c: chains.Chains) -> list[NDArray[np.intp]]:
+def _groups(networks: Sequence[Network], c: chain_arrays.ChainArrays) -> list[NDArray[np.intp]]:
     """Points that differ in their populations only."""
     if len(networks) == 1:
         return [np.zeros(1, np.intp)]
@@ -123,7 +123,7 @@ def _groups(networks: Sequence[Network], c: chains.Chains) -> list[NDArray[np.in
     return found
 
 
-def _speeds(n: Network, c: chains.Chains, p: int, k: int, most: int) -> Array:
+def _speeds(n: Network, c: chain_arrays.ChainArrays, p: int, k: int, most: int) -> Array:
     """Relative speed with 1, 2, … closed customers present, up to where it stays the same."""
     full = most if n.kind[k] == "delay" else len(n.rates[k]) if k in n.rates else int(n.servers[k])
     load = float(c.open_load[p, k].sum())
@@ -134,7 +134,7 @@ def _speeds(n: Network, c: chains.Chains, p: int, k: int, most: int) -> Array:
 
 
 def _solve(
-    c: chains.Chains,
+    c: chain_arrays.ChainArrays,
     group: NDArray[np.intp],
     used: NDArray[np.intp],
     at: NDArray[np.intp],
@@ -155,18 +155,18 @@ def _solve(
     return found
 
 
-def _open_queue(c: chains.Chains, spread: Array) -> Array:
+def _open_queue(c: chain_arrays.ChainArrays, spread: Array) -> Array:
     """Open customers: each class in proportion to its work; E[(n + 1)/speed(n + 1)] over the closed ones found."""
     factor = np.where(c.delay, 1.0, spread)
     return np.asarray(c.open_load * factor[:, :, None])
 
 
-def _busy(networks: Sequence[Network], c: chains.Chains, s: Solution, busy: Array) -> None:
+def _busy(networks: Sequence[Network], c: chain_arrays.ChainArrays, s: Solution, busy: Array) -> None:
     """A load-dependent station's utilisation is the share of time that somebody is there, split by those present.
 
     With open classes too, the split is known where the station has one speed: by throughput. Else only the sum is told.
     """
-    shares = chains.by_classes(c, busy)
+    shares = chain_arrays.by_classes(c, busy)
     for k in c.network.rates:
         own = shares[:, k]
         for p, n in enumerate(networks):

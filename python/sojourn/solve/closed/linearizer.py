@@ -19,42 +19,42 @@ from functools import partial
 
 import numpy as np
 
-from sojourn.model.network import Array, Network
-from sojourn.solve.closed import amva, chains
-from sojourn.solve.closed.applies import roughly
-from sojourn.solve.method import Method, Wanted
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.closed import approximate_mva, chain_arrays
+from sojourn.solve.closed.applicability import roughly
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 PASSES = 3
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    c = chains.of(networks)
-    s = amva.single(c)
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    c = chain_arrays.of(networks)
+    s = approximate_mva.single(c)
     queue, settled = solve(s)
-    x = amva.throughput(queue[1], s.think_s, s.population)
-    return amva.answer(c, s, x, queue[0], settled)
+    x = approximate_mva.throughput(queue[1], s.think_s, s.population)
+    return approximate_mva.answer(c, s, x, queue[0], settled)
 
 
-def solve(s: amva.Single) -> tuple[tuple[Array, Array], Array]:
+def solve(s: approximate_mva.SingleServers) -> tuple[tuple[Array, Array], Array]:
     """Mean numbers and residence times P x K x R, and which points settled."""
     classes = s.population.shape[1]
     less = less_one(s.population)  # P x (R + 1) x R: N - e_0 … N - e_(R-1), N
-    first = np.repeat(amva.start(s)[:, None], classes + 1, axis=1)
+    first = np.repeat(approximate_mva.start(s)[:, None], classes + 1, axis=1)
     queue = first * _ratio(less, s.population)[:, :, None, :]
     change = np.zeros((*s.demands_s.shape, classes))  # P x K x R x j
     for _ in range(PASSES - 1):
-        queue, _ = amva.iterate(partial(_numbers, s, less, change), queue)
+        queue, _ = approximate_mva.iterate(partial(_numbers, s, less, change), queue)
         share = queue / np.where(less > 0, less, 1.0)[:, :, None, :]
         change = np.moveaxis(share[:, :classes] - share[:, classes:], 1, 3)
         change *= (less[:, :classes].transpose(0, 2, 1) > 0)[:, None]
     full = less[:, classes:]
-    queue, settled = amva.iterate(partial(_numbers, s, full, change), queue[:, classes:])
+    queue, settled = approximate_mva.iterate(partial(_numbers, s, full, change), queue[:, classes:])
     queue, residence = _core(s, full, queue, change)
     return (queue[:, 0], residence[:, 0]), settled
 
 
-def _numbers(s: amva.Single, numbers: Array, change: Array, queue: Array) -> Array:
+def _numbers(s: approximate_mva.SingleServers, numbers: Array, change: Array, queue: Array) -> Array:
     return _core(s, numbers, queue, change)[0]
 
 
@@ -68,7 +68,7 @@ def _ratio(less: Array, population: Array) -> Array:
     return np.asarray(less / np.maximum(population, 1)[:, None, :])
 
 
-def _core(s: amva.Single, numbers: Array, queue: Array, change: Array) -> tuple[Array, Array]:
+def _core(s: approximate_mva.SingleServers, numbers: Array, queue: Array, change: Array) -> tuple[Array, Array]:
     """One step at each of the populations `numbers` (P x V x R); queue P x V x K x R."""
     share = queue / np.where(numbers > 0, numbers, 1.0)[:, :, None, :]
     classes = numbers.shape[2]
@@ -78,7 +78,7 @@ def _core(s: amva.Single, numbers: Array, queue: Array, change: Array) -> tuple[
         met[:, :, j] = np.maximum(met[:, :, j] - 1, 0)
         found[..., j] = (met[:, :, None, :] * (share + change[:, None, :, :, j])).sum(axis=3)
     residence = s.demands_s[:, None] * (1 + np.maximum(found, 0.0))
-    x = amva.throughput(residence, s.think_s[:, None], numbers)
+    x = approximate_mva.throughput(residence, s.think_s[:, None], numbers)
     return residence * x[:, :, None, :], residence
 
 

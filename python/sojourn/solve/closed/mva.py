@@ -22,11 +22,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn import _native
-from sojourn.model.network import Network
-from sojourn.solve.closed import chains
-from sojourn.solve.closed.applies import closed_chains, single_servers
+from sojourn.model.network_arrays import Network
+from sojourn.solve.closed import chain_arrays
+from sojourn.solve.closed.applicability import closed_chains, single_servers
 from sojourn.solve.closed.convolution import numbers_told
-from sojourn.solve.method import Method, Wanted
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 MOST_S = 2.0
@@ -41,15 +41,15 @@ def refuses(network: Network) -> str | None:
     return reason
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    c = chains.of(networks)
-    demand, think = chains.slowed(c)
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    c = chain_arrays.of(networks)
+    demand, think = chain_arrays.slowed(c)
     if not c.population.all():  # nobody is there: any times do
         think = np.where(c.population > 0, think, 1.0)
     demand = np.ascontiguousarray(np.nan_to_num(demand[:, :, 0]) if c.unstable.any() else demand[:, :, 0], dtype=float)
     think, population = np.ascontiguousarray(think[:, 0]), np.ascontiguousarray(c.population[:, 0])
     x, q, line = _native.closed_single(demand, think, population)
-    return numbers_told(networks, wanted, chains.solution(c, x[:, None], q[:, :, None], line=line[:, :, None]))
+    return numbers_told(networks, wanted, chain_arrays.solution(c, x[:, None], q[:, :, None], line=line[:, :, None]))
 
 
 def cost_s(network: Network) -> float:

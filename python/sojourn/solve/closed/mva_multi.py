@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn import _native
-from sojourn.model.network import Array, Network
-from sojourn.solve.closed import chains
-from sojourn.solve.closed.applies import customers, single_servers, states
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.closed import chain_arrays
+from sojourn.solve.closed.applicability import customers, single_servers, states
 from sojourn.solve.closed.convolution import numbers_told
-from sojourn.solve.method import Method, Wanted
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 KEPT_STATES = 1_000_000
@@ -50,18 +50,18 @@ def refuses(network: Network) -> str | None:
     return None
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     return numbers_told(networks, wanted, _means(networks))
 
 
 def _means(networks: Sequence[Network]) -> Solution:
-    c = chains.of(networks)
-    demand, think = chains.slowed(c)
+    c = chain_arrays.of(networks)
+    demand, think = chain_arrays.slowed(c)
     if c.unstable.any():
         demand = np.nan_to_num(demand)
     if len(networks) == 1 and c.population.all():
         x, q, line = _solve(demand[0], think[0], c.population)
-        return chains.solution(c, x, q, line=line)
+        return chain_arrays.solution(c, x, q, line=line)
     x, q, line = np.zeros(c.population.shape), np.zeros(demand.shape), np.zeros(demand.shape)
     for points in groups(demand, think, c.population):
         used = c.population[points].any(axis=0)
@@ -74,7 +74,7 @@ def _means(networks: Sequence[Network]) -> Solution:
                 here = table[points]
                 here[:, :, own] = values
                 table[points] = here
-    return chains.solution(c, x, q, line=line)
+    return chain_arrays.solution(c, x, q, line=line)
 
 
 def _solve(demand: Array, think: Array, population: NDArray[np.int64]) -> tuple[Array, Array, Array]:

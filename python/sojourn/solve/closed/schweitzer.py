@@ -16,29 +16,29 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.model.network import Array, Network
-from sojourn.solve.closed import amva, chains
-from sojourn.solve.closed.applies import roughly
-from sojourn.solve.method import Method, Wanted
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.closed import approximate_mva, chain_arrays
+from sojourn.solve.closed.applicability import roughly
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    c = chains.of(networks)
-    s = amva.single(c)
-    queue, settled = amva.iterate(lambda q: _step(s, q), amva.start(s))
-    x = amva.throughput(_residence(s, queue), s.think_s, s.population)
-    return amva.answer(c, s, x, queue, settled)
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    c = chain_arrays.of(networks)
+    s = approximate_mva.single(c)
+    queue, settled = approximate_mva.iterate(lambda q: _step(s, q), approximate_mva.start(s))
+    x = approximate_mva.throughput(_residence(s, queue), s.think_s, s.population)
+    return approximate_mva.answer(c, s, x, queue, settled)
 
 
-def _residence(s: amva.Single, queue: Array) -> Array:
+def _residence(s: approximate_mva.SingleServers, queue: Array) -> Array:
     share = np.where(s.population > 0, 1 / np.maximum(s.population, 1), 0.0)
     return np.asarray(s.demands_s * (1 + queue.sum(axis=2, keepdims=True) - queue * share[:, None, :]))
 
 
-def _step(s: amva.Single, queue: Array) -> Array:
+def _step(s: approximate_mva.SingleServers, queue: Array) -> Array:
     residence = _residence(s, queue)
-    return np.asarray(residence * amva.throughput(residence, s.think_s, s.population)[:, None, :])
+    return np.asarray(residence * approximate_mva.throughput(residence, s.think_s, s.population)[:, None, :])
 
 
 METHOD = Method(

@@ -1,11 +1,12 @@
 """Markov chains: general networks state by state, MAP and PH by matrix-geometric methods, software resources.
 
-ctmc (spec, estimate, applies, answer, over_time)     a network's states, its steady state, its course over time
-chain                                                 steady, transient, first passage of a chain of your own
-qbd (matrix_geometric, map_ph_1, phases)              MAP/PH/1
-layered                                               pools and regions by flow-equivalent aggregation
+ctmc (network_spec, state_count, applicability, chain_solution, transient_means): a network's states, its steady state, its
+course over time
+chain_analysis                                        steady, transient, first passage of a chain of your own
+qbd (matrix_geometric, map_ph_1, phase_type)          MAP/PH/1
+software_resources                                    pools and regions by flow-equivalent aggregation
 """
 
-from sojourn.solve.markov import ctmc, layered, qbd
+from sojourn.solve.markov import ctmc, qbd, software_resources
 
-METHODS = (qbd.METHOD, ctmc.METHOD, layered.METHOD)
+METHODS = (qbd.METHOD, ctmc.METHOD, software_resources.METHOD)

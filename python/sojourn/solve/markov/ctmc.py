@@ -28,15 +28,15 @@ from typing import Any
 import numpy as np
 
 from sojourn.errors import MethodRefused
-from sojourn.model.network import Network
-from sojourn.solve.markov.answer import Measured, answer
-from sojourn.solve.markov.applies import refuses
-from sojourn.solve.markov.estimate import MOST_STATES, states
-from sojourn.solve.markov.most_open import MOST_CUSTOMERS, wanted_bound
-from sojourn.solve.markov.spec import UNLIMITED, spec
+from sojourn.model.network_arrays import Network
+from sojourn.solve.markov.applicability import refuses
+from sojourn.solve.markov.chain_solution import ChainMeasures, answer
+from sojourn.solve.markov.deadlock import deadlock, no_room
+from sojourn.solve.markov.network_spec import UNLIMITED, spec
+from sojourn.solve.markov.open_truncation import MOST_CUSTOMERS, wanted_bound
 from sojourn.solve.markov.stability import saturation, unstable
-from sojourn.solve.markov.stuck import deadlock, no_room
-from sojourn.solve.method import Method, Wanted
+from sojourn.solve.markov.state_count import MOST_STATES, states
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 TOLERANCE, CYCLES, GOOD = 1e-15, 200, 1e-9
@@ -67,13 +67,13 @@ def network_chain(network: Network, most_open: int = UNLIMITED, most_states: int
         raise MethodRefused(value, "method ctmc", remedy) from None
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     return answer(networks, [_measured(n, wanted) for n in networks], wanted)
 
 
-def _measured(network: Network, wanted: Wanted) -> Measured:
+def _measured(network: Network, wanted: RequestedOutputs) -> ChainMeasures:
     if text := unstable(network):
-        return Measured.unstable(text)
+        return ChainMeasures.unstable(text)
     try:
         if network.closed.all():
             return _solved(network, UNLIMITED, OVER * wanted.budget_s)
@@ -91,7 +91,7 @@ def _measured(network: Network, wanted: Wanted) -> Measured:
     )  # fmt: skip
 
 
-def _widened(network: Network, most: int, budget_s: float) -> Measured:
+def _widened(network: Network, most: int, budget_s: float) -> ChainMeasures:
     """With at most `most` open customers, or more, until what is cut off is little or no more fit into states and time."""
     started = time.monotonic()
     found = _solved(network, most, OVER * budget_s)
@@ -106,20 +106,20 @@ def _widened(network: Network, most: int, budget_s: float) -> Measured:
         except TimeoutError:
             break
         if last.piled_up and found.piled_up and saturation(network) is None:
-            return Measured.unstable(
+            return ChainMeasures.unstable(
                 f"nearly all of {most} open customers are inside, as of half as many: they pile up"
             )
     return found
 
 
-def _enough(found: Measured, most: int) -> int:
+def _enough(found: ChainMeasures, most: int) -> int:
     """How many open customers the geometric tail asks for; at most twice as many as now."""
     if not 0 < found.ratio < 1:
         return 2 * most
     return min(2 * most, most + 2 + int(np.ceil(1.2 * np.log(found.truncation / AIM) / -np.log(found.ratio))))
 
 
-def _solved(network: Network, most_open: int, limit_s: float) -> Measured:
+def _solved(network: Network, most_open: int, limit_s: float) -> ChainMeasures:
     """TimeoutError where the iteration is not at its end after `limit_s`."""
     started = time.monotonic()
     chain = network_chain(network, most_open)
@@ -128,7 +128,7 @@ def _solved(network: Network, most_open: int, limit_s: float) -> Measured:
     if cycles > SLOW:
         other = chain.steady(TOLERANCE, CYCLES, True, limit_s - (time.monotonic() - started))[0]
         apart = _apart(measures, chain.measure(other))
-    return Measured.of(measures, len(p), most_open, residual, residual <= GOOD and apart <= GOOD_CUT, apart)
+    return ChainMeasures.of(measures, len(p), most_open, residual, residual <= GOOD and apart <= GOOD_CUT, apart)
 
 
 def _apart(one: dict[str, Any], other: dict[str, Any]) -> float:

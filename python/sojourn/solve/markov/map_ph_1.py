@@ -23,17 +23,17 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import expm, lu_factor, lu_solve
 
-from sojourn.model.network import Array
-from sojourn.model.processes import stationary
-from sojourn.solve.markov.matrix_geometric import Geometric, solve
-from sojourn.solve.markov.phases import Arrivals, Phases
+from sojourn.model.arrival_processes import stationary
+from sojourn.model.network_arrays import Array
+from sojourn.solve.markov.matrix_geometric import MatrixGeometric, solve
+from sojourn.solve.markov.phase_type import MarkovianArrivals, PhaseTypeService
 
 LARGEST = 400
 MOST_BITS, MOST_TERMS = 200, 200
 
 
 @dataclass(frozen=True)
-class Law:
+class PhaseTypeTail:
     """P(time > t) = row · exp(matrix t) · column, t in s."""
 
     row: Array
@@ -90,7 +90,7 @@ class Law:
             further = row @ self._power(k)
             if further @ self.column > level:
                 row, units = further, units + 2**k
-        rest = Law(row, self.matrix, self.column)
+        rest = PhaseTypeTail(row, self.matrix, self.column)
         last = brentq(
             lambda t: np.log(max(rest.beyond(t), 1e-300) / level), 0.0, 1.001 * self._unit_s, xtol=1e-300, rtol=1e-13
         )
@@ -101,8 +101,8 @@ class Law:
 class MapPh1:
     """The queue; the load must be below 1."""
 
-    arrivals: Arrivals
-    service: Phases
+    arrivals: MarkovianArrivals
+    service: PhaseTypeService
 
     @cached_property
     def rate_per_s(self) -> float:
@@ -118,7 +118,7 @@ class MapPh1:
         return self.rate_per_s * self.mean_service_s
 
     @cached_property
-    def geometric(self) -> Geometric:
+    def geometric(self) -> MatrixGeometric:
         """G, R and N of the levels above 0."""
         d0, d1 = self.arrivals
         own, phases = np.eye(len(d0)), np.eye(len(self.service.start))
@@ -190,12 +190,12 @@ class MapPh1:
         start = np.asarray(np.linalg.solve(np.eye(len(r)) - r.T, self.levels[1]), float)
         return np.asarray(read.T, float).ravel(), matrix, start
 
-    def waiting(self) -> Law:
+    def waiting(self) -> PhaseTypeTail:
         """Time from arrival to the start of service."""
         row, matrix, start = self._parts()
-        return Law(row, matrix, np.asarray(np.kron(np.ones(len(self.service.start)), start), float))
+        return PhaseTypeTail(row, matrix, np.asarray(np.kron(np.ones(len(self.service.start)), start), float))
 
-    def response(self) -> Law:
+    def response(self) -> PhaseTypeTail:
         """Time from arrival to the end of service."""
         row, matrix, start = self._parts()
         phases = len(self.service.start)
@@ -204,4 +204,4 @@ class MapPh1:
         feed = np.kron(again, self.levels[1][:, None])
         whole = np.block([[matrix, feed], [np.zeros((phases, len(matrix))), self.service.rates]])
         column = np.concatenate([np.kron(np.ones(phases), start), np.ones(phases)])
-        return Law(np.concatenate([row, self._into_empty * self.service.start]), whole, column)
+        return PhaseTypeTail(np.concatenate([row, self._into_empty * self.service.start]), whole, column)

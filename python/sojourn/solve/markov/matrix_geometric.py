@@ -22,18 +22,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sojourn.model.network import Array
+from sojourn.model.network_arrays import Array
 
 STEPS = 64
 
 
-class Geometric(NamedTuple):
+class MatrixGeometric(NamedTuple):
     g: Array
     r: Array
     n: Array
 
 
-def solve(up: Array, local: Array, down: Array) -> Geometric:
+def solve(up: Array, local: Array, down: Array) -> MatrixGeometric:
     """G, R and N of a process that is positive recurrent (the caller checks the load); n x n, rates in 1/s."""
     size = len(up)
     both = np.hstack([up, down])
@@ -52,7 +52,7 @@ def solve(up: Array, local: Array, down: Array) -> Geometric:
             break
     g /= g.sum(axis=1, keepdims=True)
     n = solve_m_matrix(local + up @ g, down.sum(axis=1), np.eye(size))
-    return Geometric(g, up @ n, n)
+    return MatrixGeometric(g, up @ n, n)
 
 
 def solve_m_matrix(off: Array, sums: Array, right: Array) -> Array:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.model.network import Network
+from sojourn.model.network_arrays import Network
 from sojourn.solve.markov.map_ph_1 import LARGEST, MapPh1
-from sojourn.solve.markov.phases import arrivals, phases
+from sojourn.solve.markov.phase_type import arrivals, phases
 from sojourn.solve.markov.stability import unstable
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single.answer import WHOLE
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.single.station_solution import WHOLE
 from sojourn.solve.solution import Solution
 
 SPREAD = 1e9  # between rates of phases: as many digits of the powers of the law's matrix are lost
@@ -52,7 +52,7 @@ def queue(network: Network) -> MapPh1:
     return MapPh1(process, law)
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     mean, busy = np.full(len(networks), np.nan), np.full(len(networks), np.nan)
     rate, status, texts = np.full(len(networks), np.nan), ["ok"] * len(networks), []
     more: list[dict[str, Any]] = []
@@ -71,13 +71,13 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     )  # fmt: skip
 
 
-def _more(network: Network, q: MapPh1, point: int, wanted: Wanted) -> list[dict[str, Any]]:
+def _more(network: Network, q: MapPh1, point: int, wanted: RequestedOutputs) -> list[dict[str, Any]]:
     rows = _class_rows({"station": network.stations[0], "class": network.classes[0], "point": point}, q, wanted)
     rows += [row | {"station": ""} for row in rows if row["metric"] in WHOLE]
     return rows + [row | {"class": ""} for row in rows]
 
 
-def _class_rows(here: dict[str, Any], q: MapPh1, wanted: Wanted) -> list[dict[str, Any]]:
+def _class_rows(here: dict[str, Any], q: MapPh1, wanted: RequestedOutputs) -> list[dict[str, Any]]:
     rows = [
         here | {"metric": "queue_length_variance", "value": q.variance},
         here | {"metric": "waiting_probability", "value": q.waiting_probability},

@@ -13,7 +13,7 @@ grows towards the capacity: then it is a lower bound.
 | letters | here                                               | unit |
 |---------|----------------------------------------------------|------|
 | rho_k   | `Excess.load`: work offered by what k can do       | 1    |
-| X(N)    | `Saturation.rate_per_s`: passes of all open classes | 1/s  |
+| X(N)    | `SaturationThroughput.rate_per_s`: passes of all open classes | 1/s  |
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from functools import lru_cache
 import numpy as np
 
 from sojourn.errors import MethodRefused
-from sojourn.model.network import OPEN, Array, Network
-from sojourn.solve.markov.estimate import states
-from sojourn.solve.open.traffic import full_speed
+from sojourn.model.network_arrays import OPEN, Array, Network
+from sojourn.solve.markov.state_count import states
+from sojourn.solve.open.traffic_equations import full_speed
 
 MOST_STATES = 6_000  # of the saturated network: some ten milliseconds
 SAME, ROUNDING = 1e-9, 1e-13
 
 
 @dataclass(frozen=True)
-class Saturation:
+class SaturationThroughput:
     """Passes/s of all open classes, in the proportions of the model; `exact`, or a lower bound."""
 
     rate_per_s: float
@@ -105,7 +105,7 @@ def _blocking(network: Network) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def saturation(network: Network) -> Saturation | None:
+def saturation(network: Network) -> SaturationThroughput | None:
     """What gets through the saturated network; None where nothing holds customers back, or where they may be lost."""
     if not (network.limits or _blocking(network)) or losing(network):
         return None
@@ -118,9 +118,9 @@ def saturation(network: Network) -> Saturation | None:
         except MethodRefused:
             return None
         if abs(rate - last) <= SAME / 10 * rate:
-            return Saturation(rate, True)
+            return SaturationThroughput(rate, True)
         last, customers = rate, 2 * customers
-    return Saturation(last, False) if last > 0 else None
+    return SaturationThroughput(last, False) if last > 0 else None
 
 
 def closed_up(network: Network, customers: int) -> Network:

@@ -1,5 +1,5 @@
 """Open networks: Jackson, open multiclass, QNA."""
 
-from sojourn.solve.open import product, qna
+from sojourn.solve.open import jackson_bcmp, qna
 
-METHODS = (product.JACKSON, product.MULTICLASS, qna.METHOD)
+METHODS = (jackson_bcmp.JACKSON, jackson_bcmp.MULTICLASS, qna.METHOD)

@@ -21,13 +21,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.model.distributions import Deterministic, Erlang, Exponential
-from sojourn.model.network import Array, Network
-from sojourn.solve.method import Wanted
-from sojourn.solve.open.passage import Passage, StationTime, nodes
-from sojourn.solve.open.traffic import Traffic
+from sojourn.model.distribution_registry import Deterministic, Erlang, Exponential
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import RequestedOutputs
+from sojourn.solve.open.passage_time import NetworkPassage, StationTime, nodes
+from sojourn.solve.open.traffic_equations import TrafficSolution
 from sojourn.solve.single.erlang import erlang_c
-from sojourn.solve.single.reading import quantile
+from sojourn.solve.single.station_arrays import quantile
 from sojourn.solve.solution import Solution
 
 MOST_WORK = 2e10  # additions and multiplications: some seconds
@@ -35,7 +35,7 @@ MOST_KEPT = 5e5  # numbers of one level of all points that are done together
 SQUARINGS = 40
 
 
-def tell(traffic: Traffic, solution: Solution, points: np.ndarray, wanted: Wanted) -> None:
+def tell(traffic: TrafficSolution, solution: Solution, points: np.ndarray, wanted: RequestedOutputs) -> None:
     """Adds the rows of the whole pass at these points (stable ones), or the reason why there are none to the message."""
     if not wanted.quantiles or not len(points):
         return
@@ -125,11 +125,11 @@ def _dear(n: Network, points: int) -> str | None:
     return text if points * SQUARINGS * 2.0 * count**3 > MOST_WORK else None
 
 
-def _rows(traffic: Traffic, solution: Solution, points: Sequence[int], wanted: Wanted) -> None:
+def _rows(traffic: TrafficSolution, solution: Solution, points: Sequence[int], wanted: RequestedOutputs) -> None:
     networks = [traffic.networks[p] for p in points]
     load = traffic.load[points].sum(axis=2)
     stops = [_stop(networks, load[:, k], k) for k in range(load.shape[1])]
-    passage = Passage(stops, np.stack([n.route for n in networks]))
+    passage = NetworkPassage(stops, np.stack([n.route for n in networks]))
     mean, variance = passage.moments
     _put(solution, networks[0], points, "response_time_variance", variance)
     index, start = np.arange(len(points)), np.maximum(mean, np.finfo(float).tiny)

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn.model.distributions import MAP, Distribution
-from sojourn.model.network import Array, Network
-from sojourn.model.processes import stationary
-from sojourn.solve.levels import Levels
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.open.traffic import Traffic, only_open
-from sojourn.solve.productform import structure
+from sojourn.model.arrival_processes import stationary
+from sojourn.model.distribution_registry import MAP, Distribution
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.open.traffic_equations import TrafficSolution, only_open
+from sojourn.solve.population_distribution import PopulationDistribution
+from sojourn.solve.product_form import structure
 from sojourn.solve.solution import Solution
 
 
@@ -63,15 +63,15 @@ def interval_scv(process: object) -> float:
     return float(second.sum() * start.sum() / first.sum() ** 2 - 1)
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    traffic = Traffic.of(networks)
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    traffic = TrafficSolution.of(networks)
     solution = traffic.unstable()
     assert solution.waiting_s is not None, "unstable makes it"
     stable = np.flatnonzero(traffic.stable)
     if not len(stable):
         return solution
     rate, load = traffic.rate[stable], traffic.load[stable]
-    nodes = Nodes.of([networks[p] for p in stable.tolist()], rate, load)
+    nodes = QnaNodes.of([networks[p] for p in stable.tolist()], rate, load)
     wait = nodes.waiting_s()[:, :, None]
     solution.throughput[stable] = traffic.passes[stable]
     solution.waiting_s[stable] = np.where(rate > 0, wait, np.nan)
@@ -83,7 +83,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
 
 
 @dataclass(frozen=True)
-class Nodes:
+class QnaNodes:
     """All classes together, P points x K stations; those without a visit have rate 0."""
 
     rate: Array
@@ -94,7 +94,7 @@ class Nodes:
     arrival_scv: Array  # of the stream without immediate returns
 
     @staticmethod
-    def of(networks: Sequence[Network], rate: Array, load: Array) -> Nodes:
+    def of(networks: Sequence[Network], rate: Array, load: Array) -> QnaNodes:
         """Classes aggregated, immediate feedback taken out, and the arrival variabilities solved for; `rate` and `load`
         P x K x C."""
         points, stations, classes = rate.shape
@@ -116,7 +116,7 @@ class Nodes:
         servers = np.where(is_delay, np.inf, np.stack([n.servers for n in networks]))
         stay = 1 - back
         arrival = _variability(networks, flow, total * stay, load.sum(axis=2) / servers, servers, back + stay * scv)
-        return Nodes(total, servers, mean, scv, back, arrival)
+        return QnaNodes(total, servers, mean, scv, back, arrival)
 
     def waiting_s(self) -> Array:
         """P x K, mean wait of one visit. A customer that returns at once counts as one long visit, whose wait is shared."""
@@ -137,7 +137,7 @@ def _wait(servers: int, load: Array, service: Array, arrival_scv: Array, scv: Ar
     """Mean waits of G/G/m: (44) for one server, (70) for more."""
     both = arrival_scv + scv
     if servers > 1:
-        levels = Levels.of(load * servers, np.arange(1.0, servers + 1))
+        levels = PopulationDistribution.of(load * servers, np.arange(1.0, servers + 1))
         return np.asarray(both / 2 * levels.beyond * service / (servers * (1 - load)))
     regular = (arrival_scv < 1) & (both > 0)
     exponent = 2 * (1 - load) * (1 - arrival_scv) ** 2 / (3 * load * np.where(regular, both, 1.0))

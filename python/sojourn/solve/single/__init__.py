@@ -1,8 +1,8 @@
 """One station: exact queues and named approximations.
 
 mmm (M/M/1, M/M/m), mmm_priority, mm_inf, mmmk (M/M/m/K, Erlang B), machine_repair, engset; erlang, birth_death: their numerics
-md1, mg1, mg1_waiting, mg1_priority, sharing (PS, LCFS-PR), gm1; service: what they need of distributions
-ggm (Allen-Cunneen, Whitt, Kingman), fork_join, transient; reading, answer, finite: from networks and back
+md1, mg1, mg1_waiting, mg1_priority, processor_sharing (PS, LCFS-PR), gm1; service_transforms: what they need of distributions
+ggm (Allen-Cunneen, Whitt, Kingman), fork_join, transient; station_arrays, station_solution, finite_queues: from networks and back
 """
 
 from sojourn.solve.method import Method
@@ -19,7 +19,7 @@ from sojourn.solve.single import (
     mmm,
     mmm_priority,
     mmmk,
-    sharing,
+    processor_sharing,
 )
 
 METHODS: tuple[Method, ...] = (
@@ -33,8 +33,8 @@ METHODS: tuple[Method, ...] = (
     mg1.METHOD,
     mg1_priority.METHOD,
     mmm_priority.METHOD,
-    sharing.PS,
-    sharing.LCFS_PR,
+    processor_sharing.PS,
+    processor_sharing.LCFS_PR,
     gm1.METHOD,
     fork_join.EXACT,
     fork_join.NELSON_TANTAWI,

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaincc
 
-from sojourn.model.network import Array
+from sojourn.model.network_arrays import Array
 
 LEAST = 1e-300
 Ratio = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
-class Law:
+class BirthDeathDistribution:
     """`p[i]` is P(N = first + i); all other states together have less than 1e-290."""
 
     first: int
@@ -48,14 +48,14 @@ class Law:
         return np.where(inside, self.p[np.clip(k, 0, len(self.p) - 1)], 0.0)
 
 
-def stationary(ratio: Ratio, most: int) -> Law:
+def stationary(ratio: Ratio, most: int) -> BirthDeathDistribution:
     """Law on 0 … most; `ratio(n)` = p(n)/p(n-1) for n = 1 … most, not increasing in n, may be 0 or infinite."""
     mode = _mode(ratio, most)
     up = _side(lambda k: ratio(mode + k), most - mode)
     with np.errstate(divide="ignore"):
         down = _side(lambda k: 1 / ratio(mode - k + 1), mode)
     p = np.concatenate([down[::-1], [1.0], up])
-    return Law(mode - len(down), p / np.sort(p).sum())
+    return BirthDeathDistribution(mode - len(down), p / np.sort(p).sum())
 
 
 def _mode(ratio: Ratio, most: int) -> int:
@@ -82,10 +82,10 @@ def _side(factor: Ratio, steps: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Wait:
+class FcfsWaitingTime:
     """Waiting and response under FCFS of those who find n with P(n) of `seen`, m servers, mean `service_s`."""
 
-    seen: Law
+    seen: BirthDeathDistribution
     servers: float
     service_s: float
 

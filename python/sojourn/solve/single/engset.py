@@ -26,21 +26,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.model.distributions import Deterministic, Distribution, Empirical, Exponential
-from sojourn.model.network import Array, Network
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single import service
-from sojourn.solve.single.answer import Rows
-from sojourn.solve.single.birth_death import Law, Wait, stationary
-from sojourn.solve.single.finite import Point, rows
+from sojourn.model.distribution_registry import Deterministic, Distribution, Empirical, Exponential
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.single import service_transforms
+from sojourn.solve.single.birth_death import BirthDeathDistribution, FcfsWaitingTime, stationary
+from sojourn.solve.single.finite_queues import FiniteQueuePoint, rows
 from sojourn.solve.single.mmmk import entering
-from sojourn.solve.single.reading import refusal
+from sojourn.solve.single.station_arrays import refusal
+from sojourn.solve.single.station_solution import ExtraRows
 from sojourn.solve.solution import Solution
 
 FIXED = (Deterministic, Empirical)
 
 
-def law(population: int, think_s: float, service_s: float, servers: int, capacity: int) -> Law:
+def law(population: int, think_s: float, service_s: float, servers: int, capacity: int) -> BirthDeathDistribution:
     """Law of the number present: population >= 0, capacity >= servers >= 1, both times > 0."""
 
     def ratio(n: Array) -> Array:
@@ -67,7 +67,7 @@ def refuses(n: Network) -> str | None:
     return None
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     points, lost, means = [], [], []
     for n in networks:
         size, m, room = int(n.population[0]), int(n.servers[0]), int(n.capacity[0])
@@ -89,14 +89,22 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     )  # fmt: skip
 
 
-def _point(n: Network, present: Law, found: Law) -> Point:
+def _point(n: Network, present: BirthDeathDistribution, found: BirthDeathDistribution) -> FiniteQueuePoint:
     """With a wait where its law is known: not where those who wait share servers."""
     m, room = int(n.servers[0]), int(n.capacity[0])
     timed = isinstance(n.service[0][0], Exponential) and (n.discipline[0] == "fcfs" or room == m)
-    return Point(present, Wait(entering(found, room), m, float(n.service_s[0, 0])) if timed else None)
+    return FiniteQueuePoint(
+        present, FcfsWaitingTime(entering(found, room), m, float(n.service_s[0, 0])) if timed else None
+    )
 
 
-def _told(made: Rows, networks: Sequence[Network], points: Sequence[Point], lost: Array, wanted: Wanted) -> None:
+def _told(
+    made: ExtraRows,
+    networks: Sequence[Network],
+    points: Sequence[FiniteQueuePoint],
+    lost: Array,
+    wanted: RequestedOutputs,
+) -> None:
     """Losses of the system; P(full), asked or not; times where nobody waits and service is not exponential."""
     for name in (networks[0].classes[0], ""):
         made.system(name, "loss_probability", lost)
@@ -110,7 +118,7 @@ def _told(made: Rows, networks: Sequence[Network], points: Sequence[Point], lost
         _at_once(made, held, wanted)
 
 
-def _at_once(made: Rows, held: Sequence[Distribution], wanted: Wanted) -> None:
+def _at_once(made: ExtraRows, held: Sequence[Distribution], wanted: RequestedOutputs) -> None:
     """The response is the service."""
     none = np.zeros(len(held))
     made.put("waiting_probability", none)
@@ -118,7 +126,7 @@ def _at_once(made: Rows, held: Sequence[Distribution], wanted: Wanted) -> None:
     made.put("response_time_variance", np.array([d.second - d.first**2 for d in held]))
     for q in wanted.quantiles:
         made.put("waiting_time_quantile", none, q=q)
-        made.put("response_time_quantile", np.array([service.quantile_s(d, q) for d in held]), q=q)
+        made.put("response_time_quantile", np.array([service_transforms.quantile_s(d, q) for d in held]), q=q)
 
 
 METHOD = Method(

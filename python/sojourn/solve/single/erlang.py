@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sojourn.model.network import Array
+from sojourn.model.network_arrays import Array
 
 CELLS = 4_000_000  # of the table of terms that is made at a time
 

@@ -20,11 +20,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sojourn.model.network import Array, Network
-from sojourn.model.nouns import ForkJoin
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single.answer import Open
-from sojourn.solve.single.reading import Reading, refusal
+from sojourn.model.components import ForkJoin
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_solution import OpenQueuePoints
 from sojourn.solve.solution import Solution
 
 
@@ -53,11 +53,11 @@ def _refuses(n: Network) -> str | None:
     return refusal(n, kind="fork_join", disciplines=("fcfs",), exponential=True, one_service=True)
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    read = Reading(networks)
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    read = StationArrays(networks)
     branches = np.array([_branches(n) for n in networks])
     found = response_s(read.total, read.mean_s, branches)
-    answer = Open(read, exact=int(branches.max()) <= 2)
+    answer = OpenQueuePoints(read, exact=int(branches.max()) <= 2)
     return answer.solution(found[:, None] - read.service_s)
 
 

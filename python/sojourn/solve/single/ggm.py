@@ -22,12 +22,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sojourn.model.distributions import Distribution
-from sojourn.model.network import Array, Network
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single.answer import Open
+from sojourn.model.distribution_registry import Distribution
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.single.mmm import MMm
-from sojourn.solve.single.reading import Reading, refusal
+from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_solution import OpenQueuePoints
 from sojourn.solve.solution import Solution
 
 
@@ -63,7 +63,7 @@ def kingman(q: MMm, arrival_scv: ArrayLike, service_scv: ArrayLike) -> tuple[Arr
     return low, high
 
 
-def scvs(read: Reading) -> tuple[Array, Array]:
+def scvs(read: StationArrays) -> tuple[Array, Array]:
     """Squared coefficients of variation of the gaps and of the services at each point."""
     gaps = np.array([[_scv(a) for a in n.arrivals] for n in read.networks])
     second = (read.share * read.second).sum(axis=1)
@@ -84,19 +84,23 @@ def refuses(n: Network) -> str | None:
     return None if renewal else "arrivals are not given by a distribution of the gaps between them"
 
 
-def _with(wait: Callable[[MMm, ArrayLike, ArrayLike], Array]) -> Callable[[Sequence[Network], Wanted], Solution]:
-    def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-        read = Reading(networks)
+def _with(
+    wait: Callable[[MMm, ArrayLike, ArrayLike], Array],
+) -> Callable[[Sequence[Network], RequestedOutputs], Solution]:
+    def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+        read = StationArrays(networks)
         q = MMm(read.total, read.mean_s, read.servers)
-        return Open(read, exact=False).solution(np.repeat(wait(q, *scvs(read))[:, None], read.rate.shape[1], axis=1))
+        return OpenQueuePoints(read, exact=False).solution(
+            np.repeat(wait(q, *scvs(read))[:, None], read.rate.shape[1], axis=1)
+        )
 
     return run
 
 
-def run_bounds(networks: Sequence[Network], wanted: Wanted) -> Solution:
+def run_bounds(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     """No value, but low and high of wait, response and number."""
-    read = Reading(networks)
-    answer = Open(read)
+    read = StationArrays(networks)
+    answer = OpenQueuePoints(read)
     low, high = kingman(MMm(read.total, read.mean_s, read.servers), *scvs(read))
     stable = answer.stable.copy()
     found = answer.solution(np.full_like(read.service_s, np.nan))

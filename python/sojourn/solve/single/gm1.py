@@ -19,13 +19,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.model.distributions import Distribution
-from sojourn.model.network import Array, Network
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single.answer import Open, probabilities
+from sojourn.model.distribution_registry import Distribution
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.single.mg1 import each
-from sojourn.solve.single.reading import Reading, refusal
-from sojourn.solve.single.service import transform, transform_tail
+from sojourn.solve.single.service_transforms import transform, transform_tail
+from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_solution import OpenQueuePoints, probabilities
 from sojourn.solve.solution import Solution
 
 ROUNDS = 200
@@ -66,9 +66,9 @@ def refuses(n: Network) -> str | None:
     return None if renewal else "arrivals are not given by a distribution of the gaps between them"
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    read = Reading(networks)
-    answer, s = Open(read), read.mean_s
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    read = StationArrays(networks)
+    answer, s = OpenQueuePoints(read), read.mean_s
     gaps = [n.arrivals[0] for n in networks]
     given = zip(gaps, s, read.load, strict=True)
     free = np.array([spare(g, m, load) for g, m, load in given if isinstance(g, Distribution)])

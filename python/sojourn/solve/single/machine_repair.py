@@ -20,15 +20,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.model.network import Network
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single.birth_death import Law, Wait, stationary
-from sojourn.solve.single.finite import Point, rows
-from sojourn.solve.single.reading import refusal
+from sojourn.model.network_arrays import Network
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.single.birth_death import BirthDeathDistribution, FcfsWaitingTime, stationary
+from sojourn.solve.single.finite_queues import FiniteQueuePoint, rows
+from sojourn.solve.single.station_arrays import refusal
 from sojourn.solve.solution import Solution
 
 
-def law(population: int, think_s: float, service_s: float, servers: int) -> Law:
+def law(population: int, think_s: float, service_s: float, servers: int) -> BirthDeathDistribution:
     """Law of the number at the queue; think_s >= 0, service_s > 0."""
 
     def ratio(n: np.ndarray) -> np.ndarray:
@@ -43,13 +43,13 @@ def refuses(n: Network) -> str | None:
     return reason or ("its mean service time is 0" if n.service_s[0, 0] == 0 else None)
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     points, x, line = [], [], []
     for n in networks:
         size, m, think, mean = int(n.population[0]), int(n.servers[0]), float(n.think_s[0]), float(n.service_s[0, 0])
         found = law(size, think, mean, m)
         seen = law(max(size - 1, 0), think, mean, m)
-        points.append(Point(found, Wait(seen, m, mean) if n.discipline[0] == "fcfs" else None))
+        points.append(FiniteQueuePoint(found, FcfsWaitingTime(seen, m, mean) if n.discipline[0] == "fcfs" else None))
         line.append(found.mean(lambda k, m=m: np.maximum(k - m, 0)))  # type: ignore[misc]
         x.append(found.mean(lambda k, m=m: np.minimum(k, m)) / mean)  # type: ignore[misc]
     made = rows(networks, points, wanted)

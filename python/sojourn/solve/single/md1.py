@@ -20,19 +20,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.model.distributions import Deterministic
-from sojourn.model.network import Array, Network
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single.answer import Open, probabilities
+from sojourn.model.distribution_registry import Deterministic
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.single.mg1 import MG1, each, number_probabilities
-from sojourn.solve.single.poisson import poisson
-from sojourn.solve.single.reading import Reading, quantile, refusal
+from sojourn.solve.single.poisson_distribution import poisson
+from sojourn.solve.single.station_arrays import StationArrays, quantile, refusal
+from sojourn.solve.single.station_solution import OpenQueuePoints, probabilities
 from sojourn.solve.solution import Solution
 
 NEAR = 40  # service times for which the sum is used
 
 
-class Wait:
+class MD1WaitingTime:
     """Law of the wait in units of the service time, for a load below 1."""
 
     def __init__(self, load: float) -> None:
@@ -90,7 +90,7 @@ def waiting_quantile(load: float, q: float) -> float:
     """In units of the service time."""
     if load <= 0:
         return 0.0
-    return float(quantile(Wait(load).tail, q, np.array([1 / (1 - load)]))[0])
+    return float(quantile(MD1WaitingTime(load).tail, q, np.array([1 / (1 - load)]))[0])
 
 
 def refuses(n: Network) -> str | None:
@@ -100,9 +100,9 @@ def refuses(n: Network) -> str | None:
     return None if fixed else f"service at station {n.stations[0]} is not deterministic"
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    read = Reading(networks)
-    answer, s = Open(read), read.mean_s
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    read = StationArrays(networks)
+    answer, s = OpenQueuePoints(read), read.mean_s
     q = MG1(read.total, s, s**2, s**3)
     spread, rows = each(q.waiting_variance, read), answer.rows
     response = each(q.response_s, read)

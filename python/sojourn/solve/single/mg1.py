@@ -23,14 +23,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sojourn.model.distributions import Distribution
-from sojourn.model.network import Array, Network
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single import service
-from sojourn.solve.single.answer import Open, probabilities
+from sojourn.model.distribution_registry import Distribution
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.single import service_transforms
 from sojourn.solve.single.mg1_waiting import waiting_law
-from sojourn.solve.single.poisson import poisson
-from sojourn.solve.single.reading import Reading, refusal
+from sojourn.solve.single.poisson_distribution import poisson
+from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_solution import OpenQueuePoints, probabilities
 from sojourn.solve.solution import Solution
 
 FAR = 4_000  # arrivals during one service; what lies beyond is put at the end
@@ -96,9 +96,9 @@ def _tails(a: Array) -> Array:
 
 def _arrivals(rate: float, d: Distribution, most: int) -> Array:
     """P(j arrivals during one service), j = 0 … most."""
-    form = service.phases(d)
+    form = service_transforms.phases(d)
     if form is None:
-        x, w = service.nodes(d)
+        x, w = service_transforms.nodes(d)
         return w @ poisson(np.arange(most + 1), rate * x[:, None])
     start, rates = form
     step = np.linalg.inv(rate * np.eye(len(start)) - rates)
@@ -113,9 +113,9 @@ def refuses(n: Network) -> str | None:
     return refusal(n, disciplines=("fcfs",), single_server=True)
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    read = Reading(networks)
-    answer = Open(read)
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    read = StationArrays(networks)
+    answer = OpenQueuePoints(read)
     q = MG1(read.total, read.mean_s, (read.share * read.second).sum(axis=1), (read.share * read.third).sum(axis=1))
     response = q.waiting_s[:, None] + read.service_s
     spread = q.waiting_variance[:, None] + read.second - read.service_s**2
@@ -137,12 +137,12 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     return answer.solution(each(q.waiting_s, read))
 
 
-def each(values: Array, read: Reading) -> Array:
+def each(values: Array, read: StationArrays) -> Array:
     """P values as P x C, the same for every class."""
     return np.repeat(values[:, None], read.rate.shape[1], axis=1)
 
 
-def _quantiles(answer: Open, read: Reading, wanted: Wanted) -> None:
+def _quantiles(answer: OpenQueuePoints, read: StationArrays, wanted: RequestedOutputs) -> None:
     points, classes = read.rate.shape
     waits = np.full((len(wanted.quantiles), points, classes), np.nan)
     responses = waits.copy()

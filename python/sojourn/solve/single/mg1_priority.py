@@ -23,17 +23,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.model.network import Array, Network
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single.answer import Open
-from sojourn.solve.single.reading import Reading, refusal
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_solution import OpenQueuePoints
 from sojourn.solve.solution import Solution
 
 Levels = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Priorities:
+class PriorityMoments:
     """P x C each: mean and variance of the wait (preemptive: of response - service) and of the response; s, s^2."""
 
     waiting_s: Array
@@ -44,7 +44,7 @@ class Priorities:
 
 def priorities(
     rate: Array, service_s: Array, second: Array, third: Array, level: Levels, preemptive: bool
-) -> Priorities:
+) -> PriorityMoments:
     """`level`: C, 0 is served first. NaN for classes of levels that are not stable."""
     with np.errstate(invalid="ignore"):  # what has no moment becomes NaN, and a row that says so
         return _priorities(rate, service_s, second, third, level, preemptive)
@@ -52,7 +52,7 @@ def priorities(
 
 def _priorities(
     rate: Array, service_s: Array, second: Array, third: Array, level: Levels, preemptive: bool
-) -> Priorities:
+) -> PriorityMoments:
     found = [np.full(rate.shape, np.nan) for _ in range(4)]
     served = served_rates(rate, service_s, level)
     for k in np.unique(level):
@@ -78,7 +78,7 @@ def _priorities(
                 values = (waiting, variance, waiting + b, variance + spread)
             for table, value in zip(found, values, strict=True):
                 table[:, c] = value
-    return Priorities(*found)
+    return PriorityMoments(*found)
 
 
 def _sum(rate: Array, moment: Array) -> Array:
@@ -104,9 +104,9 @@ def refuses(n: Network) -> str | None:
     return refusal(n, disciplines=("priority", "priority_preemptive"), single_server=True)
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    read = Reading(networks)
-    answer, level = Open(read), networks[0].priority
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    read = StationArrays(networks)
+    answer, level = OpenQueuePoints(read), networks[0].priority
     preemptive = networks[0].discipline[0] == "priority_preemptive"
     answer.served = served_rates(read.rate, read.service_s, level)
     q = priorities(read.rate, read.service_s, read.second, read.third, level, preemptive)

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.special import roots_legendre
 
-from sojourn.model.distributions import Distribution, PhaseType
-from sojourn.model.network import Array
-from sojourn.solve.single import service
-from sojourn.solve.single.reading import quantile
+from sojourn.model.distribution_registry import Distribution, PhaseType
+from sojourn.model.network_arrays import Array
+from sojourn.solve.single import service_transforms
+from sojourn.solve.single.station_arrays import quantile
 
 Mixture = Sequence[tuple[float, Distribution]]
 PHASES = 24  # more are slower than the grid
@@ -41,11 +41,11 @@ GRIDS, LARGEST = (
 )  # how many are tried, each four times as long as the last; powers of 4 that are looked at first
 
 
-class PhaseWait:
+class PhaseTypeWaitingTime:
     """Exact: the wait is of phase type, and so is the response of a class whose service is."""
 
     def __init__(self, rate_per_s: float, mixture: Mixture) -> None:
-        forms = [(share, *form) for share, d in mixture if (form := service.phases(d)) is not None]
+        forms = [(share, *form) for share, d in mixture if (form := service_transforms.phases(d)) is not None]
         start = np.concatenate([share * alpha for share, alpha, _ in forms])
         rates = block_diag(*(t for _, _, t in forms))
         lasting = rate_per_s * np.linalg.solve(-rates.T, start)  # rho b
@@ -58,7 +58,7 @@ class PhaseWait:
 
     def response_quantiles(self, q: Sequence[float], own: Distribution) -> Array:
         """s; `own` is the service of the class."""
-        form = service.phases(own)
+        form = service_transforms.phases(own)
         assert form is not None
         alpha, t = form
         link = np.outer(-self.rates.sum(axis=1), alpha)
@@ -74,10 +74,10 @@ class PhaseWait:
 
 
 def _decay(start: Array, rates: Array, x: Array) -> Array:
-    return (start @ service.flow(rates, x)).sum(axis=-1)
+    return (start @ service_transforms.flow(rates, x)).sum(axis=-1)
 
 
-class GridWait:
+class GridWaitingTime:
     """Any service time with a mean: cells of `cell_s`, 2^16 of them."""
 
     def __init__(self, rate_per_s: float, mixture: Mixture) -> None:
@@ -110,7 +110,7 @@ class GridWait:
         P(W > x) >= load b/(1 - load + load b), b = P(R > x); near the truth for heavy tails, which reach over many grids.
         """
         with np.errstate(over="ignore"):
-            b = np.sum([share * service.excess(d, x) for share, d in self.mixture], axis=0) / self.mean_s
+            b = np.sum([share * service_transforms.excess(d, x) for share, d in self.mixture], axis=0) / self.mean_s
         return np.asarray(self.load * b * q > (1 - self.load) * (1 - q))
 
     @cached_property
@@ -158,28 +158,28 @@ def _residual(d: Distribution, cell: float) -> Array:
     # services may end within the first cells: a corner there would be missed by few points
     over[1:FIRST] = _average(d, cell * np.linspace(np.arange(1, FIRST), np.arange(2, FIRST + 1), 4 * PARTS, axis=1))
     x = cell * (np.arange(FIRST, CELLS, dtype=np.float64)[:, None] + (1 + NODES) / 2)
-    over[FIRST:] = (service.excess(d, x) @ WEIGHTS) / 2
+    over[FIRST:] = (service_transforms.excess(d, x) @ WEIGHTS) / 2
     return over / d.first
 
 
 def _average(d: Distribution, edges: Array) -> Array:
     """Of E[(S - x)+] between the first and the last of `edges` (… x panels + 1), panel by panel."""
     half = np.diff(edges)[..., None] / 2
-    values = service.excess(d, edges[..., :-1, None] + half * (1 + NODES)) * half
+    values = service_transforms.excess(d, edges[..., :-1, None] + half * (1 + NODES)) * half
     return np.asarray((values @ WEIGHTS).sum(axis=-1) / (edges[..., -1] - edges[..., 0]))
 
 
 def _whole(d: Distribution, cell: float) -> Array:
     """Service time on the grid."""
-    over = service.excess(d, cell * np.arange(CELLS + 1, dtype=np.float64)) / cell
+    over = service_transforms.excess(d, cell * np.arange(CELLS + 1, dtype=np.float64)) / cell
     mass = -np.diff(over)
     return np.concatenate([[1 - mass[0]], mass[:-1] - mass[1:]])
 
 
-def waiting_law(rate_per_s: float, mixture: Mixture) -> PhaseWait | GridWait:
+def waiting_law(rate_per_s: float, mixture: Mixture) -> PhaseTypeWaitingTime | GridWaitingTime:
     """The exact law where there is one of moderate size, else the grid; load < 1."""
-    forms = [form for _, d in mixture if (form := service.phases(d)) is not None]
+    forms = [form for _, d in mixture if (form := service_transforms.phases(d)) is not None]
     if len(forms) < len(mixture) or sum(len(start) for start, _ in forms) > PHASES:
-        return GridWait(rate_per_s, mixture)
-    apart = service.spread(forms) > SPREAD and not any(isinstance(d, PhaseType) for _, d in mixture)
-    return GridWait(rate_per_s, mixture) if apart else PhaseWait(rate_per_s, mixture)
+        return GridWaitingTime(rate_per_s, mixture)
+    apart = service_transforms.spread(forms) > SPREAD and not any(isinstance(d, PhaseType) for _, d in mixture)
+    return GridWaitingTime(rate_per_s, mixture) if apart else PhaseTypeWaitingTime(rate_per_s, mixture)

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sojourn.model.network import Array, Network
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single import service
-from sojourn.solve.single.answer import Rows, probabilities
-from sojourn.solve.single.poisson import poisson
-from sojourn.solve.single.reading import Reading, refusal
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.single import service_transforms
+from sojourn.solve.single.poisson_distribution import poisson
+from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_solution import ExtraRows, probabilities
 from sojourn.solve.solution import Solution
 
 
@@ -30,16 +30,16 @@ def refuses(n: Network) -> str | None:
     return refusal(n, kind="delay")
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    read = Reading(networks)
-    rows = Rows(networks, ["ok"] * len(networks))
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    read = StationArrays(networks)
+    rows = ExtraRows(networks, ["ok"] * len(networks))
     number = read.rate * read.service_s
     rows.put("queue_length_variance", number.sum(axis=1))
     if number.shape[1] > 1:
         rows.put("queue_length_variance", number)
     rows.put("response_time_variance", read.second - read.service_s**2)
     for q in wanted.quantiles:
-        table = [[service.quantile_s(d, q) for d in row] for row in read.services]
+        table = [[service_transforms.quantile_s(d, q) for d in row] for row in read.services]
         rows.put("response_time_quantile", np.array(table), q=q)
     if wanted.probabilities is not None:
         probabilities(rows, number_probabilities(number.sum(axis=1), wanted.probabilities))

@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import exprel
 
-from sojourn.model.network import Array, Network
-from sojourn.solve.levels import Levels
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single.answer import Open, Rows, probabilities
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.population_distribution import PopulationDistribution
 from sojourn.solve.single.erlang import erlang_c
-from sojourn.solve.single.reading import Reading, quantile, refusal
+from sojourn.solve.single.station_arrays import StationArrays, quantile, refusal
+from sojourn.solve.single.station_solution import ExtraRows, OpenQueuePoints, probabilities
 from sojourn.solve.solution import Solution
 
 KLEINROCK = "L. Kleinrock: Queueing Systems, vol. 1. Wiley 1975, pp. 94-105"
@@ -106,7 +106,7 @@ class MMm:
         found = np.full((len(self.load), most + 1), np.nan)
         for m in np.unique(self.servers[~np.isnan(self.load)]):
             own = np.flatnonzero((self.servers == m) & ~np.isnan(self.load))
-            found[own] = Levels.of(self.offered[own], np.arange(1.0, m + 1)).probabilities(most)
+            found[own] = PopulationDistribution.of(self.offered[own], np.arange(1.0, m + 1)).probabilities(most)
         return found
 
 
@@ -134,9 +134,9 @@ def refuses(n: Network) -> str | None:
     return refusal(n, exponential=True, one_service=True)
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    read = Reading(networks)
-    answer, q = Open(read), MMm(read.total, read.mean_s, read.servers)
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    read = StationArrays(networks)
+    answer, q = OpenQueuePoints(read), MMm(read.total, read.mean_s, read.servers)
     thinned(answer.rows, read, q.number, q.number_variance)
     if read.fcfs:
         times(answer.rows, q, wanted)
@@ -145,7 +145,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     return answer.solution(np.repeat(q.waiting_s[:, None], read.rate.shape[1], axis=1))
 
 
-def thinned(rows: Rows, read: Reading, number: Array, variance: Array) -> None:
+def thinned(rows: ExtraRows, read: StationArrays, number: Array, variance: Array) -> None:
     """Variance of all present, and of each class where each customer's class is drawn anew."""
     rows.put("queue_length_variance", variance)
     if read.rate.shape[1] > 1:
@@ -153,7 +153,7 @@ def thinned(rows: Rows, read: Reading, number: Array, variance: Array) -> None:
         rows.put("queue_length_variance", share**2 * variance[:, None] + share * (1 - share) * number[:, None])
 
 
-def times(rows: Rows, q: MMm, wanted: Wanted) -> None:
+def times(rows: ExtraRows, q: MMm, wanted: RequestedOutputs) -> None:
     """Rows of waiting and response under FCFS, the same for every class."""
 
     def each(values: Array) -> Array:

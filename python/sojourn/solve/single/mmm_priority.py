@@ -18,12 +18,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.model.network import Array, Network
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single.answer import Open
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.single.mg1_priority import Levels, served_rates
 from sojourn.solve.single.mmm import MMm
-from sojourn.solve.single.reading import Reading, refusal
+from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_solution import OpenQueuePoints
 from sojourn.solve.solution import Solution
 
 
@@ -53,9 +53,9 @@ def refuses(n: Network) -> str | None:
     return refusal(n, disciplines=("priority", "priority_preemptive"), exponential=True, one_service=True)
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    read = Reading(networks)
-    answer, level = Open(read), networks[0].priority
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    read = StationArrays(networks)
+    answer, level = OpenQueuePoints(read), networks[0].priority
     preemptive = networks[0].discipline[0] == "priority_preemptive"
     answer.served = served_rates(read.rate, read.service_s / read.servers[:, None], level)
     wait = waiting_s(read.rate, read.mean_s, read.servers, level, preemptive)

@@ -19,24 +19,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.model.network import Network
-from sojourn.solve.method import Method, Wanted
-from sojourn.solve.single.birth_death import Law, Wait, stationary
-from sojourn.solve.single.finite import Point, rows
-from sojourn.solve.single.reading import Reading, refusal
+from sojourn.model.network_arrays import Network
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.single.birth_death import BirthDeathDistribution, FcfsWaitingTime, stationary
+from sojourn.solve.single.finite_queues import FiniteQueuePoint, rows
+from sojourn.solve.single.station_arrays import StationArrays, refusal
 from sojourn.solve.solution import Solution
 
 
-def law(offered: float, servers: int, capacity: int) -> Law:
+def law(offered: float, servers: int, capacity: int) -> BirthDeathDistribution:
     """Law of the number present, for `offered` = lambda/mu erlangs >= 0."""
     return stationary(lambda n: offered / np.minimum(n, servers), capacity)
 
 
-def entering(present: Law, capacity: int) -> Law:
+def entering(present: BirthDeathDistribution, capacity: int) -> BirthDeathDistribution:
     """What those who get in find before them."""
     keep = present.n < capacity
     total = present.p[keep].sum()
-    return Law(present.first, present.p[keep] / total) if total > 0 else Law(0, np.array([1.0]))
+    return (
+        BirthDeathDistribution(present.first, present.p[keep] / total)
+        if total > 0
+        else BirthDeathDistribution(0, np.array([1.0]))
+    )
 
 
 def refuses(n: Network) -> str | None:
@@ -48,15 +52,15 @@ def refuses(n: Network) -> str | None:
     return reason or refusal(n, limited=True, exponential=True, one_service=True)
 
 
-def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
-    read = Reading(networks)
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    read = StationArrays(networks)
     room = [int(n.capacity[0]) for n in networks]
     points = []
     for p, capacity in enumerate(room):
         m, mean = int(read.servers[p]), float(read.mean_s[p])
         found = law(float(read.total[p]) * mean, m, capacity)
         timed = read.fcfs and m < capacity
-        points.append(Point(found, Wait(entering(found, capacity), m, mean) if timed else None))
+        points.append(FiniteQueuePoint(found, FcfsWaitingTime(entering(found, capacity), m, mean) if timed else None))
     made = rows(networks, points, wanted)
     lost = np.array([float(x.law.at(k)) for x, k in zip(points, room, strict=True)])
     # from who is served: far above saturation 1 - p(K) has lost its digits
@@ -76,7 +80,7 @@ def run(networks: Sequence[Network], wanted: Wanted) -> Solution:
     )  # fmt: skip
 
 
-def _in_line(present: Law, servers: float) -> float:
+def _in_line(present: BirthDeathDistribution, servers: float) -> float:
     return present.mean(lambda n: np.maximum(n - servers, 0))
 
 

@@ -22,8 +22,8 @@ from scipy.stats import poisson
 
 from sojourn.errors import InputError, MethodRefused
 from sojourn.model import Model
-from sojourn.model.network import Array
-from sojourn.solve.single.reading import refusal
+from sojourn.model.network_arrays import Array
+from sojourn.solve.single.station_arrays import refusal
 from sojourn.table import Metrics
 
 STEPS = 2_000_000

@@ -21,14 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.model.distributions import Exponential
-from sojourn.model.network import Network
-from sojourn.model.nouns import Multicore
+from sojourn.model.components import Multicore
+from sojourn.model.distribution_registry import Exponential
+from sojourn.model.network_arrays import Network
 from sojourn.solve.cite import SOURCES
-from sojourn.solve.method import Method, Wanted
+from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 from sojourn.solve.two_class import arguments, complete, table
-from sojourn.solve.two_class_laws import VARIANTS, evaluate
+from sojourn.solve.two_class_equations import VARIANTS, evaluate
 from sojourn.table import COLUMNS
 
 TITLES = {
@@ -61,7 +61,7 @@ def _station(network: Network) -> Multicore:
     return station
 
 
-def run(variant: str, networks: Sequence[Network], wanted: Wanted) -> Solution:
+def run(variant: str, networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     """Points of one capacity and one p are evaluated together."""
     groups: dict[Any, list[int]] = {}
     for i, network in enumerate(networks):

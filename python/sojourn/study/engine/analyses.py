@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sojourn.errors import SojournError
 from sojourn.report import Section
-from sojourn.study.engine.named import named
+from sojourn.study.engine.named_objects import named
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.findings import Findings
-    from sojourn.study.engine.plan import Plan
+    from sojourn.study.engine.checked_study import CheckedStudy
+    from sojourn.study.engine.study_findings import StudyFindings
 
 ANALYSES: dict[str, str] = {
-    "factorial": "sojourn.study.engine.factorial:factorial_analysis",
+    "factorial": "sojourn.study.engine.factorial_effects:factorial_analysis",
     "kv.laws": "sojourn.study.kv.laws:laws_analysis",
     "kv.limits": "sojourn.study.kv.limits:limits_analysis",
     "kv.measured": "sojourn.study.kv.measured:measured_analysis",
@@ -26,9 +26,9 @@ ANALYSES: dict[str, str] = {
     "messages.laws": "sojourn.study.messages.analyses:checked_laws",
     "messages.limits": "sojourn.study.messages.analyses:limits",
     "messages.times": "sojourn.study.messages.analyses:times",
-    "published": "sojourn.study.engine.published:published_analysis",
+    "published": "sojourn.study.engine.published_tables:published_analysis",
     "two-class": "sojourn.study.web.analysis:two_class",
-    "two-class.truth": "sojourn.study.web.truth:against_truth",
+    "two-class.truth": "sojourn.study.web.interval_coverage:against_truth",
 }
 TABLE_INDENT = "    "  # of lines of the verdict that are a table, which the report shows as one
 
@@ -63,16 +63,16 @@ class Analysis:
     parameters: tuple[RecoveredParameter, ...] = ()
 
 
-Function: TypeAlias = Callable[["Findings", "Plan", Mapping[str, Any]], Analysis]
+Function: TypeAlias = Callable[["StudyFindings", "CheckedStudy", Mapping[str, Any]], Analysis]
 
 
-def analysed(found: Findings, plan: Plan) -> list[Analysis]:
+def analysed(found: StudyFindings, plan: CheckedStudy) -> list[Analysis]:
     """Each analysis that is wanted, in the order of the file."""
     wanted = [part for part in plan.study.analysis if part.name in plan.parts]
     return [_one(part.name, found, plan, part.options) for part in wanted]
 
 
-def _one(name: str, found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def _one(name: str, found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """A function that fails costs its own lines, and not the study."""
     try:
         told = function(name, plan.folder)(found, plan, options)

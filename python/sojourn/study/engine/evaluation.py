@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.points import SATURATION
+from sojourn.measure.run_folder import RunFolder
+from sojourn.study.engine.fit_templates import RivalModels
 from sojourn.study.engine.predictions import NO_WIDTH, Prediction, is_interval, predicted_rows
-from sojourn.study.engine.templates import Rivals
+from sojourn.study.engine.study_points import SATURATION
 from sojourn.system import Point
 from sojourn.table import Metrics
 
@@ -52,7 +52,7 @@ def evaluated(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
     return _told(rows).unique(ONCE, keep="first", maintain_order=True)
 
 
-def evaluated_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, fitted: Any) -> pl.DataFrame:
+def evaluated_again(rivals: RivalModels, folders: Iterable[RunFolder], level: float, fitted: Any) -> pl.DataFrame:
     """The runs that were made before the fit, by every rival: `fitted(section, factors)` says which were fitted. Runs of
     another section at a configuration that was fitted are not held out."""
     rows: list[Row] = []
@@ -73,7 +73,10 @@ def evaluated_again(rivals: Rivals, folders: Iterable[RunFolder], level: float, 
 
 
 def evaluated_at_speed(
-    rivals: Rivals, folders: Iterable[RunFolder], level: float, conditions: Callable[[RunFolder], Mapping[str, float]]
+    rivals: RivalModels,
+    folders: Iterable[RunFolder],
+    level: float,
+    conditions: Callable[[RunFolder], Mapping[str, float]],
 ) -> pl.DataFrame:
     """Runs that were predicted, again, by the models as they were written, in the `conditions` of each run; nothing of runs without."""
     rows: list[Row] = []

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, StudyError
-from sojourn.fit.evaluate import Evaluator
-from sojourn.mistakes import meant
+from sojourn.file_errors import meant
+from sojourn.fit.model_evaluation import ModelEvaluator
 from sojourn.model import Model
-from sojourn.study.engine.points import SHARE
-from sojourn.study.file import at
+from sojourn.study.engine.study_points import SHARE
+from sojourn.study.study_file import at
 from sojourn.system import Point, System
 
 USUAL = {"rate_per_s", "users", "think_s"}  # of the only open or closed class, also where the model does not say so
@@ -71,7 +71,7 @@ def _answered(model: Model, points: Sequence[Point], table: str, file: Path) -> 
     for name, own in ({**sections, "": points} if points else {}).items():
         where = f"[[{table}]] {name}" if name else f"all [[{table}]] together"
         try:
-            Evaluator(model, [_without_share(point.factors) for point in own])
+            ModelEvaluator(model, [_without_share(point.factors) for point in own])
         except InputError as error:
             value = f"{error.place}: {error.value}"
             raise StudyError(value, f"{file}, with the factors of {where}", error.remedy) from None

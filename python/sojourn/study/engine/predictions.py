@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sojourn.errors import StudyError
-from sojourn.measure.folder import now
+from sojourn.measure.run_folder import now
+from sojourn.study.engine.checked_study import CheckedStudy
+from sojourn.study.engine.fit_templates import FittedProtocol, FitTemplate, RivalModels
 from sojourn.study.engine.model_check import changes_something
-from sojourn.study.engine.plan import Plan
-from sojourn.study.engine.points import SHARE, at_rate
-from sojourn.study.engine.templates import AnyFitted, Rivals, Template
+from sojourn.study.engine.study_points import SHARE, at_rate
 from sojourn.system import Point
 
 FILE, SUM, FITTED = "predictions.json", "predictions.sha256", "fitted.toml"
@@ -49,13 +49,13 @@ def written(folder: Path) -> Prediction | None:
     return found
 
 
-def read_rivals(folder: Path, found: Prediction, template: Template) -> Rivals:
+def read_rivals(folder: Path, found: Prediction, template: FitTemplate) -> RivalModels:
     """The models that were written with it."""
     fitted = {name: template.read(folder / file) for name, file in found["files"].items()}
-    return Rivals(fitted, found["best"], found["why"], tuple(found.get("notes", ())))
+    return RivalModels(fitted, found["best"], found["why"], tuple(found.get("notes", ())))
 
 
-def write(folder: Path, rivals: Rivals, plan: Plan) -> Prediction:
+def write(folder: Path, rivals: RivalModels, plan: CheckedStudy) -> Prediction:
     """Predicts every configuration of `[[predict]]` by every rival, and writes it with the fitted models.
 
     Raises:
@@ -89,7 +89,7 @@ def write(folder: Path, rivals: Rivals, plan: Plan) -> Prediction:
     return found
 
 
-def predicted_points(found: Prediction, plan: Plan) -> list[Point]:
+def predicted_points(found: Prediction, plan: CheckedStudy) -> list[Point]:
     """The runs of `[[predict]]`, in the order of the plan, with the rates that were written for their shares."""
     rates = [Point(one["section"], one["factors"]) for one in found["configurations"]]
     return [_written(point, rates, index) for point, index in _numbered(plan)]
@@ -99,12 +99,12 @@ def _written(point: Point, written_points: list[Point], index: int) -> Point:
     return Point(point.section, written_points[index].factors, point.repetition)
 
 
-def _numbered(plan: Plan) -> Iterable[tuple[Point, int]]:
+def _numbered(plan: CheckedStudy) -> Iterable[tuple[Point, int]]:
     once = [(p.section, dict(p.factors)) for p in _once(plan)]
     return [(point, once.index((point.section, dict(point.factors)))) for point in plan.predicted]
 
 
-def predicted_rows(fitted: AnyFitted, point: Point, level: float) -> list[Row]:
+def predicted_rows(fitted: FittedProtocol, point: Point, level: float) -> list[Row]:
     """What is predicted for a new run of a point: by station, class and metric a value, low and high, and a status.
 
     Raises:
@@ -128,7 +128,7 @@ def is_interval(low: float | None, high: float | None) -> bool:
     return low is not None and (high is None or high - low > NO_WIDTH * abs(high))
 
 
-def _works(fitted: AnyFitted, point: Point) -> None:
+def _works(fitted: FittedProtocol, point: Point) -> None:
     model, configurations = getattr(fitted, "model", None), getattr(fitted, "configurations", None)
     if configurations is None or not hasattr(model, "factors"):
         return  # a template knows its factors by itself
@@ -136,14 +136,14 @@ def _works(fitted: AnyFitted, point: Point) -> None:
     changes_something(models, configurations, point)
 
 
-def saturation_rate(fitted: AnyFitted, factors: Mapping[str, Any], level: float) -> float | None:
+def saturation_rate(fitted: FittedProtocol, factors: Mapping[str, Any], level: float) -> float | None:
     """The predicted saturation rate of a configuration, 1/s."""
     known = {name: value for name, value in factors.items() if name != SHARE}
     rows = fitted.predict({**known, "rate_per_s": 1.0}, level).frame.iter_rows(named=True)
     return next((row["value"] for row in rows if row["metric"] == "saturation_rate"), None)
 
 
-def _at_rate(point: Point, fitted: AnyFitted, level: float) -> Point:
+def _at_rate(point: Point, fitted: FittedProtocol, level: float) -> Point:
     if SHARE not in point.factors:
         return point
     rate = saturation_rate(fitted, point.factors, level)
@@ -154,7 +154,7 @@ def _at_rate(point: Point, fitted: AnyFitted, level: float) -> Point:
     return at_rate(point, rate)
 
 
-def _once(plan: Plan) -> list[Point]:
+def _once(plan: CheckedStudy) -> list[Point]:
     """Each configuration in the order of the file."""
     order = [part.name for part in plan.study.predict]
     first = [point for point in plan.predicted if point.repetition == 1]
@@ -164,7 +164,7 @@ def _once(plan: Plan) -> list[Point]:
     )
 
 
-def _files(rivals: Rivals) -> dict[str, str]:
+def _files(rivals: RivalModels) -> dict[str, str]:
     """A file for each: names that become the same on disk are numbered."""
     files = {rivals.best: FITTED}
     for name in (name for name in rivals.fitted if name != rivals.best):

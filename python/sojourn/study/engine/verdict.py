@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.fit.file import NO_ERROR
-from sojourn.fit.fitted import Estimate
-from sojourn.fit.run_error import MISFIT
-from sojourn.measure.folder import RunFolder
+from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.fitted_file import NO_ERROR
+from sojourn.fit.run_mean_error import MISFIT
+from sojourn.measure.run_folder import RunFolder
 from sojourn.study.engine.evaluation import (
     BLIND,
     BLIND_AT_SPEED,
@@ -26,12 +26,12 @@ from sojourn.study.engine.evaluation import (
     of_means,
     same_but_load,
 )
-from sojourn.study.engine.points import SATURATION
 from sojourn.study.engine.predictions import is_interval
+from sojourn.study.engine.study_points import SATURATION
 from sojourn.units import interval, per_second, percent, quantity
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.findings import Findings
+    from sojourn.study.engine.study_findings import StudyFindings
 
 FEW = 4  # configurations of a section that the verdict tells one by one
 MOST_LEFT_OUT = 8  # runs that are not valid, named one by one
@@ -39,7 +39,7 @@ MOST_NAMED = 12  # numbers that fit in a line
 UNITS = {"response_time": "s", "throughput": "1/s", "saturation_rate": "1/s"}
 
 
-def verdict_lines(found: Findings) -> list[str]:
+def verdict_lines(found: StudyFindings) -> list[str]:
     """Headline, what was fitted, each prediction with what was then measured, what analyses say, what is worth knowing."""
     lines = [one.headline for one in found.analyses if one.headline] + ([_headline(found)] if found.runs else [])
     lines += [*_fitted(found), *_errors(found), *_predictions(found), *_choices(found)]
@@ -50,7 +50,7 @@ def verdict_lines(found: Findings) -> list[str]:
     return lines + _left_out(found.runs)
 
 
-def _headline(found: Findings) -> str:
+def _headline(found: StudyFindings) -> str:
     valid = sum(bool(run.manifest["valid"]) for run in found.runs)
     ran = f"{valid} of {len(found.runs)} runs are valid"
     if found.predicted is None:
@@ -80,7 +80,7 @@ def error_texts(fits: Sequence[pl.DataFrame], metrics: Sequence[str] = METRICS, 
     return found
 
 
-def _fitted(found: Findings) -> list[str]:
+def _fitted(found: StudyFindings) -> list[str]:
     if found.fitted is None:
         return []
     named = [f"{path} {estimate_text(e)}" for path, e in found.fitted.estimates.items()]
@@ -94,14 +94,14 @@ def _fitted(found: Findings) -> list[str]:
     return lines + ([found.why] if found.why else [])
 
 
-def estimate_text(e: Estimate) -> str:
+def estimate_text(e: ParameterEstimate) -> str:
     """Value and interval; without one where it has no width."""
     return (
         f"{e.value:.4g} ({e.low:.4g} … {e.high:.4g})" if is_interval(e.low, e.high) else f"{e.value:.4g} (no interval)"
     )
 
 
-def _errors(found: Findings) -> list[str]:
+def _errors(found: StudyFindings) -> list[str]:
     """Errors of each model by kind; training errors only where nothing better is known."""
     if found.rivals is None:
         return []
@@ -125,7 +125,7 @@ def _errors(found: Findings) -> list[str]:
     return lines
 
 
-def _of_means(found: Findings, kind: str) -> list[str]:
+def _of_means(found: StudyFindings, kind: str) -> list[str]:
     assert found.rivals is not None
     same = {
         run.path.name: repr((run.manifest["section"], sorted(run.manifest["factors"].items()))) for run in found.runs
@@ -134,7 +134,7 @@ def _of_means(found: Findings, kind: str) -> list[str]:
     return [f"{name}, {kind} error of means of repeated runs: {'; '.join(said)}" for name, said in each.items() if said]
 
 
-def _predictions(found: Findings) -> list[str]:
+def _predictions(found: StudyFindings) -> list[str]:
     if found.predicted is None:
         return []
     lines = [f"predictions written {found.predicted['written']}, before their runs"]
@@ -145,7 +145,7 @@ def _predictions(found: Findings) -> list[str]:
     return lines
 
 
-def _section(found: Findings, section: str, configurations: Sequence[Mapping[str, Any]]) -> list[str]:
+def _section(found: StudyFindings, section: str, configurations: Sequence[Mapping[str, Any]]) -> list[str]:
     """One line for many configurations: the report has them one by one."""
     here, said = found.blind.filter(pl.col("class") == ""), []
     for metric in METRICS:
@@ -164,13 +164,13 @@ def _section(found: Findings, section: str, configurations: Sequence[Mapping[str
     return [f"{section}, {len(configurations)} configurations: {'; '.join(said) or 'no valid run'}"]
 
 
-def _saturated(found: Findings, rows: pl.DataFrame, factors: Mapping[str, Any]) -> pl.DataFrame:
+def _saturated(found: StudyFindings, rows: pl.DataFrame, factors: Mapping[str, Any]) -> pl.DataFrame:
     """Of judged rows those of the closed loop of a configuration; two of them may be predicted to saturate alike."""
     of = [run.path.name for run in found.of(SATURATION) if same_but_load(run.manifest["factors"], factors)]
     return rows.filter(pl.col("run").is_in(of))
 
 
-def _one_by_one(found: Findings, section: str, configurations: Sequence[Mapping[str, Any]]) -> list[str]:
+def _one_by_one(found: StudyFindings, section: str, configurations: Sequence[Mapping[str, Any]]) -> list[str]:
     lines, last, here = [], None, found.blind.filter(pl.col("class") == "")
     for one in configurations:
         rows = [r for r in one["rows"] if r["station"] == "" and r["class"] == "" and is_prediction(r, one["factors"])]
@@ -189,7 +189,7 @@ def _one_by_one(found: Findings, section: str, configurations: Sequence[Mapping[
     return lines
 
 
-def _choices(found: Findings) -> list[str]:
+def _choices(found: StudyFindings) -> list[str]:
     lines = []
     for one in found.choices:
         said = f"best by {one.model}: {told(one.factors, found.varied)}"

@@ -20,7 +20,7 @@ import polars as pl
 import tomli_w
 from scipy.special import ndtri
 
-from sojourn.fit.fitted import Estimate
+from sojourn.fit.fitted import ParameterEstimate
 from sojourn.study.kv.fitted import LEVEL
 from sojourn.study.kv.models import Prediction, Times, closed_network, fit_times, shape_of
 from sojourn.system.kv import CONFIGURATION, configurations, name_of
@@ -47,7 +47,7 @@ class FittedConfiguration:
         return closed_network(self.times, shape_of(self.factors), clients)
 
     @property
-    def estimates(self) -> dict[str, Estimate]:
+    def estimates(self) -> dict[str, ParameterEstimate]:
         """Its times, by what they are of."""
         times = self.times
         found = {"network": times.network_s, **{what: times.means[n] for n, what in NAMED.items() if n in times.means}}
@@ -66,7 +66,7 @@ class FittedQueueNetwork:
     model: ClassVar[str] = NETWORK
 
     @property
-    def estimates(self) -> dict[str, Estimate]:
+    def estimates(self) -> dict[str, ParameterEstimate]:
         """By configuration and time, s."""
         return {
             f"{name_of(one.factors)}: {what}": e for one in self.configurations for what, e in one.estimates.items()
@@ -130,8 +130,8 @@ def read_network(table: Mapping[str, Any]) -> FittedQueueNetwork:
 def _read(one: dict[str, Any]) -> FittedConfiguration:
     given = one["times"]
     times = Times(**given | {
-        "network_s": Estimate(*given["network_s"]), "light_service_s": Estimate(*given["light_service_s"]),
-        "means": {name: Estimate(*values) for name, values in given["means"].items()},
-        "held_s": Estimate(*given["held_s"]) if given["held_s"] else None,
+        "network_s": ParameterEstimate(*given["network_s"]), "light_service_s": ParameterEstimate(*given["light_service_s"]),
+        "means": {name: ParameterEstimate(*values) for name, values in given["means"].items()},
+        "held_s": ParameterEstimate(*given["held_s"]) if given["held_s"] else None,
     })  # fmt: skip
     return FittedConfiguration(one["factors"], times)

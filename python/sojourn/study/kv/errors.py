@@ -24,16 +24,16 @@ from sojourn.study.kv.words import MS
 from sojourn.system.kv import CONFIGURATION, configurations, frame, name_of
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.findings import Findings
-    from sojourn.study.engine.plan import Plan
-    from sojourn.study.engine.templates import AnyFitted
+    from sojourn.study.engine.checked_study import CheckedStudy
+    from sojourn.study.engine.fit_templates import FittedProtocol
+    from sojourn.study.engine.study_findings import StudyFindings
 
 LEAD = "Parameters come from the runs that were fitted; whole configurations were held out, and are predicted."
 METRICS = ("throughput", "response_time")
 COUNTS = 3
 
 
-def models_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def models_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """A line for each model and design."""
     lines: list[str] = []
     cells: list[tuple[Cell, ...]] = []
@@ -71,7 +71,7 @@ def _line(name: str, points: int, middle: float | None, low: float | None, high:
     return f"{name}: median error of throughput {100 * (middle or 0.0):.1f} %{ends} at {points} points not fitted"
 
 
-def _busiest(held: pl.DataFrame, rivals: Mapping[str, AnyFitted]) -> Table:
+def _busiest(held: pl.DataFrame, rivals: Mapping[str, FittedProtocol]) -> Table:
     """A row for each point, a column for each model."""
     points = held.select(*CONFIGURATION, "clients").unique(maintain_order=True).to_dicts()
     cells = tuple((name_of(p), p["clients"], *(_station(model, p) for model in rivals.values())) for p in points)
@@ -79,7 +79,7 @@ def _busiest(held: pl.DataFrame, rivals: Mapping[str, AnyFitted]) -> Table:
     return Table("The busiest station, by each model", ("configuration", "clients", *rivals), cells, formats=formats)
 
 
-def _station(model: AnyFitted, point: Mapping[str, Any]) -> str:
+def _station(model: FittedProtocol, point: Mapping[str, Any]) -> str:
     used = model.predict(point, 0.9).frame.filter(pl.col("metric") == "utilisation").sort("value", descending=True)
     return str(used["station"][0]) if used.height else ""
 

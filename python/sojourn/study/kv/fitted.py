@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import tomli_w
 
-from sojourn.fit.fitted import Estimate
+from sojourn.fit.fitted import ParameterEstimate
 from sojourn.study.kv.models import DemandRegression, HostLimits, Prediction, Shape, shape_of, shared_cores
 from sojourn.study.kv.models.costs import Parts
 from sojourn.study.kv.models.left_out import LeaveOneOutErrors
@@ -26,7 +26,7 @@ from sojourn.study.kv.models.speeds import Speeds
 from sojourn.study.kv.models.work import CLIENT, NET, PARTS, SERVER, WORKERS, OperationWork
 from sojourn.system.kv import point_frame
 from sojourn.system.kv.affinity import assigned
-from sojourn.system.kv.frame import WORK
+from sojourn.system.kv.run_table import WORK
 from sojourn.table import Metrics
 
 PLAIN, SHARED, PLACED = "plain interpolation", "with shared cores", "with cores as placed"
@@ -104,7 +104,7 @@ class FittedCoreNetwork:
         return {one.costs.design: one for one in self.designs}
 
     @property
-    def estimates(self) -> dict[str, Estimate]:
+    def estimates(self) -> dict[str, ParameterEstimate]:
         """By design, component and part, s."""
         return {
             f"{one.costs.design}: {NAMED[name]}: {PARTS[one.costs.design][name][k]}": self._estimate(one, name, k)
@@ -113,10 +113,10 @@ class FittedCoreNetwork:
             for k in range(len(own))
         }
 
-    def _estimate(self, one: FittedDesign, name: str, k: int) -> Estimate:
+    def _estimate(self, one: FittedDesign, name: str, k: int) -> ParameterEstimate:
         drawn = [draw[name][k] for draw in one.draws if name in draw]
         ends = percentile(drawn, self.level) if drawn else (math.nan, math.nan)
-        return Estimate(one.costs.parts[name][k], *ends)
+        return ParameterEstimate(one.costs.parts[name][k], *ends)
 
     def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
         """Throughput, response time and utilisations at a point; nothing of a design that was not fitted. With `…_work_s` in `vary`
@@ -173,10 +173,10 @@ class FittedInterpolation:
         return root_mean_square(self.errors)
 
     @property
-    def estimates(self) -> dict[str, Estimate]:
+    def estimates(self) -> dict[str, ParameterEstimate]:
         """By design, gets or sets and factor, s."""
         return {
-            f"{design}, {kind}: {factor}": Estimate(value, math.nan, math.nan)
+            f"{design}, {kind}: {factor}": ParameterEstimate(value, math.nan, math.nan)
             for design, own in self.lines.items()
             for kind in ("get", "set")
             if kind in own.lines

@@ -16,8 +16,8 @@ from sojourn.study.kv.words import number
 from sojourn.system.kv import configurations, frame, name_of
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.findings import Findings
-    from sojourn.study.engine.plan import Plan
+    from sojourn.study.engine.checked_study import CheckedStudy
+    from sojourn.study.engine.study_findings import StudyFindings
 
 TOLERANCE = 0.05
 FLAT = 0.05  # throughput within 5 % of the maximum is saturated; 5 % below it again, over-saturated
@@ -29,7 +29,7 @@ LEAD = (
 COLUMNS = ("configuration", "interactive law holds", "worst", "Little's law holds", "worst ")
 
 
-def laws_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def laws_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """How many runs hold in each configuration, and the largest error; misses and errors of all."""
     rows = laws(frame(found.runs))
     if rows.is_empty():

@@ -15,8 +15,8 @@ from sojourn.system.kv import configurations, frame, name_of
 from sojourn.system.kv.affinity import assigned
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.findings import Findings
-    from sojourn.study.engine.plan import Plan
+    from sojourn.study.engine.checked_study import CheckedStudy
+    from sojourn.study.engine.study_findings import StudyFindings
 
 CORES, ONE_CORE = "the machine's cores", "a core that servers and middlewares share"
 TOO_SMALL = ("client", CORES, ONE_CORE)
@@ -32,7 +32,7 @@ LEAD = (
 OWN_FAULT = pl.col("too_small") & ~pl.col("disturbed")
 
 
-def limits_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def limits_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """From the rows of all runs and the description of the place where they ran."""
     rows = frame(found.runs)
     if rows.is_empty():

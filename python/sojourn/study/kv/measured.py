@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.measure.folder import RunFolder
+from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table, Text
 from sojourn.report.document import Block, Cell
 from sojourn.study.engine.analyses import Analysis
@@ -17,11 +17,11 @@ from sojourn.study.kv.words import MS, mean
 from sojourn.system.kv import configurations, frame, name_of
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.findings import Findings
-    from sojourn.study.engine.plan import Plan
+    from sojourn.study.engine.checked_study import CheckedStudy
+    from sojourn.study.engine.study_findings import StudyFindings
 
 
-def measured_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def measured_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """A section of the report for each section of the plan."""
     names = [part.name for part in plan.study.section]
     return Analysis(sections=tuple(_section(name, runs) for name in names if (runs := found.of(name))))

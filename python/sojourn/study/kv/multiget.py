@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sojourn.measure.folder import RunFolder
+from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table, Text
 from sojourn.report.document import Block, Cell
 from sojourn.study.engine.analyses import Analysis
-from sojourn.study.estimate import Estimate, estimate
 from sojourn.study.kv.sides import histogram_figures, shift_table
 from sojourn.study.kv.words import MS, mean, number, three
+from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 from sojourn.system.kv import frame
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.findings import Findings
-    from sojourn.study.engine.plan import Plan
+    from sojourn.study.engine.checked_study import CheckedStudy
+    from sojourn.study.engine.study_findings import StudyFindings
 
 RATIOS = (("throughput_per_s", "1/s", 1.0), ("p50_s", "p50", MS), ("p99_s", "p99", MS))
 
 
-def multiget_analysis(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def multiget_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """Of the runs whose workload is a multi-get; nothing where there is none."""
     blocks = tuple(
         multiget_blocks([r for r in found.runs if str(r.manifest["factors"]["workload"]).startswith("multi-")])
@@ -89,7 +89,9 @@ def startup_text(rows: pl.DataFrame) -> Text:
     )
 
 
-def paired_ratio(above: pl.DataFrame, below: pl.DataFrame, column: str, level: float = 0.95) -> Estimate | None:
+def paired_ratio(
+    above: pl.DataFrame, below: pl.DataFrame, column: str, level: float = 0.95
+) -> ParameterEstimate | None:
     """Geometric mean of above/below over the repetitions that both have; None without any."""
     means = [rows.group_by("repetition").agg(pl.col(column).mean()) for rows in (above, below)]
     both = means[0].join(means[1], on="repetition", suffix="_below")
@@ -98,4 +100,4 @@ def paired_ratio(above: pl.DataFrame, below: pl.DataFrame, column: str, level: f
     if not len(ratios):
         return None
     e = estimate(np.log(ratios), level)
-    return Estimate(*(float(np.exp(v)) for v in (e.value, e.low, e.high)))
+    return ParameterEstimate(*(float(np.exp(v)) for v in (e.value, e.low, e.high)))

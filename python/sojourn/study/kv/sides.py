@@ -11,14 +11,14 @@ import polars as pl
 
 from sojourn.report import Figure, Series, Table
 from sojourn.report.document import Cell
-from sojourn.study.estimate import estimate
 from sojourn.study.kv.words import MS, number, three
-from sojourn.system.kv import configurations, histograms
+from sojourn.study.mean_of_runs import estimate
+from sojourn.system.kv import configurations, response_bins
 
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
 SHOWN = 0.98  # of the requests of the slower side lie left of the end of the axis
 WAY = {False: "whole", True: "split"}
-SIDES = (histograms.CLIENT, histograms.MIDDLEWARE)
+SIDES = (response_bins.CLIENT, response_bins.MIDDLEWARE)
 
 
 Folders = Mapping[str, Path]  # run → its folder
@@ -29,15 +29,15 @@ def shift_table(rows: pl.DataFrame, folders: Folders) -> Table | None:
     cells: list[tuple[Cell, ...]] = []
     for configuration, own in configurations(rows):
         paths = [folders[name] for name in own["run"]]
-        sides = histograms.read(paths)
+        sides = response_bins.read(paths)
         if not sides:
             continue
-        at = {side: histograms.quantiles(sides[side], QUANTILES) for side in SIDES}
+        at = {side: response_bins.quantiles(sides[side], QUANTILES) for side in SIDES}
         shift = three(estimate(np.array([_shift(path) for path in paths])), MS)
         keys, way = str(configuration["workload"]).removeprefix("multi-"), WAY[bool(configuration["sharded"])]
         for side in SIDES:
             wide = number(at[side][2] - at[side][0], MS)
-            apart = shift if side == histograms.CLIENT else (None, None, None)
+            apart = shift if side == response_bins.CLIENT else (None, None, None)
             values = (number(v, MS) for v in at[side])
             cells.append(
                 (str(configuration["design"]), keys, way, side, int(sides[side]["count"].sum()), *values, wide, *apart)
@@ -68,8 +68,8 @@ def shift_table(rows: pl.DataFrame, folders: Folders) -> Table | None:
 
 
 def _shift(folder: Path) -> float:
-    sides = histograms.read([folder])
-    client, middleware = (histograms.quantiles(sides[side], [0.5])[0] for side in SIDES)
+    sides = response_bins.read([folder])
+    client, middleware = (response_bins.quantiles(sides[side], [0.5])[0] for side in SIDES)
     return client - middleware
 
 
@@ -78,7 +78,7 @@ def histogram_figures(rows: pl.DataFrame, folders: Folders) -> Iterator[Figure]:
     for (design, workload), own in sorted(rows.partition_by("design", "workload", as_dict=True).items()):
         found: dict[str, dict[str, pl.DataFrame]] = {}
         for configuration, runs in configurations(own):
-            sides = histograms.read([folders[name] for name in runs["run"]])
+            sides = response_bins.read([folders[name] for name in runs["run"]])
             if sides:
                 found[WAY[bool(configuration["sharded"])]] = sides
         if found:
@@ -91,9 +91,9 @@ def _figure(title: str, found: dict[str, dict[str, pl.DataFrame]]) -> Figure:
     last = max(_end(bins) for _, _, bins in every)
     series, beyond = [], []
     for way, side, bins in every:
-        counts, out, overflow = histograms.steps(bins, last)
+        counts, out, overflow = response_bins.steps(bins, last)
         x, y = _outline(100 * counts / max(int(bins["count"].sum()), 1))
-        style: Any = "line" if side == histograms.CLIENT else "dashed"
+        style: Any = "line" if side == response_bins.CLIENT else "dashed"
         series.append(Series(f"{side}, {way}", x, y, style=style, group=way))
         beyond.append(f"{side}, {way} {out} ({overflow} of 1 s and more)")
     note = f"Steps of 0.1 ms. Beyond the axis: {'; '.join(beyond)}."
@@ -104,13 +104,15 @@ def _figure(title: str, found: dict[str, dict[str, pl.DataFrame]]) -> Figure:
 
 def _end(bins: pl.DataFrame) -> float:
     """A whole number of steps that has `SHOWN` of the requests, 1 s at most."""
-    (end,) = histograms.quantiles(bins, [SHOWN])
-    return float(np.ceil((end if np.isfinite(end) else histograms.END_S) / histograms.STEP_S) * histograms.STEP_S)
+    (end,) = response_bins.quantiles(bins, [SHOWN])
+    return float(
+        np.ceil((end if np.isfinite(end) else response_bins.END_S) / response_bins.STEP_S) * response_bins.STEP_S
+    )
 
 
 def _outline(values: np.ndarray) -> tuple[list[float], list[float]]:
     """The steps of a histogram as a line, ms: up at the beginning of each step, and level along it."""
-    edges = np.arange(len(values) + 1) * histograms.STEP_S * MS
+    edges = np.arange(len(values) + 1) * response_bins.STEP_S * MS
     x = np.repeat(edges, 2)
     y = np.concatenate([[0.0], np.repeat(values, 2), [0.0]])
     return x.tolist(), y.tolist()

@@ -15,13 +15,13 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import FitError, InputError, StudyError
-from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.templates import AnyFitted, Rivals
+from sojourn.measure.run_folder import RunFolder
+from sojourn.study.engine.fit_templates import FittedProtocol, RivalModels
 from sojourn.study.kv.constant import NETWORK, FittedQueueNetwork, fit_network, read_network
 from sojourn.study.kv.fitted import PLACED, PLAIN, SHARED, read_whole
 from sojourn.study.kv.whole import by_design, fit_cores, fit_plain
 from sojourn.system.kv import frame
-from sojourn.system.kv.frame import work_of
+from sojourn.system.kv.run_table import work_of
 
 LEAST = 2  # client counts of a design
 WHY = {
@@ -33,7 +33,7 @@ WHY = {
 class KvTemplate:
     """`[fit] model = "kv"`; it has no options."""
 
-    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
+    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
         """
         Raises:
             FitError: no design has two client counts.
@@ -49,15 +49,15 @@ class KvTemplate:
         rows = pl.concat(enough)
         placed = bool(rows["pinned"].all())
         best = PLACED if placed else SHARED
-        fitted: dict[str, AnyFitted] = {best: fit_cores(rows, cores, placed, seed), PLAIN: fit_plain(rows)}
+        fitted: dict[str, FittedProtocol] = {best: fit_cores(rows, cores, placed, seed), PLAIN: fit_plain(rows)}
         network = None if placed else fit_network(rows)
-        return Rivals(fitted | ({NETWORK: network} if network is not None else {}), best, WHY[best])
+        return RivalModels(fitted | ({NETWORK: network} if network is not None else {}), best, WHY[best])
 
     def conditions(self, folder: RunFolder) -> Mapping[str, float]:
         """How fast the cores were."""
         return work_of(folder)
 
-    def read(self, path: Path) -> AnyFitted:
+    def read(self, path: Path) -> FittedProtocol:
         """
         Raises:
             InputError: it is none.

@@ -24,7 +24,7 @@ from sojourn.study.kv.models.left_out import LeaveOneOutErrors, left_out
 from sojourn.study.kv.models.plain import fit_lines
 from sojourn.study.kv.models.speeds import Speeds
 from sojourn.system.kv import CONFIGURATION, configurations
-from sojourn.system.kv.frame import WORK
+from sojourn.system.kv.run_table import WORK
 
 DRAWS = 200
 FEWEST = 3  # configurations, of which one is left out and many are drawn

@@ -13,21 +13,21 @@ from sojourn.report import Figure, Section, Series, Table
 from sojourn.report.document import Cell
 from sojourn.study.engine.analyses import Analysis
 from sojourn.study.engine.verdict import told
-from sojourn.study.messages.fit import where_valid
-from sojourn.study.messages.operational import BUSY, CPU, busy, laws, shares
+from sojourn.study.messages.network_fit import where_valid
+from sojourn.study.messages.operational_analysis import BUSY, CPU, busy, laws, shares
 from sojourn.study.messages.telesto import TELESTO, order_of_parallelism
 from sojourn.study.messages.template import REFERENCE, USL, TelestoModel, UslModel
-from sojourn.system.messages_reading import FACTORS, frame
+from sojourn.system.message_service_metrics import FACTORS, frame
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.findings import Findings
-    from sojourn.study.engine.plan import Plan
+    from sojourn.study.engine.checked_study import CheckedStudy
+    from sojourn.study.engine.study_findings import StudyFindings
 
 MS = 1e3
 PHASES = ("response_s", "mw_response_s", "dispatch_s", "queue_s", "parse_s", "wait_s", "database_s", "respond_s")
 
 
-def service(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def service(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """What the service completes with its pools full, by how many requests they let in, and what the models suppose."""
     if found.rivals is None:
         return Analysis()
@@ -40,7 +40,7 @@ def service(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis
     return Analysis((), (Section("Service", lead, (_curve(found),)),))
 
 
-def _curve(found: Findings) -> Figure:
+def _curve(found: StudyFindings) -> Figure:
     assert found.rivals is not None
     x, y, low, high = _full(where_valid(frame(found.runs)))
     series = [Series("measured", x, y, low, high, "points")]
@@ -76,7 +76,7 @@ def _full(seen: pl.DataFrame) -> tuple[list[float], list[float], list[float | No
     return means["inside"].to_list(), means["x"].to_list(), means["low"].to_list(), means["high"].to_list()
 
 
-def times(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def times(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """Where the time goes, a table a section."""
     seen = where_valid(frame(found.runs))
     tables = tuple(_times(name, seen.filter(pl.col("section") == name)) for name in seen["section"].unique().sort())
@@ -98,7 +98,7 @@ def _ms(value: float | None) -> float | None:
     return None if value is None else MS * value
 
 
-def limits(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def limits(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """The bottleneck by utilisation, and who used the machine's cores."""
     cores = int(found.runs[0].manifest.get("machine", {}).get("cores") or 1)
     seen = where_valid(frame(found.runs))
@@ -133,7 +133,7 @@ def _limited(seen: pl.DataFrame, cores: int) -> Iterator[str]:
         yield f"{full} of {len(rows)} runs used all {cores} cores, which client, service and database share ({parts} of the CPU time)"
 
 
-def checked_laws(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def checked_laws(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """The interactive law and Little's law on the pool, a row a section; errors and wrong messages of all runs."""
     seen = laws(frame(found.runs))
     cells: list[tuple[Cell, ...]] = []
@@ -162,7 +162,7 @@ def _held(rows: pl.DataFrame, law: str) -> tuple[Cell, Cell]:
     return said, float(worst) if isinstance(worst, float) else None
 
 
-def _system(found: Findings) -> Iterator[str]:
+def _system(found: StudyFindings) -> Iterator[str]:
     lab = found.runs[0].manifest.get("lab", {})
     if "flush_s" in lab:
         yield f"on {lab['database']}, a flush to disk takes {MS * lab['flush_s']:.2f} ms"

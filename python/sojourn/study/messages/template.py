@@ -22,16 +22,16 @@ from scipy.special import ndtri
 import sojourn as sj
 from sojourn.errors import FitError
 from sojourn.fit.core_speed import CoreSpeed
-from sojourn.fit.fitted import Estimate
+from sojourn.fit.fitted import ParameterEstimate
 from sojourn.measure.core_speed import recorded_work_s
-from sojourn.measure.folder import RunFolder
-from sojourn.study.engine.templates import Rivals
-from sojourn.study.estimate import estimate
-from sojourn.study.messages.fit import RUNS, FittedMessageNetwork, observed, where_valid
-from sojourn.study.messages.fit import fit as fit_network
-from sojourn.study.messages.network import LEAST_S, Factors, MeanPerformance, MessageNetwork
+from sojourn.measure.run_folder import RunFolder
+from sojourn.study.engine.fit_templates import RivalModels
+from sojourn.study.mean_of_runs import estimate
+from sojourn.study.messages.message_network import LEAST_S, Factors, MeanPerformance, MessageNetwork
+from sojourn.study.messages.network_fit import RUNS, FittedMessageNetwork, observed, where_valid
+from sojourn.study.messages.network_fit import fit as fit_network
 from sojourn.study.messages.telesto import TELESTO, telesto_network
-from sojourn.system.messages_reading import FACTORS, WORK, frame, geometric_mean
+from sojourn.system.message_service_metrics import FACTORS, WORK, frame, geometric_mean
 from sojourn.table import Metrics
 from sojourn.units import percent
 
@@ -41,7 +41,7 @@ TIMES = ("network_s", "dispatch_s", "parse_s", "respond_s", "empty_share", "own_
 JUDGED = ("throughput", "response_time")
 
 
-def fit(runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
+def fit(runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
     """From all runs given; `telesto` only where some are of the section reference.
 
     Raises:
@@ -57,7 +57,7 @@ def fit(runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
         rivals[TELESTO] = fit_telesto(seen, reference)
     errors = {name: one.model_error for name, one in rivals.items()}
     best = min((e, name) for name, e in errors.items() if e is not None)[1]
-    return Rivals(rivals, best, f"{best} is quoted: it has the least of these errors" if len(rivals) > 1 else "")
+    return RivalModels(rivals, best, f"{best} is quoted: it has the least of these errors" if len(rivals) > 1 else "")
 
 
 def _lengths_s(runs: list[RunFolder]) -> tuple[float, float]:
@@ -72,7 +72,7 @@ def read(path: Path) -> UslModel | TelestoModel:
     """From `write`."""
     given = tomllib.loads(path.read_text())
     if given["model"] == TELESTO:
-        times = {name: Estimate(*value) for name, value in given["times"].items()}
+        times = {name: ParameterEstimate(*value) for name, value in given["times"].items()}
         return TelestoModel(times, given["throughput_error"], given["response_error"])
     f = given["fitted"]
     draws = tuple(MessageNetwork(**one) for one in f["draws"])
@@ -101,7 +101,7 @@ class UslModel:
     error_of: ClassVar[str] = "the throughput, at configurations left out"
 
     @property
-    def estimates(self) -> dict[str, Estimate]:
+    def estimates(self) -> dict[str, ParameterEstimate]:
         """What was fitted, and what was measured for it."""
         return self.fitted.estimates(self.level)
 
@@ -168,7 +168,7 @@ def _of(means: MeanPerformance, metric: str) -> Any:
 class TelestoModel:
     """The Telesto report's network; errors: root mean squares of logarithms, at what its times are not from (NaN: nothing)."""
 
-    times: Mapping[str, Estimate]
+    times: Mapping[str, ParameterEstimate]
     throughput_error: float
     response_error: float
     level: float = LEVEL
@@ -177,7 +177,7 @@ class TelestoModel:
     error_of: ClassVar[str] = "the throughput, at the configurations that its times are not from"
 
     @property
-    def estimates(self) -> dict[str, Estimate]:
+    def estimates(self) -> dict[str, ParameterEstimate]:
         """Times of a request at the reference."""
         return dict(self.times)
 

@@ -9,50 +9,59 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.errors import StudyError
-from sojourn.measure.document import validity_rule
-from sojourn.measure.folder import RunFolder
+from sojourn.measure.run_folder import RunFolder
+from sojourn.measure.run_report import validity_rule
 from sojourn.report import Section, Table, Text
 from sojourn.study.engine.analyses import TABLE_INDENT, Analysis, RecoveredParameter
-from sojourn.study.engine.findings import BLIND, TRAINING, Findings
-from sojourn.study.engine.plan import Plan
-from sojourn.study.web import figures
-from sojourn.study.web.parts import Interval, Part, measured_gain, observed_bottleneck, parts_of, predicted_gain
-from sojourn.study.web.table3 import errors_by_kind, kinds_of, table3_lines, table3_table
-from sojourn.study.web.two_class import FittedGroups, times
+from sojourn.study.engine.checked_study import CheckedStudy
+from sojourn.study.engine.study_findings import BLIND, TRAINING, StudyFindings
+from sojourn.study.web import chen_figures
+from sojourn.study.web.chen_table3 import errors_by_kind, kinds_of, table3_lines, table3_table
+from sojourn.study.web.two_class import FittedVariant, times
+from sojourn.study.web.web_configurations import (
+    Interval,
+    WebConfiguration,
+    measured_gain,
+    observed_bottleneck,
+    parts_of,
+    predicted_gain,
+)
 from sojourn.units import per_second, percent, seconds
 
 
 @dataclass(frozen=True)
-class Web:
+class FinishedWebStudy:
     """A finished study as this analysis reads it: its configurations, models by name, which is the best, why (a line a
     model), and when predictions were written."""
 
-    parts: list[Part]
-    rivals: Mapping[str, FittedGroups]
+    parts: list[WebConfiguration]
+    rivals: Mapping[str, FittedVariant]
     best: str
     why: tuple[str, ...] = ()
     written: str = ""
 
     @property
-    def model(self) -> FittedGroups:
+    def model(self) -> FittedVariant:
         return self.rivals[self.best]
 
-    def of(self, kind: str) -> list[Part]:
+    def of(self, kind: str) -> list[WebConfiguration]:
         return [part for part in self.parts if part.kind == kind]
 
 
-def two_class(found: Findings, plan: Plan, options: Mapping[str, Any]) -> Analysis:
+def two_class(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """Lines and sections; nothing where nothing was fitted."""
     if found.rivals is None:
         return Analysis()
     rivals: Any = found.rivals.fitted
-    if not all(isinstance(one, FittedGroups) for one in rivals.values()):
+    if not all(isinstance(one, FittedVariant) for one in rivals.values()):
         raise StudyError("analysis two-class", "[[analysis]]", 'use it with [fit] model = "two-class"')
     written = str((found.predicted or {}).get("written", ""))
-    return analysed(Web(parts_of(found, plan), rivals, found.rivals.best, found.rivals.notes, written), options)
+    return analysed(
+        FinishedWebStudy(parts_of(found, plan), rivals, found.rivals.best, found.rivals.notes, written), options
+    )
 
 
-def analysed(web: Web, options: Mapping[str, Any]) -> Analysis:
+def analysed(web: FinishedWebStudy, options: Mapping[str, Any]) -> Analysis:
     """The same, of what was read."""
     lines = [_demands(web, part) for part in web.of(TRAINING)]
     if not web.model.group_by:
@@ -66,7 +75,7 @@ def analysed(web: Web, options: Mapping[str, Any]) -> Analysis:
     return Analysis(tuple(lines), tuple(_sections(web)), headline=_headline(web, options), parameters=known)
 
 
-def _headline(web: Web, options: Mapping[str, Any]) -> str:
+def _headline(web: FinishedWebStudy, options: Mapping[str, Any]) -> str:
     """What a change brings, predicted and measured; without a prediction, where the first saturates."""
     below, above = (_chosen(web, options, k) for k in (0, 1))
     if below is None:
@@ -83,7 +92,7 @@ def _headline(web: Web, options: Mapping[str, Any]) -> str:
     )
 
 
-def _chosen(web: Web, options: Mapping[str, Any], place: int) -> Part | None:
+def _chosen(web: FinishedWebStudy, options: Mapping[str, Any], place: int) -> WebConfiguration | None:
     names = options.get("compare")
     kind = (TRAINING, BLIND)[place]
     if names is None:
@@ -93,7 +102,7 @@ def _chosen(web: Web, options: Mapping[str, Any], place: int) -> Part | None:
     return next((part for part in web.parts if part.name == names[place]), None)
 
 
-def _known(web: Web, part: Part) -> list[RecoveredParameter]:
+def _known(web: FinishedWebStudy, part: WebConfiguration) -> list[RecoveredParameter]:
     """Interrupt and page, where both were put in and both were fitted."""
     fitted = times(web.model.of(part.factors))
     truth = {"interrupt_s": part.known.interrupt_s, "page_s": part.known.page_s}
@@ -102,7 +111,7 @@ def _known(web: Web, part: Part) -> list[RecoveredParameter]:
     return [RecoveredParameter(part.name, name, true, *fitted[name]) for name, true in truth.items()]
 
 
-def _demands(web: Web, part: Part) -> str:
+def _demands(web: FinishedWebStudy, part: WebConfiguration) -> str:
     """The known demand, and by how much the fit misses it."""
     known, network_s = part.known, part.known.beside.interrupt_s
     own = f" ({seconds(network_s)} of it the network's own)" if network_s else ""
@@ -120,8 +129,8 @@ def _demands(web: Web, part: Part) -> str:
     return line
 
 
-def _sections(web: Web) -> list[Section]:
-    shown = [figures.models_against(part, web.rivals, web.best, web.written) for part in web.parts if part.seen]
+def _sections(web: FinishedWebStudy) -> list[Section]:
+    shown = [chen_figures.models_against(part, web.rivals, web.best, web.written) for part in web.parts if part.seen]
     each = {name: errors_by_kind(web.parts, model, name) for name, model in web.rivals.items()}
     order = sorted(each, key=lambda name: name != web.best)
     tables = [table3_table(each[name], name) for name in order if each[name]]
@@ -131,7 +140,7 @@ def _sections(web: Web) -> list[Section]:
     found = [
         Section("Which model, and why", decided, (*shown, why)),
         Section("Errors by configuration", "", tuple(tables)),
-        Section("Cores", lead, figures.measured(web.parts)),
+        Section("Cores", lead, chen_figures.measured(web.parts)),
         _where(web),
     ]
     runs = [run for part in web.parts for run in part.runs]
@@ -140,7 +149,7 @@ def _sections(web: Web) -> list[Section]:
     return [section for section in found if section.blocks]
 
 
-def _where(web: Web) -> Section:
+def _where(web: FinishedWebStudy) -> Section:
     """Which cores run out first, and each saturation rate."""
     rows = []
     for part in web.parts:

@@ -2,7 +2,7 @@
 
 Options of `[fit]`: `variants`, in order of preference; `group_by`, a factor: runs that differ in it are fitted apart, and a
 prediction takes the fit with its value, else with the nearest. Runs without known work are no part of the fit: they tell what the
-client costs on the cores that it shares (`known.py`).
+client costs on the cores that it shares (`known_demands.py`).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import tomli_w
 from sojourn.errors import FitError, InputError
 from sojourn.fit import Fitted, compare
 from sojourn.fit.compare import ALL, ranked
-from sojourn.fit.fitted import Estimate
-from sojourn.measure.folder import RunFolder
+from sojourn.fit.fitted import ParameterEstimate
 from sojourn.measure.observations import observe
+from sojourn.measure.run_folder import RunFolder
 from sojourn.predict import predict
-from sojourn.study.engine.templates import Rivals
-from sojourn.study.web.known import is_bare, overheads
+from sojourn.study.engine.fit_templates import RivalModels
+from sojourn.study.web.known_demands import is_bare, overheads
 from sojourn.table import Metrics
 
 MMM = "mmm"
@@ -35,7 +35,7 @@ SATURATED = ("saturated", "trailing_unstable")
 
 
 @dataclass(frozen=True)
-class FittedGroups:
+class FittedVariant:
     """One variant, fitted to each group of runs; `group_by` is empty where there is one group."""
 
     group_by: str
@@ -49,7 +49,7 @@ class FittedGroups:
         return replace(first, held_out=tuple(row for fitted in self.groups.values() for row in fitted.held_out))
 
     @property
-    def estimates(self) -> dict[str, Estimate]:
+    def estimates(self) -> dict[str, ParameterEstimate]:
         """Times in s."""
         return {
             name + (f" ({self.group_by} {value})" if self.group_by else ""): estimate
@@ -95,18 +95,18 @@ class FittedGroups:
         )
 
 
-def times(fitted: Fitted) -> dict[str, Estimate]:
+def times(fitted: Fitted) -> dict[str, ParameterEstimate]:
     """Its parameters as times, s: rates upside down."""
     found = {}
     for name, e in fitted.parameters.items():
-        found[TIMES.get(name, name)] = Estimate(1 / e.value, 1 / e.high, 1 / e.low) if name in TIMES else e
+        found[TIMES.get(name, name)] = ParameterEstimate(1 / e.value, 1 / e.high, 1 / e.low) if name in TIMES else e
     return found
 
 
-class TwoClass:
+class TwoClassTemplate:
     """Makes the rivals of runs of a web system."""
 
-    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> Rivals:
+    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
         variants, group_by = _checked(options)
         groups: dict[Any, list[RunFolder]] = {}
         for run in runs:
@@ -119,18 +119,20 @@ class TwoClass:
             found = compare(observe(loaded), variants, given={"client_s": overheads(own).client_s}, seed=seed)
             for name, fitted in found.fits.items():
                 fits.setdefault(name, {})[value] = fitted
-        rivals = {name: FittedGroups(group_by, fits[name]) for name in variants}
+        rivals = {name: FittedVariant(group_by, fits[name]) for name in variants}
         chosen = ranked({name: rival.joined for name, rival in rivals.items()})
         clear = f"{chosen.best} has the smallest errors at rates held out"
         why = clear if chosen.clear else chosen.why.splitlines()[-1]
-        return Rivals({name: rivals[name] for name in chosen.fits}, chosen.best, why, tuple(chosen.why.splitlines()))
+        return RivalModels(
+            {name: rivals[name] for name in chosen.fits}, chosen.best, why, tuple(chosen.why.splitlines())
+        )
 
-    def read(self, path: Path) -> FittedGroups:
+    def read(self, path: Path) -> FittedVariant:
         text = path.read_text(encoding="utf-8")
         data = tomllib.loads(text)
         first = {data.get("group"): Fitted.from_dict(data, str(path))}
         others = {int(k): Fitted.from_dict(one, f"{path}: groups.{k}") for k, one in data.get("groups", {}).items()}
-        return FittedGroups(data.get("group_by", ""), first | others)
+        return FittedVariant(data.get("group_by", ""), first | others)
 
 
 def _group(run: RunFolder, group_by: str) -> Any:
@@ -151,4 +153,4 @@ def _checked(options: Mapping[str, Any]) -> tuple[list[str], str]:
     return [*(name for name in variants if name != MMM), MMM], str(options.get("group_by", ""))
 
 
-TEMPLATE = TwoClass()
+TEMPLATE = TwoClassTemplate()

@@ -14,10 +14,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sojourn.errors import LabError, PermissionLacking
-from sojourn.lab.groups import LEAST_CORES, PERIODS, USED_UP, CoreShare
-from sojourn.lab.network import LEAST_RATE, MOST_RATE, NIC, Network
-from sojourn.lab.registry import Book, clean_stale
-from sojourn.system.kv.counted import sent_bytes
+from sojourn.lab.cgroups import LEAST_CORES, PERIODS, USED_UP, CpuShareCgroup
+from sojourn.lab.cleanup_registry import CleanupRegistry, clean_stale
+from sojourn.lab.emulated_network import LEAST_RATE, MOST_RATE, NIC, EmulatedNetwork
+from sojourn.system.kv.host_counters import sent_bytes
 
 CLIENT = "client"
 PORT = 11211
@@ -51,8 +51,8 @@ class Hosts:
     """Names are `client`, `server1` … and `proxy1` …. `network` is None on loopback."""
 
     options: HostOptions = field(default_factory=HostOptions)
-    network: Network | None = None
-    shares: dict[str, CoreShare] = field(default_factory=dict)
+    network: EmulatedNetwork | None = None
+    shares: dict[str, CpuShareCgroup] = field(default_factory=dict)
 
     def path(self, host: str) -> str | None:
         """The network namespace of a host, None where it has none of its own."""
@@ -119,21 +119,23 @@ def open_hosts(options: HostOptions, servers: int, proxies: int) -> Iterator[Hos
     _can()
     clean_stale()
     token = secrets.token_hex(3)
-    book = Book(token)
+    registry = CleanupRegistry(token)
     try:
-        yield _made(options, book, token, servers, proxies)
+        yield _made(options, registry, token, servers, proxies)
     finally:
-        book.close()
+        registry.close()
 
 
-def _made(options: HostOptions, book: Book, token: str, servers: int, proxies: int) -> Hosts:
+def _made(options: HostOptions, registry: CleanupRegistry, token: str, servers: int, proxies: int) -> Hosts:
     names = [f"server{k + 1}" for k in range(servers)], [f"proxy{k + 1}" for k in range(proxies)]
-    network = Network(book, token, [CLIENT, *names[0], *names[1]], options.mtu_bytes)
+    network = EmulatedNetwork(registry, token, [CLIENT, *names[0], *names[1]], options.mtu_bytes)
     for hosts, rate in zip(names, (options.server_rate_bit_per_s, options.proxy_rate_bit_per_s), strict=True):
         for host in hosts if rate else ():
             network.limit(host, rate)  # type: ignore[arg-type]
     cores = options.server_cores
-    shares = {host: CoreShare.make(book, f"sojourn-{token}-{host}", cores) for host in names[0]} if cores else {}
+    shares = (
+        {host: CpuShareCgroup.make(registry, f"sojourn-{token}-{host}", cores) for host in names[0]} if cores else {}
+    )
     return Hosts(options, network, shares)
 
 

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from sojourn.lab.process import Worker
-from sojourn.lab.topology import cores
+from sojourn.lab.cpu_topology import cores
+from sojourn.lab.worker_process import WorkerProcess
 from sojourn.system.kv.affinity import Affinity, assigned, pin
 from sojourn.system.kv.hosts import Hosts
 from sojourn.testbed.kv import EmbeddedKv
@@ -42,7 +42,7 @@ class KvService:
                 self._pin()
             self._stack = stack.pop_all()
 
-    def _start(self, k: int, factors: Mapping[str, Any], stack: ExitStack) -> Worker:
+    def _start(self, k: int, factors: Mapping[str, Any], stack: ExitStack) -> WorkerProcess:
         host = f"proxy{k + 1}"
         config = {
             "listen": f"{self.hosts.address(host)}:0", "servers": [server.address for server in self.servers],
@@ -51,7 +51,7 @@ class KvService:
             "timeout_s": 5.0,
         }  # fmt: skip
         told = {"network": self.hosts.path(host), "kv-proxy": config}
-        worker = Worker("kv-proxy", told, log=self.logs / f"{host}.txt")
+        worker = WorkerProcess("kv-proxy", told, log=self.logs / f"{host}.txt")
         stack.callback(worker.close)
         return worker
 

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import ServiceError
+from sojourn.lab.cpu_topology import cores
 from sojourn.lab.namespaces import inside
-from sojourn.lab.process import Worker
-from sojourn.lab.topology import cores
-from sojourn.measure.folder import RunFolder
+from sojourn.lab.worker_process import WorkerProcess
+from sojourn.measure.execute_run import RunEnvironment, execute, machine
 from sojourn.measure.kv_load import kv_load
 from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run import Surroundings, execute, machine
-from sojourn.system.kv.counted import Counting
+from sojourn.measure.run_folder import RunFolder
+from sojourn.system.kv.host_counters import HostCounterSampler
 from sojourn.system.kv.hosts import CLIENT, Hosts
-from sojourn.system.kv.reading import keep_records, rows_of, said_of
+from sojourn.system.kv.middleware_records import keep_records, rows_of, said_of
 from sojourn.system.kv.service import KvService, Server
 from sojourn.system.kv.system import MOST_BYTES, KvSystem
 from sojourn.system.system import Point
@@ -79,7 +79,7 @@ class KvSession:
         config = self._load([server.url for server in self.servers], factors, 1, 0.05)
         config["kv"]["populate"] = True
         with tempfile.TemporaryDirectory(prefix="sojourn-kv-") as out:
-            worker = Worker("load", {"network": self.hosts.path(CLIENT), "load": config, "out": out})
+            worker = WorkerProcess("load", {"network": self.hosts.path(CLIENT), "load": config, "out": out})
             try:
                 done = worker.finish(config["duration_s"] + 120)["summary"]["kv"]
             finally:
@@ -116,7 +116,7 @@ class KvSession:
         ping = self.ping()
         with closing(KvService(self.hosts, servers, factors, out.with_name(f".{out.name}"))) as service:
             meters = self.hosts.meters(service.on_hosts)
-            with Counting(meters, load.every_s) as counting:
+            with HostCounterSampler(meters, load.every_s) as counting:
                 folder = execute(
                     out, self._load(service.urls, factors, seed, load.duration_s + load.warm_up_s),
                     what=self._what(point, seed, ping), around=self._around(point, service), service=service,
@@ -135,7 +135,7 @@ class KvSession:
             "seed": seed, "warm_up_s": self.system.load.warm_up_s, "ping": ping,
         }  # fmt: skip
 
-    def _around(self, point: Point, service: KvService) -> Surroundings:
+    def _around(self, point: Point, service: KvService) -> RunEnvironment:
         who = service.affinity
         placement: dict[str, Any] = {}
         if who is not None:
@@ -145,7 +145,7 @@ class KvSession:
             "lab": self.hosts.describe(), "conditions": self.conditions(point)["conditions"], "placement": placement,
         }  # fmt: skip
         client = who.client if who is not None else ()
-        return Surroundings(
+        return RunEnvironment(
             self.hosts.path(CLIENT), manifest=manifest, client_cores=client, all_known=True, core_speed=True
         )
 

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError
 from sojourn.measure.resources import Resource
-from sojourn.system.kv.frame import USUAL_BYTES
 from sojourn.system.kv.hosts import HostOptions, Hosts, open_hosts
-from sojourn.system.seconds import Seconds
+from sojourn.system.kv.run_table import USUAL_BYTES
 from sojourn.system.system import Factor, Value, all_factors
+from sojourn.system.time_values import Seconds
 
 WORKLOAD = re.compile(r"set|get|mixed|multi-[1-9][0-9]{0,2}")
 NONE, DIRECT, STAGED = "none", "direct", "staged"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sojourn as sj
 from sojourn.model import Closed, Delay, Model, Queue
-from sojourn.model.nouns import Station
+from sojourn.model.components import Station
 
 
 def waiting_s(clients: int, delay_s: float, net_s: float, nets: int, server_s: float, servers: int) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 
 import sojourn as sj
 from sojourn.model import Closed, Delay, Model, Pool, Queue
-from sojourn.model.nouns import Station
+from sojourn.model.components import Station
 from sojourn.study.kv.models.times import Times
 
 LEAST_S = 1e-9

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import nnls
 
-from sojourn.fit.huber import huber_weights, robust_spread
+from sojourn.fit.huber_weights import huber_weights, robust_spread
 
 ROUNDS = 12
 

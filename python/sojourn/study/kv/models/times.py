@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from sojourn.study.estimate import Estimate, estimate
 from sojourn.study.kv.models.light import waiting_s
+from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 
 INSTRUMENTED = ("net_s", "server_cpu_s")
 
@@ -29,10 +29,10 @@ class Times:
     servers, at the fewest clients; `light_waiting_s`: what of `light_service_s` is waiting for a server that another client
     uses (0 for one client)."""
 
-    network_s: Estimate
-    light_service_s: Estimate
-    means: dict[str, Estimate]
-    held_s: Estimate | None = None
+    network_s: ParameterEstimate
+    light_service_s: ParameterEstimate
+    means: dict[str, ParameterEstimate]
+    held_s: ParameterEstimate | None = None
     light_waiting_s: float = 0.0
 
     def mean(self, name: str) -> float:
@@ -56,8 +56,8 @@ def fit_times(rows: pl.DataFrame, level: float = 0.95) -> Times:
 
 
 def _held(
-    light: pl.DataFrame, network: Estimate, means: dict[str, float], level: float
-) -> tuple[Estimate | None, float]:
+    light: pl.DataFrame, network: ParameterEstimate, means: dict[str, float], level: float
+) -> tuple[ParameterEstimate | None, float]:
     """Service less the servers' work, run by run, less the waiting there that the network of queues has at so few clients."""
     outside = (light["service_s"] - light["server_cpu_s"]).cast(pl.Float64).to_numpy()
     if not np.isfinite(outside).any():
@@ -70,10 +70,10 @@ def _held(
         int(light["clients"][0]), network.value + found.value, means.get("net_s", 0.0), int(light["proxies"][0]),
         work, servers,
     )  # fmt: skip
-    return Estimate(found.value - waits, found.low - waits, found.high - waits), waits
+    return ParameterEstimate(found.value - waits, found.low - waits, found.high - waits), waits
 
 
-def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> Estimate:
+def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> ParameterEstimate:
     """Mean over client counts of the means over runs; without an interval where a client count has only one run, which does not
     tell how runs differ (client counts do differ)."""
     strata = [
@@ -81,14 +81,14 @@ def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> Estimate:
     ]
     mean = float(np.mean([values.mean() for values in strata]))
     if min(len(values) for values in strata) < 2:
-        return Estimate(mean, math.nan, math.nan)
+        return ParameterEstimate(mean, math.nan, math.nan)
     parts = np.array([values.var(ddof=1) / len(values) for values in strata]) / len(strata) ** 2
     variance = float(parts.sum())
     if variance <= 0:
-        return Estimate(mean, math.nan, math.nan)
+        return ParameterEstimate(mean, math.nan, math.nan)
     degrees = variance**2 / float((parts**2 / np.array([len(values) - 1 for values in strata])).sum())
     half = float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(variance)
-    return Estimate(mean, mean - half, mean + half)
+    return ParameterEstimate(mean, mean - half, mean + half)
 
 
-__all__ = ["Estimate", "Times", "estimate", "fit_times", "stratified"]
+__all__ = ["ParameterEstimate", "Times", "estimate", "fit_times", "stratified"]

@@ -1,0 +1,167 @@
+"""What `fit`, `predict` and `validate` do with a model of the user's own: a file with unknowns, and the file that a fit wrote."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.table import Table
+
+from sojourn.cli.console import console, finite
+from sojourn.errors import InputError
+from sojourn.file_kind import FIT, MODEL, OWN_FIT, expect
+from sojourn.narrow_tables import WidthAwareTable
+from sojourn.units import interval, percent
+
+if TYPE_CHECKING:
+    from sojourn.report import Section
+    from sojourn.table import Metrics
+
+
+def is_model_file(name: str) -> bool:
+    """Whether `--model` names a file, and no model of ours."""
+    return name.endswith(".toml") or Path(name).is_file()
+
+
+def is_fitted_model(path: Path) -> bool:
+    """Whether a file is what `fit --model FILE` wrote. Raises InputError for a model that was not fitted."""
+    from sojourn.model import Model
+    from sojourn.model.unknown_parameters import unknowns
+
+    expect(path, FIT, OWN_FIT, MODEL)
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False  # whoever reads it says why
+    if "stations" not in table or "fit" in table:
+        return "fit" in table
+    free = list(unknowns(Model.read(path)))
+    if free:
+        remedy = f"run `sojourn fit RUNS --model {path}` first, and give the file that it writes"
+        raise InputError(f"not fitted: {', '.join(free)} {'are' if len(free) > 1 else 'is'} unknown", path, remedy)
+    remedy = f"`sojourn solve {path}` answers it; to have intervals, write {{ free = true }} for a number, and fit it"
+    raise InputError("a model without a fit", path, remedy)
+
+
+def fit_file(runs: list[Path], model: str, out: Path, seed: int, level: float, further: int) -> None:
+    """Fits the unknowns of a model file, or the model that predicts best of several ("auto"), and writes the fitted one."""
+    from sojourn.fit.fit_runs import observe_runs
+    from sojourn.fit.model_fit import fit_model
+    from sojourn.fit.model_selection import choose_model
+    from sojourn.model import Model
+
+    if model != "auto":
+        expect(model, MODEL)
+    measured = observe_runs(runs)
+    if model == "auto":
+        chosen = choose_model(measured, level=level, seed=seed)
+        typer.echo(chosen.why)
+        fitted = chosen.best
+    else:
+        fitted = fit_model(measured, Model.read(model), level=level, seed=seed)
+    fitted.write(out)
+    typer.echo(str(fitted))
+    typer.echo(f"written to {out}")
+    if further:
+        from sojourn.fit.next_runs import next_runs
+
+        typer.echo("the next runs that would teach most:")
+        for row in next_runs(fitted, further).iter_rows(named=True):
+            factors = ", ".join(
+                f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in row.items() if k != "narrower"
+            )
+            typer.echo(f"  {factors}: intervals {percent(row['narrower'])} narrower")
+
+
+def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: bool) -> None:
+    """Predicts with a fitted model at all combinations of what is varied."""
+    from sojourn.fit.model_fit import FittedModel
+
+    metrics = FittedModel.read(path).predict(vary, level)
+    if as_json:
+        typer.echo(metrics.to_json())
+        return
+    shown = Table(
+        *vary, "response time", "throughput", "busiest station", "saturates at", "", box=None, header_style="dim"
+    )
+    for point in metrics.frame.select(list(vary)).unique(maintain_order=True).rows(named=True):
+        shown.add_row(*(str(v) for v in point.values()), *_cells(metrics, point))
+    out = console()
+    out.print(WidthAwareTable(shown))
+    for line in metrics.message.splitlines():
+        out.print(line, style="dim", markup=False)
+
+
+def _cells(metrics: Metrics, point: dict[str, Any]) -> tuple[str, ...]:
+    rows = [r for r in metrics.frame.iter_rows(named=True) if all(r[k] == v for k, v in point.items())]
+    told = {r["metric"]: r for r in rows if r["station"] == "" and r["class"] == ""}
+    busiest = max((r for r in rows if r["metric"] == "utilisation" and r["value"] is not None),
+                  key=lambda r: r["value"], default=None)  # fmt: skip
+    response, rate, limit = (told.get(m) for m in ("response_time", "throughput", "saturation_rate"))
+    status = response["status"] if response else ""
+    note = "" if status == "ok" else status
+    return (
+        _interval(response, "s"), _interval(rate, "1/s"),
+        f"{busiest['station']} {percent(busiest['value'])}" if busiest else "", _interval(limit, "1/s"),
+        ", ".join(filter(None, (note, "" if rows[0]["inside"] else "outside what was measured"))),
+    )  # fmt: skip
+
+
+def _interval(row: dict[str, Any] | None, unit: str) -> str:
+    return "" if row is None or row["value"] is None else interval(row["value"], row["low"], row["high"], unit)
+
+
+def validate_file(
+    path: Path, runs: list[Path], level: float, changed: dict[str, Any], up_to: float | None, as_json: bool
+) -> None:
+    """Each run: predicted, prediction interval, measured, inside or not."""
+    from sojourn.fit.fit_runs import observe_runs
+    from sojourn.fit.model_fit import FittedModel
+    from sojourn.fit.validate_model import scores
+
+    measured = observe_runs(runs)
+    found = FittedModel.read(path).validate(measured, level, changed, up_to)
+    if as_json:
+        typer.echo(json.dumps(finite(found.to_dicts()), allow_nan=False))
+        return
+    shown = Table("run", "", "predicted", "measured", "error", "", box=None, header_style="dim")
+    last = ""
+    for row in found.iter_rows(named=True):
+        shown.add_row("" if row["run"] == last else row["run"], *_judged(row))
+        last = row["run"]
+    out = console()
+    out.print(WidthAwareTable(shown))
+    for line in [*(f"left out: {text}" for text in measured.left_out), scores(found, level)]:
+        out.print(line, markup=False)
+
+
+def _judged(row: dict[str, Any]) -> tuple[str, ...]:
+    unit = {"response_time": "s", "throughput": "1/s"}.get(row["metric"], "share")
+    name = row["metric"].replace("_", " ") + "".join(f" of {row[k]}" for k in ("station", "class") if row[k])
+    predicted = interval(row["predicted"], row["low"], row["high"], unit)
+    return (
+        name, "saturated" if row["predicted"] is None else predicted,
+        interval(row["measured"], row["measured_low"], row["measured_high"], unit),
+        "" if row["error"] is None else percent(row["error"], sign=True), "" if row["inside_interval"] else "not in the interval",
+    )  # fmt: skip
+
+
+def section_of(path: Path, runs: list[Path]) -> Section:
+    """What a fitted file says of runs, for a report."""
+    if not is_fitted_model(path):
+        from sojourn.cli import two_class_comparison
+        from sojourn.report import Section
+
+        fitted, result = two_class_comparison.validated(path, runs, None)
+        lead = [*(f"- {line}" for line in two_class_comparison.scores(fitted, result)), result.message]
+        return Section(
+            "Measured against predicted", "\n".join(filter(None, lead)), (two_class_comparison.table(fitted, result),)
+        )
+    from sojourn.fit.fit_report import model_section
+    from sojourn.fit.fit_runs import observe_runs
+    from sojourn.fit.model_fit import FittedModel
+
+    return model_section(FittedModel.read(path), observe_runs(runs))

@@ -1,0 +1,61 @@
+"""A load and what was measured at it; and what is said of the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["cores", "thread", "disk", "station", "unseen", "client", "unknown"]
+
+
+@dataclass(frozen=True)
+class WatchedResource:
+    """Something that was watched: its name, what it is, and the share of its capacity that was busy."""
+
+    name: str
+    kind: Kind
+    busy: float
+
+
+@dataclass(frozen=True)
+class LoadLevel:
+    """What was measured at one load. Times in s, rates in 1/s, relative standard errors (None where nobody
+    knows). users is 0 in an open loop;
+    sent_s: mean response time from when a request was sent; connections: that the client had, 0 where nobody knows;
+    client_busy: of a core, by the busiest thread of the generator; client_shares: of the service's cores, by all its threads,
+    where it runs on them; late: whether the generator kept no schedule."""
+
+    offered_per_s: float
+    throughput_per_s: float
+    response_s: float
+    users: int = 0
+    throughput_error: float | None = None
+    response_error: float | None = None
+    sent_s: float = 0.0
+    connections: int = 0
+    client_busy: float = 0.0
+    client_shares: float = 0.0
+    late: bool = False
+    resources: tuple[WatchedResource, ...] = ()
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """`kind` of the limit and its `name`; `sentence` says both with the figures, `next` what to measure then.
+
+    top: the level it is about. queue: least and most utilisation that the response times allow, or None. full_per_s: where
+    the limit is reached, value, low, high; None where nobody knows."""
+
+    kind: Kind
+    name: str
+    sentence: str
+    next: str
+    top: LoadLevel
+    first: LoadLevel
+    queue: tuple[float, float] | None = None
+    full_per_s: tuple[float, float | None, float | None] | None = None
+    resources: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.sentence}; next: {self.next}"

@@ -1,0 +1,116 @@
+"""The sentences of a diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sojourn.diagnosis.diagnosis_types import Diagnosis, LoadLevel, WatchedResource
+from sojourn.units import interval, per_second, percent, seconds
+
+CLIENT = "give the load generator cores or a host of its own, or more --connections, and measure again"
+UNSEEN = "change what may hold requests, one at a time (measure --factor workers=8), and watch what was not watched (--disk, --cgroup)"
+
+
+def at(top: LoadLevel) -> str:
+    return f"{top.users} users" if top.users else per_second(top.throughput_per_s)
+
+
+def limited(one: WatchedResource, top: LoadLevel, queue: tuple[float, float] | None, full: bool) -> str:
+    does = "more comes than leaves" if full and not top.users else "more users bring no more throughput" if full else ""
+    said = [f"{percent(one.busy, 0)} busy at {at(top)}", does or queue_says(queue)]
+    rate = top.throughput_per_s
+    allows = f"a request takes {seconds(one.busy / rate)} of it, so that it is full at {per_second(rate / one.busy)}"
+    return f"the limit is {one.name}: {', and '.join(filter(None, said))}; {allows}"
+
+
+def unseen(busiest: WatchedResource | None, top: LoadLevel, queue: tuple[float, float] | None, full: bool) -> str:
+    seen = (
+        "nothing of the service was watched"
+        if busiest is None
+        else f"{busiest.name} {_are(busiest)} {percent(busiest.busy, 0)} busy"
+    )
+    if full:
+        told = f"at {at(top)} {'more users bring no more throughput' if top.users else 'more comes than leaves'}, while {seen}"
+    else:
+        told = f"at {at(top)} {seen}, where {queue_says(queue)}"
+    what = "not known" if busiest is None else "a lock, a pool or something else that was not watched"
+    return f"the limit is {what}: {told}"
+
+
+def _are(one: WatchedResource) -> str:
+    return "are" if one.name.startswith("cores") else "is"
+
+
+def queue_says(queue: tuple[float, float] | None) -> str:
+    if queue is None:
+        return ""
+    low, high = queue
+    if high >= 0.995:
+        return f"response times grow as in a queue that is at least {percent(low, 0)} full"
+    return f"response times grow as in a queue that is {percent(low, 0)} to {percent(high, 0)} full"
+
+
+def unknown(order: Sequence[LoadLevel], busiest: WatchedResource | None) -> str:
+    first, top = order[0], order[-1]
+    seen = "" if busiest is None else f", and {busiest.name} {_are(busiest)} {percent(busiest.busy, 0)} busy"
+    if len(order) == 1:
+        return f"cannot tell what the limit is: there is one level, {at(top)}{seen}"
+    grew = f"from {at(first)} to {at(top)} the response time goes from {seconds(first.response_s)} to {seconds(top.response_s)}"
+    return f"cannot tell what the limit is: {grew}{seen}"
+
+
+def more(top: LoadLevel, busiest: WatchedResource | None) -> str:
+    if top.users:
+        return f"measure with more users, up to {4 * top.users} or until throughput no longer grows"
+    most = top.throughput_per_s * (
+        max(0.85 / busiest.busy, 1.5) if busiest is not None and busiest.busy > 0.05 else 2.0
+    )
+    return f"measure at four levels or more, up to {per_second(min(most, 4 * top.throughput_per_s), 2)}"
+
+
+def relief(one: WatchedResource) -> str:
+    if one.kind == "thread":
+        return "run more processes or threads that can work at once, or a request that takes less CPU"
+    if one.kind == "disk":
+        return "find what reads and writes, or a second disk; then measure again, the next limit is elsewhere"
+    if one.name.startswith("cores "):
+        return (
+            "tell the service's use of them from the load generator's (--pids or --cgroup); then one core more or less"
+        )
+    if one.kind == "cores":
+        return "one core more or less (measure --factor cores=N) shows whether throughput follows"
+    return f"change the number of servers of {one.name}, and see whether throughput follows"
+
+
+def table(found: Mapping[str, Diagnosis]) -> list[dict[str, object]]:
+    """For programs: a row a setting of the service."""
+    return [
+        {"setting": setting, "kind": one.kind, "name": one.name, "sentence": one.sentence, "next": one.next,
+         "queue_utilisation": one.queue, "full_per_s": one.full_per_s, "busy": dict(one.resources), "summary": summary(one)}
+        for setting, one in found.items()
+    ]  # fmt: skip
+
+
+def lines(found: Mapping[str, Diagnosis]) -> list[str]:
+    """For a person: two lines a setting."""
+    return [line for setting, one in found.items() for line in _told(setting, one)]
+
+
+def _told(setting: str, one: Diagnosis) -> list[str]:
+    return [f"{f'{setting}: ' if setting else ''}{one.sentence}", f"  next: {one.next}"]
+
+
+def summary(found: Diagnosis) -> str:
+    """What a user came for: `2.40 ms → 4.70 ms up to 749 /s, cores 0-1 82 % busy, full near 950 /s`."""
+    first, top = found.first, found.top
+    grown = (
+        seconds(top.response_s) if first is top else f"{seconds(first.response_s)} → {seconds(top.response_s)} up to"
+    )
+    parts = [f"{grown} {'at ' if first is top else ''}{at(top)}"]
+    parts += [f"{top.users and per_second(top.throughput_per_s)}"] if top.users else []
+    if found.resources:
+        name = found.name if found.name in found.resources else max(found.resources, key=lambda n: found.resources[n])
+        parts.append(f"{name} {percent(found.resources[name], 0)} busy")
+    if found.full_per_s is not None:
+        parts.append(f"full near {interval(*found.full_per_s, '1/s')}")
+    return ", ".join(parts)

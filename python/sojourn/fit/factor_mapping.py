@@ -1,0 +1,103 @@
+"""Factors of runs as numbers of a model: `[factors]` of its file, and what is meant without saying: a rate, users.
+
+    [factors]
+    workers = "stations.cpu.servers"
+    threads = ["stations.pool.size", "stations.cpu.servers = threads / 4"]
+
+A text is a path, or a path and what is put there: numbers, factors, + - * / and brackets.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.errors import FitError, ModelError
+from sojourn.model import Closed, Model, Open
+from sojourn.model.unknown_parameters import WHOLE, replaced
+
+OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FactorMapping:
+    """What one factor of the runs does to the model."""
+
+    name: str
+    path: str
+    value: ast.expr
+
+
+def factors_of(model: Model, configurations: Sequence[Mapping[str, Any]]) -> list[FactorMapping]:
+    """Everything that the configurations change. Raises FitError for a factor that varies and has no path."""
+    names = list(dict.fromkeys(name for c in configurations for name in c))
+    found = [_factor(name, text) for name in names for text in _texts(model, name)]
+    for name in names:
+        values = {repr(c.get(name)) for c in configurations}
+        if len(values) > 1 and not any(f.name == name for f in found):
+            remedy = f'add [factors] {name} = "stations.…" (or another path of the model) to the model file'
+            raise FitError(f"factor {name} varies between the runs and changes nothing in the model", "factors", remedy)
+    return found
+
+
+def _texts(model: Model, name: str) -> tuple[str, ...]:
+    if name in model.factors:
+        given = model.factors[name]
+        return (given,) if isinstance(given, str) else tuple(given)
+    usual = {"rate_per_s": (Open, "rate_per_s"), "users": (Closed, "population"), "think_s": (Closed, "think_s")}
+    if name not in usual:
+        return ()
+    kind, field = usual[name]
+    own = [c for c in model.classes if isinstance(c, kind)]
+    return (f"classes.{own[0].name}.{field}",) if len(own) == 1 else ()
+
+
+def _factor(name: str, text: str) -> FactorMapping:
+    path, equals, expression = (part.strip() for part in text.partition("="))
+    try:
+        tree = ast.parse(expression if equals else name, mode="eval").body
+        _check(tree)
+    except (SyntaxError, ValueError) as error:
+        raise FitError(repr(text), f"factors.{name}", f"give PATH, or PATH = arithmetic of factors ({error})") from None
+    return FactorMapping(name, path, tree)
+
+
+def _check(tree: ast.expr) -> None:
+    if isinstance(tree, ast.BinOp) and type(tree.op) in OPERATORS:
+        _check(tree.left)
+        _check(tree.right)
+    elif not isinstance(tree, ast.Name) and not (
+        isinstance(tree, ast.Constant) and isinstance(tree.value, int | float)
+    ):
+        raise ValueError("only numbers, names and + - * /")
+
+
+def _result(tree: ast.expr, given: Mapping[str, Any], place: str) -> Any:
+    if isinstance(tree, ast.BinOp):
+        return OPERATORS[type(tree.op)](_result(tree.left, given, place), _result(tree.right, given, place))
+    if isinstance(tree, ast.Constant):
+        return tree.value
+    assert isinstance(tree, ast.Name), "checked where it was read"
+    if tree.id not in given:
+        raise FitError(f"no factor {tree.id}", place, f"use {', '.join(given) or 'factors that the runs have'}")
+    return given[tree.id]
+
+
+def applied(model: Model, factors: Sequence[FactorMapping], configuration: Mapping[str, Any]) -> Model:
+    """The model in one configuration. Raises FitError for a path that leads nowhere or a value that cannot be there."""
+    for factor in factors:
+        if factor.name not in configuration:
+            continue
+        value = _result(factor.value, configuration, f"factors.{factor.name}")
+        if factor.path.rpartition(".")[2] in WHOLE:
+            value = round(value)
+        try:
+            model = replaced(model, factor.path, value)
+        except ModelError as error:
+            raise FitError(f"{factor.path}: {error.value}", f"factors.{factor.name}", error.remedy) from None
+    return model

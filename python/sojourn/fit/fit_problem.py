@@ -1,0 +1,240 @@
+"""A fit from inside: the numbers that runs measured, beside what a model with given values of its unknowns says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import FitError
+from sojourn.fit import nonlinear_least_squares, run_mean_error
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
+from sojourn.fit.run_clusters import RunClusters
+from sojourn.fit.starting_values import starts
+from sojourn.model import Model
+
+Array = NDArray[np.float64]
+# relative errors that no model of this kind resolves
+FLOOR = {"response_time": 0.02, "throughput": 0.01, "busy": 0.02}
+SMOOTHINGS = 2
+ASIDE = 6.0  # standard errors from one minimum at which another is looked for
+LEAST_BUSY = 0.005  # servers: below that a share of a core is somebody else's work
+APART = 1.5  # standard error of a logarithm, from which on an unknown is not told: 95 % between a twentieth and twenty times
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measured number: of which run, which key, its logarithm, and how well it is known."""
+
+    run: int
+    key: Key
+    log: float
+    error: float  # relative standard error within the run
+    floor: float
+
+
+class FitProblem:
+    """One fit from inside: the numbers that were measured, beside what a model with given values says."""
+
+    def __init__(self, runs: FitRuns, model: Model) -> None:
+        self.runs, self.model = runs, model
+        names = runs.configurations
+        self.each = [next(r for r in runs.runs if r.configuration == name) for name in names]
+        self.evaluator = ModelEvaluator(model, [run.factors for run in self.each])
+        self.paths = self.evaluator.paths
+        if not self.paths:
+            raise FitError("no unknown", "model", "write { free = true } in place of a number that is to be found")
+        self.seen = [one for i, run in enumerate(runs.runs) for one in _seen(i, run, model)]
+        self._observed()
+        if len(names) < len(self.paths):
+            value = f"{len(names)} configurations for {len(self.paths)} unknowns"
+            raise FitError(value, "runs", "measure at more levels, or give some of the unknowns")
+        self.log, self.error, self.floor = (
+            np.array([getattr(s, name) for s in self.seen]) for name in ("log", "error", "floor")
+        )
+        self._weigh(self.error)
+        self.run = np.array([s.run for s in self.seen], np.intp)
+        self.of = np.array([names.index(runs.runs[s.run].configuration) for s in self.seen], np.intp)
+        self.starts = starts(self.evaluator, runs)
+        self.scale = nonlinear_least_squares.ParameterScale.of(list(self.evaluator.unknowns.values()), self.starts[0])
+
+    def _observed(self) -> None:
+        for station, given in self.model.observed.items():
+            wanted = (given,) if isinstance(given, str) else tuple(given)
+            for name in wanted:
+                if not any(name in run.busy for run in self.runs.runs):
+                    there = ", ".join(self.runs.resources) or "none: measure with --pids, --cgroup or --disk"
+                    raise FitError(
+                        f"no resource {name!r}", f"observed.{station}", f"use one that the runs have: {there}"
+                    )
+
+    def predicted(self, values: Array) -> Array:
+        """B x n, logarithms of what each measured number would be."""
+        answers = self.evaluator.at(values)
+        size = len(self.each)
+        tables = {key: np.reshape(v, (-1, size)) for key, v in answers.values.items()}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.stack([np.log(tables[s.key][:, c]) for s, c in zip(self.seen, self.of, strict=True)], axis=1)
+        return np.nan_to_num(found, nan=50.0, posinf=50.0, neginf=-50.0)
+
+    def _weigh(self, error: Array) -> None:
+        """Weights and corrected logarithms, where the means of runs have such relative errors."""
+        self.within = error
+        self.weight = 1 / np.hypot(error, self.floor)
+        self.measured = self.log + run_mean_error.shift(error)
+
+    def best(self) -> tuple[Array, Array]:
+        """What is searched, at its best, and the slopes there: first with the errors that runs state, then with smooth ones."""
+        x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, self.starts)
+        metrics = [s.key[2] for s in self.seen]
+        for number in range(SMOOTHINGS):
+            self._weigh(run_mean_error.smoothed(self.error, self.sensitivity(x), metrics))
+            begun = self._around(x) if number == 0 else self.scale.outward(x)[None]
+            x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, begun)
+        return x, nonlinear_least_squares.slopes(self.predicted, self.scale, x)
+
+    def _around(self, x: Array) -> Array:
+        """Values at `x` and on both sides where the runs say least: there may be another minimum, and a lower one."""
+        weighted = self.weight[:, None] * nonlinear_least_squares.slopes(self.predicted, self.scale, x)
+        _, sizes, directions = np.linalg.svd(weighted, full_matrices=False)
+        step = directions[-1] * min(ASIDE / max(sizes[-1], 1e-9), 1.0)
+        points = np.clip(np.stack([x, x + step, x - step]), self.scale.low + 1e-9, self.scale.high - 1e-9)
+        return self.scale.outward(points)
+
+    def told_apart(self, x: Array, jacobian: Array) -> None:
+        """Raises FitError for unknowns that the runs cannot tell apart: never, as the model stands where the search began,
+        or not by these runs, where it ended."""
+        begun = np.clip(self.scale.inward(self.starts[0]), self.scale.low + 1e-6, self.scale.high - 1e-6)
+        first = self.weight[:, None] * nonlinear_least_squares.slopes(self.predicted, self.scale, begun)
+        _, sizes, directions = np.linalg.svd(first, full_matrices=False)
+        if sizes[-1] <= 1e-6 * sizes[0]:
+            self._refuse(first, directions[-1])
+        weighted = self.weight[:, None] * jacobian
+        _, sizes, directions = np.linalg.svd(weighted, full_matrices=False)
+        residual = self.weight * (self.measured - self.predicted(self.scale.outward(x)[None])[0])
+        spread = max(np.sqrt((residual**2).sum() / max(len(residual) - len(x), 1)), 1.0)
+        for size, direction in zip(sizes, directions, strict=True):
+            may_be_0 = all(self.scale.linear[i] for i in np.flatnonzero(np.abs(direction) > 0.3))
+            if size * APART < spread and not may_be_0:  # an unknown that may be 0, and is near it, is told well enough
+                self._refuse(weighted, direction)
+
+    def _refuse(self, weighted: Array, direction: Array) -> None:
+        part = np.abs(direction) * np.linalg.norm(weighted, axis=0)  # what cancels, whatever the scales
+        part = part if part.max() > 1e-6 * np.linalg.norm(weighted) else np.abs(direction)
+        names = [p for p, d in zip(self.paths, part, strict=True) if d > 0.3 * part.max()]
+        what = f"the runs do not tell {' and '.join(names)}" + (" apart" if len(names) > 1 else "")
+        raise FitError(what, "fit", f"give one of them, watch its resource in [observed], or {self._vary()}")
+
+    def _vary(self) -> str:
+        varied = {n for n in self.each[0].factors if len({repr(r.factors.get(n)) for r in self.each}) > 1}
+        more = [n for n in ("rate_per_s", "users", *self.model.factors) if n not in varied]
+        return f"vary {' or '.join(more)} too" if more else "measure nearer to saturation"
+
+    def model_error(
+        self, x: Array, jacobian: Array, sensitivity: Array
+    ) -> tuple[float | None, list[dict[str, object]]]:
+        """Each configuration left out: the spread of one factor on all demands that explains the errors there. None where the others
+        are fewer than the unknowns, so that none of them can be foretold."""
+        names = np.arange(len(self.each))
+        weights = np.where(self.of[None] == names[:, None], 0.0, self.weight[None])
+        sets = np.broadcast_to(self.measured, weights.shape)
+        values = self.scale.outward(
+            nonlinear_least_squares.refitted(self.predicted, sets, weights, self.scale, x, jacobian)
+        )
+        guess = self.predicted(values)
+        rows, squares, count = [], 0.0, 0
+        for number, run in enumerate(self.each):
+            row: dict[str, object] = dict(run.factors)
+            for metric in ("response_time", "throughput", "busy"):
+                own = (self.of == number) & np.array([s.key[2] == metric for s in self.seen])
+                if not own.any():
+                    continue
+                error = guess[number, own] - self.measured[own]
+                row[metric] = float(np.expm1(error.mean()))
+                if metric == "response_time":  # what is uncertain within the run is no error of the model
+                    squares += float(np.mean((error**2 - self.within[own] ** 2) / sensitivity[own] ** 2))
+                    count += 1
+            rows.append(row)
+        told = count and len(self.each) > len(x)
+        return float(np.sqrt(max(squares, 0.0) / count)) if told else None, rows
+
+    def sensitivity(self, x: Array) -> Array:
+        """n, by how much the logarithm of each measured number changes with the logarithm of all times of service; 0.5 or more."""
+        step = 1e-3
+        plain = self.evaluator.networks_at(self.scale.outward(x)[None])
+        longer = [slower_clock(n, 1 + step) for n in plain]
+        one, other = (self.evaluator.solved(networks).values for networks in (plain, longer))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = [
+                np.log(other[s.key][c] / one[s.key][c]) / step + (1.0 if s.key[2] == "response_time" else 0.0)
+                for s, c in zip(self.seen, self.of, strict=True)
+            ]
+        return np.maximum(np.abs(np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)), 0.5)
+
+    def noise(self, sensitivity: Array) -> dict[str, float]:
+        """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by.
+
+        Of response times by `sensitivity`: the mean of a run near saturation is known by as much less as the response
+        grows faster with the load (W. Whitt: Planning Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366).
+        Of busy resources: the work of a Poisson number of exponential services has twice the relative variance of their number.
+        """
+        found = {}
+        for metric in ("response_time", "throughput"):
+            own = np.array([s.key[2] == metric for s in self.seen])
+            by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
+            within = self.within / by
+            found[metric] = float(max(np.median(within[own]), self._repeated(metric, by))) if own.any() else 0.0
+        counts = [r.means.get(("", "throughput"), (0.0, 0.0))[1] for r in self.runs.runs]
+        work = float(np.sqrt(2) * np.median(counts))
+        return found | {"busy": max(work, self._repeated("busy", np.ones_like(sensitivity)))}
+
+    def _repeated(self, metric: str, by: Array) -> float:
+        """Standard deviation between repetitions of one configuration, each by `by`; 0 without any."""
+        groups: dict[tuple[int, str], list[float]] = {}
+        for i, s in enumerate(self.seen):
+            if s.key[1:] == ("", metric):
+                groups.setdefault((self.of[i], s.key[0]), []).append(s.log / by[i])
+        degrees = sum(len(logs) - 1 for logs in groups.values())
+        squares = sum(float(np.var(logs) * len(logs)) for logs in groups.values())
+        return float(np.sqrt(squares / degrees)) if degrees else 0.0
+
+    def notes(self, x: Array, clusters: RunClusters) -> list[str]:
+        """What the reader of the values has to know."""
+        found = [f"left out: {text}" for text in self.runs.left_out]
+        if not self.evaluator.method.exact:
+            name = self.evaluator.method.name
+            found.append(f"{name} is an approximation: what it is off by is in the values, and not in their intervals")
+        own = np.array([s.key[2] == "response_time" for s in self.seen])
+        if own.any():
+            gap = (self.measured - self.predicted(self.scale.outward(x)[None])[0])[own]
+            found += run_mean_error.misfit(gap, self.within[own], 1 / self.weight[own], float(clusters.left[own].sum()))
+        if clusters.taken.all():
+            found.append(
+                "there are no more runs than unknowns: intervals are the sampling error within each run, without what differs "
+                "from run to run; repeat runs"
+            )
+        elif len(self.each) == len(self.runs.runs):
+            found.append(
+                "no configuration was repeated: what differs from run to run is taken from what the model misses"
+            )
+        return found
+
+
+def _seen(number: int, run: FitRun, model: Model) -> list[Measurement]:
+    """What of a run is fitted: response times by class where there are several, else of all; throughputs where somebody
+    is closed; what was watched."""
+    names = [c.name for c in model.classes]
+    several = len(names) > 1 and all((name, "response_time") in run.means for name in names)
+    closed = any(c.kind == "closed" for c in model.classes)
+    found = []
+    for (cls, metric), (value, error) in run.means.items():
+        wanted = (cls in names) if several and metric == "response_time" else cls == ""
+        if wanted and (metric == "response_time" or (metric == "throughput" and closed)):
+            found.append(Measurement(number, ("", cls, metric), float(np.log(value)), error, FLOOR[metric]))
+    for station, busy in run.busy_at(model).items():
+        if busy > LEAST_BUSY:
+            floor = float(np.hypot(FLOOR["busy"], LEAST_BUSY / busy))
+            found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), 0.0, floor))
+    return found

@@ -1,0 +1,174 @@
+"""What runs say that a fit of any model needs: a row a run, its factors, its means, and what its resources were busy with.
+
+The unit is the run: what differs from run to run is in the spread of the rows, what is uncertain within a run in `error`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sojourn.errors import FitError
+from sojourn.measure.measurement_window import in_window, responses
+from sojourn.measure.run_folder import RunFolder, run_folders, without_manifest
+from sojourn.model import Model
+
+Array = NDArray[np.float64]
+Z = 1.959964  # of the 95 % intervals that run folders have
+Factors = dict[str, Any]
+LEAST_REQUESTS = 100  # for a variance
+
+
+@dataclass(frozen=True)
+class FitRun:
+    """One run. `means`: (class, metric) → (value, relative standard error within the run), metric `response_time` (s) or
+    `throughput` (1/s), class "" for all; `busy`: resource → mean number of servers, cores or disks at work; `scv`: of the
+    response times of all, squared coefficient of variation; None where nobody knows."""
+
+    name: str
+    factors: Factors
+    means: Mapping[tuple[str, str], tuple[float, float]]
+    busy: Mapping[str, float]
+    cores: int = 0  # that the service was placed on; 0 where nobody said
+    valid: bool = True
+    reasons: tuple[str, ...] = ()
+    scv: float | None = None
+
+    @property
+    def configuration(self) -> str:
+        """Runs of one configuration are repetitions."""
+        return json.dumps(self.factors, sort_keys=True)
+
+    def busy_at(self, model: Model) -> dict[str, float]:
+        """Station → servers at work, of stations by whose resources the run was watched: `[observed]`, or the same name."""
+        same = {s.name: s.name for s in model.stations if s.name in self.busy}
+        given = {
+            s: (names,) if isinstance(names, str) else tuple(names)
+            for s, names in (same | dict(model.observed)).items()
+        }
+        return {s: sum(self.busy[n] for n in names) for s, names in given.items() if all(n in self.busy for n in names)}
+
+
+@dataclass(frozen=True)
+class FitRuns:
+    """Runs of one service, the valid ones first among equals; `left_out` says which were not used and why."""
+
+    runs: Sequence[FitRun]
+    left_out: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def configurations(self) -> list[str]:
+        """Each configuration once, in the order in which they were run."""
+        return list(dict.fromkeys(run.configuration for run in self.runs))
+
+    @property
+    def resources(self) -> list[str]:
+        return sorted({name for run in self.runs for name in run.busy})
+
+
+def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
+    """The runs of folders, or of folders that hold them.
+
+    Raises:
+        RunFolderError: no run folder is there. FitError: none of them can be used; it says why.
+    """
+    paths = [f for f in folders if isinstance(f, RunFolder)]
+    rest = [Path(f) for f in folders if not isinstance(f, RunFolder)]
+    opened = paths + [RunFolder.open(p) for p in (run_folders(rest) if rest else [])]
+    opened = list({folder.path.resolve(): folder for folder in opened}.values())  # a run that is given twice is one
+    _of_one_service(opened)
+    read = [_run(folder) for folder in opened]
+    left = without_manifest(rest)
+    left += [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in read if not _usable(run)]
+    used = [run for run in read if _usable(run)]
+    if not used:
+        raise FitError("; ".join(left[:3]) or "no runs", "runs", "give runs that are valid, or measure again")
+    return FitRuns(used, left)
+
+
+def _of_one_service(folders: Sequence[RunFolder]) -> None:
+    """Raises FitError where runs went to different addresses."""
+    asked = {tuple(sorted(_addresses(f.manifest.get("load", {})))): f.path for f in folders}
+    if len(asked) > 1:
+        (one, first), (other, second) = list(asked.items())[:2]
+        value = (
+            f"runs of {', '.join(one) or 'no address'} ({first}) and of {', '.join(other) or 'no address'} ({second})"
+        )
+        raise FitError(value, "runs", "fit the runs of one service at a time")
+
+
+def _addresses(load: Mapping[str, Any]) -> set[str]:
+    """Scheme, host and port of all that was asked."""
+    urls = {str(target.get("url", "")) for lane in load.get("lanes", []) for target in lane.get("targets", [])}
+    return {"/".join(url.split("/", 3)[:3]) for url in urls if url}
+
+
+def _usable(run: FitRun) -> bool:
+    return run.valid and bool(run.means)
+
+
+def _run(folder: RunFolder) -> FitRun:
+    manifest = folder.manifest
+    frame = folder.frame("metrics")
+    means: dict[tuple[str, str], tuple[float, float]] = {}
+    busy: dict[str, float] = {}
+    for row in frame.iter_rows(named=True) if frame is not None else ():
+        metric, station, value = row["metric"], row["station"], row["value"]
+        if value is None or value <= 0:
+            continue
+        if station == "" and metric in ("response_time", "throughput"):
+            error = (row["high"] - row["low"]) / 2 / Z / value if row["low"] is not None else 0.0
+            means[row["class"], metric] = (value, error)
+        elif metric == "utilisation" and station.startswith("core "):
+            busy[station] = value
+    placed = manifest.get("placement", {}).get("server", [])
+    going_on = manifest.get("status", "complete") != "complete"
+    reasons = manifest.get("reasons") or ([f"its status is {manifest['status']!r}"] if going_on else ())
+    verdict = bool(manifest.get("valid")), tuple(reasons)
+    named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
+    if named is not None:
+        busy = _by_resource(frame, named)
+        cores = 0 if manifest.get("simulated") else len(placed)
+        return FitRun(folder.path.name, dict(manifest["factors"]), means, busy, cores, *verdict, _scv(folder))
+    done = means.get(("", "throughput"), (0.0, 0.0))[0]
+    busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
+    if len(alone := [name for name in busy if name.startswith("process ")]) == 1:
+        busy["processes"] = busy[alone[0]]
+    if placed and all(f"core {core}" in busy for core in placed):
+        busy["cores"] = sum(busy[f"core {core}"] for core in placed)
+    for core, station in (manifest.get("servers") or {}).items():
+        if f"core {core}" in busy:
+            busy[station] = busy.get(station, 0.0) + busy[f"core {core}"]
+    factors = {name: value for name, value in manifest.get("factors", {}).items() if name not in ("cores", "nics")}
+    factors |= {k: v for k, v in manifest.get("factors", {}).items() if k in ("cores", "nics") and not placed}
+    return FitRun(folder.path.name, factors, means, busy, len(placed), *verdict, _scv(folder))
+
+
+def _scv(folder: RunFolder) -> float | None:
+    """Of the response times in the window; the longest hundredth counts as its shortest, so that one hiccup is not it all."""
+    frame = folder.frame("requests")
+    if frame is None or frame.height < LEAST_REQUESTS or not {"received_s", "failure"} <= set(frame.columns):
+        return None
+    inside = in_window(responses(frame), tuple(folder.manifest["window_s"]))
+    times = inside.filter(pl.col("failure") == 0)["response_s"].to_numpy()
+    if len(times) < LEAST_REQUESTS:
+        return None
+    times = np.minimum(times, np.quantile(times, 0.99))
+    return float(times.var() / times.mean() ** 2)
+
+
+def _by_resource(frame: pl.DataFrame | None, resources: Mapping[str, Any]) -> dict[str, float]:
+    if frame is None:
+        return {}
+    rows = frame.filter(
+        pl.col("metric") == "utilisation", pl.col("station").is_in(list(resources)), pl.col("value") > 0
+    )
+    pairs = zip(rows["station"], rows["value"], strict=True)
+    return {name: value * resources[name]["capacity"] for name, value in pairs}

@@ -1,0 +1,88 @@
+"""A fitted model as a TOML file: the model with the values found, and `[fit]` beside it: intervals, draws, errors."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import tomli_w
+
+from sojourn.errors import InputError
+from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.predict_model import template_of
+from sojourn.model import Model
+from sojourn.model.toml_file import as_tables
+from sojourn.units import percent
+
+if TYPE_CHECKING:
+    from sojourn.fit.model_fit import FittedModel
+
+NO_ERROR = "the model's own error is not known: there are too few configurations to leave one out"
+
+
+def to_toml(fitted: FittedModel) -> str:
+    """The text of the file."""
+    fit: dict[str, object] = {
+        "level": fitted.level, "seed": fitted.seed, "method": fitted.method, "message": fitted.message,
+        **({} if fitted.model_error is None else {"model_error": fitted.model_error}), "degrees": fitted.degrees,
+        "configurations": [json.dumps(c) for c in fitted.configurations],
+        "held_out": [json.dumps(row) for row in fitted.held_out], "noise": dict(fitted.noise),
+        "estimates": {path: list(e) for path, e in fitted.estimates.items()},
+        "draws": {path: fitted.draws[:, i].tolist() for i, path in enumerate(fitted.paths)},
+    }  # fmt: skip
+    if fitted.alternatives:
+        weights, models = zip(*fitted.alternatives, strict=True)
+        fit["alternatives"] = {"weights": list(weights), "files": [to_toml(m) for m in models]}
+    return tomli_w.dumps({**as_tables(fitted.model), "fit": fit})
+
+
+def read(path: Path | str) -> FittedModel:
+    """The fitted model of a file. Raises InputError naming file and key, ModelError for its model."""
+    Model.read(path)  # its errors first, and of the file
+    return _parsed(Path(path).read_text(encoding="utf-8"), path)
+
+
+def _parsed(text: str, path: Path | str) -> FittedModel:
+    from sojourn.fit.model_fit import FittedModel
+
+    model = Model.parse(text, str(path))
+    table = tomllib.loads(text).get("fit")
+    if not isinstance(table, dict):
+        raise InputError("no [fit]", path, "give a file that `sojourn fit --model MODEL` wrote")
+    try:
+        paths = tuple(table["estimates"])
+        others = table.get("alternatives", {"weights": [], "files": []})
+        estimates = {p: ParameterEstimate(*(float(v) for v in table["estimates"][p])) for p in paths}
+        return FittedModel(
+            model, template_of(model, paths, [e.value for e in estimates.values()]), paths, estimates,
+            np.array([table["draws"][p] for p in paths], float).T, _number(table.get("model_error")), dict(table["noise"]),
+            int(table["degrees"]), tuple(json.loads(row) for row in table["held_out"]),
+            tuple(json.loads(row) for row in table["configurations"]), float(table["level"]), int(table["seed"]),
+            table["method"], table["message"],
+            tuple((float(w), _parsed(text, path)) for w, text in zip(others["weights"], others["files"], strict=True)),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"not a fitted model ({error})", path, "fit again; the file was changed by hand?") from None
+
+
+def _number(given: object) -> float | None:
+    return None if given is None else float(str(given))
+
+
+def text(fitted: FittedModel) -> str:
+    """Values with intervals, errors, notes."""
+    lines = [f"{fitted.model.name or 'model'}, intervals at {percent(fitted.level, 0)}"]
+    width = max(map(len, fitted.paths))
+    lines += [f"  {p:<{width}}  {v:.4g} ({low:.4g} … {high:.4g})" for p, (v, low, high) in fitted.estimates.items()]
+    errors = {m: [abs(float(str(r[m]))) for r in fitted.held_out if m in r] for m in ("response_time", "throughput")}
+    for metric, values in errors.items():
+        if values:
+            name = metric.replace("_", " ")
+            lines.append(f"  {name} of configurations left out: median error {percent(float(np.median(values)))}, "
+                         f"worst {percent(max(values))}")  # fmt: skip
+    own = fitted.model_error
+    lines.append(f"  {NO_ERROR}" if own is None else f"  the model's own error: {percent(own)} of all demands")
+    return "\n".join([*lines, *(f"  {line}" for line in fitted.message.splitlines())])

@@ -1,0 +1,205 @@
+"""A model at many values of its unknowns and in many configurations at once: what the runs would have measured.
+
+Networks are copied with the entries that change (`solve.vary`), and one method answers all of them in one call. Above
+0.99 of what an open network can do it is asked at 0.99, and the response grows from there on by a smooth penalty, so that
+a search finds its way back; `predict` asks without that, and is told where it saturates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import FitError, ModelError
+from sojourn.fit.factor_mapping import applied, factors_of
+from sojourn.model import Distribution, Model
+from sojourn.model.network_arrays import Network
+from sojourn.model.unknown_parameters import replaced, unknowns
+from sojourn.solve import registry
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.open.traffic_equations import TrafficSolution
+from sojourn.solve.parameter_variation import edit
+from sojourn.solve.solution import Solution
+
+Array = NDArray[np.float64]
+Key = tuple[str, str, str]  # station, class, metric: response_time, throughput or busy (servers at work)
+NEAREST, STEEP = 0.99, 20.0
+TIMES = ("service_s", "service", "think_s", "think")  # of a network: what unknown times change
+
+
+@dataclass(frozen=True)
+class ModelEvaluation:
+    """P points: `values` by key, `share` of the busiest station of an open network (0 where nothing is open), and
+    `saturation` (1/s, all open classes; infinite where nothing is)."""
+
+    values: Mapping[Key, Array]
+    share: Array
+    saturation: Array
+
+
+class ModelEvaluator:
+    """`model` with its unknowns in the order of `paths`, in `configurations` (factor → value)."""
+
+    def __init__(self, model: Model, configurations: Sequence[Mapping[str, Any]]) -> None:
+        self.model, self.unknowns = model, unknowns(model)
+        self.paths = list(self.unknowns)
+        self.factors = factors_of(model, configurations)
+        self.networks = [applied(model, self.factors, c).network for c in configurations]
+        self.edits = [_edits(model, path) for path in self.paths]
+        self.alike = self._alike()
+        # chosen at numbers none of which equals another: two classes whose times begin alike need not stay so
+        apart = np.array([float(u) for u in self.unknowns.values()]) * (1 + 0.137 * np.arange(1, len(self.paths) + 1))
+        low, high = (np.array([getattr(u, end) for u in self.unknowns.values()]) for end in ("low", "high"))
+        self.method, self.why = _method(self.networks_at(np.clip(apart, np.maximum(low, 1e-9), high)[None]))
+
+    def at(self, values: Array, which: Sequence[int] | None = None, nearest: bool = True) -> ModelEvaluation:
+        """`values` B x unknowns; each of the B in each configuration (of `which`): P = B · configurations, B outermost."""
+        return self.solved(self.networks_at(values, which), nearest)
+
+    def networks_at(self, values: Array, which: Sequence[int] | None = None) -> list[Network]:
+        """The networks of `at`, in its order."""
+        chosen = [self.networks[i] for i in (range(len(self.networks)) if which is None else which)]
+        return [n for row in np.atleast_2d(values) for n in self._put(chosen, row)]
+
+    def _put(self, networks: Sequence[Network], row: Array) -> list[Network]:
+        lowered = [i for i, change in enumerate(self.edits) if change is None]
+        if lowered:  # before the others, which change the network and not its model
+            networks = [self._lowered(n, lowered, row) for n in networks]
+        first = self._edited(networks[0], row)
+        if not self.alike or lowered:
+            return [first, *(self._edited(n, row) for n in networks[1:])]
+        times = {name: getattr(first, name) for name in TIMES}
+        return [first, *(n.altered(**times) for n in networks[1:])]
+
+    def _lowered(self, network: Network, which: Sequence[int], row: Array) -> Network:
+        model = network.model
+        for i in which:
+            model = replaced(model, self.paths[i], float(row[i]))
+        return model.network
+
+    def _edited(self, network: Network, row: Array) -> Network:
+        for change, value in zip(self.edits, row, strict=True):
+            network = network if change is None else change(network, float(value))
+        return network
+
+    def _alike(self) -> bool:
+        """Whether unknowns are times only, and no configuration has times of its own: they are then put in once for all."""
+        first = self.networks[0]
+        own = all(p.startswith(("demands_s.", "service_s.")) or ".think_s" in p for p in self.paths)
+        return own and all(
+            np.array_equal(n.service_s, first.service_s) and np.array_equal(n.think_s, first.think_s)
+            and n.service == first.service and n.think == first.think for n in self.networks
+        )  # fmt: skip
+
+    def solved(self, networks: Sequence[Network], nearest: bool = True) -> ModelEvaluation:
+        """What each network says; NaN where it is unstable and `nearest` is not asked for."""
+        share, saturation = _loads(networks)
+        over = np.maximum(share / NEAREST, 1.0) if nearest else np.ones(len(networks))
+        asked = [_slowed(n, float(o)) if o > 1 else n for n, o in zip(networks, over, strict=True)]
+        solution = self.method.run(asked, RequestedOutputs((), None, registry.BUDGET_S))
+        return ModelEvaluation(_values(asked, solution, over), share, saturation)
+
+
+def _edits(model: Model, path: str) -> Callable[[Network, float], Network] | None:
+    """How one value goes into a network: an entry changed, or the distribution that it is a part of; None: by its model."""
+    part = path.partition(".")[0]
+    for holder in (path, path.rpartition(".")[0]) if part in ("demands_s", "service_s", "classes") else ():
+        try:
+            change = edit(model, holder)
+        except ModelError:
+            continue
+        if change is None:
+            break
+        if holder == path:
+            return change
+        now = _current(model, holder)  # what other unknowns have made of it
+        field = path[len(holder) + 1 :]
+        return lambda network, value: change(network, _with(now(network), field, value, path))
+    return None
+
+
+def _current(model: Model, path: str) -> Callable[[Network], Any]:
+    """The distribution at `path` as a network has it now."""
+    part, _, rest = path.partition(".")
+    name, _, key = rest.rpartition(".")
+    if part == "classes":
+        number = model.network.classes.index(name)
+        return lambda network: network.think[number] if key == "think_s" else network.arrivals[number]
+    at = model.network.stations.index(name), model.network.classes.index(key)
+    return lambda network: network.service[at[0]][at[1]]
+
+
+def _with(whole: Any, name: str, value: float, path: str) -> Distribution:
+    if not isinstance(whole, Distribution):
+        raise FitError(
+            path, "unknowns", "put an unknown in place of a number, or of a parameter of a distribution of times"
+        )
+    return replace(whole, **{name if name in whole.__dataclass_fields__ else f"{name}_": value})
+
+
+def _method(networks: Sequence[Network]) -> tuple[Method, str]:
+    """One method for all configurations: the best that applies to each, as `auto` ranks them."""
+    for method, why in registry.preferred(networks):
+        if all(registry.refusal(method, n) is None for n in networks):
+            return method, why
+    raise registry.too_dear(networks, registry.BUDGET_S) or registry.nothing_applies(networks[0])
+
+
+def _loads(networks: Sequence[Network]) -> tuple[Array, Array]:
+    first = networks[0]
+    if first.closed.any():
+        return np.zeros(len(networks)), np.full(len(networks), np.inf)
+    traffic = TrafficSolution.of(networks)
+    return traffic.share.max(axis=1), traffic.saturation
+
+
+def slower_clock(network: Network, factor: float) -> Network:
+    """All service times longer by `factor`, seen from a clock that is as much slower: more arrivals, less thinking. Times
+    of the answer are to be multiplied by `factor`, rates to be divided."""
+    think = tuple(d if d is None else replace(d, mean=d.first / factor) for d in network.think)  # type: ignore[call-arg]
+    arrivals = tuple(_longer(a, 1 / factor) for a in network.arrivals)
+    return network.altered(
+        rate_per_s=network.rate_per_s * factor, arrivals=arrivals, think_s=network.think_s / factor, think=think
+    )
+
+
+def _slowed(network: Network, factor: float) -> Network:
+    """Arrivals `factor` times as slow; only their rates count here, so that their law is left as it is for Poisson."""
+    arrivals = tuple(_longer(a, factor) for a in network.arrivals)
+    return network.altered(rate_per_s=network.rate_per_s / factor, arrivals=arrivals)
+
+
+def _longer(arrivals: Any, factor: float) -> Any:
+    if isinstance(arrivals, Distribution) and hasattr(arrivals, "mean"):
+        return replace(arrivals, mean=arrivals.mean * factor)  # type: ignore[call-arg]
+    return arrivals
+
+
+def _values(networks: Sequence[Network], s: Solution, over: Array) -> dict[Key, Array]:
+    """Response times and throughputs of classes and of all, and servers at work by station."""
+    first = networks[0]
+    found: dict[Key, Array] = {}
+    rate = s.throughput @ first.same_chain
+    with np.errstate(divide="ignore", invalid="ignore"):
+        residence = s.queue_length / rate[:, None, :] if s.residence_s is None else s.residence_s
+        spent = np.where(first.visits > 0, residence, 0.0).sum(axis=1)
+        if s.outside is not None:
+            spent = spent + s.outside / rate
+        grown = np.exp(np.minimum(STEEP * (over - 1), 50.0))
+        for c, name in enumerate(first.classes):
+            found["", name, "response_time"] = spent[:, c] * grown
+            found["", name, "throughput"] = s.throughput[:, c] * over
+        whole = s.throughput.sum(axis=1)
+        found["", "", "throughput"] = whole * over
+        found["", "", "response_time"] = (
+            np.where(s.throughput > 0, spent * s.throughput, 0.0).sum(axis=1) / whole
+        ) * grown
+        servers = np.stack([n.servers for n in networks])
+        for k, station in enumerate(first.stations):
+            used = s.queue_length[:, k] if first.kind[k] == "delay" else s.utilisation[:, k] * servers[:, k, None]
+            found[station, "", "busy"] = np.where(first.visits[k] > 0, used, 0.0).sum(axis=1) * over
+    return found

@@ -1,0 +1,99 @@
+"""Weighted nonlinear least squares of a model's unknowns: many data sets in step, by Gauss and Newton within bounds.
+
+An unknown is searched by its logarithm, or linearly where its `low` is 0. Source: G. A. F. Seber, C. J. Wild, Nonlinear
+Regression (1989), 2.1.3 and 14.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from sojourn.model.unknown_parameters import Unknown
+
+Array = NDArray[np.float64]
+Predicted = Callable[[Array], Array]  # values B x p → logarithms of what is measured, B x n
+STEP, ROUNDS = 1e-4, 6
+NEAR = 0.01  # of what refits differ from the best by: a step that is shorter is the last
+
+
+@dataclass(frozen=True)
+class ParameterScale:
+    """Between unknowns and what is searched: logarithms, or multiples of `unit` where 0 is allowed."""
+
+    linear: NDArray[np.bool_]
+    unit: Array
+    low: Array
+    high: Array
+
+    @staticmethod
+    def of(unknowns: Sequence[Unknown], start: Array) -> ParameterScale:
+        linear = np.array([u.low == 0 for u in unknowns], bool)
+        unit = np.where(linear, np.maximum(start, 1e-12), 1.0)
+        low = np.array([max(u.low, 0.0) for u in unknowns])
+        high = np.array([u.high for u in unknowns])
+        with np.errstate(divide="ignore"):
+            return ParameterScale(
+                linear, unit, np.where(linear, low / unit, np.log(low)), np.where(linear, high / unit, np.log(high))
+            )
+
+    def inward(self, values: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.where(self.linear, values / self.unit, np.log(np.where(self.linear, 1.0, values)))
+
+    def outward(self, x: Array) -> Array:
+        return np.where(self.linear, x * self.unit, np.exp(np.where(self.linear, 0.0, x)))
+
+
+def fitted(predicted: Predicted, measured: Array, weight: Array, scale: ParameterScale, starts: Array) -> Array:
+    """The best point, p, from several starts (rows of values); `measured` logarithms n, `weight` n."""
+
+    def residuals(x: Array) -> Array:
+        return weight * (predicted(scale.outward(x)[None])[0] - measured)
+
+    def jacobian(x: Array) -> Array:
+        return weight[:, None] * slopes(predicted, scale, x)
+
+    best = None
+    for start in starts:
+        x0 = np.clip(scale.inward(start), scale.low + 1e-9, scale.high - 1e-9)
+        found = least_squares(residuals, x0, jacobian, bounds=(scale.low, scale.high), xtol=1e-8, ftol=1e-10)
+        best = found if best is None or found.cost < best.cost else best
+    assert best is not None, "one start at least"
+    return np.asarray(best.x)
+
+
+def slopes(predicted: Predicted, scale: ParameterScale, x: Array) -> Array:
+    """n x p, of the logarithms by what is searched; all points in one call."""
+    up = np.where(x + STEP <= scale.high, STEP, -STEP)
+    points = np.vstack([x, x + np.diag(up)])
+    values = predicted(scale.outward(points))
+    return np.asarray((values[1:] - values[0]).T / up)
+
+
+def refitted(
+    predicted: Predicted, measured: Array, weight: Array, scale: ParameterScale, x: Array, jacobian: Array
+) -> Array:
+    """B data sets (`measured` B x n, `weight` n or B x n) fitted in step from `x`, with the slopes there: B x p."""
+    weights = np.broadcast_to(weight, measured.shape)
+    found = np.broadcast_to(x, (len(measured), len(x))).copy()
+    inverse = (
+        np.linalg.pinv(weight[:, None] * jacobian)
+        if weight.ndim == 1
+        else np.linalg.pinv(weights[:, :, None] * jacobian)
+    )
+    todo = np.arange(len(measured))
+    close = np.zeros(len(x))
+    for _ in range(ROUNDS):
+        gap = weights[todo] * (measured[todo] - predicted(scale.outward(found[todo])))
+        step = gap @ inverse.T if weight.ndim == 1 else np.einsum("bpn,bn->bp", inverse[todo], gap)
+        found[todo] = np.clip(found[todo] + np.clip(step, -1.0, 1.0), scale.low, scale.high)
+        close = np.maximum(close, NEAR * np.abs(found - x).mean(axis=0))
+        todo = todo[(np.abs(step) > close).any(axis=1)]
+        if not len(todo):
+            break
+    return found

@@ -1,0 +1,111 @@
+"""The worker process: one native loop, told by one JSON object, answering with JSON lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sojourn import _native
+
+Config = dict[str, Any]
+
+
+def emit(event: str, **fields: Any) -> None:
+    sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
+    sys.stdout.flush()
+
+
+def _load(config: Config) -> Any:
+    def progress(text: str) -> None:
+        emit("progress", **json.loads(text))
+
+    return json.loads(_native.load(json.dumps(config["load"]), config["out"], progress))
+
+
+def _kv(config: Config) -> Any:
+    return json.loads(_native.serve_kv(json.dumps(config["kv"]), lambda text: emit("ready", **json.loads(text))))
+
+
+def _web(config: Config) -> Any:
+    return json.loads(_native.serve_web(json.dumps(config["web"]), lambda text: emit("ready", **json.loads(text))))
+
+
+def _kv_proxy(config: Config) -> Any:
+    proxy = json.dumps(config["kv-proxy"])
+    return json.loads(_native.serve_kv_proxy(proxy, lambda text: emit("ready", **json.loads(text))))
+
+
+def _messages(config: Config) -> Any:
+    messages = json.dumps(config["messages"])
+    return json.loads(_native.serve_messages(messages, lambda text: emit("ready", **json.loads(text))))
+
+
+def _command(config: Config) -> Any:
+    from sojourn.lab.supervisor import keep
+
+    return keep(config["command"], emit)
+
+
+def _host(config: Config) -> Any:
+    emit("ready")
+    return json.loads(_native.collect_host(json.dumps(config["host"])))
+
+
+def _spin(config: Config) -> Any:
+    emit("ready")
+    _native.spin(config["cores"])
+    return {}
+
+
+def _irqwork(config: Config) -> Any:
+    work = _native.IrqWork(config["interfaces"], config["port"], config["table_s"])
+    emit("ready")
+    while not _native.stopped():
+        time.sleep(0.05)
+    packets, seconds = work.burnt()
+    return {"packets": packets, "seconds": seconds}
+
+
+KINDS: dict[str, Callable[[Config], Any]] = {
+    "load": _load,
+    "kv": _kv,
+    "web": _web,
+    "kv-proxy": _kv_proxy,
+    "messages": _messages,
+    "command": _command,
+    "host": _host,
+    "spin": _spin,
+    "irqwork": _irqwork,
+}
+
+
+def raise_file_limit() -> None:
+    """A connection is an open file, and the usual soft limit of 1024 is less than a service or a generator needs."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def main() -> int:
+    _native.die_with_parent()
+    if len(sys.argv) > 2 and os.getppid() != int(sys.argv[2]):
+        return 1  # the parent was gone before it could be watched
+    raise_file_limit()
+    config = json.loads(sys.stdin.readline() or "{}")
+    try:
+        if config.get("network"):
+            _native.enter_network(config["network"])
+        _native.stop_on_signals()
+        emit("done", summary=KINDS[sys.argv[1]](config))
+    except (OSError, RuntimeError, ValueError) as error:
+        emit("error", message=str(error), type=type(error).__name__)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,225 @@
+"""One run: a service under a load, with host metrics beside it, into a run folder."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
+
+from sojourn import __version__
+from sojourn.errors import SojournError
+from sojourn.lab.cleanup_registry import start_time
+from sojourn.lab.worker_process import Event, WorkerProcess
+from sojourn.measure.assess_run import assess
+from sojourn.measure.cpu_time import cpu_time
+from sojourn.measure.host_samples import check_interval
+from sojourn.measure.run_folder import RunFolder, now
+
+GRACE_S = 30.0
+MOST_SAMPLES = 2000  # of the number in flight
+POPULATE_S = 600.0  # to store the keys, or to make the queues, before the start
+
+
+_LISTENER: ContextVar[Callable[[Event], None] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(progress: Callable[[Event], None] | None) -> Iterator[None]:
+    """All runs inside tell `progress` how they get on, where they are not told of another listener."""
+    token = _LISTENER.set(progress)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+class ServiceUnderTest(Protocol):
+    """What a run needs of a service that it can stop: process ids to watch, and a summary at the end."""
+
+    @property
+    def pids(self) -> dict[str, int]: ...
+
+    def stop(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class RunEnvironment:
+    """Where the client runs, which processes belong to the run, and what the manifest says of the place. `client_cores`: the
+    generator is kept to them; `all_known`: every process of the system is in `pids`, so others disturb the run; `own_tree`: they
+    are this process, those in `pids` and `cgroups`, and all that these started, which is told apart too; `core_speed`: a piece of
+    work is timed on each core all the while (one percent of it)."""
+
+    client_network: str | None = None
+    server_network: str | None = None
+    pids: dict[str, int] = field(default_factory=dict)
+    observer: int | None = None
+    manifest: dict[str, Any] = field(default_factory=dict)
+    cgroups: tuple[str, ...] = ()
+    client_cores: tuple[int, ...] = ()
+    all_known: bool = False
+    own_tree: bool = False
+    core_speed: bool = False
+
+
+def execute(
+    out: Path,
+    load: dict[str, Any],
+    *,
+    what: dict[str, Any],
+    around: RunEnvironment | None = None,
+    service: ServiceUnderTest | None = None,
+    interval_s: float = 0.1,
+    progress: Callable[[Event], None] | None = None,
+    generate: Callable[[RunFolder], dict[str, Any]] | None = None,
+) -> RunFolder:
+    """Runs `load` (the generator's configuration, SI units) and returns the finished, judged run folder.
+
+    `what` goes into the manifest (name, factors, testbed). The service, where given, is stopped at the end. `generate`:
+    makes the load in this process instead of a generator of ours: it writes the records into the folder, and returns
+    what the generator says of itself.
+
+    Raises:
+        InputError: `interval_s` is not 0.01 to 10 s. ServiceError: nothing answers there. RunFolderError: the disk is full …
+        KeyboardInterrupt: after the run was marked as cut off and what was written was kept.
+
+    A run that ended by an error before its load began leaves nothing.
+    """
+    check_interval(interval_s)
+    around = around or RunEnvironment()
+    pids = {**around.pids, **(service.pids if service else {})}
+    owner = {"pid": os.getpid(), "pid_started": start_time(os.getpid()), "all_known": around.all_known}
+    folder = RunFolder.create(
+        out, {**what, **around.manifest, "load": load, **owner, "start": now(), "machine": machine()}
+    )
+    workers: list[WorkerProcess] = []
+    try:
+        for kind in ("host",) if generate else ("host", "load"):
+            # one by one: if the second cannot start, the first is ended below
+            workers.append(WorkerProcess(kind, log=folder.path / "log.txt"))  # noqa: PERF401
+        observer = workers[0]
+        pids |= {"observer": observer.process.pid, "sojourn": os.getpid()}
+        if not generate:
+            pids["generator"] = workers[1].process.pid
+            if around.client_cores:
+                os.sched_setaffinity(workers[1].process.pid, around.client_cores)  # its threads inherit it
+        _observe(observer, folder, around, pids, interval_s)
+        with _cpu_time(folder, around, pids):
+            folder.manifest["generator"] = (
+                generate(folder) if generate else _load(workers[1], folder, load, around, progress or _LISTENER.get())
+            )
+        folder.manifest["observer"] = observer.result()["summary"]
+        folder.manifest["service"] = service.stop() if service else None
+        folder.manifest |= {"end": now(), "status": "complete", "pids": pids}
+        folder.collect()
+        assess(folder)
+        folder.save()
+    except BaseException as error:
+        for worker in workers:
+            worker.stop()
+        _cut_off(folder, service, error)
+        if isinstance(error, SojournError) and not folder.has_records():
+            folder.discard()
+        raise
+    finally:
+        for worker in workers:
+            worker.close()
+    return folder
+
+
+@contextmanager
+def _cpu_time(folder: RunFolder, around: RunEnvironment, pids: dict[str, int]) -> Iterator[None]:
+    """CPU time of the run's processes and of the machine while the load lasts, into the manifest, where they are told apart."""
+    if not around.own_tree:
+        yield
+        return
+    known = [os.getpid(), *pids.values()]
+    before, start_s = cpu_time(known, around.cgroups), time.monotonic()
+    yield
+    after, over_s = cpu_time(known, around.cgroups), time.monotonic() - start_s
+    folder.manifest["cpu_time"] = {
+        "machine_s": after.machine_s - before.machine_s, "own_s": after.own_s - before.own_s, "over_s": over_s,
+        "cores": after.cores,
+    }  # fmt: skip
+
+
+def _observe(
+    worker: WorkerProcess, folder: RunFolder, around: RunEnvironment, pids: dict[str, int], interval_s: float
+) -> None:
+    config = {
+        "proc_root": "/proc",
+        "sys_root": "/sys",
+        "interval_s": interval_s,
+        "out": str(folder.path / "host.ndjson"),
+        "pids": list(pids.values()),
+        "cgroups": list(around.cgroups),
+        "cpu": around.observer,
+        "disks": True,
+        "nics": True,
+        "core_speed": around.core_speed,
+    }
+    worker.begin({"network": around.server_network, "host": config})
+    worker.ready()
+
+
+def _load(
+    worker: WorkerProcess,
+    folder: RunFolder,
+    load: dict[str, Any],
+    around: RunEnvironment,
+    progress: Callable[[Event], None] | None,
+) -> dict[str, Any]:
+    worker.begin({"network": around.client_network, "load": load, "out": str(folder.path)})
+    longest = (
+        load["duration_s"] + load.get("timeout_s", 10.0) + GRACE_S + ("kv" in load or "messages" in load) * POPULATE_S
+    )
+    in_flight: list[tuple[float, int]] = []
+
+    def told(event: Event) -> None:
+        """The generator's own count of requests that were taken up and have not ended, four times a second."""
+        in_flight.append((event["elapsed_s"], event["in_flight"] + event["waiting"]))
+        if progress:
+            progress(event)
+
+    try:
+        summary: dict[str, Any] = worker.finish(longest, told)["summary"]
+        return summary | {"in_flight": in_flight[:: 1 + len(in_flight) // MOST_SAMPLES]}
+    except KeyboardInterrupt:
+        stopped = worker.stop()
+        folder.manifest["generator"] = (stopped or {}).get("summary")
+        raise
+
+
+def _cut_off(folder: RunFolder, service: ServiceUnderTest | None, error: BaseException) -> None:
+    """Keeps what was written, says why the run ended; never hides `error`."""
+    if service:
+        service.stop()
+    reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
+    folder.manifest |= {
+        "status": "cut off",
+        "valid": False,
+        "reasons": [f"the run was cut off: {reason}"],
+        "end": now(),
+    }
+    for step in (folder.collect, folder.save):
+        with suppress(SojournError, OSError, pl.exceptions.PolarsError):
+            step()
+
+
+def machine() -> dict[str, Any]:
+    """What a reader of the numbers wants to know of the machine."""
+    system = platform.uname()
+    return {
+        "kernel": system.release,
+        "architecture": system.machine,
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "sojourn": __version__,
+    }

@@ -1,0 +1,153 @@
+"""A model as a TOML file and back: the file says everything that the object says, in the same nouns and order.
+
+Values come from the standard library's parser, line numbers for errors from `sojourn.file_errors.line_of`; tomli-w writes.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from sojourn.errors import ModelError
+from sojourn.file_errors import line_of
+from sojourn.model.checked_values import one_of
+from sojourn.model.components import (
+    Choice,
+    Closed,
+    Delay,
+    ForkJoin,
+    LoadDependent,
+    Multicore,
+    Open,
+    Pool,
+    Queue,
+    Region,
+)
+from sojourn.model.model import Model
+from sojourn.model.table_fields import as_table, from_table, instead, plain, time
+
+STATIONS: dict[str, type] = {kind.kind: kind for kind in (Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool)}
+CLASSES: dict[str, type] = {kind.kind: kind for kind in (Closed, Open)}
+PARTS = ("name", "stations", "classes", "demands_s", "service_s", "visits", "routing", "regions", "factors", "observed")
+BESIDE = ("fit",)  # what a fitted model has beside the model
+NOUNS = ("stations", "classes", "regions")
+
+
+def read(path: Path | str) -> Model:
+    """The model of a file. Raises ModelError naming file, line, key, value and remedy."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ModelError(f"not UTF-8 ({error.reason})", path, "save it as UTF-8") from None
+    except OSError as error:
+        raise ModelError(error.strerror, path, "give a model file; docs/reference/model-file.md has its keys") from None
+    return parse(text, str(path))
+
+
+def parse(text: str, place: str = "model") -> Model:
+    """The model that a text is; `place` stands for its file in errors."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"line (\d+)", str(error))
+        where = f"{place}:{line[1]}" if line else f"{place}:{1 + text.count(chr(10))}"
+        raise ModelError(
+            f"not TOML: {error}", where, "correct the line; each table and key may be there once"
+        ) from None
+    try:
+        return _model(data)
+    except ModelError as error:
+        raise ModelError(error.value, f"{_at(place, text, str(error.place))}{error.place}", error.remedy) from None
+
+
+def _at(place: str, text: str, path: str) -> str:
+    """`shop.toml:12: ` of the key, or of the nearest table around it that is in the file."""
+    line = line_of(text, [path])
+    return f"{place}: " if line is None else f"{place}:{line}: "
+
+
+def _model(data: Mapping[str, Any]) -> Model:
+    for key in data:
+        if key not in (*PARTS, *BESIDE):
+            raise ModelError(f"unknown key {key!r}", key, instead(key, list(PARTS)))
+    if not isinstance(data.get("name", ""), str):
+        raise ModelError(repr(data["name"]), "name", "give a text")
+    tables = {part: _tables(data, part) for part in PARTS[1:-2]}
+    return Model(
+        stations=[_noun(STATIONS, "queue", t, f"stations.{n}", n) for n, t in tables["stations"].items()],
+        classes=[_noun(CLASSES, "", t, f"classes.{n}", n) for n, t in tables["classes"].items()],
+        demands_s=_times(tables["demands_s"], "demands_s"),
+        service_s=_times(tables["service_s"], "service_s"),
+        visits=_times(tables["visits"], "visits"),
+        routing={cls: {a: _row(r, f"routing.{cls}.{a}") for a, r in t.items()} for cls, t in tables["routing"].items()},
+        regions=[from_table(Region, t, f"regions.{n}", name=n) for n, t in tables["regions"].items()],
+        name=data.get("name", ""),
+        factors=data.get("factors", {}),
+        observed=data.get("observed", {}),
+    )
+
+
+def _tables(data: Mapping[str, Any], part: str) -> Mapping[str, Any]:
+    """A part whose every entry is a table."""
+    table = data.get(part, {})
+    if not isinstance(table, Mapping):
+        raise ModelError(repr(table), part, f"give tables, as in [{part}.NAME]")
+    for name, inner in table.items():
+        if not isinstance(inner, Mapping):
+            raise ModelError(repr(inner), f"{part}.{name}", f"give a table, as in [{part}.{name}]")
+    return table
+
+
+def _noun(known: Mapping[str, type], usual: str, table: Mapping[str, Any], place: str, name: str) -> Any:
+    kind = table.get("kind", usual)
+    if kind == "":
+        raise ModelError("no kind", place, f"add kind: {' or '.join(known)}")
+    one_of(kind, f"{place}.kind", known)
+    return from_table(known[kind], table, place, name=name)
+
+
+def _times(table: Mapping[str, Any], part: str) -> dict[str, dict[str, Any]]:
+    return {s: {c: time(v, f"{part}.{s}.{c}") for c, v in row.items()} for s, row in table.items()}
+
+
+def _row(row: Any, place: str) -> Any:
+    """Probabilities, or a Choice: the table has `policy` and a list `to`."""
+    choice = isinstance(row, Mapping) and (isinstance(row.get("to"), list) or isinstance(row.get("policy"), str))
+    if choice or not isinstance(row, Mapping):
+        return from_table(Choice, row, place) if choice else row
+    return {end: time(p, f"{place}.{end}") for end, p in row.items()}
+
+
+def to_toml(model: Model) -> str:
+    """The file of a model; `parse` gives the same model back."""
+    return tomli_w.dumps(as_tables(model))
+
+
+def write(model: Model, path: Path | str) -> None:
+    Path(path).write_text(to_toml(model), encoding="utf-8")
+
+
+def as_tables(model: Model) -> dict[str, Any]:
+    """What the file has, as tables in tables."""
+    found: dict[str, Any] = {"name": model.name} if model.name else {}
+    for part in NOUNS:
+        found[part] = {noun.name: _usual(as_table(noun)) for noun in getattr(model, part)}
+    for part in ("demands_s", "service_s", "visits"):
+        found[part] = {s: {c: plain(v) for c, v in row.items()} for s, row in getattr(model, part).items()}
+    found["routing"] = {cls: {start: _ends(row) for start, row in rows.items()} for cls, rows in model.routing.items()}
+    found |= {part: {key: plain(v) for key, v in getattr(model, part).items()} for part in ("factors", "observed")}
+    return {part: value for part, value in found.items() if value}
+
+
+def _usual(table: dict[str, Any]) -> dict[str, Any]:
+    """Without the kind that is meant where none is given."""
+    return {k: v for k, v in table.items() if (k, v) not in (("kind", "queue"), ("kind", "region"))}
+
+
+def _ends(row: Any) -> dict[str, Any]:
+    return as_table(row) if isinstance(row, Choice) else {end: plain(p) for end, p in row.items()}

@@ -1,0 +1,113 @@
+"""What a simulation found and what that is worth: the table with its status, and a message that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sojourn.measure.stationarity import at_edge
+from sojourn.model import Network
+from sojourn.simulate.engine_record import EngineRecord
+from sojourn.simulate.metrics_table import Row, rows
+from sojourn.simulate.status import TEXT
+from sojourn.simulate.stopping_rule import ReachedPrecision
+from sojourn.table import Metrics
+from sojourn.units import percent, seconds
+
+FLOWS = ("throughput", "arrival_rate", "utilisation", "service_time", "loss_probability")
+
+
+@dataclass
+class SimulationOutcome:
+    """The record after the warm-up, and how the run ended."""
+
+    precision: float
+    level: float
+    overloaded: dict[str, float] = field(default_factory=dict)
+    record: EngineRecord | None = None
+    found: ReachedPrecision | None = None
+    cut: int = 0
+    warm_up_s: float = 0.0
+    length_s: float = 0.0
+    wall_s: float = 0.0
+    events: int = 0
+    passes: int = 0
+    growing: str | None = None
+    unstable: bool = False
+    interrupted: bool = False
+    ended: bool = False
+
+    @property
+    def status(self) -> str:
+        if self.unstable:
+            return "unstable"
+        if self.interrupted:
+            return "interrupted"
+        return "ok" if self.found and self.found.enough else "too_short"
+
+
+def table(network: Network, outcome: SimulationOutcome, quantiles: Sequence[float], seed: int, runs: int) -> Metrics:
+    """Metrics of an outcome; rows that do not exist in an unstable system are null and say so."""
+    found = rows(outcome.record, network, outcome.level, quantiles) if outcome.record is not None else []
+    if outcome.unstable:
+        found = [_unstable(row, outcome) for row in found]
+    method = "simulation, batch means" if runs == 1 else f"simulation, {runs} replications"
+    return Metrics.of(found, method, outcome.status, message(outcome, seed, runs))
+
+
+def message(outcome: SimulationOutcome, seed: int, runs: int) -> str:
+    lines = [f"{outcome.status}: {TEXT[outcome.status]}" if outcome.status != "ok" else "", _why(outcome)]
+    each = "" if runs == 1 else f" in each of {runs} runs"
+    cut = (
+        f"the first {seconds(outcome.warm_up_s)} cut as warm-up (MSER-5)"
+        if outcome.cut
+        else "no warm-up to cut (MSER-5)"
+    )
+    if at_edge(outcome.warm_up_s, outcome.length_s):
+        cut += ", which is as late as it may lie: the warm-up may go on; simulate longer"
+    lines.append(f"{seconds(outcome.length_s)} simulated{each}, {cut}; seed {seed}, {outcome.events} events")
+    return "\n".join(filter(None, lines))
+
+
+def _why(outcome: SimulationOutcome) -> str:
+    if outcome.unstable:
+        return _overload(outcome)
+    if outcome.ended and not (outcome.found and outcome.found.enough):
+        return "nothing happens any more: the recorded arrivals are over, or everybody is blocked by somebody else"
+    if outcome.found is None:
+        return "not one batch was completed; give it a longer time"
+    if outcome.found.enough:
+        return ""
+    reached = percent(outcome.found.precision) if np.isfinite(outcome.found.precision) else "an unknown precision"
+    return (
+        f"{outcome.found.what} is known to {reached}, {percent(outcome.precision)} asked for: "
+        f"run about {_longer(outcome)}"
+    )
+
+
+def _longer(outcome: SimulationOutcome) -> str:
+    assert outcome.found is not None
+    if not np.isfinite(outcome.found.needed):
+        return "ten times as long, then ask again"
+    times = max(outcome.found.needed, 1.1)
+    return (
+        f"{seconds(outcome.length_s * times, 2)} of simulated time ({times:.{0 if times >= 100 else 1}f} times as long)"
+    )
+
+
+def _overload(outcome: SimulationOutcome) -> str:
+    if outcome.overloaded:
+        worst = max(outcome.overloaded, key=lambda name: outcome.overloaded[name])
+        load = outcome.overloaded[worst]
+        return f"station {worst} is offered {load:.4g} times what it can do: stable below {1 / load:.4g} of these rates"
+    return f"the number present at {outcome.growing} grew through the whole run"
+
+
+def _unstable(row: Row, outcome: SimulationOutcome) -> Row:
+    """Flows keep their values; numbers and times of what grows have none."""
+    grows = {"", *outcome.overloaded, outcome.growing or ""}
+    if row["metric"] in FLOWS or row["station"] not in grows:
+        return row
+    return {**row, "value": None, "low": None, "high": None, "status": "unstable"}

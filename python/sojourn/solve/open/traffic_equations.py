@@ -1,0 +1,91 @@
+"""Rates and loads in an open network, and where it becomes unstable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.solution import Solution
+
+
+@dataclass(frozen=True)
+class TrafficSolution:
+    """P points, K stations, C classes. `rate` P x K x C, visits/s; `load` likewise, mean busy servers asked for;
+    `most` P x K, how many can be busy (infinite at delays)."""
+
+    networks: Sequence[Network]
+    passes: Array  # P x C, passes/s
+    rate: Array
+    load: Array
+    most: Array
+
+    @staticmethod
+    def of(networks: Sequence[Network]) -> TrafficSolution:
+        n = networks[0]
+        chain = n.chain[:, None] == n.chain[None, :]
+        passes = np.stack([x.rate_per_s for x in networks])
+        rate = (passes @ chain)[:, None, :] * np.stack([x.visits for x in networks])
+        load = rate * np.stack([x.service_s for x in networks])
+        most = np.array([[full_speed(x, k) for k in range(len(n.stations))] for x in networks])
+        return TrafficSolution(networks, passes, rate, load, most)
+
+    @property
+    def share(self) -> Array:
+        """P x K, of what each station can do."""
+        return self.load.sum(axis=2) / self.most
+
+    @property
+    def stable(self) -> np.ndarray:
+        """P."""
+        return np.asarray(self.share.max(axis=1) < 1)
+
+    @property
+    def saturation(self) -> Array:
+        """P, all arrivals together in 1/s at which the first station has no time left, classes in proportion."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.passes.sum(axis=1) / self.share.max(axis=1))
+
+    def message(self) -> str:
+        """Which station is the first that cannot keep up, and from which rate on; empty where all points are stable."""
+        late = np.flatnonzero(~self.stable)
+        if not len(late):
+            return ""
+        names = [self.networks[0].stations[int(np.argmax(self.share[p]))] for p in late]
+        low, high = self.saturation[late].min(), self.saturation[late].max()
+        where = f"{low:.9g}/s" if high - low <= 1e-9 * high else f"{low:.9g}/s to {high:.9g}/s, depending on the point"
+        return (
+            f"station {' or '.join(dict.fromkeys(names))} is unstable from arrivals of {where} on, all classes together"
+        )
+
+    def unstable(self) -> Solution:
+        """The answer where no point is stable, and the form of all others: everything NaN."""
+        shape = self.rate.shape
+        return Solution(
+            np.full(self.passes.shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan),
+            ["ok" if s else "unstable" for s in self.stable], waiting_s=np.full(shape, np.nan), message=self.message(),
+            more=[{"point": p, "station": "", "class": "", "metric": "saturation_rate", "value": float(v)}
+                  for p, v in enumerate(self.saturation) if np.isfinite(v)],
+        )  # fmt: skip
+
+
+def full_speed(network: Network, k: int) -> float:
+    """Servers' worth of work that station k can do at most; infinite for a delay."""
+    if network.kind[k] == "delay":
+        return np.inf
+    return float(speeds(network, k)[-1]) if k in network.rates else float(network.servers[k])
+
+
+def speeds(network: Network, k: int) -> Array:
+    """Relative speed with 1, 2, … present, to where it is full."""
+    return network.speed(k, len(network.rates[k]) if k in network.rates else int(network.servers[k]))
+
+
+def only_open(network: Network) -> str | None:
+    """Why it is no open network."""
+    if network.closed.any():
+        names = [c for c, closed in zip(network.classes, network.closed, strict=True) if closed]
+        return f"class {names[0]} is closed"
+    return None

@@ -1,0 +1,179 @@
+"""Numbers of a model, varied: the networks of a sweep.
+
+Where only an entry of the arrays changes (population, think time, rate, service time or demand, servers) the network is
+copied with that entry; else the changed model is lowered again. Each value is checked as it would be in a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from itertools import product
+from typing import Any, cast
+
+import numpy as np
+
+from sojourn.errors import ModelError
+from sojourn.model import Choice, Distribution, Exponential, Model, Network, Open, Queue
+from sojourn.model.check import check_time
+from sojourn.model.checked_values import number, whole
+
+TABLES = ("demands_s", "service_s", "visits")
+USE = "use classes.NAME.FIELD, stations.NAME.FIELD, regions.NAME.FIELD or demands_s.STATION.CLASS"
+Edit = Callable[[Network, Any], Network]
+
+
+def varied(model: Model, factors: Mapping[str, Sequence[Any]]) -> tuple[list[Network], dict[str, list[Any]]]:
+    """The network at each combination of values, the last path running fastest, and the values a point by path."""
+    # what the copies inherit is computed once
+    _ = model.network.demands_s, model.network.same_chain, model.network.remarkable
+    paths, points = list(factors), list(product(*factors.values()))
+    edits = [edit(model, path) for path in paths]
+    columns = {path: [point[i] for point in points] for i, path in enumerate(paths)}
+    if any(change is None for change in edits):
+        return [_lowered(model, dict(zip(paths, point, strict=True))) for point in points], columns
+    networks = [model.network]
+    for path, change in zip(paths, cast(list[Edit], edits), strict=True):
+        networks = [change(network, value) for network in networks for value in factors[path]]
+    return networks, columns
+
+
+def _lowered(model: Model, values: Mapping[str, Any]) -> Network:
+    for path, value in values.items():
+        model = changed(model, path, value)
+    return model.network
+
+
+def changed(model: Model, path: str, value: Any) -> Model:
+    """The model with the number at `path` replaced."""
+    part, name, key = _split(path)
+    if part in ("classes", "stations", "regions"):
+        items = getattr(model, part)
+        found = next((i for i in items if i.name == name), None)
+        if found is None:
+            raise ModelError(repr(name), f"vary {path}", f"use one of {', '.join(i.name for i in items)}")
+        keys = [f.name for f in fields(found) if f.name != "name"]
+        if key not in keys:
+            raise ModelError(repr(key), f"vary {path}", f"use one of {', '.join(keys)}")
+        same = tuple(replace(i, **{key: value}) if i is found else i for i in items)
+        return _replaced(model, part, same)
+    if part in TABLES:
+        table = getattr(model, part)
+        if key not in table.get(name, {}):
+            there = [f"{part}.{s}.{c}" for s, row in table.items() for c in row]
+            raise ModelError(path, "vary", f"use one of {', '.join(there)}" if there else f"the model has no {part}")
+        return _replaced(model, part, {**table, name: {**table[name], key: value}})
+    if part == "routing":
+        return _rerouted(model, path, name, key, value)
+    raise ModelError(path, "vary", USE)
+
+
+def _rerouted(model: Model, path: str, name: str, key: str, value: Any) -> Model:
+    """routing.CLASS.FROM.TO"""
+    cls, _, start = name.partition(".")
+    row = model.routing.get(cls, {}).get(start)
+    if row is None or isinstance(row, Choice) or key not in row:
+        raise ModelError(path, "vary", "use routing.CLASS.FROM.TO of a route that the model has")
+    rows = {**model.routing[cls], start: {**row, key: value}}
+    return _replaced(model, "routing", {**model.routing, cls: rows})
+
+
+def _replaced(model: Model, part: str, value: Any) -> Model:
+    changes: dict[str, Any] = {part: value}
+    return replace(model, **changes)
+
+
+def _split(path: str) -> tuple[str, str, str]:
+    part, _, rest = path.partition(".")
+    name, _, key = rest.rpartition(".")
+    return part, name, key
+
+
+def edit(model: Model, path: str) -> Edit | None:
+    """How one value goes into the arrays; None where the model must be lowered again."""
+    part, name, key = _split(path)
+    changed(model, path, _now(model, path))  # refuses what is not there
+    if part == "classes":
+        return _class_edit(model, path, name, key)
+    if part == "stations" and key == "servers" and isinstance(model.station(name), Queue):
+        return _servers_edit(model, path, name)
+    if part in ("service_s", "demands_s"):
+        return _time_edit(model, path, name, key)
+    return None
+
+
+def _now(model: Model, path: str) -> Any:
+    part, name, key = _split(path)
+    if part in ("classes", "stations", "regions"):
+        found = next((i for i in getattr(model, part) if i.name == name), None)
+        return getattr(found, key, None)
+    if part in TABLES:
+        return getattr(model, part).get(name, {}).get(key)
+    cls, _, start = name.partition(".")
+    row = model.routing.get(cls, {}).get(start)
+    return row.get(key) if isinstance(row, Mapping) else None
+
+
+def _class_edit(model: Model, path: str, name: str, key: str) -> Edit | None:
+    cls = model.customer_class(name)
+    j = model.classes.index(cls)
+    network = model.network
+
+    def put(array: np.ndarray, value: float) -> np.ndarray:
+        made = array.copy()
+        made[j] = value
+        return made
+
+    def population(n: Network, value: Any) -> Network:
+        whole(value, path)
+        return n.altered(population=put(n.population, value))
+
+    def think(n: Network, value: Any) -> Network:
+        check_time(value, path)
+        time = value if isinstance(value, Distribution) else Exponential(float(value))
+        own = None if time.first == 0 else time
+        return n.altered(think_s=put(n.think_s, time.first), think=(*n.think[:j], own, *n.think[j + 1 :]))
+
+    def rate(n: Network, value: Any) -> Network:
+        number(value, path, what="(1/s)")
+        own = Exponential(1 / value) if value > 0 else None
+        arrivals = (*n.arrivals[:j], own, *n.arrivals[j + 1 :])
+        return n.altered(rate_per_s=put(n.rate_per_s, value), arrivals=arrivals)
+
+    alone = network.same_chain[j].sum() == 1
+    simple = isinstance(cls, Open) and cls.arrivals is None and alone
+    return {"population": population, "think_s": think, **({"rate_per_s": rate} if simple else {})}.get(key)
+
+
+def _servers_edit(model: Model, path: str, name: str) -> Edit:
+    station = cast(Queue, model.station(name))
+    k = model.network.stations.index(name)
+
+    def servers(n: Network, value: Any) -> Network:
+        whole(value, path, 1, None if station.capacity is None else station.capacity)
+        made = n.servers.copy()
+        made[k] = value
+        return n.altered(servers=made)
+
+    return servers
+
+
+def _time_edit(model: Model, path: str, name: str, key: str) -> Edit | None:
+    """Service time, or demand over visits, of one class at one station that it visits."""
+    network = model.network
+    k, j = network.stations.index(name), network.classes.index(key)
+    over = network.visits[k, j] if path.startswith("demands_s") else 1.0
+    if over == 0 or network.service[k][j] is None or network.kind[k] == "load_dependent":
+        return None
+
+    def time(n: Network, value: Any) -> Network:
+        check_time(value, path)
+        if isinstance(value, Distribution) and over != 1:
+            raise ModelError(repr(value), path, "give service_s of one visit where it is a distribution")
+        own = value if isinstance(value, Distribution) else Exponential(float(value) / over)
+        service_s = n.service_s.copy()
+        service_s[k, j] = own.first
+        row = (*n.service[k][:j], own, *n.service[k][j + 1 :])
+        return n.altered(service_s=service_s, service=(*n.service[:k], row, *n.service[k + 1 :]))
+
+    return time

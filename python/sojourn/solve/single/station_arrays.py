@@ -1,0 +1,174 @@
+"""What all methods for one station share: whom they refuse, what they read from a network, quantiles of a tail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sojourn.model.distribution_registry import Distribution, Exponential
+from sojourn.model.network_arrays import Array, Network
+
+ANY = ("fcfs", "ps", "lcfs_pr", "siro", "priority", "priority_preemptive")
+BLIND = ("fcfs", "ps", "lcfs_pr", "siro")  # the number present does not depend on which of these it is
+SAME = 1e-12  # relative: two means that differ by rounding are one
+
+
+def refusal(
+    n: Network,
+    *,
+    kind: str = "queue",
+    disciplines: Sequence[str] = BLIND,
+    single_server: bool = False,
+    exponential: bool = False,
+    one_service: bool = False,
+    one_class: bool = False,
+    poisson: bool = True,
+    limited: bool = False,
+    closed: bool = False,
+) -> str | None:
+    """Why a method that needs all this does not apply to `n`; None where it does."""
+    reason = _shape(n, kind, disciplines, closed)
+    if reason:
+        return reason
+    name, services = n.stations[0], n.service[0]
+    if single_server and n.servers[0] != 1:
+        return f"station {name} has {n.servers[0]} servers; it needs one"
+    if np.isfinite(n.capacity[0]) != limited:
+        return f"station {name} has {'no' if limited else 'a'} capacity limit"
+    if limited and n.on_full[0] != "lose":
+        return f"station {name} blocks when it is full; it needs on_full = lose"
+    if one_class and len(n.classes) != 1:
+        return f"it has {len(n.classes)} classes; it needs one"
+    if exponential and not all(isinstance(d, Exponential) for d in services):
+        return f"service at station {name} is not exponential"
+    if one_service and np.ptp(n.service_s[0]) > SAME * n.service_s[0].max():
+        return f"the classes have different service times at station {name}"
+    if poisson and not all(a is None or isinstance(a, Exponential) for a in n.arrivals):
+        return "arrivals are not Poisson"
+    return None
+
+
+def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool) -> str | None:
+    if len(n.stations) != 1:
+        return f"it has {len(n.stations)} stations; this is for one"
+    station = n.model.station(n.stations[0])
+    if n.kind[0] != kind:
+        return f"station {n.stations[0]} is a {n.kind[0]}; it needs a {kind}"
+    if n.closed.any() != closed or n.closed.all() != closed:
+        return f"it needs {'closed' if closed else 'open'} classes only"
+    if n.limits or n.switches or n.choices:
+        return "it has a pool, a region, class switching or a route by state"
+    if np.abs(n.visits - 1).max() > SAME or any(d is None for d in n.service[0]):
+        return f"station {n.stations[0]} is not visited exactly once a pass by every class"
+    if getattr(station, "schedule", ()) or getattr(station, "breakdowns", None):
+        return f"the servers of station {n.stations[0]} come and go"
+    if n.discipline[0] not in disciplines:
+        return f"station {n.stations[0]} is {n.discipline[0]}; it needs {' or '.join(disciplines)}"
+    return None
+
+
+@dataclass(frozen=True)
+class StationArrays:
+    """P networks of one station with C open classes, as arrays."""
+
+    networks: Sequence[Network]
+
+    @cached_property
+    def rate(self) -> Array:
+        """P x C, 1/s."""
+        return np.stack([n.rate_per_s for n in self.networks])
+
+    @cached_property
+    def service_s(self) -> Array:
+        """P x C, means."""
+        return np.stack([n.service_s[0] for n in self.networks])
+
+    @cached_property
+    def second(self) -> Array:
+        """P x C, second raw moment of service, s^2."""
+        return np.array([[d.second for d in row] for row in self.services])
+
+    @cached_property
+    def third(self) -> Array:
+        """P x C, third raw moment of service, s^3."""
+        return np.array([[d.third for d in row] for row in self.services])
+
+    @cached_property
+    def services(self) -> list[tuple[Distribution, ...]]:
+        """P tuples of C service time distributions."""
+        return [tuple(d for d in n.service[0] if d is not None) for n in self.networks]
+
+    @cached_property
+    def servers(self) -> Array:
+        """P."""
+        return np.array([float(n.servers[0]) for n in self.networks])
+
+    @cached_property
+    def total(self) -> Array:
+        """P, arrivals of all classes, 1/s."""
+        return self.rate.sum(axis=1)
+
+    @cached_property
+    def share(self) -> Array:
+        """P x C, of the arrivals; even where nobody arrives."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.total[:, None] > 0, self.rate / self.total[:, None], 1 / self.rate.shape[1])
+
+    @cached_property
+    def mean_s(self) -> Array:
+        """P, mean service time over all arrivals."""
+        return (self.share * self.service_s).sum(axis=1)
+
+    @cached_property
+    def load(self) -> Array:
+        """P, utilisation of one server if all could be served; in the same order of operations as the formulas have it, so
+        that all agree on which side of 1 it is."""
+        return self.total * self.mean_s / self.servers
+
+    @property
+    def fcfs(self) -> bool:
+        return self.networks[0].discipline[0] == "fcfs"
+
+
+Tail = Callable[..., Array]
+
+
+def quantile(tail: Tail, q: ArrayLike, start: Array, *args: Any) -> Array:
+    """x with P(X > x) = 1 - q, P values (q is one, or P); 0 where P(X > 0) <= 1 - q, NaN where `start` is.
+
+    `tail(x, *args)` is P(X > x), elementwise with `args` of P values; `start` > 0 is of the order of X. Chandrupatla's
+    method on the logarithm of the tail, which is nearly a straight line.
+    """
+    start, level, *given = np.broadcast_arrays(start, np.asarray(q, float), *args)
+    found = np.where(np.isfinite(start), 0.0, np.nan)
+    with np.errstate(all="ignore"):
+        open_ = np.flatnonzero(np.isfinite(start) & (tail(np.zeros(len(start)), *given) > 1 - level))
+    if not len(open_):
+        return found
+    from scipy.optimize import elementwise
+
+    own_args = [a[open_] for a in (level, *given)]
+
+    def gap(x: Array, level: Array, *own: Any) -> Array:
+        with np.errstate(all="ignore"):
+            return np.log(np.maximum(tail(x, *own), 1e-300)) - np.log1p(-level)
+
+    high = _above(gap, start[open_].astype(float), own_args)
+    root = elementwise.find_root(gap, (np.zeros(len(open_)), high), args=tuple(own_args), maxiter=200)
+    found[open_] = root.x
+    return found
+
+
+def _above(gap: Callable[..., Array], high: Array, args: Sequence[Any]) -> Array:
+    """Doubled until the tail is below what is asked."""
+    for _ in range(200):
+        short = gap(high, *args) > 0
+        if not short.any():
+            break
+        high = np.where(short, 2 * high, high)
+    return high

@@ -1,0 +1,64 @@
+"""Private folders with short paths for sockets, and the removal of those whose owner is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from sojourn.lab.cleanup_registry import start_time
+from sojourn.testbed.postgres_processes import drop_shared_memory, end_left
+from sojourn.testbed.postgres_programs import reaches
+
+PREFIX = "sojourn-pg-"
+OWNER = "owner.json"
+USUAL = "/tmp"
+LONGEST = 60  # characters of the folder in which it is made; a socket's path has room for 107
+
+
+def short_place(user: pwd.struct_passwd | None) -> Path:
+    """A new private folder of `user` with a short path, which says to which process it belongs."""
+    asked = tempfile.gettempdir()
+    fits = len(asked) <= LONGEST and reaches(user, Path(asked))
+    place = Path(tempfile.mkdtemp(prefix=PREFIX, dir=asked if fits else USUAL))
+    (place / OWNER).write_text(json.dumps({"pid": os.getpid(), "started": start_time(os.getpid())}))
+    if user:
+        os.chown(place, user.pw_uid, user.pw_gid)
+    return place
+
+
+def _owner(place: Path) -> int | None:
+    """The process that a private folder belongs to, if it lives."""
+    owner = json.loads((place / OWNER).read_text())
+    pid = int(owner["pid"])
+    return pid if start_time(pid) == owner["started"] else None
+
+
+def user_of(data: Path, own: Path) -> int | None:
+    """The living process whose server is at work on this data folder, unless its socket lies in `own`."""
+    with suppress(OSError, ValueError, IndexError):
+        place = Path((data / "postmaster.pid").read_text().splitlines()[4])
+        return None if place == own else _owner(place)
+    return None
+
+
+def remove_stale() -> None:
+    """Removes the folders whose process is gone, and ends a server that it left in them."""
+    for parent in {tempfile.gettempdir(), USUAL}:
+        for place in Path(parent).glob(f"{PREFIX}*"):
+            with suppress(OSError, ValueError):  # not ours to read, or just being made
+                if _owner(place):
+                    continue
+                for data in _served(place):
+                    end_left(data)
+                drop_shared_memory(place / "data", ())
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def _served(place: Path) -> list[Path]:
+    """The data folders of the servers that have sockets in a folder, from their lock files."""
+    return [Path(lock.read_text().splitlines()[1]) for lock in place.glob(".s.PGSQL.*.lock")]
