@@ -19,23 +19,30 @@ pub const COLUMNS: [&str; 11] = [
 ];
 pub const WIDTH: usize = COLUMNS.len();
 
+/// Visits that are kept until they are added up together.
+const KEPT: usize = 32;
+
 /// One (station, class), or one class as a whole, since the segment began.
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
     pub arrivals: f64,
-    pub completions: f64,
-    pub losses: f64,
-    pub response_s: f64,
-    pub response_s2: f64,
-    pub waiting_s: f64,
-    pub waiting_s2: f64,
-    pub waited: f64,
     present: f64,
     busy: f64,
-    blocked: f64,
-    number: f64,
     serving: f64,
+    /// How many of `visits` are kept.
+    kept: usize,
+    pub losses: f64,
+    completions: f64,
+    /// Sums of response times and waiting times, s, and of their squares, s².
+    sums: [f64; 2],
+    squares: [f64; 2],
+    waited: f64,
+    blocked: f64,
     stuck: f64,
+    /// How many were there when the segment began.
+    number: f64,
+    /// Response time and waiting time, s.
+    visits: [[f64; 2]; KEPT],
 }
 
 /// Many who leave: kept in registers while they are added up.
@@ -43,10 +50,8 @@ pub struct Cell {
 pub struct Sums {
     count: f64,
     since: f64,
-    response_s: f64,
-    response_s2: f64,
-    waiting_s: f64,
-    waiting_s2: f64,
+    times: [f64; 2],
+    squares: [f64; 2],
     waited: f64,
 }
 
@@ -55,27 +60,30 @@ impl Sums {
     pub fn add(&mut self, since: f64, response_s: f64, waiting_s: f64) {
         self.count += 1.0;
         self.since += since;
-        self.response_s += response_s;
-        self.response_s2 += response_s * response_s;
-        self.waiting_s += waiting_s;
-        self.waiting_s2 += waiting_s * waiting_s;
-        self.waited += if waiting_s > 0.0 { 1.0 } else { 0.0 };
+        self.add_times([response_s, waiting_s]);
+    }
+
+    #[inline(always)]
+    fn add_times(&mut self, times: [f64; 2]) {
+        for (i, time_s) in times.iter().enumerate() {
+            self.times[i] += time_s;
+            self.squares[i] += time_s * time_s;
+        }
+        self.waited += if times[1] > 0.0 { 1.0 } else { 0.0 };
     }
 }
 
 impl Cell {
-    #[inline]
+    #[inline(always)]
     pub fn come(&mut self, since: f64) {
         self.arrivals += 1.0;
         self.present -= since;
-        self.number += 1.0;
     }
 
     /// `count` come; `since` is the sum of their times.
     pub fn come_many(&mut self, count: usize, since: f64) {
         self.arrivals += count as f64;
         self.present -= since;
-        self.number += count as f64;
     }
 
     /// `count` services begin; `since` is the sum of their times.
@@ -87,46 +95,55 @@ impl Cell {
     /// Those who leave, summed up; `served` if they were in service.
     pub fn leave_many(&mut self, sums: &Sums, served: bool) {
         self.completions += sums.count;
-        self.response_s += sums.response_s;
-        self.response_s2 += sums.response_s2;
-        self.waiting_s += sums.waiting_s;
-        self.waiting_s2 += sums.waiting_s2;
+        for i in 0..2 {
+            self.sums[i] += sums.times[i];
+            self.squares[i] += sums.squares[i];
+        }
         self.waited += sums.waited;
         self.present += sums.since;
-        self.number -= sums.count;
         if served {
             self.busy += sums.since;
             self.serving -= sums.count;
         }
     }
 
-    /// `waiting_s` is 0 exactly for those who did not wait.
-    #[inline]
-    pub fn leave(&mut self, since: f64, response_s: f64, waiting_s: f64) {
-        self.completions += 1.0;
-        self.response_s += response_s;
-        self.response_s2 += response_s * response_s;
-        self.waiting_s += waiting_s;
-        self.waiting_s2 += waiting_s * waiting_s;
-        self.waited += if waiting_s > 0.0 { 1.0 } else { 0.0 };
+    /// `waiting_s` is 0 exactly for those who did not wait. True if no more can be kept: `visits` is next.
+    #[inline(always)]
+    #[must_use]
+    pub fn leave(&mut self, since: f64, response_s: f64, waiting_s: f64) -> bool {
         self.gone(since);
+        self.visits[self.kept % KEPT] = [response_s, waiting_s];
+        self.kept += 1;
+        self.kept == KEPT
+    }
+
+    /// Adds up the visits that are kept, and gives them away.
+    #[inline]
+    pub fn visits(&mut self) -> &[[f64; 2]] {
+        let visits = &self.visits[..self.kept.min(KEPT)];
+        self.completions += visits.len() as f64;
+        let mut sums =
+            Sums { times: self.sums, squares: self.squares, waited: self.waited, ..Sums::default() };
+        visits.iter().for_each(|times| sums.add_times(*times));
+        (self.sums, self.squares, self.waited) = (sums.times, sums.squares, sums.waited);
+        self.kept = 0;
+        visits
     }
 
     /// Leaves without being counted as served.
-    #[inline]
+    #[inline(always)]
     pub fn gone(&mut self, since: f64) {
         self.present += since;
-        self.number -= 1.0;
     }
 
     /// `clock` is the time since the segment began, or the service that one customer could have had since.
-    #[inline]
+    #[inline(always)]
     pub fn start(&mut self, clock: f64) {
         self.busy -= clock;
         self.serving += 1.0;
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn stop(&mut self, clock: f64) {
         self.busy += clock;
         self.serving -= 1.0;
@@ -148,8 +165,8 @@ impl Cell {
     /// A place of a limit is taken: the wait for it ends.
     #[inline]
     pub fn taken(&mut self, since: f64, waiting_s: f64) {
-        self.waiting_s += waiting_s;
-        self.waiting_s2 += waiting_s * waiting_s;
+        self.sums[1] += waiting_s;
+        self.squares[1] += waiting_s * waiting_s;
         self.waited += if waiting_s > 0.0 { 1.0 } else { 0.0 };
         self.start(since);
     }
@@ -168,81 +185,27 @@ impl Cell {
         self.busy += busy_s;
     }
 
-    /// The segment's sums, and a fresh segment of which those present are part from the start.
+    /// The segment's sums, and a fresh segment of which those present are part from the start; no visits are kept.
     pub fn row(&mut self, length: f64, clock: f64) -> [f64; WIDTH] {
+        let number = self.number + self.arrivals - self.completions - self.losses;
         let row = [
             self.arrivals,
             self.completions,
             self.losses,
-            self.response_s,
-            self.response_s2,
-            self.waiting_s,
-            self.waiting_s2,
+            self.sums[0],
+            self.squares[0],
+            self.sums[1],
+            self.squares[1],
             self.waited,
-            self.present + self.number * length,
+            self.present + number * length,
             self.busy + self.serving * clock,
             self.blocked + self.stuck * length,
         ];
-        *self = Cell { number: self.number, serving: self.serving, stuck: self.stuck, ..Cell::default() };
+        (self.arrivals, self.completions, self.losses) = (0.0, 0.0, 0.0);
+        (self.present, self.busy, self.blocked) = (0.0, 0.0, 0.0);
+        (self.sums, self.squares, self.waited) = ([0.0; 2], [0.0; 2], 0.0);
+        self.number = number;
         row
-    }
-}
-
-/// Batches of equal length: rows of `width` numbers; neighbours are added up when there are too many.
-#[derive(Debug, Clone)]
-pub struct Batches {
-    pub width: usize,
-    /// Length of a batch, s.
-    pub length_s: f64,
-    pub rows: Vec<f64>,
-    /// The batch that is not full yet.
-    open: Vec<f64>,
-    /// How many ended batches there may be; none: no limit.
-    most: Option<usize>,
-    started_s: f64,
-}
-
-impl Batches {
-    pub fn new(width: usize, length_s: f64, most: Option<usize>) -> Batches {
-        Batches { width, length_s, rows: Vec::new(), open: vec![0.0; width], most, started_s: 0.0 }
-    }
-
-    /// When the open batch ends: a whole multiple of the length, so that rounding does not add up.
-    pub fn end_s(&self) -> f64 {
-        let ended = (self.started_s / self.length_s).round();
-        (ended + 1.0) * self.length_s
-    }
-
-    pub fn len(&self) -> usize {
-        self.rows.len() / self.width
-    }
-
-    pub fn add(&mut self, column: usize, values: &[f64]) {
-        self.open[column..column + values.len()].iter_mut().zip(values).for_each(|(a, b)| *a += b);
-    }
-
-    /// Ends the open batch at `end_s()`; true if lengths doubled.
-    pub fn close(&mut self) -> bool {
-        self.started_s = self.end_s();
-        self.rows.extend_from_slice(&self.open);
-        self.open.fill(0.0);
-        let full = self.most.is_some_and(|most| self.len() >= 2 * most);
-        if full {
-            self.halve();
-        }
-        full
-    }
-
-    fn halve(&mut self) {
-        let pairs = self.len() / 2;
-        for i in 0..pairs {
-            for j in 0..self.width {
-                self.rows[i * self.width + j] =
-                    self.rows[2 * i * self.width + j] + self.rows[(2 * i + 1) * self.width + j];
-            }
-        }
-        self.rows.truncate(pairs * self.width);
-        self.length_s *= 2.0;
     }
 }
 
@@ -256,20 +219,9 @@ mod tests {
         cell.come(1.0);
         let first = cell.row(4.0, 4.0);
         assert_eq!((first[0], first[8]), (1.0, 3.0));
-        cell.leave(2.0, 5.0, 0.0);
+        assert!(!cell.leave(2.0, 5.0, 0.0));
+        assert_eq!(cell.visits(), [[5.0, 0.0]]);
         let second = cell.row(4.0, 4.0);
         assert_eq!((second[1], second[3], second[7], second[8]), (1.0, 5.0, 0.0, 2.0));
-    }
-
-    #[test]
-    fn batches_double_and_keep_their_sums() {
-        let mut batches = Batches::new(1, 0.1, Some(4));
-        for i in 0..9 {
-            batches.add(0, &[f64::from(i)]);
-            batches.close();
-        }
-        assert_eq!(batches.rows[..4], [1.0, 5.0, 9.0, 13.0]);
-        assert_eq!(batches.len(), 5);
-        assert_eq!(batches.length_s, 0.2);
     }
 }

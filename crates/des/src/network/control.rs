@@ -24,8 +24,8 @@ pub enum Control {
     /// One server; `down` says what it is now, none at the start.
     Server {
         station: usize,
-        up: Source,
-        repair: Source,
+        up: Box<Source>,
+        repair: Box<Source>,
         down: Option<bool>,
     },
 }
@@ -42,7 +42,7 @@ impl Control {
             for server in 0..s.servers {
                 let source = |what, distribution| {
                     let stream = sources::stream(config, what, &s.name, &server.to_string());
-                    Source::new(Sampler::new(distribution), stream)
+                    Box::new(Source::new(Sampler::new(distribution), stream))
                 };
                 controls.push(Control::Server {
                     station,

@@ -28,17 +28,18 @@ pub struct Customers {
 }
 
 impl Customers {
-    #[inline]
-    pub fn add(&mut self, customer: Customer) -> u32 {
+    /// One of a class; all else of it is what another was before.
+    #[inline(always)]
+    pub fn add(&mut self, class: u32) -> u32 {
         if let Some(id) = self.free.pop() {
-            self.slots[id as usize] = customer;
+            self.slots[id as usize].class = class;
             return id;
         }
-        self.slots.push(customer);
+        self.slots.push(Customer { class, ..Customer::default() });
         self.slots.len() as u32 - 1
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, id: u32) {
         self.free.push(id);
     }
@@ -50,14 +51,14 @@ impl Customers {
 
 impl std::ops::Index<u32> for Customers {
     type Output = Customer;
-    #[inline]
+    #[inline(always)]
     fn index(&self, id: u32) -> &Customer {
         &self.slots[id as usize]
     }
 }
 
 impl std::ops::IndexMut<u32> for Customers {
-    #[inline]
+    #[inline(always)]
     fn index_mut(&mut self, id: u32) -> &mut Customer {
         &mut self.slots[id as usize]
     }

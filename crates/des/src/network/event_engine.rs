@@ -2,55 +2,36 @@
 //!
 //! Customers move by `moves`; how a station serves is in `serve`.
 
-use super::calendar::{self, Calendar, Priority, NEVER};
+use super::calendar::{Priority, NEVER};
 use super::config::Config;
 use super::control::Control;
-use super::customer::{Customer, Customers};
-use super::moves::{FreedCapacity, Limit};
+use super::limits::{FreedCapacity, Limit};
 use super::routes::Routes;
-use super::single_server::SingleServerQueue;
-use super::sources::{self, ArrivalTimes, EventKind, Source, Think};
-use super::station::{Order, ServiceKind, Station};
-use super::statistics::Statistics;
-use sojourn_dist::Stream;
+use super::sources::{self, ArrivalTimes, EventKind, Think};
+use super::station::{ServiceKind, Station};
+use super::world::World;
 use std::collections::VecDeque;
 
 #[derive(Debug, Clone)]
 pub struct EventEngine {
-    pub now_s: f64,
-    /// Time since the segment began, s.
-    pub since: f64,
-    pub sequence: u64,
+    pub world: World,
     pub completions: u64,
     pub events: u64,
-    pub classes: usize,
     /// No capacity and no limit anywhere: nobody can be refused.
     pub free: bool,
-    pub calendar: Calendar,
+    /// Of the sources behind the stations.
     event_kinds: Vec<EventKind>,
     pub stations: Vec<Station>,
-    /// Stations of the short way: a line served in order, in a network where nobody can be refused.
-    pub several_servers: Vec<bool>,
-    /// Stations of a still shorter way, with one server; looked at before `several_servers`.
-    pub single_servers: Vec<SingleServerQueue>,
-    /// K×C.
-    pub service: Vec<Option<Source>>,
-    /// Streams of the stations that choose whom to serve at random.
-    pub picks: Vec<Stream>,
-    pub customers: Customers,
     pub routes: Routes,
     arrivals: Vec<Option<ArrivalTimes>>,
-    pub think: Vec<Option<Think>>,
+    think: Vec<Option<Think>>,
     arrival_slot: Vec<usize>,
     think_slot: Vec<usize>,
     pub closed: Vec<bool>,
-    pub priority: Vec<u32>,
-    pub controls: Vec<Control>,
-    control_slot: usize,
+    controls: Vec<Control>,
     pub limits: Vec<Limit>,
     pub limits_of: Vec<Vec<usize>>,
     pub pending: VecDeque<FreedCapacity>,
-    pub statistics: Statistics,
 }
 
 impl EventEngine {
@@ -59,56 +40,32 @@ impl EventEngine {
         let (k, classes) = (config.stations.len(), config.classes.len());
         let controls = Control::all(config);
         let event_kinds = sources::event_kinds(config, controls.len());
-        let free = config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none());
-        let stations: Vec<Station> = config.stations.iter().map(Station::new).collect();
+        let times = |times: Option<_>| times.map(ArrivalTimes::new);
+        let limits_of =
+            |k| (0..config.limits.len()).filter(|l| config.limits[*l].stations.contains(&k)).collect();
+        let routes = Routes::new(config);
         let mut engine = EventEngine {
-            now_s: 0.0,
-            since: 0.0,
-            sequence: 0,
+            world: World::new(config, k + event_kinds.len()),
             completions: 0,
             events: 0,
-            classes,
-            free,
-            calendar: Calendar::new(event_kinds.len()),
-            several_servers: stations
-                .iter()
-                .map(|s| free && s.way == ServiceKind::Serve && s.order == Order::Line)
-                .collect(),
-            single_servers: stations
-                .iter()
-                .zip(&config.stations)
-                .map(|(s, c)| SingleServerQueue::new(s, c, free))
-                .collect(),
-            stations,
-            service: sources::services(config),
-            picks: config.stations.iter().map(|s| sources::stream(config, "pick", &s.name, "")).collect(),
-            customers: Customers::default(),
-            routes: Routes::new(config),
-            arrivals: sources::arrivals(config)
-                .into_iter()
-                .map(|times| times.map(ArrivalTimes::new))
-                .collect(),
+            free: config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none()),
+            stations: (0..k).map(|k| Station::new(config, k, |c| routes.only(k, c))).collect(),
+            routes,
+            arrivals: sources::arrivals(config).into_iter().map(times).collect(),
             think: sources::thinks(config),
-            arrival_slot: sources::slots(&event_kinds, classes, |h| match h {
+            arrival_slot: sources::slots(&event_kinds, k, classes, |h| match h {
                 EventKind::Arrival(c) => Some(*c),
                 _ => None,
             }),
-            think_slot: sources::slots(&event_kinds, classes, |h| match h {
+            think_slot: sources::slots(&event_kinds, k, classes, |h| match h {
                 EventKind::Think(c) => Some(*c),
                 _ => None,
             }),
             closed: config.classes.iter().map(|c| c.population.is_some()).collect(),
-            priority: config.classes.iter().map(|c| c.priority).collect(),
-            control_slot: event_kinds.len() - controls.len(),
             controls,
             limits: Limit::all(config),
-            limits_of: (0..k)
-                .map(|k| {
-                    (0..config.limits.len()).filter(|l| config.limits[*l].stations.contains(&k)).collect()
-                })
-                .collect(),
+            limits_of: (0..k).map(limits_of).collect(),
             pending: VecDeque::new(),
-            statistics: Statistics::new(config),
             event_kinds,
         };
         engine.begin(config);
@@ -120,11 +77,11 @@ impl EventEngine {
         for i in 0..self.controls.len() {
             self.control(i);
         }
-        for c in 0..self.classes {
+        for c in 0..self.world.classes {
             self.next_arrival(c);
             for _ in 0..config.classes[c].population.unwrap_or(0) {
-                let id = self.customers.add(Customer { class: c as u32, ..Customer::default() });
-                self.outside(id);
+                let id = self.world.customers.add(c as u32);
+                self.outside(id).into_iter().for_each(|c| self.enter_network(id, c));
             }
         }
         self.settle();
@@ -135,34 +92,27 @@ impl EventEngine {
     pub fn run(&mut self, until_s: f64, completions: u64, most: u64) -> bool {
         let last = self.events.saturating_add(most);
         while self.completions < completions && self.events < last {
-            let first = self.calendar.first();
-            let time_s = calendar::time(first);
-            // NEVER is not a number, which is not less than anything.
+            let (time_s, source) = self.world.calendar.first();
+            // Not a number is not less than anything.
             let ahead = time_s < until_s;
             if !ahead {
                 self.pass(until_s);
-                return first != NEVER;
+                return time_s.is_finite();
             }
-            if time_s >= self.statistics.segment_end_s {
+            if time_s >= self.world.statistics.segment_end_s {
                 self.pass(time_s);
             }
-            self.now_s = time_s;
-            self.since = time_s - self.statistics.segment_start_s;
+            self.world.now_s = time_s;
+            self.world.since = time_s - self.world.statistics.segment_start_s;
             self.events += 1;
-            let source = Calendar::source(first);
-            if self.single_servers.get(source).is_some_and(|l| l.on) {
-                self.complete_single(source);
-                continue;
-            }
-            if self.several_servers.get(source) == Some(&true) {
-                self.complete_several(source);
-                continue;
-            }
-            match self.event_kinds[source] {
-                EventKind::Completion(k) => self.complete(k),
-                EventKind::Arrival(c) => self.arrive(c),
-                EventKind::Think(c) => self.thought(c),
-                EventKind::Control(i) => self.control(i),
+            if source < self.stations.len() {
+                self.complete(source);
+            } else {
+                match self.event_kinds[source - self.stations.len()] {
+                    EventKind::Arrival(c) => self.arrive(c),
+                    EventKind::Think(c) => self.thought(c),
+                    EventKind::Control(i) => self.control(i),
+                }
             }
             if !self.free {
                 self.settle();
@@ -171,111 +121,99 @@ impl EventEngine {
         true
     }
 
+    /// The earliest service at station k ends.
+    #[inline(always)]
+    fn complete(&mut self, k: usize) {
+        let station = &mut self.stations[k];
+        let Some(id) = station.complete(&self.world) else { return };
+        if self.free {
+            let (class, next) = station.depart(&mut self.world, id);
+            self.go(k, id, class, next);
+        } else {
+            self.advance(k, id);
+        }
+    }
+
     /// Time goes by without an event: segments that end before or at `time_s` are closed.
     fn pass(&mut self, time_s: f64) {
         if !time_s.is_finite() {
             return;
         }
-        while self.statistics.segment_end_s <= time_s {
-            let end_s = self.statistics.segment_end_s;
+        let statistics = &mut self.world.statistics;
+        while statistics.segment_end_s <= time_s {
+            let end_s = statistics.segment_end_s;
             for station in self.stations.iter_mut().filter(|s| s.way == ServiceKind::Share) {
                 station.clock.advance(end_s);
             }
-            let (length_s, stations) = (end_s - self.statistics.segment_start_s, &self.stations);
-            self.statistics.close(self.classes, |row| match stations.get(row) {
-                Some(station) if station.way == ServiceKind::Share => station.clock.busy,
-                _ => length_s,
-            });
+            let length_s = end_s - statistics.segment_start_s;
+            statistics.close(self.stations.iter_mut().flat_map(|s| s.cells(length_s)));
             self.stations.iter_mut().for_each(|s| s.clock.busy = 0.0);
         }
-        self.now_s = time_s;
-        self.since = time_s - self.statistics.segment_start_s;
+        self.world.since = time_s - statistics.segment_start_s;
+        self.world.now_s = time_s;
     }
 
-    #[inline]
-    pub fn sequence(&mut self) -> u64 {
-        self.sequence += 1;
-        self.sequence
-    }
-
-    /// The key of an event of `source`.
-    #[inline]
-    pub fn event(&mut self, time_s: f64, priority: Priority, source: usize) -> u128 {
-        let sequence = self.sequence();
-        calendar::key(time_s, calendar::tie(priority, sequence, source))
-    }
-
-    #[inline]
+    #[inline(always)]
     fn next_arrival(&mut self, c: usize) {
-        if self.arrivals[c].is_none() {
-            return;
-        }
+        let Some(times) = &mut self.arrivals[c] else { return };
         let source = self.arrival_slot[c];
-        let next = self.arrivals[c].as_mut().and_then(ArrivalTimes::next_s);
-        let key = match next {
-            Some(time_s) => self.event(time_s, Priority::Arrival, source),
+        let key = match times.next_s() {
+            Some(time_s) => self.world.event(time_s, Priority::Arrival, source),
             None => NEVER,
         };
-        self.calendar.set(source, key);
+        self.world.calendar.set(source, key);
     }
 
     fn arrive(&mut self, c: usize) {
         self.next_arrival(c);
-        let class = c as u32;
-        let id = self.customers.add(Customer {
-            class,
-            origin: class,
-            entered_s: self.now_s,
-            ..Customer::default()
-        });
-        self.enter_network(id);
+        let id = self.world.customers.add(c as u32);
+        self.enter_network(id, c);
     }
 
     fn thought(&mut self, c: usize) {
-        if let Some(think) = &mut self.think[c] {
-            let id = think.thinking.pop();
-            self.calendar.set(self.think_slot[c], think.thinking.first());
-            if let Some((_, id)) = id {
-                self.customers[id].entered_s = self.now_s;
-                self.enter_network(id);
-            }
-        }
+        let Some(think) = &mut self.think[c] else { return };
+        let id = think.thinking.pop();
+        self.world.calendar.set(self.think_slot[c], think.thinking.first());
+        id.into_iter().for_each(|(_, id)| self.enter_network(id, c));
     }
 
-    /// A pass begins.
-    #[inline]
-    pub fn enter_network(&mut self, id: u32) {
-        let class = self.customers[id].class as usize;
-        self.customers[id].origin = class as u32;
-        let outside = self.stations.len();
-        self.statistics.cells[outside * self.classes + class].come(self.since);
-        self.go(outside, id);
+    /// A pass of a customer of class `c` begins.
+    #[inline(always)]
+    pub fn enter_network(&mut self, id: u32, c: usize) {
+        self.begin_pass(id, c);
+        self.go(self.stations.len(), id, c, None);
     }
 
-    /// A pass has ended at its customer's class: an open one is gone, a closed one thinks or begins again.
-    pub fn outside(&mut self, id: u32) {
-        let class = self.customers[id].class as usize;
-        if !self.closed[class] {
-            self.customers.remove(id);
-            return;
+    #[inline(always)]
+    pub fn begin_pass(&mut self, id: u32, c: usize) {
+        let customer = &mut self.world.customers[id];
+        (customer.origin, customer.entered_s) = (c as u32, self.world.now_s);
+        let cell = self.stations.len() * self.world.classes + c;
+        self.world.statistics.cell(cell).come(self.world.since);
+    }
+
+    /// A pass has ended at its customer's class: an open one is gone, a closed one thinks or begins again now, as the class
+    /// that is returned.
+    #[inline(always)]
+    pub fn outside(&mut self, id: u32) -> Option<usize> {
+        let c = self.world.customers[id].class as usize;
+        if !self.closed[c] {
+            self.world.customers.remove(id);
+            return None;
         }
-        let Some(think) = &mut self.think[class] else {
-            self.customers[id].entered_s = self.now_s;
-            self.enter_network(id);
-            return;
-        };
-        let time_s = self.now_s + think.source.draw();
-        let slot = self.think_slot[class];
-        self.sequence += 1;
-        think.thinking.push(calendar::key(time_s, calendar::tie(Priority::Arrival, self.sequence, slot)), id);
-        self.calendar.set(slot, think.thinking.first());
+        let Some(think) = &mut self.think[c] else { return Some(c) };
+        let time_s = self.world.now_s + think.source.draw();
+        let slot = self.think_slot[c];
+        think.thinking.push(self.world.event(time_s, Priority::Arrival, slot), id);
+        self.world.calendar.set(slot, think.thinking.first());
+        None
     }
 
     fn control(&mut self, i: usize) {
-        let slot = self.control_slot + i;
-        let change = self.controls[i].happen(self.now_s);
-        let key = change.next_s.map_or(NEVER, |t| self.event(t, Priority::Control, slot));
-        self.calendar.set(slot, key);
-        self.change(change);
+        let slot = self.stations.len() + self.event_kinds.len() - self.controls.len() + i;
+        let change = self.controls[i].happen(self.world.now_s);
+        let key = change.next_s.map_or(NEVER, |t| self.world.event(t, Priority::Control, slot));
+        self.world.calendar.set(slot, key);
+        self.stations[change.station].change(&mut self.world, change);
     }
 }

@@ -3,6 +3,8 @@
 //! A bin is the numbers that share exponent and first nine bits of the fraction: its relative width is at most
 //! 2^-9 = 0.195 %. Groups are equally long; when there are more than 64, neighbours are added up.
 
+use std::cmp::Ordering;
+
 /// Fraction bits that are dropped.
 const SHIFT: u32 = 52 - 9;
 /// Below 2^-40 s (0.9 ps) all is one bin; above 2^40 s too.
@@ -11,8 +13,6 @@ const BINS: usize = 80 << 9;
 /// Bins that are kept together: early groups hold few values, far apart.
 const BLOCK: usize = 16;
 const BLOCKS: usize = BINS / BLOCK;
-/// As many as a `u8` can count.
-const LAST: usize = 256;
 /// Groups are merged when there are more.
 pub const GROUPS: usize = 64;
 
@@ -20,65 +20,46 @@ pub const GROUPS: usize = 64;
 #[derive(Debug, Clone, Default)]
 struct Group {
     blocks: Vec<u16>,
-    counts: Vec<[u64; BLOCK]>,
+    counts: Vec<[u32; BLOCK]>,
 }
 
 /// The histogram of one key.
 #[derive(Debug, Clone)]
 pub struct Histogram {
     /// Small counts, so that what is used of them stays in the first-level cache.
-    open: Box<[[u32; BLOCK]; BLOCKS]>,
+    open: Box<[u32; BINS]>,
     used: Box<[bool; BLOCKS]>,
-    /// Bins of the last few values, and how many: counted in bulk, so that an event does not wait for the cache.
-    last: [u16; LAST],
-    waiting: u8,
     groups: Vec<Group>,
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        let open = vec![[0; BLOCK]; BLOCKS].into_boxed_slice().try_into().expect("as many as BLOCKS");
-        Histogram { open, used: Box::new([false; BLOCKS]), last: [0; LAST], waiting: 0, groups: Vec::new() }
+        let open = vec![0; BINS].into_boxed_slice().try_into().expect("as many as BINS");
+        Histogram { open, used: Box::new([false; BLOCKS]), groups: Vec::new() }
     }
 }
 
 impl Histogram {
-    /// One value among other work.
-    #[inline(always)]
-    pub fn record(&mut self, value_s: f64) {
-        self.last[usize::from(self.waiting)] = bin(value_s) as u16;
-        self.waiting = self.waiting.wrapping_add(1);
-        if self.waiting == 0 {
-            self.count_last(LAST);
-        }
-    }
-
-    /// One of many values in a row.
+    /// One value, s. A bin that has 2^32 - 1 of a group takes no more.
     #[inline(always)]
     pub fn count(&mut self, value_s: f64) {
-        count(&mut self.open, &mut self.used, bin(value_s));
-    }
-
-    #[inline(never)]
-    fn count_last(&mut self, waiting: usize) {
-        for bin in &self.last[..waiting] {
-            count(&mut self.open, &mut self.used, usize::from(*bin).min(BINS - 1));
-        }
-        self.waiting = 0;
+        let bin = bin(value_s);
+        self.used[bin / BLOCK] = true;
+        self.open[bin] = self.open[bin].saturating_add(1);
     }
 
     /// Ends the open group.
     pub fn close(&mut self) {
-        self.count_last(usize::from(self.waiting));
-        let mut group = Group::default();
+        let most = self.groups.last().map_or(0, |last| 2 * last.blocks.len());
+        let mut group = Group::of(most);
         // Most are not used: many are looked at at once.
         for (i, many) in self.used.chunks_exact_mut(64).enumerate().filter(|(_, many)| **many != [false; 64])
         {
             for (j, used) in many.iter_mut().enumerate().filter(|(_, used)| **used) {
                 *used = false;
-                let counts = std::mem::take(&mut self.open[64 * i + j]);
-                group.blocks.push((64 * i + j) as u16);
-                group.counts.push(counts.map(u64::from));
+                let block = 64 * i + j;
+                let counts = &mut self.open[block * BLOCK..][..BLOCK];
+                group.push(block as u16, std::array::from_fn(|bin| std::mem::take(&mut counts[bin])));
             }
         }
         self.groups.push(group);
@@ -107,10 +88,23 @@ impl Histogram {
 }
 
 impl Group {
+    /// With room for so many blocks.
+    fn of(most: usize) -> Group {
+        Group { blocks: Vec::with_capacity(most), counts: Vec::with_capacity(most) }
+    }
+
+    fn push(&mut self, block: u16, counts: [u32; BLOCK]) {
+        self.blocks.push(block);
+        self.counts.push(counts);
+    }
+
     /// Bins with a count.
     fn bins(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let all = self.blocks.iter().zip(&self.counts).flat_map(|(block, counts)| {
-            counts.iter().enumerate().map(move |(i, count)| (usize::from(*block) * BLOCK + i, *count))
+            counts
+                .iter()
+                .enumerate()
+                .map(move |(i, count)| (usize::from(*block) * BLOCK + i, u64::from(*count)))
         });
         all.filter(|(_, count)| *count > 0)
     }
@@ -119,13 +113,6 @@ impl Group {
 #[inline(always)]
 fn bin(value_s: f64) -> usize {
     ((value_s.to_bits() >> SHIFT) as usize).saturating_sub(LOW).min(BINS - 1)
-}
-
-#[inline(always)]
-fn count(open: &mut [[u32; BLOCK]; BLOCKS], used: &mut [bool; BLOCKS], bin: usize) {
-    used[bin / BLOCK] = true;
-    let count = &mut open[bin / BLOCK][bin % BLOCK];
-    *count = count.saturating_add(1);
 }
 
 /// Lower edge of a bin; the first begins at 0.
@@ -138,18 +125,21 @@ fn edge(bin: usize) -> f64 {
 
 /// The sum of two groups: two ascending lists become one.
 fn merged(a: &Group, b: &Group) -> Group {
-    let most = a.blocks.len() + b.blocks.len();
-    let mut group = Group { blocks: Vec::with_capacity(most), counts: Vec::with_capacity(most) };
+    let mut group = Group::of(a.blocks.len() + b.blocks.len());
     let next = |g: &Group, at: usize| g.blocks.get(at).copied().unwrap_or(u16::MAX);
     let (mut i, mut j) = (0, 0);
     while i < a.blocks.len() || j < b.blocks.len() {
         let (in_a, in_b) = (next(a, i), next(b, j));
-        let mut counts = if in_a <= in_b { a.counts[i] } else { b.counts[j] };
-        if in_a == in_b {
-            counts.iter_mut().zip(&b.counts[j]).for_each(|(sum, count)| *sum += count);
-        }
-        group.blocks.push(in_a.min(in_b));
-        group.counts.push(counts);
+        group.push(
+            in_a.min(in_b),
+            match in_a.cmp(&in_b) {
+                Ordering::Less => a.counts[i],
+                Ordering::Equal => {
+                    std::array::from_fn(|bin| a.counts[i][bin].saturating_add(b.counts[j][bin]))
+                }
+                Ordering::Greater => b.counts[j],
+            },
+        );
         i += usize::from(in_a <= in_b);
         j += usize::from(in_b <= in_a);
     }
@@ -167,7 +157,7 @@ mod tests {
         let mut histogram = Histogram::default();
         let values = [0.0, 1e-13, 3.7e-6, 0.02, 0.020_01, 1.0, 977.0];
         for value in values {
-            histogram.record(value);
+            histogram.count(value);
         }
         histogram.close();
         let (edges, rows) = histogram.table();
@@ -180,27 +170,10 @@ mod tests {
     }
 
     #[test]
-    fn values_that_wait_are_counted_when_there_are_many_and_at_the_end() {
-        let (mut waiting, mut at_once) = (Histogram::default(), Histogram::default());
-        for n in [1, 255, 256, 257, 1000] {
-            for i in 0..n {
-                let value = 1e-3 * f64::from(i * i % 991);
-                waiting.record(value);
-                at_once.count(value);
-            }
-            waiting.close();
-            at_once.close();
-            let (edges, rows) = waiting.table();
-            assert_eq!(rows.last().unwrap().iter().sum::<u64>(), n as u64);
-            assert_eq!((edges, rows), at_once.table());
-        }
-    }
-
-    #[test]
     fn groups_merge_without_loss() {
         let mut histogram = Histogram::default();
         for i in 0..8 {
-            histogram.record(0.1 * f64::from(i));
+            histogram.count(0.1 * f64::from(i));
             histogram.close();
         }
         histogram.halve();

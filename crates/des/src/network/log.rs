@@ -22,7 +22,7 @@ impl Log {
         Log { most, rows: Vec::new() }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, pass: Pass) {
         if self.rows.len() < self.most {
             self.rows.push(pass);

@@ -3,102 +3,63 @@
 //! Who has been served and cannot go on stays in its seat (blocking after service). Whoever frees a place leaves a
 //! note in `pending`; notes are worked off at the end of the event, so that no chain of moves is a recursion.
 
-use super::config::{Config, LimitPolicy, OnFull};
+use super::config::OnFull;
 use super::event_engine::EventEngine;
+use super::limits::{FreedCapacity, Transition};
 use super::log::Pass;
-use std::collections::VecDeque;
-
-/// Something was freed.
-#[derive(Debug, Clone, Copy)]
-pub enum FreedCapacity {
-    /// At a station.
-    Room(usize),
-    /// Of a limit.
-    Place(usize),
-}
-
-/// A customer on its way: where it comes from, whether it still has a seat there, where it goes, and as which class.
-#[derive(Debug, Clone, Copy)]
-pub struct Transition {
-    id: u32,
-    from: usize,
-    seated: bool,
-    node: usize,
-    class: usize,
-}
-
-/// A limit, who is inside, and who waits for it.
-#[derive(Debug, Clone)]
-pub struct Limit {
-    size: u32,
-    lose: bool,
-    inside: u32,
-    line: VecDeque<Transition>,
-    stations: Vec<bool>,
-}
-
-impl Limit {
-    pub fn all(config: &Config) -> Vec<Limit> {
-        let limit = |l: &super::config::Limit| Limit {
-            size: l.size,
-            lose: l.on_full == LimitPolicy::Lose,
-            inside: 0,
-            line: VecDeque::new(),
-            stations: (0..=config.stations.len()).map(|k| l.stations.contains(&k)).collect(),
-        };
-        config.limits.iter().map(limit).collect()
-    }
-}
+use super::routes::Way;
 
 impl EventEngine {
-    /// Straight on from a node, by the routes.
-    #[inline]
-    pub fn go(&mut self, from: usize, id: u32) {
+    /// A customer of `class` goes on from a node: the `only` way, or by the routes.
+    #[inline(always)]
+    pub fn go(&mut self, mut from: usize, id: u32, mut class: usize, mut only: Way) {
         if !self.free {
             return self.advance(from, id);
         }
-        let (node, class) = self.chosen(from, id);
-        self.customers[id].class = class as u32;
-        self.into(node, id);
-    }
-
-    #[inline]
-    fn chosen(&mut self, from: usize, id: u32) -> (usize, usize) {
-        let (stations, single_servers) = (&self.stations, &self.single_servers);
-        let present = |k: usize| stations[k].present + single_servers[k].present;
-        self.routes.next(from, self.customers[id].class as usize, present)
-    }
-
-    #[inline]
-    pub fn into(&mut self, node: usize, id: u32) {
-        if self.single_servers.get(node).is_some_and(|l| l.on) {
-            let class = self.customers[id].class;
-            self.visit_single(node, id, class);
-        } else if self.several_servers.get(node) == Some(&true) {
-            self.visit_several(node, id);
-        } else if node < self.stations.len() {
-            self.visit(node, id);
-        } else {
-            self.passed(id);
+        loop {
+            let (node, next) = only.take().unwrap_or_else(|| self.chosen(from, class));
+            if let Some(station) = self.stations.get_mut(node) {
+                return station.visit(&mut self.world, id, next);
+            }
+            self.world.customers[id].class = next as u32;
+            let Some(again) = self.passed(id) else { return };
+            self.begin_pass(id, again);
+            (from, class) = (self.stations.len(), again);
         }
     }
 
-    /// A pass ends: counted for the class in which it began.
-    #[inline]
-    fn passed(&mut self, id: u32) {
-        let customer = &self.customers[id];
-        let cell = self.stations.len() * self.classes + customer.origin as usize;
-        let response_s = self.now_s - customer.entered_s;
-        self.statistics.cells[cell].leave(self.since, response_s, 0.0);
-        self.statistics.record(cell, response_s);
-        self.log(id, false);
+    #[inline(always)]
+    fn chosen(&mut self, from: usize, class: usize) -> (usize, usize) {
+        let stations = &self.stations;
+        self.routes.next(from, class, |k| stations[k].present)
+    }
+
+    fn into(&mut self, node: usize, id: u32, class: usize) {
+        match self.stations.get_mut(node) {
+            Some(station) => station.visit(&mut self.world, id, class),
+            None => {
+                self.world.customers[id].class = class as u32;
+                self.passed(id).into_iter().for_each(|class| self.enter_network(id, class));
+            }
+        }
+    }
+
+    /// A pass ends: counted for the class in which it began. The class in which the next begins, if it does now.
+    #[inline(always)]
+    fn passed(&mut self, id: u32) -> Option<usize> {
+        let (customer, now_s) = (&self.world.customers[id], self.world.now_s);
+        let (class, start_s) = (customer.origin, customer.entered_s);
+        let cell = self.stations.len() * self.world.classes + class as usize;
+        let statistics = &mut self.world.statistics;
+        statistics.leave(cell, self.world.since, now_s - start_s, 0.0);
+        statistics.log.add(Pass { class, start_s, end_s: now_s, lost: false });
         self.completions += 1;
-        self.outside(id);
+        self.outside(id)
     }
 
     /// `id` has been served at `from` (or comes from outside) and wants to go on.
     pub fn advance(&mut self, from: usize, id: u32) {
-        let (node, class) = self.chosen(from, id);
+        let (node, class) = self.chosen(from, self.world.customers[id].class as usize);
         let seated = from < self.stations.len();
         self.acquire(Transition { id, from, seated, node, class }, 0);
     }
@@ -112,17 +73,17 @@ impl EventEngine {
                 continue;
             }
             let cell = self.limit_cell(l, way.class);
-            self.statistics.cells[cell].come(self.since);
+            self.world.statistics.cell(cell).come(self.world.since);
             if self.limits[l].inside < self.limits[l].size && self.limits[l].line.is_empty() {
                 self.limits[l].inside += 1;
-                self.statistics.cells[cell].taken(self.since, 0.0);
+                self.world.statistics.cell(cell).taken(self.world.since, 0.0);
             } else if self.limits[l].lose {
-                self.statistics.cells[cell].losses += 1.0;
-                self.statistics.cells[cell].gone(self.since);
+                self.world.statistics.cell(cell).losses += 1.0;
+                self.world.statistics.cell(cell).gone(self.world.since);
                 return self.give_up(way, i);
             } else {
                 self.part(way);
-                self.customers[way.id].arrived_s = self.now_s;
+                self.world.customers[way.id].arrived_s = self.world.now_s;
                 self.limits[l].line.push_back(Transition { seated: false, ..way });
                 return;
             }
@@ -135,12 +96,11 @@ impl EventEngine {
         let full = self.stations.get(way.node).is_some_and(|s| s.full()) && way.from != way.node;
         if !full {
             self.part(way);
-            self.customers[way.id].class = way.class as u32;
-            return self.into(way.node, way.id);
+            return self.into(way.node, way.id, way.class);
         }
         let nowhere = !way.seated && !self.closed[way.class];
         if self.stations[way.node].on_full == OnFull::Lose || nowhere {
-            let cell = &mut self.statistics.cells[way.node * self.classes + way.class];
+            let cell = &mut self.stations[way.node].flows[way.class].cell;
             cell.arrivals += 1.0;
             cell.losses += 1.0;
             let all = self.limits_of[way.node].len();
@@ -148,11 +108,7 @@ impl EventEngine {
         }
         self.stations[way.node].blocked.push_back(way);
         if way.seated {
-            self.stations[way.from].clock.advance(self.now_s);
-            self.stations[way.from].held += 1;
-            let cell = self.cell(way.from, way.id);
-            self.statistics.cells[cell].block(self.since);
-            self.refill(way.from);
+            self.stations[way.from].hold(&mut self.world, way.id);
         }
     }
 
@@ -161,10 +117,9 @@ impl EventEngine {
         if !way.seated {
             return;
         }
-        self.leave(way.from, way.id);
-        self.refill(way.from);
+        self.stations[way.from].depart(&mut self.world, way.id);
         self.pending.push_back(FreedCapacity::Room(way.from));
-        let class = self.customers[way.id].class as usize;
+        let class = self.world.customers[way.id].class as usize;
         for i in 0..self.limits_of[way.from].len() {
             let l = self.limits_of[way.from][i];
             if !self.limits[l].stations[way.node] {
@@ -174,13 +129,13 @@ impl EventEngine {
     }
 
     fn limit_cell(&self, l: usize, class: usize) -> usize {
-        (self.stations.len() + 1 + l) * self.classes + class
+        (self.stations.len() + 1 + l) * self.world.classes + class
     }
 
     fn give_back(&mut self, l: usize, class: usize) {
         self.limits[l].inside -= 1;
         let cell = self.limit_cell(l, class);
-        self.statistics.cells[cell].given_back(self.since);
+        self.world.statistics.cell(cell).given_back(self.world.since);
         self.pending.push_back(FreedCapacity::Place(l));
     }
 
@@ -195,19 +150,14 @@ impl EventEngine {
             }
         }
         self.part(Transition { node: self.stations.len(), ..way });
-        self.customers[way.id].class = way.class as u32;
-        let cell = self.stations.len() * self.classes + self.customers[way.id].origin as usize;
-        self.statistics.cells[cell].losses += 1.0;
-        self.statistics.cells[cell].gone(self.since);
-        self.log(way.id, true);
-        self.outside(way.id);
-    }
-
-    #[inline]
-    fn log(&mut self, id: u32, lost: bool) {
-        let customer = &self.customers[id];
+        let (customer, end_s) = (&mut self.world.customers[way.id], self.world.now_s);
+        customer.class = way.class as u32;
         let (class, start_s) = (customer.origin, customer.entered_s);
-        self.statistics.log.add(Pass { class, start_s, end_s: self.now_s, lost });
+        let cell = self.stations.len() * self.world.classes + class as usize;
+        self.world.statistics.cell(cell).losses += 1.0;
+        self.world.statistics.cell(cell).gone(self.world.since);
+        self.world.statistics.log.add(Pass { class, start_s, end_s, lost: true });
+        self.outside(way.id).into_iter().for_each(|class| self.enter_network(way.id, class));
     }
 
     /// Works off what was freed.
@@ -226,14 +176,10 @@ impl EventEngine {
         while !self.stations[k].full() {
             let Some(way) = self.stations[k].blocked.pop_front() else { return };
             if way.seated {
-                self.stations[way.from].clock.advance(self.now_s);
-                self.stations[way.from].held -= 1;
-                let cell = self.cell(way.from, way.id);
-                self.statistics.cells[cell].unblock(self.since);
+                self.stations[way.from].release(&mut self.world, way.id);
             }
             self.part(way);
-            self.customers[way.id].class = way.class as u32;
-            self.into(k, way.id);
+            self.into(k, way.id, way.class);
         }
     }
 
@@ -243,8 +189,8 @@ impl EventEngine {
             let Some(way) = self.limits[l].line.pop_front() else { return };
             self.limits[l].inside += 1;
             let cell = self.limit_cell(l, way.class);
-            let waited_s = self.now_s - self.customers[way.id].arrived_s;
-            self.statistics.cells[cell].taken(self.since, waited_s);
+            let waited_s = self.world.now_s - self.world.customers[way.id].arrived_s;
+            self.world.statistics.cell(cell).taken(self.world.since, waited_s);
             let next = self.limits_of[way.node].iter().position(|x| *x == l).map_or(0, |i| i + 1);
             self.acquire(way, next);
         }

@@ -27,7 +27,7 @@ pub struct Recursion {
     /// Stations in the order of the flow.
     order: Vec<usize>,
     stations: Vec<RecursionStation>,
-    service: Vec<Option<Source>>,
+    service: Vec<Source>,
     sources: Vec<Option<(Times, f64)>>,
     routes: Routes,
     inside: u64,
@@ -93,7 +93,7 @@ impl Recursion {
             routes: Routes::new(config),
             inside: 0,
             times_s: Vec::new(),
-            statistics: Statistics::new(config),
+            statistics: Statistics::new(config, true),
         }
     }
 
@@ -118,7 +118,7 @@ impl Recursion {
             self.window_s = self.window_s.max(1e-12 * self.now_s);
             if self.now_s >= self.statistics.segment_end_s {
                 let length_s = self.statistics.segment_end_s - self.statistics.segment_start_s;
-                self.statistics.close(self.classes, |_| length_s);
+                self.statistics.close(std::iter::empty());
                 // Only where the segment was one window: its last piece is short whatever the rate, and a window as
                 // long as a segment of a long run would hold a million customers at once.
                 if alone && arrived < AIM / 2 {
@@ -161,16 +161,17 @@ impl Recursion {
         if let Some((node, to)) = self.routes.only(outside, class).filter(|(node, _)| *node < outside) {
             self.stations[node].arriving.extend(times_s.iter().map(|t| arrival(to, *t)));
         } else {
-            let mut through_none = 0;
+            let (mut through_none, mut sums) = (0, Sums::default());
             for time_s in &times_s {
                 let (node, to) = self.routes.next(outside, class, |_| 0);
                 if let Some(station) = self.stations.get_mut(node) {
                     station.arriving.push(arrival(to, *time_s));
                 } else {
-                    cell.leave(time_s - start_s, 0.0, 0.0);
+                    sums.add(time_s - start_s, 0.0, 0.0);
                     through_none += 1;
                 }
             }
+            cell.leave_many(&sums, false);
             self.completions += through_none;
             self.inside = self.inside.wrapping_sub(through_none);
             let cell = outside * self.classes + class;
@@ -190,7 +191,7 @@ impl Recursion {
         if self.classes == 1 {
             // One class: the sums stay in registers.
             let mut cell = std::mem::take(&mut self.statistics.cells[first]);
-            station.serve_one(self.service[first].as_mut(), start_s, &mut cell);
+            station.serve_one(&mut self.service[first], start_s, &mut cell);
             station.finish(end_s, start_s, std::slice::from_mut(&mut cell));
             self.statistics.cells[first] = cell;
         } else {
@@ -209,7 +210,8 @@ impl Recursion {
             self.statistics.record_many(k, station.done.iter().map(|v| v.end_s - v.arrived_s));
         } else if (0..self.classes).any(|c| self.statistics.records(k * self.classes + c)) {
             for v in &station.done {
-                self.statistics.record(k * self.classes + v.class as usize, v.end_s - v.arrived_s);
+                let response_s = std::iter::once(v.end_s - v.arrived_s);
+                self.statistics.record_many(k * self.classes + v.class as usize, response_s);
             }
         }
         let outside = self.stations.len();

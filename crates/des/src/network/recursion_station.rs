@@ -74,13 +74,11 @@ impl RecursionStation {
     }
 
     /// Serves arriving of one class; `start_s` is where the segment began.
-    pub fn serve_one(&mut self, source: Option<&mut Source>, start_s: f64, cell: &mut Cell) {
+    pub fn serve_one(&mut self, source: &mut Source, start_s: f64, cell: &mut Cell) {
         self.merge();
         self.work_s.clear();
         self.work_s.resize(self.arriving.len(), 0.0);
-        if let Some(source) = source {
-            source.fill(&mut self.work_s);
-        }
+        source.fill(&mut self.work_s);
         let sum: f64 = self.arriving.iter().map(|g| g.time_s - start_s).sum();
         cell.come_many(self.arriving.len(), sum);
         if let [free] = self.free_s.as_mut_slice() {
@@ -102,11 +100,11 @@ impl RecursionStation {
     }
 
     /// Serves arriving of several classes.
-    pub fn serve(&mut self, sources: &mut [Option<Source>], start_s: f64, cells: &mut [Cell]) {
+    pub fn serve(&mut self, sources: &mut [Source], start_s: f64, cells: &mut [Cell]) {
         self.merge();
         for g in &self.arriving {
             let class = g.class as usize;
-            let work_s = sources[class].as_mut().map_or(0.0, |s| s.draw());
+            let work_s = sources[class].draw();
             cells[class].come(g.time_s - start_s);
             let (started_s, end_s) = seat(&mut self.free_s, self.delay, g.time_s, work_s);
             self.ahead.push_back(visit(g, started_s, end_s));
@@ -134,9 +132,9 @@ impl RecursionStation {
             return cell.leave_many(&sums, true);
         }
         for v in &self.done {
-            let cell = &mut cells[v.class as usize];
-            cell.stop(v.end_s - start_s);
-            cell.leave(v.end_s - start_s, v.end_s - v.arrived_s, v.started_s - v.arrived_s);
+            let mut sums = Sums::default();
+            sums.add(v.end_s - start_s, v.end_s - v.arrived_s, v.started_s - v.arrived_s);
+            cells[v.class as usize].leave_many(&sums, true);
         }
     }
 

@@ -3,6 +3,9 @@
 use super::config::{Choice, Config, Policy};
 use sojourn_dist::Stream;
 
+/// The only (node, class) that somebody can go to, if there is only one.
+pub type Way = Option<(usize, usize)>;
+
 /// From one (node, class).
 #[derive(Debug, Clone)]
 enum Route {
@@ -51,7 +54,7 @@ impl Routes {
     }
 
     /// The next (node, class) from `node` in `class`; `present` tells how many are at a station.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, node: usize, class: usize, present: impl Fn(usize) -> u32) -> (usize, usize) {
         let row = node * self.classes + class;
         match self.only[row] {
@@ -61,11 +64,12 @@ impl Routes {
     }
 
     /// The only way from `node` in `class`, if there is only one.
-    pub fn only(&self, node: usize, class: usize) -> Option<(usize, usize)> {
+    pub fn only(&self, node: usize, class: usize) -> Way {
         self.only[node * self.classes + class].map(|(node, class)| (node as usize, class as usize))
     }
 
     /// One of several.
+    #[inline(never)]
     fn among(&mut self, row: usize, class: usize, present: impl Fn(usize) -> u32) -> (usize, usize) {
         match &mut self.rows[row] {
             Route::One(to, class) => (*to as usize, *class as usize),

@@ -1,260 +1,189 @@
 //! How stations serve: a visit begins, a service starts, is taken over by another, ends.
 
-use super::calendar::{self, Priority, NEVER};
+use super::calendar::{self, Priority};
 use super::control::Change;
-use super::event_engine::EventEngine;
-use super::station::{Order, ServiceKind};
+use super::routes::Way;
+use super::station::{Order, ServiceKind, Station};
+use super::world::World;
 
-impl EventEngine {
-    #[inline]
-    pub fn cell(&self, k: usize, id: u32) -> usize {
-        k * self.classes + self.customers[id].class as usize
-    }
-
-    /// `id` comes to station k, whose room was seen to.
-    #[inline]
-    pub fn visit(&mut self, k: usize, id: u32) {
-        let cell = self.cell(k, id);
-        let work_s = self.service[cell].as_mut().map_or(0.0, |s| s.draw());
-        self.statistics.cells[cell].come(self.since);
-        let sequence = self.sequence();
-        let priority = self.priority[self.customers[id].class as usize];
-        let station = &mut self.stations[k];
-        station.present += 1;
-        let customer = &mut self.customers[id];
-        customer.arrived_s = self.now_s;
+impl Station {
+    /// `id` comes as one of `class`, and its room was seen to.
+    #[inline(always)]
+    pub fn visit(&mut self, world: &mut World, id: u32, class: usize) {
+        let flow = &mut self.flows[class];
+        let work_s = flow.service.draw();
+        flow.cell.come(world.since);
+        let customer = &mut world.customers[id];
+        customer.class = class as u32;
+        customer.arrived_s = world.now_s;
         customer.work_s = work_s;
         customer.left_s = work_s;
-        if station.order == Order::Ranked {
-            customer.rank = if station.last_come_first {
-                u128::from(u64::MAX - sequence)
-            } else {
-                u128::from(priority) << 64 | u128::from(sequence)
-            };
+        self.present += 1;
+        if self.order == Order::Ranked {
+            self.rank(world, id);
         }
-        match station.way {
-            ServiceKind::Serve if station.idle() => self.start(k, id),
-            ServiceKind::Serve => self.wait(k, id),
-            ServiceKind::Delay => self.start(k, id),
-            ServiceKind::Share => self.share(k, id),
-            ServiceKind::Preempt => self.preempt(k, id),
-            ServiceKind::Fork => self.fork(k, id),
-        }
-    }
-
-    #[inline]
-    fn wait(&mut self, k: usize, id: u32) {
-        let station = &mut self.stations[k];
-        if station.order == Order::Ranked {
-            station.ranked.push(self.customers[id].rank, id);
+        if !matches!(self.way, ServiceKind::Serve | ServiceKind::Delay) {
+            self.visit_otherwise(world, id);
+        } else if self.idle() {
+            self.start(world, id);
         } else {
-            station.line.push_back(id);
+            self.wait(world, id);
         }
     }
 
-    /// A service begins, or goes on, at a seat that is free.
-    #[inline]
-    fn start(&mut self, k: usize, id: u32) {
-        let cell = self.cell(k, id);
-        self.statistics.cells[cell].start(self.since);
-        let customer = &mut self.customers[id];
+    /// Its place among those who are not served in the order in which they came.
+    fn rank(&mut self, world: &mut World, id: u32) {
+        let sequence = world.sequence();
+        let customer = &mut world.customers[id];
+        customer.rank = if self.last_come_first {
+            u128::from(u64::MAX - sequence)
+        } else {
+            u128::from(world.priority[customer.class as usize]) << 64 | u128::from(sequence)
+        };
+    }
+
+    #[inline(always)]
+    pub fn wait(&mut self, world: &World, id: u32) {
+        if self.order == Order::Ranked {
+            self.ranked.push(world.customers[id].rank, id);
+        } else {
+            self.line.push_back(id);
+        }
+    }
+
+    /// A service begins, or goes on, at a seat that is free: counted, and the station's next event set.
+    #[inline(always)]
+    pub fn start(&mut self, world: &mut World, id: u32) {
+        let class = self.begin(world, id);
+        self.flows[class].cell.start(world.since);
+        world.calendar.set(self.index, self.running.first());
+    }
+
+    /// The same, with both left to the caller. Its class.
+    #[inline(always)]
+    fn begin(&mut self, world: &mut World, id: u32) -> usize {
+        let customer = &mut world.customers[id];
         if customer.left_s == customer.work_s {
-            customer.started_s = self.now_s;
+            customer.started_s = world.now_s;
         }
-        let end_s = self.now_s + customer.left_s;
-        let key = self.event(end_s, Priority::Completion, k);
-        let station = &mut self.stations[k];
-        station.running.push(key, id);
-        self.calendar.set(k, station.running.first());
+        let (end_s, class) = (world.now_s + customer.left_s, customer.class as usize);
+        let key = world.event(end_s, Priority::Completion, self.index);
+        self.running.push(key, id);
+        class
     }
 
-    /// Everybody in service is slowed down by the newcomer, or a line's only server changes its speed.
-    fn share(&mut self, k: usize, id: u32) {
-        self.stations[k].clock.advance(self.now_s);
-        if self.stations[k].idle() {
-            self.join(k, id);
+    /// The earliest service ends; who was served is still present.
+    #[inline(always)]
+    pub fn complete(&mut self, world: &World) -> Option<u32> {
+        let (key, id) = self.running.pop()?;
+        if self.way == ServiceKind::Share {
+            self.clock.advance(world.now_s);
+            self.clock.work = calendar::time(key);
+        }
+        Some(id)
+    }
+
+    /// Who was served leaves: counted, and whoever waits has the seat. Its class, and the only way from here, if there is one.
+    #[inline(always)]
+    pub fn depart(&mut self, world: &mut World, id: u32) -> (usize, Way) {
+        self.present -= 1;
+        let customer = &world.customers[id];
+        let class = customer.class as usize;
+        let response_s = world.now_s - customer.arrived_s;
+        let (waiting_s, ended) = if self.way == ServiceKind::Serve {
+            (customer.started_s - customer.arrived_s, Some(class))
         } else {
-            self.wait(k, id);
-        }
-        self.reschedule(k);
-    }
-
-    /// Service by the station's clock begins.
-    fn join(&mut self, k: usize, id: u32) {
-        let cell = self.cell(k, id);
-        let sequence = self.sequence();
-        let station = &mut self.stations[k];
-        let customer = &mut self.customers[id];
-        customer.started_s = self.now_s;
-        self.statistics.cells[cell].start(station.clock.busy);
-        let end = station.clock.work + customer.left_s;
-        station.running.push(calendar::key(end, calendar::tie(Priority::Completion, sequence, k)), id);
-    }
-
-    /// The next completion of a station with a clock.
-    pub fn reschedule(&mut self, k: usize) {
-        self.stations[k].set_speeds();
-        let key = match self.stations[k].next_s(self.now_s) {
-            Some(time_s) => self.event(time_s, Priority::Completion, k),
-            None => NEVER,
+            (self.waited(customer, response_s), self.ended(world, id))
         };
-        self.calendar.set(k, key);
+        let flow = &mut self.flows[class];
+        if flow.cell.leave(world.since, response_s, waiting_s) {
+            world.statistics.count(self.index * world.classes + class, &mut flow.cell);
+        }
+        let only = flow.only;
+        self.refill(world, ended);
+        (class, only)
     }
 
-    fn preempt(&mut self, k: usize, id: u32) {
-        if self.stations[k].idle() {
-            return self.start(k, id);
+    /// Who was served cannot go on, and keeps its seat.
+    pub fn hold(&mut self, world: &mut World, id: u32) {
+        self.clock.advance(world.now_s);
+        self.held += 1;
+        self.end_service(world, id);
+        let customer = &mut world.customers[id];
+        customer.left_s = 0.0;
+        self.flows[customer.class as usize].cell.block(world.since);
+        self.refill(world, None);
+    }
+
+    /// Who was held can go on: it departs as if it were served now.
+    pub fn release(&mut self, world: &mut World, id: u32) {
+        self.clock.advance(world.now_s);
+        self.held -= 1;
+        let cell = &mut self.flows[world.customers[id].class as usize].cell;
+        cell.unblock(world.since);
+        match self.way {
+            ServiceKind::Share => cell.start(self.clock.busy),
+            ServiceKind::Fork => {}
+            _ => cell.start(world.since),
         }
-        let rank = |id: u32| self.customers[id].rank;
-        let entries = self.stations[k].running.entries();
-        match (0..entries.len()).max_by_key(|i| rank(entries[*i].1)) {
-            Some(last) if rank(entries[last].1) > rank(id) => {
-                let other = self.interrupt(k, last);
-                self.wait(k, other);
-                self.start(k, id);
+    }
+
+    pub fn end_service(&mut self, world: &mut World, id: u32) {
+        let customer = &world.customers[id];
+        let cell = &mut self.flows[customer.class as usize].cell;
+        match self.way {
+            ServiceKind::Share => cell.stop(self.clock.busy),
+            ServiceKind::Fork => cell.served(customer.left_s),
+            _ => cell.stop(world.since),
+        }
+    }
+
+    /// Seats that are free are given to those who wait; sets the station's next event. `ended` is the class of a service whose end
+    /// was not counted: where one of the same class takes over, the number in service stays as it is.
+    #[inline(always)]
+    fn refill(&mut self, world: &mut World, mut ended: Option<usize>) {
+        if self.way == ServiceKind::Share {
+            return self.refill_shared(world);
+        }
+        while self.idle() {
+            let Some(id) = self.take() else { break };
+            let (class, before) = (self.begin(world, id), ended.take());
+            if before != Some(class) {
+                before.into_iter().for_each(|c| self.flows[c].cell.stop(world.since));
+                self.flows[class].cell.start(world.since);
             }
-            _ => self.wait(k, id),
         }
-    }
-
-    /// Takes a customer out of service; what is left of it is kept.
-    fn interrupt(&mut self, k: usize, index: usize) -> u32 {
-        let (key, id) = self.stations[k].running.take(index);
-        let cell = self.cell(k, id);
-        self.statistics.cells[cell].stop(self.since);
-        // A service that is interrupted at its very beginning is begun again, not gone on with.
-        self.customers[id].left_s = (calendar::time(key) - self.now_s).max(0.0);
-        self.calendar.set(k, self.stations[k].running.first());
-        id
-    }
-
-    /// Tasks join their branches; each branch is a line with one server, so that all ends are known now.
-    fn fork(&mut self, k: usize, id: u32) {
-        let cell = self.cell(k, id);
-        let (now_s, mut end_s, mut longest, mut total) = (self.now_s, 0.0f64, 0.0f64, 0.0);
-        for b in 0..self.stations[k].branches.len() {
-            // The first task's time was drawn with the visit.
-            let draw = |s: &mut super::sources::Source| s.draw();
-            let work_s = match b {
-                0 => self.customers[id].work_s,
-                _ => self.service[cell].as_mut().map_or(0.0, draw),
-            };
-            let free_s = &mut self.stations[k].branches[b];
-            *free_s = free_s.max(now_s) + work_s;
-            end_s = end_s.max(*free_s);
-            longest = longest.max(work_s);
-            total += work_s;
-        }
-        self.customers[id].work_s = longest;
-        // What the branches will have worked is kept in `left_s` and credited at the end.
-        self.customers[id].left_s = total;
-        let key = self.event(end_s, Priority::Completion, k);
-        self.stations[k].running.push(key, id);
-        self.calendar.set(k, self.stations[k].running.first());
-    }
-
-    /// The earliest service at station k ends.
-    #[inline]
-    pub fn complete(&mut self, k: usize) {
-        let Some((key, id)) = self.stations[k].running.pop() else { return };
-        let cell = self.cell(k, id);
-        match self.stations[k].way {
-            ServiceKind::Share => {
-                let clock = &mut self.stations[k].clock;
-                clock.advance(self.now_s);
-                clock.work = calendar::time(key);
-                self.statistics.cells[cell].stop(clock.busy);
-            }
-            ServiceKind::Fork => self.statistics.cells[cell].served(self.customers[id].left_s),
-            _ => self.statistics.cells[cell].stop(self.since),
-        }
-        if self.free {
-            self.leave(k, id);
-            self.refill(k);
-            self.go(k, id);
-        } else {
-            self.advance(k, id);
-        }
-    }
-
-    /// A visit ends: counted.
-    #[inline]
-    pub fn leave(&mut self, k: usize, id: u32) {
-        let cell = self.cell(k, id);
-        let station = &mut self.stations[k];
-        station.present -= 1;
-        let customer = &self.customers[id];
-        let response_s = self.now_s - customer.arrived_s;
-        let waiting_s = match station.way {
-            ServiceKind::Serve => customer.started_s - customer.arrived_s,
-            ServiceKind::Delay => 0.0,
-            ServiceKind::Share if station.seats == 1 => customer.started_s - customer.arrived_s,
-            _ => beyond_rounding(response_s - customer.work_s, response_s),
-        };
-        self.statistics.cells[cell].leave(self.since, response_s, waiting_s);
-        self.statistics.record(cell, response_s);
-    }
-
-    /// Seats that are free are given to those who wait; sets the station's next event.
-    #[inline]
-    pub fn refill(&mut self, k: usize) {
-        if self.stations[k].way == ServiceKind::Share {
-            while self.stations[k].idle() {
-                let Some(id) = self.stations[k].line.pop_front() else { break };
-                self.join(k, id);
-            }
-            return self.reschedule(k);
-        }
-        let mut started = false;
-        while self.stations[k].idle() {
-            let Some(id) = self.stations[k].take(&mut self.picks[k]) else { break };
-            self.start(k, id);
-            started = true;
-        }
-        if !started {
-            self.calendar.set(k, self.stations[k].running.first());
-        }
+        ended.into_iter().for_each(|c| self.flows[c].cell.stop(world.since));
+        world.calendar.set(self.index, self.running.first());
     }
 
     /// Servers come or go.
-    pub fn change(&mut self, change: Change) {
-        let k = change.station;
-        let station = &mut self.stations[k];
-        station.clock.advance(self.now_s);
-        station.servers = change.servers.unwrap_or(station.servers);
-        station.down = station.down.saturating_add_signed(change.down);
-        station.reseat();
-        if change.down > 0 && matches!(station.way, ServiceKind::Serve | ServiceKind::Preempt) {
-            self.break_down(k);
+    pub fn change(&mut self, world: &mut World, change: Change) {
+        self.clock.advance(world.now_s);
+        self.servers = change.servers.unwrap_or(self.servers);
+        self.down = self.down.saturating_add_signed(change.down);
+        self.reseat();
+        if change.down > 0 && matches!(self.way, ServiceKind::Serve | ServiceKind::Preempt) {
+            self.break_down(world);
         }
-        self.refill(k);
+        self.refill(world, None);
     }
 
     /// A server that broke down and was serving: the last started is interrupted, and is the first to be resumed.
-    fn break_down(&mut self, k: usize) {
-        let station = &self.stations[k];
-        let busy = station.running.len() as u64 + u64::from(station.held);
-        if busy <= u64::from(station.seats) {
+    fn break_down(&mut self, world: &mut World) {
+        let busy = self.running.len() as u64 + u64::from(self.held);
+        if busy <= u64::from(self.seats) {
             return;
         }
-        let entries = station.running.entries();
-        let started = |i: &usize| self.customers[entries[*i].1].started_s.to_bits();
+        let entries = self.running.entries();
+        let started = |i: &usize| world.customers[entries[*i].1].started_s.to_bits();
         if let Some(last) = (0..entries.len()).max_by_key(started) {
-            let id = self.interrupt(k, last);
-            if self.stations[k].order == Order::Ranked {
-                self.wait(k, id);
+            let id = self.interrupt(world, last);
+            if self.order == Order::Ranked {
+                self.wait(world, id);
             } else {
-                self.stations[k].line.push_front(id);
+                self.line.push_front(id);
             }
         }
-    }
-}
-
-/// Differences that are only rounding are no waiting.
-fn beyond_rounding(waiting_s: f64, response_s: f64) -> f64 {
-    if waiting_s > 1e-9 * response_s {
-        waiting_s
-    } else {
-        0.0
     }
 }

@@ -1,6 +1,6 @@
 //! A simulation: made from a config, run in pieces, asked for its counts.
 
-use super::cells::Batches;
+use super::batches::Batches;
 use super::check::{check, InvalidConfig};
 use super::config::{Config, Engine};
 use super::event_engine::EventEngine;
@@ -74,7 +74,7 @@ impl Simulation {
 
     pub fn now_s(&self) -> f64 {
         match &self.engine {
-            Runner::Events(engine) => engine.now_s,
+            Runner::Events(engine) => engine.world.now_s,
             Runner::Recursion(engine) => engine.now_s,
         }
     }
@@ -87,7 +87,7 @@ impl Simulation {
         }
     }
 
-    /// EventEngine; of the recursion, arrivals from outside and completions.
+    /// Events; of the recursion, arrivals from outside and completions.
     pub fn events(&self) -> u64 {
         match &self.engine {
             Runner::Events(engine) => engine.events,
@@ -103,7 +103,7 @@ impl Simulation {
     /// Customers that exist now, those who think too.
     pub fn customers(&self) -> usize {
         match &self.engine {
-            Runner::Events(engine) => engine.customers.count(),
+            Runner::Events(engine) => engine.world.customers.count(),
             Runner::Recursion(engine) => engine.customers(),
         }
     }
@@ -118,7 +118,7 @@ impl Simulation {
 
     fn statistics(&self) -> &Statistics {
         match &self.engine {
-            Runner::Events(engine) => &engine.statistics,
+            Runner::Events(engine) => &engine.world.statistics,
             Runner::Recursion(engine) => &engine.statistics,
         }
     }

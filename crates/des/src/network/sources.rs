@@ -2,7 +2,7 @@
 
 use super::calendar::Heap;
 use super::config::{Class, Config};
-use sojourn_dist::{Sampler, Stream, Times};
+use sojourn_dist::{Distribution, Sampler, Stream, Times};
 
 /// Values that are drawn at once.
 const BLOCK: usize = 64;
@@ -13,34 +13,29 @@ const BLOCK: usize = 64;
 pub struct Source {
     sampler: Sampler,
     stream: Stream,
-    block: Vec<f64>,
     /// The next of the block.
     next: usize,
+    block: [f64; BLOCK],
 }
 
 impl Source {
     pub fn new(sampler: Sampler, stream: Stream) -> Source {
-        Source { sampler, stream, block: Vec::new(), next: 0 }
+        Source { sampler, stream, next: BLOCK, block: [0.0; BLOCK] }
     }
 
     #[inline(always)]
     pub fn draw(&mut self) -> f64 {
-        match self.block.get(self.next) {
-            Some(value) => {
-                self.next += 1;
-                *value
-            }
-            None => self.refill(),
+        if self.next == BLOCK {
+            self.refill();
         }
+        self.next += 1;
+        self.block[(self.next - 1) % BLOCK]
     }
 
-    /// The first of the next block.
     #[inline(never)]
-    fn refill(&mut self) -> f64 {
-        self.block.resize(BLOCK, 0.0);
-        self.next = 1;
+    fn refill(&mut self) {
         fill(&self.sampler, &mut self.stream, &mut self.block);
-        self.block[0]
+        self.next = 0;
     }
 
     /// Many at once; not to be mixed with `draw`.
@@ -97,31 +92,31 @@ pub struct Think {
     pub thinking: Heap,
 }
 
-/// What a source of events does when its time has come.
+/// What a source of events that is no station does when its time has come.
 #[derive(Debug, Clone, Copy)]
 pub enum EventKind {
-    Completion(usize),
     Arrival(usize),
     Think(usize),
     Control(usize),
 }
 
-/// Sources of events: stations, then what exists of arrivals, thinkers and controls.
+/// Sources of events behind the stations: what exists of arrivals, thinkers and controls.
 pub fn event_kinds(config: &Config, controls: usize) -> Vec<EventKind> {
     let classes = || config.classes.iter().enumerate();
-    let stations = (0..config.stations.len()).map(EventKind::Completion);
     let arrivals = classes().filter(|c| c.1.arrivals.is_some()).map(|c| EventKind::Arrival(c.0));
     let thinkers = classes().filter(|c| c.1.think.is_some()).map(|c| EventKind::Think(c.0));
-    stations.chain(arrivals).chain(thinkers).chain((0..controls).map(EventKind::Control)).collect()
+    arrivals.chain(thinkers).chain((0..controls).map(EventKind::Control)).collect()
 }
 
-/// For each class its source of one kind; 0 where it has none, which is never asked for.
+/// For each class its source of one kind, the first being `first`; 0 where it has none, which is never asked for.
 pub fn slots(
     event_kinds: &[EventKind],
+    first: usize,
     classes: usize,
     class: impl Fn(&EventKind) -> Option<usize>,
 ) -> Vec<usize> {
-    (0..classes).map(|c| event_kinds.iter().position(|h| class(h) == Some(c)).unwrap_or(0)).collect()
+    let slot = |c| event_kinds.iter().position(|h| class(h) == Some(c)).map_or(0, |i| first + i);
+    (0..classes).map(slot).collect()
 }
 
 pub fn thinks(config: &Config) -> Vec<Option<Think>> {
@@ -138,16 +133,18 @@ pub fn stream(config: &Config, what: &str, station: &str, class: &str) -> Stream
     Stream::new(config.seed, &format!("{what}/{station}/{class}/{}", config.replication))
 }
 
-/// Service times, K×C.
-pub fn services(config: &Config) -> Vec<Option<Source>> {
-    let rows = config.stations.iter().zip(&config.service);
-    rows.flat_map(|(s, row)| {
-        config.classes.iter().zip(row).map(|(c, d)| {
-            let sampler = Sampler::new(d.as_ref()?);
-            Some(Source::new(sampler, stream(config, "service", &s.name, &c.name)))
-        })
-    })
-    .collect()
+/// Service times, K×C; 0 where a class has none, which never comes there.
+pub fn services(config: &Config) -> Vec<Source> {
+    (0..config.stations.len()).flat_map(|k| services_at(config, k)).collect()
+}
+
+/// Those of station k, by class.
+pub fn services_at(config: &Config, k: usize) -> Vec<Source> {
+    let source = |(class, distribution): (&Class, &Option<Distribution>)| {
+        let sampler = distribution.as_ref().map_or(Sampler::Constant(0.0), Sampler::new);
+        Source::new(sampler, stream(config, "service", &config.stations[k].name, &class.name))
+    };
+    config.classes.iter().zip(&config.service[k]).map(source).collect()
 }
 
 /// Arrivals from outside, by class.

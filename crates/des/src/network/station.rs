@@ -1,8 +1,11 @@
-//! A station: who is in service, who waits, and what is next. It draws nothing and counts nothing.
+//! A station: who is in service, who waits, and what is next; how it serves is in `serve`.
 
 use super::calendar::{self, Heap};
-use super::config::{self, Discipline, Kind, OnFull};
-use super::moves::Transition;
+use super::cells::Cell;
+use super::config::{self, Config, Discipline, Kind, OnFull};
+use super::limits::Transition;
+use super::routes::Way;
+use super::sources::{self, Source};
 use sojourn_dist::Stream;
 use std::collections::VecDeque;
 
@@ -29,8 +32,18 @@ pub enum Order {
     Random,
 }
 
+/// One class at a station: how long it is served, where it goes, what is counted.
+#[derive(Debug, Clone)]
+pub struct Flow {
+    pub cell: Cell,
+    pub service: Source,
+    pub only: Way,
+}
+
 #[derive(Debug, Clone)]
 pub struct Station {
+    /// Its number, which is that of its events too.
+    pub index: usize,
     pub way: ServiceKind,
     pub order: Order,
     pub last_come_first: bool,
@@ -54,6 +67,10 @@ pub struct Station {
     pub clock: Clock,
     /// Fork-join: when each branch will be free, s.
     pub branches: Vec<f64>,
+    /// By class.
+    pub flows: Vec<Flow>,
+    /// Chooses whom to serve at random.
+    pick: Stream,
 }
 
 /// Clocks of a `Share` station: the service that each in service has had since it was last empty (`work`), and the
@@ -81,9 +98,14 @@ impl Clock {
 }
 
 impl Station {
-    pub fn new(config: &config::Station) -> Station {
+    /// Station k of a config that was checked; `only` is where those of a class go, if there is only one way.
+    pub fn new(network: &Config, k: usize, only: impl Fn(usize) -> Way) -> Station {
+        let config = &network.stations[k];
         let first = config.rates.first().copied().unwrap_or(1.0);
+        let services = sources::services_at(network, k).into_iter().enumerate();
+        let flows = services.map(|(c, service)| Flow { service, only: only(c), cell: Cell::default() });
         let mut station = Station {
+            index: k,
             way: way(config),
             order: order(config.discipline),
             last_come_first: config.discipline == Discipline::LcfsPr,
@@ -100,6 +122,8 @@ impl Station {
             blocked: VecDeque::new(),
             clock: Clock { speeds: config.rates.iter().map(|r| r / first).collect(), ..Clock::default() },
             branches: vec![0.0; config.branches as usize],
+            flows: flows.collect(),
+            pick: sources::stream(network, "pick", &config.name, ""),
         };
         // Sharing has no line; a load-dependent line serves its first only.
         let everybody = match station.way {
@@ -111,6 +135,12 @@ impl Station {
         station
     }
 
+    /// Each class's cell, and the service that one customer could have had since the segment began, of `length_s`.
+    pub fn cells(&mut self, length_s: f64) -> impl Iterator<Item = (&mut Cell, f64)> {
+        let clock = if self.way == ServiceKind::Share { self.clock.busy } else { length_s };
+        self.flows.iter_mut().map(move |flow| (&mut flow.cell, clock))
+    }
+
     /// After `servers` or `down` changed.
     pub fn reseat(&mut self) {
         if self.seats != u32::MAX {
@@ -119,7 +149,7 @@ impl Station {
     }
 
     /// Whether a service could begin now.
-    #[inline]
+    #[inline(always)]
     pub fn idle(&self) -> bool {
         self.running.len() as u64 + u64::from(self.held) < u64::from(self.seats)
     }
@@ -130,13 +160,13 @@ impl Station {
     }
 
     /// Takes the next one from those who wait.
-    #[inline]
-    pub fn take(&mut self, random: &mut Stream) -> Option<u32> {
+    #[inline(always)]
+    pub fn take(&mut self) -> Option<u32> {
         match self.order {
             Order::Line => self.line.pop_front(),
             Order::Ranked => self.ranked.pop().map(|e| e.1),
             Order::Random if self.line.len() > 1 => {
-                let pick = random.below(self.line.len() as u64) as usize;
+                let pick = self.pick.below(self.line.len() as u64) as usize;
                 self.line.swap_remove_back(pick)
             }
             Order::Random => self.line.pop_front(),

@@ -1,6 +1,7 @@
 //! All that is counted in a simulation: cells, time-batches, a time series, histograms.
 
-use super::cells::{Batches, Cell, WIDTH};
+use super::batches::Batches;
+use super::cells::{Cell, WIDTH};
 use super::config::Config;
 use super::histogram::{Histogram, GROUPS};
 use super::log::Log;
@@ -10,10 +11,12 @@ const NONE: u32 = u32::MAX;
 /// Batches of a large model are fewer, so that they stay within this, bytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Cells are rows of C: the K stations, the whole system, then the limits.
+/// Cells are rows of C: the K stations, the whole system, then the limits. Those of stations may be kept there.
 #[derive(Debug, Clone)]
 pub struct Statistics {
     pub cells: Vec<Cell>,
+    /// Number of the first of `cells`.
+    first: usize,
     pub batches: Batches,
     pub series: Option<Batches>,
     pub log: Log,
@@ -28,7 +31,9 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    pub fn new(config: &Config) -> Statistics {
+    /// With the cells of stations, or without.
+    pub fn new(config: &Config, with_stations: bool) -> Statistics {
+        let first = if with_stations { 0 } else { config.stations.len() * config.classes.len() };
         let cells = (config.stations.len() + 1 + config.limits.len()) * config.classes.len();
         let width = cells * WIDTH;
         let most = config.batches.clamp(GROUPS, (MOST_BYTES / (16 * width)).max(GROUPS)).next_power_of_two();
@@ -37,7 +42,8 @@ impl Statistics {
         let end = |b: &Batches| b.end_s();
         let segment_end_s = end(&batches).min(series.as_ref().map_or(f64::INFINITY, end));
         Statistics {
-            cells: vec![Cell::default(); cells],
+            cells: vec![Cell::default(); cells - first],
+            first,
             batches,
             series,
             log: Log::new(config.requests),
@@ -50,19 +56,25 @@ impl Statistics {
         }
     }
 
-    /// A response time of a cell, for its histograms.
+    /// A cell that is kept here.
     #[inline(always)]
-    pub fn record(&mut self, cell: usize, response_s: f64) {
-        if self.histograms.is_empty() {
-            return;
+    pub fn cell(&mut self, cell: usize) -> &mut Cell {
+        &mut self.cells[cell - self.first]
+    }
+
+    /// Who was at a cell that is kept here leaves; see [`Cell::leave`].
+    #[inline(always)]
+    pub fn leave(&mut self, cell: usize, since: f64, response_s: f64, waiting_s: f64) {
+        let at = cell - self.first;
+        if self.cells[at].leave(since, response_s, waiting_s) {
+            count_visits(&mut self.cells[at], self.wanted[cell], &mut self.histograms);
         }
-        let [own, all] = self.wanted[cell];
-        if own != NONE {
-            self.histograms[own as usize].record(response_s);
-        }
-        if all != NONE {
-            self.histograms[all as usize].record(response_s);
-        }
+    }
+
+    /// Counts the visits that a cell has kept.
+    #[inline(always)]
+    pub fn count(&mut self, number: usize, cell: &mut Cell) {
+        count_visits(cell, self.wanted[number], &mut self.histograms);
     }
 
     /// Many response times of a cell.
@@ -78,15 +90,19 @@ impl Statistics {
         self.wanted[cell] != [NONE, NONE]
     }
 
-    /// Ends the segment at `segment_end_s`; `clock(row)` is the service clock of a row of cells.
-    pub fn close(&mut self, classes: usize, clock: impl Fn(usize) -> f64) {
+    /// Ends the segment at `segment_end_s`; of the cells of stations that are not kept here, each with its service clock.
+    pub fn close<'a>(&mut self, at_stations: impl Iterator<Item = (&'a mut Cell, f64)>) {
         let end_s = self.segment_end_s;
         let length_s = end_s - self.segment_start_s;
-        for (i, cell) in self.cells.iter_mut().enumerate() {
-            let row = cell.row(length_s, clock(i / classes));
-            self.batches.add(i * WIDTH, &row);
-            self.series.iter_mut().for_each(|s| s.add(i * WIDTH, &row));
-        }
+        let first = self.first;
+        let mut end = |number: usize, cell: &mut Cell, clock: f64| {
+            count_visits(cell, self.wanted[number], &mut self.histograms);
+            let row = cell.row(length_s, clock);
+            self.batches.add(number * WIDTH, &row);
+            self.series.iter_mut().for_each(|s| s.add(number * WIDTH, &row));
+        };
+        at_stations.enumerate().for_each(|(i, (cell, clock))| end(i, cell, clock));
+        self.cells.iter_mut().enumerate().for_each(|(i, cell)| end(first + i, cell, length_s));
         if self.batches.end_s() <= end_s {
             self.close_batch();
         }
@@ -122,6 +138,16 @@ impl Statistics {
     pub fn histogram(&self, index: usize) -> (Vec<f64>, Vec<Vec<u64>>, f64) {
         let (edges, rows) = self.histograms[index].table();
         (edges, rows, self.group as f64 * self.batches.length_s)
+    }
+}
+
+/// Visits are counted together, so that an event waits for no sum and no histogram.
+#[inline(never)]
+fn count_visits(cell: &mut Cell, wanted: [u32; 2], histograms: &mut [Histogram]) {
+    let visits = cell.visits();
+    for histogram in wanted.into_iter().filter(|h| *h != NONE) {
+        let histogram = &mut histograms[histogram as usize];
+        visits.iter().for_each(|[response_s, _]| histogram.count(*response_s));
     }
 }
 
