@@ -20,19 +20,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from sojourn.measure.host_samples import BUSY, EVERYTHING
+from sojourn.measure.host_samples import BUSY, EVERYTHING, Array, growth
 
-Array = NDArray[np.float64]
 INSTRUMENTS = ("observer", "sojourn", "interrupt work")
 TICKS_OFF, SPINNER_OFF = 0.02, 0.025  # of the share, at most
 MAIN_THREAD_IS_INSTRUMENT = ("spinners", "generator")
-
-
-def growth(times: Array, values: Array, edges: Array) -> Array:
-    """By how much a counter grew in each interval between `edges` (n + 1,), linear between samples; shape (n,)."""
-    return np.diff(np.interp(edges, times, values))
 
 
 def softirq_shares(host: pl.DataFrame, edges: Array) -> dict[int, Array]:

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sojourn.errors import InputError, RunFolderError
 
+Array = NDArray[np.float64]
 FORMAT, VERSION = "sojourn-host", 1
 BUSY = ("user", "system", "irq", "softirq")
 INTERVAL_S = (0.01, 10.0)  # between two samples, as the collector takes it
@@ -79,25 +82,26 @@ def _inner(source: str, key: str, inner: Any) -> Iterator[tuple[str, str, str, f
         yield source, key, "", float(inner)
 
 
+def growth(times: Array, values: Array, edges: Array) -> Array:
+    """By how much a counter grew in each interval between `edges` (n + 1,), linear between samples; shape (n,). Nothing is known to
+    have grown before the first sample and after the last."""
+    return np.diff(np.interp(edges, times, values))
+
+
 def changes(host: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
     """By how much each counter grew in [start_s, end_s], linear between samples, and over what time of it there are samples: a window
     of a second has ten samples, and what falls between its ends and them would be a tenth of it.
 
     Columns source, key, item, change, over_s. A counter that was reset in between is left out.
     """
-    of = ("source", "key", "item")
-    pairs = host.sort("t_s").with_columns(
-        pl.col("t_s").shift(-1).over(of).alias("next_s"), pl.col("value").diff().shift(-1).over(of).alias("grown")
-    )
-    inside = pairs.with_columns(
-        over_s=pl.min_horizontal("next_s", pl.lit(end_s)) - pl.max_horizontal("t_s", pl.lit(start_s))
-    ).filter(pl.col("next_s") > pl.col("t_s"), pl.col("over_s") > 0)
-    grown = inside.group_by(of).agg(
-        change=(pl.col("grown") * pl.col("over_s") / (pl.col("next_s") - pl.col("t_s"))).sum(),
-        over_s=pl.col("over_s").sum(),
-        monotone=(pl.col("grown") >= 0).all(),
-    )
-    return grown.filter("monotone").drop("monotone")
+    of, window = ("source", "key", "item"), np.array([start_s, end_s])
+    rows = []
+    for *name, times, values in host.sort("t_s").group_by(of, maintain_order=True).agg("t_s", "value").iter_rows():
+        over_s = growth(np.array(times), np.array(times), window)[0]
+        steps = np.diff(values)[np.diff(np.clip(times, *window)) > 0]
+        if over_s > 0 and np.all(steps >= 0):
+            rows.append((*name, growth(np.array(times), np.array(values), window)[0], over_s))
+    return pl.DataFrame(rows, {**{name: pl.String for name in of}, "change": pl.Float64, "over_s": pl.Float64}, orient="row")
 
 
 def core_shares(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, dict[str, float]]:
