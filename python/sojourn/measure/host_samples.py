@@ -101,7 +101,9 @@ def changes(host: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
         steps = np.diff(values)[np.diff(np.clip(times, *window)) > 0]
         if over_s > 0 and np.all(steps >= 0):
             rows.append((*name, growth(np.array(times), np.array(values), window)[0], over_s))
-    return pl.DataFrame(rows, {**{name: pl.String for name in of}, "change": pl.Float64, "over_s": pl.Float64}, orient="row")
+    return pl.DataFrame(
+        rows, {**dict.fromkeys(of, pl.String), "change": pl.Float64, "over_s": pl.Float64}, orient="row"
+    )
 
 
 def core_shares(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, dict[str, float]]:
