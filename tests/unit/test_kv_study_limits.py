@@ -10,8 +10,8 @@ from kv_rows import rows_of
 
 from sojourn.report import Document, Table, render_html
 from sojourn.study.kv.limits import limited_by, limits_section, marked, too_small, uses
-from sojourn.study.kv.models import Limits, Prediction, fit_sent
-from sojourn.study.kv.models.limits import CPU, NETWORK
+from sojourn.study.kv.models import MeanValues, OperationLimits, fit_sent
+from sojourn.study.kv.models.host_limits import CPU, NETWORK
 from sojourn.system.kv.hosts import HostOptions, Hosts
 
 Row = dict[str, Any]
@@ -72,15 +72,15 @@ ANSWER_BIT = 1124 * 8
 
 def test_known_limits_bound_a_prediction() -> None:
     """25 Mbit/s carry 2780 answers of 1124 bytes a second from each server; a tenth of a core works 5000 of 20 µs."""
-    free = Prediction(20, 10_000.0, {"net": 0.5})
+    free = MeanValues(20, 10_000.0, {"net": 0.5})
     for servers, cores, most, by in ((1, None, 25e6 / ANSWER_BIT, NETWORK), (3, 0.1, 3 * 25e6 / ANSWER_BIT, NETWORK),
                                      (1, 0.05, 2500.0, CPU), (4, None, 10_000.0, "net")):  # fmt: skip
-        found = Limits(servers, 25e6, ANSWER_BIT, cores).on(free, 20e-6)
+        found = OperationLimits(servers, 25e6, ANSWER_BIT, cores).on(free, 20e-6)
         assert found.throughput_per_s == pytest.approx(most)
         assert found.cycle_s == pytest.approx(20 / most), "Little's law: all clients are somewhere"
         assert found.utilisation["net"] == pytest.approx(0.5 * most / 10_000)
         assert found.bottleneck == by or most == 10_000.0
-    assert Limits().on(free, 20e-6) == free
+    assert OperationLimits().on(free, 20e-6) == free
 
 
 def test_bits_of_an_operation_are_a_sum_of_parts() -> None:
@@ -101,8 +101,8 @@ def test_bits_of_an_operation_are_a_sum_of_parts() -> None:
     ]
     found = fit_sent(rows_of(*seen))
     asked = rows_of(row(1.0, 2, workload="get", value_bytes=2048, design="direct"))
-    assert found.limits(asked) == Limits(2, 1e8, pytest.approx(17400.0, rel=1e-3), 0.25)
-    assert fit_sent(rows_of(row(5000.0))).limits(asked) == Limits(2)
+    assert found.limits(asked) == OperationLimits(2, 1e8, pytest.approx(17400.0, rel=1e-3), 0.25)
+    assert fit_sent(rows_of(row(5000.0))).limits(asked) == OperationLimits(2)
 
 
 def test_what_others_took_is_not_held_against_the_machine() -> None:

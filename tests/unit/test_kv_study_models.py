@@ -12,9 +12,16 @@ from kv_rows import row, rows_of
 from sojourn.errors import FitError
 from sojourn.measure.run_folder import RunFolder
 from sojourn.study.engine.fit_templates import RivalModels
-from sojourn.study.kv.errors import station_table
-from sojourn.study.kv.models import Prediction, Shape, Times, closed_network, fit_times, shared_cores
-from sojourn.study.kv.models.network import Demands, solve
+from sojourn.study.kv.model_errors import station_table
+from sojourn.study.kv.models import (
+    InstrumentedTimes,
+    MeanValues,
+    MiddlewareConfig,
+    closed_network,
+    fit_times,
+    shared_cores,
+)
+from sojourn.study.kv.models.middleware_network import OperationDemands, solve
 from sojourn.study.kv.template import NETWORK, PLACED, SHARED, TEMPLATE
 from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 from sojourn.study.run_order import run_seed
@@ -126,42 +133,44 @@ def test_no_throughput_enters_the_prediction(seen: pl.DataFrame) -> None:
     nonsense = seen.with_columns(
         throughput_per_s=seen["throughput_per_s"] * 3, mw_throughput_per_s=seen["throughput_per_s"] * 0.1
     )
-    a, b = (closed_network(fit_times(rows), Shape(2, 1, 8), 32) for rows in (seen, nonsense))
+    a, b = (closed_network(fit_times(rows), MiddlewareConfig(2, 1, 8), 32) for rows in (seen, nonsense))
     assert a == b
 
 
-def known(delay=1e-3, service=5e-4) -> Times:
-    return Times(ParameterEstimate(delay, delay, delay), ParameterEstimate(service, service, service), {})
+def known(delay=1e-3, service=5e-4) -> InstrumentedTimes:
+    return InstrumentedTimes(ParameterEstimate(delay, delay, delay), ParameterEstimate(service, service, service), {})
 
 
 @pytest.mark.parametrize("clients", [1, 5, 40])
 def test_one_queue_and_a_delay_is_the_closed_form(clients: int) -> None:
     """Without inner limits the network is a machine-repair model: X = mu (1 - p0), p0 by its sum (Jain, section 31.5)."""
     delay, net = 2e-3, 1e-4
-    found = solve(Demands(delay, 0.0, net, 1e-9, 1e-12), Shape(), clients)
+    found = solve(OperationDemands(delay, 0.0, net, 1e-9, 1e-12), MiddlewareConfig(), clients)
     terms = np.cumprod([1.0, *((clients - k) * net / delay for k in range(clients))])
     assert found.throughput_per_s == pytest.approx((1 - 1 / terms.sum()) / net, rel=1e-4)
 
 
-def rates(d: Demands, shape: Shape, most: int) -> list[float]:
+def rates(d: OperationDemands, shape: MiddlewareConfig, most: int) -> list[float]:
     return [solve(d, shape, n).throughput_per_s for n in range(1, most + 1)]
 
 
 def test_servers_and_workers_bound_the_throughput() -> None:
-    free = rates(Demands(0, 0, 0, 1e-3, 4e-4), Shape(servers=2), 12)
-    assert rates(Demands(0, 0, 0, 1e-3, 4e-4), Shape(2, 1, 3), 12)[2:] == pytest.approx([free[2]] * 10, rel=1e-5)
+    free = rates(OperationDemands(0, 0, 0, 1e-3, 4e-4), MiddlewareConfig(servers=2), 12)
+    assert rates(OperationDemands(0, 0, 0, 1e-3, 4e-4), MiddlewareConfig(2, 1, 3), 12)[2:] == pytest.approx(
+        [free[2]] * 10, rel=1e-5
+    )
     assert free[0] == pytest.approx(1 / 1.4e-3, rel=1e-5)
     assert free == sorted(free)
     assert free[-1] < 1 / 2e-4
-    (all_of_them,) = rates(Demands(0, 0, 0, 1e-3, 4e-4), Shape(servers=2, to_all=True), 1)
+    (all_of_them,) = rates(OperationDemands(0, 0, 0, 1e-3, 4e-4), MiddlewareConfig(servers=2, to_all=True), 1)
     assert all_of_them == pytest.approx(1 / 1.2e-3, rel=1e-5)
 
 
 CPU = {"client_cpu_s": 8e-6, "net_cpu_s": 9e-6, "worker_cpu_s": 10e-6, "server_cpu_s": 8e-6}
 
 
-def shared(clients: int, cores: int) -> Prediction:
-    return shared_cores(CPU, 3.2e-5, 3.2e-5, Shape(3, 1, 8), clients, cores)
+def shared(clients: int, cores: int) -> MeanValues:
+    return shared_cores(CPU, 3.2e-5, 3.2e-5, MiddlewareConfig(3, 1, 8), clients, cores)
 
 
 def test_threads_cannot_use_more_than_the_cores() -> None:
@@ -184,7 +193,7 @@ def test_one_client_never_shares_a_core() -> None:
 
 
 def test_one_station_at_measured_rates(seen: pl.DataFrame) -> None:
-    rows = station_table(fit_times(seen), Shape(2, 1, 8), seen)
+    rows = station_table(fit_times(seen), MiddlewareConfig(2, 1, 8), seen)
     assert [row["clients"] for row in rows] == list(CLIENTS)
     assert rows[0]["mmm_response_s"] == pytest.approx(KNOWN.held_s + KNOWN.server_s, rel=0.1)
     assert rows[0]["mmm_queue_s"] < rows[2]["mmm_queue_s"]

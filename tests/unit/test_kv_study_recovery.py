@@ -7,8 +7,8 @@ import math
 import polars as pl
 import pytest
 
-from sojourn.study.kv.models.light import waiting_s
-from sojourn.study.kv.models.times import stratified
+from sojourn.study.kv.models.instrumented_times import stratified
+from sojourn.study.kv.models.light_load import waiting_s
 from sojourn.study.kv.template import NETWORK
 from sojourn.study.parameter_recovery import coverage, recovered
 from sojourn.system.kv.simulated_system import KnownTimes

@@ -12,7 +12,7 @@ import polars as pl
 from sojourn.report import Section, Table
 from sojourn.report.document import Cell
 from sojourn.study.engine.analyses import Analysis
-from sojourn.study.kv.words import number
+from sojourn.study.kv.table_cells import number
 from sojourn.system.kv import configurations, frame, name_of
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _verdict(column: str, allowed: pl.Expr) -> pl.Expr:
 
 
 @dataclass(frozen=True)
-class Knee:
+class ThroughputKnee:
     """Where throughput stops growing. `clients` and the interval between neighbouring counts that hold it; `state` by
     clients: under-saturated, saturated, over-saturated."""
 
@@ -89,7 +89,7 @@ class Knee:
     states: dict[int, str]
 
 
-def knee(name: str, rows: pl.DataFrame) -> Knee:
+def knee(name: str, rows: pl.DataFrame) -> ThroughputKnee:
     """The knee is where the asymptotes N/R(fewest) and the maximum cross (Lazowska et al. 1984, section 5.2); its interval
     is that of the client counts between which throughput comes within 5 % of the maximum."""
     means = rows.group_by("clients").agg(pl.col("throughput_per_s", "response_s").mean()).sort("clients")
@@ -102,12 +102,12 @@ def knee(name: str, rows: pl.DataFrame) -> Knee:
         for k, c in enumerate(n)
     }
     crossing = float(x[best] * n[0] / x[0])
-    return Knee(
+    return ThroughputKnee(
         name, crossing, int(n[max(first - 1, 0)]), int(n[first]), float(x[best]), int(n[best]), float(r[best]), states
     )
 
 
-def knees(seen: pl.DataFrame) -> list[Knee]:
+def knees(seen: pl.DataFrame) -> list[ThroughputKnee]:
     """One a configuration with three client counts at least."""
     found = []
     for configuration, rows in configurations(seen):

@@ -16,8 +16,8 @@ from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table, Text
 from sojourn.report.document import Block, Cell
 from sojourn.study.engine.analyses import Analysis
-from sojourn.study.kv.sides import histogram_figures, shift_table
-from sojourn.study.kv.words import MS, mean, number, three
+from sojourn.study.kv.client_and_middleware import histogram_figures, shift_table
+from sojourn.study.kv.table_cells import MS, mean, number, three
 from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 from sojourn.system.kv import frame
 

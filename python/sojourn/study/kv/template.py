@@ -17,9 +17,9 @@ import polars as pl
 from sojourn.errors import FitError, InputError, StudyError
 from sojourn.measure.run_folder import RunFolder
 from sojourn.study.engine.fit_templates import FittedProtocol, RivalModels
-from sojourn.study.kv.constant import NETWORK, FittedQueueNetwork, fit_network, read_network
-from sojourn.study.kv.fitted import PLACED, PLAIN, SHARED, read_whole
-from sojourn.study.kv.whole import by_design, fit_cores, fit_plain
+from sojourn.study.kv.all_configurations_fit import by_design, fit_cores, fit_plain
+from sojourn.study.kv.constant_times_network import NETWORK, FittedQueueNetwork, fit_network, read_network
+from sojourn.study.kv.fitted_models import PLACED, PLAIN, SHARED, read_whole
 from sojourn.system.kv import frame
 from sojourn.system.kv.run_table import work_of
 

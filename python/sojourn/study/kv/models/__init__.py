@@ -1,26 +1,35 @@
 """Models of the memcached middleware: parameters from instrumented times of some runs.
 
-work       what an operation asks of each part: the terms of parts       parts     a CPU time as a sum of parts
-costs      the CPU times of a design for every configuration             placed    a network of cores: who runs on which is known
-cores      one where threads share cores                                 plain     what a spreadsheet draws through 1/X
-left_out   errors where whole configurations are left out                limits    what hosts are limited to bounds all
-times      constant times of one configuration with intervals            network   the report's closed network of them
-light      waiting for servers at few clients
+operation_work        what an operation asks of each part: the terms of cpu_time_regression
+cpu_time_regression   a CPU time as a sum of parts
+operation_costs       the CPU times of a design for every configuration
+pinned_cores          a network of cores: who runs on which is known; shared_cores: one where threads share cores
+plain_interpolation   what a spreadsheet draws through 1/X
+leave_one_out         errors where whole configurations are left out
+host_limits           what hosts are limited to bounds all
+instrumented_times    constant times of one configuration with intervals; middleware_network: the report's closed network of them
+light_load            waiting for servers at few clients
+component_speeds      the speed of the cores that each component runs on
 """
 
-from sojourn.study.kv.models.cores import shared_cores
-from sojourn.study.kv.models.costs import DemandRegression, fit_costs
-from sojourn.study.kv.models.limits import HostLimits, Limits, fit_sent
-from sojourn.study.kv.models.network import Prediction, Shape, closed_network, shape_of
-from sojourn.study.kv.models.times import Times, fit_times
+from sojourn.study.kv.models.host_limits import HostLimits, OperationLimits, fit_sent
+from sojourn.study.kv.models.instrumented_times import InstrumentedTimes, fit_times
+from sojourn.study.kv.models.middleware_network import (
+    MeanValues,
+    MiddlewareConfig,
+    closed_network,
+    shape_of,
+)
+from sojourn.study.kv.models.operation_costs import DemandRegression, fit_costs
+from sojourn.study.kv.models.shared_cores import shared_cores
 
 __all__ = [
     "DemandRegression",
     "HostLimits",
-    "Limits",
-    "Prediction",
-    "Shape",
-    "Times",
+    "InstrumentedTimes",
+    "MeanValues",
+    "MiddlewareConfig",
+    "OperationLimits",
     "closed_network",
     "fit_costs",
     "fit_sent",

@@ -1,4 +1,4 @@
-"""What an operation asks of the parts of the system: the terms that CPU times are sums of (`parts`).
+"""What an operation asks of the parts of the system: the terms that CPU times are sums of (`cpu_time_regression`).
 
 Each is a number that follows from the configuration alone. Two kinds are physics that a regression on plain factors lacks: a set
 goes to every server behind a middleware (messages), and what a waking costs is shared by all that came at once. A loop

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from sojourn.study.kv.models.parts import fit_parts
-from sojourn.study.kv.models.placed import solved
-from sojourn.study.kv.models.speeds import Speeds, column_of, fitted_speeds, usual_speeds
-from sojourn.study.kv.models.work import CLIENT, PARTS, OperationWork
+from sojourn.study.kv.models.component_speeds import ComponentSpeeds, column_of, fitted_speeds, usual_speeds
+from sojourn.study.kv.models.cpu_time_regression import fit_parts
+from sojourn.study.kv.models.operation_work import CLIENT, PARTS, OperationWork
+from sojourn.study.kv.models.pinned_cores import solved
 
 BUSY = 0.9  # of a core
 MOST_OFF = 0.3  # a larger error of one run counts no more: it was disturbed
@@ -41,7 +41,7 @@ class DemandRegression:
     reads: tuple[float, ...] = (0.0, 0.0, 0.0)
     rest_s: float = 0.0
     network_s: float = 0.0
-    speeds: Speeds = field(default_factory=Speeds)
+    speeds: ComponentSpeeds = field(default_factory=ComponentSpeeds)
 
     def times(self, rows: pl.DataFrame) -> dict[str, np.ndarray]:
         """By component, a value a row of the same design, s; of cores that can be used whole, and are as fast as in that row (as
@@ -78,7 +78,7 @@ def fit_costs(rows: pl.DataFrame, cores: Sequence[int] | None) -> DemandRegressi
     return replace(found, delay_s=delay, reads=fit_reads(rows, at_client))
 
 
-def fit_speeds(rows: pl.DataFrame) -> Speeds:
+def fit_speeds(rows: pl.DataFrame) -> ComponentSpeeds:
     """Of the cores of one design: the exponent from what the parts leave over."""
     design, speeds = str(rows["design"][0]), usual_speeds(rows)
     for _ in range(ROUNDS if speeds.usual_s else 0):
@@ -90,7 +90,7 @@ def fit_speeds(rows: pl.DataFrame) -> Speeds:
     return speeds
 
 
-def fit_all(rows: pl.DataFrame, speeds: Speeds) -> dict[str, tuple[float, ...]]:
+def fit_all(rows: pl.DataFrame, speeds: ComponentSpeeds) -> dict[str, tuple[float, ...]]:
     """The parts of each component that was measured, at the usual speed of its cores."""
     design, found = str(rows["design"][0]), {}
     for name, terms in PARTS[design].items():

@@ -13,7 +13,7 @@ from sojourn.report import Section, Table, Text
 from sojourn.report.document import Block, Cell
 from sojourn.study.engine.analyses import Analysis
 from sojourn.study.kv.laws import knees
-from sojourn.study.kv.words import MS, mean
+from sojourn.study.kv.table_cells import MS, mean
 from sojourn.system.kv import configurations, frame, name_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from sojourn.study.kv.fitted import (
+from sojourn.study.kv.fitted_models import (
     Errors,
     FittedCoreNetwork,
     FittedDesign,
@@ -19,10 +19,10 @@ from sojourn.study.kv.fitted import (
     spread,
 )
 from sojourn.study.kv.models import DemandRegression, fit_costs, fit_sent
-from sojourn.study.kv.models.costs import Parts, fit_all, fit_reads
-from sojourn.study.kv.models.left_out import LeaveOneOutErrors, left_out
-from sojourn.study.kv.models.plain import fit_lines
-from sojourn.study.kv.models.speeds import Speeds
+from sojourn.study.kv.models.component_speeds import ComponentSpeeds
+from sojourn.study.kv.models.leave_one_out import LeaveOneOutErrors, left_out
+from sojourn.study.kv.models.operation_costs import Parts, fit_all, fit_reads
+from sojourn.study.kv.models.plain_interpolation import fit_lines
 from sojourn.system.kv import CONFIGURATION, configurations
 from sojourn.system.kv.run_table import WORK
 
@@ -118,7 +118,7 @@ def _by_speed(errors: Sequence[ErrorsOfDesign]) -> tuple[Errors, Errors]:
     return {name: usual for name, usual, _ in errors if usual}, {name: at for name, _, at in errors if at}
 
 
-def _drawn(parts: list[pl.DataFrame], speeds: Speeds, seed: int) -> list[tuple[set[int], Parts]]:
+def _drawn(parts: list[pl.DataFrame], speeds: ComponentSpeeds, seed: int) -> list[tuple[set[int], Parts]]:
     """Which configurations were drawn with replacement, and the parts fitted on them."""
     if len(parts) < FEWEST:
         return []

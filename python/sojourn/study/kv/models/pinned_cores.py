@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from sojourn import _native
-from sojourn.study.kv.models.work import CLIENT, NET, SERVER, WORKERS
+from sojourn.study.kv.models.operation_work import CLIENT, NET, SERVER, WORKERS
 from sojourn.system.kv.affinity import Affinity, assigned
 
 Cores = tuple[int, ...]

@@ -21,8 +21,8 @@ import tomli_w
 from scipy.special import ndtri
 
 from sojourn.fit.fitted import ParameterEstimate
-from sojourn.study.kv.fitted import LEVEL
-from sojourn.study.kv.models import Prediction, Times, closed_network, fit_times, shape_of
+from sojourn.study.kv.fitted_models import LEVEL
+from sojourn.study.kv.models import InstrumentedTimes, MeanValues, closed_network, fit_times, shape_of
 from sojourn.system.kv import CONFIGURATION, configurations, name_of
 from sojourn.table import Metrics
 
@@ -40,9 +40,9 @@ class FittedConfiguration:
     """One configuration: its factors, its times."""
 
     factors: dict[str, Any]
-    times: Times
+    times: InstrumentedTimes
 
-    def predict(self, clients: int) -> Prediction:
+    def predict(self, clients: int) -> MeanValues:
         """Throughput with so many clients."""
         return closed_network(self.times, shape_of(self.factors), clients)
 
@@ -129,7 +129,7 @@ def read_network(table: Mapping[str, Any]) -> FittedQueueNetwork:
 
 def _read(one: dict[str, Any]) -> FittedConfiguration:
     given = one["times"]
-    times = Times(**given | {
+    times = InstrumentedTimes(**given | {
         "network_s": ParameterEstimate(*given["network_s"]), "light_service_s": ParameterEstimate(*given["light_service_s"]),
         "means": {name: ParameterEstimate(*values) for name, values in given["means"].items()},
         "held_s": ParameterEstimate(*given["held_s"]) if given["held_s"] else None,

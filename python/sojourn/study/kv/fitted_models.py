@@ -1,5 +1,5 @@
 """Models of all configurations together, as `[fit]` has them: the network of cores whose CPU times are sums of parts, and plain
-interpolation. Both predict any configuration of a design that was fitted; `whole` fits them."""
+interpolation. Both predict any configuration of a design that was fitted; `all_configurations_fit` fits them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import polars as pl
 import tomli_w
 
 from sojourn.fit.fitted import ParameterEstimate
-from sojourn.study.kv.models import DemandRegression, HostLimits, Prediction, Shape, shape_of, shared_cores
-from sojourn.study.kv.models.costs import Parts
-from sojourn.study.kv.models.left_out import LeaveOneOutErrors
-from sojourn.study.kv.models.parts import percentile
-from sojourn.study.kv.models.placed import demands, named, shares_of, solved
-from sojourn.study.kv.models.plain import FACTORS, Lines, per_operation_s
-from sojourn.study.kv.models.speeds import Speeds
-from sojourn.study.kv.models.work import CLIENT, NET, PARTS, SERVER, WORKERS, OperationWork
+from sojourn.study.kv.models import DemandRegression, HostLimits, MeanValues, MiddlewareConfig, shape_of, shared_cores
+from sojourn.study.kv.models.component_speeds import ComponentSpeeds
+from sojourn.study.kv.models.cpu_time_regression import percentile
+from sojourn.study.kv.models.leave_one_out import LeaveOneOutErrors
+from sojourn.study.kv.models.operation_costs import Parts
+from sojourn.study.kv.models.operation_work import CLIENT, NET, PARTS, SERVER, WORKERS, OperationWork
+from sojourn.study.kv.models.pinned_cores import demands, named, shares_of, solved
+from sojourn.study.kv.models.plain_interpolation import FACTORS, Lines, per_operation_s
 from sojourn.system.kv import point_frame
 from sojourn.system.kv.affinity import assigned
 from sojourn.system.kv.run_table import WORK
@@ -144,7 +144,7 @@ class FittedLines:
     takes to read."""
 
     lines: Lines
-    speeds: Speeds
+    speeds: ComponentSpeeds
     own: tuple[float, ...]
 
     def per_operation_s(self, rows: pl.DataFrame) -> np.ndarray:
@@ -192,7 +192,7 @@ class FittedInterpolation:
         own_s = float(self.lines[design].own_s(row)[0])
         errors = (self.errors_at_speed if at_speed(vary) else self.errors).get(design, ())
         factors = [of.factor(level, 0.0) for of in errors] or [None, None]
-        return _metrics(Prediction(int(vary["clients"]), 1 / each, {}), own_s, factors, level, self.model)
+        return _metrics(MeanValues(int(vary["clients"]), 1 / each, {}), own_s, factors, level, self.model)
 
     def write(self, path: Path) -> None:
         """`[fit]`."""
@@ -207,7 +207,7 @@ def at_speed(vary: Mapping[str, Any]) -> bool:
 
 def predictions(
     costs: DemandRegression, rows: pl.DataFrame, cores: tuple[int, ...], sent: HostLimits, placed: bool
-) -> tuple[list[Prediction], np.ndarray]:
+) -> tuple[list[MeanValues], np.ndarray]:
     """Throughput and utilisations of rows of one design, within the limits of the hosts; what their clients take to read, s."""
     times = costs.times(rows)
     x, at_client = np.zeros(rows.height), times.get(CLIENT, np.zeros(rows.height))
@@ -220,14 +220,14 @@ def predictions(
         shape = shape_of(row.row(0, named=True))
         clients = int(row["clients"][0])
         if placed:
-            free = Prediction(clients, float(x[k]), _used(here, shape, float(x[k]), cores))
+            free = MeanValues(clients, float(x[k]), _used(here, shape, float(x[k]), cores))
         else:
             free = shared_cores(here, costs.rest_s, costs.network_s, shape, clients, len(cores))
         found.append(sent.limits(row).on(free, here.get(SERVER, 0.0)) if sent.rate_bit_per_s or sent.cores else free)
     return found, costs.own_s(rows, at_client)
 
 
-def _used(seconds: Mapping[str, float], shape: Shape, x: float, cores: tuple[int, ...]) -> dict[str, float]:
+def _used(seconds: Mapping[str, float], shape: MiddlewareConfig, x: float, cores: tuple[int, ...]) -> dict[str, float]:
     affinity = assigned(cores, shape.servers, shape.proxies)
     each = demands(shares_of(affinity, shape.workers > 0), {name: np.array([value]) for name, value in seconds.items()})
     return {named(where, affinity): x * float(value[0]) / len(where) for where, value in each.items()}
@@ -238,7 +238,7 @@ def response_s(cycle_s: float, own_s: float) -> float:
     return max(cycle_s - own_s, LEAST_SHARE * cycle_s)
 
 
-def _metrics(found: Prediction, own_s: float, factors: list[float | None], level: float, name: str) -> Metrics:
+def _metrics(found: MeanValues, own_s: float, factors: list[float | None], level: float, name: str) -> Metrics:
     values = (("throughput", found.throughput_per_s), ("response_time", response_s(found.cycle_s, own_s)))
     rows: list[dict[str, Any]] = [
         {"metric": metric, "value": v}
@@ -282,7 +282,7 @@ def _errors(told: str) -> dict[str, tuple[LeaveOneOutErrors, ...]]:
 
 def _lines(given: dict[str, Any]) -> FittedLines:
     lines = {kind: tuple(values) for kind, values in given["lines"].items()}
-    return FittedLines(lines, Speeds(**given["speeds"]), tuple(given["own"]))
+    return FittedLines(lines, ComponentSpeeds(**given["speeds"]), tuple(given["own"]))
 
 
 def _design(given: dict[str, Any]) -> FittedDesign:
@@ -291,6 +291,6 @@ def _design(given: dict[str, Any]) -> FittedDesign:
 
     own = given["costs"]
     costs = DemandRegression(
-        **own | {"parts": parts(own["parts"]), "speeds": Speeds(**own["speeds"]), "reads": tuple(own["reads"])}
+        **own | {"parts": parts(own["parts"]), "speeds": ComponentSpeeds(**own["speeds"]), "reads": tuple(own["reads"])}
     )
     return FittedDesign(costs, tuple(parts(draw) for draw in given["draws"]))

@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 
 from sojourn.fit.core_speed import ALIKE, CoreSpeed, exponent, usual
-from sojourn.study.kv.models.work import CLIENT, NET, SERVER, WORKERS
+from sojourn.study.kv.models.operation_work import CLIENT, NET, SERVER, WORKERS
 
 COLUMN = {CLIENT: "client_work_s", SERVER: "server_work_s", NET: "proxy_work_s", WORKERS: "proxy_work_s"}
 
 
 @dataclass(frozen=True)
-class Speeds:
+class ComponentSpeeds:
     """`usual_s`: of the piece of work on the cores of each component, by column; `exponent`: see `fit.core_speed`."""
 
     usual_s: Mapping[str, float] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Speeds:
 
     def logs(self, component: str, rows: pl.DataFrame) -> np.ndarray:
         """ln of the piece of work over the usual one; 0 where it is not known."""
-        return np.log(Speeds(self.usual_s).slower(component, rows))
+        return np.log(ComponentSpeeds(self.usual_s).slower(component, rows))
 
 
 def column_of(rows: pl.DataFrame, column: str) -> np.ndarray:
@@ -42,14 +42,14 @@ def column_of(rows: pl.DataFrame, column: str) -> np.ndarray:
     return rows[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
 
-def usual_speeds(rows: pl.DataFrame) -> Speeds:
+def usual_speeds(rows: pl.DataFrame) -> ComponentSpeeds:
     """The medians of these runs; the exponent is not fitted yet."""
     found = {name: usual(column_of(rows, name)) for name in dict.fromkeys(COLUMN.values()) if name in rows.columns}
-    return Speeds({name: value for name, value in found.items() if value is not None})
+    return ComponentSpeeds({name: value for name, value in found.items() if value is not None})
 
 
-def fitted_speeds(rows: pl.DataFrame, off: Mapping[str, np.ndarray], speeds: Speeds) -> Speeds:
+def fitted_speeds(rows: pl.DataFrame, off: Mapping[str, np.ndarray], speeds: ComponentSpeeds) -> ComponentSpeeds:
     """With the exponent of these: `off`, by component ln(measured over predicted CPU time at the usual speed), a value a row."""
     logs = np.concatenate([speeds.logs(name, rows) for name in off])
     groups = np.repeat(np.arange(len(off)), rows.height)
-    return Speeds(speeds.usual_s, exponent(logs, np.concatenate(list(off.values())), groups))
+    return ComponentSpeeds(speeds.usual_s, exponent(logs, np.concatenate(list(off.values())), groups))

@@ -19,8 +19,8 @@ from sojourn.report.document import Cell
 from sojourn.solve.single.mmm import MMm
 from sojourn.study.engine.analyses import Analysis
 from sojourn.study.engine.evaluation import HELD_OUT, error_range, median_error
-from sojourn.study.kv.models import Shape, Times, fit_times, shape_of
-from sojourn.study.kv.words import MS
+from sojourn.study.kv.models import InstrumentedTimes, MiddlewareConfig, fit_times, shape_of
+from sojourn.study.kv.table_cells import MS
 from sojourn.system.kv import CONFIGURATION, configurations, frame, name_of
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _stations(rows: pl.DataFrame) -> Table | None:
     return Table("One station", columns, tuple(cells), note, ("", ".0f", *[".3f"] * 6)) if cells else None
 
 
-def station_table(times: Times, shape: Shape, rows: pl.DataFrame) -> list[dict[str, Any]]:
+def station_table(times: InstrumentedTimes, shape: MiddlewareConfig, rows: pl.DataFrame) -> list[dict[str, Any]]:
     """One row a client count: measured and predicted response time and time in queue of the middleware, s."""
     workers = max(shape.workers * shape.proxies, 1)
     held = times.light_service_s.value

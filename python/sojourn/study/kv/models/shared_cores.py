@@ -17,14 +17,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import binom
 
-from sojourn.study.kv.models.network import Demands, Prediction, Shape, solve
-from sojourn.study.kv.models.work import CLIENT, NET, SERVER, WORKERS
+from sojourn.study.kv.models.middleware_network import (
+    MeanValues,
+    MiddlewareConfig,
+    OperationDemands,
+    solve,
+)
+from sojourn.study.kv.models.operation_work import CLIENT, NET, SERVER, WORKERS
 
 ROUNDS, CLOSE, DAMPING = 60, 1e-4, 0.5
 
 
 @dataclass(frozen=True)
-class Group:
+class ThreadGroup:
     """Equal threads and their CPU time of one operation together, s."""
 
     threads: int
@@ -32,24 +37,34 @@ class Group:
 
 
 def shared_cores(
-    seconds: Mapping[str, float], rest_s: float, network_s: float, shape: Shape, clients: int, cores: float
-) -> Prediction:
+    seconds: Mapping[str, float],
+    rest_s: float,
+    network_s: float,
+    shape: MiddlewareConfig,
+    clients: int,
+    cores: float,
+) -> MeanValues:
     """The network with stretched times; `utilisation` has "cores" too. `seconds`: CPU time of an operation by component (`work`);
     `rest_s` of an answer inside the middleware beside it, `network_s` outside."""
     groups = {
-        "client": Group(1, seconds.get(CLIENT, 0.0)),
-        "net": Group(max(shape.proxies, 1), seconds.get(NET, 0.0)),
-        "workers": Group(max(shape.workers * shape.proxies, 1), seconds.get(WORKERS, 0.0)),
-        "servers": Group(shape.servers, seconds.get(SERVER, 0.0)),
+        "client": ThreadGroup(1, seconds.get(CLIENT, 0.0)),
+        "net": ThreadGroup(max(shape.proxies, 1), seconds.get(NET, 0.0)),
+        "workers": ThreadGroup(max(shape.workers * shape.proxies, 1), seconds.get(WORKERS, 0.0)),
+        "servers": ThreadGroup(shape.servers, seconds.get(SERVER, 0.0)),
     }
     found, _ = _fixed_point(groups, shape, rest_s, network_s, clients, cores)
     used = sum(g.cpu_s for g in groups.values()) * found.throughput_per_s / cores
-    return Prediction(clients, found.throughput_per_s, found.utilisation | {"cores": used})
+    return MeanValues(clients, found.throughput_per_s, found.utilisation | {"cores": used})
 
 
 def _fixed_point(
-    groups: dict[str, Group], shape: Shape, rest: float, delay: float, clients: int, cores: float
-) -> tuple[Prediction, dict[str, float]]:
+    groups: dict[str, ThreadGroup],
+    shape: MiddlewareConfig,
+    rest: float,
+    delay: float,
+    clients: int,
+    cores: float,
+) -> tuple[MeanValues, dict[str, float]]:
     stretch = dict.fromkeys(groups, 1.0)
     for _ in range(ROUNDS):
         found = solve(_demands(groups, stretch, rest, delay), shape, clients)
@@ -61,12 +76,14 @@ def _fixed_point(
     return found, stretch
 
 
-def _demands(groups: dict[str, Group], stretch: dict[str, float], rest: float, delay: float) -> Demands:
+def _demands(groups: dict[str, ThreadGroup], stretch: dict[str, float], rest: float, delay: float) -> OperationDemands:
     cpu = {k: g.cpu_s * stretch[k] for k, g in groups.items()}
-    return Demands(delay, cpu["client"], cpu["net"], rest + cpu["workers"], cpu["servers"])
+    return OperationDemands(delay, cpu["client"], cpu["net"], rest + cpu["workers"], cpu["servers"])
 
 
-def _stretch(groups: dict[str, Group], now: dict[str, float], x: float, clients: int, cores: float) -> dict[str, float]:
+def _stretch(
+    groups: dict[str, ThreadGroup], now: dict[str, float], x: float, clients: int, cores: float
+) -> dict[str, float]:
     busy = {k: min(1.0, x * g.cpu_s * now[k] / g.threads) * (clients - 1) / clients for k, g in groups.items()}
     found = {}
     for tagged in groups:

@@ -14,20 +14,20 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from sojourn.study.kv.models.speeds import Speeds, fitted_speeds, usual_speeds
-from sojourn.study.kv.models.work import NET, SERVER, OperationWork
+from sojourn.study.kv.models.component_speeds import ComponentSpeeds, fitted_speeds, usual_speeds
+from sojourn.study.kv.models.operation_work import NET, SERVER, OperationWork
 
 FACTORS = ("1", "1/clients", "servers", "middlewares", "workers", "keys", "KiB", "split")
 ROUNDS = 3
 Lines = Mapping[str, tuple[float, ...]]  # "get" and "set" → coefficients of FACTORS, s; least: the smallest fitted 1/X
 
 
-def fit_lines(rows: pl.DataFrame) -> tuple[dict[str, tuple[float, ...]], Speeds]:
+def fit_lines(rows: pl.DataFrame) -> tuple[dict[str, tuple[float, ...]], ComponentSpeeds]:
     """From the runs of one design (`system.kv.frame`), by least squares; at the usual speed, and how the speed changes it."""
     inverse, speeds, where = 1 / rows["throughput_per_s"].to_numpy(), usual_speeds(rows), _cores_of(rows)
     for _ in range(ROUNDS if speeds.usual_s else 0):
         lines = _lines(rows, inverse / speeds.slower(where, rows))
-        speeds = fitted_speeds(rows, {where: np.log(inverse / per_operation_s(lines, Speeds(), rows))}, speeds)
+        speeds = fitted_speeds(rows, {where: np.log(inverse / per_operation_s(lines, ComponentSpeeds(), rows))}, speeds)
     return _lines(rows, inverse / speeds.slower(where, rows)), speeds
 
 
@@ -47,7 +47,7 @@ def _lines(rows: pl.DataFrame, inverse: np.ndarray) -> dict[str, tuple[float, ..
     return found
 
 
-def per_operation_s(lines: Lines, speeds: Speeds, rows: pl.DataFrame) -> np.ndarray:
+def per_operation_s(lines: Lines, speeds: ComponentSpeeds, rows: pl.DataFrame) -> np.ndarray:
     """1/X of rows of the same design, no less than the smallest that was fitted (at the usual speed); NaN where nothing alike was."""
     columns, stores = _columns(rows), OperationWork(rows).stores
     missing = np.full(rows.height, np.nan)

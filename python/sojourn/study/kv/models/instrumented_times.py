@@ -17,14 +17,14 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from sojourn.study.kv.models.light import waiting_s
+from sojourn.study.kv.models.light_load import waiting_s
 from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 
 INSTRUMENTED = ("net_s", "server_cpu_s")
 
 
 @dataclass(frozen=True)
-class Times:
+class InstrumentedTimes:
     """`network_s` and `light_service_s` at the fewest clients; `means` over all fitted runs. `held_s`: of a worker outside the
     servers, at the fewest clients; `light_waiting_s`: what of `light_service_s` is waiting for a server that another client
     uses (0 for one client)."""
@@ -40,7 +40,7 @@ class Times:
         return self.means[name].value if name in self.means else 0.0
 
 
-def fit_times(rows: pl.DataFrame, level: float = 0.95) -> Times:
+def fit_times(rows: pl.DataFrame, level: float = 0.95) -> InstrumentedTimes:
     """From the runs of one configuration that were chosen for the fit (columns of `system.kv.frame`)."""
     light = rows.filter(pl.col("clients") == rows["clients"].min())
     inside = light["mw_response_s"].cast(pl.Float64).to_numpy()
@@ -52,7 +52,7 @@ def fit_times(rows: pl.DataFrame, level: float = 0.95) -> Times:
         name: stratified(rows, name, level) for name in INSTRUMENTED if rows[name].cast(pl.Float64).is_finite().any()
     }
     held, waits = _held(light, network, {name: e.value for name, e in means.items()}, level)
-    return Times(network, service, means, held, waits)
+    return InstrumentedTimes(network, service, means, held, waits)
 
 
 def _held(
@@ -91,4 +91,4 @@ def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> ParameterE
     return ParameterEstimate(mean, mean - half, mean + half)
 
 
-__all__ = ["ParameterEstimate", "Times", "estimate", "fit_times", "stratified"]
+__all__ = ["InstrumentedTimes", "ParameterEstimate", "estimate", "fit_times", "stratified"]

@@ -16,13 +16,13 @@ from typing import Any
 import sojourn as sj
 from sojourn.model import Closed, Delay, Model, Pool, Queue
 from sojourn.model.components import Station
-from sojourn.study.kv.models.times import Times
+from sojourn.study.kv.models.instrumented_times import InstrumentedTimes
 
 LEAST_S = 1e-9
 
 
 @dataclass(frozen=True)
-class Shape:
+class MiddlewareConfig:
     """The configuration: `workers` of one proxy (0: no limit on what is under way), `to_all`: an operation goes to every server."""
 
     servers: int = 1
@@ -31,14 +31,14 @@ class Shape:
     to_all: bool = False
 
 
-def shape_of(factors: Mapping[str, Any]) -> Shape:
+def shape_of(factors: Mapping[str, Any]) -> MiddlewareConfig:
     """Sets go to every server where there is a middleware."""
     to_all = factors["workload"] == "set" and factors["proxies"] > 0
-    return Shape(factors["servers"], factors["proxies"], factors["workers"], to_all)
+    return MiddlewareConfig(factors["servers"], factors["proxies"], factors["workers"], to_all)
 
 
 @dataclass(frozen=True)
-class Demands:
+class OperationDemands:
     """Times of one operation in s: `delay_s` outside all queues, `client_s` and `net_s` of one thread each, `held_s` of a
     worker outside the servers, `server_s` of all servers together."""
 
@@ -50,7 +50,7 @@ class Demands:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class MeanValues:
     """Throughput, and utilisation by station (of one server)."""
 
     clients: int
@@ -68,7 +68,9 @@ class Prediction:
         return max(self.utilisation, key=self.utilisation.__getitem__) if self.utilisation else ""
 
 
-def closed_network(times: Times, shape: Shape, clients: int, server_s: float | None = None) -> Prediction:
+def closed_network(
+    times: InstrumentedTimes, shape: MiddlewareConfig, clients: int, server_s: float | None = None
+) -> MeanValues:
     """With constant times: awake time of the net thread, the service time that few clients saw, the network's delay.
 
     `server_s`: what of the service time all servers together work; default their CPU time, else all of it.
@@ -77,13 +79,13 @@ def closed_network(times: Times, shape: Shape, clients: int, server_s: float | N
     work = times.mean("server_cpu_s") if server_s is None else server_s
     each = work / shape.servers if shape.to_all else work
     each = min(each or service, service)
-    demands = Demands(
+    demands = OperationDemands(
         times.network_s.value, 0.0, times.mean("net_s"), service - each, each * (shape.servers if shape.to_all else 1)
     )
     return solve(demands, shape, clients)
 
 
-def solve(d: Demands, shape: Shape, clients: int) -> Prediction:
+def solve(d: OperationDemands, shape: MiddlewareConfig, clients: int) -> MeanValues:
     """The network for one number of clients."""
     demands = {
         "network": max(d.delay_s, LEAST_S),
@@ -105,7 +107,7 @@ def solve(d: Demands, shape: Shape, clients: int) -> Prediction:
     used = {name: x * s for name, s in used.items()} | {"servers": x * d.server_s / shape.servers}
     if shape.workers:
         used["workers"] = found.value("utilisation", "workers")
-    return Prediction(clients, x, used)
+    return MeanValues(clients, x, used)
 
 
 def _each(name: str, total_s: float, count: int) -> dict[str, float]:

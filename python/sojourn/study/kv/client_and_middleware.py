@@ -11,7 +11,7 @@ import polars as pl
 
 from sojourn.report import Figure, Series, Table
 from sojourn.report.document import Cell
-from sojourn.study.kv.words import MS, number, three
+from sojourn.study.kv.table_cells import MS, number, three
 from sojourn.study.mean_of_runs import estimate
 from sojourn.system.kv import configurations, response_bins
 

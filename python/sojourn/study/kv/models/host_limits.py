@@ -4,7 +4,7 @@ A rate and a share of the cores are token buckets, no queues with a service time
 above them no more gets through. So a model's throughput is cut at rate × servers / bits of an operation, and at
 share × servers / CPU time of an operation. Source: the utilisation law (Lazowska et al. 1984, section 3.3) with U = 1; what
 is in the way is then where the clients wait, N/X in all by Little's law. Bits are a sum of parts, fitted as CPU times are
-(`parts`); both count what all servers do. Limits: load spread evenly over servers.
+(`cpu_time_regression`); both count what all servers do. Limits: load spread evenly over servers.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from sojourn.study.kv.models.network import Prediction
-from sojourn.study.kv.models.parts import fit_parts
-from sojourn.study.kv.models.work import OperationWork
+from sojourn.study.kv.models.cpu_time_regression import fit_parts
+from sojourn.study.kv.models.middleware_network import MeanValues
+from sojourn.study.kv.models.operation_work import OperationWork
 
 NETWORK, CPU = "network of a server", "server CPU"
 
 
 @dataclass(frozen=True)
-class Limits:
+class OperationLimits:
     """Of `servers` servers: a rate of each and the bits that all send for one operation; the share of a core of each.
     None: no limit."""
 
@@ -40,7 +40,7 @@ class Limits:
             found[CPU] = self.cores * self.servers / server_cpu_s
         return found
 
-    def on(self, free: Prediction, server_cpu_s: float) -> Prediction:
+    def on(self, free: MeanValues, server_cpu_s: float) -> MeanValues:
         """The prediction `free` of limits, within them."""
         most = self.most_per_s(server_cpu_s)
         x = min([free.throughput_per_s, *most.values()])
@@ -60,10 +60,10 @@ class HostLimits:
     rate_bit_per_s: float | None = None
     cores: float | None = None
 
-    def limits(self, row: pl.DataFrame) -> Limits:
+    def limits(self, row: pl.DataFrame) -> OperationLimits:
         """At one point (columns as `OperationWork` needs them)."""
         bit = float((OperationWork(row).terms(BITS) @ np.array(self.bits))[0]) if self.bits else None
-        return Limits(int(row["servers"][0]), self.rate_bit_per_s, bit, self.cores)
+        return OperationLimits(int(row["servers"][0]), self.rate_bit_per_s, bit, self.cores)
 
 
 def fit_sent(rows: pl.DataFrame) -> HostLimits:
