@@ -7,7 +7,7 @@ use std::time::Duration;
 use sojourn_memproto::{Reply, ReplyKind, ReplyScan};
 
 use sojourn_record::clock::now;
-use sojourn_serving::{ReadBuffer, ReadOutcome};
+use sojourn_serving::{MemoryCharge, ReadBuffer, ReadOutcome};
 
 #[derive(Debug)]
 pub(super) struct ServerConnection {
@@ -18,15 +18,18 @@ pub(super) struct ServerConnection {
     most_bytes: usize,
     /// The time limit that the socket has now, ns.
     limit: u64,
+    /// For `input`.
+    charge: MemoryCharge,
 }
 
 impl ServerConnection {
-    pub fn new(stream: Option<TcpStream>, most_bytes: usize) -> Self {
-        Self { stream, epoch: 0, input: ReadBuffer::default(), most_bytes, limit: 0 }
+    pub fn new(stream: Option<TcpStream>, most_bytes: usize, charge: MemoryCharge) -> Self {
+        Self { stream, epoch: 0, input: ReadBuffer::default(), most_bytes, limit: 0, charge }
     }
 
     pub fn open(&mut self, stream: TcpStream, epoch: u64) {
         (self.stream, self.epoch, self.input, self.limit) = (Some(stream), epoch, ReadBuffer::default(), 0);
+        self.charge.set(0);
     }
 
     /// # Errors
@@ -78,7 +81,7 @@ impl ServerConnection {
             }
             let stream = self.stream.as_mut().ok_or("is gone")?;
             match self.input.fill(stream, usize::MAX) {
-                Ok(ReadOutcome::Some { .. }) => {}
+                Ok(ReadOutcome::Some { .. }) => self.charge.set(self.input.size()),
                 Ok(ReadOutcome::Empty) if now() < deadline => {}
                 Ok(ReadOutcome::Empty) => return Err("timed out"),
                 Ok(ReadOutcome::Closed) => return Err("closed the connection"),
@@ -94,10 +97,42 @@ impl ServerConnection {
     /// The answer has been used; whatever follows it nobody asked for.
     pub fn consume(&mut self, length: usize) -> Result<(), &'static str> {
         self.input.consume(length);
+        self.charge.set(self.input.size());
         if self.input.data().is_empty() {
             Ok(())
         } else {
             Err("answered what nobody asked")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+    use std::sync::Arc;
+
+    use sojourn_serving::MemoryLimit;
+
+    use super::*;
+
+    const LARGE: usize = 400_000;
+
+    /// What one worker holds of an answer, other clients' buffers may not have.
+    #[test]
+    fn an_answer_counts_against_the_limit_until_it_is_used() {
+        let memory = Arc::new(MemoryLimit::new(LARGE + 200_000, 0));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut server = listener.accept().unwrap().0;
+        let answer = [format!("VALUE k 0 {LARGE}\r\n").as_bytes(), &vec![7; LARGE], b"\r\nEND\r\n"].concat();
+        let sender = std::thread::spawn(move || server.write_all(&answer));
+        let mut connection = ServerConnection::new(Some(stream), 1 << 20, MemoryCharge::new(&memory));
+        let (timeout, mut other) = (5_000_000_000, MemoryCharge::new(&memory));
+        let (reply, length) = connection.receive(ReplyKind::Values, now() + timeout, timeout).unwrap();
+        assert!(sender.join().unwrap().is_ok() && reply == Reply::Values(1));
+        assert!(!other.resize(300_000), "the answer is not charged");
+        connection.consume(length).unwrap();
+        assert!(other.resize(300_000), "the answer is used, and still charged");
     }
 }

@@ -19,7 +19,7 @@ use crate::route::{shard, without_uniques, Target};
 use crate::shared::SharedState;
 use crate::stats::Stats;
 use sojourn_record::clock::{now, ns};
-use sojourn_serving::time_histogram::record;
+use sojourn_serving::{time_histogram::record, MemoryCharge};
 
 pub(super) struct Worker<'a> {
     shared: &'a SharedState<'a>,
@@ -32,6 +32,8 @@ pub(super) struct Worker<'a> {
     limits: RequestLimits,
     timeout: u64,
     bytes: Vec<u8>,
+    /// For answers as they are put together; each server's connection has one of its own.
+    charge: MemoryCharge,
 }
 
 impl<'a> Worker<'a> {
@@ -45,7 +47,9 @@ impl<'a> Worker<'a> {
     ) -> Self {
         let config = shared.config;
         let most_bytes = most_reply_bytes(config);
-        let servers = servers.into_iter().map(|stream| ServerConnection::new(stream, most_bytes)).collect();
+        let charge = || MemoryCharge::new(&shared.memory);
+        let open = |stream| ServerConnection::new(stream, most_bytes, charge());
+        let servers = servers.into_iter().map(open).collect();
         let timeout = ns(config.timeout_s);
         let stats = &shared.stats[me + 1];
         let limits = config.limits();
@@ -60,6 +64,7 @@ impl<'a> Worker<'a> {
             limits,
             timeout,
             bytes: Vec::new(),
+            charge: charge(),
         }
     }
 
@@ -72,6 +77,7 @@ impl<'a> Worker<'a> {
             let mut bytes = std::mem::take(&mut self.bytes);
             bytes.clear();
             gather.finish(&mut bytes);
+            self.charge.set(gather.size() + bytes.capacity());
             if job.route.keys > 0 && gather.rank < ERROR {
                 self.stats.hits.add(gather.found as u64);
                 self.stats.misses.add(job.route.keys.saturating_sub(gather.found) as u64);
@@ -80,6 +86,7 @@ impl<'a> Worker<'a> {
             client.served(&job, gather.rank, &bytes, &mut Responder { stats, histograms, queue, resume });
             self.stats.busy_ns.add(now() - taken);
             bytes.shrink_to(1 << 18);
+            self.charge.set(bytes.capacity());
             self.bytes = bytes;
         }
         self.stats.end();
