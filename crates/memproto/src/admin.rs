@@ -1,7 +1,7 @@
 //! `flush_all [DELAY] [noreply]`, `verbosity LEVEL [noreply]`, `version`, `stats [ARGUMENTS]`, `quit`.
 
 use crate::request::{Refusal, Request};
-use crate::tokens::{noreply_or_end, signed, unsigned, Tokens};
+use crate::tokens::{has_nul, noreply_or_end, signed, unsigned, Tokens};
 
 pub fn parse<'a>(command: &[u8], mut words: Tokens<'a>) -> Result<Request<'a>, Refusal> {
     match command {
@@ -12,9 +12,12 @@ pub fn parse<'a>(command: &[u8], mut words: Tokens<'a>) -> Result<Request<'a>, R
             Ok(Request::Verbosity { level: unsigned(level).ok_or(Refusal::Format)?, noreply })
         }
         // Whatever follows these two, memcached takes no notice of it.
-        b"version" => Ok(Request::Version),
+        b"version" if !has_nul(words.0) => Ok(Request::Version),
         b"quit" => Ok(Request::Quit),
         b"stats" => {
+            if has_nul(words.0) {
+                return Err(Refusal::Unknown);
+            }
             let start = words.0.iter().position(|&b| b != b' ').unwrap_or(words.0.len());
             Ok(Request::Stats { arguments: words.0[start..].trim_ascii_end() })
         }

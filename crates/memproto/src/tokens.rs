@@ -54,10 +54,17 @@ pub fn push_number(out: &mut Vec<u8>, number: impl std::fmt::Display) {
     let _ = write!(out, "{number}");
 }
 
-/// Whether the one word that may follow is `noreply`: memcached takes no notice of another. `None` where more follow.
+/// Whether the one word that may follow is `noreply`: memcached takes no notice of another. `None` where more follow, or one
+/// with a NUL: memcached reads up to that, so that it may see a `noreply` there, and an answer would be waited for.
 pub fn noreply_or_end<'a>(words: &mut impl Iterator<Item = &'a [u8]>) -> Option<bool> {
     let last = words.next();
-    words.next().is_none().then_some(last == Some(b"noreply"))
+    let plain = last.is_none_or(|word| !has_nul(word));
+    (plain && words.next().is_none()).then_some(last == Some(b"noreply"))
+}
+
+/// Whether memcached, which takes a line for a C string, would see less of it.
+pub fn has_nul(word: &[u8]) -> bool {
+    memchr::memchr(0, word).is_some()
 }
 
 /// Whether a line ends in `noreply`: then memcached keeps a refusal to itself, too.

@@ -84,6 +84,32 @@ fn words_that_mean_nothing_are_passed_over() {
     }
 }
 
+/// memcached 1.6 reads a line up to a NUL: it answers none of these but the last three, and a proxy that waits for the
+/// answers of the others has its connection out of step, for all clients.
+#[test]
+fn a_line_with_a_nul_is_refused() {
+    for text in [
+        "touch key 0 noreply\0\r\n",
+        "incr key 1 noreply\0x\r\n",
+        "delete key noreply\0\r\n",
+        "delete key 0 noreply\0\r\n",
+        "verbosity 1 noreply\0\r\n",
+        "flush_all noreply\0\r\n",
+        "flush_all 1 noreply\0\r\n",
+        "set key 0 0 2 noreply\0\r\nab\r\n",
+        "cas key 0 0 2 7 noreply\0\r\nab\r\n",
+        "cas key 0 0 2 noreply\0\r\nab\r\n",
+        "stats reset\0\r\n",
+        "version \0\r\n",
+        "get key\0 other\r\n",
+    ] {
+        assert!(
+            matches!(first(text), ParseStep::Refuse { skip, close: false, .. } if skip == text.len()),
+            "{text:?}"
+        );
+    }
+}
+
 #[test]
 fn a_refusal_is_silent_where_the_line_says_noreply() {
     for text in [
