@@ -33,7 +33,7 @@ impl<'a> BatchWorker<'a> {
     pub fn run(mut self) {
         let (queue, most) = (&self.shared.context.queue, self.shared.config.batch_most);
         let mut batch = Vec::new();
-        while queue.pop_batch(most, &mut batch) {
+        while queue.take_batch(most, &mut batch) {
             self.shared.busy.fetch_add(1, Ordering::Relaxed);
             self.serve_in_turn(&mut batch);
             self.shared.busy.fetch_sub(1, Ordering::Relaxed);

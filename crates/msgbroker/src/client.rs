@@ -8,9 +8,8 @@ use mio::Waker;
 
 use crate::client_state::{ClientState, Limits, RawRequest, RequestSlot};
 use crate::refusal::Refusal;
-use crate::request_queue::RequestQueue;
 use crate::response::Response;
-use sojourn_serving::{write_some, MemoryCharge, MemoryLimit};
+use sojourn_serving::{write_some, BoundedQueue, MemoryCharge, MemoryLimit};
 
 /// A request and whose it is, in the queue.
 pub(crate) type QueuedRequest = (Arc<Client>, RawRequest);
@@ -45,7 +44,7 @@ pub(crate) struct ResponseDelivery {
 /// What all clients share.
 #[derive(Debug)]
 pub(crate) struct Context {
-    pub queue: RequestQueue<QueuedRequest>,
+    pub queue: BoundedQueue<QueuedRequest>,
     pub memory: Arc<MemoryLimit>,
     pub limits: Limits,
     /// Those that the event loop has to look at.
@@ -54,8 +53,17 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub fn new(queue: RequestQueue<QueuedRequest>, memory: MemoryLimit, limits: Limits, wake: Waker) -> Self {
+    pub fn new(queue: BoundedQueue<QueuedRequest>, memory: MemoryLimit, limits: Limits, wake: Waker) -> Self {
         Self { queue, memory: Arc::new(memory), limits, connections: Mutex::default(), waker: wake }
+    }
+
+    /// Without `wake` the caller is a worker that takes a request next itself.
+    fn put(&self, request: QueuedRequest, wake: bool) -> Result<(), QueuedRequest> {
+        if wake {
+            self.queue.put(request)
+        } else {
+            self.queue.put_quietly(request)
+        }
     }
 
     fn wake(&self, connection: u32) {
@@ -157,7 +165,7 @@ impl Client {
         while let Some(entry) = state.backlog.pop_front() {
             let refusal = match entry {
                 RequestSlot::Refused(refusal) => refusal,
-                RequestSlot::Request(job) => match context.queue.push((Arc::clone(self), job), wake) {
+                RequestSlot::Request(job) => match context.put((Arc::clone(self), job), wake) {
                     Ok(()) => {
                         state.busy = true;
                         break;

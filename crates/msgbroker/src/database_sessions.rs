@@ -100,12 +100,12 @@ impl<'a> DatabaseSessions<'a> {
     /// Sends what waits, as far as sessions are free.
     pub fn serve(&mut self) {
         if self.open == 0 && !self.shared.pool.health.is_up() {
-            while let Some(waiting) = self.shared.context.queue.try_pop() {
+            while let Some(waiting) = self.shared.context.queue.try_take() {
                 self.refuse(waiting, Refusal::Away);
             }
         }
         while let Some(place) = self.free.last().copied() {
-            let Some(waiting) = self.shared.context.queue.try_pop() else {
+            let Some(waiting) = self.shared.context.queue.try_take() else {
                 self.moved = now();
                 return;
             };
@@ -247,7 +247,7 @@ impl<'a> DatabaseSessions<'a> {
         }
         self.serve();
         if now.saturating_sub(self.moved) > timeout {
-            while let Some(waiting) = self.shared.context.queue.try_pop() {
+            while let Some(waiting) = self.shared.context.queue.try_take() {
                 self.refuse(waiting, Refusal::Busy);
             }
             self.moved = now;

@@ -2,7 +2,6 @@
 //!
 //! A request goes this way:
 //! - `event_loop` the one thread that waits for all clients; `connection` their bytes; `request_framing` where a request ends
-//! - `request_queue` bounded, first come first served
 //! - `database_sessions` the database's sessions in the same loop; or, in the threaded design:
 //! - `worker` a thread that takes a request; `batch`: one that takes all that wait
 //! - `request` a head as an `operation`; `queue_names` and percent-encoding; `refusal` what is not done, and why
@@ -34,7 +33,6 @@ mod refusal;
 mod request;
 mod request_framing;
 mod request_outcome;
-mod request_queue;
 mod response;
 mod serve;
 mod shared;

@@ -14,16 +14,18 @@ use crate::database::{prepare, ConnInfo, DatabaseError, DatabaseInfo, Session, S
 use crate::event_loop::{EventLoop, WAKE};
 use crate::record_log::RecordLog;
 use crate::request_framing::HEAD_BYTES;
-use crate::request_queue::RequestQueue;
 use crate::shared::SharedState;
 use crate::summary::{summary, Summary};
 use crate::worker::Worker;
 use crate::{metrics, Config, ServeError};
 use sojourn_record::clock::{now, ns, s};
-use sojourn_serving::{listen, spawn, system, LogLevel, MemoryLimit, TICK};
+use sojourn_serving::{listen, spawn, system, Batches, BoundedQueue, LogLevel, MemoryLimit, TICK};
 
 /// Requests that one client may have waiting.
 const PIPELINE: usize = 64;
+/// Requests that are worth another batch at the same time. With 30 clients on 2 cores two batches at a time cost the
+/// database 23 µs of CPU time a request, one 15; with 300 clients 7 and 6.
+const BESIDE: usize = 100;
 
 /// What is told once the service accepts clients.
 #[derive(Clone, Debug, Serialize)]
@@ -87,9 +89,8 @@ pub fn serve(
 fn shared<'a>(config: &'a Config, conninfo: &ConnInfo, poll: &Poll) -> Result<SharedState<'a>, ServeError> {
     let waker = Waker::new(poll.registry(), WAKE).map_err(system("epoll"))?;
     let pool = SessionPool::new(conninfo.clone(), config.connections);
-    let concurrency =
-        if config.batch { config.batch_concurrency.min(config.connections) } else { usize::MAX };
-    let queue = RequestQueue::new(config.queue, concurrency);
+    let at_once = config.batch_concurrency.min(config.connections);
+    let queue = BoundedQueue::in_batches(config.queue, Batches { at_once, least: BESIDE });
     // Two whole requests, so that one can be read while the other is served.
     let limits = Limits { requests: PIPELINE, bytes: 2 * (HEAD_BYTES + config.message_bytes) };
     let context = Context::new(queue, MemoryLimit::new(config.memory_bytes, FREE), limits, waker);

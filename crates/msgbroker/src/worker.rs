@@ -26,7 +26,7 @@ impl<'a> Worker<'a> {
 
     /// Serves until the queue is closed and empty.
     pub fn run(mut self) {
-        while let Some(waiting) = self.shared.context.queue.pop() {
+        while let Some(waiting) = self.shared.context.queue.take() {
             self.shared.busy.fetch_add(1, Ordering::Relaxed);
             self.serve(waiting);
             self.shared.busy.fetch_sub(1, Ordering::Relaxed);

@@ -6,7 +6,7 @@
 //! - `memory_limit` [`MemoryLimit`]: one limit over all clients; [`MemoryCharge`]: what one of them has of it
 //! - `slab` [`Slab`]: connections by number and generation
 //! - `buffer` [`ReadBuffer`], [`WriteBuffer`]: bytes of a connection; `read_half` [`ReadHalf`]: the half that is read
-//! - `queue` [`BoundedQueue`]: between threads
+//! - `queue` [`BoundedQueue`]: between threads, one by one or in batches
 //! - `fair_turns` [`TurnBudget`], [`ReadyList`]: fairness between connections
 //! - [`time_histogram`]  histograms of times, and their summary
 //! - [`thread_cpu_time`]    CPU time of threads
@@ -38,6 +38,6 @@ pub use log::{log, LogLevel};
 pub use memory_limit::{MemoryCharge, MemoryLimit};
 pub use metrics_endpoint::{answer, EndpointContent};
 pub use openmetrics::OpenMetricsText;
-pub use queue::BoundedQueue;
+pub use queue::{Batches, BoundedQueue};
 pub use read_half::{ReadHalf, ReadProgress};
 pub use slab::Slab;

@@ -1,13 +1,23 @@
-//! A bounded queue between threads: first come, first served.
+//! A bounded queue between threads: first come, first served, one by one or in batches.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// When items are taken in batches: how many batches are worked on at a time, and of how many items one has to be to begin
+/// beside others.
+#[derive(Debug, Clone, Copy)]
+pub struct Batches {
+    pub at_once: usize,
+    pub least: usize,
+}
 
 #[derive(Debug)]
 struct QueueState<T> {
     items: VecDeque<T>,
     closed: bool,
     asleep: usize,
+    /// Batches that are worked on.
+    batches: usize,
 }
 
 /// Items that wait to be taken; of more than it may hold none is added.
@@ -16,36 +26,60 @@ pub struct BoundedQueue<T> {
     state: Mutex<QueueState<T>>,
     some: Condvar,
     most: usize,
+    batches: Batches,
 }
 
 impl<T> BoundedQueue<T> {
     /// For at most `most` items.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        let state = QueueState { items: VecDeque::new(), closed: false, asleep: 0 };
-        Self { state: Mutex::new(state), some: Condvar::new(), most }
+        Self::in_batches(most, Batches { at_once: usize::MAX, least: 1 })
+    }
+
+    /// The same for those who call `take_batch`.
+    #[must_use]
+    pub fn in_batches(most: usize, batches: Batches) -> Self {
+        let state = QueueState { items: VecDeque::new(), closed: false, asleep: 0, batches: 0 };
+        Self { state: Mutex::new(state), some: Condvar::new(), most, batches }
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts an item at the end.
+    /// Whether a batch that begins now is worth it: a small one beside another costs as much as both together.
+    fn may_begin(&self, state: &QueueState<T>) -> bool {
+        let beside = state.batches < self.batches.at_once && state.items.len() >= self.batches.least;
+        state.closed || state.batches == 0 || beside
+    }
+
+    /// Puts an item at the end, and wakes one who waits for it.
     ///
     /// # Errors
     /// The item, where the queue is full.
     pub fn put(&self, item: T) -> Result<(), T> {
+        if self.add(item)? {
+            self.some.notify_one();
+        }
+        Ok(())
+    }
+
+    /// The same without waking: for one who takes an item next itself.
+    ///
+    /// # Errors
+    /// The item, where the queue is full.
+    pub fn put_quietly(&self, item: T) -> Result<(), T> {
+        self.add(item).map(|_| ())
+    }
+
+    /// Whether somebody waits who may take now.
+    fn add(&self, item: T) -> Result<bool, T> {
         let mut state = self.lock();
         if state.items.len() >= self.most {
             return Err(item);
         }
         state.items.push_back(item);
-        let wake = state.asleep > 0;
-        drop(state);
-        if wake {
-            self.some.notify_one();
-        }
-        Ok(())
+        Ok(state.asleep > 0 && self.may_begin(&state))
     }
 
     /// The first item; waits for one. `None` when the queue is closed and empty.
@@ -58,10 +92,53 @@ impl<T> BoundedQueue<T> {
             if state.closed {
                 return None;
             }
-            state.asleep += 1;
-            state = self.some.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.asleep -= 1;
+            state = self.sleep(state);
         }
+    }
+
+    /// The first item, if there is one.
+    pub fn try_take(&self) -> Option<T> {
+        self.lock().items.pop_front()
+    }
+
+    /// Up to `most` items at once, into `batch`; while others work on theirs, items stay and wait, so that they become a
+    /// batch. False when the queue is closed and empty.
+    pub fn take_batch(&self, most: usize, batch: &mut Vec<T>) -> bool {
+        let mut state = self.lock();
+        loop {
+            if !state.items.is_empty() && self.may_begin(&state) {
+                state.batches += 1;
+                let count = state.items.len().min(most);
+                batch.extend(state.items.drain(..count));
+                return true;
+            }
+            if state.closed && state.items.is_empty() {
+                return false;
+            }
+            state = self.sleep(state);
+        }
+    }
+
+    /// A batch is done: up to `most` items that have come meanwhile become the next at once, in `batch`; where there is none,
+    /// false, and another batch may begin.
+    pub fn next_batch(&self, most: usize, batch: &mut Vec<T>) -> bool {
+        let mut state = self.lock();
+        let count = state.items.len().min(most);
+        batch.extend(state.items.drain(..count));
+        if count == 0 {
+            state.batches -= 1;
+            if state.closed {
+                self.some.notify_all();
+            }
+        }
+        count > 0
+    }
+
+    fn sleep<'a>(&self, mut state: MutexGuard<'a, QueueState<T>>) -> MutexGuard<'a, QueueState<T>> {
+        state.asleep += 1;
+        state = self.some.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.asleep -= 1;
+        state
     }
 
     /// Items that wait.
@@ -89,9 +166,25 @@ mod tests {
     #[test]
     fn it_holds_so_many_and_gives_them_in_order() {
         let queue = BoundedQueue::new(2);
-        assert_eq!([queue.put(1), queue.put(2), queue.put(3)], [Ok(()), Ok(()), Err(3)]);
+        assert_eq!([queue.put(1), queue.put_quietly(2), queue.put(3)], [Ok(()), Ok(()), Err(3)]);
         assert_eq!((queue.take(), queue.put(4)), (Some(1), Ok(())));
         queue.close();
-        assert_eq!([queue.take(), queue.take(), queue.take()], [Some(2), Some(4), None]);
+        assert_eq!([queue.take(), queue.take(), queue.try_take()], [Some(2), Some(4), None]);
+    }
+
+    #[test]
+    fn a_batch_beside_another_is_large_and_what_comes_meanwhile_is_the_next() {
+        let queue = BoundedQueue::in_batches(10, Batches { at_once: 2, least: 3 });
+        (0..2).for_each(|i| queue.put(i).unwrap());
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        assert!(queue.take_batch(10, &mut first));
+        (2..5).for_each(|i| queue.put(i).unwrap());
+        assert!(queue.take_batch(2, &mut second));
+        assert_eq!((&first[..], &second[..]), (&[0, 1][..], &[2, 3][..]));
+        first.clear();
+        assert!(queue.next_batch(10, &mut first) && !queue.next_batch(10, &mut second));
+        assert_eq!(first, [4]);
+        queue.close();
+        assert!(!queue.take_batch(10, &mut first));
     }
 }

@@ -9,7 +9,7 @@ use super::*;
 fn seated(poll: &Poll) -> (Context, Arc<Client>, Other) {
     let waker = Waker::new(poll.registry(), Token(0)).unwrap();
     let limits = Limits { requests: 9, bytes: 100 };
-    let context = Context::new(RequestQueue::new(10, 1), MemoryLimit::new(100, 0), limits, waker);
+    let context = Context::new(BoundedQueue::new(10), MemoryLimit::new(100, 0), limits, waker);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let other = Other::connect(listener.local_addr().unwrap()).unwrap();
     let stream = listener.accept().unwrap().0;
@@ -27,12 +27,12 @@ fn nothing_is_taken_up_behind_the_answer_that_ends_the_connection() {
     let poll = Poll::new().unwrap();
     let (context, client, mut other) = seated(&poll);
     client.add(job(), &context);
-    let (_, first) = context.queue.pop().unwrap();
+    let (_, first) = context.queue.take().unwrap();
     client.served(first, b"the last answer", true, true, &context);
     // The event loop has read on before it was told.
     assert!(client.add(job(), &context).refused.is_empty());
     assert!(client.add(RequestSlot::Refused(Refusal::Malformed), &context).refused.is_empty());
-    assert!(context.queue.len() == 0 && client.state().is_over());
+    assert!(context.queue.is_empty() && client.state().is_over());
     assert!(context.memory.take(100));
     drop(client);
     let mut heard = String::new();
@@ -48,7 +48,7 @@ fn a_client_owns_what_it_makes_the_service_hold() {
     let long = |bytes| RequestSlot::Request(RawRequest { received: 0, bytes: vec![0; bytes], head: bytes });
     assert!(!client.add(long(60), &context).closes);
     assert!(client.add(long(60), &context).closes, "it is refused in its turn");
-    let (_, first) = context.queue.pop().unwrap();
+    let (_, first) = context.queue.take().unwrap();
     assert!(!context.memory.take(41) && context.memory.take(40));
     context.memory.give(40);
     let served = client.served(first, b"", false, true, &context);

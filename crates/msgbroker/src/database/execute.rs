@@ -2,6 +2,7 @@
 
 use super::database_error::DatabaseError;
 use super::operation_result::OperationResult;
+use super::session::BoundStatement;
 use super::session_pool::PooledSession;
 use super::statements as sql;
 use super::wire::{Params, Statement};
@@ -47,7 +48,8 @@ pub(crate) fn execute(
 ) -> Result<OperationResult, DatabaseError> {
     let mut rows = Vec::new();
     with_statement(operation, redelivery_s, |statement, params| {
-        session.run(statement, params, &mut |row| rows.push(row))
+        let each = &mut |row| rows.push(row);
+        session.run_all(&mut [BoundStatement { statement, params, each }], &mut || ())
     })?;
     Ok(OperationResult::new(operation.kind(), &rows))
 }

@@ -9,7 +9,6 @@ use super::database_error::{DatabaseError, StatementFate};
 use super::health::DatabaseHealth;
 use super::session::{BoundStatement, Session};
 use super::startup::connect;
-use super::wire::{Params, Row, Statement};
 use sojourn_record::clock::now;
 
 /// Before a database that is away is tried again, ns: at first, at last.
@@ -149,17 +148,7 @@ pub(crate) struct PooledSession<'a> {
 }
 
 impl PooledSession<'_> {
-    /// As `Session::run`, on a session that is opened where there is none.
-    pub fn run(
-        &mut self,
-        statement: Statement,
-        params: Params<'_>,
-        each: &mut dyn FnMut(Row),
-    ) -> Result<(), DatabaseError> {
-        self.run_all(&mut [BoundStatement { statement, params, each }], &mut || ())
-    }
-
-    /// As `Session::run_all`; `meanwhile` before a session has to be opened.
+    /// As `Session::run_all`, on a session that is opened where there is none, which `meanwhile` comes before.
     pub fn run_all(
         &mut self,
         statements: &mut [BoundStatement<'_>],
