@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check test docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services demo clean
+.PHONY: help setup build check sanitize test docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services demo clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -33,6 +33,9 @@ check: build ## linters: rustfmt, clippy, ruff, mypy, layout rules
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(PY) tools/tidy.py
+
+sanitize: ## tests of the Rust crates with `unsafe` under AddressSanitizer, or valgrind (minutes)
+	bash tools/sanitize
 
 # Matrices and tables of the tests are small: threads that wait for a share of one cost a quarter of the CPU time of a fit.
 test: export OPENBLAS_NUM_THREADS := 1

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::mpsc;
+use std::sync::{mpsc, Arc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -23,16 +23,17 @@ pub fn config(changes: Value) -> WebConfig {
 
 pub struct TestShop {
     pub ready: ReadyMessage,
-    stop: &'static AtomicBool,
+    stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<Summary, ServeError>>,
 }
 
 impl TestShop {
     pub fn open(config: WebConfig) -> TestShop {
-        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
         let (sender, receiver) = mpsc::channel();
         let thread = std::thread::spawn(move || {
-            serve(&config, stop, &mut |ready| {
+            serve(&config, &stopped, &mut |ready| {
                 sender.send(ready.clone()).ok();
             })
         });
