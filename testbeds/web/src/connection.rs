@@ -1,7 +1,9 @@
 //! A connection: bytes in, whole requests out, and what could not be sent yet.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::TcpStream;
+
+use sojourn_serving::{write_some, WriteBuffer};
 
 use crate::http::{self, ParseStatus};
 use crate::sys;
@@ -12,8 +14,7 @@ pub(crate) struct Connection {
     stream: TcpStream,
     pub nic: usize,
     input: Vec<u8>,
-    output: Vec<u8>,
-    sent: usize,
+    output: WriteBuffer,
     /// There may be something to receive.
     pub readable: bool,
     /// The other side has ended; its last bytes may still be here.
@@ -44,8 +45,7 @@ impl Connection {
             stream,
             nic,
             input: Vec::new(),
-            output: Vec::new(),
-            sent: 0,
+            output: WriteBuffer::default(),
             readable: false,
             hung_up: false,
             queued: false,
@@ -57,7 +57,7 @@ impl Connection {
 
     /// Sends what is left over, then receives until a request is whole.
     pub(crate) fn next(&mut self, scratch: &mut [u8]) -> ConnectionProgress {
-        match self.send() {
+        match self.output.flush(&mut self.stream) {
             Err(_) => return ConnectionProgress::Close,
             Ok(false) => return ConnectionProgress::Wait,
             Ok(true) if self.closing => return ConnectionProgress::Close,
@@ -97,7 +97,7 @@ impl Connection {
 
     /// Some of the last response is still to be sent; an event tells when there is room.
     pub(crate) fn has_unsent(&self) -> bool {
-        self.sent < self.output.len()
+        !self.output.is_empty()
     }
 
     /// Whether it should stand in the queue again.
@@ -108,19 +108,8 @@ impl Connection {
     /// Sends a response as far as the socket takes it, and keeps the rest.
     pub(crate) fn respond(&mut self, response: &[u8]) -> io::Result<()> {
         let length = write_some(&mut self.stream, response)?;
-        self.output.extend_from_slice(&response[length..]);
+        self.output.tail().extend_from_slice(&response[length..]);
         Ok(())
-    }
-
-    /// Sends what was kept; true if nothing is left.
-    fn send(&mut self) -> io::Result<bool> {
-        self.sent += write_some(&mut self.stream, &self.output[self.sent..])?;
-        if self.has_unsent() {
-            return Ok(false);
-        }
-        self.output.clear();
-        self.sent = 0;
-        Ok(true)
     }
 
     /// Half-closes and takes in what is still coming, so that the other side can read the last response:
@@ -134,18 +123,4 @@ impl Connection {
             }
         }
     }
-}
-
-fn write_some(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<usize> {
-    let mut sent = 0;
-    while sent < bytes.len() {
-        match stream.write(&bytes[sent..]) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(length) => sent += length,
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(sent)
 }
