@@ -116,9 +116,10 @@ impl ClientState {
     pub fn forget(&mut self) {
         for entry in std::mem::take(&mut self.backlog) {
             if let RequestSlot::Request(job) = entry {
-                self.gives(&job);
+                self.held -= job.bytes.len();
             }
         }
+        self.settle();
     }
 
     /// Nobody takes answers any more.
@@ -126,6 +127,5 @@ impl ClientState {
         self.gone = true;
         self.out = WriteBuffer::default();
         self.forget();
-        self.settle();
     }
 }
