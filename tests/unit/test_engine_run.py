@@ -12,7 +12,7 @@ from sojourn.study.engine.run_points import run_points
 from sojourn.system import Point
 
 
-class Disturbed:
+class DisturbedSession:
     """Every run is disturbed; the one of number `ends` is interrupted before it has begun."""
 
     def __init__(self, ends: int | None = None) -> None:
@@ -34,7 +34,7 @@ class Disturbed:
 def test_a_run_is_tried_three_times_however_often_the_study_is_interrupted(tmp_path: Path) -> None:
     """The number of a run that was put aside before was given again: 'Directory not empty'."""
     point, said = [Point("s", {"rate_per_s": 5.0})], []
-    first, second = Disturbed(ends=1), Disturbed()
+    first, second = DisturbedSession(ends=1), DisturbedSession()
     with suppress(KeyboardInterrupt):
         run_points(first, point, tmp_path, 1, said.append)
     (folder,) = run_points(second, point, tmp_path, 1, said.append)

@@ -16,7 +16,7 @@ pub(crate) type QueuedRequest = (Arc<Client>, RawRequest);
 
 /// What came of a request that was added.
 #[derive(Debug)]
-pub(crate) struct Added {
+pub(crate) struct AddedRequest {
     /// Nothing behind it is a request.
     pub closes: bool,
     /// Requests that no worker was needed for, this one perhaps among them.
@@ -103,7 +103,7 @@ impl Client {
     }
 
     /// Adds the next request, refused where memory for it is not to be had: queued at once if none is before it.
-    pub fn add(self: &Arc<Self>, entry: RequestSlot, context: &Context) -> Added {
+    pub fn add(self: &Arc<Self>, entry: RequestSlot, context: &Context) -> AddedRequest {
         let mut state = self.state();
         let entry = match entry {
             RequestSlot::Request(job) if !state.grants(job.bytes.len()) => {
@@ -120,7 +120,7 @@ impl Client {
         } else if !state.busy {
             refused = self.advance(&mut state, true, context);
         }
-        Added { closes, refused }
+        AddedRequest { closes, refused }
     }
 
     /// Hands over the answer to the request that was served, and goes on to the next, for which a worker is woken
