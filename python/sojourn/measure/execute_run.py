@@ -122,9 +122,7 @@ def execute(
         assess(folder)
         folder.save()
     except BaseException as error:
-        for worker in workers:
-            worker.stop()
-        _cut_off(folder, service, error)
+        _cut_off(folder, workers, service, error)
         if isinstance(error, SojournError) and not folder.has_records():
             folder.discard()
         raise
@@ -197,10 +195,13 @@ def _load(
         raise
 
 
-def _cut_off(folder: RunFolder, service: ServiceUnderTest | None, error: BaseException) -> None:
-    """Keeps what was written, says why the run ended; never hides `error`."""
-    if service:
-        service.stop()
+def _cut_off(
+    folder: RunFolder, workers: list[WorkerProcess], service: ServiceUnderTest | None, error: BaseException
+) -> None:
+    """Keeps what was written, says why the run ended; never hides `error`.
+
+    The mark is written first: stopping a service takes seconds on a busy machine, and a third signal may end this.
+    """
     reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
     folder.manifest |= {
         "status": "cut off",
@@ -208,7 +209,8 @@ def _cut_off(folder: RunFolder, service: ServiceUnderTest | None, error: BaseExc
         "reasons": [f"the run was cut off: {reason}"],
         "end": now(),
     }
-    for step in (folder.collect, folder.save):
+    stops = [one.stop for one in (*workers, service) if one]
+    for step in (folder.save, *stops, folder.collect, folder.save):
         with suppress(SojournError, OSError, pl.exceptions.PolarsError):
             step()
 
