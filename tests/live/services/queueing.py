@@ -33,6 +33,7 @@ parser.add_argument("--connections", type=int, help="to what is slept for: fewer
 parser.add_argument("--collect-every", type=int, default=0, help="requests between two collections of garbage")
 parser.add_argument("--heap", type=int, default=300_000, help="objects that a collection looks at")
 parser.add_argument("--kept-ms", type=float, help="what a path takes that was asked before")
+parser.add_argument("--held", help="a file for what workers and connections were held by their own clocks, at the end")
 options = parser.parse_args()
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -42,6 +43,12 @@ lock = threading.Lock()
 kept: set[str] = set()
 heap = [{"number": [number]} for number in range(options.heap if options.collect_every else 0)]
 served = 0
+held: list[tuple[str, bool, float]] = []  # by what, for a slow path, seconds; an append is one step for threads
+
+
+def hold(by: str, path: str, since: float) -> None:
+    if options.held:
+        held.append((by, path.startswith("/slow"), time.monotonic() - since))
 
 
 def sleep(draw: random.Random, path: str) -> None:
@@ -51,7 +58,9 @@ def sleep(draw: random.Random, path: str) -> None:
         kept.add(path)
     if mean_ms:
         with connections:
+            since = time.monotonic()
             time.sleep(mean_ms / 1e3 * (draw.expovariate(1.0) if options.law == "exponential" else 1.0))
+            hold("connections", path, since)
 
 
 def compute() -> None:
@@ -81,6 +90,7 @@ def work(number: int, file: str) -> None:
         database.execute("PRAGMA synchronous=OFF")
     while True:
         client, path = waiting.get()
+        since = time.monotonic()
         compute()
         sleep(draw, path)
         if database:
@@ -90,6 +100,8 @@ def work(number: int, file: str) -> None:
             client.send(ANSWER)
         except OSError:  # it has gone
             continue
+        finally:
+            hold("workers", path, since)
 
 
 def read(poll: selectors.BaseSelector, client: socket.socket) -> None:
@@ -121,7 +133,14 @@ def serve(listening: socket.socket) -> None:
                 read(poll, key.fileobj)
 
 
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+def end(*_: object) -> None:
+    if options.held:
+        with open(options.held, "a") as file:
+            file.writelines(f"{by},{slow:d},{held_s}\n" for by, slow, held_s in held)
+    sys.exit(0)
+
+
+signal.signal(signal.SIGTERM, end)
 with tempfile.TemporaryDirectory() as folder:
     file = f"{folder}/pages.db"
     if options.rows:
