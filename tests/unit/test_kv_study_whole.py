@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from kv_rows import row, rows_of
 
+from sojourn.fit.cpu_time_regression import fit_parts
 from sojourn.study.kv.all_configurations_fit import errors_left_out, fit_cores, fit_plain
 from sojourn.study.kv.fitted_models import FittedCoreNetwork, FittedInterpolation
-from sojourn.study.kv.models.cpu_time_regression import fit_parts
 from sojourn.study.kv.models.leave_one_out import left_out
 from sojourn.study.kv.models.operation_work import OperationWork
 from sojourn.system.kv.run_table import WORK

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.console import check_writable
+from sojourn.cli.fit_demands import fit_demands
 from sojourn.cli.run_folders import run_paths
 from sojourn.cli.set_option import settings
 from sojourn.cli.user_model import fit_file, is_model_file
@@ -17,7 +18,11 @@ from sojourn.errors import InputError
 def fit(
     runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
     model: Annotated[
-        str, typer.Option(help="a model file with unknowns; auto: several are tried; two-class or mmm: ours")
+        str,
+        typer.Option(
+            help="a model file with unknowns; auto: several are tried; two-class or mmm: ours; demands: of each class of "
+            "requests at each resource, by regression over runs with different mixes"
+        ),
     ] = "auto",
     variant: Annotated[
         str, typer.Option(help="of two-class: paper, shared, priority, or best on held-out rates")
@@ -42,8 +47,11 @@ def fit(
         fit_file(runs, model, out, seed, level, further)
         _tell_limits(runs)
         return
+    if model == "demands":
+        fit_demands(runs, out, level)
+        return
     if model not in ("two-class", "mmm"):
-        raise InputError(repr(model), "--model", "give a model file, auto, two-class or mmm")
+        raise InputError(repr(model), "--model", "give a model file, auto, two-class, mmm or demands")
     observations = observe([path for path in run_paths(runs) if is_open_loop(path)])
     known = settings(given, "--set")
     if model == "two-class" and variant == "best":

@@ -7,6 +7,7 @@ fit_problem         the fit from inside; model_fit: its result         factor_ma
 run_mean_error      how uncertain runs are; whether a model fits       fitted_file                fitted.toml
 predict_model       configurations that nobody has run; beside runs    run_clusters               resampled by run
 model_averaging     several models in one prediction                   model_selection            candidate_models, tried one by one
+mix_demands         demands by class and resource from mixes           cpu_time_regression    a CPU time as a sum of parts
 
 Of the two-class model, which has rows of its own:
 observations    what a fit is given, checked; which runs may be used       bootstrap       resampled run means

@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 import tomli_w
 
+from sojourn.fit.cpu_time_regression import percentile
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.study.kv.models import DemandRegression, HostLimits, MeanValues, MiddlewareConfig, shape_of, shared_cores
 from sojourn.study.kv.models.component_speeds import ComponentSpeeds
-from sojourn.study.kv.models.cpu_time_regression import percentile
 from sojourn.study.kv.models.leave_one_out import LeaveOneOutErrors
 from sojourn.study.kv.models.operation_costs import Parts
 from sojourn.study.kv.models.operation_work import CLIENT, NET, PARTS, SERVER, WORKERS, OperationWork

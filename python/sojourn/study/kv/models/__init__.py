@@ -1,7 +1,6 @@
 """Models of the memcached middleware: parameters from instrumented times of some runs.
 
-operation_work        what an operation asks of each part: the terms of cpu_time_regression
-cpu_time_regression   a CPU time as a sum of parts
+operation_work        what an operation asks of each part: the terms of fit.cpu_time_regression
 operation_costs       the CPU times of a design for every configuration
 pinned_cores          a network of cores: who runs on which is known; shared_cores: one where threads share cores
 plain_interpolation   what a spreadsheet draws through 1/X

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from sojourn.study.kv.models.cpu_time_regression import fit_parts
+from sojourn.fit.cpu_time_regression import fit_parts
 from sojourn.study.kv.models.middleware_network import MeanValues
 from sojourn.study.kv.models.operation_work import OperationWork
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
+from sojourn.fit.cpu_time_regression import fit_parts
 from sojourn.study.kv.models.component_speeds import ComponentSpeeds, column_of, fitted_speeds, usual_speeds
-from sojourn.study.kv.models.cpu_time_regression import fit_parts
 from sojourn.study.kv.models.operation_work import CLIENT, PARTS, OperationWork
 from sojourn.study.kv.models.pinned_cores import solved
 

@@ -1,4 +1,4 @@
-"""A CPU time of an operation as a sum of parts: coefficients that are no less than 0, times terms of the configuration (`operation_work`).
+"""A CPU time as a sum of parts: coefficients that are no less than 0, times terms of the configuration.
 
 Source: iterated least squares with Huber's weights (P. J. Huber, Robust Statistics (1981), chapter 7) on relative errors,
 non-negative (C. L. Lawson, R. J. Hanson, Solving Least Squares Problems (1974), chapter 23). Errors are relative to the
