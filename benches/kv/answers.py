@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from probes import Probe
 
+FOREIGN = b"0"  # docs/reference/kv-proxy.md: gets
 STEP = 7
 PRESENT, ABSENT, UNKNOWN = "present", "absent", "unknown"
 
@@ -75,12 +76,13 @@ def judge_set(probe: Probe, step: Step, said: bytes) -> None:
 def judge_cas(probe: Probe, step: Step, said: bytes) -> None:
     key, new = step.keys
     key.values.add(new.value)
-    # Nothing was written since the first server gave the number.
-    current = key.unique == new.unique and not key.doubtful
+    # Nothing was written since the first server gave the number; 0 is of another server, while the first was down.
+    foreign = new.unique == FOREIGN
+    current = key.unique == new.unique and not key.doubtful and not foreign
     if went_wrong(key, said):
         return
     wrong = {
-        b"STORED\r\n": key.state == ABSENT,
+        b"STORED\r\n": key.state == ABSENT or foreign,
         b"EXISTS\r\n": current or key.state == ABSENT,
         b"NOT_FOUND\r\n": probe.must_have(key),
     }

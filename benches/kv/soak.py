@@ -1,4 +1,5 @@
-"""The proxy before three servers that stop, freeze and come back all the time, at 80 % of the load that it can take.
+"""The proxy before three servers that stop, freeze and come back all the time, at 80 % of the load that it can take, or
+another share of it.
 
     python benches/kv/run.py soak --seed 1 --seconds 600 --design direct
 
@@ -29,7 +30,7 @@ from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
 from sojourn.testbed.memcached import Memcached
 
 SERVERS, PROBES, CONNECTIONS, MOST_CONNECTIONS = 3, 2, 16, 64
-SHARE, CLOSED_S, TIMEOUT_S, LEAST_S = 0.8, 3.0, 0.5, 15.0
+CLOSED_S, TIMEOUT_S, LEAST_S = 3.0, 0.5, 15.0
 KEYS: dict[str, Any] = {"keys": 5000, "value_bytes": "10:1,1000:8,20000:1"}
 MIX: dict[str, Any] = {"set_weight": 1, "get_weight": 9, "multi_get": 6, "multi_get_share": 0.2}
 Json = dict[str, Any]
@@ -51,7 +52,7 @@ def load(proxy: KvProxy, seconds: float, seed: int, rate_per_s: float | None) ->
             worker.close()
 
 
-def soak(seed: int, seconds: float, design: str) -> tuple[Json, list[Tally], Faults, Memory, float]:
+def soak(seed: int, seconds: float, design: str, share: float) -> tuple[Json, list[Tally], Faults, Memory, float]:
     """Runs it all: the counts of all sides, what the probes saw, the faults, the memory, when it began."""
     with ExitStack() as stack:
         servers = [Memcached() for _ in range(SERVERS)]
@@ -69,7 +70,7 @@ def soak(seed: int, seconds: float, design: str) -> tuple[Json, list[Tally], Fau
         memory, start = Memory(proxy.pid), time.monotonic()
         for thread in (memory, faults, *probes):
             thread.start()
-        opened = load(proxy, seconds, seed, SHARE * closed["achieved_per_s"])
+        opened = load(proxy, seconds, seed, share * closed["achieved_per_s"])
         tallies = [probe.stop() for probe in probes]
         memory.stop()
         left = last_look(proxy.address)
@@ -109,11 +110,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--design", choices=("direct", "staged"), default="direct")
+    parser.add_argument(
+        "--share", type=float, default=0.8, help="of what a closed loop reaches; less beside other work"
+    )
     asked = parser.parse_args(arguments)
+    if not 0.0 < asked.share < 1.0:
+        parser.error(f"--share {asked.share:g}: give more than 0 and less than 1")
     if asked.seconds < LEAST_S:
         parser.error(f"--seconds {asked.seconds:g}: give at least {LEAST_S:g}")
     folder = new_folder("soak", f"-{asked.design}")
-    raw, tallies, faults, memory, start = soak(asked.seed, asked.seconds, asked.design)
+    raw, tallies, faults, memory, start = soak(asked.seed, asked.seconds, asked.design, asked.share)
     faults.write(folder / "faults.csv", start)
     memory.write(folder / "memory.csv", start)
     (folder / "raw.json").write_text(json.dumps(without_histograms(raw), indent=1) + "\n")
