@@ -31,10 +31,6 @@ pub(crate) const SERVER_TURN_BYTES: usize = 1 << 20;
 /// Bytes of answer that a key is expected to bring before any has been seen.
 pub(crate) const REPLY_BYTES: usize = 16 * 1024;
 
-/// For so long a client that was told why its connection ends may go on sending, ns: closing at once would make the
-/// kernel throw away what it has not read.
-pub(crate) const LINGER: u64 = 500_000_000;
-
 /// Pauses between attempts to connect to a server again, ns.
 pub(crate) const FIRST_PAUSE: u64 = 1_000_000;
 pub(crate) const LONGEST_PAUSE: u64 = 2_000_000_000;

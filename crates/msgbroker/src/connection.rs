@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 use crate::request_framing::{frame, FramingStep};
 use crate::shared::SharedState;
 use sojourn_record::clock::now;
-use sojourn_serving::MemoryCharge;
+use sojourn_serving::{ConnectionDeadline, MemoryCharge};
 
 /// Up to so many bytes of an unfinished request are a client's without asking.
 pub(crate) const FREE: usize = 4096;
@@ -31,10 +31,7 @@ pub(crate) struct Connection {
     /// No further request is taken up.
     pub closing: bool,
     pub stalled: bool,
-    /// When its last bytes are dropped at the latest, ns; 0 before its last answer.
-    pub lingers: u64,
-    /// When it last sent something, ns.
-    pub active: u64,
+    pub deadline: ConnectionDeadline,
     /// When the request that is not whole began, ns.
     pub begun: u64,
     /// For `pending`.
@@ -53,8 +50,7 @@ impl Connection {
             ended: false,
             closing: false,
             stalled: false,
-            lingers: 0,
-            active: now,
+            deadline: ConnectionDeadline::new(now),
             begun: 0,
             charge,
         }
@@ -87,7 +83,7 @@ impl<'a> ConnectionReader<'a> {
                     // A short read has emptied the socket, unless its end is still to come.
                     connection.readable = count == scratch.len() || connection.hung_up;
                     self.now = now();
-                    connection.active = self.now;
+                    connection.deadline.acted(self.now);
                     self.arrived(connection, &scratch[..count]);
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}

@@ -27,8 +27,6 @@ pub(crate) const WAKE: Token = Token(usize::MAX - 1);
 const SWEEP: u64 = 250_000_000;
 /// A request that has begun has to be whole after so long, ns.
 const WHOLE: u64 = 30_000_000_000;
-/// After the last answer, so long a client may still send, so that it can read that answer, ns.
-const LINGER: u64 = 1_000_000_000;
 
 pub(crate) struct EventLoop<'a> {
     shared: &'a SharedState<'a>,
@@ -134,13 +132,12 @@ impl<'a> EventLoop<'a> {
         if state.owes() > 0 || state.busy {
             return true;
         }
-        if state.last && connection.lingers == 0 && !connection.ended {
+        if state.last && !connection.ended && connection.deadline.linger(self.reader.now) {
             connection.closing = true;
-            connection.lingers = self.reader.now + LINGER;
             return connection.client.stream.shutdown(Shutdown::Write).is_ok();
         }
         let over = state.is_over() && !connection.stalled;
-        !(over && (connection.ended || (connection.closing && connection.lingers == 0)))
+        !(over && (connection.ended || (connection.closing && !connection.deadline.is_lingering())))
     }
 
     fn admit(&mut self) {
@@ -186,17 +183,15 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Whether a client has used up its time.
-    fn is_late(&self, connection: &Connection) -> bool {
-        if connection.lingers > 0 {
-            return self.reader.now > connection.lingers;
-        }
+    fn is_late(&self, connection: &mut Connection) -> bool {
         let unfinished = !connection.pending.is_empty() && !connection.stalled;
         if unfinished && self.reader.now.saturating_sub(connection.begun) > WHOLE {
             return true;
         }
         let state = connection.client.state();
-        let silent = self.reader.now.saturating_sub(connection.active.max(state.active));
-        silent > ns(self.shared.config.idle_s) && (!state.busy || state.owes() > 0)
+        connection.deadline.acted(state.active);
+        let waits = !state.busy || state.owes() > 0;
+        connection.deadline.has_passed(self.reader.now, ns(self.shared.config.idle_s), waits)
     }
 
     fn close(&mut self, index: u32) {

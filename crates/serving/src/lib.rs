@@ -5,6 +5,7 @@
 //! - `graceful_shutdown` [`GracefulShutdown`]: no further request, and the time that is left for answers
 //! - `memory_limit` [`MemoryLimit`]: one limit over all clients; [`MemoryCharge`]: what one of them has of it
 //! - `slab` [`Slab`]: connections by number and generation
+//! - `connection_deadline` [`ConnectionDeadline`]: idle and lingering connections are closed by the clock
 //! - `buffer` [`ReadBuffer`], [`WriteBuffer`]: bytes of a connection; `read_half` [`ReadHalf`]: the half that is read
 //! - `queue` [`BoundedQueue`]: between threads, one by one or in batches
 //! - `fair_turns` [`TurnBudget`], [`ReadyList`]: fairness between connections
@@ -15,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod connection_deadline;
 mod error;
 mod fair_turns;
 mod graceful_shutdown;
@@ -30,6 +32,7 @@ pub mod thread_cpu_time;
 pub mod time_histogram;
 
 pub use buffer::{write_some, ReadBuffer, ReadOutcome, WriteBuffer};
+pub use connection_deadline::ConnectionDeadline;
 pub use error::{system, within, ServingError};
 pub use fair_turns::{ReadyList, TurnBudget};
 pub use graceful_shutdown::{GracefulShutdown, TICK};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::{ReadBuffer, ReadOutcome, TurnBudget};
+use crate::{ConnectionDeadline, ReadBuffer, ReadOutcome, TurnBudget};
 
 /// A client that sends less than this within its idle time is idle: a byte now and then keeps no connection.
 const LEAST_PROGRESS: usize = 1024;
@@ -11,6 +11,7 @@ const LEAST_PROGRESS: usize = 1024;
 #[derive(Debug, Default)]
 pub struct ReadHalf {
     pub input: ReadBuffer,
+    pub deadline: ConnectionDeadline,
     /// Bytes that belong to a refused request and have not arrived.
     skip: usize,
     /// Whether the socket may have more.
@@ -18,10 +19,8 @@ pub struct ReadHalf {
     /// The client said that it will send no more, perhaps behind bytes that are still to be read.
     hung_up: bool,
     ended: bool,
-    /// Bytes since `active`.
+    /// Bytes since it last did something that counts.
     progress: usize,
-    /// When it last did something that counts.
-    active: u64,
 }
 
 /// What a reading brought.
@@ -39,13 +38,24 @@ impl ReadHalf {
     /// Of a connection that was opened now.
     #[must_use]
     pub fn new(now: u64) -> Self {
-        Self { readable: true, active: now, ..Self::default() }
+        Self { readable: true, deadline: ConnectionDeadline::new(now), ..Self::default() }
     }
 
     /// After an event of the socket.
     pub fn event(&mut self, hung_up: bool) {
         self.readable = true;
         self.hung_up |= hung_up;
+    }
+
+    /// Bytes are at hand, or the socket may have some.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        !self.input.data().is_empty() || (self.readable && !self.ended)
+    }
+
+    /// Drops what is at hand.
+    pub fn discard(&mut self) {
+        self.input.consume(usize::MAX);
     }
 
     /// All that the client sent has been read.
@@ -73,13 +83,8 @@ impl ReadHalf {
     /// A whole request was taken up, or the client took an answer.
     #[inline]
     pub fn acted(&mut self, now: u64) {
-        (self.active, self.progress) = (now, 0);
-    }
-
-    /// When it last did something that counts.
-    #[must_use]
-    pub fn active(&self) -> u64 {
-        self.active
+        self.deadline.acted(now);
+        self.progress = 0;
     }
 
     /// Reads once, as far as the turn allows.
@@ -137,9 +142,9 @@ mod tests {
             read_half.event(false);
             assert!(read_half.read(&mut &b"x"[..], &mut TurnBudget::default(), now).is_ok());
         }
-        assert_eq!(read_half.active(), 7);
+        assert!(read_half.deadline.has_passed(8, 0, true) && !read_half.deadline.has_passed(7, 0, true));
         read_half.event(false);
         assert!(read_half.read(&mut &[0; 1024][..], &mut TurnBudget::default(), 20).is_ok());
-        assert_eq!(read_half.active(), 20);
+        assert!(!read_half.deadline.has_passed(20, 0, true));
     }
 }

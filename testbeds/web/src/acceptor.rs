@@ -1,23 +1,27 @@
 //! The calling thread's part: it accepts, deals, and writes the records, so that no worker has to.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::PoisonError;
 use std::time::Duration;
 
 use serde_json::json;
+use sojourn_record::clock::{now, s};
+use sojourn_serving::{system, write_some};
 
+use crate::connection::{Connection, ConnectionPermit};
 use crate::http::{self, Response};
 use crate::request_log::{RequestRecorder, RequestRow};
-use crate::serve::{core_of, system, ReadyMessage};
+use crate::serve::{core_of, ReadyMessage};
 use crate::sys::{self, Epoll, TriggerMode};
 use crate::thread_statistics::ThreadStatistics;
-use crate::worker::{Mailbox, SharedState};
+use crate::worker::{token, Mailbox, SharedState};
 use crate::{ConnectionBalancer, CoreSpeedCalibration, ServeError, Summary, ThreadSummary};
 
 const TICK_MS: i32 = 50;
-const FLUSH_S: f64 = 1.0;
+/// How often rows are written out, ns.
+const FLUSH: u64 = 1_000_000_000;
 
 /// Where connections come in and rows go out.
 pub(crate) struct Acceptor<'a> {
@@ -28,7 +32,6 @@ pub(crate) struct Acceptor<'a> {
     balancer: ConnectionBalancer,
     dealt: Vec<Vec<u64>>,
     refused: u64,
-    next_id: u64,
     recorder: RequestRecorder,
     rows: Vec<RequestRow>,
     start_s: f64,
@@ -55,10 +58,9 @@ impl<'a> Acceptor<'a> {
             balancer: ConnectionBalancer::new(&config.cores, &config.leading, config.threads_per_core),
             dealt: vec![vec![0; mailboxes.len()]; listeners.len()],
             refused: 0,
-            next_id: 0,
             recorder: RequestRecorder::create(config.out.as_deref(), config.record_limit, &meta)?,
             rows: Vec::new(),
-            start_s: sys::monotonic_s(),
+            start_s: s(now()),
         })
     }
 
@@ -71,7 +73,7 @@ impl<'a> Acceptor<'a> {
     }
 
     pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), ServeError> {
-        let mut next_flush_s = sys::monotonic_s() + FLUSH_S;
+        let mut next_flush = now() + FLUSH;
         while !stop.load(Ordering::Relaxed) {
             let mut waiting = Vec::new();
             let wait = self.epoll.wait(TICK_MS, |event| waiting.push(event.token as usize));
@@ -80,8 +82,8 @@ impl<'a> Acceptor<'a> {
                 self.accept(nic)?;
             }
             self.record()?;
-            if sys::monotonic_s() >= next_flush_s {
-                next_flush_s += FLUSH_S;
+            if now() >= next_flush {
+                next_flush += FLUSH;
                 self.recorder.flush()?;
             }
         }
@@ -107,11 +109,11 @@ impl<'a> Acceptor<'a> {
 
     fn hand_over(&mut self, stream: TcpStream, nic: usize) -> Result<(), ServeError> {
         let config = self.shared.config;
-        if self.shared.open.load(Ordering::Relaxed) >= config.max_connections {
+        let Some(permit) = ConnectionPermit::acquire(&self.shared.open, config.max_connections) else {
             self.refused += 1;
             turn_away(stream);
             return Ok(());
-        }
+        };
         let room = 4 * config.page_bytes;
         let prepared = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true));
         if prepared.and_then(|()| sys::send_buffer(&stream, room)).is_err() {
@@ -119,14 +121,13 @@ impl<'a> Acceptor<'a> {
         }
         let thread = self.balancer.thread(nic);
         self.dealt[nic][thread] += 1;
-        self.shared.open.fetch_add(1, Ordering::Relaxed);
-        let (id, mailbox) = (self.next_id, &self.mailboxes[thread]);
-        self.next_id += 1;
-        // The lock is held across the registration: its first event finds the connection in the inbox.
-        let mut inbox = mailbox.inbox.lock().unwrap_or_else(PoisonError::into_inner);
-        mailbox.epoll.add(&stream, id, TriggerMode::Edge).map_err(system("epoll"))?;
-        inbox.push((id, stream, nic));
-        Ok(())
+        let mailbox = &self.mailboxes[thread];
+        let mut connections = mailbox.connections();
+        let index = connections.reserve();
+        let token = token(&connections, index);
+        let added = mailbox.epoll.add(&stream, token, TriggerMode::Edge);
+        connections.put(index, Connection::new(stream, nic, permit, now()));
+        Ok(added.map_err(system("epoll"))?)
     }
 
     /// Writes the rows that the threads have left.
@@ -184,7 +185,7 @@ impl<'a> Acceptor<'a> {
             stretch_median: all.stretch_median(),
             recorded: self.recorder.rows(),
             start_s: self.start_s,
-            end_s: sys::monotonic_s(),
+            end_s: s(now()),
         }
     }
 }
@@ -195,6 +196,6 @@ fn turn_away(mut stream: TcpStream) {
     let body = b"<!doctype html><title>503</title><h1>503 Too many connections</h1>\n";
     let response = Response { status: 503, body, cookie: None, head_only: false, close: true };
     http::compose(&response, &mut full);
-    stream.set_nonblocking(true).and_then(|()| stream.write(&full).map(|_| ())).ok();
+    stream.set_nonblocking(true).and_then(|()| write_some(&mut stream, &full)).ok();
     stream.shutdown(std::net::Shutdown::Write).ok();
 }

@@ -1,126 +1,164 @@
 //! A connection: bytes in, whole requests out, and what could not be sent yet.
 
-use std::io;
-use std::net::TcpStream;
+use std::io::{self, Read};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 
-use sojourn_serving::{write_some, WriteBuffer};
+use sojourn_serving::{write_some, ReadHalf, ReadProgress, TurnBudget, WriteBuffer};
 
 use crate::http::{self, ParseStatus};
 use crate::sys;
 
+/// One of the places for connections; free again when it is dropped.
+#[derive(Debug)]
+pub(crate) struct ConnectionPermit(Arc<AtomicUsize>);
+
+impl ConnectionPermit {
+    /// None where `most` are taken.
+    pub(crate) fn acquire(taken: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
+        // The acceptor alone takes places.
+        let free = taken.load(Ordering::Relaxed) < most;
+        free.then(|| {
+            taken.fetch_add(1, Ordering::Relaxed);
+            Self(Arc::clone(taken))
+        })
+    }
+}
+
+impl Drop for ConnectionPermit {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// One accepted connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
+    /// Before the stream: the place is free before the other side can know that the connection ended.
+    permit: Option<ConnectionPermit>,
     stream: TcpStream,
     pub nic: usize,
-    input: Vec<u8>,
+    pub read_half: ReadHalf,
     output: WriteBuffer,
-    /// There may be something to receive.
-    pub readable: bool,
-    /// The other side has ended; its last bytes may still be here.
-    pub hung_up: bool,
-    /// Waits in its worker's queue.
-    pub queued: bool,
-    /// Close when all is sent.
+    /// Its last response is made.
     pub closing: bool,
     /// When the kernel got the bytes received last, ns of `CLOCK_REALTIME`.
     pub stamp_ns: Option<i64>,
-    pub active_s: f64,
 }
 
 /// What a connection needs next.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionProgress {
     /// A request or a refusal stands at the start of the input.
     Request,
     /// Nothing until the next event.
     Wait,
+    /// Another turn.
+    Again,
     /// It is over.
     Close,
 }
 
+/// A socket whose kernel says when it got what is read.
+struct StampedStream<'a> {
+    stream: &'a TcpStream,
+    stamp_ns: &'a mut Option<i64>,
+}
+
+impl Read for StampedStream<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (length, stamp_ns) = sys::receive(self.stream, buffer)?;
+        if length > 0 {
+            *self.stamp_ns = stamp_ns;
+        }
+        Ok(length)
+    }
+}
+
 impl Connection {
-    pub(crate) fn new(stream: TcpStream, nic: usize, now_s: f64) -> Self {
+    pub(crate) fn new(stream: TcpStream, nic: usize, permit: ConnectionPermit, now: u64) -> Self {
         Self {
+            permit: Some(permit),
             stream,
             nic,
-            input: Vec::new(),
+            read_half: ReadHalf::new(now),
             output: WriteBuffer::default(),
-            readable: false,
-            hung_up: false,
-            queued: false,
             closing: false,
             stamp_ns: None,
-            active_s: now_s,
         }
     }
 
-    /// Sends what is left over, then receives until a request is whole.
-    pub(crate) fn next(&mut self, scratch: &mut [u8]) -> ConnectionProgress {
+    /// Sends what is left over, then receives until a request is whole, or to its end after the last response.
+    pub(crate) fn next(&mut self, now: u64) -> ConnectionProgress {
+        let unsent = self.output.len();
         match self.output.flush(&mut self.stream) {
             Err(_) => return ConnectionProgress::Close,
-            Ok(false) => return ConnectionProgress::Wait,
-            Ok(true) if self.closing => return ConnectionProgress::Close,
-            Ok(true) => {}
+            Ok(true) if self.closing && !self.linger(now) => return ConnectionProgress::Close,
+            Ok(_) => {}
         }
+        if self.output.len() < unsent {
+            self.read_half.acted(now);
+        }
+        if !self.output.is_empty() {
+            return ConnectionProgress::Wait;
+        }
+        self.receive(now)
+    }
+
+    fn receive(&mut self, now: u64) -> ConnectionProgress {
+        let mut budget = TurnBudget::default();
         loop {
-            if !self.input.is_empty() && http::parse(&self.input) != ParseStatus::Partial {
+            if self.closing {
+                self.read_half.discard();
+            } else if !self.input().is_empty() && http::parse(self.input()) != ParseStatus::Partial {
                 return ConnectionProgress::Request;
             }
-            if !self.readable {
-                return ConnectionProgress::Wait;
-            }
-            match sys::receive(&self.stream, scratch) {
-                Ok((0, _)) => return ConnectionProgress::Close,
-                Ok((length, stamp)) => {
-                    self.input.extend_from_slice(&scratch[..length]);
-                    self.stamp_ns = stamp;
-                    // A short read emptied the socket, unless its end is still to come.
-                    self.readable = length == scratch.len() || self.hung_up;
-                }
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => self.readable = false,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return ConnectionProgress::Close,
+            let mut source = StampedStream { stream: &self.stream, stamp_ns: &mut self.stamp_ns };
+            match self.read_half.read(&mut source, &mut budget, now) {
+                Ok(ReadProgress::Some) => {}
+                Ok(ReadProgress::TurnOver) => return ConnectionProgress::Again,
+                Ok(ReadProgress::Nothing) if !self.read_half.has_ended() => return ConnectionProgress::Wait,
+                Ok(ReadProgress::Nothing) | Err(_) => return ConnectionProgress::Close,
             }
         }
+    }
+
+    /// Gives up its place and half-closes, once; whether the other side may still be sending.
+    fn linger(&mut self, now: u64) -> bool {
+        self.permit = None;
+        !self.read_half.deadline.linger(now) || self.stream.shutdown(Shutdown::Write).is_ok()
     }
 
     /// The bytes received and not yet served.
     pub(crate) fn input(&self) -> &[u8] {
-        &self.input
+        self.read_half.input.data()
     }
 
-    /// Forgets a request that was served.
-    pub(crate) fn served(&mut self, length: usize) {
-        self.input.drain(..length.min(self.input.len()));
-    }
-
-    /// Some of the last response is still to be sent; an event tells when there is room.
-    pub(crate) fn has_unsent(&self) -> bool {
-        !self.output.is_empty()
-    }
-
-    /// Whether it should stand in the queue again.
-    pub(crate) fn has_more(&self) -> bool {
-        !self.input.is_empty() || self.readable
-    }
-
-    /// Sends a response as far as the socket takes it, and keeps the rest.
-    pub(crate) fn respond(&mut self, response: &[u8]) -> io::Result<()> {
-        let length = write_some(&mut self.stream, response)?;
-        self.output.tail().extend_from_slice(&response[length..]);
+    /// Sends a response to the first `length` bytes as far as the socket takes it, and keeps the rest.
+    pub(crate) fn respond(&mut self, response: &[u8], length: usize) -> io::Result<()> {
+        self.read_half.input.consume(length);
+        let sent = write_some(&mut self.stream, response)?;
+        self.output.tail().extend_from_slice(&response[sent..]);
         Ok(())
     }
 
-    /// Half-closes and takes in what is still coming, so that the other side can read the last response:
-    /// closing with bytes unread would reset the connection under it.
-    pub(crate) fn finish(&self, scratch: &mut [u8]) {
-        const MOST_READS: usize = 16;
-        self.stream.shutdown(std::net::Shutdown::Write).ok();
-        for _ in 0..MOST_READS {
-            if !matches!(sys::receive(&self.stream, scratch), Ok((length, _)) if length > 0) {
-                return;
-            }
+    /// What it needs after a response.
+    pub(crate) fn after_response(&mut self, now: u64) -> ConnectionProgress {
+        if self.closing && self.output.is_empty() {
+            return self.next(now);
         }
+        let more = self.read_half.has_more() && self.output.is_empty();
+        if more {
+            ConnectionProgress::Again
+        } else {
+            ConnectionProgress::Wait
+        }
+    }
+
+    /// Whether its time has passed, or the service ends and owes it nothing.
+    pub(crate) fn is_over(&self, now: u64, idle: u64, stopping: bool) -> bool {
+        let waits = !self.read_half.has_more();
+        (stopping && waits && self.output.is_empty()) || self.read_half.deadline.has_passed(now, idle, waits)
     }
 }

@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use serde::Serialize;
 
-use crate::sys::monotonic_s;
+use sojourn_record::clock::{now, s};
 
 /// The speed of one thread's core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -58,9 +58,9 @@ fn rounds_for_a_trial() -> u64 {
 }
 
 fn trial_s(rounds: u64) -> f64 {
-    let start_s = monotonic_s();
+    let start = now();
     work(rounds);
-    monotonic_s() - start_s
+    s(now() - start)
 }
 
 /// Rounds for a demand, and the demand that they are.

@@ -4,17 +4,18 @@ use std::fmt;
 use std::io;
 
 use sojourn_record::WriteError;
+use sojourn_serving::ServingError;
+use sojourn_spin::PlacementError;
 
 #[derive(Debug)]
 pub enum ServeError {
     Config { key: &'static str, value: String, remedy: String },
     AddressInUse { address: String },
     Address { address: String, source: io::Error },
-    Core { core: usize, source: io::Error },
+    Core(PlacementError),
     Files { needed: u64, allowed: u64 },
     Out { path: std::path::PathBuf, source: io::Error },
-    Record(WriteError),
-    System { what: &'static str, source: io::Error },
+    Serving(ServingError),
 }
 
 impl fmt::Display for ServeError {
@@ -31,9 +32,7 @@ impl fmt::Display for ServeError {
                     "cannot listen at {address}: {source}; give ip:port of one of this host's addresses"
                 )
             }
-            Self::Core { core, source } => {
-                write!(f, "core {core} cannot be used: {source}; choose cores that nproc and taskset show")
-            }
+            Self::Core(error) => error.fmt(f),
             Self::Files { needed, allowed } => {
                 write!(
                     f,
@@ -43,15 +42,20 @@ impl fmt::Display for ServeError {
             Self::Out { path, source } => {
                 write!(f, "cannot make {}: {source}; choose another --out", path.display())
             }
-            Self::Record(error) => error.fmt(f),
-            Self::System { what, source } => write!(f, "{what}: {source}; check the limits of this process"),
+            Self::Serving(error) => error.fmt(f),
         }
     }
 }
 
 impl From<WriteError> for ServeError {
     fn from(error: WriteError) -> Self {
-        Self::Record(error)
+        Self::Serving(error.into())
+    }
+}
+
+impl From<ServingError> for ServeError {
+    fn from(error: ServingError) -> Self {
+        Self::Serving(error)
     }
 }
 

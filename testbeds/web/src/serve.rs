@@ -3,16 +3,18 @@
 use std::io;
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{mpsc, Mutex};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
 use std::thread::{Scope, ScopedJoinHandle};
 
 use serde::Serialize;
+use sojourn_serving::{spawn, system, GracefulShutdown};
+use sojourn_spin::pin;
 
 use crate::acceptor::Acceptor;
 use crate::catalogue::Catalogue;
 use crate::cpu_work::{calibrate, CoreSpeedCalibration};
-use crate::sys::{self, Epoll, TriggerMode};
+use crate::sys::{self, TriggerMode};
 use crate::thread_statistics::ThreadStatistics;
 use crate::worker::{Mailbox, SharedState, Worker, WAKE};
 use crate::{ServeError, Summary, WebConfig};
@@ -28,6 +30,9 @@ pub struct ReadyMessage {
     pub cores: Vec<usize>,
     pub pid: u32,
 }
+
+/// How long requests that have been received may take when the service ends, before its grace, s.
+const DRAIN_S: f64 = 1.0;
 
 type Finished = Result<(ThreadStatistics, CoreSpeedCalibration), ServeError>;
 
@@ -45,10 +50,11 @@ pub fn serve(
     let listeners = config.listen.iter().map(|address| listen(address)).collect::<Result<Vec<_>, _>>()?;
     check_files(config)?;
     let catalogue = Catalogue::new(config.seed, config.catalogue_items);
-    let (open, halt) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let shared = SharedState { config, catalogue, open, halt };
+    let shutdown = GracefulShutdown::default();
+    let shared = SharedState { config, catalogue, open: Default::default(), shutdown };
     let count = config.cores.len() * config.threads_per_core;
-    let mailboxes = (0..count).map(|_| mailbox()).collect::<Result<Vec<_>, _>>()?;
+    let mailboxes =
+        (0..count).map(|_| Mailbox::new()).collect::<Result<Vec<_>, _>>().map_err(system("epoll"))?;
     let (wakes, sleepers) = wakes(&mailboxes)?;
     std::thread::scope(|scope| {
         let (speeds, handles) = start(scope, &shared, &mailboxes);
@@ -58,7 +64,7 @@ pub fn serve(
             acceptor.run(stop)?;
             Ok((acceptor, speeds))
         });
-        shared.halt.store(true, Ordering::Relaxed);
+        shared.shutdown.set(DRAIN_S);
         drop(wakes);
         let finished: Vec<Finished> = handles.into_iter().map(join).collect();
         drop(sleepers);
@@ -66,10 +72,6 @@ pub fn serve(
         let finished = finished.into_iter().collect::<Result<Vec<_>, _>>()?;
         acceptor.close(&speeds, &finished)
     })
-}
-
-pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> ServeError {
-    move |source| ServeError::System { what, source }
 }
 
 fn listen(address: &str) -> Result<TcpListener, ServeError> {
@@ -95,16 +97,11 @@ fn check_files(config: &WebConfig) -> Result<(), ServeError> {
     Ok(())
 }
 
-fn mailbox() -> Result<Mailbox, ServeError> {
-    let epoll = Epoll::new().map_err(system("epoll"))?;
-    Ok(Mailbox { epoll, inbox: Mutex::default(), rows: Mutex::default() })
-}
-
 /// A pair a thread: dropping the first end wakes the thread that watches the second.
 fn wakes(mailboxes: &[Mailbox]) -> Result<(Vec<UnixStream>, Vec<UnixStream>), ServeError> {
     let pair = |mailbox: &Mailbox| {
         let (wake, sleeper) = UnixStream::pair()?;
-        mailbox.epoll.add(&sleeper, WAKE, TriggerMode::Level)?;
+        mailbox.epoll.add(&sleeper, WAKE, TriggerMode::Edge)?;
         Ok((wake, sleeper))
     };
     let pairs =
@@ -125,9 +122,9 @@ fn start<'scope, 'env>(
         let sender = sender.clone();
         let name = format!("web-{}-{thread}", core_of(shared.config, thread));
         let run = move || work(shared, mailbox, thread, &sender);
-        match std::thread::Builder::new().name(name).spawn_scoped(scope, run) {
+        match spawn(scope, name, run) {
             Ok(handle) => handles.push(handle),
-            Err(source) => return (Err(ServeError::System { what: "a thread", source }), handles),
+            Err(error) => return (Err(error.into()), handles),
         }
     }
     drop(sender);
@@ -155,8 +152,8 @@ fn work(
     started: &mpsc::Sender<Speed>,
 ) -> Finished {
     let core = core_of(shared.config, thread);
-    let pinned = if shared.config.pinned { sys::pin(core) } else { Ok(()) };
-    let speed = pinned.map(|()| calibrate()).map_err(|source| ServeError::Core { core, source });
+    let pinned = if shared.config.pinned { pin(core) } else { Ok(()) };
+    let speed = pinned.map(|()| calibrate()).map_err(ServeError::Core);
     let Ok(calibration) = speed else {
         started.send((thread, speed)).ok();
         return Ok((ThreadStatistics::default(), CoreSpeedCalibration { rounds_per_s: 0.0, spread: 0.0 }));

@@ -5,32 +5,11 @@ use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use sojourn_record::clock;
-
 fn check(result: i32) -> io::Result<i32> {
     if result < 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(result)
-}
-
-/// `CLOCK_MONOTONIC` in s, the clock of all records of a run.
-pub(crate) fn monotonic_s() -> f64 {
-    clock::s(clock::now())
-}
-
-/// Keeps the calling thread on one core.
-pub(crate) fn pin(core: usize) -> io::Result<()> {
-    if core >= libc::CPU_SETSIZE as usize {
-        return Err(io::Error::from_raw_os_error(libc::EINVAL));
-    }
-    // SAFETY: a zeroed cpu_set_t is valid and `core` is inside it; pid 0 is the calling thread.
-    let result = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(core, &mut set);
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
-    };
-    check(result).map(|_| ())
 }
 
 /// The core that the calling thread is on.

@@ -1,14 +1,13 @@
 //! One serving thread: epoll in edge mode, connections in the order in which they became ready, one
 //! request at a time.
 
-use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sojourn_dist::{Distribution, Stream};
-use sojourn_record::clock::WallClockOffset;
+use sojourn_record::clock::{now, ns, s, WallClockOffset};
+use sojourn_serving::{GracefulShutdown, ReadyList, Slab, TICK};
 
 use crate::catalogue::Catalogue;
 use crate::connection::{Connection, ConnectionProgress};
@@ -26,24 +25,40 @@ use crate::WebConfig;
 pub(crate) struct SharedState<'a> {
     pub config: &'a WebConfig,
     pub catalogue: Catalogue,
-    pub open: AtomicUsize,
-    pub halt: AtomicBool,
+    /// Places taken by connections.
+    pub open: Arc<AtomicUsize>,
+    pub shutdown: GracefulShutdown,
 }
 
 /// Where a thread's connections come in and its rows go out.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     pub epoll: Epoll,
-    pub inbox: Mutex<Vec<(u64, TcpStream, usize)>>,
+    connections: Mutex<Slab<Connection>>,
     pub rows: Mutex<Vec<RequestRow>>,
+}
+
+impl Mailbox {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self { epoll: Epoll::new()?, connections: Mutex::default(), rows: Mutex::default() })
+    }
+
+    /// Held while the acceptor adds one: its first event finds it. No thread holds it while it waits or serves.
+    pub(crate) fn connections(&self) -> MutexGuard<'_, Slab<Connection>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The token of the descriptor that only wakes.
 pub(crate) const WAKE: u64 = u64::MAX;
-const SCRATCH_BYTES: usize = 64 * 1024;
 const LONGEST_WAIT_MS: i32 = 1000;
-/// How often clocks are compared and idle connections looked for.
-const ROUND_S: f64 = 0.25;
+/// How often clocks are compared and idle connections looked for, ns.
+const ROUND: u64 = 250_000_000;
+
+/// The token of a connection: its number and generation.
+pub(crate) fn token(connections: &Slab<Connection>, index: u32) -> u64 {
+    u64::from(connections.generation(index)) << 32 | u64::from(index)
+}
 
 pub(crate) struct Worker<'a> {
     shared: &'a SharedState<'a>,
@@ -51,15 +66,14 @@ pub(crate) struct Worker<'a> {
     thread: usize,
     calibration: CoreSpeedCalibration,
     draw: Option<(&'a Distribution, Stream)>,
-    connections: HashMap<u64, Connection>,
-    queue: VecDeque<u64>,
-    again: Option<u64>,
-    scratch: Vec<u8>,
+    ready: ReadyList,
+    /// Has another request; goes behind those that became ready meanwhile.
+    again: Option<u32>,
     sheet: HtmlBuilder,
     response: Vec<u8>,
     statistics: ThreadStatistics,
     wall: WallClockOffset,
-    next_round_s: f64,
+    next_round: u64,
 }
 
 /// A response that is ready to be sent.
@@ -85,107 +99,109 @@ impl<'a> Worker<'a> {
             thread,
             calibration,
             draw: config.demand.as_ref().map(|demand| (demand, stream)),
-            connections: HashMap::new(),
-            queue: VecDeque::new(),
+            ready: ReadyList::default(),
             again: None,
-            scratch: vec![0; SCRATCH_BYTES],
             sheet: HtmlBuilder::default(),
             response: Vec::new(),
             statistics: ThreadStatistics::default(),
             wall: WallClockOffset::now(),
-            next_round_s: 0.0,
+            next_round: 0,
         }
     }
 
-    /// Serves until told to halt.
+    /// Serves until told to halt, and what has been received until then.
     pub(crate) fn run(mut self) -> io::Result<ThreadStatistics> {
-        while !self.shared.halt.load(Ordering::Relaxed) {
-            if self.queue.is_empty() || self.again.is_some() {
+        loop {
+            let looked = self.ready.is_empty() || self.again.is_some();
+            if looked {
                 self.poll()?;
             }
-            if let Some(id) = self.queue.pop_front() {
-                self.turn(id);
+            match self.ready.pop() {
+                Some(index) => self.turn(index),
+                None if self.shared.shutdown.is_set() && self.sweep(now()) == 0 => break,
+                None => {}
+            }
+            if self.shared.shutdown.is_set() && self.shared.shutdown.is_overdue(now()) {
+                break;
             }
         }
-        self.shared.open.fetch_sub(self.connections.len(), Ordering::Relaxed);
         Ok(self.statistics)
     }
 
     /// Queues what became ready, then a connection that has another request: it goes behind the others.
     fn poll(&mut self) -> io::Result<()> {
-        let timeout_ms = if self.again.is_none() { LONGEST_WAIT_MS } else { 0 };
-        let (connections, queue, mailbox) = (&mut self.connections, &mut self.queue, self.mailbox);
+        let timeout_ms = match self.again {
+            Some(_) => 0,
+            None if self.shared.shutdown.is_set() => TICK.as_millis() as i32,
+            None => LONGEST_WAIT_MS,
+        };
+        let (ready, mailbox) = (&mut self.ready, self.mailbox);
         mailbox.epoll.wait(timeout_ms, |event| {
+            let (index, generation) = (event.token as u32, (event.token >> 32) as u32);
             if event.token == WAKE {
                 return;
             }
-            if !connections.contains_key(&event.token) {
-                take_in(mailbox, connections);
-            }
-            if let Some(connection) = connections.get_mut(&event.token) {
-                connection.readable |= event.readable;
-                connection.hung_up |= event.hung_up;
-                if !connection.queued {
-                    connection.queued = true;
-                    queue.push_back(event.token);
+            if let Some(connection) = mailbox.connections().same(index, generation) {
+                if event.readable {
+                    connection.read_half.event(event.hung_up);
                 }
+                ready.push(index);
             }
         })?;
-        if let Some(id) = self.again.take() {
-            if let Some(connection) = self.connections.get_mut(&id).filter(|c| !c.queued) {
-                connection.queued = true;
-                self.queue.push_back(id);
-            }
+        if let Some(index) = self.again.take() {
+            self.ready.push(index);
         }
-        let now_s = sys::monotonic_s();
-        if now_s >= self.next_round_s {
-            self.next_round_s = now_s + ROUND_S;
+        let now = now();
+        if now >= self.next_round {
+            self.next_round = now + ROUND;
             self.wall = WallClockOffset::now();
-            self.close_idle(now_s);
+            self.sweep(now);
         }
         Ok(())
     }
 
-    fn close_idle(&mut self, now_s: f64) {
-        let limit_s = self.shared.config.idle_timeout_s;
-        let before = self.connections.len();
-        self.connections.retain(|_, c| c.queued || now_s - c.active_s < limit_s);
-        self.shared.open.fetch_sub(before - self.connections.len(), Ordering::Relaxed);
+    /// Closes connections that are over by the clock; how many are left.
+    fn sweep(&mut self, now: u64) -> usize {
+        let (idle, stopping) = (ns(self.shared.config.idle_timeout_s), self.shared.shutdown.is_set());
+        let mut connections = self.mailbox.connections();
+        let mut left = 0;
+        for index in 0..connections.end() {
+            match connections.get(index).map(|connection| connection.is_over(now, idle, stopping)) {
+                Some(true) => drop(connections.remove(index)),
+                Some(false) => left += 1,
+                None => {}
+            }
+        }
+        left
     }
 
     /// One turn of a connection: at most one request.
-    fn turn(&mut self, id: u64) {
-        let start_s = sys::monotonic_s();
-        let Some(mut connection) = self.connections.remove(&id) else { return };
-        connection.queued = false;
-        let open = match connection.next(&mut self.scratch) {
-            ConnectionProgress::Wait => true,
-            ConnectionProgress::Close => false,
-            ConnectionProgress::Request => self.request(&mut connection, start_s).is_ok(),
-        };
-        let finished = connection.closing && !connection.has_unsent();
-        if !open || finished {
-            // Its place is free before the other side can know that it ended.
-            self.shared.open.fetch_sub(1, Ordering::Relaxed);
-            if finished {
-                connection.finish(&mut self.scratch);
-            }
+    fn turn(&mut self, index: u32) {
+        let start = now();
+        let Some(mut connection) = self.mailbox.connections().take(index) else { return };
+        let mut progress = connection.next(start);
+        if progress == ConnectionProgress::Request {
+            progress = self.request(&mut connection, s(start)).unwrap_or(ConnectionProgress::Close);
+        }
+        if progress == ConnectionProgress::Close {
+            drop(connection);
+            self.mailbox.connections().remove(index);
             return;
         }
-        if connection.has_more() && !connection.has_unsent() {
-            self.again = Some(id);
+        if progress == ConnectionProgress::Again {
+            self.again = Some(index);
         }
-        self.connections.insert(id, connection);
+        self.mailbox.connections().give(index, connection);
     }
 
-    fn request(&mut self, connection: &mut Connection, start_s: f64) -> io::Result<()> {
+    fn request(&mut self, connection: &mut Connection, start_s: f64) -> io::Result<ConnectionProgress> {
         let response = self.make(connection.input());
         let (drawn_s, work_s) = self.work(response.page);
-        connection.respond(&self.response)?;
-        let end_s = sys::monotonic_s();
-        connection.active_s = end_s;
+        connection.respond(&self.response, response.length)?;
+        let end = now();
+        let end_s = s(end);
+        connection.read_half.acted(end);
         connection.closing = response.close;
-        connection.served(response.length);
         let fixed_s = end_s - start_s - work_s;
         self.statistics.add(response.page, fixed_s, drawn_s, work_s);
         let received_s = connection.stamp_ns.map_or(f64::NAN, |ns| (ns - self.wall.ns) as f64 * 1e-9);
@@ -206,7 +222,7 @@ impl<'a> Worker<'a> {
         if self.shared.config.out.is_some() {
             self.mailbox.rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
         }
-        Ok(())
+        Ok(connection.after_response(end))
     }
 
     /// Makes the response to the request at the start of `input`.
@@ -217,7 +233,9 @@ impl<'a> Worker<'a> {
             ParseStatus::Refused(status) => return self.refuse(status, input.len(), true, false),
             ParseStatus::Partial => return self.refuse(400, input.len(), true, false),
         };
-        let size = self.shared.config.page_bytes;
+        // While the service ends, what has been received is answered, and the last of it says that it is the last.
+        let last = self.shared.shutdown.is_set() && length == input.len();
+        let (close, size) = (request.close || last, self.shared.config.page_bytes);
         let page = route::route(request.target);
         let rendered = page.as_ref().map_err(|status| *status).and_then(|page| {
             let catalogue = &self.shared.catalogue;
@@ -226,10 +244,10 @@ impl<'a> Worker<'a> {
         let (page, cookie) = match (page, rendered) {
             (Ok(page), Ok(cookie)) => (page.index(), cookie),
             (_, Err(status)) | (Err(status), _) => {
-                return self.refuse(status, length, request.close, request.head_only);
+                return self.refuse(status, length, close, request.head_only);
             }
         };
-        let (head_only, close) = (request.head_only, request.close);
+        let head_only = request.head_only;
         let (body, cookie) = (self.sheet.text.as_bytes(), cookie.as_deref());
         http::compose(&Response { status: 200, body, cookie, head_only, close }, &mut self.response);
         PreparedResponse { status: 200, page, length, close }
@@ -247,16 +265,8 @@ impl<'a> Worker<'a> {
     fn work(&mut self, page: u8) -> (f64, f64) {
         let Some((demand, stream)) = self.draw.as_mut().filter(|_| page < HEALTH) else { return (0.0, 0.0) };
         let (rounds, drawn_s) = cpu_work::rounds(demand.sample(stream), self.calibration.rounds_per_s);
-        let start_s = sys::monotonic_s();
+        let start = now();
         cpu_work::work(rounds);
-        (drawn_s, sys::monotonic_s() - start_s)
-    }
-}
-
-fn take_in(mailbox: &Mailbox, connections: &mut HashMap<u64, Connection>) {
-    let now_s = sys::monotonic_s();
-    let mut inbox = mailbox.inbox.lock().unwrap_or_else(PoisonError::into_inner);
-    for (id, stream, nic) in inbox.drain(..) {
-        connections.insert(id, Connection::new(stream, nic, now_s));
+        (drawn_s, s(now() - start))
     }
 }

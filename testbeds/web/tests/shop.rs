@@ -138,6 +138,35 @@ fn errors_that_end_the_connection() {
     shop.close();
 }
 
+/// Closing with bytes unread resets a connection, and the answer is lost.
+#[test]
+fn a_client_that_is_still_sending_can_read_its_last_answer() {
+    let shop = TestShop::open(config(json!({})));
+    let mut client = shop.client(0);
+    client.send("POST /cart HTTP/1.1\r\nContent-Length: 300000\r\n\r\n");
+    for _ in 0..3 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        client.send(&"x".repeat(100_000));
+    }
+    assert_eq!(client.answer().status, 405);
+    assert!(client.is_closed());
+    shop.close();
+}
+
+#[test]
+fn what_was_received_before_the_stop_is_answered() {
+    let demand = json!({"kind": "deterministic", "mean": 0.01});
+    let shop = TestShop::open(config(json!({"cores": [0], "demand": demand})));
+    let (mut client, mut idle) = (shop.client(0), shop.client(0));
+    assert_eq!(idle.get("/health").status, 200);
+    client.send(&"GET /item/1 HTTP/1.1\r\n\r\n".repeat(10));
+    assert!(client.answer().head.contains("Connection: keep-alive"));
+    let ended = std::thread::spawn(|| shop.close());
+    let heads: Vec<String> = (1..10).map(|_| client.answer().head).collect();
+    assert!(heads[8].contains("Connection: close") && client.is_closed() && idle.is_closed());
+    assert_eq!(ended.join().unwrap().requests, 11);
+}
+
 #[test]
 fn connections_beyond_the_limit_are_turned_away_and_places_become_free() {
     let shop = TestShop::open(config(json!({"max_connections": 2})));

@@ -39,8 +39,6 @@ pub(super) struct Client {
     pub guarded: bool,
     /// No further request is taken up; the connection ends when all is answered.
     pub closing: bool,
-    /// Until when what it still sends is thrown away, so that it can read its last answer.
-    pub lingers: Option<u64>,
     pub charge: MemoryCharge,
     /// The requests whose answers are in `out`: where each ends there, and when it had been received.
     pub unwritten: VecDeque<(u64, u64)>,
@@ -62,7 +60,6 @@ impl Client {
             stalled: false,
             guarded: false,
             closing: false,
-            lingers: None,
             charge,
             unwritten: VecDeque::new(),
             dirty: false,
@@ -78,6 +75,11 @@ impl Client {
         (self.closing || (self.read_half.has_ended() && !self.stalled))
             && self.slots.is_empty()
             && self.out.is_empty()
+    }
+
+    /// Whether it is its turn to do something: to send a request, or to take its answers.
+    pub fn is_waited_for(&self) -> bool {
+        self.slots.is_empty() || !self.out.is_empty()
     }
 
     /// Bytes that it makes the proxy hold.

@@ -7,7 +7,6 @@ use mio::{Interest, Token};
 
 use super::client::Client;
 use super::event_loop::EventLoop;
-use crate::limits::LINGER;
 use sojourn_record::clock::now;
 use sojourn_serving::time_histogram::record;
 use sojourn_serving::MemoryCharge;
@@ -73,8 +72,7 @@ impl EventLoop<'_> {
         if client.read_half.has_ended() || self.stopping || client.stream.shutdown(Shutdown::Write).is_err() {
             return self.close(index);
         }
-        if client.lingers.is_none() {
-            client.lingers = Some(self.now + LINGER);
+        if client.read_half.deadline.linger(self.now) {
             self.ready.push(index);
         }
     }

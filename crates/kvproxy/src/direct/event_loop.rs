@@ -246,11 +246,9 @@ impl<'a> EventLoop<'a> {
         for index in 0..self.clients.end() {
             let Some(client) = self.clients.get(index) else { continue };
             client.closing |= self.stopping;
-            let idle = now.saturating_sub(client.read_half.active()) > self.idle;
-            let lingered = client.lingers.is_some_and(|until| until < now || self.stopping);
-            if lingered || (idle && (client.slots.is_empty() || !client.out.is_empty())) {
+            if client.read_half.deadline.has_passed(now, self.idle, client.is_waited_for()) {
                 self.close(index);
-            } else if client.is_over() && client.lingers.is_none() {
+            } else if client.is_over() {
                 self.linger(index);
             }
         }

@@ -72,9 +72,8 @@ impl EventLoop<'_> {
     fn requests(&mut self, index: u32, read_half: &mut ReadHalf, budget: &mut TurnBudget) -> StopReason {
         loop {
             let Some(client) = self.clients.get(index) else { return StopReason::Stalled };
-            if client.lingers.is_some() {
-                let all = read_half.data().len();
-                read_half.input.consume(all);
+            if read_half.deadline.is_lingering() {
+                read_half.discard();
                 return StopReason::Need(0);
             }
             if client.closing {

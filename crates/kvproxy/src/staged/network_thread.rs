@@ -14,7 +14,6 @@ use super::client::{Client, JobQueue};
 use super::resume_queue::{ResumeQueue, RESUME};
 use crate::acceptor::accept;
 use crate::histograms::Histograms;
-use crate::limits::LINGER;
 use crate::shared::SharedState;
 use crate::stats::Stats;
 use crate::ServeError;
@@ -30,8 +29,6 @@ pub(super) struct Connection {
     pub read_half: ReadHalf,
     /// No further request is taken up; the connection ends when all is answered.
     pub closing: bool,
-    /// Until when what it still sends is thrown away, so that it can read its last answer.
-    pub lingers: Option<u64>,
     /// For `read_half`.
     pub charge: MemoryCharge,
 }
@@ -143,15 +140,14 @@ impl<'a> NetworkThread<'a> {
         if !good {
             return self.close(index);
         }
-        if connection.lingers.is_none() && connection.is_over() {
+        if connection.is_over() {
             let (ended, stopping) = (connection.read_half.has_ended(), self.shared.shutdown.is_set());
             if ended || stopping || connection.client.stream.shutdown(Shutdown::Write).is_err() {
                 return self.close(index);
             }
-            connection.lingers = Some(self.now + LINGER);
-            self.ready.push(index);
-        } else if connection.lingers.is_some() && connection.read_half.has_ended() {
-            self.close(index);
+            if connection.read_half.deadline.linger(self.now) {
+                self.ready.push(index);
+            }
         }
     }
 
@@ -175,7 +171,6 @@ impl<'a> NetworkThread<'a> {
             client: Arc::new(Client::new(stream, index, charge(), self.now)),
             read_half: ReadHalf::new(self.now),
             closing: false,
-            lingers: None,
             charge: charge(),
         };
         self.connections.put(index, connection);
@@ -195,11 +190,10 @@ impl<'a> NetworkThread<'a> {
             if state.stalled {
                 self.ready.push(index);
             }
-            let silent = self.now.saturating_sub(connection.read_half.active().max(state.active)) > idle_ns;
-            let idle = silent && (!state.busy || !state.out.is_empty());
+            connection.read_half.deadline.acted(state.active);
+            let waits = !state.busy || !state.out.is_empty();
             drop(state);
-            let lingered = connection.lingers.is_some_and(|until| until < self.now || shutdown);
-            if idle || lingered {
+            if connection.read_half.deadline.has_passed(self.now, idle_ns, waits) {
                 self.close(index);
             } else {
                 self.settle(index, true);

@@ -52,9 +52,8 @@ impl NetworkThread<'_> {
     fn requests(&mut self, connection: &mut Connection, budget: &mut TurnBudget) -> StopReason {
         let mut read_half = std::mem::take(&mut connection.read_half);
         let pause = loop {
-            if connection.lingers.is_some() {
-                let all = read_half.data().len();
-                read_half.input.consume(all);
+            if read_half.deadline.is_lingering() {
+                read_half.discard();
                 break StopReason::Need(0);
             }
             if connection.closing {
