@@ -4,7 +4,7 @@ Names are imported when they are first used, so that a worker process starts in 
 a package too (`fit`, `predict`, `simulate`, `solve`, `validate`) is the package, and calling it calls the function.
 
 Table      Metrics
-Measure    http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose
+Measure    http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose, oscillation
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Breakdowns; Closed, Open, Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sojourn.measure.load_levels import diagnose as diagnose
     from sojourn.measure.messages_load import messages_load as messages_load
     from sojourn.measure.observations import observe as observe
+    from sojourn.measure.oscillation import oscillation as oscillation
     from sojourn.measure.run_folder import RunFolder as RunFolder
     from sojourn.model import *  # noqa: F403
     from sojourn.predict import gain as gain
@@ -88,6 +89,7 @@ _HOMES = {
     "diagnose": "measure.load_levels",
     "observe": "measure.observations",
     "execute": "measure.execute_run",
+    "oscillation": "measure.oscillation",
     "gain": "predict",
     "predict": "predict",
     "Document": "report",

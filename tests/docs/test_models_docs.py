@@ -32,6 +32,7 @@ PAGES = [
     "docs/howto/write-a-model.md",
     "docs/howto/simulate-a-model.md",
     "docs/howto/fit-your-own-model.md",
+    "docs/howto/find-an-oscillating-bottleneck.md",
     "docs/howto/coming-from-other-tools.md",
     "docs/explain/message-study.md",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs/explain/methods").glob("*.md")),

@@ -22,6 +22,9 @@ VERBS = {
     ),
     "simulate": "Simulates a model: means and quantiles with intervals, until they are known to --precision.",
     "validate": "A fitted model beside measured runs, point by point: predicted, its interval, measured, error.",
+    "oscillation": (
+        "Says whether the bottleneck oscillates between two resources, and whether means over a second would show it."
+    ),
     "report": (
         "Writes one self-contained HTML file: what came out, what limits it, figures, tables, how it was measured."
     ),

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.errors import LabError
+from sojourn.errors import InputError, LabError
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def cores(sys_root: Path = Path("/sys"), allowed: set[int] | None = None) -> lis
 
 
 def _core(path: Path, number: int) -> Core:
-    siblings = _numbers(_text(path / "topology/thread_siblings_list", str(number)))
+    siblings = core_list(_text(path / "topology/thread_siblings_list", str(number)))
     return Core(
         number=number,
         package=int(_text(path / "topology/physical_package_id", "0")),
@@ -57,12 +57,15 @@ def _text(path: Path, default: str) -> str:
         return default
 
 
-def _numbers(text: str) -> list[int]:
-    """`0-2,5` → [0, 1, 2, 5]."""
+def core_list(text: str, place: str = "cores") -> list[int]:
+    """`0-2,5`, as the kernel writes it → [0, 1, 2, 5]; InputError, naming `place`, for anything else."""
     numbers: list[int] = []
     for part in filter(None, text.split(",")):
         low, _, high = part.partition("-")
-        numbers += range(int(low), int(high or low) + 1)
+        try:
+            numbers += range(int(low), int(high or low) + 1)
+        except ValueError:
+            raise InputError(repr(text), place, "give cores like 0-2,5") from None
     return numbers
 
 

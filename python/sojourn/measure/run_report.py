@@ -9,6 +9,7 @@ from typing import Any
 from sojourn.diagnosis import Diagnosis, summary
 from sojourn.diagnosis import lines as limit_lines
 from sojourn.measure.load_levels import diagnose, load_of
+from sojourn.measure.oscillation_section import oscillation_section
 from sojourn.measure.run_figures import errors_section, measured_section
 from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Document, Section, Table, Text
@@ -24,7 +25,8 @@ def runs_document(paths: Sequence[Path], model: Section | None = None) -> Docume
     runs = [RunFolder.open(path) for path in paths]
     invalid = [run for run in runs if not run.manifest.get("valid")]
     found = diagnose(runs)
-    sections = [measured_section(runs, found), model, errors_section(runs), runs_section(runs), where_section(runs)]
+    seen = [measured_section(runs, found), oscillation_section(runs), model, errors_section(runs)]
+    sections = [*seen, runs_section(runs), where_section(runs)]
     return Document(
         title=", ".join(targets(runs)[:MOST_NAMED]) or "Measured runs",
         subtitle=", ".join(sorted({run.path.parent.name for run in runs})),

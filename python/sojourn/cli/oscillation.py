@@ -1,0 +1,65 @@
+"""`sojourn oscillation RUN --a cpu --b disk:vda`: does the bottleneck oscillate between two resources?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sojourn.cli.console import check_writable, console, finite
+
+if TYPE_CHECKING:
+    from sojourn.measure.circular_shift import Array
+
+
+def oscillation(
+    source: Annotated[Path, typer.Argument(help="a run folder, or a CSV file of busy shares sampled about every 0.1 s")],
+    a: Annotated[str, typer.Option("--a", help="cpu, cpu:0-1, disk:NAME, cgroup:NAME, a resource of the study; of a CSV file: a column")],
+    b: Annotated[str, typer.Option("--b", help="the other one")],
+    interval: Annotated[str, typer.Option(help="of a CSV file: between two samples, e.g. 100ms; else it needs times")] = "",
+    time: Annotated[str, typer.Option(help="of a CSV file: the column of times, in seconds or dates [t_s, time …]")] = "",
+    percent: Annotated[bool, typer.Option("--percent", help="of a CSV file: shares from 0 to 100 instead of 0 to 1")] = False,
+    out: Annotated[Path | None, typer.Option(help="also write an HTML file with figures")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: verdict, why, test, shares")] = False,
+) -> None:  # fmt: skip
+    """Says whether the bottleneck oscillates between two resources, and whether means over a second would show it.
+
+    Each is full at times, one when the other is not. The verdict is none, hidden (in means over a second neither is full), visible
+    or too_short.
+    """
+    from sojourn.measure.oscillation import oscillation as judge
+    from sojourn.measure.oscillation_figures import document
+    from sojourn.report import write_html
+    from sojourn.report.terminal_output import print_terminal
+
+    if out is not None:
+        check_writable(out)
+    shares, interval_s = _series(source, (a, b), interval, time, percent)
+    found = judge(shares[0], shares[1], interval_s, (a, b))
+    if as_json:
+        typer.echo(json.dumps(finite(found.record), allow_nan=False))
+    else:
+        print_terminal(document(found, str(source), figures=False), console())
+    if out is not None:
+        write_html(document(found, str(source)), out)
+        typer.echo(f"written to {out}", err=as_json)
+
+
+def _series(source: Path, names: tuple[str, str], interval: str, time: str, percent: bool) -> tuple[Array, float]:
+    """Of a run folder or of a CSV file."""
+    from sojourn.errors import InputError
+    from sojourn.units import duration_s
+
+    if source.is_file():
+        from sojourn.measure.share_columns import share_columns
+
+        interval_s = duration_s(interval, "--interval") if interval else None
+        return share_columns(source, names, time, interval_s, percent)
+    if interval or time or percent:
+        raise InputError("a run folder with --interval, --time or --percent", source, "these are for CSV files")
+    from sojourn.measure.busy_series import busy_series
+    from sojourn.measure.run_folder import RunFolder
+
+    return busy_series(RunFolder.open(source), names)
