@@ -1,16 +1,20 @@
 """Delivery under faults: service and database killed, stopped, resumed, client connections cut, by seeds.
 
-    python benches/messages/delivery.py --seeds 100 [--first 1] [--seconds 2] [--modes once,again,once-batch,…]
+    python benches/messages/delivery.py --seeds 100 [--first 1] [--seconds 2] [--modes once,again,once-batch,…] [--slice-s 200]
 
 Every mode has so many seeds. Fails (exit code 1) where the judge (sojourn.validate.delivery) finds a fault in the
 clients' logs, whose history is then kept. Results go to benches/messages/delivery/DATE: machine.json, raw.csv, summary.md.
+A run that raw.csv has already is not repeated, and none begins after --slice-s: the same command goes on where the last one
+ended. Processes with other seeds may write to the same folder side by side.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import fcntl
 import json
+import math
 import os
 import platform
 import sys
@@ -82,7 +86,7 @@ def deliver(database: Postgres, seed: int, mode: str, seconds: float) -> Run:
     return Run(verdict, history, Counter(fault.kind for fault in faults.faults[: faults.done]), cuts)
 
 
-def table(rows: list[dict[str, str | int]], modes: list[str]) -> list[str]:
+def table(rows: list[dict[str, str]], modes: list[str]) -> list[str]:
     """Sums over the seeds of each mode."""
     names = [name for name in rows[0] if name not in ("mode", "seed", *KINDS)]
     sums = {
@@ -95,13 +99,14 @@ def table(rows: list[dict[str, str | int]], modes: list[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def summary(rows: list[dict[str, str | int]], modes: list[str], asked: argparse.Namespace) -> str:
+def summary(rows: list[dict[str, str]], seconds: float) -> str:
     """What was done and what was found."""
     kinds = ", ".join(f"{sum(int(row[kind]) for row in rows)} {kind}" for kind in KINDS)
+    seeds, modes = [int(row["seed"]) for row in rows], [mode for mode in MODES if any(row["mode"] == mode for row in rows)]
     return "\n".join([
         f"# Delivery of messages under faults, {version(programs())}", "",
-        f"Seeds {asked.first} to {asked.first + asked.seeds - 1} in each mode, {CLIENTS} clients, about {asked.seconds:g} s of faults "
-        f"each. `again` is --redelivery {REDELIVERY_S:g}; --timeout {TIMEOUT_S:g}, full durability.", "",
+        f"Seeds {min(seeds)} to {max(seeds)}, {CLIENTS} clients, about {seconds:g} s of faults each. `again` is "
+        f"--redelivery {REDELIVERY_S:g}; --timeout {TIMEOUT_S:g}, full durability.", "",
         f"Faults: {kinds}. Connections that clients cut: {sum(int(row['cut, whole']) for row in rows)} behind a whole request, "
         f"{sum(int(row['cut, part']) for row in rows)} within one.", "",
         *table(rows, modes), "",
@@ -129,29 +134,39 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--slice-s", type=float, default=math.inf)
     parser.add_argument("--modes", default="once,again,once-batch,again-batch")
     parser.add_argument("--out", type=Path, default=HERE / "delivery" / time.strftime("%Y-%m-%d"))
     asked = parser.parse_args()
-    modes, rows = asked.modes.split(","), list[dict[str, str | int]]()
     asked.out.mkdir(parents=True, exist_ok=True)
+    run_all(asked)
+    machine = {"kernel": platform.release(), "cores": os.cpu_count(), "postgres": version(programs())}
+    (asked.out / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
+    text = summary(rows := present(asked.out), asked.seconds)
+    (asked.out / "summary.md").write_text(text)
+    print(text)
+    return int(any(int(one["broken promises"]) for one in rows))
+
+
+def run_all(asked: argparse.Namespace) -> None:
+    """What was asked for and is not there, until the time is up."""
+    end_s = time.monotonic() + asked.slice_s
+    done = {(one["mode"], int(one["seed"])) for one in present(asked.out)}
     with tempfile.TemporaryDirectory() as folder:
         database = Postgres(folder)
         try:
             for seed in range(asked.first, asked.first + asked.seeds):
-                for mode in modes:
+                for mode in asked.modes.split(","):
+                    if (mode, seed) in done or time.monotonic() > end_s:
+                        continue
                     run = deliver(database, seed, mode, asked.seconds)
-                    rows.append(row(seed, mode, run))
+                    append(asked.out, row(seed, mode, run))
                     if not run.verdict.holds:
                         keep(asked.out / f"{mode}-{seed}.json", run)
                     took_s = run.history[-1].end_s - run.history[0].start_s
                     print(f"seed {seed} {mode}: {took_s:.1f} s; {run.verdict.faults[:2] or 'kept'}", flush=True)
-                write(asked.out, rows)
         finally:
             database.close()
-    text = summary(rows, modes, asked)
-    (asked.out / "summary.md").write_text(text)
-    print(text)
-    return int(any(one["broken promises"] for one in rows))
 
 
 def keep(path: Path, run: Run) -> None:
@@ -160,13 +175,24 @@ def keep(path: Path, run: Run) -> None:
     path.write_text(json.dumps({"faults": run.verdict.faults, "history": history}, indent=1) + "\n")
 
 
-def write(folder: Path, rows: list[dict[str, str | int]]) -> None:
-    machine = {"kernel": platform.release(), "cores": os.cpu_count(), "postgres": version(programs())}
-    (folder / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
-    with open(folder / "raw.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+def append(folder: Path, row: dict[str, str | int]) -> None:
+    """A line behind those that this process and others have written; the first has the names before it."""
+    with open(folder / "raw.csv", "a", newline="") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        writer = csv.DictWriter(file, list(row))
+        if not os.fstat(file.fileno()).st_size:
+            writer.writeheader()
+        writer.writerow(row)
+        file.flush()
+
+
+def present(folder: Path) -> list[dict[str, str]]:
+    """The runs that are recorded, by seed and mode."""
+    if not (path := folder / "raw.csv").exists():
+        return []
+    with open(path, newline="") as file:
+        order = list(MODES)
+        return sorted(csv.DictReader(file), key=lambda one: (int(one["seed"]), order.index(one["mode"])))
 
 
 if __name__ == "__main__":
