@@ -102,7 +102,10 @@ def table(rows: list[dict[str, str]], modes: list[str]) -> list[str]:
 def summary(rows: list[dict[str, str]], seconds: float) -> str:
     """What was done and what was found."""
     kinds = ", ".join(f"{sum(int(row[kind]) for row in rows)} {kind}" for kind in KINDS)
-    seeds, modes = [int(row["seed"]) for row in rows], [mode for mode in MODES if any(row["mode"] == mode for row in rows)]
+    seeds, modes = (
+        [int(row["seed"]) for row in rows],
+        [mode for mode in MODES if any(row["mode"] == mode for row in rows)],
+    )
     return "\n".join([
         f"# Delivery of messages under faults, {version(programs())}", "",
         f"Seeds {min(seeds)} to {max(seeds)}, {CLIENTS} clients, about {seconds:g} s of faults each. `again` is "
