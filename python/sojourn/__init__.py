@@ -109,7 +109,7 @@ __all__ = sorted(_HOMES)
 __version__ = "0.1.0"
 
 
-class _Callable(ModuleType):
+class _CallablePackage(ModuleType):
     """A package that is called like the function of its name."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -129,12 +129,12 @@ def _function(module: ModuleType) -> Any:
     return getattr(module, module.__name__.rpartition(".")[2])
 
 
-class _Index(ModuleType):
+class _LazyImportIndex(ModuleType):
     """This package: the names of the index, each imported when it is first used."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, ModuleType) and _HOMES.get(name) == name:
-            value.__class__ = _Callable  # the import of a package that is a function, too
+            value.__class__ = _CallablePackage  # the import of a package that is a function, too
             value.__doc__ = f"{_function(value).__doc__}\n\nThe package {value.__name__}: {value.__doc__}"
         super().__setattr__(name, value)
 
@@ -150,4 +150,4 @@ class _Index(ModuleType):
         return [*__all__, *(name for name in self.__dict__ if name.startswith("__"))]
 
 
-sys.modules[__name__].__class__ = _Index
+sys.modules[__name__].__class__ = _LazyImportIndex

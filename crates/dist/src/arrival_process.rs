@@ -9,16 +9,16 @@ use crate::{Arrivals, DistError, Distribution, Sampler, Stream};
 /// What arrives at a simulated network from outside.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Process {
+pub enum ArrivalProcess {
     /// Independent times between arrivals, the first after one of them.
     Renewal(Distribution),
-    Changing(Changing),
+    NonRenewal(NonRenewalProcess),
 }
 
 /// Arrivals that depend on what was before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Changing {
+pub enum NonRenewalProcess {
     /// Markovian arrivals: moves without an arrival `D0`, with one `D1` (1/s); an MMPP where D1 is diagonal.
     Map {
         #[serde(rename = "D0")]
@@ -32,38 +32,38 @@ pub enum Changing {
     Trace { times_s: Vec<f64> },
 }
 
-impl Process {
+impl ArrivalProcess {
     pub fn validate(&self) -> Result<(), DistError> {
         match self {
-            Process::Renewal(gap) => {
+            ArrivalProcess::Renewal(gap) => {
                 gap.validate()?;
                 positive("mean", gap.mean())
             }
-            Process::Changing(Changing::Map { d0, d1 }) => validate_map(d0, d1),
-            Process::Changing(Changing::Steps { steps }) => {
+            ArrivalProcess::NonRenewal(NonRenewalProcess::Map { d0, d1 }) => validate_map(d0, d1),
+            ArrivalProcess::NonRenewal(NonRenewalProcess::Steps { steps }) => {
                 Arrivals::Steps { steps: steps.clone() }.validate()
             }
-            Process::Changing(Changing::Trace { times_s }) => {
+            ArrivalProcess::NonRenewal(NonRenewalProcess::Trace { times_s }) => {
                 Arrivals::Trace { times_s: times_s.clone() }.validate()
             }
         }
     }
 
     /// Its arrival times, ascending, without end but for a trace.
-    pub fn times(&self, stream: Stream) -> Times {
+    pub fn times(&self, stream: Stream) -> ArrivalTimes {
         let state = match self {
-            Process::Renewal(gap) => ProcessState::Renewal(Sampler::new(gap)),
-            Process::Changing(Changing::Map { d0, d1 }) => {
+            ArrivalProcess::Renewal(gap) => ProcessState::Renewal(Sampler::new(gap)),
+            ArrivalProcess::NonRenewal(NonRenewalProcess::Map { d0, d1 }) => {
                 ProcessState::Map { moves: moves(d0, d1), phase: 0, fresh: true }
             }
-            Process::Changing(Changing::Steps { steps }) => {
+            ArrivalProcess::NonRenewal(NonRenewalProcess::Steps { steps }) => {
                 ProcessState::Steps { steps: steps.clone(), at: 0, end_s: steps[0].1 }
             }
-            Process::Changing(Changing::Trace { times_s }) => {
+            ArrivalProcess::NonRenewal(NonRenewalProcess::Trace { times_s }) => {
                 ProcessState::Trace { times_s: times_s.clone(), next: 0 }
             }
         };
-        Times { stream, now_s: 0.0, state }
+        ArrivalTimes { stream, now_s: 0.0, state }
     }
 }
 
@@ -119,13 +119,13 @@ enum ProcessState {
 
 /// The times of one process, s.
 #[derive(Debug, Clone)]
-pub struct Times {
+pub struct ArrivalTimes {
     stream: Stream,
     now_s: f64,
     state: ProcessState,
 }
 
-impl Iterator for Times {
+impl Iterator for ArrivalTimes {
     type Item = f64;
 
     #[inline]
@@ -138,7 +138,7 @@ impl Iterator for Times {
     }
 }
 
-impl Times {
+impl ArrivalTimes {
     /// Appends the times before `end_s`; `next_s` is the one that comes next, and is left at the first that does not
     /// belong; infinite after the last.
     pub fn before(&mut self, end_s: f64, next_s: &mut f64, times_s: &mut Vec<f64>) {

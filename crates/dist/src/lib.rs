@@ -5,7 +5,7 @@
 //! - `distribution`: [`Distribution`] of service and think times
 //! - `arrival_schedule`: [`Arrivals`], the arrival processes, and [`Schedule`], their times
 //! - `sampler`: [`Sampler`], a distribution made ready to be drawn by the hundred million, for the simulator
-//! - `arrival_process`: [`Process`], what arrives in a simulation: renewal, MAP, steps that repeat, a trace
+//! - `arrival_process`: [`ArrivalProcess`], what arrives in a simulation: renewal, MAP, steps that repeat, a trace
 //! - `ziggurat`, `portable_math`: a quick exponential, and the functions it needs, the same bits on every machine
 //! - `moments`: of the distributions that have more than a line
 //! - `normal_quantile`: the normal quantile, for the lognormal
@@ -26,7 +26,7 @@ mod random_stream;
 mod sampler;
 mod ziggurat;
 
-pub use arrival_process::{Changing, Process, Times};
+pub use arrival_process::{ArrivalProcess, ArrivalTimes, NonRenewalProcess};
 pub use arrival_schedule::{Arrivals, Schedule};
 pub use distribution::Distribution;
 pub use error::DistError;

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from sojourn.cli.console import console
 from sojourn.cli.set_option import settings
-from sojourn.cli.user_model import is_fitted_model, predict_file
+from sojourn.cli.model_file_commands import is_fitted_model, predict_file
 from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
 from sojourn.narrow_tables import WidthAwareTable

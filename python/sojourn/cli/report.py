@@ -18,7 +18,7 @@ def report(
     figures: Annotated[Path | None, typer.Option(help="also write each figure as SVG and PNG into this folder")] = None,
 ) -> None:
     """Writes one self-contained HTML file: what came out, what limits it, figures, tables, how it was measured."""
-    from sojourn.cli.user_model import section_of
+    from sojourn.cli.model_file_commands import section_of
     from sojourn.measure.run_report import runs_document
     from sojourn.report import write_figures, write_html
 

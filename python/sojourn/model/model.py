@@ -14,7 +14,7 @@ from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.distribution_types import as_tuples
 from sojourn.model.network_arrays import Network
 
-Times = Mapping[str, Mapping[str, float | Distribution]]
+TimesByStation = Mapping[str, Mapping[str, float | Distribution]]
 Routing = Mapping[str, Mapping[str, Mapping[str, float] | Choice]]
 
 
@@ -31,8 +31,8 @@ class Model:
 
     stations: Sequence[Station]
     classes: Sequence[CustomerClass]
-    demands_s: Times = field(default_factory=dict)
-    service_s: Times = field(default_factory=dict)
+    demands_s: TimesByStation = field(default_factory=dict)
+    service_s: TimesByStation = field(default_factory=dict)
     visits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     routing: Routing = field(default_factory=dict)
     regions: Sequence[Region] = ()

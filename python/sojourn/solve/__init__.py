@@ -4,14 +4,14 @@ solve, sweep, methods   the public face          parameter_variation   one numbe
 method                  what a method is         registry    all of them, and how `auto` chooses
 solution                their answer as arrays   law_verification   what an answer must satisfy before it leaves
 single, closed, open, markov, bounds, special    the methods, by family
-two_class, two_class_equations, interrupt_core, page_routing, mmm, bottleneck     interrupts and pages on cores, over rates
+two_class, two_class_equations, interrupt_core, same_core_probability, mmm, bottleneck     interrupts and pages on cores, over rates
 status, cite            outcomes; sources
 """
 
 from sojourn.solve.bottleneck import bottleneck, two_class_bottleneck
 from sojourn.solve.cite import cite
 from sojourn.solve.mmm import erlang_c, mmm
-from sojourn.solve.page_routing import routing_probability
+from sojourn.solve.same_core_probability import routing_probability
 from sojourn.solve.solve import methods, solve, sweep
 from sojourn.solve.two_class import two_class
 

@@ -44,7 +44,7 @@ from numpy.typing import ArrayLike
 
 from sojourn.errors import InputError
 from sojourn.solve import status
-from sojourn.solve.page_routing import routing_probability
+from sojourn.solve.same_core_probability import routing_probability
 from sojourn.solve.two_class_equations import VARIANTS, Results, TwoClassLoad, evaluate, load
 from sojourn.table import Metrics
 

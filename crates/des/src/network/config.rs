@@ -3,7 +3,7 @@
 //! Nodes are stations 0 … K-1 and K, outside: where open classes come from and go to, and closed ones think.
 
 use serde::{Deserialize, Serialize};
-use sojourn_dist::{Distribution, Process};
+use sojourn_dist::{ArrivalProcess, Distribution};
 
 /// A whole simulation. `service` is K×C (a row a station, a column a class).
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -131,7 +131,7 @@ pub struct Class {
     #[serde(default)]
     pub think: Option<Distribution>,
     #[serde(default)]
-    pub arrivals: Option<Process>,
+    pub arrivals: Option<ArrivalProcess>,
     /// 0 is highest.
     #[serde(default)]
     pub priority: u32,

@@ -1,7 +1,7 @@
 //! Servers that come and go: schedules, breakdowns and repairs.
 
 use super::config::Config;
-use super::sources::{self, Source};
+use super::sources::{self, VariateGenerator};
 use sojourn_dist::Sampler;
 
 /// What changes at a station, and when the same source changes something next.
@@ -24,8 +24,8 @@ pub enum Control {
     /// One server; `down` says what it is now, none at the start.
     Server {
         station: usize,
-        up: Box<Source>,
-        repair: Box<Source>,
+        up: Box<VariateGenerator>,
+        repair: Box<VariateGenerator>,
         down: Option<bool>,
     },
 }
@@ -42,7 +42,7 @@ impl Control {
             for server in 0..s.servers {
                 let source = |what, distribution| {
                     let stream = sources::stream(config, what, &s.name, &server.to_string());
-                    Box::new(Source::new(Sampler::new(distribution), stream))
+                    Box::new(VariateGenerator::new(Sampler::new(distribution), stream))
                 };
                 controls.push(Control::Server {
                     station,

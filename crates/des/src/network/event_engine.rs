@@ -1,13 +1,13 @@
 //! The engine by events: a clock, a calendar, and what happens at each event.
 //!
-//! Customers move by `moves`; how a station serves is in `serve`.
+//! Customers move by `customer_transitions`; how a station serves is in `serve`.
 
 use super::calendar::{Priority, NEVER};
 use super::config::Config;
 use super::control::Control;
 use super::limits::{FreedCapacity, Limit};
 use super::routes::Routes;
-use super::sources::{self, ArrivalTimes, EventKind, Think};
+use super::sources::{self, BufferedArrivalTimes, EventKind, Think};
 use super::station::{ServiceKind, Station};
 use super::world::World;
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ pub struct EventEngine {
     event_kinds: Vec<EventKind>,
     pub stations: Vec<Station>,
     pub routes: Routes,
-    arrivals: Vec<Option<ArrivalTimes>>,
+    arrivals: Vec<Option<BufferedArrivalTimes>>,
     think: Vec<Option<Think>>,
     arrival_slot: Vec<usize>,
     think_slot: Vec<usize>,
@@ -40,7 +40,7 @@ impl EventEngine {
         let (k, classes) = (config.stations.len(), config.classes.len());
         let controls = Control::all(config);
         let event_kinds = sources::event_kinds(config, controls.len());
-        let times = |times: Option<_>| times.map(ArrivalTimes::new);
+        let times = |times: Option<_>| times.map(BufferedArrivalTimes::new);
         let limits_of =
             |k| (0..config.limits.len()).filter(|l| config.limits[*l].stations.contains(&k)).collect();
         let routes = Routes::new(config);

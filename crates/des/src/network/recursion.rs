@@ -6,13 +6,13 @@
 //! time after the other, so that flows that meet can be merged in the order of time. Streams are those of the engine
 //! by events, so that both see the same customers.
 
-use super::cells::Sums;
 use super::config::{Config, Discipline, Engine, Kind};
 use super::recursion_station::{Arrival, RecursionStation, Visit};
 use super::routes::Routes;
-use super::sources::{self, Source};
+use super::sources::{self, VariateGenerator};
+use super::statistical_counters::DepartureTotals;
 use super::statistics::Statistics;
-use sojourn_dist::{Changing, Process, Times};
+use sojourn_dist::{ArrivalProcess, ArrivalTimes, NonRenewalProcess};
 
 /// Arrivals in a window that are aimed at: enough to spread its cost, few enough for the first-level cache.
 const AIM: usize = 512;
@@ -27,8 +27,8 @@ pub struct Recursion {
     /// Stations in the order of the flow.
     order: Vec<usize>,
     stations: Vec<RecursionStation>,
-    service: Vec<Source>,
-    sources: Vec<Option<(Times, f64)>>,
+    service: Vec<VariateGenerator>,
+    sources: Vec<Option<(ArrivalTimes, f64)>>,
     routes: Routes,
     inside: u64,
     /// A buffer that is used again.
@@ -43,7 +43,7 @@ pub fn order(config: &Config) -> Option<Vec<usize>> {
         let still = s.capacity.is_none() && s.schedule.is_empty() && s.breakdowns.is_none();
         still && (queue || s.kind == Kind::Delay)
     });
-    let trace = |p: &Process| matches!(p, Process::Changing(Changing::Trace { .. }));
+    let trace = |p: &ArrivalProcess| matches!(p, ArrivalProcess::NonRenewal(NonRenewalProcess::Trace { .. }));
     let open =
         config.classes.iter().all(|c| c.population.is_none() && !c.arrivals.as_ref().is_some_and(trace));
     let arrives = config.classes.iter().any(|c| c.arrivals.is_some());
@@ -75,7 +75,7 @@ fn sorted(config: &Config) -> Option<Vec<usize>> {
 impl Recursion {
     /// Of a config that was checked and has an `order`.
     pub fn new(config: &Config, order: Vec<usize>) -> Recursion {
-        let start = |times: Option<Times>| {
+        let start = |times: Option<ArrivalTimes>| {
             let mut times = times?;
             let first_s = times.next()?;
             Some((times, first_s))
@@ -161,7 +161,7 @@ impl Recursion {
         if let Some((node, to)) = self.routes.only(outside, class).filter(|(node, _)| *node < outside) {
             self.stations[node].arriving.extend(times_s.iter().map(|t| arrival(to, *t)));
         } else {
-            let (mut through_none, mut sums) = (0, Sums::default());
+            let (mut through_none, mut sums) = (0, DepartureTotals::default());
             for time_s in &times_s {
                 let (node, to) = self.routes.next(outside, class, |_| 0);
                 if let Some(station) = self.stations.get_mut(node) {
@@ -238,7 +238,7 @@ impl Recursion {
     fn out(&mut self, done: &[Visit], start_s: f64) {
         let Some(first) = done.first() else { return };
         let cell = self.stations.len() * self.classes + first.origin as usize;
-        let mut sums = Sums::default();
+        let mut sums = DepartureTotals::default();
         for v in done {
             sums.add(v.end_s - start_s, v.end_s - v.entered_s, 0.0);
         }

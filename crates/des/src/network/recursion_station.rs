@@ -1,8 +1,8 @@
 //! A station of the recursion: arriving in, served by Lindley or Kiefer and Wolfowitz, out in the order of time.
 
-use super::cells::{Cell, Sums};
 use super::config::{self, Kind};
-use super::sources::Source;
+use super::sources::VariateGenerator;
+use super::statistical_counters::{DepartureTotals, StatisticalCounters};
 use std::collections::VecDeque;
 
 /// Who comes to a station, s.
@@ -74,7 +74,7 @@ impl RecursionStation {
     }
 
     /// Serves arriving of one class; `start_s` is where the segment began.
-    pub fn serve_one(&mut self, source: &mut Source, start_s: f64, cell: &mut Cell) {
+    pub fn serve_one(&mut self, source: &mut VariateGenerator, start_s: f64, cell: &mut StatisticalCounters) {
         self.merge();
         self.work_s.clear();
         self.work_s.resize(self.arriving.len(), 0.0);
@@ -100,7 +100,12 @@ impl RecursionStation {
     }
 
     /// Serves arriving of several classes.
-    pub fn serve(&mut self, sources: &mut [Source], start_s: f64, cells: &mut [Cell]) {
+    pub fn serve(
+        &mut self,
+        sources: &mut [VariateGenerator],
+        start_s: f64,
+        cells: &mut [StatisticalCounters],
+    ) {
         self.merge();
         for g in &self.arriving {
             let class = g.class as usize;
@@ -113,7 +118,7 @@ impl RecursionStation {
     }
 
     /// Counts what starts and ends before `end_s`; who is done is in `done`, in the order of time.
-    pub fn finish(&mut self, end_s: f64, start_s: f64, cells: &mut [Cell]) {
+    pub fn finish(&mut self, end_s: f64, start_s: f64, cells: &mut [StatisticalCounters]) {
         let started = self.ahead.partition_point(|v| v.started_s < end_s);
         if let [cell] = cells {
             let sum: f64 = self.ahead.range(..started).map(|v| v.started_s - start_s).sum();
@@ -125,14 +130,14 @@ impl RecursionStation {
         }
         self.part(started, end_s);
         if let [cell] = cells {
-            let mut sums = Sums::default();
+            let mut sums = DepartureTotals::default();
             for v in &self.done {
                 sums.add(v.end_s - start_s, v.end_s - v.arrived_s, v.started_s - v.arrived_s);
             }
             return cell.leave_many(&sums, true);
         }
         for v in &self.done {
-            let mut sums = Sums::default();
+            let mut sums = DepartureTotals::default();
             sums.add(v.end_s - start_s, v.end_s - v.arrived_s, v.started_s - v.arrived_s);
             cells[v.class as usize].leave_many(&sums, true);
         }

@@ -2,7 +2,7 @@
 
 use super::calendar::Heap;
 use super::config::{Class, Config};
-use sojourn_dist::{Distribution, Sampler, Stream, Times};
+use sojourn_dist::{ArrivalTimes, Distribution, Sampler, Stream};
 
 /// Values that are drawn at once.
 const BLOCK: usize = 64;
@@ -10,7 +10,7 @@ const BLOCK: usize = 64;
 /// A distribution and the stream that it is drawn with, which nothing else draws from: so values are drawn in blocks, in a loop
 /// that keeps the stream in registers, and come in the same order as one by one.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct VariateGenerator {
     sampler: Sampler,
     stream: Stream,
     /// The next of the block.
@@ -18,9 +18,9 @@ pub struct Source {
     block: [f64; BLOCK],
 }
 
-impl Source {
-    pub fn new(sampler: Sampler, stream: Stream) -> Source {
-        Source { sampler, stream, next: BLOCK, block: [0.0; BLOCK] }
+impl VariateGenerator {
+    pub fn new(sampler: Sampler, stream: Stream) -> VariateGenerator {
+        VariateGenerator { sampler, stream, next: BLOCK, block: [0.0; BLOCK] }
     }
 
     #[inline(always)]
@@ -53,17 +53,17 @@ fn fill(sampler: &Sampler, stream: &mut Stream, values: &mut [f64]) {
     *stream = own;
 }
 
-/// Arrival times from outside, made in blocks as the values of a [`Source`].
+/// Arrival times from outside, made in blocks as the values of a [`VariateGenerator`].
 #[derive(Debug, Clone)]
-pub struct ArrivalTimes {
-    times: Times,
+pub struct BufferedArrivalTimes {
+    times: ArrivalTimes,
     block: Vec<f64>,
     next: usize,
 }
 
-impl ArrivalTimes {
-    pub fn new(times: Times) -> ArrivalTimes {
-        ArrivalTimes { times, block: Vec::new(), next: 0 }
+impl BufferedArrivalTimes {
+    pub fn new(times: ArrivalTimes) -> BufferedArrivalTimes {
+        BufferedArrivalTimes { times, block: Vec::new(), next: 0 }
     }
 
     /// The next one, s; `None` after the last.
@@ -88,7 +88,7 @@ impl ArrivalTimes {
 /// Who thinks in a class, and when each will have thought.
 #[derive(Debug, Clone)]
 pub struct Think {
-    pub source: Source,
+    pub source: VariateGenerator,
     pub thinking: Heap,
 }
 
@@ -122,7 +122,7 @@ pub fn slots(
 pub fn thinks(config: &Config) -> Vec<Option<Think>> {
     let think = |class: &Class| {
         let sampler = Sampler::new(class.think.as_ref()?);
-        let source = Source::new(sampler, stream(config, "think", "", &class.name));
+        let source = VariateGenerator::new(sampler, stream(config, "think", "", &class.name));
         Some(Think { source, thinking: Heap::default() })
     };
     config.classes.iter().map(think).collect()
@@ -134,21 +134,21 @@ pub fn stream(config: &Config, what: &str, station: &str, class: &str) -> Stream
 }
 
 /// Service times, K×C; 0 where a class has none, which never comes there.
-pub fn services(config: &Config) -> Vec<Source> {
+pub fn services(config: &Config) -> Vec<VariateGenerator> {
     (0..config.stations.len()).flat_map(|k| services_at(config, k)).collect()
 }
 
 /// Those of station k, by class.
-pub fn services_at(config: &Config, k: usize) -> Vec<Source> {
+pub fn services_at(config: &Config, k: usize) -> Vec<VariateGenerator> {
     let source = |(class, distribution): (&Class, &Option<Distribution>)| {
         let sampler = distribution.as_ref().map_or(Sampler::Constant(0.0), Sampler::new);
-        Source::new(sampler, stream(config, "service", &config.stations[k].name, &class.name))
+        VariateGenerator::new(sampler, stream(config, "service", &config.stations[k].name, &class.name))
     };
     config.classes.iter().zip(&config.service[k]).map(source).collect()
 }
 
 /// Arrivals from outside, by class.
-pub fn arrivals(config: &Config) -> Vec<Option<Times>> {
+pub fn arrivals(config: &Config) -> Vec<Option<ArrivalTimes>> {
     let times = |c: &Class| Some(c.arrivals.as_ref()?.times(stream(config, "arrivals", "", &c.name)));
     config.classes.iter().map(times).collect()
 }

@@ -1,11 +1,11 @@
 //! A station: who is in service, who waits, and what is next; how it serves is in `serve`.
 
 use super::calendar::{self, Heap};
-use super::cells::Cell;
 use super::config::{self, Config, Discipline, Kind, OnFull};
 use super::limits::Transition;
 use super::routes::Way;
-use super::sources::{self, Source};
+use super::sources::{self, VariateGenerator};
+use super::statistical_counters::StatisticalCounters;
 use sojourn_dist::Stream;
 use std::collections::VecDeque;
 
@@ -35,8 +35,8 @@ pub enum Order {
 /// One class at a station: how long it is served, where it goes, what is counted.
 #[derive(Debug, Clone)]
 pub struct Flow {
-    pub cell: Cell,
-    pub service: Source,
+    pub cell: StatisticalCounters,
+    pub service: VariateGenerator,
     pub only: Way,
 }
 
@@ -103,7 +103,11 @@ impl Station {
         let config = &network.stations[k];
         let first = config.rates.first().copied().unwrap_or(1.0);
         let services = sources::services_at(network, k).into_iter().enumerate();
-        let flows = services.map(|(c, service)| Flow { service, only: only(c), cell: Cell::default() });
+        let flows = services.map(|(c, service)| Flow {
+            service,
+            only: only(c),
+            cell: StatisticalCounters::default(),
+        });
         let mut station = Station {
             index: k,
             way: way(config),
@@ -136,7 +140,7 @@ impl Station {
     }
 
     /// Each class's cell, and the service that one customer could have had since the segment began, of `length_s`.
-    pub fn cells(&mut self, length_s: f64) -> impl Iterator<Item = (&mut Cell, f64)> {
+    pub fn cells(&mut self, length_s: f64) -> impl Iterator<Item = (&mut StatisticalCounters, f64)> {
         let clock = if self.way == ServiceKind::Share { self.clock.busy } else { length_s };
         self.flows.iter_mut().map(move |flow| (&mut flow.cell, clock))
     }

@@ -1,10 +1,10 @@
 //! All that is counted in a simulation: cells, time-batches, a time series, histograms.
 
 use super::batches::Batches;
-use super::cells::{Cell, WIDTH};
 use super::config::Config;
 use super::histogram::{Histogram, GROUPS};
 use super::log::Log;
+use super::statistical_counters::{StatisticalCounters, WIDTH};
 
 /// No histogram.
 const NONE: u32 = u32::MAX;
@@ -14,7 +14,7 @@ const MOST_BYTES: usize = 64 << 20;
 /// Cells are rows of C: the K stations, the whole system, then the limits. Those of stations may be kept there.
 #[derive(Debug, Clone)]
 pub struct Statistics {
-    pub cells: Vec<Cell>,
+    pub cells: Vec<StatisticalCounters>,
     /// Number of the first of `cells`.
     first: usize,
     pub batches: Batches,
@@ -42,7 +42,7 @@ impl Statistics {
         let end = |b: &Batches| b.end_s();
         let segment_end_s = end(&batches).min(series.as_ref().map_or(f64::INFINITY, end));
         Statistics {
-            cells: vec![Cell::default(); cells - first],
+            cells: vec![StatisticalCounters::default(); cells - first],
             first,
             batches,
             series,
@@ -58,11 +58,11 @@ impl Statistics {
 
     /// A cell that is kept here.
     #[inline(always)]
-    pub fn cell(&mut self, cell: usize) -> &mut Cell {
+    pub fn cell(&mut self, cell: usize) -> &mut StatisticalCounters {
         &mut self.cells[cell - self.first]
     }
 
-    /// Who was at a cell that is kept here leaves; see [`Cell::leave`].
+    /// Who was at a cell that is kept here leaves; see [`StatisticalCounters::leave`].
     #[inline(always)]
     pub fn leave(&mut self, cell: usize, since: f64, response_s: f64, waiting_s: f64) {
         let at = cell - self.first;
@@ -73,7 +73,7 @@ impl Statistics {
 
     /// Counts the visits that a cell has kept.
     #[inline(always)]
-    pub fn count(&mut self, number: usize, cell: &mut Cell) {
+    pub fn count(&mut self, number: usize, cell: &mut StatisticalCounters) {
         count_visits(cell, self.wanted[number], &mut self.histograms);
     }
 
@@ -91,11 +91,11 @@ impl Statistics {
     }
 
     /// Ends the segment at `segment_end_s`; of the cells of stations that are not kept here, each with its service clock.
-    pub fn close<'a>(&mut self, at_stations: impl Iterator<Item = (&'a mut Cell, f64)>) {
+    pub fn close<'a>(&mut self, at_stations: impl Iterator<Item = (&'a mut StatisticalCounters, f64)>) {
         let end_s = self.segment_end_s;
         let length_s = end_s - self.segment_start_s;
         let first = self.first;
-        let mut end = |number: usize, cell: &mut Cell, clock: f64| {
+        let mut end = |number: usize, cell: &mut StatisticalCounters, clock: f64| {
             count_visits(cell, self.wanted[number], &mut self.histograms);
             let row = cell.row(length_s, clock);
             self.batches.add(number * WIDTH, &row);
@@ -143,7 +143,7 @@ impl Statistics {
 
 /// Visits are counted together, so that an event waits for no sum and no histogram.
 #[inline(never)]
-fn count_visits(cell: &mut Cell, wanted: [u32; 2], histograms: &mut [Histogram]) {
+fn count_visits(cell: &mut StatisticalCounters, wanted: [u32; 2], histograms: &mut [Histogram]) {
     let visits = cell.visits();
     for histogram in wanted.into_iter().filter(|h| *h != NONE) {
         let histogram = &mut histograms[histogram as usize];

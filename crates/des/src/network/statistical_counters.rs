@@ -3,7 +3,7 @@
 //! A time integral of a number needs no last time of change: with times from the start of the batch, it is the sum of
 //! leaving times, less the sum of coming times, plus the number still there times the length of the batch.
 
-/// The columns of a batch, in the order of [`Cell::row`].
+/// The columns of a batch, in the order of [`StatisticalCounters::row`].
 pub const COLUMNS: [&str; 11] = [
     "arrivals",
     "completions",
@@ -24,7 +24,7 @@ const KEPT: usize = 32;
 
 /// One (station, class), or one class as a whole, since the segment began.
 #[derive(Debug, Clone, Default)]
-pub struct Cell {
+pub struct StatisticalCounters {
     pub arrivals: f64,
     present: f64,
     busy: f64,
@@ -47,7 +47,7 @@ pub struct Cell {
 
 /// Many who leave: kept in registers while they are added up.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Sums {
+pub struct DepartureTotals {
     count: f64,
     since: f64,
     times: [f64; 2],
@@ -55,7 +55,7 @@ pub struct Sums {
     waited: f64,
 }
 
-impl Sums {
+impl DepartureTotals {
     #[inline(always)]
     pub fn add(&mut self, since: f64, response_s: f64, waiting_s: f64) {
         self.count += 1.0;
@@ -73,7 +73,7 @@ impl Sums {
     }
 }
 
-impl Cell {
+impl StatisticalCounters {
     #[inline(always)]
     pub fn come(&mut self, since: f64) {
         self.arrivals += 1.0;
@@ -93,7 +93,7 @@ impl Cell {
     }
 
     /// Those who leave, summed up; `served` if they were in service.
-    pub fn leave_many(&mut self, sums: &Sums, served: bool) {
+    pub fn leave_many(&mut self, sums: &DepartureTotals, served: bool) {
         self.completions += sums.count;
         for i in 0..2 {
             self.sums[i] += sums.times[i];
@@ -122,8 +122,12 @@ impl Cell {
     pub fn visits(&mut self) -> &[[f64; 2]] {
         let visits = &self.visits[..self.kept.min(KEPT)];
         self.completions += visits.len() as f64;
-        let mut sums =
-            Sums { times: self.sums, squares: self.squares, waited: self.waited, ..Sums::default() };
+        let mut sums = DepartureTotals {
+            times: self.sums,
+            squares: self.squares,
+            waited: self.waited,
+            ..DepartureTotals::default()
+        };
         visits.iter().for_each(|times| sums.add_times(*times));
         (self.sums, self.squares, self.waited) = (sums.times, sums.squares, sums.waited);
         self.kept = 0;
@@ -215,7 +219,7 @@ mod tests {
 
     #[test]
     fn an_integral_is_exact_over_batches() {
-        let mut cell = Cell::default();
+        let mut cell = StatisticalCounters::default();
         cell.come(1.0);
         let first = cell.row(4.0, 4.0);
         assert_eq!((first[0], first[8]), (1.0, 3.0));

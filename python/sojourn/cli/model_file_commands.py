@@ -1,4 +1,4 @@
-"""What `fit`, `predict` and `validate` do with a model of the user's own: a file with unknowns, and the file that a fit wrote."""
+"""What `fit`, `predict` and `validate` do with a model file of the user's own: one with unknowns, and the one that a fit wrote."""
 
 from __future__ import annotations
 
