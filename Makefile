@@ -33,6 +33,7 @@ check: build ## linters: rustfmt, clippy, ruff, mypy, layout rules
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(PY) tools/tidy.py
+	$(PY) tools/module_circles.py
 
 sanitize: ## tests of the Rust crates with `unsafe` under AddressSanitizer, or valgrind (minutes)
 	bash tools/sanitize

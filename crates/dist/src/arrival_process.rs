@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::distribution::branch;
 use crate::error::{in_range, not_negative, positive};
+use crate::random_stream::branch;
 use crate::{Arrivals, DistError, Distribution, Sampler, Stream};
 
 /// What arrives at a simulated network from outside.

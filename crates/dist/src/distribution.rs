@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{in_range, not_negative, positive};
+use crate::random_stream::branch;
 use crate::{moments, normal_quantile, DistError, Stream};
 
 /// A distribution on the non-negative numbers, in the unit of its mean. `scv` is the squared
@@ -196,19 +197,6 @@ fn lognormal_quantile(mean: f64, scv: f64, u: f64) -> f64 {
         return mean;
     }
     mean * (variance.sqrt() * normal_quantile::quantile(u) - variance / 2.0).exp()
-}
-
-/// The index at which the running sum of the probabilities passes u.
-pub(crate) fn branch(probabilities: &[f64], u: f64) -> usize {
-    let mut left = u;
-    for (index, p) in probabilities.iter().enumerate() {
-        left -= p;
-        if left < 0.0 {
-            return index;
-        }
-    }
-    // Rounding left a sliver above the last: the last branch that can happen takes it.
-    probabilities.iter().rposition(|p| *p > 0.0).unwrap_or(0)
 }
 
 fn validate_mix(probabilities: &[f64], means: &[f64]) -> Result<(), DistError> {

@@ -1,8 +1,8 @@
 //! Weibull, Pareto, phase-type and empirical: moments, quantiles, checks, and the walk through phases.
 
-use crate::distribution::branch;
 use crate::error::{in_range, not_negative};
 use crate::portable_math::ln_gamma;
+use crate::random_stream::branch;
 use crate::{DistError, Stream};
 
 pub fn raw(values: &[f64], power: i32) -> f64 {

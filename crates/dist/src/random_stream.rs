@@ -68,6 +68,19 @@ fn fnv_1a(bytes: &[u8]) -> u64 {
     })
 }
 
+/// The index at which the running sum of the probabilities passes u.
+pub(crate) fn branch(probabilities: &[f64], u: f64) -> usize {
+    let mut left = u;
+    for (index, p) in probabilities.iter().enumerate() {
+        left -= p;
+        if left < 0.0 {
+            return index;
+        }
+    }
+    // Rounding left a sliver above the last: the last branch that can happen takes it.
+    probabilities.iter().rposition(|p| *p > 0.0).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

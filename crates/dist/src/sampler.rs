@@ -1,7 +1,7 @@
 //! A distribution made ready for many draws: what can be computed once is, and the exponential is the quick one.
 
-use crate::distribution::branch;
 use crate::portable_math::{exp, ln};
+use crate::random_stream::branch;
 use crate::{moments, Distribution, Stream};
 
 /// Draws of one distribution for the simulator: the same on every machine, other numbers than

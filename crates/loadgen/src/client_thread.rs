@@ -14,7 +14,7 @@ use sojourn_dist::Stream;
 
 use crate::clock::{now_s, ReceiveTimestamps};
 use crate::config::Config;
-use crate::connection::{Connection, ConnectionPhase, Transport};
+use crate::connection::{Connection, ConnectionPhase};
 use crate::connection_pool::ConnectionPool;
 use crate::error::LoadError;
 use crate::prepared_load::{Address, PreparedClientThread, Target};
@@ -23,6 +23,7 @@ use crate::request_outcome::RequestOutcome;
 use crate::request_source::RequestSource;
 use crate::summary::ClientThreadSummary;
 use crate::sys::{self, Poller};
+use crate::tls::Transport;
 
 pub use thread_counts::LiveCounts;
 use thread_counts::ThreadCounts;

@@ -10,7 +10,7 @@ use crate::prepared_load::Target;
 use crate::protocol::{Exchange, RequestGenerator};
 use crate::request_outcome::{Failure, RequestInFlight, ResponseFacts};
 use crate::sys::{self, Socket};
-use crate::tls::{self, Session};
+use crate::tls::{self, Session, Transport};
 
 #[derive(Debug, Clone, Copy)]
 pub enum ConnectionPhase {
@@ -32,13 +32,6 @@ pub enum ReadProgress {
         reusable: bool,
     },
     Failed(Failure),
-}
-
-/// A connection to a service, in clear or over TLS.
-#[derive(Debug)]
-pub struct Transport {
-    pub socket: Socket,
-    pub tls: Option<Box<Session>>,
 }
 
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::config::{check_value, BodyConfig, Credential, HeaderConfig, TargetConfig};
-use crate::error::{ConfigError, LoadError};
+use crate::config_error::ConfigError;
+use crate::error::LoadError;
 use crate::request_template::{RequestTemplate, TemplateText};
 use crate::url::Url;
 

@@ -5,21 +5,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use sojourn_dist::DistError;
 use sojourn_record::WriteError;
 
+use crate::config_error::ConfigError;
 use crate::kv::PopulateError;
 use crate::messages;
 use crate::sys::Peer;
 use crate::tls;
-
-/// The configuration is refused.
-#[derive(Debug)]
-pub enum ConfigError {
-    Parse { what: String },
-    Value { place: String, value: String, remedy: &'static str },
-    Process { place: String, source: DistError },
-}
 
 /// A run could not start, or had to end.
 #[derive(Debug)]
@@ -75,18 +67,6 @@ pub enum LoadError {
     Panic {
         lane: usize,
     },
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::Parse { what } => {
-                write!(f, "load configuration: {what}; correct or remove this key")
-            }
-            ConfigError::Value { place, value, remedy } => write!(f, "{place} is {value}; {remedy}"),
-            ConfigError::Process { place, source } => write!(f, "{place}: {source}"),
-        }
-    }
 }
 
 impl fmt::Display for LoadError {
@@ -165,7 +145,6 @@ impl fmt::Display for LoadError {
     }
 }
 
-impl std::error::Error for ConfigError {}
 impl std::error::Error for LoadError {}
 
 impl From<ConfigError> for LoadError {

@@ -1,9 +1,11 @@
 //! An HTTP/1.1 response as it comes in, piece by piece: no sockets; the body is counted, and kept where that is asked.
 
+mod body;
 mod chunked;
 
 use std::mem::MaybeUninit;
 
+pub use body::Body;
 use chunked::Chunked;
 
 const HEAD_MAX_BYTES: usize = 64 * 1024;
@@ -36,27 +38,6 @@ enum ResponsePart {
     Length { left: u64 },
     Chunks(Chunked),
     ToClose,
-}
-
-/// A body: how long it is, and what it is where it is kept.
-#[derive(Debug, Default)]
-pub struct Body {
-    pub bytes: u64,
-    pub kept: Option<Vec<u8>>,
-}
-
-impl Body {
-    fn take(&mut self, bytes: &[u8]) {
-        self.bytes += bytes.len() as u64;
-        if let Some(kept) = &mut self.kept {
-            kept.extend_from_slice(bytes);
-        }
-    }
-
-    fn clear(&mut self) {
-        self.bytes = 0;
-        self.kept.iter_mut().for_each(Vec::clear);
-    }
 }
 
 /// One response; `reset` before the next.

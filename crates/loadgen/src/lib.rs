@@ -13,7 +13,7 @@
 //! 6. `sink`: rows to `requests.rec`, histograms to `latency.hlog`, counts to [`Progress`] and [`Summary`]
 //!
 //! `sys` has the system calls and all `unsafe` of the crate; `clock` what time it is; `latency_statistics` the
-//! statistics of a latency; `request_outcome` the kinds of failure; `error` what can go wrong.
+//! statistics of a latency; `request_outcome` the kinds of failure; `error` and `config_error` what can go wrong.
 
 #![deny(unsafe_code)]
 
@@ -21,6 +21,7 @@ mod class_statistics;
 mod client_thread;
 mod clock;
 mod config;
+mod config_error;
 mod connection;
 mod connection_pool;
 mod encoded_request;
@@ -49,7 +50,8 @@ pub use config::{
     HeaderConfig, KeyPattern, KvConfig, MessagesConfig, OperationMix, SizeDistribution, TargetConfig,
     TlsConfig,
 };
-pub use error::{ConfigError, LoadError};
+pub use config_error::ConfigError;
+pub use error::LoadError;
 pub use kv::KvSummary;
 pub use latency_statistics::LatencyStatistics;
 pub use messages::MessagesSummary;

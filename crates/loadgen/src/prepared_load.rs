@@ -3,11 +3,12 @@
 mod connector;
 
 use crate::config::{ClientThreadConfig, Config, ExpectedResponse, TargetConfig};
-use crate::connection::Transport;
+use crate::config_error::ConfigError;
 use crate::encoded_request::EncodedRequest;
-use crate::error::{ConfigError, LoadError};
+use crate::error::LoadError;
 use crate::protocol;
 use crate::request_template::RequestTemplate;
+use crate::tls::Transport;
 use crate::url::{Scheme, Url};
 
 use connector::Connector;

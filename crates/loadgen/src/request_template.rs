@@ -7,7 +7,7 @@ use std::io::Write;
 
 use sojourn_dist::Stream;
 
-use crate::error::ConfigError;
+use crate::config_error::ConfigError;
 
 /// Text, or what is drawn.
 #[derive(Debug, Clone, PartialEq)]

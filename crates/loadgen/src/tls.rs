@@ -10,10 +10,17 @@ use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig, ClientConnection, Error};
 
 use crate::config::TlsConfig;
-use crate::error::{ConfigError, LoadError};
+use crate::config_error::ConfigError;
 use crate::sys::Socket;
 
 pub type Session = ClientConnection;
+
+/// A connection to a service, in clear or over TLS.
+#[derive(Debug)]
+pub struct Transport {
+    pub socket: Socket,
+    pub tls: Option<Box<Session>>,
+}
 
 /// The certificates of a load, read once; `None` where no target needs them.
 #[derive(Debug, Clone)]
@@ -27,7 +34,7 @@ pub struct TlsServer {
 }
 
 impl TlsContext {
-    pub fn new(wanted: &TlsConfig) -> Result<TlsContext, LoadError> {
+    pub fn new(wanted: &TlsConfig) -> Result<TlsContext, ConfigError> {
         trusted_certificates::client(wanted).map(|config| TlsContext(Arc::new(config)))
     }
 

@@ -1,7 +1,7 @@
 //! `http://host[:port][/path][?query]` and `https://`, and the request that it makes; `memcached://host[:port]` and
 //! `messages://host[:port]`, whose requests are drawn.
 
-use crate::error::ConfigError;
+use crate::config_error::ConfigError;
 
 /// What a URL speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::json;
 use sojourn_record::clock::{now, s};
 use sojourn_serving::{system, write_some};
@@ -13,7 +14,7 @@ use sojourn_serving::{system, write_some};
 use crate::connection::{Connection, ConnectionPermit};
 use crate::http::{self, Response};
 use crate::request_log::{RequestRecorder, RequestRow};
-use crate::serve::{core_of, ReadyMessage};
+
 use crate::sys::{self, Epoll, TriggerMode};
 use crate::thread_statistics::ThreadStatistics;
 use crate::worker::{token, Mailbox, SharedState};
@@ -22,6 +23,18 @@ use crate::{ConnectionBalancer, CoreSpeedCalibration, ServeError, Summary, Threa
 const TICK_MS: i32 = 50;
 /// How often rows are written out, ns.
 const FLUSH: u64 = 1_000_000_000;
+
+/// What is told once the shop is open.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReadyMessage {
+    /// `ip:port` of each NIC.
+    pub addresses: Vec<String>,
+    /// The speed of each thread, by number.
+    pub threads: Vec<CoreSpeedCalibration>,
+    /// The core of each thread.
+    pub cores: Vec<usize>,
+    pub pid: u32,
+}
 
 /// Where connections come in and rows go out.
 pub(crate) struct Acceptor<'a> {
@@ -68,7 +81,7 @@ impl<'a> Acceptor<'a> {
         let address = |listener: &TcpListener| Ok(listener.local_addr()?.to_string());
         let addresses = self.listeners.iter().map(address).collect::<io::Result<_>>();
         let addresses = addresses.map_err(system("the address of a socket"))?;
-        let cores = (0..self.mailboxes.len()).map(|thread| core_of(self.shared.config, thread)).collect();
+        let cores = (0..self.mailboxes.len()).map(|thread| self.shared.config.core_of(thread)).collect();
         Ok(ReadyMessage { addresses, threads: speeds.to_vec(), cores, pid: std::process::id() })
     }
 
@@ -163,7 +176,7 @@ impl<'a> Acceptor<'a> {
         let thread =
             |(thread, (statistics, end)): (usize, &(ThreadStatistics, CoreSpeedCalibration))| ThreadSummary {
                 thread,
-                core: core_of(self.shared.config, thread),
+                core: self.shared.config.core_of(thread),
                 requests: statistics.requests(),
                 calibration: speeds[thread],
                 calibration_end: *end,

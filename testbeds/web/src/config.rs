@@ -77,6 +77,11 @@ fn default_items() -> usize {
 const LONGEST_DEMAND_S: f64 = 1.0;
 
 impl WebConfig {
+    /// The core of a thread.
+    pub(crate) fn core_of(&self, thread: usize) -> usize {
+        self.cores[thread / self.threads_per_core]
+    }
+
     pub(crate) fn check(&self) -> Result<(), ServeError> {
         let nics = self.listen.len();
         within("listen", nics, 1, 64, "give 1 to 64 addresses, one a NIC")?;

@@ -3,8 +3,8 @@
 //! Each page is made for its request from data in memory, then takes CPU work drawn from a stated
 //! distribution, measured in work done: neither elapsed nor thread time, which stolen interrupts distort.
 //!
-//! - [`serve()`]: opens the shop, starts its threads; [`ReadyMessage`], [`Summary`]
-//! - `acceptor`: accepts, deals, writes the records
+//! - [`serve()`]: opens the shop, starts its threads; [`Summary`]
+//! - `acceptor`: says where it listens ([`ReadyMessage`]), accepts, deals, writes the records
 //! - [`WebConfig`] in `config`, [`ServeError`] in `error`
 //! - `connection_balancer`: which thread gets a connection (pure)
 //! - `worker`: one thread: epoll, requests in the order of their arrival, one at a time
@@ -34,9 +34,10 @@ mod sys;
 mod thread_statistics;
 mod worker;
 
+pub use acceptor::ReadyMessage;
 pub use config::WebConfig;
 pub use connection_balancer::ConnectionBalancer;
 pub use cpu_work::CoreSpeedCalibration;
 pub use error::ServeError;
-pub use serve::{serve, ReadyMessage};
+pub use serve::serve;
 pub use thread_statistics::{PageSummary, Summary, ThreadSummary};

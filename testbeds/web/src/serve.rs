@@ -7,29 +7,16 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::thread::{Scope, ScopedJoinHandle};
 
-use serde::Serialize;
 use sojourn_serving::{spawn, system, GracefulShutdown};
 use sojourn_spin::pin;
 
-use crate::acceptor::Acceptor;
+use crate::acceptor::{Acceptor, ReadyMessage};
 use crate::catalogue::Catalogue;
 use crate::cpu_work::{calibrate, CoreSpeedCalibration};
 use crate::sys::{self, TriggerMode};
 use crate::thread_statistics::ThreadStatistics;
 use crate::worker::{Mailbox, SharedState, Worker, WAKE};
 use crate::{ServeError, Summary, WebConfig};
-
-/// What is told once the shop is open.
-#[derive(Clone, Debug, Serialize)]
-pub struct ReadyMessage {
-    /// `ip:port` of each NIC.
-    pub addresses: Vec<String>,
-    /// The speed of each thread, by number.
-    pub threads: Vec<CoreSpeedCalibration>,
-    /// The core of each thread.
-    pub cores: Vec<usize>,
-    pub pid: u32,
-}
 
 /// How long requests that have been received may take when the service ends, before its grace, s.
 const DRAIN_S: f64 = 1.0;
@@ -120,7 +107,7 @@ fn start<'scope, 'env>(
     let (sender, receiver) = mpsc::channel();
     for (thread, mailbox) in mailboxes.iter().enumerate() {
         let sender = sender.clone();
-        let name = format!("web-{}-{thread}", core_of(shared.config, thread));
+        let name = format!("web-{}-{thread}", shared.config.core_of(thread));
         let run = move || work(shared, mailbox, thread, &sender);
         match spawn(scope, name, run) {
             Ok(handle) => handles.push(handle),
@@ -138,10 +125,6 @@ fn start<'scope, 'env>(
     (Ok(speeds.into_iter().flatten().collect()), handles)
 }
 
-pub(crate) fn core_of(config: &WebConfig, thread: usize) -> usize {
-    config.cores[thread / config.threads_per_core]
-}
-
 type Speed = (usize, Result<CoreSpeedCalibration, ServeError>);
 
 /// A thread's life: to its core, calibration, serving, calibration again.
@@ -151,7 +134,7 @@ fn work(
     thread: usize,
     started: &mpsc::Sender<Speed>,
 ) -> Finished {
-    let core = core_of(shared.config, thread);
+    let core = shared.config.core_of(thread);
     let pinned = if shared.config.pinned { pin(core) } else { Ok(()) };
     let speed = pinned.map(|()| calibrate()).map_err(ServeError::Core);
     let Ok(calibration) = speed else {

@@ -5,10 +5,11 @@ use std::io;
 use super::timeouts::RequestState;
 use super::{ClientThread, ConnectDeadline};
 use crate::clock::now_s;
-use crate::connection::{Connection, ConnectionPhase, Transport};
+use crate::connection::{Connection, ConnectionPhase};
 use crate::protocol::RequestGenerator;
 use crate::request_outcome::Failure;
 use crate::sys::Socket;
+use crate::tls::Transport;
 
 const CLOSING: i32 = libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR;
 const READABLE: i32 = libc::EPOLLIN | CLOSING;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::validate::check;
-use crate::error::ConfigError;
+use crate::config_error::check;
+use crate::config_error::ConfigError;
 
 /// The methods that can be asked for.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];

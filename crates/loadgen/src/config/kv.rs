@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::validate::check;
 use super::SizeDistribution;
-use crate::error::ConfigError;
+use crate::config_error::check;
+use crate::config_error::ConfigError;
 
 /// The longest key that memcached takes, bytes.
 pub const KEY_BYTES_MAX: u32 = 250;

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::validate::check;
 use super::SizeDistribution;
-use crate::error::ConfigError;
+use crate::config_error::check;
+use crate::config_error::ConfigError;
 
 /// Bytes with which each message begins: whose it is, its number and its length.
 pub const HEADER_BYTES: u32 = 16;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::validate::check;
-use crate::error::ConfigError;
+use crate::config_error::check;
+use crate::config_error::ConfigError;
 
 /// A number of bytes or of keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

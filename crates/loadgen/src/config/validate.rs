@@ -4,7 +4,7 @@ use sojourn_dist::{Arrivals, DistError};
 
 use super::http;
 use super::{ClientThreadConfig, ClosedLoop, Config, KvConfig, MessagesConfig, TargetConfig};
-use crate::error::ConfigError;
+use crate::config_error::{check, ConfigError};
 use crate::url::{Scheme, Url};
 
 const RATE_MAX_PER_S: f64 = 1e7;
@@ -156,16 +156,4 @@ fn validate_arrivals(arrivals: &Arrivals, place: &str) -> Result<(), ConfigError
 
 fn within(result: Result<(), DistError>, place: &str) -> Result<(), ConfigError> {
     result.map_err(|source| ConfigError::Process { place: place.to_string(), source })
-}
-
-pub(super) fn check(
-    holds: bool,
-    place: &str,
-    value: impl std::fmt::Display,
-    remedy: &'static str,
-) -> Result<(), ConfigError> {
-    if holds {
-        return Ok(());
-    }
-    Err(ConfigError::Value { place: place.to_string(), value: value.to_string(), remedy })
 }

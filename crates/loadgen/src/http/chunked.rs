@@ -1,6 +1,6 @@
 //! The chunked transfer coding (RFC 9112, section 7.1), incrementally.
 
-use super::Body;
+use super::body::Body;
 
 /// Where in the coding the next byte stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::config::Config;
-use crate::connection::Transport;
 use crate::error::LoadError;
 use crate::sys::{Peer, Socket};
-use crate::tls::{TlsContext, TlsServer};
+use crate::tls::{TlsContext, TlsServer, Transport};
 use crate::url::Url;
 
 /// Where connections go, and how.

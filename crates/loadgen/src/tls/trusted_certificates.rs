@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use crate::config::TlsConfig;
-use crate::error::{ConfigError, LoadError};
+use crate::config_error::ConfigError;
 
 /// Where systems keep the authorities they trust: Debian, Fedora, Alpine, SUSE.
 const BUNDLES: [&str; 4] = [
@@ -23,7 +23,7 @@ const BUNDLES: [&str; 4] = [
 const BUNDLE_VARIABLE: &str = "SSL_CERT_FILE";
 
 /// A client that trusts whom it is told to, speaks HTTP/1.1, and TLS 1.2 or 1.3.
-pub fn client(wanted: &TlsConfig) -> Result<ClientConfig, LoadError> {
+pub fn client(wanted: &TlsConfig) -> Result<ClientConfig, ConfigError> {
     let provider = Arc::new(ring::default_provider());
     let builder =
         ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
@@ -38,7 +38,7 @@ pub fn client(wanted: &TlsConfig) -> Result<ClientConfig, LoadError> {
     Ok(config)
 }
 
-fn roots(wanted: &TlsConfig) -> Result<RootCertStore, LoadError> {
+fn roots(wanted: &TlsConfig) -> Result<RootCertStore, ConfigError> {
     let mut roots = RootCertStore::empty();
     if let Some(path) = &wanted.ca {
         let place = format!("--ca {}", path.display());
@@ -55,7 +55,7 @@ fn roots(wanted: &TlsConfig) -> Result<RootCertStore, LoadError> {
     Ok(roots)
 }
 
-fn bundle() -> Result<PathBuf, LoadError> {
+fn bundle() -> Result<PathBuf, ConfigError> {
     let named = std::env::var_os(BUNDLE_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
     let known = || BUNDLES.iter().map(PathBuf::from).find(|path| path.exists());
     named.or_else(known).ok_or_else(|| {
@@ -64,7 +64,7 @@ fn bundle() -> Result<PathBuf, LoadError> {
     })
 }
 
-fn read(path: &Path, place: &str, remedy: &'static str) -> Result<Vec<CertificateDer<'static>>, LoadError> {
+fn read(path: &Path, place: &str, remedy: &'static str) -> Result<Vec<CertificateDer<'static>>, ConfigError> {
     let bytes = std::fs::read(path).map_err(|cause| wrong(place, cause.to_string(), remedy))?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     let found = found.map_err(|cause| wrong(place, format!("not PEM ({cause})"), remedy))?;
@@ -74,8 +74,8 @@ fn read(path: &Path, place: &str, remedy: &'static str) -> Result<Vec<Certificat
     Ok(found)
 }
 
-fn wrong(place: &str, value: String, remedy: &'static str) -> LoadError {
-    LoadError::Config(ConfigError::Value { place: place.to_string(), value, remedy })
+fn wrong(place: &str, value: String, remedy: &'static str) -> ConfigError {
+    ConfigError::Value { place: place.to_string(), value, remedy }
 }
 
 /// `insecure`: whoever has the key of the certificate that he shows.

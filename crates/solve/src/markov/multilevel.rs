@@ -4,8 +4,8 @@
 //! 1994, pp. 191-200; two coarse visits at every second level (a W-cycle), so that slow modes of large chains go too.
 //! All operations add and multiply numbers that are not negative.
 
+use super::gth::{gth, SMALL};
 use super::sparse_generator::{normalise, SparseGenerator};
-use super::steady_state::{gth, SMALL};
 
 const SMOOTH: usize = 2;
 /// No probability falls below this on the way: a group of zeros could never grow again.
