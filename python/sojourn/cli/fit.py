@@ -9,9 +9,9 @@ import typer
 
 from sojourn.cli.console import check_writable
 from sojourn.cli.fit_demands import fit_demands
+from sojourn.cli.model_file_commands import fit_file, is_model_file
 from sojourn.cli.run_folders import run_paths
 from sojourn.cli.set_option import settings
-from sojourn.cli.model_file_commands import fit_file, is_model_file
 from sojourn.errors import InputError
 
 

@@ -9,8 +9,8 @@ import typer
 from rich.table import Table
 
 from sojourn.cli.console import console
-from sojourn.cli.set_option import settings
 from sojourn.cli.model_file_commands import is_fitted_model, predict_file
+from sojourn.cli.set_option import settings
 from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
 from sojourn.narrow_tables import WidthAwareTable

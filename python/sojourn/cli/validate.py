@@ -23,8 +23,8 @@ def validate(
 ) -> None:
     """A fitted model beside measured runs, point by point: predicted, its interval, measured, error."""
     from sojourn.cli import two_class_comparison
-    from sojourn.cli.set_option import settings
     from sojourn.cli.model_file_commands import is_fitted_model, validate_file
+    from sojourn.cli.set_option import settings
     from sojourn.fit.validate_model import check_up_to
 
     if up_to is not None:
