@@ -33,6 +33,7 @@ PAGES = [
     "docs/howto/simulate-a-model.md",
     "docs/howto/fit-your-own-model.md",
     "docs/howto/find-an-oscillating-bottleneck.md",
+    "docs/howto/see-how-cores-are-related.md",
     "docs/howto/coming-from-other-tools.md",
     "docs/explain/message-study.md",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs/explain/methods").glob("*.md")),

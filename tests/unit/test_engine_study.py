@@ -197,6 +197,11 @@ def test_a_lost_run_is_done_again_and_no_other(quick: Path) -> None:
         ('model = "shop.toml"', 'model = "none.toml"', "fit.model = 'none.toml': no such file"),
         ('model = "shop.toml"', 'model = "shop.toml"\nsections = ["peak"]', "fit.sections: 'peak'"),
         ('[fit]\nmodel = "shop.toml"\n', "", "[[predict]] without [fit]"),
+        (
+            "[system]",
+            "topology_probe = true\n[system]",
+            "study.toml:3: topology_probe: true; leave it out: this system is simulated",
+        ),
     ],
 )
 def test_mistakes_in_the_file(tmp_path: Path, old: str, new: str, said: str) -> None:

@@ -9,6 +9,7 @@
 //! - one file per kernel interface, each with its line format: `proc_stat`, `softirqs`, `softnet`, `interrupts`,
 //!   `netdev`, `diskstats`, `meminfo`, `pressure`, `process`, `cgroup`, `cpu_topology`, `perf_counters`
 //! - `core_speed`: how fast each core is
+//! - `cache_line_transfer`, `pointer_chase`: how far cores are from each other, and memory of each size from a core
 //! - `kernel_file`: an open file that is read again and again; lines and fields whose errors name their place
 //! - `counter`: counters and rates are different types
 //! - `named_rows`: named rows that keep their memory from sample to sample
@@ -18,6 +19,7 @@
 //! `unsafe` is needed for clocks, `sched_setaffinity` and `perf_event_open`; it is confined to `sys`.
 #![deny(unsafe_code)]
 
+mod cache_line_transfer;
 mod cgroup;
 mod collect;
 mod config;
@@ -32,6 +34,7 @@ mod meminfo;
 mod named_rows;
 mod netdev;
 mod perf_counters;
+mod pointer_chase;
 mod pressure;
 mod proc_stat;
 mod process;
@@ -40,6 +43,7 @@ mod softirqs;
 mod softnet;
 mod sys;
 
+pub use cache_line_transfer::cache_line_transfer_s;
 pub use cgroup::{Cgroup, CgroupReader};
 pub use collect::{collect, Summary};
 pub use config::Config;
@@ -53,6 +57,7 @@ pub use kernel_file::{KernelFile, KernelFileReader};
 pub use meminfo::Memory;
 pub use named_rows::NamedRows;
 pub use netdev::{Nic, Nics};
+pub use pointer_chase::pointer_chase_s;
 pub use pressure::PressureReader;
 pub use proc_stat::{CpuTicks, ProcStat};
 pub use process::{Process, ProcessReader, Thread};

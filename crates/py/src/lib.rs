@@ -2,6 +2,7 @@
 //!
 //! - `worker_process`    namespaces, pinning, the stop flag
 //! - `worker_loops` the load generator, the web testbed, the host collector, spinners
+//! - `topology_probe` distances between cores, and of memory from a core
 //! - `irqwork`  work in soft-interrupt context
 //! - `toml_lines`     where in a file each key stands
 //!
@@ -15,6 +16,7 @@ mod markov_chains;
 mod messages;
 mod simulation;
 mod toml_lines;
+mod topology_probe;
 mod virtual_host;
 mod worker_loops;
 mod worker_process;
@@ -27,6 +29,8 @@ mod _native {
     use super::{Bound, PyModule, PyResult};
     #[pymodule_export]
     use crate::irqwork::IrqWork;
+    #[pymodule_export]
+    use crate::topology_probe::{cache_line_transfer, pointer_chase};
     #[pymodule_export]
     use crate::worker_loops::{collect_host, load, schedule, serve_web, spin};
     #[pymodule_export]

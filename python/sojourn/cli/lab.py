@@ -1,4 +1,4 @@
-"""`sojourn lab doctor`: what this machine can do, what not, and what to install."""
+"""`sojourn lab`: what this machine can do, what not, and what to install; how its cores are related; what was left behind."""
 
 from __future__ import annotations
 
@@ -32,6 +32,32 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the check
         mark = "[green]yes[/]" if check.good else "[red]no[/]"
         table.add_row(mark, check.name, check.finding, check.needed_for, "" if check.good else check.remedy)
     console().print(table)
+
+
+@app.command()
+def topology(
+    measure: Annotated[bool, typer.Option("--measure", help="also measure between cores, and memory from a core (0.1 s)")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print all of it as JSON")] = False,
+) -> None:  # fmt: skip
+    """Says how the cores of this machine are related: packages, threads, caches and NUMA nodes, as told and as measured."""
+    from sojourn.cli.topology_table import tables
+    from sojourn.lab.machine_topology import machine_topology
+
+    told = machine_topology()
+    probe = None
+    if measure:
+        from sojourn.lab.topology_probe import probe_topology
+
+        probe = probe_topology([core.number for core in told.cores])
+    if as_json:
+        typer.echo(json.dumps({**told.record, "measured": probe.record if probe else None}))
+        return
+    out = console()
+    out.print(str(told), style="bold", markup=False)
+    for table in tables(told, probe):
+        out.print(table)
+    for line in told.absent:
+        out.print(f"not told: {line}", markup=False)
 
 
 @app.command()

@@ -11,13 +11,16 @@ from sojourn.errors import InputError, LabError
 
 @dataclass(frozen=True)
 class Core:
-    """One logical processor: its kernel number, package, physical core, thread of that core, shared cache."""
+    """One logical processor: its kernel number, package, physical core (by its number in the package), thread of that core, the
+    processors that share its last-level cache (as the kernel lists them), NUMA node, and all processors of its physical core."""
 
     number: int
     package: int
     physical: int
     thread: int
     cache: str
+    node: int = 0
+    siblings: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ def _core(path: Path, number: int) -> Core:
         physical=int(_text(path / "topology/core_id", str(number))),
         thread=siblings.index(number) if number in siblings else 0,
         cache=_text(path / "cache/index3/shared_cpu_list", ""),
+        node=next((int(found.name.removeprefix("node")) for found in path.glob("node[0-9]*")), 0),
+        siblings=tuple(siblings),
     )
 
 

@@ -89,6 +89,8 @@ def read_plan(
     times = study.quick.repetitions if quick else own_times or study.repetitions
     try:
         system: System = made(options, load, file.parent)
+        if study.topology_probe and not system.alone:
+            raise StudyError("true", "topology_probe", "leave it out: this system is simulated")
         sections = [part for part in study.section if part.name in wanted]
         asked = study.predict if PREDICT in wanted else []
         measured, predicted = (

@@ -135,6 +135,7 @@ class StudyFile(StrictTable):
     name: str = Field(pattern="^[a-z0-9][a-z0-9-]{0,40}$")
     title: str = ""
     repetitions: int = Field(default=1, ge=1, le=50)
+    topology_probe: bool = False
     system: dict[str, Any]
     load: dict[str, Any] = Field(default_factory=dict)
     saturation: SaturationSection = Field(default_factory=SaturationSection)

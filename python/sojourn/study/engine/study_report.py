@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from sojourn.measure.oscillation_section import oscillation_section
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_report import runs_section
 from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
@@ -22,6 +23,7 @@ from sojourn.study.engine.evaluation import (
     median_error,
 )
 from sojourn.study.engine.predictions import is_interval
+from sojourn.study.engine.probed_runs import probe_section
 from sojourn.study.engine.sweep_figures import held_out_table, sweep_sections
 from sojourn.study.engine.verdict import UNITS, guess, told
 from sojourn.table import Metrics
@@ -41,6 +43,7 @@ def study_document(found: StudyFindings, plan: CheckedStudy, verdict: Sequence[s
     measured = [*sweep_sections(found, plan), _measured(found)] if found.runs else []
     sections = [*_lacking(found), *_predicted(found), *_choices(found), *measured, *_fitted(found)]
     sections += [section for one in found.analyses for section in one.sections]
+    sections += filter(None, [oscillation_section(found.runs), probe_section(found.runs)])
     sections += [runs_section(found.runs)] if found.runs else []
     machine = found.runs[0].manifest.get("machine", {}) if found.runs else {}
     return Document(

@@ -21,6 +21,7 @@ from sojourn.study.engine.checked_study import CHOOSE, FIT, CheckedStudy, read_p
 from sojourn.study.engine.drawn_systems import study_draws
 from sojourn.study.engine.evaluation import evaluated, evaluated_again, evaluated_at_speed
 from sojourn.study.engine.fit_templates import RivalModels, conditions_of
+from sojourn.study.engine.probed_runs import ProbedSession, mark_moved
 from sojourn.study.engine.run_points import run_points
 from sojourn.study.engine.study_findings import StudyFindings
 from sojourn.study.engine.study_points import SHARE, at_rate, saturating
@@ -61,6 +62,7 @@ def _studied(plan: CheckedStudy, out: Path | None, say: Say) -> tuple[StudyFindi
             stack.enter_context(only_one(f"study {plan.study.name}"))
         folder = open_study(out, plan, say)
         found = _phases(plan, _runner(plan, stack, folder, say), folder, say)
+    mark_moved(found.runs)
     found = replace(found, not_shown=plan.not_shown)
     found = replace(found, analyses=tuple(analysed(found, plan)))
     verdict = verdict_lines(found)
@@ -77,6 +79,7 @@ def _runner(plan: CheckedStudy, stack: ExitStack, folder: Path, say: Say) -> Run
         return lambda _: []
     place = stack.enter_context(plan.system.place())
     session = stack.enter_context(plan.system.open(place))
+    session = ProbedSession(session) if plan.study.topology_probe else session
     return partial(run_points, session, out=folder, seed=plan.seed, say=say)
 
 
