@@ -79,6 +79,10 @@ def chain_transient(
     start: _Integers, to: _Integers, rate: _Array, p: _Array, times_s: _Array, tolerance: float
 ) -> _Array: ...
 
+# Bulletin board (crates/py/src/bulletin.rs)
+
+def serve_bulletin(config: str, ready: Callable[[str], object]) -> str: ...
+
 # Embedded memcached-compatible server (crates/py/src/kv.rs)
 
 def serve_kv(config: str, ready: Callable[[str], object]) -> str: ...

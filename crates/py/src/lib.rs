@@ -8,6 +8,7 @@
 //!
 //! Configurations and summaries cross as JSON text: each is checked by the crate that owns it.
 
+mod bulletin;
 mod closed_networks;
 mod embedded_kv;
 mod irqwork;
@@ -43,6 +44,7 @@ mod _native {
         crate::markov_chains::register(module)?;
         crate::simulation::register(module)?;
         crate::virtual_host::register(module)?;
+        crate::bulletin::register(module)?;
         crate::embedded_kv::register(module)?;
         crate::kvproxy::register(module)?;
         crate::messages::register(module)?;

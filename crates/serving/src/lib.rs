@@ -10,16 +10,19 @@
 //! - `queue` [`BoundedQueue`]: between threads, one by one or in batches
 //! - `fair_turns` [`TurnBudget`], [`ReadyList`]: fairness between connections
 //! - [`time_histogram`]  histograms of times, and their summary
-//! - [`thread_cpu_time`]    CPU time of threads
+//! - [`thread_cpu_time`]    CPU time of threads; [`cpu_work`] a known demand of it
+//! - [`http`] heads of requests and of pages (no sockets)
 //! - `openmetrics` [`OpenMetricsText`]: OpenMetrics; `metrics_endpoint` [`answer`]: it and the service's health over HTTP
 //! - `log` [`log()`]: events for operators, on standard error
 #![forbid(unsafe_code)]
 
 mod buffer;
 mod connection_deadline;
+pub mod cpu_work;
 mod error;
 mod fair_turns;
 mod graceful_shutdown;
+pub mod http;
 mod listen_and_spawn;
 mod log;
 mod memory_limit;

@@ -31,6 +31,11 @@ def _kv(config: Config) -> Any:
     return json.loads(_native.serve_kv(json.dumps(config["kv"]), lambda text: emit("ready", **json.loads(text))))
 
 
+def _bulletin(config: Config) -> Any:
+    bulletin = json.dumps(config["bulletin"])
+    return json.loads(_native.serve_bulletin(bulletin, lambda text: emit("ready", **json.loads(text))))
+
+
 def _web(config: Config) -> Any:
     return json.loads(_native.serve_web(json.dumps(config["web"]), lambda text: emit("ready", **json.loads(text))))
 
@@ -73,6 +78,7 @@ def _irqwork(config: Config) -> Any:
 
 KINDS: dict[str, Callable[[Config], Any]] = {
     "load": _load,
+    "bulletin": _bulletin,
     "kv": _kv,
     "web": _web,
     "kv-proxy": _kv_proxy,

@@ -12,13 +12,13 @@ use sojourn_record::clock::{now, s};
 use sojourn_serving::{system, write_some};
 
 use crate::connection::{Connection, ConnectionPermit};
-use crate::http::{self, Response};
 use crate::request_log::{RequestRecorder, RequestRow};
 
 use crate::sys::{self, Epoll, TriggerMode};
 use crate::thread_statistics::ThreadStatistics;
 use crate::worker::{token, Mailbox, SharedState};
 use crate::{ConnectionBalancer, CoreSpeedCalibration, ServeError, Summary, ThreadSummary};
+use sojourn_serving::http::{self, Response};
 
 const TICK_MS: i32 = 50;
 /// How often rows are written out, ns.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use sojourn_serving::{write_some, ReadHalf, ReadProgress, TurnBudget, WriteBuffer};
 
-use crate::http::{self, ParseStatus};
 use crate::sys;
+use sojourn_serving::http::{self, ParseStatus};
 
 /// One of the places for connections; free again when it is dropped.
 #[derive(Debug)]

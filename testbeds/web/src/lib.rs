@@ -9,9 +9,9 @@
 //! - `connection_balancer`: which thread gets a connection (pure)
 //! - `worker`: one thread: epoll, requests in the order of their arrival, one at a time
 //! - `connection`: a connection's buffers; bytes in, whole requests out
-//! - `http`: request heads and response heads (no sockets) · `route`: path → page
+//! - `route`: path → page
 //! - `catalogue`: the shop's data · `pages`, `html`: pages of a stated size
-//! - `cpu_work`: the calibrated work · `thread_statistics`: what a thread did · `request_log`: rows of `app.rec`
+//! - `thread_statistics`: what a thread did · `request_log`: rows of `app.rec`
 //! - `sys`: the system calls without a safe wrapper in std
 //!
 //! `unsafe` is needed for epoll, kernel time stamps and pinning; it is confined to `sys`.
@@ -22,10 +22,8 @@ mod catalogue;
 mod config;
 mod connection;
 mod connection_balancer;
-mod cpu_work;
 mod error;
 mod html;
-mod http;
 mod pages;
 mod request_log;
 mod route;
@@ -37,7 +35,7 @@ mod worker;
 pub use acceptor::ReadyMessage;
 pub use config::WebConfig;
 pub use connection_balancer::ConnectionBalancer;
-pub use cpu_work::CoreSpeedCalibration;
 pub use error::ServeError;
 pub use serve::serve;
+pub use sojourn_serving::cpu_work::CoreSpeedCalibration;
 pub use thread_statistics::{PageSummary, Summary, ThreadSummary};

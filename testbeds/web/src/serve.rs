@@ -12,11 +12,11 @@ use sojourn_spin::pin;
 
 use crate::acceptor::{Acceptor, ReadyMessage};
 use crate::catalogue::Catalogue;
-use crate::cpu_work::{calibrate, CoreSpeedCalibration};
 use crate::sys::{self, TriggerMode};
 use crate::thread_statistics::ThreadStatistics;
 use crate::worker::{Mailbox, SharedState, Worker, WAKE};
 use crate::{ServeError, Summary, WebConfig};
+use sojourn_serving::cpu_work::{calibrate, CoreSpeedCalibration};
 
 /// How long requests that have been received may take when the service ends, before its grace, s.
 const DRAIN_S: f64 = 1.0;

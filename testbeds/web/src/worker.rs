@@ -11,14 +11,14 @@ use sojourn_serving::{GracefulShutdown, ReadyList, Slab, TICK};
 
 use crate::catalogue::Catalogue;
 use crate::connection::{Connection, ConnectionProgress};
-use crate::cpu_work::{self, CoreSpeedCalibration};
 use crate::html::HtmlBuilder;
-use crate::http::{self, ParseStatus, Response};
 use crate::request_log::RequestRow;
 use crate::route::{self, ERROR, HEALTH};
 use crate::sys::{self, Epoll};
 use crate::thread_statistics::ThreadStatistics;
 use crate::WebConfig;
+use sojourn_serving::cpu_work::{self, CoreSpeedCalibration};
+use sojourn_serving::http::{self, ParseStatus, Response};
 
 /// What all threads share.
 #[derive(Debug)]
@@ -248,6 +248,7 @@ impl<'a> Worker<'a> {
             }
         };
         let head_only = request.head_only;
+        let cookie = cookie.map(|cart| format!("cart={cart}"));
         let (body, cookie) = (self.sheet.text.as_bytes(), cookie.as_deref());
         http::compose(&Response { status: 200, body, cookie, head_only, close }, &mut self.response);
         PreparedResponse { status: 200, page, length, close }

@@ -3,14 +3,14 @@
 use std::io::Write;
 
 /// Longest request head; beyond it 431.
-pub(crate) const HEAD_BYTES: usize = 16 * 1024;
+pub const HEAD_BYTES: usize = 16 * 1024;
 /// Longest request line; beyond it 414.
-pub(crate) const LINE_BYTES: usize = 8 * 1024;
+pub const LINE_BYTES: usize = 8 * 1024;
 const HEADERS: usize = 64;
 
 /// A whole request head.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Request<'a> {
+pub struct Request<'a> {
     pub target: &'a str,
     pub head_only: bool,
     pub close: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Request<'a> {
 
 /// What the bytes received so far are.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ParseStatus<'a> {
+pub enum ParseStatus<'a> {
     Partial,
     Complete {
         request: Request<'a>,
@@ -30,7 +30,7 @@ pub(crate) enum ParseStatus<'a> {
 }
 
 /// Parses the head at the start of `bytes`.
-pub(crate) fn parse(bytes: &[u8]) -> ParseStatus<'_> {
+pub fn parse(bytes: &[u8]) -> ParseStatus<'_> {
     let line = bytes.iter().take(LINE_BYTES + 1).position(|b| *b == b'\n');
     if line.is_none() && bytes.len() > LINE_BYTES {
         return ParseStatus::Refused(414);
@@ -74,16 +74,17 @@ fn complete<'a>(head: &httparse::Request<'_, 'a>, length: usize) -> ParseStatus<
 
 /// A response's head and body.
 #[derive(Clone, Debug)]
-pub(crate) struct Response<'a> {
+pub struct Response<'a> {
     pub status: u16,
     pub body: &'a [u8],
+    /// `name=value` to be kept.
     pub cookie: Option<&'a str>,
     pub head_only: bool,
     pub close: bool,
 }
 
 /// Appends a response.
-pub(crate) fn compose(response: &Response<'_>, out: &mut Vec<u8>) {
+pub fn compose(response: &Response<'_>, out: &mut Vec<u8>) {
     let Response { status, body, .. } = response;
     // Writing to memory cannot fail.
     let _ = write!(out, "HTTP/1.1 {status} {}\r\nContent-Length: {}\r\n", reason(*status), body.len());
@@ -92,7 +93,7 @@ pub(crate) fn compose(response: &Response<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(b"Allow: GET, HEAD\r\n");
     }
     if let Some(cookie) = response.cookie {
-        let _ = write!(out, "Set-Cookie: cart={cookie}; Path=/\r\n");
+        let _ = write!(out, "Set-Cookie: {cookie}; Path=/\r\n");
     }
     let connection = if response.close { "close" } else { "keep-alive" };
     let _ = write!(out, "Connection: {connection}\r\n\r\n");
@@ -102,7 +103,7 @@ pub(crate) fn compose(response: &Response<'_>, out: &mut Vec<u8>) {
 }
 
 /// A status's words.
-pub(crate) fn reason(status: u16) -> &'static str {
+pub fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
         400 => "Bad Request",

@@ -23,7 +23,7 @@ const TRIALS: usize = 400;
 const TRIAL_S: f64 = 50e-6;
 
 /// Does `rounds` rounds and returns the state, so that the work cannot be optimised away.
-pub(crate) fn work(rounds: u64) -> u64 {
+pub fn work(rounds: u64) -> u64 {
     let mut x = black_box(0x9e37_79b9_7f4a_7c15_u64);
     for _ in 0..rounds {
         x = round(x);
@@ -40,7 +40,7 @@ fn round(mut x: u64) -> u64 {
 }
 
 /// Measures the calling thread's core; takes about 30 ms.
-pub(crate) fn calibrate() -> CoreSpeedCalibration {
+pub fn calibrate() -> CoreSpeedCalibration {
     let rounds = rounds_for_a_trial();
     let mut times: Vec<f64> = (0..TRIALS).map(|_| trial_s(rounds)).collect();
     times.sort_by(f64::total_cmp);
@@ -64,7 +64,7 @@ fn trial_s(rounds: u64) -> f64 {
 }
 
 /// Rounds for a demand, and the demand that they are.
-pub(crate) fn rounds(drawn_s: f64, rounds_per_s: f64) -> (u64, f64) {
+pub fn rounds(drawn_s: f64, rounds_per_s: f64) -> (u64, f64) {
     let rounds = (drawn_s * rounds_per_s).round().max(0.0);
     (rounds as u64, rounds / rounds_per_s)
 }

@@ -1,0 +1,38 @@
+//! What can be set.
+
+use serde::Deserialize;
+use sojourn_serving::{within, ServingError};
+
+/// Of a service; all values are required, the command line has the defaults.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// `ip:port`; port 0 takes a free one.
+    pub listen: String,
+    /// `ip:port` of the operators' endpoint.
+    pub metrics: Option<String>,
+    /// Threads that answer.
+    pub workers: usize,
+    /// CPU time that a page takes beside what its making takes, s.
+    pub page_work_s: f64,
+    /// Of the data: 1 is 500 000 users.
+    pub scale: f64,
+    /// Of the data, and of what pages offer.
+    pub seed: u64,
+    /// Connections of clients; further ones are closed.
+    pub clients: usize,
+    /// Requests that may wait for a worker; further ones are refused with 503.
+    pub queue: usize,
+}
+
+impl Config {
+    /// # Errors
+    /// `ServingError::Value` for the first value out of range.
+    pub fn check(&self) -> Result<(), ServingError> {
+        within("workers", self.workers as f64, 1.0, 1024.0)?;
+        within("page_work_s", self.page_work_s, 0.0, 10.0)?;
+        within("scale", self.scale, 0.0001, 10.0)?;
+        within("clients", self.clients as f64, 1.0, 1e6)?;
+        within("queue", self.queue as f64, 1.0, 1e7)
+    }
+}

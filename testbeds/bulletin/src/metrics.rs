@@ -1,0 +1,32 @@
+//! What the OpenMetrics endpoint tells.
+
+use std::net::TcpListener;
+use std::sync::atomic::Ordering;
+
+use sojourn_record::clock::s;
+use sojourn_serving::thread_cpu_time::of_all_ns;
+use sojourn_serving::{EndpointContent, OpenMetricsText};
+
+use crate::serve::SharedState;
+
+/// Answers until the service halts.
+pub(crate) fn answer(listener: &TcpListener, shared: &SharedState<'_>) {
+    let content = EndpointContent { metrics: &|| text(shared), ready: &|| Ok(()) };
+    sojourn_serving::answer(listener, shared.shutdown.flag(), content);
+}
+
+/// OpenMetrics 1.0 text.
+fn text(shared: &SharedState<'_>) -> String {
+    let (mut text, total, stats) = (OpenMetricsText::new("bulletin"), shared.stats.total(), &shared.stats);
+    text.counters("completions", "interaction", total.by_interaction());
+    text.counters("answers", "status", &total.statuses);
+    text.counter("wait_seconds", s(total.waited_ns));
+    text.counter("service_seconds", s(total.served_ns));
+    text.counter("cpu_seconds", s(of_all_ns()));
+    text.counter("refused", stats.refused.load(Ordering::Relaxed));
+    text.counter("clients_accepted", stats.accepted.load(Ordering::Relaxed));
+    text.counter("clients_refused", stats.turned_away.load(Ordering::Relaxed));
+    text.gauge("clients", stats.clients.load(Ordering::Relaxed));
+    text.gauge("queue_length", shared.queue.len());
+    text.end()
+}

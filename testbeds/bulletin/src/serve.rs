@@ -1,0 +1,132 @@
+//! Opens the service, waits while it serves, and closes it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use mio::{Poll, Waker};
+use serde::Serialize;
+use sojourn_record::clock::{now, s};
+use sojourn_serving::cpu_work::{calibrate, CoreSpeedCalibration};
+use sojourn_serving::thread_cpu_time::of_all_ns;
+use sojourn_serving::{listen, spawn, system, BoundedQueue, GracefulShutdown, ServingError, TICK};
+
+use crate::client::WaitingRequest;
+use crate::embedded::{SharedTables, Tables};
+use crate::event_loop::{EventLoop, WAKE};
+use crate::generate::Generator;
+use crate::stats::Stats;
+use crate::worker::Worker;
+use crate::{metrics, Config, Summary};
+
+/// How long requests under way may take when the service halts, s.
+const DRAIN_S: f64 = 5.0;
+
+/// What is told once the service accepts clients.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReadyMessage {
+    pub address: String,
+    pub metrics: Option<String>,
+    pub pid: u32,
+    /// Where the tables are.
+    pub board: &'static str,
+    pub users: u32,
+    pub stories: u32,
+    pub core_speed: CoreSpeedCalibration,
+}
+
+/// What all threads share.
+pub(crate) struct SharedState<'a> {
+    pub config: &'a Config,
+    pub generator: &'a Generator,
+    pub queue: BoundedQueue<WaitingRequest>,
+    pub stats: Stats,
+    pub shutdown: GracefulShutdown,
+    pub speed: CoreSpeedCalibration,
+    woken: Mutex<Vec<u32>>,
+    waker: Waker,
+}
+
+impl SharedState<'_> {
+    /// The event loop is to look at a client.
+    pub fn wake(&self, client: u32) {
+        let mut woken = self.woken.lock().unwrap_or_else(PoisonError::into_inner);
+        woken.push(client);
+        if woken.len() == 1 {
+            // Where it fails, the client waits until its next event.
+            let _ = self.waker.wake();
+        }
+    }
+
+    /// Those that it has to look at.
+    pub fn woken(&self) -> Vec<u32> {
+        std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Serves until `stop` is set, then answers what is under way; `ready` is called once, when clients are accepted.
+///
+/// # Errors
+/// A value out of range, an address that cannot be had, a limit of the process.
+pub fn serve(
+    config: &Config,
+    stop: &AtomicBool,
+    ready: &mut dyn FnMut(&ReadyMessage),
+) -> Result<Summary, ServingError> {
+    config.check()?;
+    let (listener, address) = listen(&config.listen)?;
+    let metrics = config.metrics.as_deref().map(listen).transpose()?;
+    let generator = Generator::new(config.scale, config.seed);
+    let tables = SharedTables::new(Tables::generate(&generator));
+    let poll = Poll::new().map_err(system("epoll"))?;
+    let waker = Waker::new(poll.registry(), WAKE).map_err(system("epoll"))?;
+    let shared = SharedState {
+        config,
+        generator: &generator,
+        queue: BoundedQueue::new(config.queue),
+        stats: Stats::new(config.workers),
+        shutdown: GracefulShutdown::default(),
+        speed: calibrate(),
+        woken: Mutex::default(),
+        waker,
+    };
+    let told = ReadyMessage {
+        address: address.to_string(),
+        metrics: metrics.as_ref().map(|(_, address)| address.to_string()),
+        pid: std::process::id(),
+        board: "embedded",
+        users: generator.sizes.users,
+        stories: generator.sizes.old_stories + generator.sizes.stories,
+        core_speed: shared.speed,
+    };
+    let event_loop = EventLoop::new(&shared, poll, listener)?;
+    let (begun, cpu_before) = (now(), of_all_ns());
+    let mut cpu_s = 0.0;
+    std::thread::scope(|scope| {
+        let run = || {
+            let event_loop = spawn(scope, "bul-loop".into(), move || event_loop.run())?;
+            for me in 0..config.workers {
+                let (shared, tables) = (&shared, &tables);
+                spawn(scope, format!("bul-worker-{me}"), move || Worker::new(shared, me, tables).run())?;
+            }
+            if let Some((listener, _)) = &metrics {
+                let shared = &shared;
+                spawn(scope, "bul-metrics".into(), move || metrics::answer(listener, shared))?;
+            }
+            ready(&told);
+            while !stop.load(Ordering::Relaxed) && !event_loop.is_finished() {
+                std::thread::sleep(TICK);
+            }
+            shared.shutdown.set(DRAIN_S);
+            let ended = event_loop.join();
+            // Before the threads end, since their account ends with them.
+            cpu_s = s(of_all_ns().saturating_sub(cpu_before));
+            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        let served = run();
+        // Whatever went wrong, no thread waits for ever.
+        shared.shutdown.set(0.0);
+        shared.queue.close();
+        served
+    })?;
+    Ok(shared.stats.summary(s(now() - begun), cpu_s))
+}
