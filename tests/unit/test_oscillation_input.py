@@ -123,6 +123,12 @@ def test_what_was_not_recorded_is_told_with_what_was(tmp_path: Path, name: str, 
         busy_series(small(tmp_path / "run", resources=RESOURCES), [name])
 
 
+def test_a_resource_cannot_be_busier_than_its_capacity(tmp_path: Path) -> None:
+    less = {"db": {"capacity": 0.25, "cgroup": "db"}}
+    with pytest.raises(InputError, match=r"db is busy 1.20 of its capacity; give the study its true capacity"):
+        busy_series(small(tmp_path / "run", resources=less), ["db"])
+
+
 def test_a_run_without_a_host_record_or_with_a_short_one(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="no host record"):
         busy_series(folder(tmp_path / "none", None), ["cpu"])

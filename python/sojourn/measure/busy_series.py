@@ -15,22 +15,29 @@ from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.watched_resources import Key, disk, group, station
 
 MOST_MISSED = 0.05  # of the time: samples that were not taken
+MOST_BUSY = 1.02  # in the mean; a sample alone may show more, since counters go in steps
 MOST_TOLD = 12
 FORMS = "cpu, cpu:0-1 (cores), disk:NAME, cgroup:NAME, station:NAME of a simulated run, or a resource of the study"
 
 
 def busy_series(folder: RunFolder, names: Sequence[str]) -> tuple[Array, float]:
-    """The busy shares of `names` (k of them) in the run's window, shape (k, n), and the interval between two samples, s. Where a sample
-    was missed, its time has the share of the time around it.
+    """The busy shares of `names` (k of them) in the run's window, shape (k, n), and the interval between two samples, s. Counters go in
+    steps of 4 or 10 ms, so that one of 0.1 s may exceed 1. Where a sample was missed, its time has the share of the time around it.
 
     Raises:
-        RunFolderError: the run has no host record, or too many samples were missed. InputError: there is no such resource.
+        RunFolderError: the run has no host record, or too many samples were missed. InputError: there is no such resource, or it
+        is busier than it can be.
     """
     host = folder.frame("host")
     if host is None or host.is_empty():
         raise RunFolderError("no host record", folder.path, "measure with host metrics, as `sojourn measure` does")
     edges = _edges(host, folder)
     shares = np.stack([_share(host, folder, name, edges) for name in names])
+    for name, mean in zip(names, shares.mean(axis=1), strict=True):
+        if mean > MOST_BUSY:
+            raise InputError(
+                f"{name} is busy {mean:.2f} of its capacity", folder.path, "give the study its true capacity"
+            )
     return shares, float(np.median(np.diff(edges)))
 
 

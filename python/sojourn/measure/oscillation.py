@@ -31,7 +31,7 @@ LEAST_SAMPLES, LEAST_S = 140, 14.0  # 99 shifts, for p = 0.01
 MOST_P, MOST_CORRELATION = 0.01, -0.3
 FULL, EACH_FULL, EITHER_FULL = 0.9, 0.1, 0.5
 MEAN_S, SEEN_FULL = 1.0, 0.1
-ROUNDING = 0.02  # by which counters may show more than all the time
+ROUNDING = 0.2  # of a sample: counters go in steps of 4 or 10 ms, and may show more than all the time
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,7 @@ def oscillation(
     """
     labels = (str(names[0]), str(names[1]))
     step = _step(interval_s)
-    shares = np.stack(_checked(a, b, labels))
-    shares = shares[:, : shares.shape[1] // step * step].reshape(2, -1, step).mean(axis=2)
+    shares = np.stack(_checked(a, b, labels, step))
     interval_s = round(interval_s * step, 9)
     test = shift_test(shares[0], shares[1], interval_s)
     reached = shares >= FULL
@@ -111,8 +110,9 @@ def _step(interval_s: float) -> int:
     return max(1, int(INTERVAL_S / interval_s + 1e-6))
 
 
-def _checked(a: ArrayLike, b: ArrayLike, names: tuple[str, str]) -> list[Array]:
-    series = []
+def _checked(a: ArrayLike, b: ArrayLike, names: tuple[str, str], step: int) -> list[Array]:
+    """Means of `step` samples each, within [0, 1]."""
+    series, sizes = [], []
     for values, name in zip((a, b), names, strict=True):
         try:
             one = np.asarray(values, float)
@@ -123,6 +123,8 @@ def _checked(a: ArrayLike, b: ArrayLike, names: tuple[str, str]) -> list[Array]:
         if not np.isfinite(one).all():
             where = int(np.argmax(~np.isfinite(one))) + 1
             raise InputError(f"sample {where} is {one[where - 1]}", name, "give a number for each sample")
+        sizes.append(one.size)
+        one = one[: one.size // step * step].reshape(-1, step).mean(axis=1) if one.size >= step else one
         if one.min() < -ROUNDING or one.max() > 1 + ROUNDING:
             worst = one[np.argmax(np.abs(one - 0.5))]
             raise InputError(f"{worst:g} among the samples", name, "give shares in [0, 1]; of percentages a hundredth")
@@ -130,8 +132,8 @@ def _checked(a: ArrayLike, b: ArrayLike, names: tuple[str, str]) -> list[Array]:
             remedy = "compare two resources whose use varies in time"
             raise InputError(f"constant: {one[0]:g} in all {one.size} samples", name, remedy)
         series.append(np.clip(one, 0.0, 1.0))
-    if series[0].size != series[1].size:
-        found = f"{series[0].size} and {series[1].size} samples"
+    if sizes[0] != sizes[1]:
+        found = f"{sizes[0]} and {sizes[1]} samples"
         raise InputError(found, f"{names[0]} and {names[1]}", "give samples that were taken together")
     return series
 
