@@ -6,10 +6,9 @@ that is published never uses it.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
+from sojourn.lab.cpu_affinity import pin
 from sojourn.lab.worker_process import WorkerProcess
 
 
@@ -39,8 +38,7 @@ class EmbeddedKv:
         self.port = int(self.address.rsplit(":", 1)[1])
         try:
             if core is not None:
-                for thread in Path(f"/proc/{self._worker.process.pid}/task").iterdir():
-                    os.sched_setaffinity(int(thread.name), {core})
+                pin([self._worker.process.pid], [core])
         except BaseException:
             self._worker.close()
             raise

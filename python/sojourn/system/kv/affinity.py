@@ -6,11 +6,8 @@ same point then differs by 10 % and more from run to run, and no model can say w
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -30,12 +27,3 @@ def assigned(cores: Sequence[int], servers: int, proxies: int) -> Affinity:
     count = servers + proxies
     dealt = [tuple(free[k % len(free) :: max(count, 1)]) or (free[k % len(free)],) for k in range(count)]
     return Affinity((last,), tuple(own[:1] for own in dealt[proxies:]), tuple(dealt[:proxies]))
-
-
-def pin(pids: Iterable[int], cores: Iterable[int]) -> None:
-    """Keeps processes, with all the threads that they have now and will start, on `cores`."""
-    wanted = set(cores)
-    for pid in pids:
-        for task in Path(f"/proc/{pid}/task").glob("*"):
-            with suppress(ProcessLookupError):  # a thread that ended meanwhile
-                os.sched_setaffinity(int(task.name), wanted)

@@ -8,9 +8,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from sojourn.lab.cpu_affinity import pin
 from sojourn.lab.cpu_topology import cores
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.system.kv.affinity import Affinity, assigned, pin
+from sojourn.system.kv.affinity import Affinity, assigned
 from sojourn.system.kv.hosts import Hosts
 from sojourn.testbed.kv import EmbeddedKv
 from sojourn.testbed.memcached import Memcached
