@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
 use sojourn_dist::Stream;
+use sojourn_serving::Slab;
 
 use crate::clock::{now_s, ReceiveTimestamps};
 use crate::config::Config;
@@ -57,8 +58,8 @@ pub struct OutcomeBatch {
 /// The time by which a connect must have succeeded.
 struct ConnectDeadline {
     at_s: f64,
-    slot: usize,
-    id: u32,
+    slot: u32,
+    generation: u32,
 }
 
 pub struct ClientThread<'a> {
@@ -68,8 +69,7 @@ pub struct ClientThread<'a> {
     targets: Vec<Target>,
     addresses: Vec<Address>,
     pools: Vec<ConnectionPool>,
-    slots: Vec<Option<Connection>>,
-    free: Vec<usize>,
+    slots: Slab<Connection>,
     /// Of connects; all have the same length, so they are in order.
     deadlines: VecDeque<ConnectDeadline>,
     timeouts: TimeOuts,
@@ -112,8 +112,7 @@ impl<'a> ClientThread<'a> {
             pools: plan.addresses.iter().map(pool).collect(),
             targets: plan.targets,
             addresses: plan.addresses,
-            slots: Vec::new(),
-            free: Vec::new(),
+            slots: Slab::default(),
             deadlines: VecDeque::new(),
             timeouts: TimeOuts::default(),
             generator: RequestGenerator::new(config, index, shared.start_s),

@@ -13,7 +13,7 @@ const CONNECTING_MAX: usize = 16;
 /// The pool of one address in one lane.
 #[derive(Debug)]
 pub struct ConnectionPool {
-    idle: Vec<usize>,
+    idle: Vec<u32>,
     /// Requests that found no idle connection, in the order in which they were intended.
     pub waiting: VecDeque<RequestInFlight>,
     /// Connections that are open or being opened.
@@ -44,12 +44,12 @@ impl ConnectionPool {
     }
 
     /// An idle connection, each with the same probability; it is idle no longer.
-    pub fn take_idle(&mut self, stream: &mut Stream) -> Option<usize> {
+    pub fn take_idle(&mut self, stream: &mut Stream) -> Option<u32> {
         let at = stream.below(self.idle.len() as u64) as usize;
         (!self.idle.is_empty()).then(|| self.idle.swap_remove(at))
     }
 
-    pub fn put_idle(&mut self, slot: usize) {
+    pub fn put_idle(&mut self, slot: u32) {
         self.idle.push(slot);
     }
 
@@ -71,7 +71,7 @@ impl ConnectionPool {
     }
 
     /// A connection that was there before the start.
-    pub fn opened_before(&mut self, slot: usize) {
+    pub fn opened_before(&mut self, slot: u32) {
         self.open += 1;
         self.idle.push(slot);
     }
@@ -92,7 +92,7 @@ impl ConnectionPool {
     }
 
     /// `served`: it has carried an answer.
-    pub fn closed(&mut self, slot: usize, served: bool) {
+    pub fn closed(&mut self, slot: u32, served: bool) {
         self.failing |= !served;
         self.open -= 1;
         self.idle.retain(|idle| *idle != slot);

@@ -3,6 +3,7 @@
 /// A number is used again when its connection has ended; its generation tells whether the same one is meant.
 #[derive(Debug)]
 pub struct Slab<T> {
+    /// The generation is odd while the number is in use.
     places: Vec<(u32, Option<Box<T>>)>,
     free: Vec<u32>,
 }
@@ -16,10 +17,17 @@ impl<T> Default for Slab<T> {
 impl<T> Slab<T> {
     /// A number that nobody has: to be followed by `put`, or by `remove` where nothing came of it.
     pub fn reserve(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
+        let index = self.free.pop().unwrap_or_else(|| {
             self.places.push((0, None));
             self.places.len() as u32 - 1
-        })
+        });
+        self.next_generation(index);
+        index
+    }
+
+    fn next_generation(&mut self, index: u32) {
+        let generation = &mut self.places[index as usize].0;
+        *generation = generation.wrapping_add(1);
     }
 
     /// Fills a place that was reserved.
@@ -27,12 +35,13 @@ impl<T> Slab<T> {
         self.places[index as usize].1 = Some(Box::new(value));
     }
 
-    /// Whoever has the number leaves; it is free again.
+    /// Whoever has the number leaves; it is free again, and stays so when this is done twice.
     pub fn remove(&mut self, index: u32) -> Option<Box<T>> {
-        let place = &mut self.places[index as usize];
-        place.0 = place.0.wrapping_add(1);
-        self.free.push(index);
-        place.1.take()
+        if self.places[index as usize].0 % 2 == 1 {
+            self.next_generation(index);
+            self.free.push(index);
+        }
+        self.places[index as usize].1.take()
     }
 
     /// Whoever has the number now, for as long as it is not given back.
@@ -85,12 +94,13 @@ mod tests {
         let first = slab.reserve();
         slab.put(first, 'a');
         let before = slab.generation(first);
-        assert_eq!(slab.remove(first).as_deref(), Some(&'a'));
+        assert_eq!((slab.remove(first).as_deref(), slab.remove(first)), (Some(&'a'), None));
         let again = slab.reserve();
         slab.put(again, 'b');
         assert_eq!((again, slab.end()), (first, 1));
         assert_eq!(slab.same(first, before), None);
         assert_eq!(slab.get(first).copied(), Some('b'));
         assert_eq!(slab.same(again, slab.generation(again)).copied(), Some('b'));
+        assert_eq!(slab.reserve(), 1, "what was removed twice is free once");
     }
 }

@@ -16,37 +16,27 @@ const READABLE: i32 = libc::EPOLLIN | CLOSING;
 
 impl ClientThread<'_> {
     /// Puts a connection into a slot and watches it.
-    pub(super) fn insert(
-        &mut self,
-        link: Transport,
-        pool: usize,
-        phase: ConnectionPhase,
-    ) -> io::Result<usize> {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() - 1
-        });
+    pub(super) fn insert(&mut self, link: Transport, pool: usize, phase: ConnectionPhase) -> io::Result<u32> {
+        let slot = self.slots.reserve();
         let id = self.account.opened;
         self.account.opened += 1;
-        if let Err(cause) = self.poller.add(&link.socket, (slot as u64) << 32 | u64::from(id)) {
-            self.free.push(slot);
+        let key = u64::from(slot) << 32 | u64::from(self.slots.generation(slot));
+        if let Err(cause) = self.poller.add(&link.socket, key) {
+            self.slots.remove(slot);
             return Err(cause);
         }
         let exchange = self.generator.as_ref().map(RequestGenerator::exchange);
-        self.slots[slot] = Some(Connection::new(link, id, pool, phase, exchange));
+        self.slots.put(slot, Connection::new(link, id, pool, phase, exchange));
         Ok(slot)
     }
 
     /// One event of epoll.
     pub(super) fn handle(&mut self, key: u64, flags: i32) {
-        let (slot, id) = ((key >> 32) as usize, key as u32);
-        let Some(Some(conn)) = self.slots.get_mut(slot) else {
+        let (slot, generation) = ((key >> 32) as u32, key as u32);
+        // The slot may have been emptied, and filled again, by an event before this one.
+        let Some(conn) = self.slots.same(slot, generation) else {
             return;
         };
-        // The slot may have been emptied, and filled again, by an event before this one.
-        if conn.id != id {
-            return;
-        }
         if matches!(conn.phase, ConnectionPhase::Connecting) {
             if flags & (libc::EPOLLOUT | CLOSING) == 0 {
                 return;
@@ -59,8 +49,8 @@ impl ClientThread<'_> {
         self.handle_open(slot, flags);
     }
 
-    fn handle_open(&mut self, slot: usize, flags: i32) {
-        let Some(conn) = &mut self.slots[slot] else {
+    fn handle_open(&mut self, slot: u32, flags: i32) {
+        let Some(conn) = self.slots.get(slot) else {
             return;
         };
         match conn.phase {
@@ -81,15 +71,15 @@ impl ClientThread<'_> {
     }
 
     /// Something came though nothing was asked.
-    fn read_idle(&mut self, slot: usize) {
-        let conn = self.slots[slot].as_mut();
+    fn read_idle(&mut self, slot: u32) {
+        let conn = self.slots.get(slot);
         if conn.is_some_and(|conn| !conn.is_fine_idle(&mut self.buffer)) {
             self.close(slot);
         }
     }
 
-    fn connected(&mut self, slot: usize) {
-        let Some(conn) = &mut self.slots[slot] else {
+    fn connected(&mut self, slot: u32) {
+        let Some(conn) = self.slots.get(slot) else {
             return;
         };
         if conn.tls.is_some() {
@@ -100,8 +90,8 @@ impl ClientThread<'_> {
     }
 
     /// A connect has succeeded: its connection serves who waits, and others may follow.
-    fn opened(&mut self, slot: usize) {
-        let Some(pool) = self.slots[slot].as_ref().map(|conn| conn.pool) else {
+    fn opened(&mut self, slot: u32) {
+        let Some(pool) = self.slots.get(slot).map(|conn| conn.pool) else {
             return;
         };
         self.pools[pool].connected();
@@ -109,8 +99,8 @@ impl ClientThread<'_> {
         self.open_more(pool);
     }
 
-    fn shake(&mut self, slot: usize) {
-        let Some(conn) = &mut self.slots[slot] else {
+    fn shake(&mut self, slot: u32) {
+        let Some(conn) = self.slots.get(slot) else {
             return;
         };
         match conn.shake(&mut self.buffer) {
@@ -120,11 +110,10 @@ impl ClientThread<'_> {
         }
     }
 
-    fn connect_failed(&mut self, slot: usize, cause: &io::Error) {
-        let Some(conn) = self.slots[slot].take() else {
+    fn connect_failed(&mut self, slot: u32, cause: &io::Error) {
+        let Some(conn) = self.slots.remove(slot) else {
             return;
         };
-        self.free.push(slot);
         self.no_connection(conn.pool, cause);
         self.open_more(conn.pool);
     }
@@ -145,11 +134,10 @@ impl ClientThread<'_> {
         }
     }
 
-    pub(super) fn close(&mut self, slot: usize) {
-        let Some(conn) = self.slots[slot].take() else {
+    pub(super) fn close(&mut self, slot: u32) {
+        let Some(conn) = self.slots.remove(slot) else {
             return;
         };
-        self.free.push(slot);
         self.pools[conn.pool].closed(slot, conn.served);
         self.open_more(conn.pool);
     }
@@ -176,15 +164,15 @@ impl ClientThread<'_> {
         let slot = self.insert(Transport { socket, tls }, pool, ConnectionPhase::Connecting)?;
         let now = now_s();
         self.pools[pool].opening(now);
-        let (at_s, id) = (now + self.shared.config.timeout_s, self.account.opened - 1);
-        self.deadlines.push_back(ConnectDeadline { at_s, slot, id });
+        let (at_s, generation) = (now + self.shared.config.timeout_s, self.slots.generation(slot));
+        self.deadlines.push_back(ConnectDeadline { at_s, slot, generation });
         Ok(())
     }
 
     /// Fails what is past its time, connects first.
     pub(super) fn expire(&mut self, now: f64) {
-        while let Some(&ConnectDeadline { at_s, slot, id }) = self.deadlines.front() {
-            let alive = self.is_connecting(slot, id);
+        while let Some(&ConnectDeadline { at_s, slot, generation }) = self.deadlines.front() {
+            let alive = self.is_connecting(slot, generation);
             if alive && at_s > now {
                 break;
             }
@@ -195,7 +183,7 @@ impl ClientThread<'_> {
         }
         while let Some((sequence, place)) = self.timeouts.expired(now) {
             match place {
-                RequestState::Sent(slot) => self.fail(slot as usize, Failure::Timeout),
+                RequestState::Sent(slot) => self.fail(slot, Failure::Timeout),
                 RequestState::Waiting(pool) => self.expire_waiting(pool as usize, now),
                 RequestState::Ended => {}
             }
@@ -214,9 +202,8 @@ impl ClientThread<'_> {
         }
     }
 
-    fn is_connecting(&self, slot: usize, id: u32) -> bool {
-        let conn = self.slots[slot].as_ref().filter(|conn| conn.id == id);
-        conn.is_some_and(|conn| {
+    fn is_connecting(&mut self, slot: u32, generation: u32) -> bool {
+        self.slots.same(slot, generation).is_some_and(|conn| {
             matches!(conn.phase, ConnectionPhase::Connecting | ConnectionPhase::Handshaking)
         })
     }

@@ -69,8 +69,8 @@ impl ClientThread<'_> {
     }
 
     /// The connection is free: for the request that waits longest, or to be idle.
-    pub(super) fn ready(&mut self, slot: usize) {
-        let Some(conn) = &mut self.slots[slot] else {
+    pub(super) fn ready(&mut self, slot: u32) {
+        let Some(conn) = self.slots.get(slot) else {
             return;
         };
         conn.phase = ConnectionPhase::Idle;
@@ -81,8 +81,8 @@ impl ClientThread<'_> {
         }
     }
 
-    fn send(&mut self, slot: usize, mut request: RequestInFlight, now: f64) {
-        let Some(conn) = &mut self.slots[slot] else {
+    fn send(&mut self, slot: u32, mut request: RequestInFlight, now: f64) {
+        let Some(conn) = self.slots.get(slot) else {
             return;
         };
         let target = &mut self.targets[request.target];
@@ -100,8 +100,8 @@ impl ClientThread<'_> {
     }
 
     /// Reads the answer of a busy connection as far as it is there.
-    pub(super) fn read(&mut self, slot: usize, closing: bool) {
-        let Some(conn) = &mut self.slots[slot] else {
+    pub(super) fn read(&mut self, slot: u32, closing: bool) {
+        let Some(conn) = self.slots.get(slot) else {
             return;
         };
         match conn.read(&mut self.buffer, closing, self.generator.as_ref()) {
@@ -132,13 +132,13 @@ impl ClientThread<'_> {
     }
 
     /// The request of a connection fails, and the connection is of no more use.
-    pub(super) fn fail(&mut self, slot: usize, failure: Failure) {
+    pub(super) fn fail(&mut self, slot: u32, failure: Failure) {
         self.finish(slot, failure, None, now_s());
         self.close(slot);
     }
 
-    fn finish(&mut self, slot: usize, failure: Failure, stamp_ns: Option<i64>, done_s: f64) {
-        let Some(conn) = &mut self.slots[slot] else {
+    fn finish(&mut self, slot: u32, failure: Failure, stamp_ns: Option<i64>, done_s: f64) {
+        let Some(conn) = self.slots.get(slot) else {
             return;
         };
         let ConnectionPhase::Busy(request) = conn.phase else {
@@ -173,7 +173,7 @@ impl ClientThread<'_> {
             self.account.abandoned = self.account.outstanding;
             return;
         }
-        for slot in 0..self.slots.len() {
+        for slot in 0..self.slots.end() {
             self.finish(slot, Failure::Timeout, None, now);
         }
         for pool in 0..self.pools.len() {

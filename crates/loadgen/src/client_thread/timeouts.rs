@@ -26,8 +26,8 @@ impl TimeOuts {
         self.requests.push_back((at_s, RequestState::Waiting(pool as u32)));
     }
 
-    pub fn sent(&mut self, sequence: u64, slot: usize) {
-        self.set(sequence, RequestState::Sent(slot as u32));
+    pub fn sent(&mut self, sequence: u64, slot: u32) {
+        self.set(sequence, RequestState::Sent(slot));
     }
 
     /// It has ended; what is before the first that has not is forgotten.
