@@ -1,8 +1,5 @@
 //! The event-driven design: the database's sessions in the event loop's poll. A request is parsed, given a session and sent;
 //! the loop goes on, and answers when the database is ready for the next.
-//!
-//! Where no session is free, one that has a statement gets a second: the database's process then finds it at once, instead of
-//! sleeping until it is woken, which on a virtual machine costs both sides more than reading and writing.
 
 use std::sync::atomic::Ordering;
 
@@ -11,12 +8,11 @@ use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 
 use crate::client::QueuedRequest;
-use crate::database::{DatabaseError, OperationResult, Session, StatementFate};
+use crate::database::{with_statement, DatabaseError, OperationResult, Row, Session, StatementFate};
 use crate::operation::OperationKind;
 use crate::refusal::Refusal;
-use crate::request_outcome::RequestOutcome;
+use crate::request_outcome::{parsed, put_bytes, unless_it_panics, RequestOutcome};
 use crate::response::Response;
-use crate::session_slot::{send, InFlight, SendOutcome, SessionSlot, DEPTH};
 use crate::shared::SharedState;
 use crate::stats::Timestamps;
 use crate::ServeError;
@@ -28,6 +24,32 @@ pub(crate) const FIRST: usize = 1 << 32;
 /// A session waits this much longer than the database, which gives up first and says so, ns.
 const GRACE: u64 = 500_000_000;
 
+/// A request whose answer the database owes.
+struct InFlight {
+    waiting: QueuedRequest,
+    timestamps: Timestamps,
+    kind: OperationKind,
+    /// Of the message put.
+    bytes: usize,
+    close: bool,
+    rows: Vec<Row>,
+}
+
+/// A place for a session, which is being opened where there is none.
+#[derive(Default)]
+struct SessionSlot {
+    session: Option<Session>,
+    in_flight: Option<InFlight>,
+}
+
+/// What became of a request that was to be sent.
+enum SendOutcome {
+    InFlight(InFlight),
+    Answered(QueuedRequest, RequestOutcome, Timestamps),
+    /// The session was over before: another may be tried.
+    Unsent(QueuedRequest, DatabaseError),
+}
+
 pub(crate) struct DatabaseSessions<'a> {
     shared: &'a SharedState<'a>,
     registry: Registry,
@@ -35,8 +57,6 @@ pub(crate) struct DatabaseSessions<'a> {
     /// Places of sessions without a request; the one that was used last is used next.
     free: Vec<usize>,
     open: usize,
-    /// Statements of all sessions.
-    in_flight: usize,
     /// When a request was last given to a session, or none waited, ns.
     moved: u64,
     out: Vec<u8>,
@@ -50,8 +70,8 @@ impl<'a> DatabaseSessions<'a> {
         opened: Vec<Session>,
     ) -> Result<Self, ServeError> {
         let slots = opened.iter().map(|_| SessionSlot::default()).collect();
-        let (free, open, in_flight, out) = (Vec::new(), 0, 0, Vec::new());
-        let mut sessions = Self { shared, registry, slots, free, open, in_flight, moved: now(), out };
+        let (free, open, out) = (Vec::new(), 0, Vec::new());
+        let mut sessions = Self { shared, registry, slots, free, open, moved: now(), out };
         for (place, session) in opened.into_iter().enumerate() {
             sessions.add(place, session).map_err(system("epoll"))?;
         }
@@ -84,51 +104,35 @@ impl<'a> DatabaseSessions<'a> {
                 self.refuse(waiting, Refusal::Away);
             }
         }
-        while !self.shared.context.queue.is_empty() {
-            let Some(place) = self.place() else { return };
-            if let Some(waiting) = self.shared.context.queue.try_take() {
-                self.give(place, waiting);
-            }
+        while let Some(place) = self.free.last().copied() {
+            let Some(waiting) = self.shared.context.queue.try_take() else {
+                self.moved = now();
+                return;
+            };
+            self.give(place, waiting);
         }
-        self.moved = now();
     }
 
-    /// Of a free session, else of the one with room that has had its statement for the longest time.
-    fn place(&self) -> Option<usize> {
-        if let Some(free) = self.free.last() {
-            return Some(*free);
-        }
-        if self.in_flight >= DEPTH * self.open {
-            return None;
-        }
-        let rooms = self.slots.iter().enumerate().filter_map(|(place, slot)| Some((slot.room()?, place)));
-        rooms.min().map(|(_, place)| place)
-    }
-
-    /// Gives a request to a session, to another one where that is over.
+    /// Gives a request to a free session, to another one where that is over.
     fn give(&mut self, place: usize, waiting: QueuedRequest) {
-        let slot = &mut self.slots[place];
-        let Some(session) = &mut slot.session else { return };
+        let Some(session) = &mut self.slots[place].session else { return };
         match send(self.shared, session, waiting) {
             SendOutcome::InFlight(in_flight) => {
                 self.moved = in_flight.timestamps.connected;
                 let rest = session.has_more();
-                if slot.in_flight.is_empty() {
-                    self.free.pop();
-                    self.shared.pool.in_use.fetch_add(1, Ordering::Relaxed);
-                }
-                slot.in_flight.push_back(in_flight);
-                self.in_flight += 1;
+                self.slots[place].in_flight = Some(in_flight);
+                self.free.pop();
                 if rest {
                     self.watch(place, Interest::READABLE | Interest::WRITABLE);
                 }
+                self.shared.pool.in_use.fetch_add(1, Ordering::Relaxed);
             }
             SendOutcome::Answered(waiting, outcome, timestamps) => {
                 self.respond(place, waiting, outcome, timestamps)
             }
             SendOutcome::Unsent(waiting, fault) => {
                 self.lose(place, &fault);
-                match self.place() {
+                match self.free.last().copied() {
                     Some(other) => self.give(other, waiting),
                     None => self.refuse(waiting, Refusal::Away),
                 }
@@ -148,64 +152,41 @@ impl<'a> DatabaseSessions<'a> {
 
     pub fn on_event(&mut self, event: &Event) {
         let place = event.token().0 - FIRST;
-        let Some(SessionSlot { session: Some(session), .. }) = self.slots.get_mut(place) else {
+        let Some(SessionSlot { session: Some(session), in_flight }) = self.slots.get_mut(place) else {
             return;
         };
-        let (had_more, closed) = (session.has_more(), event.is_read_closed());
-        let flushed = session.flush();
+        let had_more = session.has_more();
+        let mut spare = Vec::new();
+        let rows = in_flight.as_mut().map_or(&mut spare, |in_flight| &mut in_flight.rows);
+        let received = session.flush().and_then(|()| session.receive(&mut |row| rows.extend(row)));
         if had_more && !session.has_more() {
             self.watch(place, Interest::READABLE);
         }
-        match flushed.and_then(|()| self.receive(place, closed)) {
-            Ok(()) if closed => {
+        match received {
+            Ok(ready) if event.is_read_closed() => {
+                // The last answer was whole; nothing is sent behind it.
+                let answered = if ready { self.slots[place].in_flight.take() } else { None };
                 self.lose(place, &DatabaseError::new(StatementFate::Unknown, "it was closed"));
+                if let Some(in_flight) = answered {
+                    self.complete(place, in_flight, None, now());
+                }
             }
-            Ok(()) => {}
+            Ok(true) => self.finish(place, None),
+            Ok(false) => {}
+            Err(fault) if fault.effect == StatementFate::RolledBack => self.finish(place, Some(&fault)),
             Err(fault) => self.lose(place, &fault),
         }
         self.serve();
     }
 
-    /// Reads what has come, and finishes all that it answers. Nothing is sent over a session that was `closed`.
-    fn receive(&mut self, place: usize, closed: bool) -> Result<(), DatabaseError> {
-        let mut more = true;
-        while let SessionSlot { session: Some(session), in_flight } = &mut self.slots[place] {
-            let mut spare = Vec::new();
-            let rows = in_flight.front_mut().map_or(&mut spare, |first| &mut first.rows);
-            match session.take_in(&mut |row| rows.extend(row)) {
-                Ok(true) => self.finish(place, None, closed),
-                Ok(false) if more => more = session.receive()?,
-                Ok(false) => break,
-                Err(fault) if fault.effect == StatementFate::RolledBack => {
-                    self.finish(place, Some(&fault), closed)
-                }
-                Err(fault) => return Err(fault),
-            }
-        }
-        Ok(())
-    }
-
     /// The database has answered, and is ready: the session takes what waits before this client is told.
-    fn finish(&mut self, place: usize, fault: Option<&DatabaseError>, closed: bool) {
-        let Some(done) = self.first_out(place) else { return };
-        let answered = now();
-        match self.slots[place].in_flight.front_mut() {
-            Some(next) => next.timestamps.connected = answered,
-            None => self.free.push(place),
-        }
-        if !closed {
+    fn finish(&mut self, place: usize, fault: Option<&DatabaseError>) {
+        if let Some(in_flight) = self.slots[place].in_flight.take() {
+            let answered = now();
+            self.free.push(place);
             self.serve();
+            self.complete(place, in_flight, fault, answered);
         }
-        self.complete(place, done, fault, answered);
-    }
-
-    fn first_out(&mut self, place: usize) -> Option<InFlight> {
-        let first = self.slots[place].in_flight.pop_front()?;
-        self.in_flight -= 1;
-        if self.slots[place].in_flight.is_empty() {
-            self.shared.pool.in_use.fetch_sub(1, Ordering::Relaxed);
-        }
-        Some(first)
     }
 
     fn complete(&mut self, place: usize, in_flight: InFlight, fault: Option<&DatabaseError>, answered: u64) {
@@ -216,6 +197,7 @@ impl<'a> DatabaseSessions<'a> {
             Some(fault) => Response::Refused(self.shared.refusal(fault, kind)),
         };
         self.shared.note(&answer);
+        self.shared.pool.in_use.fetch_sub(1, Ordering::Relaxed);
         self.respond(place, waiting, RequestOutcome::of(answer, kind, bytes, close), timestamps);
     }
 
@@ -228,7 +210,7 @@ impl<'a> DatabaseSessions<'a> {
         self.open -= 1;
         self.shared.pool.lost.fetch_add(1, Ordering::Relaxed);
         self.shared.connector.want(place);
-        while let Some(in_flight) = self.first_out(place) {
+        if let Some(in_flight) = self.slots[place].in_flight.take() {
             self.complete(place, in_flight, Some(fault), now());
         }
     }
@@ -258,7 +240,7 @@ impl<'a> DatabaseSessions<'a> {
     pub fn sweep(&mut self, now: u64) {
         let timeout = ns(self.shared.config.timeout_s);
         for place in 0..self.slots.len() {
-            let begun = self.slots[place].in_flight.front().map(|first| first.timestamps.connected);
+            let begun = self.slots[place].in_flight.as_ref().map(|in_flight| in_flight.timestamps.connected);
             if begun.is_some_and(|begun| now.saturating_sub(begun) > timeout + GRACE) {
                 self.lose(place, &DatabaseError::new(StatementFate::Unknown, "no answer within --timeout"));
             }
@@ -270,5 +252,39 @@ impl<'a> DatabaseSessions<'a> {
             }
             self.moved = now;
         }
+    }
+}
+
+/// Reads a request and sends its statement.
+fn send(shared: &SharedState<'_>, session: &mut Session, waiting: QueuedRequest) -> SendOutcome {
+    let taken = now();
+    let mut timestamps = Timestamps { received: waiting.1.received, taken, ..Timestamps::default() };
+    let sent = unless_it_panics(|| {
+        let request = parsed(shared, &waiting);
+        timestamps.parsed = now();
+        (timestamps.connected, timestamps.answered) = (timestamps.parsed, timestamps.parsed);
+        request.map(|request| {
+            let redelivery_s = shared.config.redelivery_s;
+            let sent = with_statement(&request.operation, redelivery_s, |statement, params| {
+                session.send(statement, params)
+            });
+            (request.operation.kind(), put_bytes(&request.operation), request.close, sent)
+        })
+    });
+    let (kind, bytes, close, sent) = match sent {
+        None => return SendOutcome::Answered(waiting, RequestOutcome::failed(), timestamps),
+        Some(Err(rejection)) => {
+            return SendOutcome::Answered(waiting, RequestOutcome::refused(rejection), timestamps)
+        }
+        Some(Ok(sent)) => sent,
+    };
+    match sent {
+        Err(fault) if fault.effect == StatementFate::RolledBack => {
+            let answer = Response::Refused(shared.refusal(&fault, kind));
+            SendOutcome::Answered(waiting, RequestOutcome::of(answer, kind, bytes, close), timestamps)
+        }
+        Err(fault) if fault.effect == StatementFate::NotSent => SendOutcome::Unsent(waiting, fault),
+        // What is known of a statement that went out in part, its session's end will say.
+        _ => SendOutcome::InFlight(InFlight { waiting, timestamps, kind, bytes, close, rows: Vec::new() }),
     }
 }

@@ -1,5 +1,4 @@
-//! A stand-in for PostgreSQL that tests start: it lets everybody in, knows the tables, and finds every queue empty. A statement
-//! for queue `behind` is answered when another one has come behind it over the same session, which ends there for queue `ends`.
+//! A stand-in for PostgreSQL that tests start: it lets everybody in, knows the tables, and finds every queue empty.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -39,7 +38,7 @@ impl Backend {
         let length = self.int()? - 4;
         self.bytes(length)?;
         self.say(&[message(b'R', &0_i32.to_be_bytes()), ready()].concat())?;
-        let (mut answer, mut rows, mut named) = (Vec::new(), Vec::new(), [false; 2]);
+        let (mut answer, mut rows) = (Vec::new(), Vec::new());
         loop {
             let kind = self.bytes(1)?[0];
             let length = self.int()? - 4;
@@ -56,21 +55,12 @@ impl Backend {
                 }
                 b'C' => answer.extend(message(b'3', b"")),
                 b'B' => {
-                    named =
-                        [&b"behind"[..], b"ends"].map(|name| body.windows(name.len()).any(|at| at == name));
                     rows = found(self.statements.get(&second)?);
                     answer.extend(message(b'2', b""));
                 }
                 b'E' => answer.extend([std::mem::take(&mut rows), complete()].concat()),
                 b'S' => answer.extend(ready()),
                 _ => {}
-            }
-            let [behind, ends] = named.map(|named| named && kind == b'S');
-            if behind || ends {
-                self.stream.peek(&mut [0]).ok()?;
-            }
-            if ends {
-                return None;
             }
             if matches!(kind, b'Q' | b'S') {
                 self.say(&std::mem::take(&mut answer))?;

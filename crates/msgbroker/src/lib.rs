@@ -2,7 +2,7 @@
 //!
 //! A request goes this way:
 //! - `event_loop` the one thread that waits for all clients; `connection` their bytes; `request_framing` where a request ends
-//! - `database_sessions` the database's sessions in the same loop, each in a `session_slot`; or, in the threaded design:
+//! - `database_sessions` the database's sessions in the same loop; or, in the threaded design:
 //! - `worker` a thread that takes a request; `batch`: one that takes all that wait
 //! - `request` a head as an `operation`; `queue_names` and percent-encoding; `refusal` what is not done, and why
 //! - `database` the pool of sessions, statements, tables, maintenance
@@ -35,7 +35,6 @@ mod request_framing;
 mod request_outcome;
 mod response;
 mod serve;
-mod session_slot;
 mod shared;
 mod stats;
 mod summary;

@@ -138,11 +138,6 @@ impl Session {
         self.sent < self.wire.out.len()
     }
 
-    /// Whether a statement may be sent behind the one whose answer is awaited.
-    pub fn may_follow(&self) -> bool {
-        !self.has_more() && self.wire.may_follow()
-    }
-
     /// Sends a statement, or its begin; `flush` sends the rest.
     pub fn send(&mut self, statement: Statement, params: Params<'_>) -> Result<(), DatabaseError> {
         self.sent = 0;
@@ -166,26 +161,23 @@ impl Session {
         Ok(())
     }
 
-    /// Reads once; whether there may be more to read.
-    pub fn receive(&mut self) -> Result<bool, DatabaseError> {
+    /// Takes in what has come; as [`WireProtocol::take_in`].
+    pub fn receive(&mut self, each: &mut dyn FnMut(Option<Row>)) -> Result<bool, DatabaseError> {
         loop {
-            let error = match self.stream.read(&mut self.scratch) {
-                Ok(0) => ErrorKind::UnexpectedEof.into(),
-                Ok(count) => {
-                    self.wire.received(&self.scratch[..count]);
-                    // A short read has emptied the socket.
-                    return Ok(count == self.scratch.len());
-                }
+            let read = match self.stream.read(&mut self.scratch) {
+                Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => Ok(count),
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(e) => e,
+                Err(e) => Err(e),
             };
-            return Err(DatabaseError::new(StatementFate::Unknown, error));
+            let count = read.map_err(|error| DatabaseError::new(StatementFate::Unknown, error))?;
+            self.wire.received(&self.scratch[..count]);
+            let ready = self.wire.take_in(each)?;
+            // A short read has emptied the socket.
+            if ready || count < self.scratch.len() {
+                return Ok(ready);
+            }
         }
-    }
-
-    /// As [`WireProtocol::take_in`].
-    pub fn take_in(&mut self, each: &mut dyn FnMut(Option<Row>)) -> Result<bool, DatabaseError> {
-        self.wire.take_in(each)
     }
 }

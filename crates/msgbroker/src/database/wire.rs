@@ -1,6 +1,5 @@
 //! Statements to bytes and bytes to rows, without a socket: PostgreSQL's extended query protocol.
 
-use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 
@@ -52,9 +51,9 @@ pub(super) struct WireProtocol {
     pub out: BytesMut,
     inbox: BytesMut,
     prepared: Vec<Statement>,
-    /// Of each exchange under way, what it prepares: known when it has succeeded.
-    under_way: VecDeque<Vec<Statement>>,
-    /// What the first exchange under way was refused with.
+    /// Prepared by what is under way: known when that has succeeded.
+    new: Vec<Statement>,
+    /// What the statement under way was refused with.
     refusal: Option<DatabaseError>,
 }
 
@@ -65,24 +64,15 @@ impl WireProtocol {
         all: impl Iterator<Item = (Statement, Params<'a>)>,
     ) -> Result<(), DatabaseError> {
         self.begin();
-        let mut new = Vec::new();
         for (statement, params) in all {
-            let known = self.prepared.iter().chain(&new).position(|one| *one == statement);
-            let index = known.unwrap_or_else(|| self.prepared.len() + new.len());
-            if let Err(error) = self.statement(statement, params, index, known.is_none()) {
-                self.out.clear();
-                return Err(DatabaseError::new(StatementFate::RolledBack, error));
-            }
-            new.extend(known.is_none().then_some(statement));
+            let known = self.prepared.iter().chain(&self.new).position(|one| *one == statement);
+            let index = known.unwrap_or_else(|| self.prepared.len() + self.new.len());
+            self.statement(statement, params, index, known.is_none())
+                .map_err(|error| DatabaseError::new(StatementFate::RolledBack, error))?;
+            self.new.extend(known.is_none().then_some(statement));
         }
         frontend::sync(&mut self.out);
-        self.under_way.push_back(new);
         Ok(())
-    }
-
-    /// Whether an exchange may be sent behind those under way: all that it may find prepared is certain to be there.
-    pub fn may_follow(&self) -> bool {
-        self.under_way.iter().all(Vec::is_empty)
     }
 
     fn statement(
@@ -114,9 +104,7 @@ impl WireProtocol {
     pub fn query(&mut self, text: &str) -> Result<(), DatabaseError> {
         self.begin();
         frontend::query(text, &mut self.out)
-            .map_err(|error| DatabaseError::new(StatementFate::RolledBack, error))?;
-        self.under_way.push_back(Vec::new());
-        Ok(())
+            .map_err(|error| DatabaseError::new(StatementFate::RolledBack, error))
     }
 
     fn begin(&mut self) {
@@ -124,6 +112,8 @@ impl WireProtocol {
             self.out = BytesMut::new();
         }
         self.out.clear();
+        self.new.clear();
+        self.refusal = None;
     }
 
     pub fn received(&mut self, bytes: &[u8]) {
@@ -135,19 +125,18 @@ impl WireProtocol {
         Message::parse(&mut self.inbox)
     }
 
-    /// Takes in what was received, up to the end of the first exchange under way; whether it came to that: only then is it
-    /// done. `each` gets the rows, and `None` at the end of those of one statement. Nothing is certain before the end: rows
-    /// of what then fails have to be forgotten. The session goes on after an error whose effect is known.
+    /// Takes in what was received; whether the database is ready for more: only then is it done. `each` gets the rows,
+    /// and `None` at the end of those of one statement. Nothing is certain before the end: rows of what then fails have to
+    /// be forgotten. The session goes on after an error whose effect is known.
     pub fn take_in(&mut self, each: &mut dyn FnMut(Option<Row>)) -> Result<bool, DatabaseError> {
         let unknown = |error: io::Error| DatabaseError::new(StatementFate::Unknown, error);
         while let Some(message) = self.message().map_err(unknown)? {
             match message {
                 Message::ReadyForQuery(_) => {
-                    let mut new = self.under_way.pop_front().unwrap_or_default();
                     if let Some(refusal) = self.refusal.take() {
                         return Err(refusal);
                     }
-                    self.prepared.append(&mut new);
+                    self.prepared.append(&mut self.new);
                     return Ok(true);
                 }
                 Message::ErrorResponse(body) => {
@@ -177,39 +166,4 @@ fn short_name(index: usize, digits: &mut [u8; 8]) -> &str {
     let _ = write!(end, "s{index}");
     let length = whole - end.len();
     std::str::from_utf8(&digits[..length]).unwrap_or("s")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// PostgreSQL documentation, "Message Formats": Z ReadyForQuery, C CommandComplete, E ErrorResponse.
-    const READY: &[u8] = b"Z\0\0\0\x05I";
-    const COMPLETE: &[u8] = b"C\0\0\0\x0dSELECT 1\0";
-    const REFUSED: &[u8] = b"E\0\0\0\x1cSERROR\0C22000\0Mno good\0\0";
-
-    fn take_in(wire: &mut WireProtocol) -> Result<bool, StatementFate> {
-        wire.take_in(&mut |_| ()).map_err(|fault| fault.effect)
-    }
-
-    #[test]
-    fn each_exchange_has_its_own_answer() {
-        let mut wire = WireProtocol::default();
-        let send = |wire: &mut WireProtocol| wire.statements(std::iter::once(("SELECT 1", &[][..]))).is_ok();
-        assert!(wire.may_follow() && send(&mut wire));
-        assert!(!wire.may_follow(), "whether it is prepared is not known");
-        wire.received(&[COMPLETE, READY].concat());
-        assert_eq!((take_in(&mut wire), wire.may_follow()), (Ok(true), true));
-        for _ in 0..3 {
-            assert!(wire.may_follow() && send(&mut wire));
-        }
-        // The first refused, and the end of that, with the whole second one, later.
-        wire.received(REFUSED);
-        assert_eq!(take_in(&mut wire), Ok(false));
-        wire.received(&[READY, COMPLETE, READY, COMPLETE].concat());
-        let found = [take_in(&mut wire), take_in(&mut wire), take_in(&mut wire)];
-        assert_eq!(found, [Err(StatementFate::RolledBack), Ok(true), Ok(false)]);
-        wire.received(READY);
-        assert_eq!((take_in(&mut wire), take_in(&mut wire)), (Ok(true), Ok(false)));
-    }
 }

@@ -24,20 +24,14 @@ fn serving(config: Config, act: impl FnOnce(&ReadyMessage)) -> Result<Summary, S
     })
 }
 
-/// The answers to `text`.
-fn answers(ready: &ReadyMessage, text: &str) -> String {
+/// The status lines of the answers to `text`.
+fn statuses(ready: &ReadyMessage, text: &str) -> Vec<String> {
     let mut stream = TcpStream::connect(&ready.address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a socket");
     stream.write_all(text.as_bytes()).expect("it reads");
     stream.shutdown(std::net::Shutdown::Write).expect("a socket");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer in 5 s");
-    answer
-}
-
-/// Their status lines.
-fn statuses(ready: &ReadyMessage, text: &str) -> Vec<String> {
-    let answer = answers(ready, text);
     let lines = answer.lines().filter_map(|line| line.strip_prefix("HTTP/1.1 "));
     lines.map(str::to_string).collect()
 }
@@ -67,40 +61,4 @@ fn a_request_whose_worker_panics_is_answered_and_the_others_are_served() {
         let summary = summary.expect("it ends in good order");
         assert_eq!((summary.by_kind["empty"], summary.by_status[&500]), (6, 6));
     }
-}
-
-/// Sends `first` and then `others` until it is answered; its answer, and those of the others.
-fn beside(ready: &ReadyMessage, first: &str, others: &str) -> (String, Vec<String>) {
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| answers(ready, first));
-        let mut seen = Vec::new();
-        while !first.is_finished() {
-            seen.push(answers(ready, others));
-        }
-        (first.join().expect("no panic"), seen)
-    })
-}
-
-/// The database answers the first statement only when it has seen one behind it over the only session.
-#[test]
-fn where_no_session_is_free_a_statement_follows_another() {
-    let summary = serving(Config { connections: 1, ..Config::default() }, |ready| {
-        assert_eq!(statuses(ready, TAKE), ["204 No Content"], "which is prepared then");
-        let (first, others) = beside(ready, "POST /queues/behind/take HTTP/1.1\r\n\r\n", TAKE);
-        assert!([vec![first], others].concat().iter().all(|answer| answer.starts_with("HTTP/1.1 204")));
-    });
-    assert!(summary.expect("it ends in good order").by_status[&204] > 2);
-}
-
-/// A put that was sent behind a statement in which the session ended may be stored.
-#[test]
-fn what_was_sent_over_a_session_that_ends_is_unknown() {
-    let summary = serving(Config { connections: 1, ..Config::default() }, |ready| {
-        assert_eq!(statuses(ready, TAKE), ["204 No Content"], "which is prepared then");
-        let put = "POST /queues/q/messages HTTP/1.1\r\nContent-Length: 1\r\n\r\nx";
-        let (first, others) = beside(ready, "POST /queues/ends/take HTTP/1.1\r\n\r\n", put);
-        let is_unknown = |answer: &String| answer.contains("503 Service") && answer.contains("unknown");
-        assert!(is_unknown(&first) && others.iter().any(is_unknown), "{first} {others:?}");
-    });
-    assert!(summary.is_ok());
 }
