@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, RunFolderError
 from sojourn.measure.busy_series import busy_series
+from sojourn.measure.oscillation import oscillation
 from sojourn.measure.oscillation_section import oscillation_section
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_report import runs_document
@@ -182,6 +183,20 @@ def run(*arguments: str | Path) -> Result:
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
+
+
+RECORDED = sorted((Path(__file__).parents[2] / "benches/oscillation").glob("*/live/*.csv"))
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_counters_of_a_machine_under_a_load_whose_truth_is_known(path: Path) -> None:
+    """Recorded by benches/oscillation/live.py: a core and a disk busy in turn, or each by itself; the file's name says the truth."""
+    shares, interval_s = share_columns(path, ("core", "disk"))
+    assert oscillation(shares[0], shares[1], interval_s).verdict == path.stem.partition("-")[0]
+
+
+def test_recorded_counters_are_there() -> None:
+    assert len(RECORDED) >= 9
 
 
 def test_the_report_has_a_section_where_a_bottleneck_oscillates(tmp_path: Path) -> None:
