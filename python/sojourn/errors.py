@@ -7,6 +7,7 @@
     │   ├── ModelError           2    a model file or object has no sense
     │   ├── MethodRefused        2    a method does not apply to this model
     │   ├── RunFolderError       2    a run folder is empty, cut off, or from another version
+    │   │   └── StorageFull      1    … or cannot be written: no room
     │   ├── DesignError          2    an experiment design or its run list has no sense
     │   ├── StudyError           2    a study file has an unknown key, a wrong type, no sense
     │   └── ReportError          2    a report cannot be written as asked
@@ -25,6 +26,8 @@ A message always has three parts: the place (argument, file:line, key), the valu
 # ruff: noqa: N818  (names say what happened: Busy, Interrupted)
 
 from __future__ import annotations
+
+FULL = ("No space left on device", "Disk quota exceeded")  # what the system says
 
 
 class SojournError(Exception):
@@ -69,6 +72,12 @@ class MethodRefused(InputError):
 
 class RunFolderError(InputError):
     """A run folder is missing, empty, cut off, or written by another version."""
+
+
+class StorageFull(RunFolderError):
+    """The disk, or the user's share of it, is full: nobody's bad input."""
+
+    exit_code = 1
 
 
 class DesignError(InputError):

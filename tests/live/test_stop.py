@@ -61,6 +61,15 @@ def test_sigterm_ends_a_service_in_good_order(tmp_path: Path) -> None:
     assert "served 0 requests" in command.answered() and command.left() == []
 
 
+def test_sigterm_while_a_service_starts(tmp_path: Path) -> None:
+    command = Command(tmp_path, "serve", "messages", "--listen", "127.0.0.1:0")
+    command.wait_for(lambda: list(command.temporary.glob("sojourn-messages-*/owner.json")))
+    command.process.terminate()
+    assert command.end() == 0
+    assert "stopped before it served" in command.said() and "measured" not in command.said()
+    assert command.left() == []
+
+
 @pytest.mark.lab
 @pytest.mark.parametrize("moment", ["namespace", "spinners"])
 def test_a_study_interrupted_while_its_lab_is_made(tmp_path: Path, moment: str) -> None:

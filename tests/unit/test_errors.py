@@ -18,6 +18,7 @@ CODES = {
     "ModelError": 2,
     "MethodRefused": 2,
     "RunFolderError": 2,
+    "StorageFull": 1,
     "SolverError": 6,
     "DesignError": 2,
     "StudyError": 2,

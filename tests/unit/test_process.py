@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.errors import InputError, LabError, RunFolderError, ServiceError
+from sojourn.errors import InputError, LabError, ServiceError, StorageFull
 from sojourn.lab import worker_process
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure import execute_run
@@ -100,7 +100,7 @@ def test_a_second_worker_that_cannot_start_takes_the_first_with_it(
         ({"message": "lanes is 0; give 1", "type": "ValueError"}, InputError, "load: lanes is 0; give 1"),
         ({"message": "port 80 is taken; choose", "type": "OSError"}, ServiceError, "load: port 80 is taken; choose"),
         ({"message": "cannot write x: No space left on device (os error 28); free space", "type": "OSError"},
-         RunFolderError, "load: cannot write x: No space left on device (os error 28); free space"),
+         StorageFull, "load: cannot write x: No space left on device (os error 28); free space"),
         ({"message": "it broke", "type": "OSError"}, ServiceError, "load: it broke; change what it names"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.errors import RunFolderError
+from sojourn.errors import RunFolderError, StorageFull
 from sojourn.measure.core_utilisation import busy_shares
 from sojourn.measure.host_samples import changes, core_shares, read_samples
 from sojourn.measure.record_logs import read_log
@@ -95,7 +95,7 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path: Path) -> None:
     """/dev/full refuses every write, as a full disk does."""
     folder = RunFolder.create(tmp_path / "run", {})
     (tmp_path / "run/manifest.tmp").symlink_to("/dev/full")
-    with pytest.raises(RunFolderError, match="No space left on device.*free space"):
+    with pytest.raises(StorageFull, match="No space left on device.*free space"):
         folder.save()
     assert json.loads((tmp_path / "run/manifest.json").read_text())["status"] == "running"
 

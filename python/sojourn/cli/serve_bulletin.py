@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.serve_common import done, options, until_stopped
+from sojourn.cli.serve_common import done, options, stopped_early, until_stopped
 from sojourn.errors import InputError
 
 STANDARD_ERROR = 2
@@ -35,7 +35,8 @@ def bulletin(
         BulletinOptions, "serve bulletin", listen=f"{host}:{port}", workers=workers, page_work_s=page_work, scale=scale,
         seed=seed, clients=clients, queue=queue, metrics=metrics,
     )  # fmt: skip
-    service = BulletinService(chosen, log=STANDARD_ERROR)
+    with stopped_early():
+        service = BulletinService(chosen, log=STANDARD_ERROR)
     try:
         summary = until_stopped(service, greeting(service.ready, service.url), as_json)
     finally:

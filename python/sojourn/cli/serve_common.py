@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,6 +46,16 @@ def until_stopped(
     except KeyboardInterrupt:
         pass
     return service.stop()
+
+
+@contextmanager
+def stopped_early() -> Iterator[None]:
+    """A service that is stopped before it serves ends in good order, too: nothing was measured that could be kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("stopped before it served", err=True)
+        raise typer.Exit(0) from None
 
 
 def event(level: str, name: str, **fields: object) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.serve_common import done, event, options, times, until_stopped
+from sojourn.cli.serve_common import done, event, options, stopped_early, times, until_stopped
 from sojourn.errors import ServiceError
+from sojourn.lab.owned_folder import owned_folder
 
 if TYPE_CHECKING:
     from sojourn.testbed.postgres import Postgres
@@ -49,7 +49,7 @@ def messages(
     """Serves named queues over HTTP, kept in PostgreSQL. docs/reference/messages.md"""
     from sojourn.testbed.messages import MessageService, MessagesOptions
 
-    with a_database(database, folder) as cluster:
+    with stopped_early(), a_database(database, folder) as cluster:
         url = cluster.url if cluster else database
         chosen = options(
             MessagesOptions, "serve messages", listen=listen, database=url, design=design, workers=workers,
@@ -74,8 +74,8 @@ def a_database(database: str, folder: Path | None) -> Iterator[Postgres | None]:
         return
     from sojourn.testbed.postgres import Postgres
 
-    with tempfile.TemporaryDirectory(prefix="sojourn-messages-") as temporary:
-        cluster = Postgres(folder or Path(temporary), keep=folder is not None)
+    with owned_folder("sojourn-messages-") as temporary:
+        cluster = Postgres(folder or temporary, keep=folder is not None)
         try:
             yield cluster
         finally:

@@ -19,10 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import InputError, LabError, RunFolderError, ServiceError, SojournError
+from sojourn.errors import FULL, InputError, LabError, ServiceError, SojournError, StorageFull
 
 Event = dict[str, Any]
-FULL = ("No space left on device", "Disk quota exceeded")
 
 
 class WorkerProcess:
@@ -160,5 +159,5 @@ def _error(kind: str, event: Event) -> SojournError:
     """A native error, whose message ends with its remedy after a semicolon, as one of ours."""
     value, _, remedy = str(event["message"]).rpartition("; ")
     raised: type[SojournError] = InputError if event.get("type") == "ValueError" else ServiceError
-    raised = RunFolderError if any(full in value for full in FULL) else raised
+    raised = StorageFull if any(full in value for full in FULL) else raised
     return raised(value or remedy, kind, remedy if value else "change what it names")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.errors import RunFolderError
+from sojourn.errors import FULL, RunFolderError, StorageFull
 
 FORMAT, VERSION = "sojourn-record", 1
 
@@ -68,6 +68,14 @@ def log_to_parquet(log: Path, parquet: Path) -> dict[str, Any]:
     return meta
 
 
+def cannot_write(error: OSError, path: Path) -> RunFolderError:
+    """What to raise where something of a run folder could not be written; polars tells the reason in its text alone."""
+    why = error.strerror or str(error)
+    if any(text in str(error) for text in FULL):
+        return StorageFull(why, str(path), "free space on the disk, or choose another folder")
+    return RunFolderError(why, str(path), "choose a folder you can write to")
+
+
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
     """Writes a Parquet file so that it is there whole or not at all."""
     temporary = path.with_suffix(".tmp")
@@ -76,4 +84,4 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise RunFolderError(str(error), str(path), "free space on the disk, or choose another folder") from None
+        raise cannot_write(error, path) from None

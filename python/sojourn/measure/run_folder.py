@@ -26,7 +26,7 @@ from sojourn.errors import RunFolderError
 from sojourn.file_kind import kind_of
 from sojourn.lab.cleanup_registry import start_time
 from sojourn.measure.host_samples import read_samples
-from sojourn.measure.record_logs import log_to_parquet, write_parquet
+from sojourn.measure.record_logs import cannot_write, log_to_parquet, write_parquet
 
 FORMAT, VERSION = "sojourn-run", 1
 LOGS = {"requests": "requests.rec", "app": "app.rec"}
@@ -54,7 +54,7 @@ class RunFolder:
         except FileExistsError:
             raise RunFolderError("the folder exists", str(path), "choose another --out, or remove it") from None
         except OSError as error:
-            raise RunFolderError(error.strerror or str(error), str(path), "choose a folder you can write to") from None
+            raise cannot_write(error, path) from None
         folder = cls(path, {"format": FORMAT, "version": VERSION, "status": "running", **what})
         folder._made = made
         try:
@@ -112,7 +112,7 @@ class RunFolder:
         except OSError as error:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-            raise RunFolderError(error.strerror or str(error), str(self.path), "free space on the disk") from None
+            raise cannot_write(error, self.path) from None
 
     def collect(self) -> None:
         """Turns the logs that are there into Parquet."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.lab.backends import Environment, LoopbackBackend, NamespaceBackend, environment
+from sojourn.lab.owned_folder import owned_folder
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
 from sojourn.measure.messages_load import messages_load
@@ -109,13 +109,13 @@ class MessagesSystem(MessageFactors):
 
     @contextmanager
     def open(self, place: LoopbackBackend | NamespaceBackend) -> Iterator[MessagesSession]:
-        with tempfile.TemporaryDirectory(prefix="sojourn-messages-") as name, ExitStack() as stack:
-            postgres = Postgres(Path(name), connections=SESSIONS)
+        with owned_folder("sojourn-messages-") as folder, ExitStack() as stack:
+            postgres = Postgres(folder, connections=SESSIONS)
             stack.callback(postgres.close)
             version = str(postgres.run("SHOW server_version")[0][0]).split()[0]
             session = MessagesSession(self, place, postgres, f"PostgreSQL {version}", flush_s(postgres.data))
             for k in range(FIRST_RUNS):
-                session.run(FIRST, Path(name) / f"first-{k}", 1)
+                session.run(FIRST, folder / f"first-{k}", 1)
             yield session
 
 

@@ -8,7 +8,6 @@ import re
 import shutil
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -16,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, ServiceError
+from sojourn.lab.owned_folder import make_owned_folder, stale_folders
 
 PROGRAM = "nginx"
+PREFIX = "sojourn-nginx-"
 STARTED_S, ENDED_S = 5.0, 10.0
 ADDRESS = re.compile(r"[0-9A-Za-z.\[\]:-]+:\d{1,5}")
 KEPT = 1_000_000_000  # requests a connection: more than a run sends
@@ -83,7 +84,9 @@ class Nginx:
             raise InputError(f"{len(servers)} servers, {workers} workers, {connections} connections", "nginx",
                              "give a server, 1 to 1024 workers, 16 to 1000000 connections a worker")  # fmt: skip
         self.address = listen
-        self._folder = Path(tempfile.mkdtemp(prefix="sojourn-nginx-"))
+        for stale in stale_folders(PREFIX):
+            shutil.rmtree(stale, ignore_errors=True)
+        self._folder = make_owned_folder(PREFIX)
         self.process: subprocess.Popen[bytes] | None = None
         self._asked = 0
         try:

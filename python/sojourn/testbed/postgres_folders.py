@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pwd
 import shutil
@@ -10,12 +9,11 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from sojourn.lab.cleanup_registry import start_time
+from sojourn.lab.owned_folder import make_owned_folder, owner_of, stale_folders
 from sojourn.testbed.postgres_processes import drop_shared_memory, end_left
 from sojourn.testbed.postgres_programs import reaches
 
 PREFIX = "sojourn-pg-"
-OWNER = "owner.json"
 USUAL = "/tmp"
 LONGEST = 60  # characters of the folder in which it is made; a socket's path has room for 107
 
@@ -24,39 +22,28 @@ def short_place(user: pwd.struct_passwd | None) -> Path:
     """A new private folder of `user` with a short path, which says to which process it belongs."""
     asked = tempfile.gettempdir()
     fits = len(asked) <= LONGEST and reaches(user, Path(asked))
-    place = Path(tempfile.mkdtemp(prefix=PREFIX, dir=asked if fits else USUAL))
-    (place / OWNER).write_text(json.dumps({"pid": os.getpid(), "started": start_time(os.getpid())}))
+    place = make_owned_folder(PREFIX, asked if fits else USUAL)
     if user:
         os.chown(place, user.pw_uid, user.pw_gid)
     return place
-
-
-def _owner(place: Path) -> int | None:
-    """The process that a private folder belongs to, if it lives."""
-    owner = json.loads((place / OWNER).read_text())
-    pid = int(owner["pid"])
-    return pid if start_time(pid) == owner["started"] else None
 
 
 def user_of(data: Path, own: Path) -> int | None:
     """The living process whose server is at work on this data folder, unless its socket lies in `own`."""
     with suppress(OSError, ValueError, IndexError):
         place = Path((data / "postmaster.pid").read_text().splitlines()[4])
-        return None if place == own else _owner(place)
+        return None if place == own else owner_of(place)
     return None
 
 
 def remove_stale() -> None:
     """Removes the folders whose process is gone, and ends a server that it left in them."""
-    for parent in {tempfile.gettempdir(), USUAL}:
-        for place in Path(parent).glob(f"{PREFIX}*"):
-            with suppress(OSError, ValueError):  # not ours to read, or just being made
-                if _owner(place):
-                    continue
-                for data in _served(place):
-                    end_left(data)
-                drop_shared_memory(place / "data", ())
-                shutil.rmtree(place, ignore_errors=True)
+    for place in stale_folders(PREFIX, [USUAL]):
+        with suppress(OSError, ValueError):  # gone meanwhile
+            for data in _served(place):
+                end_left(data)
+            drop_shared_memory(place / "data", ())
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def _served(place: Path) -> list[Path]:

@@ -1,0 +1,54 @@
+"""Temporary folders that say whose they are: the next start removes those whose process was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sojourn.lab.cleanup_registry import start_time
+
+OWNER = "owner.json"
+
+
+def make_owned_folder(prefix: str, parent: str | None = None) -> Path:
+    """A new private folder below `parent` (the usual one for temporary files) that names this process."""
+    place = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    (place / OWNER).write_text(json.dumps({"pid": os.getpid(), "started": start_time(os.getpid())}))
+    return place
+
+
+def owner_of(place: Path) -> int | None:
+    """The process that a folder belongs to, if it lives.
+
+    Raises:
+        OSError, ValueError: it does not say.
+    """
+    owner = json.loads((place / OWNER).read_text())
+    pid = int(owner["pid"])
+    return pid if start_time(pid) == owner["started"] else None
+
+
+def stale_folders(prefix: str, parents: Iterable[str] = ()) -> Iterator[Path]:
+    """The folders below the usual one and `parents` whose process is gone; those that do not say are left alone."""
+    for parent in {tempfile.gettempdir(), *parents}:
+        for place in Path(parent).glob(f"{prefix}*"):
+            with suppress(OSError, ValueError, KeyError, TypeError):  # not ours to read, or just being made
+                if owner_of(place) is None:
+                    yield place
+
+
+@contextmanager
+def owned_folder(prefix: str) -> Iterator[Path]:
+    """One that is removed at the end, as are those that others were killed in."""
+    for place in stale_folders(prefix):
+        shutil.rmtree(place, ignore_errors=True)
+    made = make_owned_folder(prefix)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)

@@ -1,0 +1,33 @@
+"""Temporary folders of a process that was killed are removed by the next start; those of living ones and of strangers are not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sojourn.lab.owned_folder import make_owned_folder, owned_folder, stale_folders
+
+PREFIX = "sojourn-test-"
+KILLED = f"""
+import os
+from sojourn.lab.owned_folder import make_owned_folder
+print(make_owned_folder({PREFIX!r}), flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True)
+    left = Path(done.stdout.strip())
+    assert done.returncode == -9 and left.is_dir(), done.stderr
+    mine, stranger = make_owned_folder(PREFIX), tmp_path / f"{PREFIX}stranger"
+    stranger.mkdir()
+    assert list(stale_folders(PREFIX)) == [left]
+    with owned_folder(PREFIX) as made:
+        assert made.is_dir() and not left.exists() and mine.is_dir() and stranger.is_dir()
+    assert not made.exists()
