@@ -12,7 +12,7 @@ use sojourn_serving::http::Response;
 use sojourn_serving::{system, ServingError, Slab, TICK};
 
 use crate::client::{Client, Connection, ConnectionStep, SCRATCH};
-use crate::serve::SharedState;
+use crate::shared::SharedState;
 use crate::worker::refusal;
 
 const EVENTS: usize = 1024;

@@ -4,7 +4,7 @@
 //! memory), take a stated CPU time for the page, and answer.
 //!
 //! - [`serve()`]: opens the service, starts its threads; [`ReadyMessage`], [`Summary`]; [`Config`] in `config`
-//! - `event_loop`: one thread for all clients · `client`: a connection, one request of it at a time under way
+//! - `shared`: what all threads have in common · `event_loop`: one thread for all clients · `client`: a connection, one request of it at a time under way
 //! - `worker`: a thread that answers · `stats`: what was answered · `metrics`: the same as OpenMetrics
 //! - `interaction`: the 24 interactions, their requests · `pages`: what each shows; `reads`, `writes`: parts of it
 //! - `html`: the frame of a page
@@ -24,6 +24,7 @@ mod metrics;
 mod pages;
 mod reads;
 mod serve;
+mod shared;
 mod stats;
 mod text;
 mod worker;

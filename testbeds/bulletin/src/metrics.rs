@@ -7,7 +7,7 @@ use sojourn_record::clock::s;
 use sojourn_serving::thread_cpu_time::of_all_ns;
 use sojourn_serving::{EndpointContent, OpenMetricsText};
 
-use crate::serve::SharedState;
+use crate::shared::SharedState;
 
 /// Answers until the service halts.
 pub(crate) fn answer(listener: &TcpListener, shared: &SharedState<'_>) {

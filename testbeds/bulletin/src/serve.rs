@@ -1,7 +1,7 @@
 //! Opens the service, waits while it serves, and closes it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use mio::{Poll, Waker};
 use serde::Serialize;
@@ -10,10 +10,10 @@ use sojourn_serving::cpu_work::{calibrate, CoreSpeedCalibration};
 use sojourn_serving::thread_cpu_time::of_all_ns;
 use sojourn_serving::{listen, spawn, system, BoundedQueue, GracefulShutdown, ServingError, TICK};
 
-use crate::client::WaitingRequest;
 use crate::embedded::{SharedTables, Tables};
 use crate::event_loop::{EventLoop, WAKE};
 use crate::generate::Generator;
+use crate::shared::SharedState;
 use crate::stats::Stats;
 use crate::worker::Worker;
 use crate::{metrics, Config, Summary};
@@ -32,35 +32,6 @@ pub struct ReadyMessage {
     pub users: u32,
     pub stories: u32,
     pub core_speed: CoreSpeedCalibration,
-}
-
-/// What all threads share.
-pub(crate) struct SharedState<'a> {
-    pub config: &'a Config,
-    pub generator: &'a Generator,
-    pub queue: BoundedQueue<WaitingRequest>,
-    pub stats: Stats,
-    pub shutdown: GracefulShutdown,
-    pub speed: CoreSpeedCalibration,
-    woken: Mutex<Vec<u32>>,
-    waker: Waker,
-}
-
-impl SharedState<'_> {
-    /// The event loop is to look at a client.
-    pub fn wake(&self, client: u32) {
-        let mut woken = self.woken.lock().unwrap_or_else(PoisonError::into_inner);
-        woken.push(client);
-        if woken.len() == 1 {
-            // Where it fails, the client waits until its next event.
-            let _ = self.waker.wake();
-        }
-    }
-
-    /// Those that it has to look at.
-    pub fn woken(&self) -> Vec<u32> {
-        std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 /// Serves until `stop` is set, then answers what is under way; `ready` is called once, when clients are accepted.

@@ -11,7 +11,7 @@ use crate::board::Board;
 use crate::client::WaitingRequest;
 use crate::interaction::{InteractionRequest, INTERACTIONS};
 use crate::pages::{Page, PageMaker};
-use crate::serve::SharedState;
+use crate::shared::SharedState;
 
 /// One thread: one request at a time.
 pub(crate) struct Worker<'a, B> {
