@@ -77,7 +77,7 @@ def test_a_rate_that_is_none(sojourn: Sojourn, tmp_path: Path, verb: str, rate: 
         (("measure", "http://127.0.0.1:1/", "--rate", "50..10:5"), ("--rate: '50..10:5'", "first..last:step")),
         (("serve", "mail"), ("testbed: 'mail'", "use one of web")),
         (("serve", "web", "--port", "0"), ("port 0", "1 to 65535")),
-        (("fit", "nowhere", "--model", "m"), ("--model: 'm'", "two-class or mmm")),
+        (("fit", "nowhere", "--model", "m"), ("--model: 'm'", "two-class, mmm or demands")),
         (("predict", "--model", "m", "--rate", "1"), ("--model: 'm'", "use one of")),
         (("predict", "--model", "mmm", "--rate", "1", "--set", "x"), ("--set: 'x'", "name=value")),
         (("nonsense",), ("nonsense", "sojourn --help")),
