@@ -82,13 +82,23 @@ impl RecordLog {
         Ok((rows.is_some() || bins.is_some()).then_some(Self { rows, bins, before, at: now }))
     }
 
-    /// A row for each thread about the time since the last; what is written reaches the disk.
-    pub fn period(&mut self, all: &[&Stats], now: u64) -> Result<(), ServeError> {
+    /// A row for each thread about the time since the last; what is written reaches the disk. A log that cannot be
+    /// written is given up, and why is returned.
+    pub fn period(&mut self, all: &[&Stats], now: u64) -> Vec<ServeError> {
+        let bins = self.bins.as_mut().and_then(|bins| bins.period(&stats::bins(all), now).err());
+        if bins.is_some() {
+            self.bins = None;
+        }
+        let rows = self.rows(all, now).err();
+        if rows.is_some() {
+            self.rows = None;
+        }
+        bins.into_iter().chain(rows).collect()
+    }
+
+    fn rows(&mut self, all: &[&Stats], now: u64) -> Result<(), ServeError> {
         let length_s = s(now - self.at);
         self.at = now;
-        if let Some(bins) = &mut self.bins {
-            bins.period(&stats::bins(all), now)?;
-        }
         let Some(rows) = &mut self.rows else {
             return Ok(());
         };

@@ -25,7 +25,7 @@ pub struct ReadyMessage {
 ///
 /// # Errors
 /// A value out of range, an address or a server that cannot be had, a limit of the process, a log that cannot be
-/// written.
+/// created. One that cannot be written later is given up, and the service goes on.
 pub fn serve(
     config: &Config,
     stop: &AtomicBool,
@@ -63,7 +63,9 @@ pub fn serve(
     let (total, cpu_s) = total;
     let lasted = Duration::from_nanos(now() - begun);
     if let (Some(path), Some(file)) = (&config.histogram, histogram) {
-        hdr_log::write(path, file, &total, begun_wall, lasted)?;
+        let written = hdr_log::write(path, file, &total, begun_wall, lasted);
+        written.err().iter().for_each(|error| shared.lost_log(error));
     }
-    Ok(summary(config, &shared.all(), &total, lasted.as_secs_f64(), &cpu_s))
+    let lost_logs = shared.lost_logs();
+    Ok(Summary { lost_logs, ..summary(config, &shared.all(), &total, lasted.as_secs_f64(), &cpu_s) })
 }

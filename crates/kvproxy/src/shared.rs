@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ pub(crate) struct SharedState<'a> {
     pub availability: Availability,
     /// Whether it was logged that a client speaks another protocol.
     foreign_protocol: AtomicBool,
+    /// Why logs were given up.
+    lost_logs: Mutex<Vec<String>>,
     /// Connections of clients.
     pub open: AtomicUsize,
     /// Where the next read goes, for designs whose threads take turns together.
@@ -50,6 +52,7 @@ impl<'a> SharedState<'a> {
             memory: Arc::new(MemoryLimit::new(config.memory_bytes, FREE_BYTES)),
             shutdown: GracefulShutdown::default(),
             foreign_protocol: AtomicBool::new(false),
+            lost_logs: Mutex::default(),
             availability: Availability::new(&config.servers),
             open: AtomicUsize::new(0),
             turn: AtomicUsize::new(0),
@@ -67,6 +70,22 @@ impl<'a> SharedState<'a> {
             let remedy = "set the client to memcached's text protocol; further ones are not logged";
             log(LogLevel::Warn, "binary_protocol_refused", &[("client", &client), ("remedy", &remedy)]);
         }
+    }
+
+    /// A log could not be written: the service goes on without it.
+    pub fn lost_log(&self, error: &ServeError) {
+        log(LogLevel::Error, "log_stopped", &[("reason", error)]);
+        self.lost_logs.lock().unwrap_or_else(PoisonError::into_inner).push(error.to_string());
+    }
+
+    pub fn lost_logs(&self) -> Vec<String> {
+        self.lost_logs.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Writes a period of the log, if there is one.
+    pub fn record(&self, log: &mut Option<RecordLog>) {
+        let lost = log.as_mut().map(|log| log.period(&self.all(), now()));
+        lost.iter().flatten().for_each(|error| self.lost_log(error));
     }
 
     pub fn stop(&self) {
@@ -131,8 +150,8 @@ pub(crate) fn watch(
     let mut due = now() + period;
     while !stop.load(Ordering::Relaxed) && !handles.iter().any(ScopedJoinHandle::is_finished) {
         each()?;
-        if let (Some(log), true) = (&mut log, now() >= due) {
-            log.period(&shared.all(), now())?;
+        if now() >= due {
+            shared.record(&mut log);
             due += period;
         }
     }

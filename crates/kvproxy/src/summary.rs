@@ -64,6 +64,8 @@ pub struct Summary {
     pub overflow: u64,
     pub servers: Vec<ServerSummary>,
     pub threads: Vec<ThreadSummary>,
+    /// Why logs end before the service did; empty where all are whole.
+    pub lost_logs: Vec<String>,
 }
 
 const PERCENTAGES: [f64; 9] = [25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0];
@@ -141,5 +143,6 @@ pub(crate) fn summary(
         overflow,
         servers: servers(config, all),
         threads: threads(all, cpu_s),
+        lost_logs: Vec::new(),
     }
 }

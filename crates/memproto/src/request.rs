@@ -56,7 +56,8 @@ pub enum Request<'a> {
 /// Why a request is refused, as memcached says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// A command that does not exist, or that this side does not know; too many or too few words.
+    /// A command that does not exist, or that this side does not know; too many or too few words. After the first line of
+    /// an HTTP request the connection ends.
     Unknown,
     /// A word where another belongs, a number that is none.
     Format,
@@ -161,7 +162,15 @@ pub fn parse<'a>(buffer: &'a [u8], limits: &RequestLimits) -> ParseStep<'a> {
         b"ms" => storage_commands::refuse_meta(words, used),
         _ => match StoreVerb::of(command) {
             Some(verb) => storage_commands::parse(buffer, used, words, verb, limits),
-            None => done_quietly(admin::parse(command, words)),
+            None => match admin::parse(command, words) {
+                Err(Refusal::Unknown) if is_http(line) => ParseStep::Refuse {
+                    refusal: Refusal::Unknown,
+                    skip: buffer.len(),
+                    silent: false,
+                    close: true,
+                },
+                request => done_quietly(request),
+            },
         },
     }
 }
@@ -172,6 +181,12 @@ pub(crate) const SHORT_LINE: usize = 2048;
 /// No line of text begins with the binary protocol's first byte.
 const BINARY_REQUEST: u8 = 0x80;
 const LEADING_SPACES: usize = 100;
+
+/// Whether an unknown command is the first line of an HTTP request, whose headers and body, which a page in a browser may
+/// choose, must not be taken for commands (memcached 1.6 closes the connection too).
+fn is_http(line: &[u8]) -> bool {
+    line.trim_ascii_end().rsplit(|b| *b == b' ').next().is_some_and(|word| word.starts_with(b"HTTP/"))
+}
 
 fn may_be_long(line: &[u8]) -> bool {
     let start = line.iter().position(|b| *b != b' ').unwrap_or(0);

@@ -137,6 +137,21 @@ fn a_request_of_the_binary_protocol_ends_the_connection() {
     }
 }
 
+/// As memcached 1.6.18 does it, which closes without a word.
+#[test]
+fn the_first_line_of_an_http_request_closes_the_connection() {
+    for line in ["GET / HTTP/1.1", "POST /x HTTP/1.0 ", "OPTIONS * HTTP/1.1", "x HTTP/"] {
+        let text = format!("{line}\r\nHost: x\r\n\r\nflush_all\r\n");
+        let due =
+            ParseStep::Refuse { refusal: Refusal::Unknown, skip: text.len(), silent: false, close: true };
+        assert_eq!(first(&text), due, "{line}");
+    }
+    for line in ["GET /x", "GET / HTTP/1.1 x", "xHTTP/1.1"] {
+        assert!(matches!(first(&format!("{line}\r\n")), ParseStep::Refuse { close: false, .. }), "{line}");
+    }
+    assert!(matches!(first("get HTTP/1.1\r\n"), ParseStep::Done { .. }));
+}
+
 #[test]
 fn a_line_without_end_closes_the_connection() {
     let text = "g".repeat(2100);

@@ -85,14 +85,14 @@ impl std::error::Error for ReadError {
 fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            "free space or choose another --out"
+            "free space or choose another path"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "choose a folder that you may write to with --out"
+            "choose a folder that you may write to"
         }
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            "make its folder first or choose another --out"
+            "make its folder first or choose another path"
         }
-        _ => "check the disk or choose another --out",
+        _ => "check the disk or choose another path",
     }
 }

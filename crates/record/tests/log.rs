@@ -73,7 +73,7 @@ fn errors_name_the_path_and_the_remedy() {
     let missing = std::path::Path::new("/nonexistent/x.rec");
     let error = LogWriter::create(missing, &COLUMNS, &serde_json::Value::Null).unwrap_err();
     assert!(matches!(error, WriteError::Create { .. }));
-    assert!(error.to_string().contains("/nonexistent/x.rec") && error.to_string().contains("--out"));
+    assert!(error.to_string().contains("/nonexistent/x.rec") && error.to_string().contains("another path"));
     assert!(matches!(read(missing), Err(ReadError::Open { .. })));
 
     let path = path("errors");
@@ -95,6 +95,6 @@ fn a_full_disk_says_free_space() {
     let full = std::path::Path::new("/dev/full");
     if full.exists() {
         let error = LogWriter::create(full, &COLUMNS, &serde_json::Value::Null).unwrap_err();
-        assert!(error.to_string().contains("free space or choose another --out"), "{error}");
+        assert!(error.to_string().contains("free space or choose another path"), "{error}");
     }
 }

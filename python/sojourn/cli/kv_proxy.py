@@ -62,4 +62,5 @@ def told(summary: dict[str, Any]) -> str:
         f"{server['service_s'] * 1e3:.3f} ms each"
         for server in summary["servers"]
     ]
+    lines += [f"a log ends before the service did: {why}" for why in summary["lost_logs"]]
     return "\n".join(lines)

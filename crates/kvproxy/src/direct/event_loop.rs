@@ -252,7 +252,20 @@ impl<'a> EventLoop<'a> {
                 self.linger(index);
             }
         }
+        let overdue = self.stopping && self.shared.shutdown.is_overdue(now);
+        if overdue {
+            self.give_up();
+        }
         self.flush();
-        self.stopping && (self.stats.connections.get() == 0 || self.shared.shutdown.is_overdue(now))
+        self.stopping && (self.stats.connections.get() == 0 || overdue)
+    }
+
+    /// What servers still owe is answered with an error.
+    fn give_up(&mut self) {
+        for index in 0..self.servers.len() {
+            if self.servers[index].is_waited_for() {
+                self.fail(index, "timed out");
+            }
+        }
     }
 }

@@ -28,7 +28,6 @@ use crate::acceptor::Acceptor;
 use crate::record_log::RecordLog;
 use crate::shared::{connect, join, reachable, watch, SharedState, Total};
 use crate::ServeError;
-use sojourn_record::clock::now;
 use sojourn_serving::{spawn, system, TICK};
 
 /// Serves until `stop` is set and all that was taken up is answered.
@@ -66,6 +65,6 @@ pub(crate) fn serve<'scope>(
     shared.stats[0].end();
     shared.stop();
     let total = join(shared, handles)?;
-    watched?.map_or(Ok(()), |mut log| log.period(&shared.all(), now()))?;
+    shared.record(&mut watched?);
     Ok(total)
 }

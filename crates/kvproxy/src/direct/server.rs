@@ -12,6 +12,8 @@ use crate::limits::{FIRST_PAUSE, LONGEST_PAUSE, REQUEST_WORK, WINDOW_BYTES, WIND
 use sojourn_serving::{MemoryCharge, ReadBuffer, ReadOutcome, WriteBuffer};
 
 const PROBE: &[u8] = b"version\r\n";
+/// A server that sends less than this in a time limit, and no whole answer, does not count as working.
+const ALIVE_BYTES: usize = 1024;
 
 /// An answer that is awaited: whose request it belongs to.
 #[derive(Debug, Clone, Copy)]
@@ -66,8 +68,10 @@ pub(super) struct ServerConnection {
     bytes: usize,
     /// How many of the last pending ones are not stamped as sent.
     unsent: usize,
-    /// When it last said something.
+    /// When it last showed that it works: with a whole answer, or 1 KiB.
     heard: u64,
+    /// When the last bytes came, and how many since `heard`.
+    filled: (u64, usize),
     pause: u64,
     most_bytes: usize,
     charge: MemoryCharge,
@@ -101,6 +105,7 @@ impl ServerConnection {
             bytes: 0,
             unsent: 0,
             heard: 0,
+            filled: (0, 0),
             pause: FIRST_PAUSE,
             most_bytes,
             charge,
@@ -161,11 +166,19 @@ impl ServerConnection {
     pub fn fill(&mut self, now: u64) -> io::Result<ReadOutcome> {
         let Some(stream) = &mut self.stream else { return Ok(ReadOutcome::Empty) };
         let filled = self.input.fill(stream, usize::MAX);
-        if matches!(filled, Ok(ReadOutcome::Some { .. })) {
-            self.heard = now;
+        if let Ok(ReadOutcome::Some { count, .. }) = filled {
+            self.filled = (now, self.filled.1 + count);
+            if self.filled.1 >= ALIVE_BYTES {
+                self.is_alive();
+            }
             self.charge.set(self.out.size() + self.input.size());
         }
         filled
+    }
+
+    fn is_alive(&mut self) {
+        self.heard = self.filled.0;
+        self.filled.1 = 0;
     }
 
     /// The next whole answer: whose it is, what it says, its length at the start of the input.
@@ -181,6 +194,7 @@ impl ServerConnection {
         let found = scan.scan(self.input.data()).map_err(|_| "answered with no memcached's words")?;
         let Some((reply, length)) = found else { return Ok(None) };
         self.scan = None;
+        self.is_alive();
         let Some(pending) = self.pending.pop_front() else { return Ok(None) };
         self.work -= pending.work();
         self.bytes -= pending.bytes as usize;
@@ -203,8 +217,8 @@ impl ServerConnection {
         Some(good)
     }
 
-    /// Whether it has said nothing for too long although an answer is due, or cannot be connected to. How long a request
-    /// has waited says nothing: there may be many before it.
+    /// Whether an answer is due and for too long neither one nor 1 KiB of it has come, or it cannot be connected to. How
+    /// long a request has waited says nothing: there may be many before it.
     pub fn is_late(&self, now: u64, timeout: u64) -> bool {
         match self.state {
             ConnectionState::Up => {
@@ -217,6 +231,11 @@ impl ServerConnection {
         }
     }
 
+    /// Whether answers are due.
+    pub fn is_waited_for(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
     /// Drops the connection, so that nothing late can arrive; gives back what it owed.
     pub fn fail(&mut self, now: u64) -> VecDeque<AwaitedReply> {
         self.stream = None;
@@ -224,7 +243,7 @@ impl ServerConnection {
         self.input = ReadBuffer::default();
         self.charge.set(0);
         (self.scan, self.unsent, self.work, self.bytes) = (None, 0, 0, 0);
-        (self.readable, self.hung_up) = (false, false);
+        (self.readable, self.hung_up, self.filled.1) = (false, false, 0);
         self.state = ConnectionState::Down { retry: now + self.pause };
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         std::mem::take(&mut self.pending)

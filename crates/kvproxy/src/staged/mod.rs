@@ -30,7 +30,6 @@ use worker::Worker;
 use crate::record_log::RecordLog;
 use crate::shared::{connect, join, reachable, watch, SharedState, Total};
 use crate::ServeError;
-use sojourn_record::clock::now;
 use sojourn_serving::{spawn, TICK};
 
 /// Serves until `stop` is set and all that was taken up is answered.
@@ -64,6 +63,6 @@ pub(crate) fn serve<'scope>(
     });
     shared.stop();
     let total = join(shared, handles)?;
-    watched?.map_or(Ok(()), |mut log| log.period(&shared.all(), now()))?;
+    shared.record(&mut watched?);
     Ok(total)
 }
