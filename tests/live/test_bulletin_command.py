@@ -7,9 +7,15 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+
+from sojourn.measure.execute_run import execute
+from sojourn.measure.run_folder import RunFolder
+from sojourn.measure.session_load import session_load
+from sojourn.testbed.bulletin import BulletinOptions, BulletinService
 
 pytestmark = pytest.mark.live
 COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "serve", "bulletin"]
@@ -41,3 +47,25 @@ def test_it_serves_counts_and_ends() -> None:
 def test_without_tables_it_says_what_to_do() -> None:
     done = subprocess.run(COMMAND, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "--embedded" in done.stderr
+
+
+def test_users_ask_for_what_the_service_counts(tmp_path: Path) -> None:
+    service = BulletinService(BulletinOptions(listen="127.0.0.1:0", scale=0.002, page_work_s=0.0, workers=2))
+    try:
+        load = session_load(
+            service.url, users=120, mix="readwrite", think_s=0.1, ramp_up_s=0.5, duration_s=3.0, ramp_down_s=0.2
+        )
+        generator = execute(tmp_path / "run", load, what={"name": "users"}).manifest["generator"]
+        summary = service.stop()
+    finally:
+        service.close()
+    # Every link that a matrix asks for was there, so no request failed, and both sides counted the same.
+    assert generator["failed"] == 0 and generator["ok"] == summary["completions"] > 1000
+    requests = RunFolder.open(tmp_path / "run").frame("requests")
+    assert requests is not None
+    pages = load["sessions"]["pages"]
+    counted = {pages[row["class"]]: row["len"] for row in requests.group_by("class").len().to_dicts()}
+    assert counted == {page: count for page, count in summary["by_kind"].items() if count}
+    inside = generator["sessions"]
+    assert 0 < inside["ok"] < generator["ok"]
+    assert inside["run_end_s"] - inside["run_start_s"] == pytest.approx(3.0)

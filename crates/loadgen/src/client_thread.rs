@@ -74,7 +74,7 @@ pub struct ClientThread<'a> {
     deadlines: VecDeque<ConnectDeadline>,
     timeouts: TimeOuts,
     source: RequestSource,
-    /// What is drawn: operations of memcached or of the message service.
+    /// What is drawn: operations of memcached or of the message service, pages of sessions.
     generator: Option<RequestGenerator>,
     poller: Poller,
     choose_target: Stream,
@@ -116,7 +116,7 @@ impl<'a> ClientThread<'a> {
             deadlines: VecDeque::new(),
             timeouts: TimeOuts::default(),
             generator: RequestGenerator::new(config, index, shared.start_s),
-            source: RequestSource::new(lane, index, config.seed, shared.start_s, config.duration_s),
+            source: RequestSource::new(config, index, shared.start_s),
             poller: Poller::new(false).map_err(system)?,
             choose_target: Stream::new(config.seed, &format!("lane {index} targets")),
             choose_connection: Stream::new(config.seed, &format!("lane {index} connections")),

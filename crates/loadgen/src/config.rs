@@ -3,6 +3,7 @@
 mod http;
 mod kv;
 mod messages;
+mod sessions;
 mod size_distribution;
 mod tls;
 mod validate;
@@ -16,6 +17,7 @@ pub(crate) use http::check_value;
 pub use http::{BodyConfig, Credential, ExpectedStatuses, HeaderConfig};
 pub use kv::{KeyPattern, KvConfig, OperationMix, KEY_BYTES_MAX};
 pub use messages::{MessagesConfig, HEADER_BYTES};
+pub use sessions::{MixConfig, SessionsConfig};
 pub use size_distribution::SizeDistribution;
 pub use tls::TlsConfig;
 
@@ -47,6 +49,9 @@ pub struct Config {
     /// What is asked of messages:// targets; without it the defaults.
     #[serde(default)]
     pub messages: Option<MessagesConfig>,
+    /// Users of http:// targets who go from page to page; without it each target is asked as it stands.
+    #[serde(default)]
+    pub sessions: Option<SessionsConfig>,
     /// Of https:// targets; without it the authorities that this machine trusts.
     #[serde(default)]
     pub tls: Option<TlsConfig>,

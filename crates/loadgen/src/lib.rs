@@ -9,7 +9,8 @@
 //! 3. `client_thread`: one thread and one event loop; takes due requests, waits with ns precision
 //! 4. `connection_pool`: which connection carries it, or the queue in which it waits (its intended time stays)
 //! 5. `connection`, `http`, `tls`: sends it, reads the answer, knows when the last byte came; `response_check`: is it a success; `protocol`: what is
-//!    drawn, of `kv` (all that is memcached's own) or `messages` (all that is the message service's own)
+//!    drawn, of `kv` (all that is memcached's own), `messages` (all that is the message service's own) or `sessions`
+//!    (users who go from page to page)
 //! 6. `sink`: rows to `requests.rec`, histograms to `latency.hlog`, counts to [`Progress`] and [`Summary`]
 //!
 //! `sys` has the system calls and all `unsafe` of the crate; `clock` what time it is; `latency_statistics` the
@@ -37,6 +38,7 @@ mod request_source;
 mod request_template;
 mod response_check;
 mod run;
+mod sessions;
 mod sink;
 mod summary;
 mod sys;
@@ -47,8 +49,8 @@ mod verifiable_bytes;
 pub use clock::now_s;
 pub use config::{
     BodyConfig, ClientThreadConfig, ClosedLoop, Config, Credential, ExpectedResponse, ExpectedStatuses,
-    HeaderConfig, KeyPattern, KvConfig, MessagesConfig, OperationMix, SizeDistribution, TargetConfig,
-    TlsConfig,
+    HeaderConfig, KeyPattern, KvConfig, MessagesConfig, MixConfig, OperationMix, SessionsConfig,
+    SizeDistribution, TargetConfig, TlsConfig,
 };
 pub use config_error::ConfigError;
 pub use error::LoadError;
@@ -57,4 +59,5 @@ pub use latency_statistics::LatencyStatistics;
 pub use messages::MessagesSummary;
 pub use request_outcome::Failure;
 pub use run::run;
+pub use sessions::SessionsSummary;
 pub use summary::{ClientThreadSummary, LatencyByEndpoint, LatencySummary, Progress, Summary};

@@ -18,7 +18,7 @@ pub use connector::Address;
 /// A URL of a lane, ready to be sent.
 #[derive(Debug)]
 pub struct Target {
-    /// Its bytes; of a template those of the next one. Of the message service as `Url::message_head` says.
+    /// Its bytes; of a template those of the next one. Of the message service and of sessions as `Url::message_head` says.
     pub request: Vec<u8>,
     pub template: Option<RequestTemplate>,
     /// The answer to a HEAD has no body, whatever it says.
@@ -50,7 +50,7 @@ pub struct PreparedLoad {
 impl PreparedLoad {
     /// Resolves all names, then opens all connections.
     pub fn new(config: &Config) -> Result<PreparedLoad, LoadError> {
-        let classes = protocol::classes(config.scheme()).iter().map(ToString::to_string).collect();
+        let classes = protocol::classes(config);
         let mut plan = PreparedLoad { lanes: Vec::new(), classes, connector: Connector::new(config)? };
         for (index, lane) in config.lanes.iter().enumerate() {
             let lane = plan.lane(config, index, lane)?;
@@ -78,7 +78,9 @@ impl PreparedLoad {
             let url = Url::parse(&target.url, &format!("lanes[{index}].targets.url"))?;
             let name = format!("lane {index} target {number}");
             let EncodedRequest { bytes, template } = match url.scheme {
-                Scheme::Http => EncodedRequest::new(target, &url, config.seed, &name)?,
+                Scheme::Http if config.sessions.is_none() => {
+                    EncodedRequest::new(target, &url, config.seed, &name)?
+                }
                 _ => EncodedRequest { bytes: url.message_head(), template: None },
             };
             let host = (url.host.clone(), url.port, url.tls);
@@ -94,7 +96,8 @@ impl PreparedLoad {
                 }
             };
             weight += target.weight;
-            let class = if url.scheme == Scheme::Http { self.class(&target.class) } else { 0 };
+            let is_drawn = url.scheme != Scheme::Http || config.sessions.is_some();
+            let class = if !is_drawn { self.class(&target.class) } else { 0 };
             planned.targets.push(Target {
                 request: bytes,
                 template,

@@ -1,26 +1,28 @@
-//! What is asked and how it is answered where requests are drawn: of memcached or of the message service. Pages of
-//! HTTP are not: their requests stand in the plan.
+//! What is asked and how it is answered where requests are drawn: of memcached, of the message service, or by users in
+//! sessions. Other requests of HTTP are not: they stand in the plan.
 
 use crate::config::Config;
 use crate::http::{Response, ResponseError};
 use crate::request_outcome::{Failure, RequestInFlight, RequestOutcome, ResponseFacts};
 use crate::request_source::PauseBeforeNext;
 use crate::url::Scheme;
-use crate::{kv, messages};
+use crate::{kv, messages, sessions};
 
 /// The classes of a load, where its protocol gives them.
-pub fn classes(scheme: Scheme) -> &'static [&'static str] {
-    match scheme {
-        Scheme::Http => &[],
+pub fn classes(config: &Config) -> Vec<String> {
+    let known: &[&str] = match config.scheme() {
+        Scheme::Http => return config.sessions.as_ref().map_or_else(Vec::new, |it| it.pages.clone()),
         Scheme::Memcached => &kv::CLASSES,
         Scheme::Messages => &messages::CLASSES,
-    }
+    };
+    known.iter().map(ToString::to_string).collect()
 }
 
 /// What one lane asks for.
 pub enum RequestGenerator {
     Kv(Box<kv::RequestGenerator>),
     Messages(Box<messages::RequestGenerator>),
+    Sessions(Box<sessions::RequestGenerator>),
 }
 
 /// What a connection is doing; of the kind of its generator.
@@ -28,14 +30,20 @@ pub enum RequestGenerator {
 pub enum Exchange {
     Kv(kv::Exchange),
     Messages(messages::Exchange),
+    Sessions(sessions::Exchange),
 }
 
 impl RequestGenerator {
-    /// For lane `lane` of a run that starts at `start_s`; `None` for HTTP.
+    /// For lane `lane` of a run that starts at `start_s`; `None` for HTTP without sessions.
     pub fn new(config: &Config, lane: usize, start_s: f64) -> Option<RequestGenerator> {
         let (seed, lanes) = (config.seed, config.lanes.len());
         if let Some(kv) = config.kv() {
             return Some(RequestGenerator::Kv(Box::new(kv::RequestGenerator::new(&kv, seed, lane, lanes))));
+        }
+        if let Some(wanted) = &config.sessions {
+            let users = config.lanes[lane].closed.as_ref().map_or(0, |closed| closed.users);
+            let generator = sessions::RequestGenerator::new(wanted, seed, lane, users);
+            return Some(RequestGenerator::Sessions(Box::new(generator)));
         }
         let run = messages::run_number(seed, start_s);
         let wanted = config.messages()?;
@@ -47,6 +55,7 @@ impl RequestGenerator {
         match self {
             RequestGenerator::Kv(_) => Exchange::Kv(kv::Exchange::new()),
             RequestGenerator::Messages(_) => Exchange::Messages(messages::Exchange::new()),
+            RequestGenerator::Sessions(_) => Exchange::Sessions(sessions::Exchange::new()),
         }
     }
 
@@ -55,6 +64,7 @@ impl RequestGenerator {
         match self {
             RequestGenerator::Kv(generator) => generator.choose(),
             RequestGenerator::Messages(generator) => generator.choose(user),
+            RequestGenerator::Sessions(generator) => generator.choose(user),
         }
     }
 
@@ -65,6 +75,9 @@ impl RequestGenerator {
                 generator.compose(request.class, exchange)
             }
             (RequestGenerator::Messages(generator), Exchange::Messages(exchange)) => {
+                generator.compose(request, head, exchange);
+            }
+            (RequestGenerator::Sessions(generator), Exchange::Sessions(exchange)) => {
                 generator.compose(request, head, exchange);
             }
             _ => {}
@@ -85,21 +98,28 @@ impl RequestGenerator {
     }
 
     /// Is this complete answer right?
-    pub fn judge(&mut self, exchange: &mut Exchange, response: &Response, user: u32) -> Failure {
+    pub fn judge(&mut self, exchange: &mut Exchange, response: &mut Response, user: u32) -> Failure {
         match (self, exchange) {
             (_, Exchange::Kv(exchange)) => exchange.failure,
             (RequestGenerator::Messages(generator), Exchange::Messages(exchange)) => {
                 generator.judge(exchange, response, user)
             }
-            (RequestGenerator::Kv(_), Exchange::Messages(_)) => Failure::Protocol,
+            (RequestGenerator::Sessions(generator), _) => generator.judge(response, user),
+            _ => Failure::Protocol,
         }
     }
 
     /// What the user of this outcome does next.
-    pub fn pause(&self, outcome: &RequestOutcome) -> PauseBeforeNext {
+    pub fn pause(&mut self, outcome: &RequestOutcome) -> PauseBeforeNext {
         match self {
             RequestGenerator::Kv(_) => PauseBeforeNext::after(outcome.failure),
             RequestGenerator::Messages(generator) => generator.pause(outcome),
+            RequestGenerator::Sessions(generator) => {
+                if outcome.failure != Failure::Ok {
+                    generator.abandon(outcome.request.user);
+                }
+                PauseBeforeNext::after(outcome.failure)
+            }
         }
     }
 }
@@ -110,6 +130,7 @@ impl Exchange {
         match self {
             Exchange::Kv(exchange) => &exchange.out,
             Exchange::Messages(exchange) => &exchange.out,
+            Exchange::Sessions(exchange) => &exchange.out,
         }
     }
 
@@ -118,6 +139,7 @@ impl Exchange {
         match self {
             Exchange::Kv(_) => Response::new(),
             Exchange::Messages(_) => messages::Exchange::response(),
+            Exchange::Sessions(_) => sessions::Exchange::response(),
         }
     }
 
@@ -128,6 +150,11 @@ impl Exchange {
                 status: exchange.found,
                 asked: exchange.asked.len() as u16,
                 bytes: exchange.value_bytes,
+                ..ResponseFacts::none(class)
+            },
+            Exchange::Sessions(_) => ResponseFacts {
+                status: response.status,
+                bytes: response.body.bytes,
                 ..ResponseFacts::none(class)
             },
             Exchange::Messages(exchange) => ResponseFacts {

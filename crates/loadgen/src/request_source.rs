@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use sojourn_dist::{Distribution, Schedule, Stream};
 
-use crate::config::ClientThreadConfig;
+use crate::config::Config;
 use crate::request_outcome::Failure;
 
 /// The `user` of a request in an open loop.
@@ -60,23 +60,22 @@ pub enum RequestSource {
 
 impl RequestSource {
     /// A lane without a load (which `Config::validate` refuses) has no requests.
-    pub fn new(
-        config: &ClientThreadConfig,
-        lane: usize,
-        seed: u64,
-        start_s: f64,
-        duration_s: f64,
-    ) -> RequestSource {
-        if let Some(closed) = &config.closed {
+    pub fn new(config: &Config, lane: usize, start_s: f64) -> RequestSource {
+        let (seed, duration_s, of_lane) = (config.seed, config.duration_s, &config.lanes[lane]);
+        if let Some(closed) = &of_lane.closed {
             let name = |user| format!("lane {lane} user {user}");
             let streams = (0..closed.users).map(|user| Stream::new(seed, &name(user))).collect();
             let (end_s, due, think) = (start_s + duration_s, BinaryHeap::new(), closed.think.clone());
             let mut source = RequestSource::Closed { end_s, due, streams, think };
-            (0..closed.users).for_each(|user| source.finished(user, start_s, PauseBeforeNext::Think));
+            let ramp_up_s = config.sessions.as_ref().map_or(0.0, |sessions| sessions.ramp_up_s);
+            for user in 0..closed.users {
+                let begins_s = start_s + ramp_up_s * f64::from(user) / f64::from(closed.users);
+                source.finished(user, begins_s, PauseBeforeNext::Think);
+            }
             return source;
         }
         let nothing = sojourn_dist::Arrivals::Trace { times_s: Vec::new() };
-        let process = config.arrivals.as_ref().unwrap_or(&nothing);
+        let process = of_lane.arrivals.as_ref().unwrap_or(&nothing);
         let mut schedule = process.schedule(seed, &format!("lane {lane} arrivals"), duration_s);
         RequestSource::Open { start_s, next_s: schedule.next(), schedule }
     }

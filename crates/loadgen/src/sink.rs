@@ -15,6 +15,7 @@ use crate::latency_statistics::StreamingStatistics;
 use crate::messages::MessagesTally;
 use crate::request_outcome::{Failure, RequestOutcome};
 use crate::request_source::NO_USER;
+use crate::sessions::SessionsTally;
 use crate::summary::{LatencyByEndpoint, LatencySummary};
 
 pub use interval_log::IntervalLog;
@@ -100,6 +101,8 @@ pub struct OutcomeSink<'w> {
     pub kv: Option<KvTally>,
     /// Of a load on the message service.
     pub messages: Option<MessagesTally>,
+    /// Of a load in sessions.
+    pub sessions: Option<SessionsTally>,
 }
 
 impl<'w> OutcomeSink<'w> {
@@ -126,6 +129,7 @@ impl<'w> OutcomeSink<'w> {
             interval: StreamingStatistics::new(),
             kv: None,
             messages: None,
+            sessions: SessionsTally::new(config, end_s - config.duration_s),
         })
     }
 
@@ -137,6 +141,9 @@ impl<'w> OutcomeSink<'w> {
             }
             if let Some(messages) = &mut self.messages {
                 messages.add(outcome);
+            }
+            if let Some(sessions) = &mut self.sessions {
+                sessions.add(outcome);
             }
             self.interval_log.add(outcome);
             if outcome.failure == Failure::Ok {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::kv::KvSummary;
 use crate::latency_statistics::LatencyStatistics;
 use crate::messages::MessagesSummary;
+use crate::sessions::SessionsSummary;
 
 /// For a live view; four times a second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -103,4 +104,7 @@ pub struct Summary {
     /// Of a load on the message service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessagesSummary>,
+    /// Of a load in sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionsSummary>,
 }

@@ -106,7 +106,7 @@ impl Url {
         &self.authority
     }
 
-    /// What stands between each path and its own headers in requests to the message service.
+    /// What stands between each path and its own headers in requests to the message service and of users in sessions.
     pub fn message_head(&self) -> Vec<u8> {
         let agent = concat!("sojourn/", env!("CARGO_PKG_VERSION"));
         format!(" HTTP/1.1\r\nHost: {}\r\nUser-Agent: {agent}\r\n", self.authority).into_bytes()

@@ -8,17 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
+from sojourn.cli.load_bulletin import bulletin_load
 from sojourn.errors import InputError
 from sojourn.units import duration_s, number
 
 KV: dict[str, Any] = {"rich_help_panel": "memcached", "show_default": False}
+BULLETIN: dict[str, Any] = {"rich_help_panel": "bulletin http://host:port", "show_default": False}
 MESSAGES: dict[str, Any] = {"rich_help_panel": "messages", "show_default": False}
 
 
 def load(
     url: Annotated[
         list[str] | None,
-        typer.Argument(help="http://host:port/path, memcached://host:port or messages://host:port; or several"),
+        typer.Argument(help="http://host:port/path, memcached://host:port or messages://host:port; or several; bulletin http://host:port"),
     ] = None,
     rate: Annotated[str | None, typer.Option(help="requests per second, open loop")] = None,
     users: Annotated[int | None, typer.Option(help="closed loop: this many users instead of a rate")] = None,
@@ -81,6 +83,11 @@ def load(
         str | None, typer.Option(help="messages: bytes, 16 or more: 200, 16-4096, 64:9,2000:1 [200]", **MESSAGES)
     ] = None,
     token: Annotated[str | None, typer.Option(help="messages: that the service wants to see", **MESSAGES)] = None,
+    mix: Annotated[
+        str | None, typer.Option(help="browse, readwrite, or a CSV file with a transition matrix", **BULLETIN)
+    ] = None,
+    ramp_up: Annotated[str | None, typer.Option(help="users come; not counted [10s]", **BULLETIN)] = None,
+    ramp_down: Annotated[str | None, typer.Option(help="not counted [1s]", **BULLETIN)] = None,
     objective: http.Objectives = None,
     out: Annotated[Path | None, typer.Option(help="keep the run folder here")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")] = False,
@@ -139,6 +146,12 @@ def load(
         "message_bytes": message_size,
         "token": token,
     }
+    of_sessions = {"mix": mix, "ramp_up": ramp_up, "ramp_down": ramp_down}
+    if urls[:1] == ["bulletin"]:
+        config = bulletin_load(urls[1:], users, given(of_http | both | of_kv | of_messages), of_sessions, common)
+        return perform_load(config, out, as_json, as_csv, objective)
+    if given(of_sessions):
+        raise InputError(f"{', '.join(given(of_sessions))}", "load", "only for `sojourn load bulletin http://HOST:PORT`")
     schemes = {one.partition("://")[0] for one in urls}
     if len(schemes & {"memcached", "messages"}) and len(schemes) > 1:
         raise InputError(f"URLs of {' and '.join(sorted(schemes))}", "load", "one run takes one of them, not both")
@@ -159,6 +172,11 @@ def load(
         number_ = 64 if connections is None else connections
         config = http_load(urls, users=users, connections=number_, **http.http_given(**of_http), **common)
         http.warn_of_hidden(config)
+    perform_load(config, out, as_json, as_csv, objective)
+
+
+def perform_load(config: dict[str, Any], out: Path | None, as_json: bool, as_csv: bool, objective: Any) -> None:
+    """Runs it and prints what came out."""
     from sojourn.cli.load_run import OutputFormat, perform  # slow to import, and not needed where an option is wrong
     from sojourn.measure.objectives import read_objective
 

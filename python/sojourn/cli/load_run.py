@@ -68,6 +68,8 @@ def summary_of(where: Path) -> dict[str, Any] | None:
     if not generator:
         return None
     told = {key: value for key, value in generator.items() if key != "in_flight"}
+    if "sessions" in told:
+        told["sessions"] |= {"mix_p_value": (manifest.get("checks") or {}).get("p-value of the mix")}
     return told | {key: manifest[key] for key in ("valid", "reasons", "status")} | expectation(manifest)
 
 

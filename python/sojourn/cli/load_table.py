@@ -47,6 +47,8 @@ def show(summary: dict[str, Any], out: Console) -> None:
         show_kv(kv, out)
     if messages := summary.get("messages"):
         show_messages(messages, out)
+    if sessions := summary.get("sessions"):
+        show_sessions(sessions, out)
     failed = {kind: count for kind, count in summary["failures"].items() if count}
     if failed:
         out.print("failures: " + ", ".join(f"{kind} {count}" for kind, count in failed.items()), highlight=False)
@@ -83,6 +85,17 @@ def show_messages(messages: dict[str, Any], out: Console) -> None:
     said = [f"{messages['left']} left", compared, f"{messages['twice']} taken twice"]
     said += [f"{messages[key]} {text}" for key, text in RARE.items() if messages[key]]
     out.print(", ".join(said), highlight=False)
+
+
+def show_sessions(sessions: dict[str, Any], out: Console) -> None:
+    """The run between the ramps: each page from sent to done, and whether users, think time and throughput agree."""
+    show_classes(sessions["classes"], out)
+    run_s = sessions["run_end_s"] - sessions["run_start_s"]
+    out.print(f"run of {run_s:g} s: {sessions['ok']} pages, {sessions['failed']} failed, "
+              f"X = {sessions['throughput_per_s']:.1f}/s, R = {seconds(sessions['response_s'])}, {sessions['users']} users, "
+              f"X (R + Z) / N = {sessions['interactive_law']:.3f}", highlight=False)  # fmt: skip
+    if (p := sessions.get("mix_p_value")) is not None:
+        out.print(f"counted pages beside the stationary mix: p = {p:.2g}", highlight=False)
 
 
 def show_classes(classes: dict[str, Any], out: Console) -> None:

@@ -31,7 +31,10 @@ LONG = "the warm-up may go on: its cut lies at the end of the first fifth of the
 
 def choose_window(folder: RunFolder, requests: pl.DataFrame) -> tuple[tuple[float, float], list[str]]:
     """The window [start, end] in s of CLOCK_MONOTONIC: after the warm-up (`stationary.warm_up`, and at least the `warm_up_s` of
-    the manifest, else 0.5 s) until the last intended request. And what is worth knowing of the cut."""
+    the manifest, else 0.5 s) until the last intended request; of users in sessions what is between the ramps. And what is
+    worth knowing of the cut."""
+    if sessions := (folder.manifest.get("generator") or {}).get("sessions"):
+        return (float(sessions["run_start_s"]), float(sessions["run_end_s"])), []
     good = requests.filter(pl.col("failure") == 0)
     first, last = float(requests["intended_s"][0]), float(requests["intended_s"][-1])
     summary = folder.manifest.get("generator") or {}

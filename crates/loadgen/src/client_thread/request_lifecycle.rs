@@ -113,7 +113,7 @@ impl ClientThread<'_> {
                 let ConnectionPhase::Busy(request) = conn.phase else {
                     return;
                 };
-                let response = &conn.response;
+                let response = &mut conn.response;
                 let failure = match (&mut conn.exchange, &mut self.generator) {
                     (Some(exchange), Some(generator)) => generator.judge(exchange, response, request.user),
                     _ => check(&self.targets[request.target].expect, response.status, response.body.bytes),
@@ -159,7 +159,7 @@ impl ClientThread<'_> {
     fn end(&mut self, outcome: RequestOutcome) {
         self.account.outstanding -= 1;
         self.timeouts.ended(outcome.request.sequence);
-        let pause = match &self.generator {
+        let pause = match &mut self.generator {
             Some(generator) => generator.pause(&outcome),
             None => PauseBeforeNext::after(outcome.failure),
         };

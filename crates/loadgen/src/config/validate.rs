@@ -3,7 +3,7 @@
 use sojourn_dist::{Arrivals, DistError};
 
 use super::http;
-use super::{ClientThreadConfig, ClosedLoop, Config, KvConfig, MessagesConfig, TargetConfig};
+use super::{ClientThreadConfig, ClosedLoop, Config, KvConfig, MessagesConfig, SessionsConfig, TargetConfig};
 use crate::config_error::{check, ConfigError};
 use crate::url::{Scheme, Url};
 
@@ -74,7 +74,27 @@ impl Config {
         let unused = self.unix_socket.is_some() && self.scheme() != Scheme::Http;
         check(!unused, "unix_socket", "given with other targets", "remove it, or give http:// targets")?;
         self.kv.as_ref().map_or(Ok(()), KvConfig::validate)?;
-        self.messages.as_ref().map_or(Ok(()), MessagesConfig::validate)
+        self.messages.as_ref().map_or(Ok(()), MessagesConfig::validate)?;
+        self.sessions.as_ref().map_or(Ok(()), |sessions| self.validate_sessions(sessions))
+    }
+
+    fn validate_sessions(&self, sessions: &SessionsConfig) -> Result<(), ConfigError> {
+        let usable = self.scheme() == Scheme::Http;
+        check(usable, "sessions", "given with other targets", "remove it, or give http://HOST:PORT")?;
+        let open = self.lanes.iter().any(|lane| lane.closed.is_none());
+        check(!open, "sessions", "given with arrivals", "give closed: sessions are of users")?;
+        let plain = |target: &TargetConfig| {
+            target.method == "GET" && target.headers.is_empty() && target.body.is_none() && !target.template
+        };
+        let other = self.lanes.iter().flat_map(|lane| &lane.targets).find(|target| !plain(target));
+        let value = other.map_or("", |target| target.url.as_str());
+        check(
+            other.is_none(),
+            "targets",
+            value,
+            "give the URL alone: users ask with GET, as links are followed",
+        )?;
+        sessions.validate(self.duration_s)
     }
 
     /// What its targets speak.

@@ -7,6 +7,7 @@ use crate::client_thread::{LiveCounts, SharedState};
 use crate::kv::KvTally;
 use crate::messages::MessagesTally;
 use crate::request_outcome::Failure;
+use crate::sessions::SessionsTally;
 use crate::sink::OutcomeSink;
 use crate::summary::{ClientThreadSummary, Progress, Summary};
 
@@ -105,6 +106,7 @@ impl FinishedRun<'_> {
             notes: self.notes(sample_every),
             kv: self.sink.kv.as_ref().map(KvTally::summary),
             messages: self.sink.messages.as_ref().map(MessagesTally::summary),
+            sessions: self.sink.sessions.as_ref().map(SessionsTally::summary),
             lanes: self.lanes,
         }
     }
