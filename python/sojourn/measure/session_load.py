@@ -60,6 +60,8 @@ def session_load(
     config = http_load(
         [url], users=users, think_s=think_s, duration_s=whole_s, seed=seed, timeout_s=timeout_s, connections=connections
     )
+    # where the service is slow, each user waits for an answer of his own
+    config["lanes"][0]["connections_max"] = max(connections, users)
     found = mix_of(mix)
     config["sessions"] = {
         "pages": list(found[0][1].pages),
