@@ -20,7 +20,9 @@ MESSAGES: dict[str, Any] = {"rich_help_panel": "messages", "show_default": False
 def load(
     url: Annotated[
         list[str] | None,
-        typer.Argument(help="http://host:port/path, memcached://host:port or messages://host:port; or several; bulletin http://host:port"),
+        typer.Argument(
+            help="http://host:port/path, memcached://host:port or messages://host:port; or several; bulletin http://host:port"
+        ),
     ] = None,
     rate: Annotated[str | None, typer.Option(help="requests per second, open loop")] = None,
     users: Annotated[int | None, typer.Option(help="closed loop: this many users instead of a rate")] = None,
@@ -151,7 +153,9 @@ def load(
         config = bulletin_load(urls[1:], users, given(of_http | both | of_kv | of_messages), of_sessions, common)
         return perform_load(config, out, as_json, as_csv, objective)
     if given(of_sessions):
-        raise InputError(f"{', '.join(given(of_sessions))}", "load", "only for `sojourn load bulletin http://HOST:PORT`")
+        raise InputError(
+            f"{', '.join(given(of_sessions))}", "load", "only for `sojourn load bulletin http://HOST:PORT`"
+        )
     schemes = {one.partition("://")[0] for one in urls}
     if len(schemes & {"memcached", "messages"}) and len(schemes) > 1:
         raise InputError(f"URLs of {' and '.join(sorted(schemes))}", "load", "one run takes one of them, not both")
