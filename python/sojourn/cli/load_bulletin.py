@@ -34,7 +34,9 @@ def bulletin_load(
     for _, matrix in mix_of(mix):
         for note in matrix.notes:
             typer.echo(note, err=True)
-    ramp_up_s, ramp_down_s = (duration_s(ramps[name] or usual, f"--{name}".replace("_", "-")) for name, usual in RAMPS.items())
+    ramp_up_s, ramp_down_s = (
+        duration_s(ramps[name] or usual, f"--{name}".replace("_", "-")) for name, usual in RAMPS.items()
+    )
     return session_load(
         urls[0], users=users, mix=mix, think_s=common["think_s"], duration_s=common["duration_s"], ramp_up_s=ramp_up_s,
         ramp_down_s=ramp_down_s, seed=common["seed"], timeout_s=common["timeout_s"],
