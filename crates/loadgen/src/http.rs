@@ -12,11 +12,13 @@ const HEAD_MAX_BYTES: usize = 64 * 1024;
 /// A longer body is a failure.
 pub const BODY_MAX_BYTES: u64 = 64 * 1024 * 1024;
 const HEADERS_MAX: usize = 128;
+/// More of them before an answer are no conversation any more.
+const INTERIM_MAX: u8 = 16;
 
 /// Why a response cannot be read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseError {
-    /// Not HTTP/1.1 as we know it, or a head above 64 KiB.
+    /// Not HTTP/1.1 as we know it, a head above 64 KiB, or more than 16 interim ones (1xx).
     Protocol,
     /// A body above 64 MiB.
     TooLong,
@@ -52,6 +54,8 @@ pub struct Response {
     /// The connection may carry another request.
     pub keep_alive: bool,
     state: ResponsePart,
+    /// Interim heads (1xx) so far.
+    interims: u8,
     /// The beginning of a head that came in pieces.
     head: Vec<u8>,
 }
@@ -66,6 +70,7 @@ impl Response {
             head_only: false,
             keep_alive: true,
             state: ResponsePart::Head,
+            interims: 0,
             head: Vec::new(),
         }
     }
@@ -80,6 +85,7 @@ impl Response {
     pub fn reset(&mut self, head_only: bool) {
         self.head_only = head_only;
         (self.status, self.keep_alive, self.state) = (0, true, ResponsePart::Head);
+        self.interims = 0;
         self.body.clear();
         self.values.iter_mut().for_each(Vec::clear);
         self.head.clear();
@@ -152,14 +158,16 @@ impl Response {
             };
         };
         self.head.clear();
-        if !(100..200).contains(&head.status) {
+        if (100..200).contains(&head.status) {
+            self.interims += 1;
+        } else {
             (self.status, self.keep_alive) = (head.status, head.keep_alive);
             self.state = if self.head_only { ResponsePart::Length { left: 0 } } else { head.state };
             if self.state == ResponsePart::ToClose {
                 self.keep_alive = false;
             }
         }
-        if head.status == 101 || head.bytes > HEAD_MAX_BYTES {
+        if head.status == 101 || self.interims > INTERIM_MAX || head.bytes > HEAD_MAX_BYTES {
             return Err(ResponseError::Protocol);
         }
         Ok((head.bytes - before, true))

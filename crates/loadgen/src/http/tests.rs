@@ -58,6 +58,9 @@ fn broken_responses() {
     }
     let long = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", 64 * 1024 * 1024 + 1);
     assert_eq!(read(&long, 10), Err(ResponseError::TooLong));
+    let interims = |count| "HTTP/1.1 100 Continue\r\n\r\n".repeat(count) + "HTTP/1.1 204 None\r\n\r\n";
+    assert!(read(&interims(16), 1000).is_ok_and(|read| read.is_some()));
+    assert_eq!(read(&interims(17), 1000), Err(ResponseError::Protocol));
     let head = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(70_000));
     assert_eq!(read(&head, 1000), Err(ResponseError::Protocol));
 }
