@@ -19,7 +19,7 @@ import numpy as np
 from sojourn import _native
 from sojourn.errors import LabError
 
-SIZES_BYTES = (16 << 10, 512 << 10, 4 << 20, 16 << 20, 32 << 20, 128 << 20)
+SIZES_BYTES = (16 << 10, 512 << 10, 4 << 20, 16 << 20, 128 << 20)
 TRANSFER_BATCHES, ACCESS_BATCHES = 20, 10
 PAIR_LIMIT_S = 0.02  # where another program has one of the cores
 MOST_PAIRS = 64
@@ -67,7 +67,7 @@ class TopologyProbe:
 
 def probe_topology(cores: Sequence[int], sizes_bytes: Sequence[int] = SIZES_BYTES) -> TopologyProbe:
     """Measures between all pairs of `cores` (of many an even choice of 64), and accesses on the first of them, in memory of `sizes_bytes`,
-    powers of two. On two cores it takes about 0.1 s, most of it to lay out 128 MiB.
+    powers of two. On two cores it takes about 0.1 s, most of it to lay memory out.
 
     Raises:
         LabError: no core, one that cannot be used, or no memory for the largest size.
