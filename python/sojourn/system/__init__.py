@@ -5,7 +5,8 @@ factors go in the text of a user · `watched_resources` resources as files name 
 `command_system` a program of the user's own, started for each run · `command_session` one such program while it runs ·
 `call_system` a function of the user's own · `url_system` a service that somebody else runs · `simulated_model` a model,
 simulated · `kv` a memcached middleware · `message_service` the message service, `message_service_metrics` what it says of
-itself, `message_service_simulated` the same with known times · `web_shop` the web shop on hosts of its own,
+itself, `message_service_simulated` the same with known times · `bulletin_board` a three-tier site · `web_shop` the web shop on
+hosts of its own,
 `web_shop_simulated` on a simulated host.
 """
 
@@ -18,6 +19,7 @@ from sojourn.system.url_system import UrlSystem
 
 # kind → where its class is; study files also name classes of their own, as FILE.py:CLASS
 SYSTEMS: dict[str, str] = {
+    "bulletin": "sojourn.system.bulletin_board:BulletinSystem",
     "command": "sojourn.system.command_system:CommandSystem",
     "kv": "sojourn.system.kv.system:KvSystem",
     "kv-simulated": "sojourn.system.kv.simulated_system:SimulatedKv",

@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -16,6 +17,8 @@ from typing import Any
 
 from sojourn.errors import InputError, ServiceError
 from sojourn.lab.owned_folder import make_owned_folder, stale_folders
+from sojourn.testbed.postgres_folders import USUAL
+from sojourn.testbed.postgres_programs import reaches
 
 PROGRAM = "nginx"
 PREFIX = "sojourn-nginx-"
@@ -84,9 +87,11 @@ class Nginx:
             raise InputError(f"{len(servers)} servers, {workers} workers, {connections} connections", "nginx",
                              "give a server, 1 to 1024 workers, 16 to 1000000 connections a worker")  # fmt: skip
         self.address = listen
-        for stale in stale_folders(PREFIX):
+        for stale in stale_folders(PREFIX, [USUAL]):
             shutil.rmtree(stale, ignore_errors=True)
-        self._folder = make_owned_folder(PREFIX)
+        self._user = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+        entered = reaches(self._user, Path(tempfile.gettempdir()))
+        self._folder = make_owned_folder(PREFIX, None if entered else USUAL)
         self.process: subprocess.Popen[bytes] | None = None
         self._asked = 0
         try:
@@ -103,11 +108,10 @@ class Nginx:
     def _begin(self, program: str, conf: Path, cores: list[int], cgroup: str | None) -> None:
         # It ends with this process, however that ends; as nobody, or its workers would not be ours to watch.
         command = ["setpriv", "--pdeathsig=TERM", program, "-c", str(conf), "-e", "stderr"]
-        if os.geteuid() == 0:
-            nobody = pwd.getpwnam("nobody")
+        if self._user:
             for path in (self._folder, conf):
-                os.chown(path, nobody.pw_uid, nobody.pw_gid)
-            command[1:1] = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+                os.chown(path, self._user.pw_uid, self._user.pw_gid)
+            command[1:1] = [f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}", "--clear-groups"]
         if cores:
             command = ["taskset", "--cpu-list", ",".join(map(str, cores)), *command]
         log = self._folder / "error.log"

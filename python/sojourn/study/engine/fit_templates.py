@@ -26,6 +26,7 @@ AUTO = "auto"
 TEMPLATES: dict[str, str] = {
     "kv": "sojourn.study.kv.template:TEMPLATE",
     "messages": "sojourn.study.messages.template",
+    "ntier": "sojourn.study.ntier.template",
     "two-class": "sojourn.study.web.two_class:TEMPLATE",
 }
 

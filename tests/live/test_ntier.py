@@ -1,0 +1,66 @@
+"""The n-tier study, as short as can be: tiers on one core, two cores written down and run, counts of all tiers equal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from machine import Command
+
+from sojourn.measure.run_folder import RunFolder
+
+pytestmark = [pytest.mark.live, pytest.mark.alone]
+
+STUDY = """
+name = "ntier"
+title = "short"
+repetitions = 3
+
+[system]
+kind = "bulletin"
+scale = 0.002
+
+[load]
+for = "1.5s"
+ramp_up = "0.5s"
+users = 60
+think = "50ms"
+mix = "readwrite"
+
+[[section]]
+name = "one core"
+set = { cores = 1, page_work_s = 0.002 }
+vary = { users = [60] }
+
+[fit]
+model = "ntier"
+
+[[predict]]
+name = "twice the work"
+set = { cores = 1, page_work_s = 0.002 }
+vary = { users = [100] }
+"""
+
+
+def test_tiers_are_started_counted_and_predicted(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    command = Command(tmp_path, "study", "study.toml", "--out", "out")
+    assert command.end(180) == 0, command.said()
+    assert command.left() == []
+    runs = [RunFolder.open(path) for path in sorted((tmp_path / "out/runs").iterdir())]
+    for run in runs:
+        service, sent = run.manifest["service"], run.manifest["generator"]["sent"]
+        assert service["nginx"]["requests"] == sent
+        assert sum(one["completions"] for one in service["application"]) == sent
+    predicted = json.loads((tmp_path / "out/predictions.json").read_text())["configurations"][0]["rows"]
+    rates = {row["metric"]: row["value"] for row in predicted}
+    assert 300 < rates["saturation_rate"] < 500, "pages of 2 ms and some tenths for their making"
+
+
+def test_a_rate_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        STUDY.replace("users = 60\n", "rate_per_s = 60\n").replace("users = [60]", "rate_per_s = [60.0]")
+    )
+    command = Command(tmp_path, "study", "study.toml", "--out", "out")
+    assert command.end() == 2 and "give users: sessions are a closed loop" in command.said()
