@@ -7,15 +7,20 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from message_cluster import needs_postgres
 
+from sojourn.cli.serve_bulletin import load
+from sojourn.errors import ServiceError
 from sojourn.measure.execute_run import execute
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.session_load import session_load
 from sojourn.testbed.bulletin import BulletinOptions, BulletinService
+from sojourn.testbed.postgres import Postgres
 
 pytestmark = pytest.mark.live
 COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "serve", "bulletin"]
@@ -49,23 +54,54 @@ def test_without_tables_it_says_what_to_do() -> None:
     assert done.returncode == 2 and "--embedded" in done.stderr
 
 
-def test_users_ask_for_what_the_service_counts(tmp_path: Path) -> None:
-    service = BulletinService(BulletinOptions(listen="127.0.0.1:0", scale=0.002, page_work_s=0.0, workers=2))
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    cluster = Postgres(tmp_path_factory.mktemp("board"), durable=False)
     try:
-        load = session_load(
+        load(cluster, 0.02, 1)
+        yield cluster.url
+    finally:
+        cluster.close()
+
+
+def users_and_service_agree(folder: Path, options: BulletinOptions) -> None:
+    service = BulletinService(options)
+    try:
+        sent = session_load(
             service.url, users=120, mix="readwrite", think_s=0.1, ramp_up_s=0.5, duration_s=3.0, ramp_down_s=0.2
         )
-        generator = execute(tmp_path / "run", load, what={"name": "users"}).manifest["generator"]
+        generator = execute(folder / "run", sent, what={"name": "users"}).manifest["generator"]
         summary = service.stop()
     finally:
         service.close()
     # Every link that a matrix asks for was there, so no request failed, and both sides counted the same.
     assert generator["failed"] == 0 and generator["ok"] == summary["completions"] > 1000
-    requests = RunFolder.open(tmp_path / "run").frame("requests")
+    requests = RunFolder.open(folder / "run").frame("requests")
     assert requests is not None
-    pages = load["sessions"]["pages"]
+    pages = sent["sessions"]["pages"]
     counted = {pages[row["class"]]: row["len"] for row in requests.group_by("class").len().to_dicts()}
     assert counted == {page: count for page, count in summary["by_kind"].items() if count}
     inside = generator["sessions"]
     assert 0 < inside["ok"] < generator["ok"]
     assert inside["run_end_s"] - inside["run_start_s"] == pytest.approx(3.0)
+
+
+def test_users_ask_for_what_the_service_counts(tmp_path: Path) -> None:
+    options = BulletinOptions(listen="127.0.0.1:0", scale=0.002, page_work_s=0.0, workers=2)
+    users_and_service_agree(tmp_path, options)
+
+
+@needs_postgres
+def test_the_same_with_tables_in_postgres(tmp_path: Path, database: str) -> None:
+    options = BulletinOptions(listen="127.0.0.1:0", database=database, page_work_s=0.0, workers=8, pool=4)
+    users_and_service_agree(tmp_path, options)
+
+
+@needs_postgres
+def test_a_database_without_the_tables_is_one_clear_error(tmp_path: Path) -> None:
+    cluster = Postgres(tmp_path, durable=False)
+    try:
+        with pytest.raises(ServiceError, match="load its tables first"):
+            BulletinService(BulletinOptions(listen="127.0.0.1:0", database=cluster.url))
+    finally:
+        cluster.close()

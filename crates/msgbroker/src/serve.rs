@@ -10,7 +10,7 @@ use crate::batch::BatchWorker;
 use crate::client::Context;
 use crate::client_state::Limits;
 use crate::connection::FREE;
-use crate::database::{prepare, ConnInfo, DatabaseError, DatabaseInfo, Session, SessionPool};
+use crate::database::{conninfo, prepare, ConnInfo, DatabaseError, DatabaseInfo, Session, SessionPool};
 use crate::event_loop::{EventLoop, WAKE};
 use crate::record_log::RecordLog;
 use crate::request_framing::HEAD_BYTES;
@@ -47,7 +47,7 @@ pub fn serve(
     ready: &mut dyn FnMut(&ReadyMessage),
 ) -> Result<Summary, ServeError> {
     config.check()?;
-    let conninfo = ConnInfo::new(config)?;
+    let conninfo = conninfo(config)?;
     let about = prepare(&conninfo)?;
     let (listener, address) = listen(&config.listen)?;
     let metrics = config.metrics.as_deref().map(listen).transpose()?;

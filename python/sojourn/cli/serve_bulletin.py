@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sojourn.cli.serve_common import done, options, stopped_early, until_stopped
+from sojourn.cli.serve_messages import a_database
 from sojourn.errors import InputError
 
+if TYPE_CHECKING:
+    from sojourn.testbed.postgres import Postgres
+
 STANDARD_ERROR = 2
+LOADED_S = 3600.0  # that one statement of the loading may take
 
 
 def bulletin(
+    db: Annotated[str | None, typer.Option(help="postgresql://…, or auto: a cluster of its own, loaded")] = None,
+    folder: Annotated[Path | None, typer.Option(help="auto: keep the cluster here; else it is removed")] = None,
+    pool: Annotated[int, typer.Option(help="sessions with the database")] = 16,
     embedded: Annotated[bool, typer.Option("--embedded", help="tables in memory, without a database")] = False,
     port: Annotated[int, typer.Option(help="0 takes a free one")] = 5600,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
-    workers: Annotated[int, typer.Option(help="threads that answer")] = 4,
+    workers: Annotated[int | None, typer.Option(help="threads that answer [4; with --db, 16]")] = None,
     page_work: Annotated[float, typer.Option(help="CPU time that a page takes beside its making, s")] = 0.002,
     scale: Annotated[float, typer.Option(help="of the data; 1: 500 000 users, 150 000 stories")] = 0.02,
     seed: Annotated[int, typer.Option(help="of the data")] = 1,
@@ -29,19 +39,38 @@ def bulletin(
     """Serves a bulletin board over HTTP: the 24 interactions of RUBBoS. docs/reference/bulletin.md"""
     from sojourn.testbed.bulletin import BulletinOptions, BulletinService
 
-    if not embedded:
-        raise InputError("no place for the tables", "serve bulletin", "say --embedded: tables in memory")
-    chosen = options(
-        BulletinOptions, "serve bulletin", listen=f"{host}:{port}", workers=workers, page_work_s=page_work, scale=scale,
-        seed=seed, clients=clients, queue=queue, metrics=metrics,
-    )  # fmt: skip
-    with stopped_early():
+    if embedded == (db is not None) or (folder is not None and db != "auto"):
+        given = f"--embedded {embedded}, --db {db}, --folder {folder}"
+        raise InputError(given, "serve bulletin", "say --embedded (tables in memory) or --db; --folder goes with --db auto")
+    with stopped_early(), a_database(db, folder) if db else nullcontext() as cluster:
+        if cluster:
+            load(cluster, scale, seed)
+        chosen = options(
+            BulletinOptions, "serve bulletin", listen=f"{host}:{port}", workers=workers or (16 if db else 4),
+            page_work_s=page_work, database=cluster.url if cluster else db, pool=pool, scale=scale, seed=seed,
+            clients=clients, queue=queue, metrics=metrics,
+        )  # fmt: skip
         service = BulletinService(chosen, log=STANDARD_ERROR)
-    try:
-        summary = until_stopped(service, greeting(service.ready, service.url), as_json)
-    finally:
-        service.close()
+        try:
+            summary = until_stopped(service, greeting(service.ready, service.url), as_json)
+        finally:
+            service.close()
     typer.echo(json.dumps(summary) if as_json else told(summary))
+
+
+def load(cluster: Postgres, scale: float, seed: int) -> None:
+    """Makes the tables in a private cluster that has none yet.
+
+    Raises:
+        ServiceError: no room, or a statement would read a large table whole.
+    """
+    from sojourn.testbed.bulletin_database import load_bulletin
+    from sojourn.testbed.postgres import DATABASE, USER
+    from sojourn.testbed.postgres_protocol import PostgresSession
+
+    with PostgresSession(cluster.socket, user=USER, database=DATABASE, timeout_s=LOADED_S) as session:
+        if session.run("SELECT to_regclass('users')") == [(None,)]:
+            load_bulletin(session, scale, seed)
 
 
 def greeting(ready: dict[str, Any], url: str) -> str:

@@ -21,6 +21,9 @@ class BulletinOptions(BaseModel):
     metrics: str | None = None
     workers: int = Field(default=4, ge=1, le=1024)
     page_work_s: float = Field(default=2e-3, ge=0, le=10)
+    database: str | None = None
+    pool: int = Field(default=16, ge=1, le=1024)
+    timeout_s: float = Field(default=5.0, ge=0.01, le=3600)
     scale: float = Field(default=0.02, ge=0.0001, le=10)
     seed: int = Field(default=1, ge=0)
     clients: int = Field(default=50_000, ge=1, le=1_000_000)
@@ -44,7 +47,7 @@ class BulletinService(NativeService):
         `log`, and waits until it accepts.
 
         Raises:
-            ServiceError: an address is taken.
+            ServiceError: an address is taken, the database cannot be reached.
         """
         ready_s = READY_S + READY_PER_SCALE_S * options.scale
         super().__init__("bulletin", options, ready_s, network=network, log=log, cgroup=cgroup)

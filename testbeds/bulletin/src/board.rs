@@ -66,14 +66,15 @@ impl fmt::Display for BoardError {
 
 pub type Answer<T> = Result<T, BoardError>;
 
-/// The board as one worker has it. Lists are pages of [`PAGE_ROWS`] rows counted from 0, newest first; a writer's
+/// The board as one worker has it. Of stories in a list the body is only there in the newest ones, of comments that were
+/// searched for neither it nor the rating. Lists are pages of [`PAGE_ROWS`] rows counted from 0, newest first; a writer's
 /// nickname stands beside what is his.
 pub trait Board {
     fn categories(&mut self) -> Answer<Vec<(u32, String)>>;
     fn newest_stories(&mut self) -> Answer<Vec<(Story, String)>>;
     fn stories_in_category(&mut self, category: u32, page: u32) -> Answer<Vec<(Story, String)>>;
-    /// Of the old stories those from `from_s` to before `until_s`.
-    fn older_stories(&mut self, from_s: i64, until_s: i64, page: u32) -> Answer<Vec<(Story, String)>>;
+    /// The newest of the old stories that were written before `before_s`.
+    fn older_stories(&mut self, before_s: i64) -> Answer<Vec<(Story, String)>>;
     /// Recent or old.
     fn story(&mut self, id: u32) -> Answer<Option<(Story, String)>>;
     /// How many comments of each rating a story has.
@@ -91,9 +92,9 @@ pub trait Board {
     fn register(&mut self, nickname: &str, password: &str) -> Answer<Option<u32>>;
     /// `id` is not looked at; nor are `children` and `rating` of a comment.
     fn submit(&mut self, story: &Story) -> Answer<()>;
-    /// Makes a submission a story; its number, or `None` where somebody else was faster. 0: the newest.
+    /// Makes a submission a story; its number, or `None` where it is not there, or somebody else was faster.
     fn accept(&mut self, submission: u32) -> Answer<Option<u32>>;
-    /// Whether it was there. 0: the newest.
+    /// Whether it was there.
     fn reject(&mut self, submission: u32) -> Answer<bool>;
     fn store_comment(&mut self, comment: &Comment) -> Answer<u32>;
     /// Adds `by` to the ratings of a comment and of its writer, and writes it down; whether the comment is there.

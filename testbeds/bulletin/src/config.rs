@@ -15,7 +15,13 @@ pub struct Config {
     pub workers: usize,
     /// CPU time that a page takes beside what its making takes, s.
     pub page_work_s: f64,
-    /// Of the data: 1 is 500 000 users.
+    /// `postgresql://` URL or `key=value` list; without it the tables are in memory.
+    pub database: Option<String>,
+    /// Sessions with the database.
+    pub pool: usize,
+    /// Longest time that a statement, or the wait for a session, may take, s.
+    pub timeout_s: f64,
+    /// Of the data in memory: 1 is 500 000 users.
     pub scale: f64,
     /// Of the data, and of what pages offer.
     pub seed: u64,
@@ -31,6 +37,8 @@ impl Config {
     pub fn check(&self) -> Result<(), ServingError> {
         within("workers", self.workers as f64, 1.0, 1024.0)?;
         within("page_work_s", self.page_work_s, 0.0, 10.0)?;
+        within("pool", self.pool as f64, 1.0, 1024.0)?;
+        within("timeout_s", self.timeout_s, 0.01, 3600.0)?;
         within("scale", self.scale, 0.0001, 10.0)?;
         within("clients", self.clients as f64, 1.0, 1e6)?;
         within("queue", self.queue as f64, 1.0, 1e7)

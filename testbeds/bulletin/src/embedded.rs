@@ -77,18 +77,18 @@ impl Tables {
         (comment.clone(), self.nickname(comment.writer))
     }
 
-    fn page_of_stories<'a>(
+    /// Without bodies.
+    fn headlines<'a>(
         &self,
         newest_first: impl Iterator<Item = &'a Story>,
         page: u32,
     ) -> Vec<(Story, String)> {
-        one_page(newest_first, page).map(|story| self.with_writer(story)).collect()
-    }
-
-    /// The submission that is meant, taken out.
-    fn take_submission(&mut self, id: u32) -> Option<Story> {
-        let id = if id == 0 { *self.submissions.keys().next_back()? } else { id };
-        self.submissions.remove(&id)
+        let without_body = |story: &Story| {
+            let title = story.title.clone();
+            let Story { id, date_s, writer, category, .. } = *story;
+            (Story { id, title, body: String::new(), date_s, writer, category }, self.nickname(writer))
+        };
+        one_page(newest_first, page).map(without_body).collect()
     }
 }
 
@@ -133,23 +133,22 @@ impl Board for &SharedTables {
 
     fn newest_stories(&mut self) -> Answer<Vec<(Story, String)>> {
         let tables = self.read();
-        Ok(tables.page_of_stories(tables.stories.iter().rev(), 0))
+        Ok(one_page(tables.stories.iter().rev(), 0).map(|story| tables.with_writer(story)).collect())
     }
 
     fn stories_in_category(&mut self, category: u32, page: u32) -> Answer<Vec<(Story, String)>> {
         let tables = self.read();
         let ids = tables.by_category.get(&category).map_or(&[][..], Vec::as_slice);
         let stories = ids.iter().rev().filter_map(|id| row(&tables.stories, *id));
-        Ok(tables.page_of_stories(stories, page))
+        Ok(tables.headlines(stories, page))
     }
 
-    fn older_stories(&mut self, from_s: i64, until_s: i64, page: u32) -> Answer<Vec<(Story, String)>> {
+    fn older_stories(&mut self, before_s: i64) -> Answer<Vec<(Story, String)>> {
         let tables = self.read();
         let old = &tables.stories[..tables.old_stories as usize];
         // Numbers rise with dates.
-        let at = |date_s| old.partition_point(|story| story.date_s < date_s);
-        let (from, until) = (at(from_s), at(until_s));
-        Ok(tables.page_of_stories(old[from..until.max(from)].iter().rev(), page))
+        let until = old.partition_point(|story| story.date_s < before_s);
+        Ok(tables.headlines(old[..until].iter().rev(), 0))
     }
 
     fn story(&mut self, id: u32) -> Answer<Option<(Story, String)>> {
@@ -184,7 +183,7 @@ impl Board for &SharedTables {
     fn search_stories(&mut self, word: &str, page: u32) -> Answer<Vec<(Story, String)>> {
         let tables = self.read();
         let found = beginning_with(&tables.titles, word);
-        Ok(tables.page_of_stories(found.iter().filter_map(|id| row(&tables.stories, *id)), page))
+        Ok(tables.headlines(found.iter().filter_map(|id| row(&tables.stories, *id)), page))
     }
 
     fn search_comments(&mut self, word: &str, page: u32) -> Answer<Vec<(Comment, String)>> {
@@ -202,7 +201,7 @@ impl Board for &SharedTables {
 
     fn submissions(&mut self) -> Answer<Vec<(Story, String)>> {
         let tables = self.read();
-        Ok(tables.page_of_stories(tables.submissions.values().rev(), 0))
+        Ok(tables.headlines(tables.submissions.values().rev(), 0))
     }
 
     fn login(&mut self, nickname: &str, password: &str) -> Answer<Option<User>> {
@@ -232,7 +231,7 @@ impl Board for &SharedTables {
 
     fn accept(&mut self, submission: u32) -> Answer<Option<u32>> {
         let mut tables = self.write();
-        let Some(story) = tables.take_submission(submission) else { return Ok(None) };
+        let Some(story) = tables.submissions.remove(&submission) else { return Ok(None) };
         let (id, last_s) = (tables.stories.len() as u32 + 1, tables.stories.last().map(|story| story.date_s));
         // Numbers rise with dates.
         let date_s = story.date_s.max(last_s.unwrap_or(NEWEST_S));
@@ -241,7 +240,7 @@ impl Board for &SharedTables {
     }
 
     fn reject(&mut self, submission: u32) -> Answer<bool> {
-        Ok(self.write().take_submission(submission).is_some())
+        Ok(self.write().submissions.remove(&submission).is_some())
     }
 
     fn store_comment(&mut self, comment: &Comment) -> Answer<u32> {

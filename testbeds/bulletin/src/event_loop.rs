@@ -9,11 +9,12 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 use sojourn_record::clock::now;
 use sojourn_serving::http::Response;
-use sojourn_serving::{system, ServingError, Slab, TICK};
+use sojourn_serving::{system, Slab, TICK};
 
 use crate::client::{Client, Connection, ConnectionStep, SCRATCH};
 use crate::shared::SharedState;
 use crate::worker::refusal;
+use crate::ServeError;
 
 const EVENTS: usize = 1024;
 const LISTENER: Token = Token(usize::MAX);
@@ -30,7 +31,7 @@ pub(crate) struct EventLoop<'a> {
 }
 
 impl<'a> EventLoop<'a> {
-    pub fn new(shared: &'a SharedState<'a>, poll: Poll, listener: Bound) -> Result<Self, ServingError> {
+    pub fn new(shared: &'a SharedState<'a>, poll: Poll, listener: Bound) -> Result<Self, ServeError> {
         let mut listener = TcpListener::from_std(listener);
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(system("epoll"))?;
         let scratch = vec![0; SCRATCH].into_boxed_slice();
@@ -38,11 +39,11 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Serves until the service halts and all that was taken up is answered.
-    pub fn run(mut self) -> Result<(), ServingError> {
+    pub fn run(mut self) -> Result<(), ServeError> {
         let mut events = Events::with_capacity(EVENTS);
         loop {
             match self.poll.poll(&mut events, Some(TICK)) {
-                Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(system("epoll")(e)),
+                Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(system("epoll")(e).into()),
                 _ => {}
             }
             for event in &events {

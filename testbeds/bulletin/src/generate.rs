@@ -3,6 +3,7 @@
 use sojourn_dist::Stream;
 
 use crate::board::{Comment, Moderation, Story, User};
+use crate::page_offers::PageOffers;
 use crate::text::Dictionary;
 
 /// Longest story or comment, bytes.
@@ -62,6 +63,20 @@ impl Generator {
     #[must_use]
     pub fn new(scale: f64, seed: u64) -> Self {
         Self { seed, sizes: Sizes::of(scale), dictionary: Dictionary::new() }
+    }
+
+    /// What pages may offer of it.
+    pub fn offers(&self) -> PageOffers {
+        let Sizes { users, authors, categories, old_stories, stories, .. } = self.sizes;
+        let all = old_stories + stories;
+        PageOffers {
+            users,
+            authors,
+            categories,
+            stories: all,
+            days: (all / STORIES_PER_DAY).max(1),
+            words: Dictionary::new(),
+        }
     }
 
     pub fn categories(&self) -> Vec<(u32, String)> {

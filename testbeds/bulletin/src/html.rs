@@ -54,7 +54,9 @@ impl HtmlPage {
         let _ = write!(self.text, "<i>{} by ", date(story.date_s));
         self.escaped(writer);
         self.text.push_str("</i>\n");
-        self.paragraph(&story.body);
+        if !story.body.is_empty() {
+            self.paragraph(&story.body);
+        }
     }
 
     pub fn comment(&mut self, comment: &Comment, writer: &str) {

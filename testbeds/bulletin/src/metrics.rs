@@ -8,10 +8,11 @@ use sojourn_serving::thread_cpu_time::of_all_ns;
 use sojourn_serving::{EndpointContent, OpenMetricsText};
 
 use crate::shared::SharedState;
+use crate::tables::Tables;
 
 /// Answers until the service halts.
 pub(crate) fn answer(listener: &TcpListener, shared: &SharedState<'_>) {
-    let content = EndpointContent { metrics: &|| text(shared), ready: &|| Ok(()) };
+    let content = EndpointContent { metrics: &|| text(shared), ready: &|| shared.tables.is_ready() };
     sojourn_serving::answer(listener, shared.shutdown.flag(), content);
 }
 
@@ -28,5 +29,11 @@ fn text(shared: &SharedState<'_>) -> String {
     text.counter("clients_refused", stats.turned_away.load(Ordering::Relaxed));
     text.gauge("clients", stats.clients.load(Ordering::Relaxed));
     text.gauge("queue_length", shared.queue.len());
+    if let Tables::Postgres(pool) = &shared.tables {
+        let (in_use, waiting) = pool.occupancy();
+        text.gauge("sessions", pool.size());
+        text.gauge("sessions_in_use", in_use);
+        text.gauge("waiting_for_session", waiting);
+    }
     text.end()
 }

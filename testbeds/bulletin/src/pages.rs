@@ -6,9 +6,10 @@
 use sojourn_dist::Stream;
 
 use crate::board::{Answer, Board, Story, PAGE_ROWS};
-use crate::generate::{nickname, password, Generator, DAY_S, NEWEST_S};
+use crate::generate::{nickname, password, DAY_S, NEWEST_S};
 use crate::html::{date, HtmlPage};
 use crate::interaction::InteractionRequest;
+use crate::page_offers::PageOffers;
 use crate::{reads, writes};
 
 /// Search words and days that a page offers.
@@ -20,13 +21,13 @@ pub(crate) type Page = (u16, String);
 /// What one worker needs beside the board: who uses it, and which of the old days and words its pages offer.
 #[derive(Debug)]
 pub(crate) struct PageMaker<'a> {
-    generator: &'a Generator,
+    offers: &'a PageOffers,
     stream: Stream,
 }
 
 impl<'a> PageMaker<'a> {
-    pub fn new(generator: &'a Generator, seed: u64, worker: usize) -> Self {
-        Self { generator, stream: Stream::new(seed, &format!("pages {worker}")) }
+    pub fn new(offers: &'a PageOffers, seed: u64, worker: usize) -> Self {
+        Self { offers, stream: Stream::new(seed, &format!("pages {worker}")) }
     }
 
     /// The page that a request asks for.
@@ -68,8 +69,7 @@ impl<'a> PageMaker<'a> {
     fn stories(&mut self, page: &mut HtmlPage, stories: &[(Story, String)]) -> bool {
         stories.iter().for_each(|(story, writer)| page.story(story, writer));
         if stories.is_empty() {
-            let all = self.generator.sizes.old_stories + self.generator.sizes.stories;
-            page.link("ViewStory", format_args!("storyId={}", self.up_to(all)), "another story");
+            page.link("ViewStory", format_args!("storyId={}", self.up_to(self.offers.stories)), "another story");
         }
         true
     }
@@ -80,11 +80,11 @@ impl<'a> PageMaker<'a> {
 
     /// The nickname and password of a user by chance, as a browser fills them in.
     fn user(&mut self) -> String {
-        credentials(self.up_to(self.generator.sizes.users))
+        credentials(self.up_to(self.offers.users))
     }
 
     fn author(&mut self) -> String {
-        credentials(self.up_to(self.generator.sizes.authors))
+        credentials(self.up_to(self.offers.authors))
     }
 
     fn register(&mut self, page: &mut HtmlPage) -> bool {
@@ -100,10 +100,9 @@ impl<'a> PageMaker<'a> {
     }
 
     fn days(&mut self, page: &mut HtmlPage) {
-        let days = (i64::from(self.generator.sizes.old_stories) / 100).max(1);
         for _ in 0..OFFERED {
-            let day = 1 + self.stream.below(days as u64);
-            page.link("OlderStories", format_args!("day={day}"), &date(NEWEST_S - day as i64 * DAY_S));
+            let before_s = NEWEST_S - i64::from(self.up_to(self.offers.days)) * DAY_S;
+            page.link("OlderStories", format_args!("before={before_s}"), &date(before_s));
         }
     }
 
@@ -121,26 +120,24 @@ impl<'a> PageMaker<'a> {
         Ok(true)
     }
 
-    /// Stories of one day of the old ones, counted back.
     fn older(
         &mut self,
         page: &mut HtmlPage,
         board: &mut impl Board,
         request: &InteractionRequest,
     ) -> Answer<bool> {
-        let day = request.number("day").max(1);
-        let from_s = NEWEST_S - i64::from(day) * DAY_S;
-        let stories = board.older_stories(from_s, from_s + DAY_S, request.number("page"))?;
+        let stories = board.older_stories(request.text("before").parse().unwrap_or(NEWEST_S))?;
         self.stories(page, &stories);
-        let next = following(request, stories.len());
-        page.link("OlderStories", format_args!("day={day}&page={next}"), "next page");
+        if let Some((last, _)) = stories.last() {
+            page.link("OlderStories", format_args!("before={}", last.date_s), "next page");
+        }
         self.days(page);
         Ok(true)
     }
 
     fn post_comment(&mut self, page: &mut HtmlPage, request: &InteractionRequest) -> bool {
         let (story, parent) = (request.number("storyId"), request.number("parent"));
-        let subject = self.generator.dictionary.words(2, 5, &mut self.stream).replace(' ', "+");
+        let subject = self.offers.words.words(2, 5, &mut self.stream).replace(' ', "+");
         let sent = format!("{}&storyId={story}&parent={parent}&subject={subject}", self.user());
         page.form("StoreComment", sent, "body");
         true
@@ -164,8 +161,8 @@ impl<'a> PageMaker<'a> {
     }
 
     fn submit(&mut self, page: &mut HtmlPage) -> bool {
-        let title = self.generator.dictionary.words(3, 7, &mut self.stream).replace(' ', "+");
-        let category = self.up_to(self.generator.sizes.categories);
+        let title = self.offers.words.words(3, 7, &mut self.stream).replace(' ', "+");
+        let category = self.up_to(self.offers.categories);
         let sent = format!("{}&category={category}&title={title}", self.user());
         page.form("StoreStory", sent, "body");
         true
@@ -173,11 +170,11 @@ impl<'a> PageMaker<'a> {
 
     fn search(&mut self, page: &mut HtmlPage) -> bool {
         for _ in 0..OFFERED {
-            let word = self.generator.dictionary.word(&mut self.stream);
+            let word = self.offers.words.word(&mut self.stream);
             for interaction in ["SearchInStories", "SearchInComments"] {
                 page.link(interaction, format_args!("word={word}"), word);
             }
-            let user = self.up_to(self.generator.sizes.users);
+            let user = self.up_to(self.offers.users);
             page.link("SearchInUsers", format_args!("word={}", nickname(user)), "a user");
         }
         true
@@ -204,8 +201,7 @@ impl<'a> PageMaker<'a> {
         let comments = board.search_comments(request.text("word"), request.number("page"))?;
         comments.iter().for_each(|(comment, writer)| page.comment(comment, writer));
         if comments.is_empty() {
-            let all = self.generator.sizes.old_stories + self.generator.sizes.stories;
-            let story = self.up_to(all);
+            let story = self.up_to(self.offers.stories);
             page.link(
                 "ViewComment",
                 format_args!("storyId={story}&commentId=0"),

@@ -8,15 +8,14 @@ use serde::Serialize;
 use sojourn_record::clock::{now, s};
 use sojourn_serving::cpu_work::{calibrate, CoreSpeedCalibration};
 use sojourn_serving::thread_cpu_time::of_all_ns;
-use sojourn_serving::{listen, spawn, system, BoundedQueue, GracefulShutdown, ServingError, TICK};
+use sojourn_serving::{listen, spawn, system, BoundedQueue, GracefulShutdown, TICK};
 
-use crate::embedded::{SharedTables, Tables};
 use crate::event_loop::{EventLoop, WAKE};
-use crate::generate::Generator;
 use crate::shared::SharedState;
 use crate::stats::Stats;
+use crate::tables::Tables;
 use crate::worker::Worker;
-use crate::{metrics, Config, Summary};
+use crate::{metrics, Config, ServeError, Summary};
 
 /// How long requests under way may take when the service halts, s.
 const DRAIN_S: f64 = 5.0;
@@ -42,17 +41,17 @@ pub fn serve(
     config: &Config,
     stop: &AtomicBool,
     ready: &mut dyn FnMut(&ReadyMessage),
-) -> Result<Summary, ServingError> {
+) -> Result<Summary, ServeError> {
     config.check()?;
     let (listener, address) = listen(&config.listen)?;
     let metrics = config.metrics.as_deref().map(listen).transpose()?;
-    let generator = Generator::new(config.scale, config.seed);
-    let tables = SharedTables::new(Tables::generate(&generator));
+    let (tables, offers) = Tables::open(config)?;
     let poll = Poll::new().map_err(system("epoll"))?;
     let waker = Waker::new(poll.registry(), WAKE).map_err(system("epoll"))?;
     let shared = SharedState {
         config,
-        generator: &generator,
+        tables,
+        offers,
         queue: BoundedQueue::new(config.queue),
         stats: Stats::new(config.workers),
         shutdown: GracefulShutdown::default(),
@@ -64,9 +63,9 @@ pub fn serve(
         address: address.to_string(),
         metrics: metrics.as_ref().map(|(_, address)| address.to_string()),
         pid: std::process::id(),
-        board: "embedded",
-        users: generator.sizes.users,
-        stories: generator.sizes.old_stories + generator.sizes.stories,
+        board: if config.database.is_some() { "PostgreSQL" } else { "embedded" },
+        users: shared.offers.users,
+        stories: shared.offers.stories,
         core_speed: shared.speed,
     };
     let event_loop = EventLoop::new(&shared, poll, listener)?;
@@ -76,8 +75,8 @@ pub fn serve(
         let run = || {
             let event_loop = spawn(scope, "bul-loop".into(), move || event_loop.run())?;
             for me in 0..config.workers {
-                let (shared, tables) = (&shared, &tables);
-                spawn(scope, format!("bul-worker-{me}"), move || Worker::new(shared, me, tables).run())?;
+                let shared = &shared;
+                spawn(scope, format!("bul-worker-{me}"), move || Worker::new(shared, me).run())?;
             }
             if let Some((listener, _)) = &metrics {
                 let shared = &shared;

@@ -7,14 +7,16 @@ use sojourn_serving::cpu_work::CoreSpeedCalibration;
 use sojourn_serving::{BoundedQueue, GracefulShutdown};
 
 use crate::client::WaitingRequest;
-use crate::generate::Generator;
+use crate::page_offers::PageOffers;
 use crate::stats::Stats;
+use crate::tables::Tables;
 use crate::Config;
 
 /// What all threads share.
 pub(crate) struct SharedState<'a> {
     pub config: &'a Config,
-    pub generator: &'a Generator,
+    pub tables: Tables,
+    pub offers: PageOffers,
     pub queue: BoundedQueue<WaitingRequest>,
     pub stats: Stats,
     pub shutdown: GracefulShutdown,

@@ -27,20 +27,26 @@ impl Dictionary {
             let code = rank * 1597 % WORDS;
             [syllable(code / 64), syllable(code % 64)].concat().concat()
         };
-        let total: f64 = (1..=WORDS).map(|rank| 1.0 / rank as f64).sum();
+        Self::of((0..WORDS).map(word).collect())
+    }
+
+    /// Of words that somebody else has, the frequent ones first; at least one.
+    #[must_use]
+    pub fn of(words: Vec<String>) -> Self {
+        let total: f64 = (1..=words.len()).map(|rank| 1.0 / rank as f64).sum();
         let mut sum = 0.0;
-        let cumulative = (1..=WORDS).map(|rank| {
+        let cumulative = (1..=words.len()).map(|rank| {
             sum += 1.0 / (rank as f64 * total);
             sum
         });
-        Self { cumulative: cumulative.collect(), words: (0..WORDS).map(word).collect() }
+        Self { cumulative: cumulative.collect(), words }
     }
 
     /// A word by Zipf's law with exponent 1.
     pub fn word(&self, stream: &mut Stream) -> &str {
         let u = stream.uniform();
         let rank = self.cumulative.partition_point(|below| *below < u);
-        &self.words[rank.min(WORDS - 1)]
+        &self.words[rank.min(self.words.len() - 1)]
     }
 
     /// From `least` to `most` words.

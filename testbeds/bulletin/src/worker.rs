@@ -1,33 +1,35 @@
 //! A worker: takes a request, makes its page, takes the CPU time that a page takes, answers.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::time::Duration;
 
 use sojourn_record::clock::now;
 use sojourn_serving::cpu_work;
 use sojourn_serving::http::{reason, Response};
 use sojourn_serving::thread_cpu_time::own_ns;
 
-use crate::board::Board;
+use crate::board::{Answer, BoardError};
 use crate::client::WaitingRequest;
 use crate::interaction::{InteractionRequest, INTERACTIONS};
 use crate::pages::{Page, PageMaker};
+use crate::postgres::PostgresBoard;
 use crate::shared::SharedState;
+use crate::tables::Tables;
 
 /// One thread: one request at a time.
-pub(crate) struct Worker<'a, B> {
+pub(crate) struct Worker<'a> {
     shared: &'a SharedState<'a>,
     me: usize,
-    board: B,
     pages: PageMaker<'a>,
     /// Rounds of work for a page.
     rounds: u64,
 }
 
-impl<'a, B: Board> Worker<'a, B> {
-    pub fn new(shared: &'a SharedState<'a>, me: usize, board: B) -> Self {
-        let pages = PageMaker::new(shared.generator, shared.config.seed, me);
+impl<'a> Worker<'a> {
+    pub fn new(shared: &'a SharedState<'a>, me: usize) -> Self {
+        let pages = PageMaker::new(&shared.offers, shared.config.seed, me);
         let (rounds, _) = cpu_work::rounds(shared.config.page_work_s, shared.speed.rounds_per_s);
-        Self { shared, me, board, pages, rounds }
+        Self { shared, me, pages, rounds }
     }
 
     /// Serves until the queue is closed and empty.
@@ -54,13 +56,24 @@ impl<'a, B: Board> Worker<'a, B> {
     }
 
     fn page(&mut self, request: &InteractionRequest) -> Page {
-        let (pages, board) = (&mut self.pages, &mut self.board);
-        let made = catch_unwind(AssertUnwindSafe(|| pages.page(board, request)));
+        let made = catch_unwind(AssertUnwindSafe(|| self.made(request)));
         cpu_work::work(self.rounds);
         match made {
             Ok(Ok(page)) => page,
             Ok(Err(error)) => refusal(503, &error.to_string()),
             Err(_) => refusal(500, "this interaction failed; the log has why"),
+        }
+    }
+
+    /// With a session of its own from the first statement to the last.
+    fn made(&mut self, request: &InteractionRequest) -> Answer<Page> {
+        match &self.shared.tables {
+            Tables::Embedded(tables) => self.pages.page(&mut &*tables, request),
+            Tables::Postgres(pool) => {
+                let timeout = Duration::from_secs_f64(self.shared.config.timeout_s);
+                let session = pool.get(timeout).ok_or_else(|| BoardError("no session is free".into()))?;
+                self.pages.page(&mut PostgresBoard { session }, request)
+            }
         }
     }
 

@@ -99,7 +99,7 @@ pub(crate) fn author_task(
 pub(crate) fn review(page: &mut HtmlPage, board: &mut impl Board) -> Answer<bool> {
     let submissions = board.submissions()?;
     for (story, writer) in &submissions {
-        page.paragraph(&format!("{} by {writer}: {}", story.title, story.body));
+        page.paragraph(&format!("{} by {writer}", story.title));
         decisions(page, story.id);
     }
     if submissions.is_empty() {

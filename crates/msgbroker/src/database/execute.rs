@@ -1,11 +1,11 @@
 //! An operation of a client as a statement.
 
-use super::database_error::DatabaseError;
+use sojourn_pgsession::DatabaseError;
 use super::operation_result::OperationResult;
-use super::session::BoundStatement;
-use super::session_pool::PooledSession;
+use sojourn_pgsession::BoundStatement;
+use sojourn_pgsession::PooledSession;
 use super::statements as sql;
-use super::wire::{Params, Statement};
+use sojourn_pgsession::{Params, Statement};
 use crate::operation::Operation;
 
 /// Queues in one answer to a list.

@@ -3,13 +3,13 @@
 use postgres_protocol::types::{array_to_sql, ArrayDimension};
 use postgres_protocol::IsNull;
 
-use super::database_error::{DatabaseError, StatementFate};
+use sojourn_pgsession::{DatabaseError, StatementFate};
 use super::execute::text;
 use super::operation_result::{Message, OperationResult};
-use super::session::BoundStatement;
-use super::session_pool::PooledSession;
+use sojourn_pgsession::BoundStatement;
+use sojourn_pgsession::PooledSession;
 use super::statements as sql;
-use super::wire::Row;
+use sojourn_pgsession::Row;
 use crate::operation::Operation;
 
 /// Types of array elements, as `pg_type` numbers them.

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::conninfo::{ConnInfo, SocketStream};
+use sojourn_pgsession::{ConnInfo, SocketStream};
 use super::database_clock::{ClockReading, DatabaseClock};
-use super::database_error::{DatabaseError, StatementFate};
-use super::session::Session;
-use super::session_pool::SessionPool;
-use super::startup::connect;
+use sojourn_pgsession::{DatabaseError, StatementFate};
+use sojourn_pgsession::Session;
+use sojourn_pgsession::SessionPool;
+use sojourn_pgsession::connect;
 use super::statements as sql;
 use sojourn_record::clock::now;
 use sojourn_serving::{log, LogLevel};
@@ -95,7 +95,7 @@ impl Maintenance {
     fn open(&self, conninfo: &ConnInfo, pool: &SessionPool) -> Option<Session> {
         let session = connect(&conninfo.patient()).inspect_err(|fault| pool.health.down(fault)).ok()?;
         pool.is_back();
-        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = session.stream.try_clone().ok();
+        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = session.socket().ok();
         Some(session)
     }
 

@@ -1,6 +1,6 @@
 //! What the database's answer means.
 
-use super::wire::Row;
+use sojourn_pgsession::Row;
 use crate::operation::OperationKind;
 
 /// What an operation came to.

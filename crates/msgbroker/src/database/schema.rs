@@ -1,9 +1,9 @@
 //! The tables, by version: each step is done once, whichever service comes first.
 
-use super::conninfo::ConnInfo;
-use super::database_error::DatabaseError;
-use super::session::Session;
-use super::startup::connect;
+use sojourn_pgsession::ConnInfo;
+use sojourn_pgsession::DatabaseError;
+use sojourn_pgsession::Session;
+use sojourn_pgsession::connect;
 use crate::ServeError;
 
 /// Version n is what the first n steps make. A step that was released is never changed.

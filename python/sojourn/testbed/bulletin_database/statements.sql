@@ -35,6 +35,13 @@ FROM old_comments AS c JOIN users AS u ON u.id = c.writer WHERE c.story_id = $1 
 -- name: ratings_of_story
 SELECT rating, count(*) FROM comments WHERE story_id = $1 GROUP BY rating ORDER BY rating
 
+-- name: old_ratings_of_story
+SELECT rating, count(*) FROM old_comments WHERE story_id = $1 GROUP BY rating ORDER BY rating
+
+-- name: newest_comment
+SELECT c.id, c.story_id, c.parent, c.childs, c.rating, c.date, c.subject, c.comment, u.nickname
+FROM comments AS c JOIN users AS u ON u.id = c.writer ORDER BY c.id DESC LIMIT 1
+
 -- name: comment
 SELECT c.id, c.story_id, c.parent, c.childs, c.rating, c.date, c.subject, c.comment, u.nickname
 FROM comments AS c JOIN users AS u ON u.id = c.writer WHERE c.id = $1

@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use tokio_postgres::config::{Host, SslMode};
 
-use crate::{Config, Durability, ServeError};
-
 /// Longest time to connect and to be greeted.
 const CONNECT: Duration = Duration::from_secs(2);
 /// A connection waits this much longer than the database, which gives up first and says so.
@@ -24,7 +22,7 @@ enum Address {
 
 /// A database and how to speak to it.
 #[derive(Clone, Debug)]
-pub(crate) struct ConnInfo {
+pub struct ConnInfo {
     address: Address,
     pub user: String,
     pub password: Option<Vec<u8>>,
@@ -34,14 +32,22 @@ pub(crate) struct ConnInfo {
     pub timeout: Option<Duration>,
 }
 
-fn wrong(what: &str) -> ServeError {
-    ServeError::Database { what: what.into(), remedy: "check --database" }
+/// What is wrong with a connection string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnInfoError(pub String);
+
+fn wrong(what: &str) -> ConnInfoError {
+    ConnInfoError(what.into())
 }
 
 impl ConnInfo {
-    pub fn new(config: &Config) -> Result<Self, ServeError> {
-        let given: tokio_postgres::Config = config.database.parse().map_err(|error| {
-            // The text itself may hold a password.
+    /// Of a `postgresql://` URL or a list of `key=value`; every session has the `settings` (as PGOPTIONS has them), and a
+    /// statement may take `timeout_s`.
+    ///
+    /// # Errors
+    /// What is wrong with `text`, which is not told: it may hold a password.
+    pub fn new(text: &str, settings: &str, timeout_s: f64) -> Result<Self, ConnInfoError> {
+        let given: tokio_postgres::Config = text.parse().map_err(|error| {
             wrong(&format!("not a postgresql:// URL or key=value list ({error})"))
         })?;
         if given.get_ssl_mode() == SslMode::Require {
@@ -55,14 +61,14 @@ impl ConnInfo {
         };
         let user = given.get_user().map(str::to_string);
         let user = user.or_else(|| std::env::var("USER").ok()).ok_or_else(|| wrong("no user"))?;
-        let own = format!("-c statement_timeout={}", (config.timeout_s * 1e3).ceil());
+        let own = format!("-c statement_timeout={}", (timeout_s * 1e3).ceil());
         Ok(Self {
             address,
             password: given.get_password().map(<[u8]>::to_vec),
             name: given.get_dbname().unwrap_or(&user).to_string(),
             user,
-            options: format!("{} {own} {}", settings(config), given.get_options().unwrap_or("")),
-            timeout: Some(Duration::from_secs_f64(config.timeout_s)),
+            options: format!("{} {own} {}", settings, given.get_options().unwrap_or("")),
+            timeout: Some(Duration::from_secs_f64(timeout_s)),
         })
     }
 
@@ -99,24 +105,9 @@ impl ConnInfo {
     }
 }
 
-/// Of every session, whatever its durability. The indexes are right for every statement whatever the tables hold, and no
-/// plan is made twice. Without the joins being off, a plan that knows no number of takers expects thousands and reads the
-/// whole table of messages for each batch.
-pub const SETTINGS: &str =
-    "-c default_transaction_isolation=read\\ committed -c plan_cache_mode=force_generic_plan \
-    -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off";
-
-fn settings(config: &Config) -> String {
-    let commit = match config.durability {
-        Durability::Full => "on",
-        Durability::Off => "off",
-    };
-    format!("-c synchronous_commit={commit} {SETTINGS}")
-}
-
 /// A socket of either kind, blocking.
 #[derive(Debug)]
-pub(crate) enum SocketStream {
+pub enum SocketStream {
     Unix(UnixStream),
     Tcp(TcpStream),
 }

@@ -9,20 +9,20 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use postgres_protocol::IsNull;
 
-use super::database_error::{said, DatabaseError, StatementFate};
+use crate::database_error::{said, DatabaseError, StatementFate};
 
 /// Longest statement or answer whose buffer is kept.
 const KEPT: usize = 1 << 20;
 
 /// The text of a statement; it is prepared when a session first uses it.
-pub(crate) type Statement = &'static str;
+pub type Statement = &'static str;
 
 /// The parameters of a statement in the database's binary formats.
-pub(crate) type Params<'a> = &'a [Option<&'a [u8]>];
+pub type Params<'a> = &'a [Option<&'a [u8]>];
 
 /// One row, its columns in binary (of a prepared statement) or as text (of `query`).
 #[derive(Debug)]
-pub(crate) struct Row {
+pub struct Row {
     bytes: Bytes,
     columns: Vec<Option<Range<usize>>>,
 }
@@ -47,7 +47,7 @@ impl Row {
 
 /// What a session has to send and has received.
 #[derive(Debug, Default)]
-pub(super) struct WireProtocol {
+pub(crate) struct WireProtocol {
     pub out: BytesMut,
     inbox: BytesMut,
     prepared: Vec<Statement>,

@@ -5,7 +5,7 @@ use postgres_protocol::message::backend::ErrorResponseBody;
 
 /// What is known of a statement that has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StatementFate {
+pub enum StatementFate {
     /// There was no session to carry it out: nothing was done.
     NotSent,
     /// The session ended before the answer: done or not.
@@ -16,14 +16,14 @@ pub(crate) enum StatementFate {
 
 /// A statement or a session that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DatabaseError {
+pub struct DatabaseError {
     pub effect: StatementFate,
     pub reason: ErrorReason,
 }
 
 /// What the database, or the system on the way to it, says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ErrorReason {
+pub struct ErrorReason {
     /// PostgreSQL's SQLSTATE; empty where it is not the database that speaks.
     pub sqlstate: String,
     pub text: String,
@@ -59,7 +59,7 @@ impl DatabaseError {
 }
 
 /// Whether the session is over, and what the database says.
-pub(super) fn said(body: &ErrorResponseBody) -> (bool, ErrorReason) {
+pub(crate) fn said(body: &ErrorResponseBody) -> (bool, ErrorReason) {
     let (mut fatal, mut reason) = (false, ErrorReason { sqlstate: String::new(), text: String::new() });
     let mut fields = body.fields();
     while let Ok(Some(field)) = fields.next() {

@@ -5,14 +5,14 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use postgres_protocol::message::backend::Message;
 
-use super::conninfo::SocketStream;
-use super::database_error::{DatabaseError, StatementFate};
-use super::wire::{Params, Row, Statement, WireProtocol};
+use crate::conninfo::SocketStream;
+use crate::database_error::{DatabaseError, StatementFate};
+use crate::wire::{Params, Row, Statement, WireProtocol};
 
 const SCRATCH: usize = 16 * 1024;
 
 /// A statement with what it needs and who hears its rows.
-pub(crate) struct BoundStatement<'a> {
+pub struct BoundStatement<'a> {
     pub statement: Statement,
     pub params: Params<'a>,
     pub each: &'a mut dyn FnMut(Row),
@@ -20,9 +20,9 @@ pub(crate) struct BoundStatement<'a> {
 
 /// A session.
 #[derive(Debug)]
-pub(crate) struct Session {
-    pub(super) stream: SocketStream,
-    pub(super) wire: WireProtocol,
+pub struct Session {
+    pub(crate) stream: SocketStream,
+    pub(crate) wire: WireProtocol,
     scratch: Box<[u8]>,
     /// How much of what is to be sent was sent.
     sent: usize,
@@ -30,9 +30,14 @@ pub(crate) struct Session {
 
 impl Session {
     /// Over a socket, before anything was said.
-    pub(super) fn new(stream: SocketStream) -> Self {
+    pub(crate) fn new(stream: SocketStream) -> Self {
         let scratch = vec![0; SCRATCH].into_boxed_slice();
         Self { stream, wire: WireProtocol::default(), scratch, sent: 0 }
+    }
+
+    /// The same socket once more: by which somebody else can end what is under way.
+    pub fn socket(&self) -> io::Result<SocketStream> {
+        self.stream.try_clone()
     }
 
     /// Whether the database has not ended the session meanwhile.
@@ -96,7 +101,7 @@ impl Session {
     }
 
     /// The next message of the database.
-    pub(super) fn next(&mut self) -> io::Result<Message> {
+    pub(crate) fn next(&mut self) -> io::Result<Message> {
         loop {
             if let Some(message) = self.wire.message()? {
                 return Ok(message);

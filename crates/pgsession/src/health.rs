@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::database_error::DatabaseError;
+use crate::database_error::DatabaseError;
 use sojourn_record::clock::{now, s};
 use sojourn_serving::{log, LogLevel};
 
 #[derive(Debug, Default)]
-pub(crate) struct DatabaseHealth {
+pub struct DatabaseHealth {
     /// Since when it is away, ns; 0 while it is not.
     down_since: AtomicU64,
 }

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::conninfo::ConnInfo;
-use super::database_error::{DatabaseError, StatementFate};
-use super::health::DatabaseHealth;
-use super::session::{BoundStatement, Session};
-use super::startup::connect;
+use crate::conninfo::ConnInfo;
+use crate::database_error::{DatabaseError, StatementFate};
+use crate::health::DatabaseHealth;
+use crate::session::{BoundStatement, Session};
+use crate::startup::connect;
 use sojourn_record::clock::now;
 
 /// Before a database that is away is tried again, ns: at first, at last.
@@ -34,7 +34,7 @@ struct PoolState {
 }
 
 #[derive(Debug)]
-pub(crate) struct SessionPool {
+pub struct SessionPool {
     conninfo: ConnInfo,
     state: Mutex<PoolState>,
     returned: Condvar,
@@ -142,7 +142,7 @@ impl SessionPool {
 
 /// The use of one connection; given back when dropped.
 #[derive(Debug)]
-pub(crate) struct PooledSession<'a> {
+pub struct PooledSession<'a> {
     pool: &'a SessionPool,
     slot: SessionSlot,
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::session::Session;
-use super::session_pool::SessionPool;
+use crate::session::Session;
+use crate::session_pool::SessionPool;
 
 /// How often a database that is away is asked for, at most; `SessionPool` has longer and longer pauses.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -18,7 +18,7 @@ struct ConnectorState {
 
 /// Sessions that are wanted, and those that were had, each with its place.
 #[derive(Debug, Default)]
-pub(crate) struct SessionConnector {
+pub struct SessionConnector {
     state: Mutex<ConnectorState>,
     some: Condvar,
 }

@@ -8,9 +8,9 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, ScramSha256, SCRAM
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
-use super::conninfo::ConnInfo;
-use super::database_error::{said, DatabaseError, ErrorReason, StatementFate};
-use super::session::Session;
+use crate::conninfo::ConnInfo;
+use crate::database_error::{said, DatabaseError, ErrorReason, StatementFate};
+use crate::session::Session;
 
 /// What ends a startup: the way to the database, or its own words.
 enum StartupError {
@@ -28,7 +28,7 @@ impl From<io::Error> for StartupError {
 ///
 /// # Errors
 /// What the system or the database says; nothing was done.
-pub(crate) fn connect(conninfo: &ConnInfo) -> Result<Session, DatabaseError> {
+pub fn connect(conninfo: &ConnInfo) -> Result<Session, DatabaseError> {
     let failed = |error: io::Error| DatabaseError::new(StatementFate::NotSent, error);
     let (greeting, answer) = conninfo.timeouts();
     let stream = conninfo.open().map_err(failed)?;
