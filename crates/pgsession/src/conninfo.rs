@@ -47,9 +47,9 @@ impl ConnInfo {
     /// # Errors
     /// What is wrong with `text`, which is not told: it may hold a password.
     pub fn new(text: &str, settings: &str, timeout_s: f64) -> Result<Self, ConnInfoError> {
-        let given: tokio_postgres::Config = text.parse().map_err(|error| {
-            wrong(&format!("not a postgresql:// URL or key=value list ({error})"))
-        })?;
+        let given: tokio_postgres::Config = text
+            .parse()
+            .map_err(|error| wrong(&format!("not a postgresql:// URL or key=value list ({error})")))?;
         if given.get_ssl_mode() == SslMode::Require {
             return Err(wrong("sslmode=require, and this service speaks no TLS"));
         }

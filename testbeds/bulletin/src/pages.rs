@@ -69,7 +69,11 @@ impl<'a> PageMaker<'a> {
     fn stories(&mut self, page: &mut HtmlPage, stories: &[(Story, String)]) -> bool {
         stories.iter().for_each(|(story, writer)| page.story(story, writer));
         if stories.is_empty() {
-            page.link("ViewStory", format_args!("storyId={}", self.up_to(self.offers.stories)), "another story");
+            page.link(
+                "ViewStory",
+                format_args!("storyId={}", self.up_to(self.offers.stories)),
+                "another story",
+            );
         }
         true
     }

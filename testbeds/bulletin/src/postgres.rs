@@ -205,7 +205,10 @@ impl Board for PostgresBoard<'_> {
         let (by, comment) = (by.to_be_bytes(), int(comment));
         let rows = self.rows("rate_comment", &[Some(&comment), Some(&by)])?;
         let Some(writer) = rows.first().map(|row| int(id(row, 0))) else { return Ok(false) };
-        let (of_user, of_log) = ([Some(&writer[..]), Some(&by[..])], [Some(&int(moderator)[..]), Some(&comment[..]), Some(&by[..])]);
+        let (of_user, of_log) = (
+            [Some(&writer[..]), Some(&by[..])],
+            [Some(&int(moderator)[..]), Some(&comment[..]), Some(&by[..])],
+        );
         let (mut one, mut other) = (|_| (), |_| ());
         let both = &mut [
             BoundStatement { statement: sql("rate_user"), params: &of_user, each: &mut one },
@@ -225,12 +228,16 @@ mod tests {
     fn every_statement_is_there() {
         let source = include_str!("postgres.rs");
         let names = |call: &str| -> Vec<&str> {
-            let found = source.split(call).skip(1).filter_map(|rest| rest.strip_prefix('"')?.split('"').next());
+            let found =
+                source.split(call).skip(1).filter_map(|rest| rest.strip_prefix('"')?.split('"').next());
             found.collect()
         };
         let both = names("recent_or_old(");
         assert!(both.len() == 4 && both.iter().all(|name| !sql(&format!("old_{name}")).is_empty()));
         let all = [names("rows("), names("sql("), both].concat();
-        assert!(all.len() > 20 && all.iter().all(|name| sql(name).starts_with(char::is_uppercase)), "{all:?}");
+        assert!(
+            all.len() > 20 && all.iter().all(|name| sql(name).starts_with(char::is_uppercase)),
+            "{all:?}"
+        );
     }
 }

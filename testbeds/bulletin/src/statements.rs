@@ -10,8 +10,7 @@ use crate::generate::{DAY_S, NEWEST_S};
 use crate::page_offers::PageOffers;
 use crate::text::Dictionary;
 
-const STATEMENTS: &str =
-    include_str!("../../../python/sojourn/testbed/bulletin_database/statements.sql");
+const STATEMENTS: &str = include_str!("../../../python/sojourn/testbed/bulletin_database/statements.sql");
 /// PostgreSQL counts from 2000-01-01, in µs.
 pub(crate) const EPOCH_S: i64 = 946_684_800;
 
@@ -20,7 +19,10 @@ pub(crate) fn sql(name: &str) -> Statement {
     static BY_NAME: OnceLock<HashMap<&'static str, Statement>> = OnceLock::new();
     let by_name = BY_NAME.get_or_init(|| {
         let parts = STATEMENTS.split("-- name: ").skip(1);
-        parts.filter_map(|part| part.split_once('\n')).map(|(name, text)| (name.trim(), text.trim())).collect()
+        parts
+            .filter_map(|part| part.split_once('\n'))
+            .map(|(name, text)| (name.trim(), text.trim()))
+            .collect()
     });
     by_name.get(name).copied().unwrap_or("")
 }
@@ -71,7 +73,8 @@ pub(crate) fn comment(row: &Row, story: u32, parent: u32, from: usize) -> (Comme
 pub(crate) fn offers(session: &mut Session) -> Result<PageOffers, DatabaseError> {
     let mut number = |text: &str| -> Result<u32, DatabaseError> {
         let mut value = 0;
-        session.query(text, &mut |row| value = row.text(0).and_then(|text| text.parse().ok()).unwrap_or(0))?;
+        session
+            .query(text, &mut |row| value = row.text(0).and_then(|text| text.parse().ok()).unwrap_or(0))?;
         Ok(value)
     };
     let first = "SELECT extract(epoch FROM min(date))::bigint FROM old_stories";
@@ -83,7 +86,8 @@ pub(crate) fn offers(session: &mut Session) -> Result<PageOffers, DatabaseError>
     let (categories, stories) =
         (number("SELECT count(*) FROM categories")?, number("SELECT max(id) FROM stories")?);
     let mut words = Vec::new();
-    let titles = "SELECT DISTINCT split_part(title, ' ', 1) FROM (SELECT title FROM stories LIMIT 20000) AS t";
+    let titles =
+        "SELECT DISTINCT split_part(title, ' ', 1) FROM (SELECT title FROM stories LIMIT 20000) AS t";
     session.query(titles, &mut |row| words.extend(row.text(0).map(str::to_owned)))?;
     if [users, authors, categories, stories].contains(&0) || words.is_empty() {
         return Err(DatabaseError::new(StatementFate::RolledBack, "its tables are empty; load them first"));

@@ -1,12 +1,12 @@
 //! An operation of a client as a statement.
 
-use sojourn_pgsession::DatabaseError;
 use super::operation_result::OperationResult;
-use sojourn_pgsession::BoundStatement;
-use sojourn_pgsession::PooledSession;
 use super::statements as sql;
-use sojourn_pgsession::{Params, Statement};
 use crate::operation::Operation;
+use sojourn_pgsession::BoundStatement;
+use sojourn_pgsession::DatabaseError;
+use sojourn_pgsession::PooledSession;
+use sojourn_pgsession::{Params, Statement};
 
 /// Queues in one answer to a list.
 const LISTED: i64 = 10_000;

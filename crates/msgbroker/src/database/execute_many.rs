@@ -3,14 +3,14 @@
 use postgres_protocol::types::{array_to_sql, ArrayDimension};
 use postgres_protocol::IsNull;
 
-use sojourn_pgsession::{DatabaseError, StatementFate};
 use super::execute::text;
 use super::operation_result::{Message, OperationResult};
+use super::statements as sql;
+use crate::operation::Operation;
 use sojourn_pgsession::BoundStatement;
 use sojourn_pgsession::PooledSession;
-use super::statements as sql;
 use sojourn_pgsession::Row;
-use crate::operation::Operation;
+use sojourn_pgsession::{DatabaseError, StatementFate};
 
 /// Types of array elements, as `pg_type` numbers them.
 const BYTEA: u32 = 17;

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use sojourn_pgsession::{ConnInfo, SocketStream};
 use super::database_clock::{ClockReading, DatabaseClock};
-use sojourn_pgsession::{DatabaseError, StatementFate};
+use super::statements as sql;
+use sojourn_pgsession::connect;
 use sojourn_pgsession::Session;
 use sojourn_pgsession::SessionPool;
-use sojourn_pgsession::connect;
-use super::statements as sql;
+use sojourn_pgsession::{ConnInfo, SocketStream};
+use sojourn_pgsession::{DatabaseError, StatementFate};
 use sojourn_record::clock::now;
 use sojourn_serving::{log, LogLevel};
 

@@ -1,7 +1,7 @@
 //! What the database's answer means.
 
-use sojourn_pgsession::Row;
 use crate::operation::OperationKind;
+use sojourn_pgsession::Row;
 
 /// What an operation came to.
 #[derive(Clone, Debug, PartialEq)]

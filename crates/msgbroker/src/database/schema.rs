@@ -1,10 +1,10 @@
 //! The tables, by version: each step is done once, whichever service comes first.
 
+use crate::ServeError;
+use sojourn_pgsession::connect;
 use sojourn_pgsession::ConnInfo;
 use sojourn_pgsession::DatabaseError;
 use sojourn_pgsession::Session;
-use sojourn_pgsession::connect;
-use crate::ServeError;
 
 /// Version n is what the first n steps make. A step that was released is never changed.
 const STEPS: [&str; 1] = ["
