@@ -226,7 +226,7 @@ mod tests {
     /// Each name in this file is one of the file of statements.
     #[test]
     fn every_statement_is_there() {
-        let source = include_str!("postgres.rs");
+        let source = include_str!("postgres.rs").split("#[cfg(test)]").next().unwrap_or("");
         let names = |call: &str| -> Vec<&str> {
             let found =
                 source.split(call).skip(1).filter_map(|rest| rest.strip_prefix('"')?.split('"').next());
