@@ -41,7 +41,9 @@ def bulletin(
 
     if embedded == (db is not None) or (folder is not None and db != "auto"):
         given = f"--embedded {embedded}, --db {db}, --folder {folder}"
-        raise InputError(given, "serve bulletin", "say --embedded (tables in memory) or --db; --folder goes with --db auto")
+        raise InputError(
+            given, "serve bulletin", "say --embedded (tables in memory) or --db; --folder goes with --db auto"
+        )
     with stopped_early(), a_database(db, folder) if db else nullcontext() as cluster:
         if cluster:
             load(cluster, scale, seed)
