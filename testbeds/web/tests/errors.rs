@@ -74,7 +74,7 @@ fn a_record_that_cannot_be_made() {
 fn a_full_disk() {
     let folder = TempFolder::new();
     std::os::unix::fs::symlink("/dev/full", folder.0.join("app.rec")).unwrap();
-    has(&message(json!({"out": folder.0})), &["app.rec", "free space", "--out"]);
+    has(&message(json!({"out": folder.0})), &["app.rec", "free space", "another path"]);
 }
 
 #[test]
