@@ -68,7 +68,12 @@ class Talk:
     def call(self, method: str, path: str, body: bytes = b"") -> Answer | None:
         """The answer; None where the request was cut off before its end, so that surely nothing was done."""
         assert self.socket is not None
-        request = b"%s %s HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (method.encode(), path.encode(), len(body), body)
+        request = b"%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (
+            method.encode(),
+            path.encode(),
+            len(body),
+            body,
+        )
         cut = self.draw.random() < CUT_SHARE if self.draw else False
         if cut and self.draw:
             return self._cut(request, self.draw)

@@ -20,10 +20,11 @@ STREAMS = 30
 # A stream that waits for more than this is not gone on with, bytes.
 WAITS_FOR = 4000
 STATUS = re.compile(rb"HTTP/1\.1 (\d\d\d) [A-Za-z ]+")
-BODIES = (b"", b"x", b"\r\n\r\n", b"POST /queues/a/take HTTP/1.1\r\n\r\n", b"\0\xff'--", b"y" * 1999)
+BODIES = (b"", b"x", b"\r\n\r\n", b"POST /queues/a/take HTTP/1.1\r\nHost: x\r\n\r\n", b"\0\xff'--", b"y" * 1999)
 BACK_S = 10.0
 MORE_PIECES = (*PIECES, b"\n", b"\r", b"\r\nContent-Length: 3\r\n\r\nabc", b"\r\nConnection: close", b"HTTP/1.0",
-               b"\r\nX-Sender: bob", b"%0d%0a", b"%C3%A9", b"\xc3\xa9", b"\r\n\t", b"9223372036854775807")  # fmt: skip
+               b"\r\nX-Sender: bob", b"\r\nHost: y", b"http://x",
+               b"%0d%0a", b"%C3%A9", b"\xc3\xa9", b"\r\n\t", b"9223372036854775807")  # fmt: skip
 
 
 def requests(model: Model, draw: random.Random, most: int) -> list[bytes]:
@@ -34,7 +35,7 @@ def requests(model: Model, draw: random.Random, most: int) -> list[bytes]:
         body = b"m" * (most + draw.randint(0, 1))
     named, put = quote(queues[draw.random() < 0.5], safe=""), b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
     lines = [
-        (f"PUT /queues/{named}", b"\r\n"), (f"PUT /queues/{named}", b"Host: x\r\nAccept: */*\r\n\r\n"),
+        (f"PUT /queues/{named}", b"\r\n"), (f"PUT /queues/{named}", b"Accept: */*\r\n\r\n"),
         (f"DELETE /queues/{named}", b"\r\n"), (f"GET /queues?after={named[:-1]}", b"\r\n"), ("GET /queues", b"\r\n"),
         (f"POST /queues/{named}/messages", put), (f"POST /queues/{named}/messages", b"X-Sender: " + sender + b"\r\n" + put),
         (f"POST /queues/{named}/messages", b"Expect: 100-continue\r\n" + put),
@@ -43,7 +44,7 @@ def requests(model: Model, draw: random.Random, most: int) -> list[bytes]:
         (f"GET /queues/{named}/peek?sender={quote(sender)}", b"\r\n"),
     ]  # fmt: skip
     lines += [(path(*loan), b"\r\n") for loan in list(model.loans())[:3]]
-    made = [line.encode() + b" HTTP/1.1\r\n" + rest for line, rest in lines]
+    made = [line.encode() + b" HTTP/1.1\r\nHost: x\r\n" + rest for line, rest in lines]
     # Puts and takes are most of it.
     return made + made[5:8] * 2 + made[8:9] * 3
 
@@ -136,7 +137,7 @@ class Fuzzer(threading.Thread):
             talk.end()
 
     def _ask(self, talk: Talk, line: str) -> None:
-        text = line.encode() + b" HTTP/1.1\r\n\r\n"
+        text = line.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n"
         self._exchange(talk, text, asked(text, self.most)[0], text)
 
 

@@ -13,6 +13,11 @@ from urllib.parse import unquote_to_bytes
 
 HEAD_BYTES, HEADERS, BLANK_LINES, LENGTH_DIGITS, NAME_BYTES = 16 * 1024, 64, 8, 15, 200
 LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([!-~\x80-\xff]+) HTTP/1\.([01])")
+HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=:\[\]%-]*")
+ABSOLUTE = re.compile("(?:http|https)://[^/?#]+(/.*)?", re.IGNORECASE | re.DOTALL)
+# A CR or LF by itself, with which a head is refused before it is whole; a control character in the request line.
+ALONE = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
+CONTROL = re.compile(rb"[^\r\n]*?[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]")
 NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 VALUE = re.compile(rb"[\t -~\x80-\xff]*")
 # Refusals after which the connection ends, whatever the client asked for: 400 has both sorts.
@@ -65,6 +70,9 @@ def frame(stream: bytes, at: int, most: int) -> tuple[list[bytes], bytes, int] |
     for _ in range(BLANK_LINES):
         at += 2 * stream.startswith(b"\r\n", at)
     end = stream.find(b"\r\n\r\n", at, at + HEAD_BYTES)
+    head = stream[at : at + HEAD_BYTES if end < 0 else end + 4]
+    if ALONE.search(head) or CONTROL.match(head):
+        raise RefusedError(BROKEN)
     if end < 0:
         if len(stream) - at >= HEAD_BYTES:
             raise RefusedError(HEAD)
@@ -81,8 +89,6 @@ def body_bytes(lines: list[bytes]) -> int:
     length: int | None = None
     for k, line in enumerate(lines):
         name, colon, value = line.partition(b":")
-        if b"\r" in line or b"\n" in line:
-            raise RefusedError(BROKEN)
         if k == 0:
             continue
         if not colon or not name or any(byte in name for byte in b" \t\x0c"):
@@ -107,10 +113,13 @@ def request(lines: list[bytes], body: bytes) -> Asked:
         headers = [header(line) for line in lines[1:]]
         if len(headers) > HEADERS:
             raise RefusedError(HEAD, ends=True)
+        if not names_host(headers, line[3]):
+            raise RefusedError(BROKEN, ends=True)
+        target = origin_form(line[2].decode())
         close = closes(headers, line[3])
         sender = sender_of(headers)
         has_length = any(name == b"content-length" for name, _ in headers)
-        return replace(operation(line[1], line[2].decode(), has_length, sender, body), close=close)
+        return replace(operation(line[1], target, has_length, sender, body), close=close)
     except RefusedError as refused:
         return Asked("refused", refused.status, close=close or refused.ends)
 
@@ -122,9 +131,25 @@ def header(line: bytes) -> tuple[bytes, bytes]:
     return name.lower(), value.strip(b" \t")
 
 
+def names_host(headers: list[tuple[bytes, bytes]], minor: bytes) -> bool:
+    """RFC 9112, 3.2: once; in HTTP/1.0 it may be missing."""
+    hosts = [value for name, value in headers if name == b"host"]
+    return len(hosts) <= 1 and (bool(hosts) or minor == b"0") and all(map(HOST.fullmatch, hosts))
+
+
+def origin_form(target: str) -> str:
+    """RFC 9112, 3.2.2."""
+    if target.startswith("/"):
+        return target
+    absolute = ABSOLUTE.fullmatch(target)
+    if absolute is None:
+        raise RefusedError(BROKEN, ends=True)
+    return absolute[1] or "/"
+
+
 def closes(headers: list[tuple[bytes, bytes]], minor: bytes) -> bool:
     words = {word.strip().lower() for name, value in headers if name == b"connection" for word in value.split(b",")}
-    return b"close" in words or (minor == b"0" and b"keep-alive" not in words)
+    return b"close" in words or minor == b"0"
 
 
 def sender_of(headers: list[tuple[bytes, bytes]]) -> str | None:

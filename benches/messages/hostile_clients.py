@@ -21,12 +21,13 @@ STATUS = re.compile(rb"HTTP/1\.1 (\d\d\d) [A-Za-z ]+\r\n")
 KNOWN = {100, 200, 201, 204, 400, 401, 404, 405, 411, 413, 431}
 BODY = b"a message of a hostile client"
 REQUESTS = (
-    b"PUT /queues/hostile HTTP/1.1\r\n\r\n",
+    b"PUT /queues/hostile HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET /queues?after=a HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"POST /queues/hostile/messages HTTP/1.1\r\nX-Sender: ann\r\nContent-Length: %d\r\n\r\n%s" % (len(BODY), BODY),
-    b"POST /queues/hostile/take?sender=ann HTTP/1.1\r\nConnection: keep-alive\r\n\r\n",
-    b"GET /queues/host%69le/peek HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab",
-    b"DELETE /queues/hostile/messages/17?receipt=18 HTTP/1.1\r\nAuthorization: Bearer x\r\n\r\n",
+    b"POST /queues/hostile/messages HTTP/1.1\r\nHost: x\r\nX-Sender: ann\r\nContent-Length: %d\r\n\r\n%s"
+    % (len(BODY), BODY),
+    b"POST /queues/hostile/take?sender=ann HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n",
+    b"GET /queues/host%69le/peek HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab",
+    b"DELETE /queues/hostile/messages/17?receipt=18 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\n\r\n",
 )
 PIECES = (b"\r\n", b"\r\n\r\n", b"\0", b"\x80\xff", b" ", b":", b"%", b"%00", b"%ff", b"/", b"?", b"Content-Length: 5\r\n",
           b"Transfer-Encoding: chunked\r\n", b"99999999999999999999", b"-1", b"HTTP/1.1", b"x" * 20_000)  # fmt: skip
@@ -119,7 +120,7 @@ class Hostile(threading.Thread):
             self._heard(talk, text)
 
     def _oversize(self) -> None:
-        head = b"POST /queues/hostile/messages HTTP/1.1\r\n"
+        head = b"POST /queues/hostile/messages HTTP/1.1\r\nHost: x\r\n"
         large = b"x" * 1_000_000
         text = self.draw.choice((head + b"Content-Length: 1000000\r\n\r\n" + large, head + b"X: " + large, large))
         with connect(self.address) as talk, suppress(ConnectionResetError, BrokenPipeError):
@@ -205,7 +206,7 @@ class Normal(threading.Thread):
     def run(self) -> None:
         try:
             with connect(self.address) as talk:
-                self._ask(talk, b"PUT /queues/normal HTTP/1.1\r\n\r\n", b"")
+                self._ask(talk, b"PUT /queues/normal HTTP/1.1\r\nHost: x\r\n\r\n", b"")
                 while not self.halt.is_set() and not self.faults:
                     self._round(talk)
                     self.rounds += 1
@@ -219,11 +220,13 @@ class Normal(threading.Thread):
     def _round(self, talk: socket.socket) -> None:
         body = b"%d " % self.rounds + self.draw.randbytes(self.draw.choice((10, 1000, 20_000)))
         self._ask(
-            talk, b"POST /queues/normal/messages HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body), b""
+            talk,
+            b"POST /queues/normal/messages HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body),
+            b"",
         )
-        head = self._ask(talk, b"POST /queues/normal/take HTTP/1.1\r\n\r\n", body)
+        head = self._ask(talk, b"POST /queues/normal/take HTTP/1.1\r\nHost: x\r\n\r\n", body)
         if receipt := re.search(rb"X-Message-Id: (\d+)\r\nX-Receipt: (\d+)", head):
-            line = b"DELETE /queues/normal/messages/%s?receipt=%s HTTP/1.1\r\n\r\n" % receipt.groups()
+            line = b"DELETE /queues/normal/messages/%s?receipt=%s HTTP/1.1\r\nHost: x\r\n\r\n" % receipt.groups()
             self._ask(talk, line, b"")
 
     def _ask(self, talk: socket.socket, request: bytes, wanted: bytes) -> bytes:

@@ -125,11 +125,11 @@ def test_pipelined_requests_take_effect_and_are_answered_in_order(start: Start) 
     service = start()
     with service.client() as client:
         client.create("q")
-    puts = [b"POST /queues/q/messages HTTP/1.1\r\nContent-Length: 3\r\n\r\n%03d" % i for i in range(300)]
+    puts = [b"POST /queues/q/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n%03d" % i for i in range(300)]
     assert service.say(b"".join(puts)) == [201] * 300
-    takes = b"POST /queues/q/take HTTP/1.1\r\n\r\n" * 300
+    takes = b"POST /queues/q/take HTTP/1.1\r\nHost: x\r\n\r\n" * 300
     with service.socket() as talk:
-        talk.sendall(takes + b"GET /queues HTTP/1.1\r\nConnection: close\r\n\r\n")
+        talk.sendall(takes + b"GET /queues HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         heard = b""
         while more := talk.recv(65536):
             heard += more

@@ -169,8 +169,11 @@ def test_no_way_in_without_the_token(start: Start) -> None:
 def test_no_header_that_some_readers_see_and_others_do_not(start: Start, end: bytes) -> None:
     """A lone LF may end a line (RFC 9112, 2.2): a proxy that has it so would see another request here."""
     service = start()
-    within = b"POST /queues/hostile/messages HTTP/1.1\r\n\r\n"
-    for line in (b"POST /queues/hostile/messages HTTP/1.1", b"POST /queues/hostile/messages HTTP/1.1\r\nX: y"):
+    within = b"POST /queues/hostile/messages HTTP/1.1\r\nHost: x\r\n\r\n"
+    for line in (
+        b"POST /queues/hostile/messages HTTP/1.1",
+        b"POST /queues/hostile/messages HTTP/1.1\r\nHost: x\r\nX: y",
+    ):
         text = b"%s%sContent-Length: %d\r\n\r\n%s" % (line, end, len(within), within)
         assert service.say(text) == [400]
     with service.client() as client:
@@ -182,7 +185,7 @@ def test_no_header_that_some_readers_see_and_others_do_not(start: Start, end: by
 def test_a_refusal_ends_the_connection_where_the_client_asked_for_it(start: Start, line: bytes, way: Way) -> None:
     """RFC 9112, 9.6: after the answer to a request with `close` the server must close, whatever that answer is."""
     service = start(**way)
-    for asks in (b" HTTP/1.1\r\nConnection: close\r\n\r\n", b" HTTP/1.0\r\n\r\n"):
+    for asks in (b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b" HTTP/1.0\r\n\r\n"):
         with service.socket() as talk:
             talk.sendall(line + asks)
             # Ends without a timeout.
@@ -190,11 +193,13 @@ def test_a_refusal_ends_the_connection_where_the_client_asked_for_it(start: Star
             assert head.startswith(b"http/1.1 4") and b"\r\nconnection: close" in head
 
 
-@pytest.mark.parametrize("last", [b" HTTP/1.1\r\nConnection: close\r\n\r\n", b" HTTP/1.1\r\nno(name: x\r\n\r\n"])
+@pytest.mark.parametrize(
+    "last", [b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b" HTTP/1.1\r\nHost: x\r\nno(name: x\r\n\r\n"]
+)
 def test_behind_the_last_answer_nothing_is_done(start: Start, last: bytes) -> None:
     """RFC 9112, 9.6: no request behind `close` is processed, also where it comes just when that answer goes."""
     service = start()
-    put = b"POST /queues/hostile/messages HTTP/1.1\r\nContent-Length: 1\r\n\r\nx"
+    put = b"POST /queues/hostile/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
     for k in range(300):
         with service.socket() as talk:
             talk.sendall(b"GET /queues" + last)

@@ -102,12 +102,20 @@ def test_a_message_that_comes_twice_or_too_early_is_seen() -> None:
     ("text", "due", "rest"),
     [
         # RFC 9112, 6.3: the length; 2.2: lines before a request; 9.3: whether the connection goes on.
-        (b"\r\nPOST /queues/a%20b/messages HTTP/1.1\r\nContent-Length: 2\r\n\r\nhiGET ", [("put", 0, False)], b"GET "),
-        (b"GET /queues HTTP/1.0\r\n\r\nGET /queues HTTP/1.1\r\n\r\n", [("list", 0, True)], None),
-        (b"PUT /queues/a HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n", [("refused", 400, True)], None),
-        (b"PUT /queues/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", [("refused", 411, True)], None),
         (
-            b"GET /x HTTP/1.1\r\n\r\nPOST /queues/a/take HTTP/1.1\r\n\r\n",
+            b"\r\nPOST /queues/a%20b/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhiGET ",
+            [("put", 0, False)],
+            b"GET ",
+        ),
+        (b"GET /queues HTTP/1.0\r\n\r\nGET /queues HTTP/1.1\r\nHost: x\r\n\r\n", [("list", 0, True)], None),
+        (
+            b"PUT /queues/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
+            [("refused", 400, True)],
+            None,
+        ),
+        (b"PUT /queues/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", [("refused", 411, True)], None),
+        (
+            b"GET /x HTTP/1.1\r\nHost: x\r\n\r\nPOST /queues/a/take HTTP/1.1\r\nHost: x\r\n\r\n",
             [("refused", 404, False), ("take", 0, False)],
             b"",
         ),

@@ -17,7 +17,7 @@ from sojourn.testbed.postgres import Postgres
 pytestmark = pytest.mark.live
 
 Start = Callable[..., Service]
-TAKE = b"POST /queues/q/take HTTP/1.1\r\n\r\n"
+TAKE = b"POST /queues/q/take HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def start(postgres: Postgres) -> Iterator[Start]:
 
 
 def put(body: bytes, *headers: bytes) -> bytes:
-    lines = [b"POST /queues/q/messages HTTP/1.1", *headers, b"Content-Length: %d" % len(body)]
+    lines = [b"POST /queues/q/messages HTTP/1.1", b"Host: x", *headers, b"Content-Length: %d" % len(body)]
     return b"\r\n".join([*lines, b"", body])
 
 
@@ -41,21 +41,28 @@ def put(body: bytes, *headers: bytes) -> bytes:
     ("text", "statuses"),
     [
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", [400]),
-        (b"POST /queues/q/messages HTTP/1.1\r\n\r\n", [411]),
-        (b"POST /queues/q/messages HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", [411]),
+        (b"POST /queues/q/messages HTTP/1.1\r\nHost: x\r\n\r\n", [411]),
+        (
+            b"POST /queues/q/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+            [411],
+        ),
         (put(b"x" * 65_537), [413]),
-        (b"POST /queues/q/messages HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", [400]),
-        (b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n", [431]),
-        (b"GET /queues HTTP/1.1\r\n" + b"A: b\r\n" * 100 + b"\r\n", [431]),
+        (b"POST /queues/q/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", [400]),
+        (b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", [431]),
+        (b"GET /queues HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 100 + b"\r\n", [431]),
         (b"GET /queues HTTP/2.0\r\n\r\n", [400]),
         (put(b"ok") + b"rubbish\r\n\r\n" + put(b"never"), [201, 400]),
         (b"GET /queues HTTP/1.1\nHost: x\n\n" + TAKE, [400]),
-        (b"BREW /queues/q HTTP/1.1\r\n\r\n" + TAKE, [405, 204]),
-        (b"PUT /queues/%zz HTTP/1.1\r\n\r\n" + TAKE, [400, 204]),
+        (b"BREW /queues/q HTTP/1.1\r\nHost: x\r\n\r\n" + TAKE, [405, 204]),
+        (b"PUT /queues/%zz HTTP/1.1\r\nHost: x\r\n\r\n" + TAKE, [400, 204]),
         (put(b"", b"X-Sender: " + b"s" * 201) + TAKE, [400, 204]),
         (put(b"", b"X-Sender: \xff\xfe") + TAKE, [400, 204]),
         (b"\r\n\r\n" + TAKE, [204]),
         (b"GET /queues HTTP/1.0\r\n\r\n" + TAKE, [200]),
+        (b"GET /queues HTTP/1.1\r\n\r\n" + TAKE, [400]),
+        (b"GET /queues HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n" + TAKE, [400]),
+        (b"POST http://x/queues/q/take HTTP/1.1\r\nHost: x\r\n\r\n" + TAKE, [204, 204]),
+        (b"GET /queues HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + TAKE, [200]),
         (b"POST /queues/q/mess", []),
         (b"", []),
     ],
@@ -66,6 +73,14 @@ def test_what_is_no_request_is_refused_and_harms_nobody(start: Start, text: byte
     with service.client() as client:
         left = client.take("q")
         assert (left.status, left.body) in ((204, b""), (200, b"ok")) and client.take("q").status == 204
+
+
+def test_a_head_that_can_no_longer_become_right_is_refused_at_once(start: Start) -> None:
+    service = start()
+    for text in (b"GET /queues HTTP/1.1\n", b"GET /queues HTTP/1.1\rHost", b"\x16\x03\x01\x02"):
+        with service.socket() as talk:
+            talk.sendall(text)
+            assert talk.recv(100).startswith(b"HTTP/1.1 400 ")
 
 
 def test_a_refusal_says_what_to_do(start: Start) -> None:

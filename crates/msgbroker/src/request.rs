@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::operation::Operation;
 use crate::queue_names::{decode, name};
 use crate::refusal::Refusal;
+use sojourn_serving::http::{has_host, path_of};
 
 const HEADERS: usize = 64;
 
@@ -47,7 +48,11 @@ pub(crate) fn parse<'a>(
         return Err(Refusal::Malformed.into());
     };
     let headers = &*found.headers;
-    let close = connection(headers, b"close") || (minor == 0 && !connection(headers, b"keep-alive"));
+    let (true, Some(target)) = (has_host(minor, headers), path_of(target)) else {
+        return Err(Refusal::Malformed.into());
+    };
+    // A client of HTTP/1.0 would have to be told that its connection is kept.
+    let close = minor == 0 || connection(headers, b"close");
     match allowed(headers, token).and_then(|told| operation(method, target, &told, body)) {
         Ok(operation) => Ok(Request { operation, close }),
         Err(refusal) => Err(Rejection { refusal, close: close || refusal.closes() }),

@@ -1,6 +1,6 @@
 //! Where a request ends: the event loop's only look at the bytes. What they say, the worker reads.
 
-use memchr::{memchr, memchr2, memmem};
+use memchr::{memchr, memchr2, memchr2_iter, memmem};
 
 use crate::refusal::Refusal;
 
@@ -25,8 +25,12 @@ pub(crate) enum FramingStep {
 /// Looks at the start of `bytes`; `most` is the longest body.
 pub(crate) fn frame(bytes: &[u8], most: usize) -> FramingStep {
     let start = blank(bytes);
-    let head = &bytes[start..];
-    let Some(lines) = memmem::find(&head[..head.len().min(HEAD_BYTES)], b"\r\n\r\n") else {
+    let head = &bytes[start..bytes.len().min(start + HEAD_BYTES)];
+    let end = memmem::find(head, b"\r\n\r\n");
+    if is_spoilt(end.map_or(head, |lines| &head[..lines + 4])) {
+        return FramingStep::Refuse(Refusal::Malformed);
+    }
+    let Some(lines) = end else {
         if head.len() >= HEAD_BYTES {
             return FramingStep::Refuse(Refusal::Head);
         }
@@ -55,6 +59,17 @@ fn blank(bytes: &[u8]) -> usize {
     start
 }
 
+/// Whether a head, as far as it is there, can no longer become right. A CR or LF by itself ends a line for some readers and
+/// not for others, which would see other headers; a request line has no control characters.
+fn is_spoilt(head: &[u8]) -> bool {
+    let line = memchr2(b'\r', b'\n', head).unwrap_or(head.len());
+    let alone = |at: usize| match head[at] {
+        b'\r' => head.get(at + 1).is_some_and(|next| *next != b'\n'),
+        _ => at == 0 || head[at - 1] != b'\r',
+    };
+    head[..line].iter().any(u8::is_ascii_control) || memchr2_iter(b'\r', b'\n', head).any(alone)
+}
+
 struct Headers {
     length: usize,
     expects: bool,
@@ -65,9 +80,9 @@ fn headers(head: &[u8]) -> Result<Headers, Refusal> {
     let mut length = None;
     let mut expects = false;
     // What the request line says is the worker's affair.
-    let mut rest = next_line(head)?.1;
+    let mut rest = next_line(head).1;
     while !rest.is_empty() {
-        let (line, after) = next_line(rest)?;
+        let (line, after) = next_line(rest);
         rest = after;
         let name = &line[..memchr(b':', line).ok_or(Refusal::Malformed)?];
         let value = line[name.len() + 1..].trim_ascii();
@@ -88,15 +103,10 @@ fn headers(head: &[u8]) -> Result<Headers, Refusal> {
     Ok(Headers { length: length.unwrap_or(0), expects })
 }
 
-/// A lone CR or LF ends a line for some readers and not for others, which would see other headers.
-fn next_line(bytes: &[u8]) -> Result<(&[u8], &[u8]), Refusal> {
-    let (line, rest) = match memmem::find(bytes, b"\r\n") {
+fn next_line(bytes: &[u8]) -> (&[u8], &[u8]) {
+    match memmem::find(bytes, b"\r\n") {
         Some(end) => (&bytes[..end], &bytes[end + 2..]),
         None => (bytes, &[][..]),
-    };
-    match memchr2(b'\r', b'\n', line) {
-        Some(_) => Err(Refusal::Malformed),
-        None => Ok((line, rest)),
     }
 }
 

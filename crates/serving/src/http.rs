@@ -62,14 +62,42 @@ fn complete<'a>(head: &httparse::Request<'_, 'a>, length: usize) -> ParseStatus<
     };
     // A body would have to be told apart from the next request; no page takes one.
     let body = header("content-length").is_some_and(|n| n != "0") || header("transfer-encoding").is_some();
-    if body || !target.starts_with('/') {
+    let (false, true, Some(target)) = (body, has_host(minor, head.headers), path_of(target)) else {
         return ParseStatus::Refused(400);
-    }
+    };
     let connection = header("connection").unwrap_or("");
     let says = |token: &str| connection.split(',').any(|part| part.trim().eq_ignore_ascii_case(token));
     let close = if minor == 0 { !says("keep-alive") } else { says("close") };
     let request = Request { target, head_only, close, cookie: header("cookie").unwrap_or("") };
     ParseStatus::Complete { request, length }
+}
+
+/// Whether a head names its host as RFC 9112, 3.2, has it: once, and in HTTP/1.0 (`minor` 0) once or not at all.
+#[must_use]
+pub fn has_host(minor: u8, headers: &[httparse::Header<'_>]) -> bool {
+    let mut hosts = headers.iter().filter(|header| header.name.eq_ignore_ascii_case("host"));
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(b);
+    match (hosts.next(), hosts.next()) {
+        (Some(host), None) => host.value.trim_ascii().iter().all(plain),
+        (None, _) => minor == 0,
+        _ => false,
+    }
+}
+
+/// The path and query of a target in origin form, or in absolute form, which servers have to take (RFC 9112, 3.2.2).
+#[must_use]
+pub fn path_of(target: &str) -> Option<&str> {
+    if target.starts_with('/') {
+        return Some(target);
+    }
+    let (scheme, rest) = target.split_once("://")?;
+    let known = ["http", "https"].iter().any(|one| scheme.eq_ignore_ascii_case(one));
+    let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    match path {
+        _ if !known || host.is_empty() => None,
+        "" => Some("/"),
+        path => path.starts_with('/').then_some(path),
+    }
 }
 
 /// A response's head and body.
@@ -140,24 +168,40 @@ mod tests {
 
     #[test]
     fn the_version_decides_about_the_connection() {
-        assert!(!request("GET / HTTP/1.1\r\n\r\n").close);
-        assert!(request("GET / HTTP/1.1\r\nConnection: x, Close\r\n\r\n").close);
+        assert!(!request("GET / HTTP/1.1\r\nHost: x\r\n\r\n").close);
+        assert!(request("GET / HTTP/1.1\r\nHost: x\r\nConnection: x, Close\r\n\r\n").close);
         assert!(request("GET / HTTP/1.0\r\n\r\n").close);
         assert!(!request("GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n").close);
-        assert!(request("HEAD / HTTP/1.1\r\n\r\n").head_only);
+        assert!(request("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n").head_only);
+    }
+
+    #[test]
+    fn a_target_may_be_in_absolute_form() {
+        assert_eq!(path_of("HTTP://x:80/a?b=http://c"), Some("/a?b=http://c"));
+        assert_eq!((path_of("https://x"), path_of("/a")), (Some("/"), Some("/a")));
+        for target in ["x", "*", "ftp://x/", "http:///a", "http://x?a", "://x/", ""] {
+            assert_eq!(path_of(target), None, "{target}");
+        }
     }
 
     #[test]
     fn what_is_not_served_has_a_status() {
-        assert_eq!(parse(b"POST / HTTP/1.1\r\n\r\n"), ParseStatus::Refused(405));
+        assert_eq!(parse(b"POST / HTTP/1.1\r\nHost: x\r\n\r\n"), ParseStatus::Refused(405));
         assert_eq!(parse(b"\x16\x03\x01\x02\x00"), ParseStatus::Refused(400));
-        assert_eq!(parse(b"GET / HTTP/1.1\r\nContent-Length: 3\r\n\r\n"), ParseStatus::Refused(400));
-        assert_eq!(parse(b"GET x HTTP/1.1\r\n\r\n"), ParseStatus::Refused(400));
+        assert_eq!(
+            parse(b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n"),
+            ParseStatus::Refused(400)
+        );
+        assert_eq!(parse(b"GET x HTTP/1.1\r\nHost: x\r\n\r\n"), ParseStatus::Refused(400));
+        for hosts in ["", "Host: x\r\nHost: x\r\n", "Host: a b\r\n"] {
+            let text = format!("GET / HTTP/1.1\r\n{hosts}\r\n");
+            assert_eq!(parse(text.as_bytes()), ParseStatus::Refused(400), "{hosts}");
+        }
         let long = format!("GET /{}", "a".repeat(LINE_BYTES));
         assert_eq!(parse(long.as_bytes()), ParseStatus::Refused(414));
-        let big = format!("GET / HTTP/1.1\r\nA: {}", "a".repeat(HEAD_BYTES));
+        let big = format!("GET / HTTP/1.1\r\nHost: x\r\nA: {}", "a".repeat(HEAD_BYTES));
         assert_eq!(parse(big.as_bytes()), ParseStatus::Refused(431));
-        let many = format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(HEADERS + 1));
+        let many = format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: b\r\n".repeat(HEADERS + 1));
         assert_eq!(parse(many.as_bytes()), ParseStatus::Refused(431));
     }
 }

@@ -148,7 +148,7 @@ fn what_is_written_is_there_and_what_is_wrong_is_told() {
         // Two requests at once: both are answered, in their order.
         browser
             .0
-            .write_all(b"GET /Browse HTTP/1.1\r\n\r\nGET /nothing HTTP/1.1\r\nConnection: close\r\n\r\n")
+            .write_all(b"GET /Browse HTTP/1.1\r\nHost: x\r\n\r\nGET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             .unwrap();
         let mut both = String::new();
         browser.0.read_to_string(&mut both).unwrap();

@@ -29,7 +29,7 @@ fn the_largest_page_arrives_whole_also_at_a_slow_reader() {
     let shop = TestShop::open(config(json!({"page_bytes": 204_800})));
     let mut client = shop.client(0);
     let many = 40;
-    client.send(&"GET / HTTP/1.1\r\n\r\n".repeat(many));
+    client.send(&"GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(many));
     std::thread::sleep(std::time::Duration::from_millis(200)); // its window fills up meanwhile
     for _ in 0..many {
         assert_eq!(client.answer().body.len(), 204_800);
@@ -50,7 +50,7 @@ fn a_cart_is_kept_in_its_cookie() {
     let shop = TestShop::open(config(json!({})));
     let mut client = shop.client(0);
     assert!(client.get("/cart?add=5").head.contains("Set-Cookie: cart=5; Path=/\r\n"));
-    client.send("GET /cart?add=6 HTTP/1.1\r\nCookie: a=1; cart=5\r\n\r\n");
+    client.send("GET /cart?add=6 HTTP/1.1\r\nHost: x\r\nCookie: a=1; cart=5\r\n\r\n");
     let answer = client.answer();
     assert!(answer.head.contains("Set-Cookie: cart=5.6;") && answer.body.contains("2 items, together"));
     shop.close();
@@ -61,7 +61,7 @@ fn pipelined_requests_are_answered_in_their_order() {
     let shop = TestShop::open(config(json!({})));
     let (mut client, mut other) = (shop.client(0), shop.client(0));
     let targets: Vec<String> = (0..50).map(|n| format!("/item/{n}")).collect();
-    let all: String = targets.iter().map(|t| format!("GET {t} HTTP/1.1\r\n\r\n")).collect();
+    let all: String = targets.iter().map(|t| format!("GET {t} HTTP/1.1\r\nHost: x\r\n\r\n")).collect();
     client.send(&all);
     assert_eq!(other.get("/health").status, 200);
     for n in 0..50 {
@@ -86,9 +86,9 @@ fn a_request_may_come_byte_by_byte() {
 fn head_has_no_body_and_close_closes() {
     let shop = TestShop::open(config(json!({})));
     let mut client = shop.client(0);
-    client.send("HEAD /item/1 HTTP/1.1\r\n\r\n");
+    client.send("HEAD /item/1 HTTP/1.1\r\nHost: x\r\n\r\n");
     assert!(client.answer_to("HEAD").head.contains("Content-Length: 8192\r\n"));
-    client.send("GET /item/1 HTTP/1.1\r\nConnection: close\r\n\r\n");
+    client.send("GET /item/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     assert!(client.answer().head.contains("Connection: close"));
     assert!(client.is_closed());
     let mut old = shop.client(0);
@@ -102,7 +102,7 @@ fn head_has_no_body_and_close_closes() {
 fn a_client_that_has_ended_still_gets_its_answer() {
     let shop = TestShop::open(config(json!({})));
     let mut client = shop.client(0);
-    client.send("GET /item/1 HTTP/1.1\r\n\r\n");
+    client.send("GET /item/1 HTTP/1.1\r\nHost: x\r\n\r\n");
     client.stream.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(client.answer().status, 200);
     assert!(client.is_closed());
@@ -122,9 +122,9 @@ fn errors_that_keep_the_connection() {
 #[test]
 fn errors_that_end_the_connection() {
     let shop = TestShop::open(config(json!({})));
-    let long_line = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(9000));
-    let long_head = format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "a".repeat(17000));
-    let post = "POST /cart HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc";
+    let long_line = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(9000));
+    let long_head = format!("GET / HTTP/1.1\r\nHost: x\r\nA: {}\r\n\r\n", "a".repeat(17000));
+    let post = "POST /cart HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
     let cases =
         [(long_line.as_str(), 414), (long_head.as_str(), 431), (post, 405), ("nonsense\r\n\r\n", 400)];
     for (text, status) in cases {
@@ -143,7 +143,7 @@ fn errors_that_end_the_connection() {
 fn a_client_that_is_still_sending_can_read_its_last_answer() {
     let shop = TestShop::open(config(json!({})));
     let mut client = shop.client(0);
-    client.send("POST /cart HTTP/1.1\r\nContent-Length: 300000\r\n\r\n");
+    client.send("POST /cart HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n");
     for _ in 0..3 {
         std::thread::sleep(std::time::Duration::from_millis(50));
         client.send(&"x".repeat(100_000));
@@ -159,7 +159,7 @@ fn what_was_received_before_the_stop_is_answered() {
     let shop = TestShop::open(config(json!({"cores": [0], "demand": demand})));
     let (mut client, mut idle) = (shop.client(0), shop.client(0));
     assert_eq!(idle.get("/health").status, 200);
-    client.send(&"GET /item/1 HTTP/1.1\r\n\r\n".repeat(10));
+    client.send(&"GET /item/1 HTTP/1.1\r\nHost: x\r\n\r\n".repeat(10));
     assert!(client.answer().head.contains("Connection: keep-alive"));
     let ended = std::thread::spawn(|| shop.close());
     let heads: Vec<String> = (1..10).map(|_| client.answer().head).collect();
@@ -174,7 +174,7 @@ fn connections_beyond_the_limit_are_turned_away_and_places_become_free() {
     assert_eq!((one.get("/health").status, two.get("/health").status), (200, 200));
     let mut three = shop.client(0);
     assert_eq!(three.answer().status, 503);
-    one.send("GET /health HTTP/1.1\r\nConnection: close\r\n\r\n");
+    one.send("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     one.answer();
     assert!(one.is_closed());
     assert_eq!(shop.client(0).get("/health").status, 200);

@@ -10,7 +10,7 @@ fn read(text: &str) -> Result<Operation<'_>, Refusal> {
 }
 
 fn line(line: &str) -> Result<String, Refusal> {
-    let text = format!("{line} HTTP/1.1\r\nContent-Length: 4\r\n\r\n");
+    let text = format!("{line} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n");
     read(&text).map(|operation| format!("{operation:?}"))
 }
 
@@ -28,7 +28,7 @@ fn each_path_and_method_is_an_operation() {
         ("DELETE /queues/q/messages/7?receipt=9", OperationKind::Acknowledge),
     ];
     for (line, kind) in kinds {
-        let text = format!("{line} HTTP/1.1\r\nContent-Length: 4\r\n\r\n");
+        let text = format!("{line} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n");
         assert_eq!(read(&text).map(|operation| operation.kind()), Ok(kind), "{line}");
     }
 }
@@ -36,9 +36,9 @@ fn each_path_and_method_is_an_operation() {
 #[test]
 fn names_are_decoded_and_never_looked_into() {
     let name = "x'); DROP TABLE sojourn.message; --";
-    let text = "PUT /queues/x%27%29%3B%20DROP%20TABLE%20sojourn.message%3B%20-- HTTP/1.1\r\n\r\n";
+    let text = "PUT /queues/x%27%29%3B%20DROP%20TABLE%20sojourn.message%3B%20-- HTTP/1.1\r\nHost: x\r\n\r\n";
     assert_eq!(read(text), Ok(Operation::Create { queue: name.into() }));
-    let text = "POST /queues/a%2Fb/messages HTTP/1.1\r\nX-Sender: me\r\ncontent-length: 4\r\n\r\n";
+    let text = "POST /queues/a%2Fb/messages HTTP/1.1\r\nHost: x\r\nX-Sender: me\r\ncontent-length: 4\r\n\r\n";
     let expected = Operation::Put { queue: "a/b".into(), sender: Some("me".into()), body: b"body" };
     assert_eq!(read(text), Ok(expected));
 }
@@ -66,18 +66,18 @@ fn what_is_no_operation_has_a_refusal() {
     ] {
         assert_eq!(line(text), Err(refusal), "{text}");
     }
-    assert_eq!(read("POST /queues/a/messages HTTP/1.1\r\n\r\n"), Err(Refusal::Length));
-    let two = "POST /queues/a/messages HTTP/1.1\r\nX-Sender: a\r\nX-Sender: b\r\n\r\n";
+    assert_eq!(read("POST /queues/a/messages HTTP/1.1\r\nHost: x\r\n\r\n"), Err(Refusal::Length));
+    let two = "POST /queues/a/messages HTTP/1.1\r\nHost: x\r\nX-Sender: a\r\nX-Sender: b\r\n\r\n";
     assert_eq!(read(two), Err(Refusal::Malformed));
-    assert_eq!(read("GET /queues HTTP/1.1\n\nGET / HTTP/1.1\r\n\r\n"), Err(Refusal::Malformed));
-    let many = format!("GET /queues HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(HEADERS + 1));
+    assert_eq!(read("GET /queues HTTP/1.1\n\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"), Err(Refusal::Malformed));
+    let many = format!("GET /queues HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: b\r\n".repeat(HEADERS + 1));
     assert_eq!(read(&many), Err(Refusal::Head));
 }
 
 #[test]
 fn a_token_is_the_whole_token() {
     let with = |header: &str| {
-        let text = format!("GET /queues HTTP/1.1\r\n{header}\r\n");
+        let text = format!("GET /queues HTTP/1.1\r\nHost: x\r\n{header}\r\n");
         parse(text.as_bytes(), b"", Some("secret"))
             .map(|request| request.operation.kind())
             .map_err(|rejection| rejection.refusal)
@@ -96,27 +96,40 @@ fn a_token_is_the_whole_token() {
 #[test]
 fn the_version_decides_about_the_connection() {
     let close = |text: &str| parse(text.as_bytes(), b"", None).map(|request| request.close);
-    assert_eq!(close("GET /queues HTTP/1.1\r\n\r\n"), Ok(false));
-    assert_eq!(close("GET /queues HTTP/1.1\r\nConnection: x, Close\r\n\r\n"), Ok(true));
+    assert_eq!(close("GET /queues HTTP/1.1\r\nHost: x\r\n\r\n"), Ok(false));
+    assert_eq!(close("GET /queues HTTP/1.1\r\nHost: x\r\nConnection: x, Close\r\n\r\n"), Ok(true));
     assert_eq!(close("GET /queues HTTP/1.0\r\n\r\n"), Ok(true));
-    assert_eq!(close("GET /queues HTTP/1.0\r\nconnection: keep-alive\r\n\r\n"), Ok(false));
-    assert_eq!(
-        close("GET /queues HTTP/1.0\r\nconnection: keep-alive\r\nConnection: close\r\n\r\n"),
-        Ok(true)
-    );
+    assert_eq!(close("GET /queues HTTP/1.0\r\nconnection: keep-alive\r\n\r\n"), Ok(true));
+}
+
+#[test]
+fn a_request_names_its_host_once() {
+    for hosts in ["", "Host: x\r\nhost: x\r\n", "Host: x/y\r\n"] {
+        let text = format!("GET http://x/queues HTTP/1.1\r\n{hosts}\r\n");
+        assert_eq!(read(&text), Err(Refusal::Malformed), "{hosts}");
+    }
+    let text = "GET http://x/queues?after=a HTTP/1.1\r\nHost: x\r\n\r\n";
+    assert_eq!(read(text), Ok(Operation::List { after: "a".into() }));
 }
 
 #[test]
 fn who_asks_for_the_end_of_the_connection_has_it_with_a_refusal_too() {
     let close = |text: &str| parse(text.as_bytes(), b"", None).err().map(|rejection| rejection.close);
     for line in ["GET /nothing", "PUT /queues/%00", "POST /queues"] {
-        assert_eq!(close(&format!("{line} HTTP/1.1\r\n\r\n")), Some(false), "{line}");
-        assert_eq!(close(&format!("{line} HTTP/1.1\r\nConnection: close\r\n\r\n")), Some(true), "{line}");
+        assert_eq!(close(&format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n")), Some(false), "{line}");
+        assert_eq!(
+            close(&format!("{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")),
+            Some(true),
+            "{line}"
+        );
         assert_eq!(close(&format!("{line} HTTP/1.0\r\n\r\n")), Some(true), "{line}");
     }
-    let after = "GET /queues HTTP/1.1\r\nX-Sender: \u{80}\r\nConnection: close\r\n\r\n";
+    let after = "GET /queues HTTP/1.1\r\nHost: x\r\nX-Sender: \u{80}\r\nConnection: close\r\n\r\n";
     assert_eq!(close(after), Some(true));
-    assert_eq!(close("POST /queues/a/messages HTTP/1.1\r\nAuthorization: Bearer t\r\n\r\n"), Some(true));
+    assert_eq!(
+        close("POST /queues/a/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n\r\n"),
+        Some(true)
+    );
 }
 
 /// Percent-encodes all that is not a letter or a digit.
@@ -136,7 +149,7 @@ proptest! {
     fn any_name_comes_back_as_it_was(queue in "\\PC{1,50}", sender in "\\PC{1,50}") {
         prop_assume!(name(&queue).is_ok() && name(&sender).is_ok());
         let text =
-            format!("POST /queues/{}/take?sender={} HTTP/1.1\r\n\r\n", encoded(&queue), encoded(&sender));
+            format!("POST /queues/{}/take?sender={} HTTP/1.1\r\nHost: x\r\n\r\n", encoded(&queue), encoded(&sender));
         let expected = Operation::Take { queue: queue.into(), sender: Some(sender.into()) };
         prop_assert_eq!(read(&text), Ok(expected));
     }
@@ -144,7 +157,7 @@ proptest! {
     #[test]
     fn no_head_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let _ = parse(&bytes, b"", Some("t"));
-        let text = [b"GET ".as_slice(), &bytes, b" HTTP/1.1\r\n\r\n"].concat();
+        let text = [b"GET ".as_slice(), &bytes, b" HTTP/1.1\r\nHost: x\r\n\r\n"].concat();
         let _ = parse(&text, b"", None);
     }
 }

@@ -76,6 +76,18 @@ fn what_could_be_read_in_two_ways_is_refused() {
 }
 
 #[test]
+fn a_head_that_can_no_longer_become_right_is_refused_at_once() {
+    let begun = "GET /queues HTTP/1.1\r\nHost: x\r";
+    assert_eq!(refused(begun), None);
+    for more in ["\r", "a", "\nA: b\n"] {
+        assert_eq!(refused(&format!("{begun}{more}")), Some(Refusal::Malformed), "{more:?}");
+    }
+    for text in ["\n", "\r\n\n", "GET /\n", "\x16\x03\x01", "GET /\t", "GET /\x7f"] {
+        assert_eq!(refused(text), Some(Refusal::Malformed), "{text:?}");
+    }
+}
+
+#[test]
 fn a_client_that_waits_for_leave_is_known() {
     let head = b"PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
     let whole = head.len() + 3;

@@ -36,8 +36,8 @@ fn statuses(ready: &ReadyMessage, text: &str) -> Vec<String> {
     lines.map(str::to_string).collect()
 }
 
-const TAKE: &str = "POST /queues/q/take HTTP/1.1\r\n\r\n";
-const PANIC: &str = "GET /panic HTTP/1.1\r\n\r\n";
+const TAKE: &str = "POST /queues/q/take HTTP/1.1\r\nHost: x\r\n\r\n";
+const PANIC: &str = "GET /panic HTTP/1.1\r\nHost: x\r\n\r\n";
 
 /// Issue 13: such a request was never answered; with batches, no request after it was.
 #[test]
