@@ -67,9 +67,10 @@ impl RequestSource {
             let streams = (0..closed.users).map(|user| Stream::new(seed, &name(user))).collect();
             let (end_s, due, think) = (start_s + duration_s, BinaryHeap::new(), closed.think.clone());
             let mut source = RequestSource::Closed { end_s, due, streams, think };
-            let ramp_up_s = config.sessions.as_ref().map_or(0.0, |sessions| sessions.ramp_up_s);
+            // In the first half, so that the last to come have read some pages too before anything counts.
+            let come_s = config.sessions.as_ref().map_or(0.0, |sessions| sessions.ramp_up_s / 2.0);
             for user in 0..closed.users {
-                let begins_s = start_s + ramp_up_s * f64::from(user) / f64::from(closed.users);
+                let begins_s = start_s + come_s * f64::from(user) / f64::from(closed.users);
                 source.finished(user, begins_s, PauseBeforeNext::Think);
             }
             return source;
