@@ -110,7 +110,9 @@ def test_one_clients_requests_do_not_fill_the_connection_to_a_server(start: Star
         assert flood.line() == b"END\r\n"
         assert polite.ask(b"get x\r\n") == b"END\r\n"
         flood.socket.setblocking(False)
-        heard = flood.heard + flood.socket.recv(1 << 20)
+        heard = flood.heard
+        with suppress(BlockingIOError):  # it has none of them yet
+            heard += flood.socket.recv(1 << 20)
         assert heard.count(b"END") < 300
     slow.close()
 
