@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from sojourn.errors import InputError, ServiceError
-from sojourn.testbed.bulletin_database import Size, check_plans, load_bulletin, statements
+from sojourn.testbed.bulletin_database import TableSizes, check_plans, load_bulletin, statements
 from sojourn.testbed.postgres import DATABASE, USER, Postgres
 from sojourn.testbed.postgres_protocol import PostgresSession
 
@@ -69,4 +69,4 @@ def test_every_statement_is_prepared_and_a_scan_of_a_large_table_refused(session
 
 def test_a_scale_that_is_none() -> None:
     with pytest.raises(InputError, match=r"give 0.001 to 10"):
-        Size.of(0.0)
+        TableSizes.of(0.0)

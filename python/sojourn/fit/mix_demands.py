@@ -147,7 +147,7 @@ def mix_demands(runs: Sequence[RunFolder]) -> dict[str, MixDemands]:
     valid = [run for run in runs if run.manifest.get("valid", True)]
     if not valid:
         raise FitError("no valid run", "runs", "measure again; the run's reasons say what was wrong")
-    told = [(_completed(run), _busy(run)) for run in valid]
+    told = [(completed, _busy(run, sum(completed.values()))) for run in valid for completed in [_completed(run)]]
     classes = tuple(dict.fromkeys(name for completed, _ in told for name in completed))
     resources = [name for name in told[0][1] if all(name in busy for _, busy in told)]
     if not resources:
@@ -168,8 +168,8 @@ def _completed(run: RunFolder) -> dict[str, float]:
     return {name: float(value) for name, value in rows.select("class", "value").iter_rows() if value is not None}
 
 
-def _busy(run: RunFolder) -> dict[str, float]:
-    """Seconds busy a second by resource: of a study's system, or of what `sojourn measure` watched."""
+def _busy(run: RunFolder, per_s: float) -> dict[str, float]:
+    """Seconds busy a second by resource: of a study's system, or of what `sojourn measure` watched where `per_s` were completed."""
     capacity = {name: float(one["capacity"]) for name, one in run.manifest.get("resources", {}).items()}
     frame = run.frame("metrics")
     assert frame is not None  # `_completed` has read it
@@ -178,6 +178,5 @@ def _busy(run: RunFolder) -> dict[str, float]:
     )
     found = {name: value * capacity[name] for name, value in own.select("station", "value").iter_rows() if value}
     if not capacity:
-        total = sum(_completed(run).values())
-        found = {name: demand_s * total for name, demand_s in run.manifest.get("demands_s", {}).items() if demand_s}
+        found = {name: demand_s * per_s for name, demand_s in run.manifest.get("demands_s", {}).items() if demand_s}
     return found

@@ -1,6 +1,6 @@
 """A three-tier site, the bulletin board: nginx before one or several replicas of the application, tables in memory.
 
-Each run starts its tiers anew, so that none inherits what the last one wrote. Tiers share the first `cores` cores; the client
+Each run starts its tiers anew, so that none inherits what the last one wrote. SiteTiers share the first `cores` cores; the client
 has the others, or, where there is none left, shares them too.
 """
 
@@ -33,7 +33,7 @@ ANY_PORT = "127.0.0.1:0"
 HOST = "127.0.0.1"
 
 
-class BoardOptions(BaseModel):
+class BulletinSystemOptions(BaseModel):
     """`[system]` of kind `bulletin`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -43,7 +43,7 @@ class BoardOptions(BaseModel):
     data_seed: int = Field(default=1, ge=0)
 
 
-class BoardLoad(LevelLoad):
+class BulletinLoad(LevelLoad):
     """`[load]`: the run, the ramps before and behind it, which do not count, and how users go from page to page."""
 
     mix: str = "browse"
@@ -58,11 +58,11 @@ class BoardLoad(LevelLoad):
 class BulletinSystem:
     """nginx and the application, started for each run."""
 
-    options_type: ClassVar[type[BaseModel]] = BoardOptions
-    load_type: ClassVar[type[BaseModel]] = BoardLoad
+    options_type: ClassVar[type[BaseModel]] = BulletinSystemOptions
+    load_type: ClassVar[type[BaseModel]] = BulletinLoad
     alone: ClassVar[bool] = True
 
-    def __init__(self, options: BoardOptions, load: BoardLoad, folder: Path) -> None:
+    def __init__(self, options: BulletinSystemOptions, load: BulletinLoad, folder: Path) -> None:
         self.options, self.load, self.folder = options, load, folder
 
     @property
@@ -93,18 +93,20 @@ class BulletinSystem:
         return environment("loopback")
 
     @contextmanager
-    def open(self, place: Environment) -> Iterator[BoardSession]:
-        yield BoardSession(self, place)
+    def open(self, place: Environment) -> Iterator[BulletinSession]:
+        yield BulletinSession(self, place)
 
 
 def _all_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-class Tiers:
+class SiteTiers:
     """The processes of one run. `url`: nginx."""
 
-    def __init__(self, options: BoardOptions, factors: Mapping[str, Value], cores: list[int], log: Path) -> None:
+    def __init__(
+        self, options: BulletinSystemOptions, factors: Mapping[str, Value], cores: list[int], log: Path
+    ) -> None:
         self._replicas: list[BulletinService] = []
         self._nginx: Nginx | None = None
         try:
@@ -149,7 +151,7 @@ class Tiers:
 
 
 @dataclass(frozen=True)
-class BoardSession:
+class BulletinSession:
     """Runs points, each on tiers started for it."""
 
     system: BulletinSystem
@@ -162,23 +164,24 @@ class BoardSession:
         }  # fmt: skip
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
-        cores, others = _cores(int(point.factors["cores"]))
+        cores, others = split_cores(int(point.factors["cores"]))
         log = out.with_name(f".{out.name}.txt")
         log.parent.mkdir(parents=True, exist_ok=True)
-        tiers = Tiers(self.system.options, point.factors, cores, log)
+        conditions = self.conditions(point)
+        tiers = SiteTiers(self.system.options, point.factors, cores, log)
         try:
             folder = execute(
                 out, self._load(point, tiers.url, seed), service=tiers,
                 what={"name": point.name, "section": point.section, "factors": dict(point.factors), "seed": seed},
                 around=RunEnvironment(
                     client_cores=tuple(others), all_known=True, core_speed=True,
-                    manifest={"lab": self.place.describe(), "conditions": self.conditions(point)["conditions"]},
+                    manifest={"lab": self.place.describe(), "conditions": conditions["conditions"]},
                 ),
             )  # fmt: skip
         finally:
             tiers.close()
         log.unlink(missing_ok=True)
-        folder.manifest["load"]["lanes"] = self.conditions(point)["load"]["lanes"]  # ports are whatever was free
+        folder.manifest["load"]["lanes"] = conditions["load"]["lanes"]  # ports are whatever was free
         pids, capacity = folder.manifest["pids"], float(len(cores))
         ours = {"nginx": tuple(tiers.nginx_pids.values()), "application": tuple(tiers.application_pids.values())}
         resources = {"client": Resource(1.0, (pids["generator"],))}
@@ -196,7 +199,7 @@ class BoardSession:
         )  # fmt: skip
 
 
-def _cores(number: int) -> tuple[list[int], list[int]]:
-    """The cores of the tiers and those of the client."""
+def split_cores(number: int) -> tuple[list[int], list[int]]:
+    """The first `number` cores, which the tiers share, and those of the client: the others, or all where there are none."""
     all_ = sorted(os.sched_getaffinity(0))
     return all_[:number], all_[number:] or all_

@@ -51,7 +51,3 @@ class BulletinService(NativeService):
         """
         ready_s = READY_S + READY_PER_SCALE_S * options.scale
         super().__init__("bulletin", options, ready_s, network=network, log=log, cgroup=cgroup)
-
-    @property
-    def pids(self) -> dict[str, int]:
-        return {f"bulletin {self.address}": self.pid}

@@ -55,10 +55,6 @@ class MessageService(NativeService):
         """
         super().__init__("messages", options, 20.0 + options.timeout_s, network=network, log=log, cgroup=cgroup)
 
-    @property
-    def pids(self) -> dict[str, int]:
-        return {f"messages {self.address}": self.pid}
-
     def kill(self) -> None:
         """A crash: the process is killed at once."""
         self.worker.process.kill()

@@ -33,6 +33,7 @@ class NativeService:
         Raises:
             ServiceError: an address is taken, what it needs cannot be reached.
         """
+        self.kind = kind
         config = options.model_dump(mode="json")
         self.worker = WorkerProcess(kind, {"network": network, kind: config}, log=log, cgroup=cgroup)
         self.ready = self.worker.ready(timeout_s=ready_s)
@@ -46,6 +47,11 @@ class NativeService:
     @property
     def pid(self) -> int:
         return self.worker.process.pid
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The process by kind and address: what a run has to watch."""
+        return {f"{self.kind} {self.address}": self.pid}
 
     def stop(self) -> Summary:
         """Ends it in good order; what it did.

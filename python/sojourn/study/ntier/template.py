@@ -9,7 +9,6 @@ much the demands of those runs differ held 17 of 32 values at 95 %, because a la
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from sojourn.fit.fitted import ParameterEstimate
 from sojourn.measure.run_folder import RunFolder
 from sojourn.study.engine.fit_templates import RivalModels
 from sojourn.study.mean_of_runs import estimate
+from sojourn.system.bulletin_board import split_cores
 from sojourn.table import Metrics
 
 TIERS, CLIENT, CORES = ("nginx", "application"), "client", "cpu"
@@ -87,7 +87,8 @@ class NtierModel:
     def predict(self, vary: Mapping[str, Any], level: float = LEVEL) -> Metrics:
         """Throughput, response time, utilisation of the cores, and what they can complete at most; without intervals (see above)."""
         cores = int(vary["cores"])
-        parts = [np.array(self.demands_s[name]) for name in (*TIERS, *(() if cores < _all_cores() else (CLIENT,)))]
+        tiers, client = map(set, split_cores(cores))
+        parts = [np.array(self.demands_s[name]) for name in (*TIERS, *((CLIENT,) if tiers & client else ()))]
         demand_s = float(np.sum(parts, axis=0).mean())
         x, r, u = _solved(demand_s, cores, vary)
         told = {"throughput": x, "response_time": r, "saturation_rate": cores / demand_s}
@@ -106,7 +107,3 @@ def _solved(demand_s: float, cores: int, factors: Mapping[str, Any]) -> tuple[fl
     model = sj.Model([sj.Queue(CORES, cores, discipline="ps")], [users], {CORES: {"user": demand_s}})
     found = sj.solve(model)
     return found.value("throughput"), found.value("response_time"), found.value("utilisation", CORES)
-
-
-def _all_cores() -> int:
-    return len(os.sched_getaffinity(0))

@@ -24,14 +24,14 @@ TABLES = (
 )  # fmt: skip
 
 
-class Session(Protocol):
+class SqlSession(Protocol):
     """What runs statements: a cluster of ours, or a session with one."""
 
     def run(self, sql: str) -> list[tuple[str | None, ...]]: ...
 
 
 @dataclass(frozen=True)
-class Size:
+class TableSizes:
     """How many rows the tables that are made to measure have."""
 
     users: int
@@ -39,21 +39,21 @@ class Size:
     stories: int
 
     @classmethod
-    def of(cls, scale: float) -> Size:
+    def of(cls, scale: float) -> TableSizes:
         """Raises InputError where `scale` is not 0.001 to 10."""
         if not LEAST_SCALE <= scale <= MOST_SCALE:
             raise InputError(scale, "scale", f"give {LEAST_SCALE:g} to {MOST_SCALE:g}; 1 has {USERS} users")
         return cls(round(USERS * scale), min(AUTHORS, round(USERS * scale)), round(STORIES * scale))
 
 
-def load_bulletin(session: Session, scale: float, seed: int) -> dict[str, int]:
+def load_bulletin(session: SqlSession, scale: float, seed: int) -> dict[str, int]:
     """Makes tables, rows and indices in an empty database, and checks every plan; rows by table.
 
     Raises:
         InputError: `scale`, or `seed` not 0 to 2^31 - 1. ServiceError: a table is there already, no room, or a plan reads a large
         table whole.
     """
-    size = Size.of(scale)
+    size = TableSizes.of(scale)
     if not 0 <= seed < 1 << 31:
         raise InputError(seed, "seed", "give 0 to 2147483647")
     settings = {**vars(size), "seed": seed}
@@ -71,7 +71,7 @@ def statements() -> dict[str, str]:
     return {name: text.strip() for name, text in NAMED.findall(_read("statements.sql"))}
 
 
-def check_plans(session: Session, wanted: Mapping[str, str]) -> None:
+def check_plans(session: SqlSession, wanted: Mapping[str, str]) -> None:
     """That no generic plan, which is the one of a prepared statement that is used often, reads a large table whole.
 
     Raises:
@@ -93,7 +93,7 @@ def check_plans(session: Session, wanted: Mapping[str, str]) -> None:
 ROWS = "SELECT relname, reltuples FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
 
 
-def plan_of(session: Session, name: str, text: str) -> dict[str, Any]:
+def plan_of(session: SqlSession, name: str, text: str) -> dict[str, Any]:
     """The generic plan of a statement, as EXPLAIN (FORMAT JSON) has it; nothing is executed."""
     session.run(f"PREPARE {name} AS {text}")
     count = max((int(number) for number in re.findall(r"\$(\d+)", text)), default=0)
