@@ -5,12 +5,13 @@ make.factorial       all combinations of levels, 2^k r            analyse.factor
 make.fractional      2^(k-p) with its alias table                 analyse.anova       ANOVA and linear model for any levels
 make.space_filling   Latin hypercube, Sobol                       analyse.residuals   residuals, normal quantiles, transformation
 make.run_order       randomised and blocked order                 analyse.additivity  do effects add, or on another scale
-make.repetitions     repetitions for a wanted interval
+make.repetitions     repetitions for a wanted interval            analyse.paired      two treatments in pairs: ratio, spread, covariate
 """
 
 from sojourn.design.analyse.additivity import Additivity, additivity
 from sojourn.design.analyse.anova import Anova, anova
 from sojourn.design.analyse.factorial import Effects, factorial_effects
+from sojourn.design.analyse.paired import PairedComparison, compare_pairs
 from sojourn.design.analyse.residuals import Residuals, residuals
 from sojourn.design.factors import Factor
 from sojourn.design.make.factorial import full_factorial
@@ -24,10 +25,12 @@ __all__ = [
     "Anova",
     "Effects",
     "Factor",
+    "PairedComparison",
     "Residuals",
     "additivity",
     "alias_table",
     "anova",
+    "compare_pairs",
     "factorial_effects",
     "fractional",
     "full_factorial",

@@ -114,7 +114,7 @@ class CallSession:
                 call, self.system.load.duration_s, think_s=think_s, threads=self.system.load.threads, seed=seed, **level  # type: ignore[arg-type]
             )  # fmt: skip
             watched = self.system.watched(values)
-            what = {"name": point.name, "section": point.section, "factors": dict(values), "seed": seed}
+            what = {**point.record(seed), "factors": dict(values)}
             watch = to_watch(watched)
             around = RunEnvironment(
                 pids=watch["pids"], cgroups=watch["cgroups"], own_tree=True,

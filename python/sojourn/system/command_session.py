@@ -129,7 +129,7 @@ class CommandSession:
                 self.place.client_network, self.place.server_network, watch["pids"], cgroups=groups,
                 manifest=self._manifest(launch, point), own_tree=True,
             )  # fmt: skip
-            what = {"name": point.name, "section": point.section, "factors": dict(point.factors), "seed": seed}
+            what = point.record(seed)
             every_s = self.system.load.every_s
             folder = execute(out, load, what=what, around=around, service=service, interval_s=every_s)
         except BaseException as error:

@@ -193,7 +193,7 @@ class MessagesSession:
         lab = {**self.place.describe(), "database": self.database, "flush_s": self.flush_s}
         manifest = {"lab": lab, "conditions": self.conditions(point)["conditions"]}
         around = RunEnvironment(pids=self._database(), manifest=manifest, all_known=True, core_speed=True)
-        what = {"name": point.name, "section": point.section, "factors": dict(point.factors), "seed": seed}
+        what = point.record(seed)
         load = self.system.load.generator(point.factors, services.urls, seed)
         folder = execute(out, load, what=what, around=around, service=services)
         # ports are whatever was free: they must not tell runs of a series apart

@@ -114,7 +114,7 @@ class SimulatedSession:
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
         seconds = self.system.load.duration_s
-        what = {"name": point.name, "section": point.section, "factors": dict(point.factors), "seed": seed}
+        what = point.record(seed)
         folder = RunFolder.create(out, {**what, **self.conditions(point), "simulated": True, "start": now()})
         found = simulate(self.system.at(point.factors), until_s=seconds, seed=seed, quantiles=())
         rows = [{**one, "source": "simulated"} for one in _rows(found, point.factors)]

@@ -149,6 +149,6 @@ class VirtualSession:
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
         model, load = self.system.at(point.factors), self.system.load
         folder = as_run(model, out, seed, load.duration_s, load.every_s)
-        folder.manifest |= {"name": point.name, "section": point.section, **self.conditions(point)}
+        folder.manifest |= {**point.record(seed), **self.conditions(point)}
         add_resources(folder, self.system.behind(model), point.factors)
         return folder

@@ -80,6 +80,12 @@ class Point:
         key = json.dumps([self.section, dict(self.factors), self.repetition], sort_keys=True)
         return f"{plain}-{hashlib.sha256(key.encode()).hexdigest()[:6]}"
 
+    def record(self, seed: int) -> dict[str, Any]:
+        """What the manifest of its run says of it."""
+        return {
+            "name": self.name, "section": self.section, "factors": dict(self.factors), "repetition": self.repetition, "seed": seed,
+        }  # fmt: skip
+
     def again(self, repetition: int) -> Point:
         return Point(self.section, self.factors, repetition)
 

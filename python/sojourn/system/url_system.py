@@ -69,7 +69,7 @@ class UrlSession:
             self.place.client_network, self.place.server_network, watch["pids"], cgroups=watch["cgroups"],
             manifest={"lab": self.place.describe(), "conditions": self.conditions(point)["conditions"]},
         )  # fmt: skip
-        what = {"name": point.name, "section": point.section, "factors": dict(point.factors), "seed": seed}
+        what = point.record(seed)
         every_s = self.system.load.every_s
         folder = execute(out, self._load(point, seed), what=what, around=around, interval_s=every_s)
         add_resources(folder, self.resources, point.factors)

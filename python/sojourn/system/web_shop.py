@@ -180,7 +180,7 @@ class WebSession:
         around = RunEnvironment(
             self.lab.client_network, self.lab.server_network, self.lab.pids, placement.observer, about
         )
-        what = {"name": point.name, "section": point.section, "factors": dict(point.factors), "seed": seed}
+        what = point.record(seed)
         load = self._load(service.urls, placement, point.factors, seed)
         staged = _ServiceWithRecords(service, staging, out)
         try:

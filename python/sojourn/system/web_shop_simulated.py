@@ -119,7 +119,7 @@ class WebVirtualSession:
         host = self.system.options.host(point.factors)
         level: dict[str, Any] = {"rate_per_s": rate} if rate else {k: point.factors[k] for k in ("users", "think_s")}
         done = simulate_host(host, **level, duration_s=load.duration_s, sample_s=load.every_s, seed=seed)
-        what = {"name": point.name, "section": point.section, "factors": dict(point.factors), "seed": seed}
+        what = point.record(seed)
         folder = write_host_run(
             out, done, what | {"lab": VirtualHostBackend().describe(), **self.conditions(point)}, load.timeout_s
         )

@@ -26,6 +26,7 @@ ANALYSES: dict[str, str] = {
     "messages.laws": "sojourn.study.messages.analyses:checked_laws",
     "messages.limits": "sojourn.study.messages.analyses:limits",
     "messages.times": "sojourn.study.messages.analyses:times",
+    "paired": "sojourn.study.engine.paired_runs:paired_analysis",
     "published": "sojourn.study.engine.published_tables:published_analysis",
     "two-class": "sojourn.study.web.analysis:two_class",
     "two-class.truth": "sojourn.study.web.interval_coverage:against_truth",

@@ -130,10 +130,7 @@ class KvSession:
         return folder
 
     def _what(self, point: Point, seed: int, ping: dict[str, float]) -> dict[str, Any]:
-        return {
-            "name": point.name, "section": point.section, "factors": dict(point.factors), "repetition": point.repetition,
-            "seed": seed, "warm_up_s": self.system.load.warm_up_s, "ping": ping,
-        }  # fmt: skip
+        return {**point.record(seed), "warm_up_s": self.system.load.warm_up_s, "ping": ping}
 
     def _around(self, point: Point, service: KvService) -> RunEnvironment:
         who = service.affinity

@@ -131,8 +131,7 @@ class SimulatedSession:
         )
         resources: dict[str, Resource] = {"servers": Resource(float(point.factors["servers"]))}
         folder = RunFolder.create(out, {
-            "name": point.name, "section": point.section, "factors": dict(point.factors), "repetition": point.repetition,
-            "seed": seed, **self.conditions(point), "start": now(), "end": now(), "status": "complete", "simulated": True,
+            **point.record(seed), **self.conditions(point), "start": now(), "end": now(), "status": "complete", "simulated": True,
             "valid": True, "reasons": [], "checks": {}, "kv": {"misses": 0, "errors": 0, "pinned": False, "cores": list(range(MANY_CORES))},
         })  # fmt: skip
         Metrics.of([], "simulated").write(out / "metrics.parquet")
