@@ -1,7 +1,7 @@
 """The only place that turns numbers into text and text into numbers. Everything inside is SI.
 
 Formatting: `seconds`, `per_second`, `percent`, `quantity`, `interval`.
-Parsing: `duration_s` ("250ms"), `levels` ("50..350:50", "50,100"), `number`, `number_or_word`.
+Parsing: `duration_s` ("250ms"), `byte_count` ("20M"), `levels` ("50..350:50", "50,100"), `number`, `number_or_word`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from sojourn.errors import InputError
 MISSING = "–"
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"\s*([0-9.eE+-]+?)\s*(ns|us|µs|μs|ms|s|min|m|h)\s*")
+_POWERS = ["", "K", "M", "G", "T"]
+_BYTES = re.compile(r"\s*([0-9.eE+-]+?)\s*([kKMGT])(i?)B?\s*")
 MOST_LEVELS = 10_000
 
 
@@ -78,6 +80,23 @@ def duration_s(text: str | float, place: str = "duration") -> float:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
         raise InputError(repr(text), place, "give a time above 0 like 8s, 250ms or 2m")
+    return value
+
+
+def byte_count(text: str | float, place: str) -> float:
+    """Bytes, or bytes per second, in `20M`, `1.5G`, `512Ki`, or a bare number: powers of 1000, with an `i` of 1024. Finite and > 0.
+
+    Raises InputError naming `place` for anything else.
+    """
+    match = _BYTES.fullmatch(text) if isinstance(text, str) else None
+    try:
+        value = (
+            float(match[1]) * (1024 if match[3] else 1000) ** _POWERS.index(match[2].upper()) if match else float(text)
+        )
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise InputError(repr(text), place, "give a number of bytes above 0 like 20M, 1.5G or 512Ki")
     return value
 
 

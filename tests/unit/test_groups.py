@@ -46,7 +46,7 @@ def test_a_quota_is_the_share_of_its_period_and_never_too_small(cores: float, qu
 def test_version_1(tmp_path: Path, book: cleanup_registry.CleanupRegistry) -> None:
     path = group(tmp_path, cpu_of_cfs_period_us="", cpu_of_cfs_quota_us="")
     share = CpuShareCgroup.make(book, path.name, 0.25)
-    assert share.path == path and book.cgroups == [str(path)]
+    assert share.path == path and book.listed["cgroups"] == [str(path)]
     assert [(path / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period")] == ["2500", "10000"]
 
 
@@ -64,7 +64,7 @@ def test_a_folder_that_is_no_group_is_refused_and_removed(
     with pytest.raises(LabError, match="no control group with a cpu quota"):
         CpuShareCgroup.make(book, "sojourn-0123ab-server1", 0.5)
     assert list((tmp_path / "v").iterdir()) == []
-    assert book.cgroups, "it was written down before it was tried"
+    assert book.listed["cgroups"], "it was written down before it was tried"
 
 
 def test_periods_are_read_in_both_versions(tmp_path: Path) -> None:

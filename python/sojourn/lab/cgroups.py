@@ -1,4 +1,4 @@
-"""Control groups of the CPU: for what only gets what nobody else wants, and for a share of the cores.
+"""Control groups, most of the CPU: for what only gets what nobody else wants, and for a share of the cores.
 
 A share is a quota in each period (kernel: Documentation/scheduler/sched-bwc.rst): who has used it up waits for the next
 one. Periods are 10 ms, longer where the kernel's least quota of 1 ms would be too much: the stalls stay short.
@@ -41,7 +41,8 @@ def make_group(
                 group.rmdir()
             continue
         return group
-    raise LabError(f"no control group with {what}", "/sys/fs/cgroup", "use a kernel with the cpu controller, as root")
+    remedy = f"use a kernel with the {controller} controller, as root"
+    raise LabError(f"no control group with {what}", "/sys/fs/cgroup", remedy)
 
 
 def group_parents(listed: str, controller: str = "cpu") -> list[Path]:

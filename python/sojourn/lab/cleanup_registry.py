@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from sojourn.errors import Busy, LabError
+from sojourn.lab import loop_disk
 from sojourn.lab.process_tree import GONE_S, STARTED, marked, name_of, send, stat, wait_until
 
 HOST = r"(server|proxy)[1-9][0-9]?"
@@ -33,6 +34,8 @@ NAMESPACE = re.compile(rf"sojourn-[0-9a-f]{{6}}-(client|server|switch|{HOST})")
 CGROUP = re.compile(rf"/sys/fs/cgroup/(?:(?!\.\./)[^/]+/)*sojourn-[0-9a-f]{{6}}(-{HOST})?")
 # An abstract address: every user sees it, and it is gone with the process that holds it.
 MACHINE = "\0sojourn-measurement"
+KINDS = ("namespaces", "cgroups", "marks", "disks")
+Listed = dict[str, list[str]]
 
 
 def directory() -> Path:
@@ -99,30 +102,34 @@ def _holder() -> str:
 
 
 class CleanupRegistry:
-    """The list of one live lab's namespaces, control groups, and marks of processes."""
+    """The list of one live lab's namespaces, control groups, marks of processes, and folders of disks."""
 
     def __init__(self, token: str) -> None:
         self.path = directory() / f"lab-{token}.json"
-        self.namespaces: list[str] = []
-        self.cgroups: list[str] = []
-        self.marks: list[str] = []
+        self.listed: Listed = {kind: [] for kind in KINDS}
         self._write()
 
-    def add(self, *, namespace: str | None = None, cgroup: str | None = None, mark: str | None = None) -> None:
-        self.namespaces += [namespace] if namespace else []
-        self.cgroups += [cgroup] if cgroup else []
-        self.marks += [mark] if mark else []
+    def add(
+        self,
+        *,
+        namespace: str | None = None,
+        cgroup: str | None = None,
+        mark: str | None = None,
+        disk: str | None = None,
+    ) -> None:
+        for kind, name in zip(KINDS, (namespace, cgroup, mark, disk), strict=True):
+            self.listed[kind] += [name] if name else []
         self._write()
 
     def close(self) -> None:
         """Removes everything on the list, then the list; what resists stays listed for the next start."""
-        _remove(self.namespaces, self.cgroups, self.marks)
-        if not _left(self.namespaces, self.cgroups, self.marks):
+        _remove(self.listed)
+        if not _left(self.listed):
             self.path.unlink(missing_ok=True)
 
     def _write(self) -> None:
         owner = {"pid": os.getpid(), "started": start_time(os.getpid())}
-        text = json.dumps({**owner, "namespaces": self.namespaces, "cgroups": self.cgroups, "marks": self.marks})
+        text = json.dumps({**owner, **self.listed})
         temporary = self.path.with_suffix(".tmp")
         try:
             temporary.write_text(text)
@@ -148,27 +155,33 @@ def clean_stale() -> list[str]:
             continue
         if registry.get("started") is not None and start_time(int(registry["pid"])) == registry["started"]:
             continue
-        listed = registry.get("namespaces", []), registry.get("cgroups", []), registry.get("marks", [])
-        removed += _remove(*listed)
-        if not _left(*listed):
+        listed = {kind: registry.get(kind, []) for kind in KINDS}
+        removed += _remove(listed)
+        if not _left(listed):
             path.unlink(missing_ok=True)
     return removed
 
 
-def _remove(namespaces: list[str], cgroups: list[str], marks: list[str]) -> list[str]:
+def _remove(listed: Listed) -> list[str]:
     removed = []
-    for pid in _marked(marks):
+    for pid in _marked(listed["marks"]):
         removed.append(f"process {pid} ({name_of(pid)})")
         send([pid], signal.SIGKILL)
-    for name in namespaces:
+    for name in listed["namespaces"]:
         if NAMESPACE.fullmatch(name) and Path("/run/netns", name).exists():
             # in a session of its own: a second Ctrl-C must not end it half-way
             done = subprocess.run(
                 ["ip", "netns", "delete", name], capture_output=True, check=False, start_new_session=True
             )
             removed += [name] if done.returncode == 0 else []
-    removed += [group for group in cgroups if CGROUP.fullmatch(group) and _remove_group(Path(group))]
+    removed += [group for group in listed["cgroups"] if CGROUP.fullmatch(group) and _remove_group(Path(group))]
+    # last: whoever was in those groups no longer uses them
+    removed += [disk for disk in _disks(listed) if loop_disk.remove(Path(disk))]
     return removed
+
+
+def _disks(listed: Listed) -> list[str]:
+    return [disk for disk in listed["disks"] if loop_disk.PLACE.fullmatch(disk)]
 
 
 def _remove_group(group: Path) -> bool:
@@ -191,7 +204,9 @@ def _marked(marks: list[str]) -> list[int]:
     return [pid for mark in marks if TOKEN.fullmatch(mark) for pid in marked(f"{MARK}={mark}") if pid != os.getpid()]
 
 
-def _left(namespaces: list[str], cgroups: list[str], marks: list[str]) -> bool:
-    left = [n for n in namespaces if NAMESPACE.fullmatch(n) and Path("/run/netns", n).exists()]
-    wait_until(lambda: not _marked(marks), GONE_S)
-    return bool(left or _marked(marks) or [c for c in cgroups if CGROUP.fullmatch(c) and Path(c).exists()])
+def _left(listed: Listed) -> bool:
+    left = [n for n in listed["namespaces"] if NAMESPACE.fullmatch(n) and Path("/run/netns", n).exists()]
+    left += [c for c in listed["cgroups"] if CGROUP.fullmatch(c) and Path(c).exists()]
+    left += [disk for disk in _disks(listed) if Path(disk).exists()]
+    wait_until(lambda: not _marked(listed["marks"]), GONE_S)
+    return bool(left or _marked(listed["marks"]))

@@ -15,6 +15,7 @@ from sojourn.lab.cleanup_registry import CleanupRegistry
 from sojourn.lab.cpu_topology import cores
 from sojourn.lab.emulated_network import EmulatedNetwork
 from sojourn.lab.namespaces import make_namespace
+from sojourn.lab.slow_disk import LEAST_BYTES, SlowDisk
 from sojourn.lab.spinners import make_idle_group
 
 
@@ -66,6 +67,8 @@ def _made() -> list[AbilityCheck]:
                 "hosts on a slow network", "use a kernel with CONFIG_BRIDGE and CONFIG_NET_SCH_TBF, as root"),
         _making("share of the cores", lambda registry, token: CpuShareCgroup.make(registry, f"sojourn-{token}-server1", 0.5),
                 "servers with less than a core", "use a kernel with CONFIG_CFS_BANDWIDTH, as root"),
+        _making("slow disk", lambda registry, token: SlowDisk.make(registry, token, 1e6, LEAST_BYTES),
+                "lab disk: a disk of a chosen rate", "loop devices, blkio control groups, e2fsprogs, as root"),
     ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 GONE_S = 10.0
 POLL_S = 0.02
 PROC = Path("/proc")
+PR_SET_PDEATHSIG = 1
 STATE, PARENT, TIMES, STARTED = 0, 1, slice(11, 15), 19  # columns of `stat`; TIMES: utime, stime, cutime, cstime
 ENDED = "ZX"
 

@@ -21,10 +21,10 @@ from typing import IO, Any
 
 from sojourn import _native
 from sojourn.lab.capped_log import CappedLog, last_lines
-from sojourn.lab.process_tree import GONE_S, POLL_S, descendants, name_of, send, wait_until
+from sojourn.lab.process_tree import GONE_S, POLL_S, PR_SET_PDEATHSIG, descendants, name_of, send, wait_until
 from sojourn.lab.readiness import problem
 
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PR_SET_CHILD_SUBREAPER = 36
 WATCH_S = 0.1
 LEFT_S = 1.0  # for workers to see that their master has ended
 Config = dict[str, Any]

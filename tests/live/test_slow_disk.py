@@ -1,0 +1,124 @@
+"""A slow disk has the rate asked for and a true busy time, and is gone however its maker ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import LabError
+from sojourn.lab.cleanup_registry import clean_stale
+from sojourn.lab.loop_disk import attached
+from sojourn.lab.process_tree import wait_until
+from sojourn.lab.slow_disk import SlowDisk, slow_disk
+
+pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
+BPS, SIZE, BLOCK = 10e6, 64_000_000, 1 << 20
+WRITTEN = 24  # blocks: 2.5 s
+COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "lab", "disk"]
+
+WRITER = """
+import mmap, os, sys, time
+way, path = sys.argv[1:]
+block = mmap.mmap(-1, BLOCK)
+block.write(os.urandom(BLOCK))
+file = os.open(path, os.O_CREAT | os.O_WRONLY | (os.O_DIRECT if way == "direct" else 0), 0o600)
+began = time.monotonic()
+for k in range(COUNT):
+    os.pwrite(file, block, k * BLOCK)
+    if way == "flushed":
+        os.fsync(file)
+print(time.monotonic() - began)
+""".replace("BLOCK", str(BLOCK)).replace("COUNT", str(WRITTEN))
+
+
+def busy_s(device: str) -> float:
+    """The time in which it had something to do: field 13 of /proc/diskstats, ms."""
+    rows = (line.split() for line in Path("/proc/diskstats").read_text().splitlines())
+    return next(float(row[12]) for row in rows if row[2] == device) / 1e3
+
+
+@pytest.fixture(scope="module")
+def disk() -> Iterator[SlowDisk]:
+    with slow_disk(BPS, SIZE) as made:
+        yield made
+
+
+@pytest.mark.parametrize("way", ["direct", "flushed"])
+def test_the_rate_is_as_asked_and_the_disk_is_busy_meanwhile(disk: SlowDisk, way: str) -> None:
+    before = busy_s(disk.device)
+    done = subprocess.run(
+        [sys.executable, "-c", WRITER, way, str(disk.folder / way)], capture_output=True, text=True, check=True,
+        preexec_fn=lambda: disk.add(os.getpid()),
+    )  # fmt: skip
+    took_s = float(done.stdout)
+    assert WRITTEN * BLOCK / took_s == pytest.approx(BPS, rel=0.05)
+    assert busy_s(disk.device) - before == pytest.approx(took_s, rel=0.02)
+
+
+def test_the_limit_can_be_taken_away(disk: SlowDisk) -> None:
+    disk.set_rate(None)
+    assert disk.run([sys.executable, "-c", WRITER, "flushed", "{}/free"]) == 0
+    disk.set_rate(BPS)
+
+
+def test_its_size_is_kept(disk: SlowDisk) -> None:
+    with open(disk.folder / "full", "wb") as file, pytest.raises(OSError, match="No space left"):
+        file.write(bytes(2 * SIZE))
+    (disk.folder / "full").unlink()
+
+
+def test_memory_is_no_disk() -> None:
+    with pytest.raises(LabError, match="/dev/shm: it is on no disk"), slow_disk(BPS, SIZE, Path("/dev/shm")):
+        pass
+
+
+def test_an_error_leaves_nothing() -> None:
+    with pytest.raises(ZeroDivisionError), slow_disk(BPS, SIZE) as made:
+        assert os.path.ismount(made.folder)
+        raise ZeroDivisionError
+    assert gone(made.folder)
+
+
+def gone(files: Path) -> bool:
+    image = files.parent / "image"
+    return not files.parent.exists() and str(files) not in Path("/proc/mounts").read_text() and not attached(image)
+
+
+def ended(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 130
+
+
+def killed(process: subprocess.Popen[str]) -> None:
+    """By the next start."""
+    process.kill()
+    process.wait()
+    removed = clean_stale()
+    assert any("sojourn-disk-" in name for name in removed)
+
+
+@pytest.mark.parametrize("end", [ended, killed])
+def test_nothing_is_left_however_it_ends(end: Callable[[subprocess.Popen[str]], None], tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    script = f"cd {{}}; echo $SOJOURN_DISK $$ > {told}.new; mv {told}.new {told}; exec sleep 60"
+    process = subprocess.Popen([*COMMAND, "--bps", "10M", "--size", "64M", "--", "sh", "-c", script], text=True)
+    assert wait_until(told.exists, 20)
+    files, pid = told.read_text().split()
+    assert os.path.ismount(files)
+    end(process)
+    assert gone(Path(files))
+    assert wait_until(lambda: not Path("/proc", pid).exists(), 5)
+
+
+def test_the_command_says_how_it_ended(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--size", "64M", "--", "sh", "-c", "echo {}; exit 3"], capture_output=True, text=True
+    )
+    assert done.returncode == 3 and not Path(done.stdout.strip()).exists()
+    assert "no limit" in done.stderr
