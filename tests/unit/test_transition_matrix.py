@@ -92,5 +92,29 @@ def test_the_generators_configuration() -> None:
     assert load["duration_s"] == 8.0 and load["lanes"][0]["closed"]["users"] == 30
     assert load["sessions"]["pages"][0] == "StoriesOfTheDay" and len(load["sessions"]["pages"]) == 24
     assert [one["share"] for one in load["sessions"]["mixes"]] == [0.9, 0.1]
-    with pytest.raises(InputError, match="give browse, readwrite or a CSV file"):
+    with pytest.raises(InputError, match=r"give browse, readwrite, a page or a CSV file: did you mean browse\?"):
         session_load("http://127.0.0.1:1/", users=1, mix="brows")
+
+
+def test_weights_of_pages_and_rows_that_still_sum_to_one(tmp_path: Path) -> None:
+    """By hand: from a to a or b, half each, a three times as likely as it was: 1.5 of 2. From b only to the end: as before."""
+    matrix = TransitionMatrix.read(write(tmp_path / "m.csv", "a,0.5,0.5,0,0", "b,0,0,0,1"))
+    assert matrix.reweighted(np.array([3.0, 1.0])).rows == pytest.approx(np.array([[0.75, 0.25, 0, 0], [0, 0, 0, 1]]))
+
+
+def test_mixes_drawn_near_another() -> None:
+    """The same for the same number; shares lie about those of the mix, as far as weights with a deviation of 0.9 let them."""
+    near = mixed_shares(mix_of("readwrite"))
+    drawn = [mixed_shares(mix_of(f"readwrite~{k}")) for k in range(1, 31)]
+    assert drawn[2] == mixed_shares(mix_of("readwrite~3")) and drawn[2] != drawn[3]
+    for name, share in near.items():
+        ratios = np.log([one[name] / share for one in drawn])
+        assert np.isfinite(ratios).all() and 0.2 < ratios.std() < 2.0, name
+    with pytest.raises(InputError, match="readwrite~0"):
+        mix_of("readwrite~0")
+
+
+def test_a_page_as_a_mix() -> None:
+    """A session of the page has 100 requests in the mean, and one before them at its begin."""
+    shares = mixed_shares(mix_of("ViewStory"))
+    assert shares["ViewStory"] == pytest.approx(100 / 101, abs=1e-3) and sum(shares.values()) == pytest.approx(1)

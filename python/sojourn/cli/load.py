@@ -86,7 +86,8 @@ def load(
     ] = None,
     token: Annotated[str | None, typer.Option(help="messages: that the service wants to see", **MESSAGES)] = None,
     mix: Annotated[
-        str | None, typer.Option(help="browse, readwrite, or a CSV file with a transition matrix", **BULLETIN)
+        str | None,
+        typer.Option(help="browse, readwrite, a CSV file with a transition matrix, MIX~3, or a page", **BULLETIN),
     ] = None,
     ramp_up: Annotated[str | None, typer.Option(help="users come; not counted [10s]", **BULLETIN)] = None,
     ramp_down: Annotated[str | None, typer.Option(help="not counted [1s]", **BULLETIN)] = None,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sojourn.errors import InputError
+from sojourn.file_errors import meant
 from sojourn.measure.http_load import http_load
 from sojourn.measure.transition_matrix import TransitionMatrix
 
@@ -15,12 +19,24 @@ MIXES = "sojourn.testbed.bulletin_mixes"
 KNOWN = {"browse": (("browse_only", 1.0),), "readwrite": (("user_default", 0.9), ("author_default", 0.1))}
 
 
+DRAWN = re.compile(r"(.+)~([1-9][0-9]{0,8})")
+DRAWN_DEVIATION = 0.9  # standard deviation of the logarithm of a weight
+
+
 def mix_of(mix: str) -> list[tuple[float, TransitionMatrix]]:
-    """Kinds of users by share: `browse`, `readwrite`, or a CSV file with the matrix of all.
+    """Kinds of users by share: `browse`, `readwrite`, a CSV file with the matrix of all, a page of the bulletin board, which is then
+    asked for again and again; or a mix near one of the first three: `readwrite~3` is the third that is drawn.
+
+    Each page of such a mix has a weight, lognormal with median 1, for all kinds of users, by which its probability is multiplied
+    wherever it may be next. The number is the seed.
 
     Raises:
         InputError: no such mix, no such file, or what it has is no matrix.
     """
+    if drawn := DRAWN.fullmatch(mix):
+        kinds = mix_of(drawn[1])
+        weights = np.random.default_rng(int(drawn[2])).lognormal(0.0, DRAWN_DEVIATION, len(kinds[0][1].pages))
+        return [(share, matrix.reweighted(weights)) for share, matrix in kinds]
     if mix in KNOWN:
         found = []
         for name, share in KNOWN[mix]:
@@ -28,7 +44,12 @@ def mix_of(mix: str) -> list[tuple[float, TransitionMatrix]]:
                 found.append((share, TransitionMatrix.read(path)))
         return found
     if not mix.endswith(".csv"):
-        raise InputError(repr(mix), "--mix", f"give {', '.join(KNOWN)} or a CSV file")
+        board = mix_of("browse")[0][1]
+        if mix in board.pages:
+            return [(1.0, board.only(mix))]
+        raise InputError(
+            repr(mix), "--mix", f"give {', '.join(KNOWN)}, a page or a CSV file: {meant(mix, [*KNOWN, *board.pages])}"
+        )
     return [(1.0, TransitionMatrix.read(Path(mix)))]
 
 

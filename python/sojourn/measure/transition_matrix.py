@@ -68,6 +68,20 @@ class TransitionMatrix:
                 raise InputError(f"row {name!r} of zeros", str(path), "other rows lead there: give probabilities")
         return cls(pages, np.array(found), tuple(notes))
 
+    def reweighted(self, weights: Array) -> TransitionMatrix:
+        """With the probability of each next page times its weight (> 0, a value a page), in rows that sum to 1 again; Back and the
+        end of the session keep theirs beside them. Where only one page follows, it still does."""
+        rows = self.rows * np.append(weights, [1.0, 1.0])
+        sums = rows.sum(axis=1, keepdims=True)
+        return TransitionMatrix(self.pages, np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0), self.notes)
+
+    def only(self, page: str) -> TransitionMatrix:
+        """One page again and again; one in a hundred requests ends the session, and the next begins where all do."""
+        number, rows = self.pages.index(page), np.zeros_like(self.rows)
+        rows[[0, number], number] = 0.99
+        rows[[0, number], -1] = 0.01
+        return TransitionMatrix(self.pages, rows)
+
     @cached_property
     def shares(self) -> Array:
         """Of all requests those for each page, in the long run.
