@@ -29,6 +29,7 @@ UNITS = {
     "utilisation": "1",
     "softirq_utilisation": "1",
     "reference_work_time": "s",
+    "cache_miss_rate": "1/s",
     "queue_length": "1",
     "waiting_time": "s",
     "blocked_time": "s",

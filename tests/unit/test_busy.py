@@ -9,6 +9,7 @@ import pytest
 
 from sojourn.measure import idle_baseline
 from sojourn.measure.core_utilisation import busy_shares, core_groups, run_time, softirq_shares
+from sojourn.measure.host_samples import cache_miss_rates
 
 SPINNER, SERVICE, OBSERVER = 10, 20, 30
 EDGES = np.array([0.0, 1.0, 2.0])
@@ -73,6 +74,12 @@ def test_interrupt_shares_are_by_ticks() -> None:
 def test_run_time_leaves_out_the_main_thread() -> None:
     assert run_time(host(), SERVICE, [0]) == pytest.approx(0.25)
     assert run_time(host(), SERVICE, [1]) == 0
+
+
+def test_cache_misses_are_a_rate_of_each_core_where_they_are_counted() -> None:
+    counted = pl.concat([counter("perf", str(core), "cache_misses", [0, 1000 * (core + 1), 4000]) for core in (0, 1)])
+    assert cache_miss_rates(pl.concat([host(), counted]), 0.0, 1.0) == {0: 1000.0, 1: 2000.0}
+    assert cache_miss_rates(host(), 0.0, 1.0) == {}
 
 
 def test_core_groups() -> None:

@@ -120,3 +120,9 @@ def core_shares(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, d
             share = {name: state.get(name, 0.0) / total for name in EVERYTHING}
             shares[int(str(key))] = {**share, "busy": sum(share[name] for name in BUSY)}
     return shares
+
+
+def cache_miss_rates(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, float]:
+    """Core → misses of its last-level cache, 1/s, in [start_s, end_s]; empty where the machine has no hardware counters."""
+    perf = changes(host.filter(pl.col("source") == "perf"), start_s, end_s).filter(pl.col("item") == "cache_misses")
+    return {int(key): change / over_s for key, change, over_s in perf.select("key", "change", "over_s").iter_rows()}

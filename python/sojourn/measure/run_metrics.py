@@ -14,6 +14,7 @@ import polars as pl
 from sojourn.batch_means import batch_interval, rate_interval
 from sojourn.measure.core_speed import METRIC, core_work_s
 from sojourn.measure.core_utilisation import busy_shares, softirq_shares
+from sojourn.measure.host_samples import cache_miss_rates
 from sojourn.measure.measurement_window import in_window
 from sojourn.measure.quantiles import FAILED, quantile
 from sojourn.measure.run_folder import RunFolder
@@ -141,6 +142,10 @@ def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -
     rows += [
         row("softirq_utilisation", float(soft[0]), station=f"core {core}", unit="1")
         for core, soft in sorted(softirq_shares(host, edges).items())
+    ]
+    rows += [
+        row("cache_miss_rate", per_s, station=f"core {core}", unit="1/s")
+        for core, per_s in sorted(cache_miss_rates(host, *window).items())
     ]
     rows += [
         row(METRIC, seconds, station=f"core {core}") for core, seconds in sorted(core_work_s(host, *window).items())

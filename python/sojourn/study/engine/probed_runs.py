@@ -24,6 +24,7 @@ KEY = "topology_probe"  # of a study file and of a manifest
 MARK = "topology probe: "
 FAR = 1.5  # times the median of the runs
 SHOWN_BYTES = (4 << 20, 128 << 20)
+MISSES, NOT_COUNTED = 4, "not counted"  # its column
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -72,12 +73,14 @@ def probe_section(runs: Sequence[RunFolder]) -> Section | None:
         "a cache line between cores",
         "an access in 4 MiB",
         "in 128 MiB",
+        "LLC misses a request",
         "throughput",
         "mean response time",
     )
     rows = [_row(run) for run in sorted(probed, key=lambda run: run.manifest[KEY]["transfer_s"] or 0.0)]
     lead = "Measured before each run; of all pairs of cores the median. The host may have moved the cores of a virtual machine in between."
-    return Section("Where the cores were", lead, (Table("", columns, tuple(rows)),))
+    note = "" if any(row[MISSES] != NOT_COUNTED for row in rows) else f"{_why_not(probed)} The probe stands in for it."
+    return Section("Where the cores were", lead, (Table("", columns, tuple(rows), note),))
 
 
 def _row(run: RunFolder) -> tuple[str, ...]:
@@ -87,6 +90,7 @@ def _row(run: RunFolder) -> tuple[str, ...]:
     return (
         run.path.name,
         *map(seconds, probed),
+        _misses(run),
         per_second(_mean(run, "throughput")),
         seconds(_mean(run, "response_time")),
     )
@@ -99,6 +103,20 @@ def _mean(run: RunFolder, metric: str) -> float | None:
         return None
     own = frame.filter(pl.col("metric") == metric, pl.col("station") == "", pl.col("class") == "")
     return None if own.is_empty() else own["value"][0]
+
+
+def _misses(run: RunFolder) -> str:
+    """Misses of the last-level caches of all cores, a request."""
+    frame, rate = run.frame("metrics"), _mean(run, "throughput")
+    own = None if frame is None else frame.filter(pl.col("metric") == "cache_miss_rate")
+    return NOT_COUNTED if own is None or own.is_empty() or not rate else f"{float(own['value'].sum()) / rate:.4g}"
+
+
+def _why_not(runs: Sequence[RunFolder]) -> str:
+    absent = [
+        text for run in runs for text in (run.manifest.get("host") or {}).get("absent", ()) if text.startswith("perf")
+    ]
+    return f"Misses of the last-level cache are not counted here{': ' + absent[0] if absent else ''}."
 
 
 def _transfers(run: RunFolder) -> dict[Pair, float]:
