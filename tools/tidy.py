@@ -15,7 +15,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MOST_LINES = 300
 LEFTOVERS = re.compile(r"\b(FIXME|XXX|HACK|TODO)\b")
-LEAVES = {"table", "metrics_view", "narrow_tables", "file_errors", "_native", "units", "errors", "report"}
+LEAVES = {
+    "table",
+    "metric_names",
+    "metrics_view",
+    "narrow_tables",
+    "file_errors",
+    "_native",
+    "units",
+    "errors",
+    "report",
+}
 TOPS = {"cli", "__main__"}
 
 

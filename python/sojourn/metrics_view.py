@@ -32,6 +32,7 @@ SHORT = {
     "saturation_rate": "saturates at",
     "softirq_utilisation": "U softirq",
     "reference_work_time": "work on it",
+    "cache_miss_rate": "LLC misses",
 }
 SYSTEM = ("arrival_rate", "throughput", "response_time", "queue_length", "loss_probability")
 MOST = 60  # rows

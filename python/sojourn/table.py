@@ -18,34 +18,11 @@ from rich.console import RenderableType
 
 from sojourn.errors import InputError, NoSuchRow, RunFolderError
 from sojourn.file_errors import meant
+from sojourn.metric_names import UNITS
 
 if TYPE_CHECKING:
     from altair import LayerChart
 
-UNITS = {
-    "arrival_rate": "1/s",
-    "throughput": "1/s",
-    "saturation_rate": "1/s",
-    "utilisation": "1",
-    "softirq_utilisation": "1",
-    "reference_work_time": "s",
-    "cache_miss_rate": "1/s",
-    "queue_length": "1",
-    "waiting_time": "s",
-    "blocked_time": "s",
-    "service_time": "s",
-    "service_demand": "s",
-    "residence_time": "s",
-    "response_time": "s",
-    "loss_probability": "1",
-    "response_time_quantile": "s",
-    "queue_length_probability": "1",
-    "queue_length_variance": "1",
-    "waiting_probability": "1",
-    "waiting_time_variance": "s^2",
-    "response_time_variance": "s^2",
-    "waiting_time_quantile": "s",
-}
 SOURCES = ("measured", "analytic", "simulated", "published")
 COLUMNS: dict[str, pl.DataType] = {
     "station": pl.String(),

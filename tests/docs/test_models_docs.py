@@ -21,10 +21,10 @@ import pytest
 from typer.testing import CliRunner
 
 from sojourn.cli.app import command_line
+from sojourn.metric_names import UNITS
 from sojourn.model import Model, components
 from sojourn.model.distribution_registry import KINDS
 from sojourn.solve.registry import all_methods
-from sojourn.table import UNITS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

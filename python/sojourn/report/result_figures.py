@@ -8,8 +8,9 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import InputError
+from sojourn.metric_names import UNITS
 from sojourn.report.document import Figure, Series
-from sojourn.table import UNITS, Metrics
+from sojourn.table import Metrics
 
 
 def sweep(result: Metrics, metric: str = "response_time", station: str = "", title: str = "") -> Figure:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.metric_names import UNITS
 from sojourn.model.network_arrays import Array, Network, stacked
 from sojourn.solve.solution import PartialSolution, Solution
-from sojourn.table import COLUMNS, UNITS
+from sojourn.table import COLUMNS
 
 PERVASIVE = ("approximate", "not_converged", "bounds")  # what is true of every number of such a point
 GIVEN = ("service_time", "arrival_rate")  # rows that repeat the model
