@@ -18,7 +18,8 @@ from sojourn.lab.process_tree import wait_until
 from sojourn.lab.slow_disk import SlowDisk, slow_disk
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
-BPS, SIZE, BLOCK = 10e6, 64_000_000, 1 << 20
+BPS, BLOCK = 10e6, 1 << 20
+SIZE = 64_001_000  # not in whole pages
 WRITTEN = 24  # blocks: 2.5 s
 COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "lab", "disk"]
 
@@ -63,6 +64,8 @@ def test_the_rate_is_as_asked_and_the_disk_is_busy_meanwhile(disk: SlowDisk, way
 
 def test_the_limit_can_be_taken_away(disk: SlowDisk) -> None:
     disk.set_rate(None)
+    for way in ("direct", "flushed"):
+        (disk.folder / way).unlink(missing_ok=True)
     assert disk.run([sys.executable, "-c", WRITER, "flushed", "{}/free"]) == 0
     disk.set_rate(BPS)
 

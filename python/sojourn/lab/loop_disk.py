@@ -24,7 +24,7 @@ IMAGE, FILES = "image", "files"
 WHAT = "slow disk"
 PACKAGES = {"losetup": "mount", "mount": "mount", "umount": "mount", "mkfs.ext4": "e2fsprogs"}
 SEARCHED = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
-BLOCK = 4 << 20
+BLOCK, PAGE = 4 << 20, 4096
 ROOM_BYTES = 256 << 20  # that stay free beside it
 LIMIT_S = 60
 UNMOUNT_S = 2.0  # for its last users to end
@@ -106,7 +106,8 @@ def make(place: Path, size_bytes: int) -> LoopDisk:
 
 
 def _fill(image: Path, size_bytes: int) -> float:
-    """Writes all of the image, so that no block is made while somebody measures; bytes/s."""
+    """Writes all of the image, in whole pages as direct I/O wants it, so that no block is made while somebody measures; bytes/s."""
+    size_bytes -= size_bytes % PAGE
     try:
         file = os.open(image, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_DIRECT, 0o600)
     except OSError as error:
