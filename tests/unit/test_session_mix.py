@@ -34,3 +34,7 @@ def test_the_mix_of_users_who_follow_the_matrix_is_accepted_and_of_others_refuse
     # Of 20 draws from a uniform distribution: each of these fails less than once in 10 000.
     assert min(found) > 1e-5 and sum(p < 0.05 for p in found) <= 6, found
     assert mix_p_value(sessions(user, 60, 40, 1), expected) == 0.0  # they register, which browsers never do
+
+
+def test_one_page_is_always_in_its_mix() -> None:
+    assert mix_p_value(np.array([[40.0, 0.0]] * 5), [1.0, 0.0]) == 1.0

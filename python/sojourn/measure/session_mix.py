@@ -41,6 +41,8 @@ def mix_p_value(counts: NDArray[np.float64], expected: Sequence[float]) -> float
     share = np.append(share[~rare], share[rare].sum())
     merged, share = merged[:, share > 0], share[share > 0]
     users, kinds = merged.shape
+    if kinds < 2:
+        return 1.0
     # of each user, how far its counts are from the shares of its own total: zero in the mean, and independent
     away = (merged - merged.sum(axis=1, keepdims=True) * share)[:, :-1]
     mean, covariance = away.mean(axis=0), np.atleast_2d(np.cov(away, rowvar=False))

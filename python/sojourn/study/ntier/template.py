@@ -1,105 +1,175 @@
-"""The tiers of a site as one station, the cores that they share, with what each tier demands of them, measured at saturation.
+"""The tiers of a site as one station, the cores that they share, with what each tier demands of them, constant or falling with the load.
 
 Closed network: users think, then are served by `cores` servers in processor sharing (exact MVA of a multi-server station; E. D.
 Lazowska et al., Quantitative System Performance (1984), chapters 6 and 8). The demand of a request is the CPU time of all tiers over
-the requests; that of the client belongs to it where the client has no core of its own. Demands fall with the load, because hand-overs
-between sleeping processes cost; so only the runs whose cores are nearly full are taken. Predictions have no interval: one from how
-much the demands of those runs differ held 17 of 32 values at 95 %, because a layout with more cores errs beyond that.
+the requests; that of the client belongs to it where the client has no core of its own. Two models:
+
+    constant   D = d0 + d1 w; of the saturated runs, where there are enough of them
+    hand-over  D = d0 + d1 w + (h0 + h1 w) (1 - U)^2; of all runs
+
+w: page_work_s, where it was varied; U: utilisation of the cores, found with the throughput, U = X D(U)/c. Handing a request on
+costs more where the process that it goes to sleeps and its caches are cold: not at all where the cores are full. The square was chosen on
+64 + 60 runs of the embedded tables (against 1 - U, its cube, and (1 - U)/U) by the response times on two cores from one.
+
+Predictions have no interval: one from how much the demands of runs differ held 17 of 32 values at 95 %, because a layout with more
+cores errs beyond that, and runs of one layout tell nothing of it.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 import tomli_w
+from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 import sojourn as sj
-from sojourn.errors import FitError
+from sojourn.errors import FitError, InputError
+from sojourn.file_errors import meant
 from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.load_dependence import LEAST_SPREAD
+from sojourn.fit.mix_demands import MixDemands
 from sojourn.measure.run_folder import RunFolder
 from sojourn.study.engine.fit_templates import RivalModels
-from sojourn.study.mean_of_runs import estimate
+from sojourn.study.ntier.tier_demands import CLIENT, CORES, SIGNIFICANT, TierDemands, dependence, falls, tier_demands
 from sojourn.system.bulletin_board import split_cores
 from sojourn.table import Metrics
 
-TIERS, CLIENT, CORES = ("nginx", "application"), "client", "cpu"
+Array = NDArray[np.float64]
 SATURATED = 0.95  # of the cores' time
 FEWEST = 3
 LEVEL = 0.95
-NAME = "ntier"
+CONSTANT, HAND_OVER = "constant demands", "hand-over"
+TERMS = ("fixed", "per_ms_of_page_work", "hand_over", "hand_over_per_ms")
 
 
 def fit(runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
-    """From the saturated ones among the runs.
+    """Both models, of each mix; the hand-over where the runs differ in how busy they were.
 
     Raises:
-        FitError: fewer than three of them are, or an option: it has none.
+        FitError: fewer than three valid runs of a mix, or an option: it has none.
     """
     if options:
         raise FitError(f"fit.options: {next(iter(options))}", "[fit]", "leave it out: this template has none")
-    seen = [found for run in runs if run.manifest["valid"] and (found := _demands_s(run))]
-    if len(seen) < FEWEST:
-        raise FitError(
-            f"{len(seen)} valid runs with cores that are {SATURATED:.0%} busy", "[fit]", f"have {FEWEST} at least: more users"
-        )  # fmt: skip
-    return RivalModels({NAME: NtierModel({name: tuple(one[name] for one in seen) for name in (*TIERS, CLIENT)})}, NAME)
+    by_mix: dict[str, list[TierDemands]] = {}
+    for run in runs:
+        if run.manifest["valid"]:
+            by_mix.setdefault(run.manifest["factors"]["mix"], []).append(tier_demands(run))
+    for mix, seen in by_mix.items() or {"": []}.items():
+        if len(seen) < FEWEST:
+            raise FitError(f"{len(seen)} valid runs of mix {mix!r}", "[fit]", f"have {FEWEST} at least")
+    fitted = {CONSTANT: NtierModel({mix: _constant(seen) for mix, seen in by_mix.items()}, CONSTANT)}
+    if not all(np.ptp([one.utilisation for one in seen]) >= LEAST_SPREAD for seen in by_mix.values()):
+        return RivalModels(fitted, CONSTANT, "runs are all as busy, so that nothing tells a hand-over term")
+    fitted[HAND_OVER] = NtierModel({mix: _fitted(seen, hand_over=True) for mix, seen in by_mix.items()}, HAND_OVER)
+    told = dependence([one for seen in by_mix.values() for one in seen], seed=seed)
+    best = HAND_OVER if told.p_value < SIGNIFICANT and told.slope.value < 0 else CONSTANT
+    return RivalModels(fitted, best, falls(told))
 
 
 def read(path: Path) -> NtierModel:
     """From `write`."""
-    return NtierModel({name: tuple(values) for name, values in tomllib.loads(path.read_text())["demands_s"].items()})
-
-
-def _demands_s(run: RunFolder) -> dict[str, float] | None:
-    """CPU time a request by tier, where the cores were full."""
-    frame = run.frame("metrics")
-    assert frame is not None  # a valid run has them
-    rows = frame.filter(pl.col("class") == "", pl.col("metric").is_in(["utilisation", "service_demand"]))
-    told = {
-        (station, metric): value for station, metric, value in rows.select("station", "metric", "value").iter_rows()
+    data = tomllib.loads(path.read_text())
+    mixes = {
+        mix: {tier: {term: ParameterEstimate(*values) for term, values in terms.items()} for tier, terms in of.items()}
+        for mix, of in data["demands_s"].items()
     }
-    if told.get((CORES, "utilisation"), 0.0) < SATURATED:
-        return None
-    return {name: told[name, "service_demand"] for name in (*TIERS, CLIENT)}
+    return NtierModel(mixes, data["model"], data["level"])
+
+
+Terms = dict[str, ParameterEstimate]
+
+
+def _constant(seen: Sequence[TierDemands]) -> dict[str, Terms]:
+    full = [one for one in seen if one.utilisation >= SATURATED]
+    enough = len(full) >= FEWEST and {one.page_work_s for one in full} == {one.page_work_s for one in seen}
+    return _fitted(full if enough else seen, hand_over=False)
+
+
+def _fitted(seen: Sequence[TierDemands], *, hand_over: bool) -> dict[str, Terms]:
+    several = len({one.page_work_s for one in seen}) > 1
+    kept = [several or "per_ms" not in name for name in TERMS]
+    kept = [keep and (hand_over or "hand_over" not in name) for name, keep in zip(TERMS, kept, strict=True)]
+    names = tuple(name for name, keep in zip(TERMS, kept, strict=True) if keep)
+    per_s = np.array([one.per_s for one in seen])
+    terms = np.array([_terms(one.utilisation, one.page_work_s) for one in seen])[:, kept] * per_s[:, None]
+    found = {}
+    for tier in seen[0].demands_s:
+        busy = per_s * np.array([one.demands_s[tier] for one in seen])
+        found[tier] = MixDemands(names, terms, busy).estimates(LEVEL)
+    return found
+
+
+def _terms(utilisation: float, page_work_s: float) -> Array:
+    idle, work_ms = (1 - utilisation) ** 2, 1e3 * page_work_s
+    return np.array([1.0, work_ms, idle, idle * work_ms])
 
 
 @dataclass(frozen=True)
 class NtierModel:
-    """`demands_s`: of each tier and of the client, a value a run."""
+    """`demands`: mix → tier → term (see TERMS) → its coefficient in s; the client is a tier."""
 
-    demands_s: Mapping[str, Sequence[float]]
+    demands: Mapping[str, Mapping[str, Terms]]
+    name: str
     level: float = LEVEL
-    message: str = ""
-    name: ClassVar[str] = NAME
-    model_error: ClassVar[None] = None  # no configuration was left out: all runs have the same demands
+    message: str = field(default="predictions have no interval: runs of one layout do not tell how another one errs")
+    model_error: ClassVar[None] = None  # no configuration was left out
 
     @property
     def estimates(self) -> dict[str, ParameterEstimate]:
-        """Mean demands with the intervals of the means."""
-        return {name: estimate(np.array(values), self.level) for name, values in self.demands_s.items()}
+        """Coefficients with the intervals of the regression."""
+        return {
+            f"{mix}.{tier}.{term}": value
+            for mix, tiers in self.demands.items()
+            for tier, terms in tiers.items()
+            for term, value in terms.items()
+        }
+
+    def demand_s(self, factors: Mapping[str, Any], utilisation: float) -> float:
+        """Of a request, of the cores that the tiers share, where these are so busy.
+
+        Raises:
+            InputError: a mix that was not fitted.
+        """
+        mix = str(factors["mix"])
+        if mix not in self.demands:
+            raise InputError(f"mix {mix!r}", "a run to predict", meant(mix, self.demands))
+        tiers, client = map(set, split_cores(int(factors["cores"])))
+        terms = dict(zip(TERMS, _terms(utilisation, float(factors["page_work_s"])).tolist(), strict=True))
+        return sum(
+            value.value * terms[name]
+            for tier, own in self.demands[mix].items()
+            if tier != CLIENT or tiers & client
+            for name, value in own.items()
+        )
 
     def predict(self, vary: Mapping[str, Any], level: float = LEVEL) -> Metrics:
         """Throughput, response time, utilisation of the cores, and what they can complete at most; without intervals (see above)."""
         cores = int(vary["cores"])
-        tiers, client = map(set, split_cores(cores))
-        parts = [np.array(self.demands_s[name]) for name in (*TIERS, *((CLIENT,) if tiers & client else ()))]
-        demand_s = float(np.sum(parts, axis=0).mean())
-        x, r, u = _solved(demand_s, cores, vary)
-        told = {"throughput": x, "response_time": r, "saturation_rate": cores / demand_s}
+
+        def missing(utilisation: float) -> float:
+            return _solved(self.demand_s(vary, utilisation), cores, vary)[2] - utilisation
+
+        utilisation = brentq(missing, 0.0, 1.0, xtol=1e-6) if missing(1.0) < 0 else 1.0
+        x, r, u = _solved(self.demand_s(vary, utilisation), cores, vary)
+        told = {"throughput": x, "response_time": r, "saturation_rate": cores / self.demand_s(vary, 1.0)}
         rows = [{"metric": metric, "value": value, "status": "no_interval"} for metric, value in told.items()]
         return Metrics.of(
-            [*rows, {"metric": "utilisation", "station": CORES, "value": u, "status": "no_interval"}], NAME
+            [*rows, {"metric": "utilisation", "station": CORES, "value": u, "status": "no_interval"}], "ntier"
         )
 
     def write(self, path: Path) -> None:
         """A TOML file."""
-        path.write_text(tomli_w.dumps({"model": NAME, "demands_s": {k: list(v) for k, v in self.demands_s.items()}}))
+        demands = {
+            mix: {tier: {term: list(value) for term, value in terms.items()} for tier, terms in tiers.items()}
+            for mix, tiers in self.demands.items()
+        }
+        path.write_text(tomli_w.dumps({"model": self.name, "level": self.level, "demands_s": demands}))
 
 
 def _solved(demand_s: float, cores: int, factors: Mapping[str, Any]) -> tuple[float, float, float]:

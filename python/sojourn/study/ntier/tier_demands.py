@@ -1,0 +1,90 @@
+"""What each tier of a site demanded in a run, and whether that depends on the load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import polars as pl
+
+from sojourn.errors import FitError
+from sojourn.fit.load_dependence import LoadDependence, load_dependence
+from sojourn.measure.run_folder import RunFolder
+from sojourn.units import percent
+
+CLIENT, CORES = "client", "cpu"
+SIGNIFICANT = 0.05
+LOAD = ("users", "think_s")
+
+
+@dataclass(frozen=True)
+class TierDemands:
+    """`demands_s`: CPU time a request, of each tier and of the client; `utilisation` of the cores that the tiers share."""
+
+    factors: Mapping[str, Any]
+    per_s: float
+    utilisation: float
+    demands_s: Mapping[str, float]
+
+    @property
+    def page_work_s(self) -> float:
+        return float(self.factors["page_work_s"])
+
+    @property
+    def layout(self) -> str:
+        """All factors but those of the load."""
+        return repr({name: value for name, value in self.factors.items() if name not in LOAD})
+
+    @property
+    def path_s(self) -> float:
+        """Of all tiers together, without the client."""
+        return sum(value for name, value in self.demands_s.items() if name != CLIENT)
+
+
+def tier_demands(run: RunFolder) -> TierDemands:
+    """Of a valid run.
+
+    Raises:
+        FitError: a run in which no CPU time of the tiers was measured.
+    """
+    frame = run.frame("metrics")
+    assert frame is not None  # a valid run has them
+    rows = frame.filter(pl.col("class") == "", pl.col("q").is_null()).select("station", "metric", "value")
+    told = {(station, metric): value for station, metric, value in rows.iter_rows()}
+    names = [name for name in run.manifest["resources"] if name != CORES and (name, "service_demand") in told]
+    if (CORES, "utilisation") not in told or not set(names) - {CLIENT}:
+        raise FitError(
+            "no CPU time of its tiers", str(run.path), "measure a system that tells it, such as kind bulletin"
+        )
+    return TierDemands(
+        run.manifest["factors"], told["", "throughput"], told[CORES, "utilisation"],
+        {name: told[name, "service_demand"] for name in names},
+    )  # fmt: skip
+
+
+def dependence(seen: Sequence[TierDemands], tier: str | None = None, seed: int = 1) -> LoadDependence:
+    """Of the demand of a tier, or of all tiers together, on how busy the cores are.
+
+    Raises:
+        FitError: the runs are all as busy.
+    """
+    same: dict[str, list[float]] = {}
+    for one in seen:
+        same.setdefault(repr(one.factors), []).append(one.utilisation)
+    values = [one.path_s if tier is None else one.demands_s[tier] for one in seen]
+    return load_dependence(
+        [one.layout for one in seen], [fmean(same[repr(one.factors)]) for one in seen], values, seed=seed
+    )
+
+
+def falls(told: LoadDependence) -> str:
+    """In words."""
+    change = told.change
+    ends = f"{percent(change.low, 0, sign=True)} … {percent(change.high, 0, sign=True)}"
+    how = f"{percent(change.value, 0, sign=True)} ({ends}) from idle cores to full ones"
+    how += f", permutation test p = {told.p_value:.2g}, {told.runs} runs"
+    if told.p_value < SIGNIFICANT and change.value < 0:
+        return f"fixed demands do not hold: what a request takes of the tiers changes by {how}"
+    return f"fixed demands are not refuted: what a request takes of the tiers changes by {how}"

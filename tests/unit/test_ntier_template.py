@@ -1,0 +1,105 @@
+"""The n-tier template on runs made of demands that are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sojourn.errors import FitError, InputError
+from sojourn.measure.run_folder import RunFolder
+from sojourn.study.ntier import template
+from sojourn.study.ntier.template import CONSTANT, HAND_OVER, fit, read
+
+# seconds when the cores are full, and what is added when they are idle
+TRUE_S = {
+    "nginx": (50e-6, 60e-6),
+    "application": (2.1e-3, 0.3e-3),
+    "database": (0.2e-3, 0.1e-3),
+    "client": (60e-6, 50e-6),
+}
+FACTORS = {"cores": 1, "mix": "browse", "page_work_s": 2e-3, "users": 50, "think_s": 0.1}
+
+
+def run(utilisation: float, noise: float = 0.0, seed: int = 0, **factors: Any) -> RunFolder:
+    draw = np.random.default_rng(seed)
+    demands = {
+        name: (full + idle * (1 - utilisation) ** 2) * float(np.exp(noise * draw.normal()))
+        for name, (full, idle) in TRUE_S.items()
+    }
+    path_s = sum(value for name, value in demands.items() if name != "client")
+    rows = [
+        ("", "throughput", utilisation / path_s),
+        ("cpu", "utilisation", utilisation),
+        ("cpu", "service_demand", path_s),
+    ]
+    rows += [(name, "service_demand", value) for name, value in demands.items()]
+    frame = pl.DataFrame(rows, schema=["station", "metric", "value"], orient="row").with_columns(
+        pl.lit("").alias("class"), pl.lit(None, pl.Float64).alias("q")
+    )
+    manifest = {"valid": True, "factors": {**FACTORS, **factors}, "resources": dict.fromkeys([*TRUE_S, "cpu"])}
+    return cast(RunFolder, SimpleNamespace(manifest=manifest, frame=lambda name: frame, path=Path("run")))
+
+
+LEVELS = [0.1, 0.2, 0.4, 0.6, 0.8, 0.96, 0.98, 0.99]
+
+
+def runs(noise: float = 0.0) -> list[RunFolder]:
+    return [run(u, noise, 10 * k + j, users=int(100 * u)) for k, u in enumerate(LEVELS) for j in range(3)]
+
+
+def test_terms_are_found_again(tmp_path: Path) -> None:
+    found = fit(runs(), 1, {})
+    assert found.best == HAND_OVER and found.why.startswith("fixed demands do not hold: ")
+    told = found.first.estimates
+    for tier, (full, idle) in TRUE_S.items():
+        assert told[f"browse.{tier}.fixed"].value == pytest.approx(full, rel=1e-6)
+        assert told[f"browse.{tier}.hand_over"].value == pytest.approx(idle, rel=1e-6)
+    found.first.write(tmp_path / "f.toml")
+    assert read(tmp_path / "f.toml") == found.first
+
+
+def test_one_core_has_no_client_and_two_cores_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of saturated cores: c over the sum of the demands there."""
+    monkeypatch.setattr(template, "split_cores", lambda n: ([0], [1]) if n == 1 else ([0, 1], [0, 1]))
+    model = fit(runs(), 1, {}).first
+    full = {name: value for name, (value, _) in TRUE_S.items()}
+    most = {
+        cores: model.predict({**FACTORS, "cores": cores, "users": 500}, 0.9).value("saturation_rate")
+        for cores in (1, 2)
+    }
+    assert most[1] == pytest.approx(1 / (sum(full.values()) - full["client"]), rel=1e-6)
+    assert most[2] == pytest.approx(2 / sum(full.values()), rel=1e-6)
+
+
+def test_the_utilisation_that_is_predicted_has_the_demand_that_belongs_to_it() -> None:
+    """The utilisation law: U c = X D(U)."""
+    model = fit(runs(), 1, {}).fitted[HAND_OVER]
+    told = model.predict({**FACTORS, "users": 20}, 0.9)
+    u, x = told.value("utilisation", "cpu"), told.value("throughput")
+    demand_s = sum(full + idle * (1 - u) ** 2 for name, (full, idle) in TRUE_S.items() if name != "client")
+    assert u == pytest.approx(x * demand_s, rel=1e-3) and 0.2 < u < 0.6
+
+
+def test_constant_demands_are_those_of_the_saturated_runs() -> None:
+    told = fit(runs(noise=0.01), 1, {}).fitted[CONSTANT].estimates
+    assert told["browse.application.fixed"].value == pytest.approx(2.1e-3, rel=0.01)
+    assert set(told) == {f"browse.{tier}.fixed" for tier in TRUE_S}
+
+
+def test_runs_that_are_all_as_busy_have_constant_demands() -> None:
+    found = fit([run(0.97, 0.01, k) for k in range(3)], 1, {})
+    assert list(found.fitted) == [CONSTANT] and "all as busy" in found.why
+
+
+def test_what_cannot_be_fitted_or_predicted_is_refused() -> None:
+    with pytest.raises(FitError, match="2 valid runs of mix 'browse'"):
+        fit([run(0.97), run(0.98)], 1, {})
+    with pytest.raises(FitError, match="leave it out"):
+        fit(runs(), 1, {"level": 1})
+    with pytest.raises(InputError, match="'brows'.*browse"):
+        fit(runs(), 1, {}).first.predict({**FACTORS, "mix": "brows"}, 0.9)
