@@ -1,7 +1,7 @@
 """sojourn: measure a real service under a known load, fit a queueing model, predict what nobody has run.
 
 Names are imported when they are first used, so that a worker process starts in milliseconds. A name that is a function and
-a package too (`fit`, `predict`, `simulate`, `solve`, `validate`) is the package, and calling it calls the function.
+a package too (`fit`, `predict`, `query`, `simulate`, `solve`, `validate`) is the package, and calling it calls the function.
 
 Table      Metrics
 Measure    http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose, oscillation
@@ -13,6 +13,7 @@ Fit        observe_runs, fit_model, FittedModel; of the two-class model: fit, co
 Predict    predict, gain
 Validate   validate
 Design     design: experiment designs, made and analysed
+Query      query: a question to run folders and models
 Study      run_study
 Report     Document, write_html
 Errors     SojournError and its tree in sojourn.errors
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from sojourn.model import *  # noqa: F403
     from sojourn.predict import gain as gain
     from sojourn.predict import predict as predict
+    from sojourn.query import query as query
     from sojourn.report import Document as Document
     from sojourn.report import write_html as write_html
     from sojourn.simulate import *  # noqa: F403
@@ -92,6 +94,7 @@ _HOMES = {
     "oscillation": "measure.oscillation",
     "gain": "predict",
     "predict": "predict",
+    "query": "query",
     "Document": "report",
     "write_html": "report",
     **dict.fromkeys(("compare_simulated", "simulate"), "simulate"),

@@ -10,7 +10,9 @@
     │   │   └── StorageFull      1    … or cannot be written: no room
     │   ├── DesignError          2    an experiment design or its run list has no sense
     │   ├── StudyError           2    a study file has an unknown key, a wrong type, no sense
-    │   └── ReportError          2    a report cannot be written as asked
+    │   ├── ReportError          2    a report cannot be written as asked
+    │   ├── QueryError           2    a query has no sense: where, and what was expected
+    │   └── SourceRefused        2    a source cannot give what a query asks; its answer is then `cannot tell`
     ├── LoadError                3    a run is not valid: the generator was the bottleneck, it was disturbed, not steady …
     ├── LabError                 4    this machine lacks something
     │   ├── PermissionLacking    4    … a right
@@ -90,6 +92,24 @@ class StudyError(InputError):
 
 class ReportError(InputError):
     """A report cannot be written as asked."""
+
+
+class QueryError(InputError):
+    """A query that has no sense; `shown`: the line of its text, with a caret under what is meant."""
+
+    def __init__(self, value: object, place: object, remedy: str, shown: str = "") -> None:
+        super().__init__(value, place, remedy)
+        self.shown = shown
+
+    def __str__(self) -> str:
+        return super().__str__() + self.shown
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:  # type: ignore[override]
+        return type(self), (self.value, self.place, self.remedy, self.shown)
+
+
+class SourceRefused(InputError):
+    """A source cannot give what a query asks of it; the remedy names what can."""
 
 
 class LoadError(SojournError):

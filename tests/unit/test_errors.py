@@ -23,6 +23,8 @@ CODES = {
     "DesignError": 2,
     "StudyError": 2,
     "ReportError": 2,
+    "QueryError": 2,
+    "SourceRefused": 2,
     "LoadError": 3,
     "LabError": 4,
     "PermissionLacking": 4,

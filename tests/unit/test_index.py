@@ -16,7 +16,7 @@ import pytest
 import sojourn as sj
 from sojourn.errors import InputError
 
-BOTH = ("fit", "predict", "simulate", "solve", "validate")
+BOTH = ("fit", "predict", "query", "simulate", "solve", "validate")
 SHOP = Path(__file__).parents[2] / "examples/shop.toml"
 
 

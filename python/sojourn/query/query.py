@@ -1,0 +1,135 @@
+"""`query`: a text asked of a source, and its answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import InputError, SourceRefused
+from sojourn.query import nodes as N  # noqa: N812
+from sojourn.query.build import parse
+from sojourn.query.check import Kind, check
+from sojourn.query.evaluate import Evaluator, NodeState
+from sojourn.query.sources.source import Source
+from sojourn.query.text import to_text
+from sojourn.query.values import Estimate, Events, Span, StateSet, Truth, Value, shown
+
+YES, NO, UNKNOWN = "yes", "no", "cannot tell"
+VERDICTS = {True: YES, False: NO, None: UNKNOWN}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query that was read and checked: its tree, and what each node gives (by `id`)."""
+
+    tree: N.Result
+    kinds: dict[int, Kind]
+
+    @staticmethod
+    def read(text: str, name: str = "query") -> Question:
+        """Raises QueryError, which says where and what was expected."""
+        tree = parse(text, name)
+        return Question(tree, check(tree, text, name))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a source says to a query.
+
+    `verdict`: `yes`, `no` or `cannot tell`, of a question; of a number "" or, where the source refuses it, `cannot tell`.
+    `value`, `low`, `high`: of a number, in SI units, None where there is none. `why`: one sentence. `tree`: the query.
+    `parts`: of several queries, one answer each. `states`: what became of each node, by its `id`.
+    """
+
+    source: str
+    verdict: str
+    value: float | None
+    low: float | None
+    high: float | None
+    why: str
+    tree: N.Node
+    states: dict[int, NodeState]
+    parts: tuple[Answer, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: source, query, verdict, value, low, high, why; of several, their `parts`."""
+        head = {"source": self.source, "query": to_text(self.tree), "verdict": self.verdict or None}
+        if self.parts:
+            return {**head, "parts": [one.to_dict() for one in self.parts]}
+        return {**head, "value": self.value, "low": self.low, "high": self.high, "why": self.why}
+
+
+def query(text: str | Question, source: Any) -> Answer:
+    """Asks `source` (a run folder or its path, a model or its file, a Source) the question `text`.
+
+    Raises QueryError for a text that is no query, InputError for what is no source. What the source cannot give makes the
+    answer `cannot tell`, and `why` names it with the remedy.
+    """
+    question = text if isinstance(text, Question) else Question.read(text)
+    return answered(question, as_source(source))
+
+
+def as_source(given: Any) -> Source:
+    """The source that a path or object stands for. Raises InputError."""
+    from sojourn.measure.run_folder import RunFolder
+    from sojourn.query.sources.measured import MeasuredSource
+
+    if isinstance(given, Source):
+        return given
+    if isinstance(given, RunFolder):
+        return MeasuredSource(given)
+    if isinstance(given, str | Path) and Path(given).suffix != ".toml":
+        return MeasuredSource(RunFolder.open(given))
+    raise InputError(repr(given)[:80], "source", "give a run folder or a model file")
+
+
+def answered(question: Question, source: Source) -> Answer:
+    """The answer of one source."""
+    tree = question.tree
+    evaluator = Evaluator({one.name: one for one in tree.macro}, question.kinds, source)
+    if isinstance(tree.query, N.Sequential):
+        parts = tuple(_one(evaluator, question, node, source) for node in tree.query.query)
+        return Answer(
+            source.name, worst([p.verdict for p in parts]), None, None, None, "", tree, evaluator.states, parts
+        )
+    return _one(evaluator, question, tree.query, source)
+
+
+def worst(verdicts: list[str]) -> str:
+    """Of several: no, then cannot tell, then yes; "" where none was asked."""
+    return next((one for one in (NO, UNKNOWN, YES) if one in verdicts), "")
+
+
+def _one(evaluator: Evaluator, question: Question, node: N.Node, source: Source) -> Answer:
+    dimension = question.kinds[id(node)].dimension
+    try:
+        found: Value = evaluator.value(node, {})
+    except SourceRefused as refusal:
+        return Answer(source.name, UNKNOWN, None, None, None, str(refusal), node, evaluator.states)
+    if isinstance(found, Truth):
+        return Answer(source.name, VERDICTS[found.value], None, None, None, reason(found), node, evaluator.states)
+    if isinstance(found, Estimate):
+        value, low, high = (x if math.isfinite(x) else None for x in (found.value, found.low, found.high))
+        return Answer(source.name, "", value, low, high, shown(found, dimension), node, evaluator.states)
+    return Answer(source.name, "", None, None, None, described(found, dimension), node, evaluator.states)
+
+
+def reason(found: Truth) -> str:
+    """What was compared, and what would decide."""
+    if found.value is not None or found.more is None:
+        return found.why
+    if found.more > 1e6:
+        return f"{found.why}; the limit lies so near that no run decides"
+    return f"{found.why}; about {max(found.more, 1.1):.2g} times as long a run would decide"
+
+
+def described(found: Value, dimension: float) -> str:
+    """A set, a range or a distribution in a line."""
+    if isinstance(found, StateSet | Events):
+        return str(found)
+    if isinstance(found, Span):
+        return f"from {shown(found.low, dimension)} to {shown(found.high, dimension)}"
+    assert not isinstance(found, Estimate | Truth)
+    return ", ".join(f"p{100 * q:g} {shown(found.quantile(q), dimension)}" for q in (0.5, 0.9, 0.99))

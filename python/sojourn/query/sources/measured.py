@@ -1,0 +1,96 @@
+"""A run folder as a source, measured or simulated: its window after the warm-up, `requests.parquet` and the record of its host.
+
+Times end as in the folder's Metrics: with the kernel's receive where there is one. A request that failed is later than all.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from sojourn.batch_means import batch_interval
+from sojourn.errors import NoSuchRow, RunFolderError, SourceRefused
+from sojourn.measure.core_utilisation import busy_shares, softirq_shares
+from sojourn.measure.measurement_window import choose_window, responses
+from sojourn.measure.run_folder import RunFolder
+from sojourn.measure.run_metrics import run_metrics
+from sojourn.query.sources.batched import LEVEL
+from sojourn.query.sources.path import PathSource
+from sojourn.query.values import Estimate, Law
+from sojourn.table import Metrics
+
+CORE_BATCHES = 20
+
+
+class MeasuredSource(PathSource):
+    """Raises RunFolderError for a folder without requests."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        records = folder.frame("requests")
+        if records is None or records.is_empty():
+            raise RunFolderError("no requests", str(folder.path), "give a folder with requests.parquet")
+        self.folder, self.responses = folder, responses(records)
+        start, end = folder.manifest.get("window_s") or choose_window(folder, self.responses)[0]
+        if folder.sample_every > 1:
+            remedy = "measure with fewer requests, so that each is recorded"
+            raise RunFolderError(f"one request of {folder.sample_every} is recorded", str(folder.path), remedy)
+        frame = self.responses.select(
+            begin_s="intended_s", end_s="end_s", failed=pl.col("failure") > 0,
+            **({"class": pl.col("class")} if "class" in records.columns else {"class": pl.lit(0)}),
+        )  # fmt: skip
+        classes = folder.manifest.get("records", {}).get("requests", {}).get("classes", [])
+        kind = "simulated" if folder.manifest.get("simulated") else "measured"
+        super().__init__(folder.path.name, kind, frame, (float(start), float(end)), classes)
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """The folder's Metrics, made from its records."""
+        return run_metrics(self.folder, self.responses, self.folder.frame("host"), self.window)
+
+    def time(self, time: str, station: str, cls: str) -> Law:
+        inside = self.responses.filter(pl.col("intended_s").is_between(*self.window))
+        begin, failed = inside["intended_s"].to_numpy(), (inside["failure"] > 0).to_numpy()
+        if not cls and (time, station) == ("response_time", "service"):
+            return self.law(inside["sent_s"].to_numpy(), inside["end_s"].to_numpy(), failed, time)
+        if not cls and (time, station) == ("waiting_time", "client"):
+            return self.law(begin, inside["sent_s"].to_numpy(), np.zeros(len(begin), bool), time)
+        if not cls and station in ("", "app") and time in ("waiting_time", "service_time"):
+            app = self.folder.frame("app")
+            if app is None:
+                self.refuse(time, "record the service's own times (app.parquet), or ask for response_time")
+            first, last = ("received_s", "start_s") if time == "waiting_time" else ("start_s", "end_s")
+            app = app.filter(pl.col("start_s").is_between(*self.window)).sort("start_s").drop_nulls([first, last])
+            return self.law(app[first].to_numpy(), app[last].to_numpy(), np.zeros(app.height, bool), time)
+        return super().time(time, station, cls)
+
+    def measure(self, metric: str, station: str, cls: str) -> Estimate:
+        if metric in ("utilisation", "softirq_utilisation") and station.startswith("core ") and not cls:
+            return self._core(metric, station)
+        try:
+            value = self.metrics.value(metric, station, cls)
+            low, high = self.metrics.interval(metric, station, cls)
+        except NoSuchRow as error:
+            raise SourceRefused(f"{metric}: {error.value}", f"{self.kind} source {self.name}", error.remedy) from None
+        if metric == "queue_length" and not station:
+            from sojourn.query.nodes import StateFunction
+
+            return self.distribution(self.states(StateFunction("n", "", cls)), None).moment(1)
+        return Estimate.known(value, low, high, self.spent_s)
+
+    def _core(self, metric: str, station: str) -> Estimate:
+        """By batches of the window."""
+        host = self.folder.frame("host")
+        edges = np.linspace(*self.window, CORE_BATCHES + 1)
+        name = station.removeprefix("core ")
+        if host is None:
+            self.refuse(f"{metric} of {station}", "measure with host metrics (host.parquet)")
+        shares = (
+            busy_shares(host, self.folder.manifest, edges) if metric == "utilisation" else softirq_shares(host, edges)
+        )
+        if not name.isdigit() or int(name) not in shares:
+            known = ", ".join(f"core {one}" for one in sorted(shares)) or "none was watched"
+            self.refuse(f"{metric} of {station}", f"the cores watched are: {known}")
+        mean, low, high = batch_interval(shares[int(name)][:, None].repeat(2, axis=1).ravel(), LEVEL, CORE_BATCHES)
+        return Estimate.known(mean, low, high, self.spent_s)

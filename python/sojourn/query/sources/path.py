@@ -1,0 +1,244 @@
+"""Requests with their times as a source: response times, and the number present as a path in time, which is exact.
+
+A state is the number present of each class. Passages, probabilities at a time and shares of time are read off this path, in
+batches of time; a start whose end lies after the record counts nowhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from sojourn.batch_means import ratio
+from sojourn.errors import SourceRefused
+from sojourn.file_errors import meant
+from sojourn.query.nodes import StateFunction
+from sojourn.query.sources.batched import BATCHES, LEAST, LEVEL, BatchedLaw, share_widened
+from sojourn.query.sources.source import Source
+from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
+
+MOST_NAMED = 12
+
+
+class PathSource(Source):
+    """From a frame with begin_s, end_s, class (number), failed (bool), in order of begin; `window` in s; names of classes; and
+    the name and number of servers of the station, where there is only one."""
+
+    def __init__(
+        self, name: str, kind: str, requests: pl.DataFrame, window: tuple[float, float], classes: Sequence[str],
+        station: tuple[str, int] | None = None,
+    ) -> None:  # fmt: skip
+        self.name, self.kind, self.window, self.classes, self.station = name, kind, window, list(classes), station
+        self.requests = requests
+        self.inside = requests.filter(pl.col("begin_s").is_between(*window))
+
+    @property
+    def spent_s(self) -> float:
+        """Length of the window."""
+        return self.window[1] - self.window[0]
+
+    @cached_property
+    def edges(self) -> Array:
+        """Of the batches."""
+        return np.linspace(*self.window, BATCHES + 1)
+
+    def batch_of(self, times: Array) -> Whole:
+        """The number of the batch of each time."""
+        return np.clip(np.searchsorted(self.edges, times, side="right") - 1, 0, BATCHES - 1)
+
+    def own(self, frame: pl.DataFrame, cls: str) -> pl.DataFrame:
+        """The requests of a class ("": all)."""
+        if not cls:
+            return frame
+        if cls not in self.classes:
+            raise SourceRefused(f"no class {cls!r}", self.name, meant(cls, self.classes))
+        return frame.filter(pl.col("class") == self.classes.index(cls))
+
+    def time(self, time: str, station: str, cls: str) -> Law:
+        if time == "response_time" and station in ("", *([self.station[0]] if self.station else [])):
+            own = self.own(self.inside, cls)
+            return self.law(own["begin_s"].to_numpy(), own["end_s"].to_numpy(), own["failed"].to_numpy(), time)
+        return super().time(time, station, cls)
+
+    def law(self, begin: Array, end: Array, failed: Flags, name: str) -> BatchedLaw:
+        """Of the times between; those that failed are later than all."""
+        times = np.where(failed | np.isnan(end), math.inf, end - begin)
+        return BatchedLaw(times, times, np.ones(len(times)), self.batch_of(begin), self.spent_s, name, of_finite=True)
+
+    def convolution(self, a: Law, b: Law) -> Law:
+        from sojourn.query.sources.convolved import convolved
+
+        return convolved(a, b)
+
+    def rate(self, events: Events) -> Estimate:
+        counts, _ = np.histogram(self._times(events), self.edges)
+        found = ratio(counts[None, :, None].astype(float), np.diff(self.edges)[None, :, None], LEVEL)
+        return Estimate.known(float(found.value[0]), float(found.low[0]), float(found.high[0]), self.spent_s)
+
+    def share(self, part: Events, whole: Events) -> Estimate:
+        """Of the requests that came in the window."""
+        of, all_ = self._came(part), self._came(whole)
+        if not len(all_):
+            raise SourceRefused(f"no {whole} in the window", self.name, "run longer")
+        counts = [np.histogram(x, self.edges)[0][None, :, None].astype(float) for x in (of, all_)]
+        with np.errstate(invalid="ignore"):
+            found = ratio(counts[0], counts[1], LEVEL)
+        known = Estimate.known(len(of) / len(all_), float(found.low[0]), float(found.high[0]), self.spent_s)
+        return share_widened(known, len(all_), min(known.value, 1.0))
+
+    def _times(self, events: Events) -> Array:
+        """When they happened; an answer when it ended."""
+        own = self.own(self.requests, events.cls)
+        if events.event == "arrivals":
+            return own["begin_s"].to_numpy()
+        kept = own.filter(pl.col("failed") if events.event == "failed" else ~pl.col("failed"))
+        return kept["end_s"].fill_nan(None).drop_nulls().to_numpy()
+
+    def _came(self, events: Events) -> Array:
+        own = self.own(self.inside, events.cls)
+        if events.event != "arrivals":
+            own = own.filter(pl.col("failed") if events.event == "failed" else ~pl.col("failed"))
+        return own["begin_s"].to_numpy()
+
+    @cached_property
+    def path(self) -> tuple[Array, Array]:
+        """(times (E + 1) at which the state changes or the window ends, numbers present (E, C) between them)."""
+        start, end = self.window
+        by = []
+        for k in range(max(1, len(self.classes))):
+            own = self.requests.filter(pl.col("class") == k) if len(self.classes) > 1 else self.requests
+            by.append((own["begin_s"].to_numpy(), own["end_s"].fill_nan(math.inf).to_numpy()))
+        moments = np.concatenate([np.concatenate(pair) for pair in by])
+        moments = np.unique(moments[(moments > start) & (moments < end)])
+        times = np.concatenate([[start], moments, [end]])
+        present = [
+            np.searchsorted(np.sort(b), times[:-1], "right") - np.searchsorted(np.sort(e), times[:-1], "right")
+            for b, e in by
+        ]
+        return times, np.stack(present, axis=1).astype(float)
+
+    @cached_property
+    def table(self) -> tuple[Array, Whole]:
+        """(states (S, C) that were seen, the state (E) of each piece of the path)."""
+        present = self.path[1]
+        if present.shape[1] == 1:
+            states, index = np.unique(present[:, 0], return_inverse=True)
+            return states[:, None], index
+        states, index = np.unique(present, axis=0, return_inverse=True)
+        return states, np.ravel(index)
+
+    def states(self, function: StateFunction) -> Array:
+        known = [self.station[0]] if self.station else []
+        if function.station and function.station not in known:
+            remedy = "ask for n(), of the whole system; or " + (
+                meant(function.station, known) if known else "record phase times"
+            )
+            raise SourceRefused(
+                f"{function.function}({function.station}): not seen", f"{self.kind} source {self.name}", remedy
+            )
+        states = self.table[0]
+        if function.cls and function.cls not in self.classes:
+            raise SourceRefused(f"no class {function.cls!r}", self.name, meant(function.cls, self.classes))
+        present = states[:, self.classes.index(function.cls)] if function.cls else states.sum(axis=1)
+        if function.function == "busy":
+            assert self.station is not None
+            return np.minimum(present, self.station[1])
+        return present
+
+    def named(self, flags: Flags) -> str:
+        chosen = self.table[0][flags]
+        told = [
+            f"{row[0]:g}" if len(row) == 1 else "(" + ", ".join(f"{x:g}" for x in row) + ")"
+            for row in chosen[:MOST_NAMED]
+        ]
+        return "{" + ", ".join(told) + (f", … {len(chosen)} in all" if len(chosen) > MOST_NAMED else "") + "}"
+
+    @cached_property
+    def pieces(self) -> tuple[Array, Whole, Whole]:
+        """The path cut at the edges of batches: (length, state, batch) of each piece."""
+        times, index = self.path[0], self.table[1]
+        cut = np.unique(np.concatenate([times, self.edges]))
+        at = np.clip(np.searchsorted(times, cut[:-1], "right") - 1, 0, len(index) - 1)
+        return np.diff(cut), index[at], self.batch_of((cut[:-1] + cut[1:]) / 2)
+
+    def occupancy(self, observed: Flags) -> Estimate:
+        length, state, batch = self.pieces
+        above, below = (np.bincount(batch, x, BATCHES).astype(float) for x in (length * observed[state], length))
+        found = ratio(above[None, :, None], below[None, :, None], LEVEL)
+        return Estimate.known(float(found.value[0]), float(found.low[0]), float(found.high[0]), self.spent_s)
+
+    def distribution(self, values: Array, over: Flags | None) -> Law:
+        length, state, batch = self.pieces
+        keep = np.ones(len(length), bool) if over is None else over[state]
+        x = values[state][keep]
+        return BatchedLaw(x, x, length[keep], batch[keep], self.spent_s, "a function of the state", discrete=True)
+
+    def state_probabilities(self, time_s: float | None, start: Flags | None) -> tuple[Array, Array, Array]:
+        count = len(self.table[0])
+        length, state, batch = self.pieces
+        if time_s is not None and start is not None:
+            state, batch = self._later(time_s, start)
+            length = np.ones(len(state))
+        above = np.zeros((BATCHES, count))
+        np.add.at(above, (batch, state), length)
+        below = above.sum(axis=1, keepdims=True)
+        found = ratio(above[None], np.broadcast_to(below, above.shape)[None], LEVEL)
+        low, high = (np.where(np.isnan(x), bound, x) for x, bound in ((found.low, 0.0), (found.high, 1.0)))
+        return found.value, np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+    def at_time(self, observed: Flags, time_s: float, start: Flags) -> Estimate:
+        state, batch = self._later(time_s, start)
+        above, below = (
+            np.bincount(batch, x, BATCHES).astype(float) for x in (observed[state] * 1.0, np.ones(len(state)))
+        )
+        found = ratio(above[None, :, None], below[None, :, None], LEVEL)
+        known = Estimate.known(float(found.value[0]), float(found.low[0]), float(found.high[0]), self.spent_s)
+        return share_widened(known, len(state), known.value)
+
+    def _later(self, time_s: float, start: Flags) -> tuple[Whole, Whole]:
+        """State and batch of each entry into `start`, `time_s` after it."""
+        times, index = self.path[0], self.table[1]
+        began = times[:-1][entries(start[index])]
+        began = began[began + time_s < self.window[1]]
+        if len(began) < LEAST:
+            raise SourceRefused(
+                f"the start was entered {len(began)} times", self.name, f"{LEAST} are needed: run longer"
+            )
+        at = np.searchsorted(times, began + time_s, "right") - 1
+        return index[np.minimum(at, len(index) - 1)], self.batch_of(began)
+
+    def passage(self, start: Flags, target: Flags, excluded: Flags | None, mode: str) -> Law:
+        times, index = self.path[0], self.table[1]
+        begin, end = times[:-1], times[1:]
+        hits = begin[entries(target[index])]
+        chosen = entries(start[index]) if mode == "entering" else start[index]
+        first, last = begin[chosen], (begin if mode == "entering" else end)[chosen]
+        at = np.searchsorted(hits, first, "right")
+        seen = at < len(hits)
+        first, last, hit = first[seen], last[seen], hits[at[seen]]
+        low, high = hit - last, hit - first
+        if excluded is not None:
+            bad = begin[excluded[index]]
+            next_bad = np.append(bad, math.inf)[np.searchsorted(bad, first, "left")]
+            lost = (next_bad <= hit) | excluded[index][chosen][seen]
+            low, high = (np.where(lost, math.inf, x) for x in (low, high))
+        weight = np.ones(len(first)) if mode == "entering" else last - first
+        dropped = 1 - float(seen.mean()) if len(seen) else 0.0
+        return BatchedLaw(low, high, weight, self.batch_of(first), self.spent_s, "the passage", dropped=dropped)
+
+    def windows(self, length_s: float) -> Iterator[Source]:
+        count = int(self.spent_s / length_s + 1e-9)
+        if count < 2:
+            raise SourceRefused(f"{count} windows of {length_s:g} s", self.name, f"run longer than {2 * length_s:g} s")
+        for k in range(count):
+            window = (self.window[0] + k * length_s, self.window[0] + (k + 1) * length_s)
+            yield PathSource(self.name, self.kind, self.requests, window, self.classes, self.station)
+
+
+def entries(inside: Flags) -> Flags:
+    """Where a set is entered: inside, and not just before; the beginning of the record is no entry."""
+    return np.concatenate([[False], inside[1:] & ~inside[:-1]]) if len(inside) else inside
