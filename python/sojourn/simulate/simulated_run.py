@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -47,12 +47,30 @@ def as_run(
     _affordable(network, until_s, period_s)
     if Path(path).exists():
         RunFolder.create(Path(path), {})  # raises before the work is done, not after it
-    config = configuration(network, seed, replication, until_s, period_s)
+    seen = record_run(model, until_s, seed, period_s, replication)
+    return write_run(
+        path, manifest=_manifest(model, seed, until_s), requests=seen.requests, host=_host(network, seen.t_s, seen.sums)
+    )
+
+
+class RunRecord(NamedTuple):
+    """`requests`: a row a pass, as `write_run` takes them; `t_s` (samples,): ends of the periods, from 0; `sums`: of each of COUNTERS
+    what it had grown to then, (samples, stations and the whole, classes)."""
+
+    requests: pl.DataFrame
+    t_s: Array
+    sums: dict[str, Array]
+
+
+def record_run(model: Model, until_s: float, seed: int, period_s: float = PERIOD_S, replication: int = 0) -> RunRecord:
+    """Simulates `until_s`, for a run folder of whatever the model stands for."""
+    config = configuration(model.network, seed, replication, until_s, period_s)
     sim: Any = native(json.dumps(config | {"requests": MOST_REQUESTS, "engine": "events"}))
     sim.run(until_s, None, None)
     series = sim.series()
-    host = _host(network, series)
-    return write_run(path, manifest=_manifest(model, seed, until_s), requests=_requests(sim.requests()), host=host)
+    sums = {name: _from_zero(np.cumsum(np.asarray(series[name], float), axis=0)) for name in COUNTERS}
+    times = np.arange(sums["busy"].shape[0], dtype=np.float64) * float(series["period_s"])
+    return RunRecord(_requests(sim.requests()), times, sums)
 
 
 def _affordable(network: Network, until_s: float, period_s: float) -> None:
@@ -74,26 +92,30 @@ def _requests(log: Any) -> pl.DataFrame:
     })  # fmt: skip
 
 
-def _host(network: Network, series: Any) -> pl.DataFrame:
+def _host(network: Network, times: Array, sums: dict[str, Array]) -> pl.DataFrame:
     """Samples at the ends of the periods, counters from 0."""
-    sums = {name: np.cumsum(np.asarray(series[name], float), axis=0) for name in COUNTERS}
-    times = float(series["period_s"]) * np.arange(sums["busy"].shape[0] + 1)
     cores = servers(network)
     busy = sums["busy"].sum(axis=2)
     shares = [busy[:, k] / network.servers[k] for k, _ in cores]
-    used = _from_zero(np.stack(shares, axis=1)) if cores else np.zeros((times.size, 0))
+    used = np.stack(shares, axis=1) if cores else np.zeros((times.size, 0))
     parts = [cpu_rows(times, {"user": used, "idle": np.maximum(times[:, None] - used, 0.0)})] if cores else []
-    return pl.concat([*parts, *_stations(network, times, sums)]).sort("t_s", maintain_order=True)
+    return pl.concat([*parts, *station_rows(network, times, sums)]).sort("t_s", maintain_order=True)
 
 
-def _stations(network: Network, times: Array, sums: dict[str, Array]) -> list[pl.DataFrame]:
+def station_rows(network: Network, times: Array, sums: dict[str, Array]) -> list[pl.DataFrame]:
+    """Of each station, and of the whole as the station "", each counter as rows of `host.parquet`."""
     found = []
     for k, name in enumerate([*network.stations, ""]):
         for item, table in sums.items():
-            part = pl.DataFrame({"t_s": times, "value": _from_zero(table[:, k].sum(axis=1))})
-            named = part.with_columns(source=pl.lit("station"), key=pl.lit(name), item=pl.lit(item))
-            found.append(named.select("t_s", "source", "key", "item", "value"))
+            found.append(counter_rows(times, table[:, k].sum(axis=1), "station", name, item))
     return found
+
+
+def counter_rows(times: Array, values: Array, source: str, key: str, item: str) -> pl.DataFrame:
+    """One counter as rows of `host.parquet`."""
+    part = pl.DataFrame({"t_s": times, "value": values})
+    named = part.with_columns(source=pl.lit(source), key=pl.lit(key), item=pl.lit(item))
+    return named.select("t_s", "source", "key", "item", "value")
 
 
 def _from_zero(counters: Array) -> Array:

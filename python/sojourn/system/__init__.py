@@ -5,9 +5,8 @@ factors go in the text of a user · `watched_resources` resources as files name 
 `command_system` a program of the user's own, started for each run · `command_session` one such program while it runs ·
 `call_system` a function of the user's own · `url_system` a service that somebody else runs · `simulated_model` a model,
 simulated · `kv` a memcached middleware · `message_service` the message service, `message_service_metrics` what it says of
-itself, `message_service_simulated` the same with known times · `bulletin_board` a three-tier site · `web_shop` the web shop on
-hosts of its own,
-`web_shop_simulated` on a simulated host.
+itself, `message_service_simulated` the same with known times · `bulletin_board` a three-tier site, `bulletin_board_simulated` the
+same with everything known · `web_shop` the web shop on hosts of its own, `web_shop_simulated` on a simulated host.
 """
 
 from sojourn.measure.resources import Resource
@@ -20,6 +19,7 @@ from sojourn.system.url_system import UrlSystem
 # kind → where its class is; study files also name classes of their own, as FILE.py:CLASS
 SYSTEMS: dict[str, str] = {
     "bulletin": "sojourn.system.bulletin_board:BulletinSystem",
+    "bulletin-simulated": "sojourn.system.bulletin_board_simulated:SimulatedBulletin",
     "command": "sojourn.system.command_system:CommandSystem",
     "kv": "sojourn.system.kv.system:KvSystem",
     "kv-simulated": "sojourn.system.kv.simulated_system:SimulatedKv",
