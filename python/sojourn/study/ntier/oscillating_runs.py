@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 def oscillating(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """For each value of the option `factor` in the option `section`: verdicts on the two resources of the option `between`, and how busy
     the second was."""
-    factor, between, seen = options["factor"], tuple(options["between"]), dict[str, list[Oscillation]]()
-    for run in found.of(options["section"]):
-        if run.manifest["valid"]:
-            shares, interval_s = busy_series(run, between)
-            one = oscillation(shares[0], shares[1], interval_s, between)
-            seen.setdefault(str(run.manifest["factors"][factor]), []).append(one)
+    between, seen = options["between"], judged(found, options)
     rows, lines, known = [], [], []
     for value, own in seen.items():
         count, verdicts = sum(one.oscillating for one in own), ", ".join(sorted({one.verdict for one in own}))
@@ -46,3 +41,14 @@ def oscillating(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, 
     figures = clearest.figures if clearest and clearest.oscillating else ()
     section = Section("Oscillating bottleneck", "", (table, *against_truth(known), *figures))
     return Analysis(tuple(lines), (section,), parameters=tuple(known))
+
+
+def judged(found: StudyFindings, options: Mapping[str, Any]) -> dict[str, list[Oscillation]]:
+    """Each valid run's verdict, by the value of that factor."""
+    between, seen = tuple(options["between"]), dict[str, list[Oscillation]]()
+    for run in found.of(options["section"]):
+        if run.manifest["valid"]:
+            shares, interval_s = busy_series(run, between)
+            one = oscillation(shares[0], shares[1], interval_s, between)
+            seen.setdefault(str(run.manifest["factors"][options["factor"]]), []).append(one)
+    return seen

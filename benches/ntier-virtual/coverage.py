@@ -1,0 +1,94 @@
+"""How often the study of the simulated three-tier site finds what was put in: whole studies, one a seed.
+
+    python benches/ntier-virtual/coverage.py [--seeds 1-100] [--out FOLDER]
+
+Each seed is `studies/ntier-virtual` with runs of 15 s, five of each, at 400 users only where it has two levels. Rows are added to
+FOLDER/raw.csv after each seed, and seeds that are there are left out, so that it can be run in parts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sojourn.study.engine import read_plan, run_system_study
+from sojourn.study.ntier.oscillating_runs import judged
+from sojourn.study.parameter_recovery import coverage
+
+HERE = Path(__file__).resolve().parent
+STUDY = HERE.parents[1] / "studies/ntier-virtual/study.toml"
+SHORTER = {"for = 20": "for = 15", "users = [200, 400]": "users = [400]", "[1, 2, 3, 4, 6, 8]": "[1, 2, 3, 4, 8]"}
+COLUMNS = ("seed", "configuration", "time", "truth", "estimate", "low", "high", "covered")
+EXPECTED = {"batch": "hidden", "spread": "none"}
+
+
+def one_study(file: Path, seed: int) -> Iterator[dict[str, Any]]:
+    """A row an effect, and one a run that was judged to oscillate or not."""
+    with tempfile.TemporaryDirectory() as folder:
+        found, _, _ = run_system_study(file, out=Path(folder) / "out", seed=seed, say=lambda _: None)
+        for p in (parameter for one in found.analyses for parameter in one.parameters):
+            yield dict(zip(COLUMNS, (seed, p.configuration, p.name, p.truth, p.value, p.low, p.high, int(p.covered)), strict=True))
+        options = next(part.options for part in read_plan(file).study.analysis if part.name == "ntier.oscillation")
+        for strategy, runs in judged(found, options).items():
+            for run in runs:
+                right = int(run.verdict == EXPECTED[strategy])
+                yield dict.fromkeys(COLUMNS, "") | {
+                    "seed": seed, "configuration": strategy, "time": "verdict", "estimate": run.correlation, "covered": right,
+                }  # fmt: skip
+
+
+def summary(rows: pl.DataFrame) -> str:
+    """Counts with the band in which all of them lie together with probability 0.99 when each interval is right."""
+    lines = [
+        "# What was put in, and how often it is found", "",
+        f"{rows['seed'].n_unique()} seeds; intervals at 95 %; band: of all counts together, 99 %.", "",
+        "| configuration | effect | put in | inside the interval | band | mean error |", "|---|---|---|---|---|---|",
+    ]  # fmt: skip
+    effects = rows.filter(pl.col("time") != "verdict")
+    for row in coverage(effects).iter_rows(named=True):
+        truth = effects.filter(configuration=row["configuration"], time=row["time"])["truth"][0]
+        lines.append(f"| {row['configuration']} | {row['time']} | {truth:.4g} | {row['covered']} of {row['studies']} | "
+                     f"{row['low']} to {row['high']} | {row['bias']:+.2%} |")  # fmt: skip
+    lines += ["", "| strategy | verdict of a run | right | correlation, least to largest |", "|---|---|---|---|"]
+    for (strategy,), runs in rows.filter(pl.col("time") == "verdict").group_by("configuration", maintain_order=True):
+        r = runs["estimate"]
+        lines.append(f"| {strategy} | {EXPECTED[strategy]} | {runs['covered'].sum()} of {runs.height} | {r.min():.2f} to {r.max():.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", default="1-100")
+    parser.add_argument("--out", type=Path, default=HERE / time.strftime("%Y-%m-%d"))
+    given = parser.parse_args()
+    first, last = map(int, given.seeds.split("-"))
+    given.out.mkdir(parents=True, exist_ok=True)
+    raw = given.out / "raw.csv"
+    there = set(pl.read_csv(raw)["seed"]) if raw.exists() else set()
+    text = STUDY.read_text()
+    for old, new in SHORTER.items():
+        assert old in text, f"{STUDY} has no {old!r} any more"
+        text = text.replace(old, new)
+    with tempfile.TemporaryDirectory() as folder, open(raw, "a", newline="") as file:
+        (study := Path(folder) / "study.toml").write_text(text)
+        writer = csv.DictWriter(file, COLUMNS)
+        if not there:
+            writer.writeheader()
+        for seed in sorted(set(range(first, last + 1)) - there):
+            writer.writerows(list(one_study(study, seed)))
+            file.flush()
+            told = summary(pl.read_csv(raw))
+            (given.out / "summary.md").write_text(told)
+            print(f"seed {seed}", flush=True)
+    print((given.out / "summary.md").read_text())
+
+
+if __name__ == "__main__":
+    main()
