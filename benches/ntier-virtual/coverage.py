@@ -34,7 +34,13 @@ def one_study(file: Path, seed: int) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         found, _, _ = run_system_study(file, out=Path(folder) / "out", seed=seed, say=lambda _: None)
         for p in (parameter for one in found.analyses for parameter in one.parameters):
-            yield dict(zip(COLUMNS, (seed, p.configuration, p.name, p.truth, p.value, p.low, p.high, int(p.covered)), strict=True))
+            yield dict(
+                zip(
+                    COLUMNS,
+                    (seed, p.configuration, p.name, p.truth, p.value, p.low, p.high, int(p.covered)),
+                    strict=True,
+                )
+            )
         options = next(part.options for part in read_plan(file).study.analysis if part.name == "ntier.oscillation")
         for strategy, runs in judged(found, options).items():
             for run in runs:
@@ -59,7 +65,9 @@ def summary(rows: pl.DataFrame) -> str:
     lines += ["", "| strategy | verdict of a run | right | correlation, least to largest |", "|---|---|---|---|"]
     for (strategy,), runs in rows.filter(pl.col("time") == "verdict").group_by("configuration", maintain_order=True):
         r = runs["estimate"]
-        lines.append(f"| {strategy} | {EXPECTED[strategy]} | {runs['covered'].sum()} of {runs.height} | {r.min():.2f} to {r.max():.2f} |")
+        lines.append(
+            f"| {strategy} | {EXPECTED[strategy]} | {runs['covered'].sum()} of {runs.height} | {r.min():.2f} to {r.max():.2f} |"
+        )
     return "\n".join(lines) + "\n"
 
 

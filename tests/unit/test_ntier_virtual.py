@@ -10,7 +10,7 @@ import pytest
 from sojourn.errors import InputError, LabError, StudyError
 from sojourn.measure.run_folder import RunFolder
 from sojourn.study.engine import run_system_study
-from sojourn.study.ntier.scaling_effects import Cell, limit_of, ratio_of
+from sojourn.study.ntier.scaling_effects import Cell, limit_of
 from sojourn.system import Point
 from sojourn.system.bulletin_board_simulated import (
     DEMANDS_S,
@@ -126,13 +126,12 @@ def test_the_interval_of_a_limit_has_all_that_the_runs_leave_open() -> None:
         limit_of(curve([100, 200], 0.01, 1, 1))
 
 
-def test_the_intervals_of_ratios_cover_the_truth_at_their_level() -> None:
-    random, inside = np.random.default_rng(4), np.zeros(2, int)
+def test_the_interval_of_the_decline_covers_it_at_its_level() -> None:
+    inside = 0
     for seed in range(300):
         _, ratio = limit_of(curve([100, 200, 180], 0.02, 3, seed))
-        own = ratio_of(122 * (1 + 0.02 * random.standard_normal(5)), 100 * (1 + 0.02 * random.standard_normal(5)))
-        inside += [ratio.low <= 0.9 <= ratio.high, own.low <= 1.22 <= own.high]
-    assert (inside >= 272).all() and (inside <= 295).all()  # 285 expected, standard deviation 3.8
+        inside += ratio.low <= 0.9 <= ratio.high
+    assert 272 <= inside <= 295  # 285 expected, standard deviation 3.8
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +151,7 @@ def test_the_study_finds_the_effects(small: tuple[Any, list[str]]) -> None:
     found, verdict = small
     told = "\n".join(verdict)
     assert "scale-up: throughput grows up to 4 cores; with 8 it is -1" in told
-    assert "placement: same_package completes +2" in told and "its cores are as busy" in told
+    assert "same_package completes +2" in told and "3 pairs; the cores are 100.0 % and 100.0 % busy" in told
     assert "batch: the bottleneck oscillates in 3 of 3 runs (hidden)" in told
     assert "spread: the bottleneck oscillates in 0 of 3 runs (none)" in told
     known = [parameter for one in found.analyses for parameter in one.parameters]

@@ -81,9 +81,9 @@ class SimulatedBulletinOptions(BaseModel):
     crossing: float = Field(default=0.08, ge=0)
     lock_s: float = Field(default=0.87e-3, ge=0)
     one_core_s: float = Field(default=17.5e-3, gt=0)
-    spread_s: float = Field(default=8.1e-3, gt=0)
-    pause_s: float = Field(default=0.3, gt=0)
-    checkpoint_s: float = Field(default=0.25, gt=0)
+    spread_s: float = Field(default=7.8e-3, gt=0)
+    pause_s: float = Field(default=0.25, gt=0)
+    checkpoint_s: float = Field(default=0.2, gt=0)
 
     def cores_of(self, factors: Mapping[str, Value]) -> tuple[int, ...]:
         """The numbers of the cores that the tiers share. Raises LabError where there is no such placement."""
@@ -246,10 +246,9 @@ class SimulatedSession:
         folder = write_run(
             out, requests=pages, host=_host(model, seen, chosen, str(factors["strategy"])),
             manifest={
-                "name": point.name, "section": point.section, "factors": dict(factors), "seed": seed, "classes": names,
+                **point.record(seed), **self.conditions(point), "classes": names,
                 "warm_up_s": load.ramp_up_s, "duration_s": load.ramp_up_s + load.duration_s,
                 "placement": {"server": list(chosen), "interrupts": [], "client": [], "client_shares": False, "observer": -1},
-                **self.conditions(point),
             },
         )  # fmt: skip
         n, client = float(len(chosen)), float(self.system.options.client_cores)

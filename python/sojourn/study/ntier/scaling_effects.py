@@ -4,8 +4,8 @@ with an interval, and with the known value where the system is simulated.
 The limit of a scale-up is the fewest cores that reach all but `TOLERANCE` of the most that any number of cores does. Its interval, and
 that of the throughput at most cores over it, come from draws of the mean throughputs, whose relative errors are taken as alike on
 all numbers of cores (a normal over a chi-square draw; S. Weerahandi, Generalized confidence intervals, J. Amer. Statist. Assoc. 88
-(1993), pp. 899-905). Two placements are compared in pairs, by repetition:
-Student's t of the logarithms of their ratios (R. Jain, The Art of Computer Systems Performance Analysis (1991), section 13.4.1).
+(1993), pp. 899-905).
+Two placements are compared in pairs of runs (design/analyse/paired.py).
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from sojourn.design.analyse.paired import compare_pairs
 from sojourn.errors import StudyError
 from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.study.engine.analyses import Analysis, RecoveredParameter
+from sojourn.study.engine.paired_runs import run_pairs
 from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 from sojourn.system.bulletin_board_simulated import SimulatedBulletin
 from sojourn.units import percent
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 CORES, USERS = "cores", "users"
 LEVEL, DRAWS = 0.95, 4000
 TOLERANCE = 0.05  # of the maximum: less does not pay for a core
-EQUAL = 0.01  # of the cores' time
 
 
 class Cell(NamedTuple):
@@ -71,25 +72,22 @@ def scale_up(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any
 
 
 def mapping(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
-    """What the first two values of the option `factor` do to throughput and utilisation in the option `section`, all else alike."""
-    factor, rows, lines, known = options["factor"], [], [], []
-    for name, (a, b) in _pairs(cells(found.of(options["section"])), factor):
-        one, other = str(a.factors[factor]), str(b.factors[factor])
-        ratio, apart = ratio_of(a.throughput, b.throughput), float((a.busy - b.busy).mean())
-        same = "as busy" if abs(apart) <= EQUAL else f"{percent(apart, sign=True)} busier"
-        lines.append(
-            f"{name}: {one} completes {percent(ratio.value - 1, sign=True)} ({percent(ratio.low - 1, sign=True)} to "
-            f"{percent(ratio.high - 1, sign=True)}) beside {other}; its cores are {same}"
+    """Of pairs of runs in the option `section` with the two `values` of the option `factor`: throughput of the second over the first, and
+    how busy the cores were with each."""
+    factor, (one, other) = options["factor"], options["values"]
+    pairs = run_pairs(found.of(options["section"]), factor, (one, other))
+    told = np.array([[_throughput_and_busy(run) for run in pair] for pair in pairs]).reshape(-1, 2, 2)
+    ratio, busy = compare_pairs(told[:, 0, 0].tolist(), told[:, 1, 0].tolist()).ratio, told[:, :, 1].mean(axis=0)
+    known = []
+    if isinstance(plan.system, SimulatedBulletin):
+        first, second = (plan.system.options.most_per_s(run.manifest["factors"]) for run in pairs[0])
+        known.append(
+            RecoveredParameter(factor, f"{other} over {one}", second / first, ratio.value, ratio.low, ratio.high)
         )
-        rows.append((name, f"{one} over {other}", *_ends(ratio), float(a.busy.mean()), float(b.busy.mean())))
-        if isinstance(plan.system, SimulatedBulletin):
-            most = plan.system.options.most_per_s
-            known.append(
-                RecoveredParameter(name, f"{one} over {other}", most(a.factors) / most(b.factors), *_ends(ratio))
-            )
-    columns = ("", "throughput", "ratio", "low", "high", "busy", "other busy")
-    table = Table("", columns, tuple(rows), formats=("", "", ".3f", ".3f", ".3f", ".1%", ".1%"))
-    return Analysis(tuple(lines), (Section("Placement", "", (table, *against_truth(known))),), parameters=tuple(known))
+    ends = f"{percent(ratio.low - 1, sign=True)} to {percent(ratio.high - 1, sign=True)}"
+    line = f"{other} completes {percent(ratio.value - 1, sign=True)} ({ends}) beside {one}, {len(pairs)} pairs; "
+    line += f"the cores are {percent(busy[1])} and {percent(busy[0])} busy"
+    return Analysis((line,), (Section("Placement", line + ".", against_truth(known)),), parameters=tuple(known))
 
 
 def against_truth(known: Sequence[RecoveredParameter]) -> tuple[Table, ...]:
@@ -132,12 +130,6 @@ def _of_draws(value: float, draws: np.ndarray) -> ParameterEstimate:
     return ParameterEstimate(float(value), float(low), float(high))
 
 
-def ratio_of(one: np.ndarray, other: np.ndarray) -> ParameterEstimate:
-    """Geometric mean of the ratios of runs in pairs, with its t interval."""
-    found = estimate(np.log(one) - np.log(other), LEVEL)
-    return ParameterEstimate(*np.exp([found.value, found.low, found.high]).tolist())
-
-
 def cells(runs: Iterable[RunFolder]) -> list[Cell]:
     """Configurations of the valid runs."""
     seen: dict[str, list[tuple[str, RunFolder, tuple[float, float]]]] = {}
@@ -168,13 +160,6 @@ def _curves(found: StudyFindings, sections: Sequence[str]) -> Iterator[tuple[str
             for cell in sorted(own, key=lambda cell: float(cell.throughput.mean())):
                 curve[int(cell.factors[CORES])] = cell
             yield name or section, curve
-
-
-def _pairs(seen: Sequence[Cell], factor: str) -> Iterator[tuple[str, list[Cell]]]:
-    for name, own in _groups(seen, (factor,)):
-        if len(own) < 2:
-            raise StudyError(f"factor = {factor!r}", "[[analysis]] ntier.mapping", "vary it there, two values")
-        yield name or factor, own[:2]
 
 
 def _groups(seen: Sequence[Cell], without: tuple[str, ...]) -> Iterator[tuple[str, list[Cell]]]:
