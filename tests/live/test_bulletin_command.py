@@ -83,6 +83,14 @@ def users_and_service_agree(folder: Path, options: BulletinOptions) -> None:
     assert counted == {page: count for page, count in summary["by_kind"].items() if count}
     inside = generator["sessions"]
     assert 0 < inside["ok"] < generator["ok"]
+    # What was drawn behind the pages of the run, by page.
+    drawn = dict.fromkeys(pages, 0)
+    for _, page, _, count in inside["steps"]:
+        drawn[pages[page]] += count
+    assert {page: count for page, count in drawn.items() if count} == {
+        page: one["ok"] for page, one in inside["classes"].items()
+    }
+    assert inside["users_by_kind"] == [109, 11]
     assert inside["run_end_s"] - inside["run_start_s"] == pytest.approx(3.0)
 
 

@@ -104,7 +104,9 @@ impl RequestGenerator {
             (RequestGenerator::Messages(generator), Exchange::Messages(exchange)) => {
                 generator.judge(exchange, response, user)
             }
-            (RequestGenerator::Sessions(generator), _) => generator.judge(response, user),
+            (RequestGenerator::Sessions(generator), Exchange::Sessions(exchange)) => {
+                generator.judge(exchange, response, user)
+            }
             _ => Failure::Protocol,
         }
     }
@@ -152,9 +154,10 @@ impl Exchange {
                 bytes: exchange.value_bytes,
                 ..ResponseFacts::none(class)
             },
-            Exchange::Sessions(_) => ResponseFacts {
+            Exchange::Sessions(exchange) => ResponseFacts {
                 status: response.status,
                 bytes: response.body.bytes,
+                step: exchange.step,
                 ..ResponseFacts::none(class)
             },
             Exchange::Messages(exchange) => ResponseFacts {
@@ -163,6 +166,7 @@ impl Exchange {
                 asked: 0,
                 bytes: exchange.message_bytes,
                 message: exchange.message,
+                step: None,
             },
         }
     }

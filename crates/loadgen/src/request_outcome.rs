@@ -93,12 +93,21 @@ pub struct ResponseFacts {
     pub bytes: u64,
     /// The number of the message that was put or taken.
     pub message: u64,
+    /// What a user in a session drew behind this page.
+    pub step: Option<SessionStep>,
+}
+
+/// A draw from the matrix of a kind of users: the column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionStep {
+    pub kind: u16,
+    pub column: u16,
 }
 
 impl ResponseFacts {
     /// Nothing came.
     pub fn none(class: u16) -> ResponseFacts {
-        ResponseFacts { class, status: 0, asked: 0, bytes: 0, message: NO_MESSAGE }
+        ResponseFacts { class, status: 0, asked: 0, bytes: 0, message: NO_MESSAGE, step: None }
     }
 }
 
@@ -113,6 +122,7 @@ pub struct RequestOutcome {
     pub asked: u16,
     pub bytes: u64,
     pub message: u64,
+    pub step: Option<SessionStep>,
     pub failure: Failure,
     pub connection: u32,
 }
@@ -135,7 +145,7 @@ impl RequestOutcome {
         failure: Failure,
         connection: u32,
     ) -> RequestOutcome {
-        let ResponseFacts { class, status, asked, bytes, message } = answer;
+        let ResponseFacts { class, status, asked, bytes, message, step } = answer;
         let [received_s, done_s] = at_s;
         RequestOutcome {
             request,
@@ -146,6 +156,7 @@ impl RequestOutcome {
             asked,
             bytes,
             message,
+            step,
             failure,
             connection,
         }

@@ -12,7 +12,7 @@ use sojourn_dist::Stream;
 
 use crate::config::SessionsConfig;
 use crate::http::Response;
-use crate::request_outcome::{Failure, RequestInFlight};
+use crate::request_outcome::{Failure, RequestInFlight, SessionStep};
 use page_links::{choose_link, write_text};
 use transition_matrix::{Step, TransitionMatrix};
 
@@ -48,11 +48,13 @@ pub struct RequestGenerator {
 pub struct Exchange {
     /// The bytes of the request.
     pub out: Vec<u8>,
+    /// What the user drew behind the page, once it is there and right.
+    pub step: Option<SessionStep>,
 }
 
 impl Exchange {
     pub fn new() -> Exchange {
-        Exchange { out: Vec::new() }
+        Exchange { out: Vec::new(), step: None }
     }
 
     /// A response that keeps its page.
@@ -90,6 +92,7 @@ impl RequestGenerator {
     pub fn compose(&mut self, request: &RequestInFlight, head: &[u8], exchange: &mut Exchange) {
         let Some(user) = self.users.get(request.user as usize) else { return };
         let (out, target) = (&mut exchange.out, user.current.target.as_bytes());
+        exchange.step = None;
         out.clear();
         out.extend_from_slice(b"GET ");
         out.extend_from_slice(target);
@@ -101,22 +104,24 @@ impl RequestGenerator {
     }
 
     /// Is this complete answer right? Where it is, the user goes on from it; else a session ends with it.
-    pub fn judge(&mut self, response: &mut Response, user: u32) -> Failure {
+    pub fn judge(&mut self, exchange: &mut Exchange, response: &mut Response, user: u32) -> Failure {
         let Some(user) = self.users.get_mut(user as usize) else { return Failure::Wrong };
         // Given back at once: thousands of users would else keep a page each.
         let page = response.body.kept.replace(Vec::new()).unwrap_or_default();
         let failure = if (200..400).contains(&response.status) { Failure::Ok } else { Failure::Status };
         let step = self.matrices[user.matrix].next(user.current.page, &mut user.steps);
-        match step {
+        let drawn = SessionStep { kind: user.matrix as u16, column: step.column(self.pages.len()) };
+        let failure = match step {
             Step::To(next) if failure == Failure::Ok => {
                 let name = &self.pages[usize::from(next)];
                 if let Some(target) = choose_link(&page, name, &mut user.steps) {
                     let read = std::mem::replace(&mut user.current, ReadPage { page: next, target });
                     user.before.push(read);
-                    return Failure::Ok;
+                    Failure::Ok
+                } else {
+                    user.restart(&self.pages);
+                    Failure::Wrong
                 }
-                user.restart(&self.pages);
-                Failure::Wrong
             }
             Step::Back if failure == Failure::Ok && !user.before.is_empty() => {
                 user.current = user.before.pop().unwrap_or_else(|| start(&self.pages));
@@ -126,7 +131,9 @@ impl RequestGenerator {
                 user.restart(&self.pages);
                 failure
             }
-        }
+        };
+        exchange.step = (failure == Failure::Ok).then_some(drawn);
+        failure
     }
 
     /// The session of a user has ended without a complete answer.

@@ -19,7 +19,10 @@ from sojourn.errors import LoadError, ServiceError
 from sojourn.measure.assess_run import FAILED
 from sojourn.measure.objectives import Objective, demand_met, judge
 from sojourn.measure.run_folder import RunFolder
+from sojourn.measure.session_mix import AWAY, MIX, STEPS
 from sojourn.table import Metrics
+
+SESSION_CHECKS = {"steps_p_value": STEPS, "mix_p_value": MIX, "mix_from_stationary": AWAY}
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,8 @@ def summary_of(where: Path) -> dict[str, Any] | None:
         return None
     told = {key: value for key, value in generator.items() if key != "in_flight"}
     if "sessions" in told:
-        told["sessions"] |= {"mix_p_value": (manifest.get("checks") or {}).get("p-value of the mix")}
+        checks = manifest.get("checks") or {}
+        told["sessions"] |= {name: checks.get(check) for name, check in SESSION_CHECKS.items()}
     return told | {key: manifest[key] for key in ("valid", "reasons", "status")} | expectation(manifest)
 
 

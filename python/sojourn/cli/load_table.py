@@ -18,6 +18,8 @@ RARE = {
     "unknown": "puts without an answer",
     "foreign": "from another run",
 }
+SESSIONS_SAID = {"steps beside their matrices": "steps_p_value", "counted pages beside the expected mix": "mix_p_value"}
+MIX_AWAY = 1e-3  # of all pages
 
 
 def show(summary: dict[str, Any], out: Console) -> None:
@@ -94,8 +96,12 @@ def show_sessions(sessions: dict[str, Any], out: Console) -> None:
     out.print(f"run of {run_s:g} s: {sessions['ok']} pages, {sessions['failed']} failed, "
               f"X = {sessions['throughput_per_s']:.1f}/s, R = {seconds(sessions['response_s'])}, {sessions['users']} users, "
               f"X (R + Z) / N = {sessions['interactive_law']:.3f}", highlight=False)  # fmt: skip
-    if (p := sessions.get("mix_p_value")) is not None:
-        out.print(f"counted pages beside the stationary mix: p = {p:.2g}", highlight=False)
+    said = [f"{what}: p = {p:.2g}" for what, key in SESSIONS_SAID.items() if (p := sessions.get(key)) is not None]
+    if said:
+        out.print(", ".join(said), highlight=False)
+    if (away := sessions.get("mix_from_stationary") or 0.0) > MIX_AWAY:
+        out.print(f"sessions begin with the same page: by then pages are expected to be up to {percent(away)} of all from their "
+                  "stationary shares; give a longer --ramp-up", highlight=False)  # fmt: skip
 
 
 def show_classes(classes: dict[str, Any], out: Console) -> None:

@@ -13,7 +13,7 @@ from sojourn.measure.host_samples import changes, core_shares
 from sojourn.measure.measurement_window import choose_window, in_window, responses
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_metrics import run_metrics
-from sojourn.measure.session_mix import mix_check
+from sojourn.measure.session_mix import session_checks
 from sojourn.measure.stationarity import steadiness
 from sojourn.measure.think_time import mean_think_s
 from sojourn.table import Metrics
@@ -46,8 +46,9 @@ def assess(folder: RunFolder) -> None:
     inside = in_window(requests, window)
     for check in (_failures, _order, _schedule, _steady, _balance):
         reasons += check(folder, inside, window, checks)
-    if (p := mix_check(folder, inside)) is not None:
-        checks["p-value of the mix"] = p
+    told_of = (folder.manifest.get("generator") or {}).get("sessions")
+    if told_of and "steps" in told_of:  # not of an older run
+        checks |= session_checks(folder.manifest["load"], told_of)
     host = folder.frame("host")
     if host is not None:
         reasons += _disturbed(folder, host, window, checks)

@@ -38,7 +38,7 @@ class TransitionMatrix:
         """A matrix from a CSV file.
 
         A row is walked as RUBBoS's users do: the first column is taken whose cumulative sum passes a number drawn from 0 to 1.
-        What is above 1 is so cut from the end of the row; where a row falls short of 1, the session ends.
+        What is above 1 is so cut from the end of the row; where a row falls short of 1 they stay, and ask for the page once more.
 
         Raises:
             InputError: no such file, a name or a number that is none; it names row and column.
@@ -57,9 +57,9 @@ class TransitionMatrix:
             values = _numbers(row, head, path)
             total = float(values.sum())
             if abs(total - 1) > ROUNDING and total > 0:
-                done = "what is above 1 is cut from its end" if total > 1 else "the rest ends the session"
+                done = "what is above 1 is cut from its end" if total > 1 else "the rest asks for the page once more"
                 notes.append(f"{path.name}: row {row[0]} sums to {total:g}; {done}")
-            found.append(_walked(values) if total > 0 else values)
+            found.append(_walked(values, number) if total > 0 else values)
         if not found[0].sum():
             raise InputError(f"row {pages[0]!r} of zeros", str(path), "sessions begin there: give probabilities")
         for number, name in enumerate(pages):
@@ -136,9 +136,9 @@ def _numbers(row: list[str], head: list[str], path: Path) -> Array:
     return values
 
 
-def _walked(values: Array) -> Array:
-    """The probabilities with which a walk along the row takes each column."""
+def _walked(values: Array, number: int) -> Array:
+    """The probabilities with which a walk along row `number` takes each column."""
     passed = np.minimum(np.cumsum(values), 1.0)
     found = np.diff(passed, prepend=0.0)
-    found[-1] += 1.0 - passed[-1]
+    found[number] += 1.0 - passed[-1]
     return np.asarray(found)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::matrix_of;
 use crate::class_statistics::{ClassStatistics, ClassSummary};
 use crate::config::Config;
 use crate::request_outcome::{Failure, RequestOutcome};
@@ -27,6 +28,10 @@ pub struct SessionsSummary {
     pub interactive_law: f64,
     /// By page; times from sent to done.
     pub classes: BTreeMap<String, ClassSummary>,
+    /// Of each matrix, in the order of the configuration.
+    pub users_by_kind: Vec<u64>,
+    /// What users drew behind the pages of the run: matrix, row, column and how often; only what was drawn.
+    pub steps: Vec<[u64; 4]>,
 }
 
 /// Adds up outcomes by page.
@@ -38,6 +43,8 @@ pub struct SessionsTally {
     run_start_s: f64,
     run_end_s: f64,
     response_s: f64,
+    users_by_kind: Vec<u64>,
+    steps: BTreeMap<[u16; 3], u64>,
 }
 
 impl SessionsTally {
@@ -45,6 +52,10 @@ impl SessionsTally {
     pub fn new(config: &Config, start_s: f64) -> Option<SessionsTally> {
         let sessions = config.sessions.as_ref()?;
         let closed = || config.lanes.iter().filter_map(|lane| lane.closed.as_ref());
+        let mut users_by_kind = vec![0; sessions.mixes.len()];
+        closed()
+            .flat_map(|lane| 0..lane.users)
+            .for_each(|user| users_by_kind[matrix_of(sessions, user)] += 1);
         Some(SessionsTally {
             pages: sessions.pages.clone(),
             classes: sessions.pages.iter().map(|_| ClassStatistics::new()).collect(),
@@ -53,6 +64,8 @@ impl SessionsTally {
             run_start_s: start_s + sessions.ramp_up_s,
             run_end_s: start_s + config.duration_s - sessions.ramp_down_s,
             response_s: 0.0,
+            users_by_kind,
+            steps: BTreeMap::new(),
         })
     }
 
@@ -62,6 +75,9 @@ impl SessionsTally {
         }
         if let Some(class) = self.classes.get_mut(usize::from(outcome.class)) {
             class.add(outcome);
+        }
+        if let Some(step) = outcome.step {
+            *self.steps.entry([step.kind, outcome.class, step.column]).or_default() += 1;
         }
         if outcome.failure == Failure::Ok {
             self.response_s += outcome.done_s - outcome.request.intended_s;
@@ -84,6 +100,15 @@ impl SessionsTally {
             throughput_per_s,
             response_s,
             interactive_law: throughput_per_s * (response_s + self.think_s) / self.users.max(1) as f64,
+            users_by_kind: self.users_by_kind.clone(),
+            steps: self
+                .steps
+                .iter()
+                .map(|(key, count)| {
+                    let [kind, page, column] = key.map(u64::from);
+                    [kind, page, column, *count]
+                })
+                .collect(),
             classes: seen.map(|(name, class)| (name.clone(), class.summary())).collect(),
         }
     }

@@ -17,12 +17,13 @@ fn request(user: u32) -> RequestInFlight {
 fn visit(generator: &mut RequestGenerator, status: u16, page: &str) -> (String, Failure) {
     let mut exchange = Exchange::new();
     generator.compose(&request(0), b" HTTP/1.1\r\n", &mut exchange);
-    let sent = String::from_utf8(exchange.out).unwrap();
+    let sent = String::from_utf8(exchange.out.clone()).unwrap();
     assert!(sent.ends_with(" HTTP/1.1\r\n\r\n"), "{sent}");
     let mut response = Exchange::response();
     let answer = format!("HTTP/1.1 {status} OK\r\nContent-Length: {}\r\n\r\n{page}", page.len());
     assert_eq!(response.feed(answer.as_bytes()), Ok(Some(answer.len())));
-    let failure = generator.judge(&mut response, 0);
+    let failure = generator.judge(&mut exchange, &mut response, 0);
+    assert_eq!(exchange.step.is_some(), failure == Failure::Ok);
     (sent.split(' ').nth(1).unwrap().to_string(), failure)
 }
 

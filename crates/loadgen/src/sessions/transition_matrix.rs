@@ -10,6 +10,17 @@ pub enum Step {
     End,
 }
 
+impl Step {
+    /// Of a row for so many pages.
+    pub fn column(self, pages: usize) -> u16 {
+        match self {
+            Step::To(page) => page,
+            Step::Back => pages as u16,
+            Step::End => pages as u16 + 1,
+        }
+    }
+}
+
 /// Cumulative rows.
 #[derive(Debug)]
 pub struct TransitionMatrix {
