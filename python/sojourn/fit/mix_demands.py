@@ -138,8 +138,9 @@ class MixDemands:
         return np.asarray(weights / weights.sum())
 
 
-def mix_demands(runs: Sequence[RunFolder]) -> dict[str, MixDemands]:
-    """By resource that all valid runs have, and of `all` of them together where there are several.
+def mix_demands(runs: Sequence[RunFolder], groups: Mapping[str, Sequence[str]] | None = None) -> dict[str, MixDemands]:
+    """By resource that all valid runs have, and of `all` of them together where there are several. `groups`: name → classes that
+    are taken for one.
 
     Raises:
         FitError: no valid run, no class or resource in a run, or the runs do not carry it (`MixDemands`).
@@ -147,7 +148,11 @@ def mix_demands(runs: Sequence[RunFolder]) -> dict[str, MixDemands]:
     valid = [run for run in runs if run.manifest.get("valid", True)]
     if not valid:
         raise FitError("no valid run", "runs", "measure again; the run's reasons say what was wrong")
-    told = [(completed, _busy(run, sum(completed.values()))) for run in valid for completed in [_completed(run)]]
+    told = [
+        (completed, _busy(run, sum(completed.values())))
+        for run in valid
+        for completed in [completed_per_s(run, groups)]
+    ]
     classes = tuple(dict.fromkeys(name for completed, _ in told for name in completed))
     resources = [name for name in told[0][1] if all(name in busy for _, busy in told)]
     if not resources:
@@ -159,20 +164,29 @@ def mix_demands(runs: Sequence[RunFolder]) -> dict[str, MixDemands]:
     return found
 
 
-def _completed(run: RunFolder) -> dict[str, float]:
-    """Completions a second by class of requests."""
+def completed_per_s(run: RunFolder, groups: Mapping[str, Sequence[str]] | None = None) -> dict[str, float]:
+    """Completions a second by class of requests, or by group of them where a class is in one.
+
+    Raises:
+        FitError: a run whose requests are not told apart.
+    """
     frame = run.frame("metrics")
     rows = None if frame is None else frame.filter(pl.col("metric") == "throughput", pl.col("class") != "")
     if rows is None or rows.is_empty():
         raise FitError("requests of one class only", str(run.path), "give --requests with a name for each request")
-    return {name: float(value) for name, value in rows.select("class", "value").iter_rows() if value is not None}
+    of = {name: group for group, names in (groups or {}).items() for name in names}
+    found: dict[str, float] = {}
+    for name, value in rows.select("class", "value").iter_rows():
+        if value is not None:
+            found[of.get(name, name)] = found.get(of.get(name, name), 0.0) + float(value)
+    return found
 
 
 def _busy(run: RunFolder, per_s: float) -> dict[str, float]:
     """Seconds busy a second by resource: of a study's system, or of what `sojourn measure` watched where `per_s` were completed."""
     capacity = {name: float(one["capacity"]) for name, one in run.manifest.get("resources", {}).items()}
     frame = run.frame("metrics")
-    assert frame is not None  # `_completed` has read it
+    assert frame is not None  # `completed_per_s` has read it
     own = frame.filter(
         pl.col("metric") == "utilisation", pl.col("class") == "", pl.col("station").is_in(list(capacity))
     )

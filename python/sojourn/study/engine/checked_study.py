@@ -17,19 +17,18 @@ from sojourn.study.engine.fit_templates import FitTemplate, ModelFilesTemplate, 
 from sojourn.study.engine.model_check import check_models
 from sojourn.study.engine.named_objects import named
 from sojourn.study.engine.study_points import SATURATION, drawn, section_points
+from sojourn.study.engine.wanted_parts import CHOOSE, COMMAND_LINE, DRAW, FIT, PREDICT, wanted_parts
 from sojourn.study.run_order import spread
-from sojourn.study.study_file import at, checked, fingerprint, parts, read_data, study_file
+from sojourn.study.study_file import at, checked, fingerprint, read_data, study_file
 from sojourn.system import SYSTEMS, Point, System
 
-FIT, CHOOSE, PREDICT, DRAW = "fit", "choose", "predict", "draw"
-COMMAND_LINE = "command line"
 TAKEN = (FIT, CHOOSE, PREDICT, DRAW, SATURATION)
 
 
 @dataclass(frozen=True)
 class CheckedStudy:
     """A checked study: its file, the system that it names, what is run first, and what is predicted before it is run.
-    `parts`: names of sections, `fit`, `choose`, `predict` and analyses that are wanted."""
+    `parts`: names of sections, predictions, `fit`, `choose` and analyses that are wanted."""
 
     study: StudyFile
     fingerprint: str
@@ -84,7 +83,7 @@ def read_plan(
     load = checked(made.load_type, study.load, file, "load.")
     options = checked(made.options_type, study.system, file, "system.")
     _consistent(study, file)
-    wanted = _wanted(study, only, draw)
+    wanted = wanted_parts(study, only, draw, quick)
     own_times = study.draw.repetitions if drawn_system and study.draw else None
     times = study.quick.repetitions if quick else own_times or study.repetitions
     try:
@@ -92,7 +91,7 @@ def read_plan(
         if study.topology_probe and not system.alone:
             raise StudyError("true", "topology_probe", "leave it out: this system is simulated")
         sections = [part for part in study.section if part.name in wanted]
-        asked = study.predict if PREDICT in wanted else []
+        asked = [part for part in study.predict if part.name in wanted]
         measured, predicted = (
             [point for part in parts for point in section_points(part, system, times, quick)]
             for parts in (sections, asked)
@@ -108,7 +107,9 @@ def read_plan(
     template = template_of(study.fit.model, file.parent, file) if study.fit else None
     for number, part in enumerate(study.analysis):
         function(part.name, file.parent, at(file, ("analysis", number, "name")))
-    mark = fingerprint(study, f"{'quick' if quick else ''}{draw or ''}{_files(study, file.parent)}")
+    mark = fingerprint(
+        study, f"{'quick' if quick else ''}{draw or ''}{_files(study, file.parent)}{_some(asked, study)}"
+    )
     order = [spread(points, load.seed) for points in (measured, predicted)]
     plan = CheckedStudy(
         study, mark, system, order[0], order[1], load.seed, file.parent, wanted, not_shown, template, quick
@@ -162,17 +163,9 @@ def _files(study: StudyFile, folder: Path) -> str:
     return "".join(found)
 
 
-def _wanted(study: StudyFile, only: Sequence[str], draw: int | None) -> tuple[str, ...]:
-    """Parts: those of `only` and what they need, or all."""
-    if draw is not None and (study.draw is None or study.fit is None):
-        raise StudyError(f"--draw {draw}", COMMAND_LINE, "say in [draw] what is drawn, and in [fit] by which model")
-    names = [part.name for part in study.section]
-    known = [*names, *([FIT] if study.fit else []), *([CHOOSE] if study.choose else [])]
-    known += [PREDICT] if study.predict else []
-    found = list(parts(only, [*known, *(one.name for one in study.analysis)]))
-    if study.fit and {FIT, CHOOSE, PREDICT} & set(found):
-        found += [FIT, *(study.fit.sections or names)]
-    return tuple(dict.fromkeys(found))
+def _some(asked: list[StudySection], study: StudyFile) -> str:
+    """Which predictions are wanted, where these are some and not all: they are written down together."""
+    return ",".join(part.name for part in asked) if 0 < len(asked) < len(study.predict) else ""
 
 
 def _lengths(data: dict[str, Any], quick: bool, drawn_system: bool) -> dict[str, Any]:

@@ -47,6 +47,7 @@ class StudySection(VariedFactors):
     quick: VariedFactors = Field(default_factory=VariedFactors)
     x: str | None = None
     by: str | None = None
+    parts: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _sampled_from_ranges(self) -> StudySection:
@@ -110,11 +111,12 @@ class DrawSection(StrictTable):
 
 
 class AnalysisSection(BaseModel):
-    """`[[analysis]]`: a function by name, and its options."""
+    """`[[analysis]]`: a function by name, and its options; `parts`: as of sections."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     name: str
+    parts: tuple[str, ...] = ()
 
     @property
     def options(self) -> dict[str, Any]:
@@ -122,11 +124,13 @@ class AnalysisSection(BaseModel):
 
 
 class QuickOverrides(StrictTable):
-    """`[quick]`: what `--quick` changes; `load`: keys of `[load]`."""
+    """`[quick]`: what `--quick` changes; `load`: keys of `[load]`; `leave_out`: sections, predictions, analyses or parts of them that
+    it does only where `--only` names them."""
 
     duration_s: str | float | None = Field(default=None, alias="for")
     repetitions: int = Field(default=1, ge=1, le=50)
     load: dict[str, Any] = Field(default_factory=dict)
+    leave_out: tuple[str, ...] = ()
 
 
 class StudyFile(StrictTable):

@@ -17,7 +17,7 @@ from sojourn.measure.run_folder import RunFolder
 from sojourn.report import write_html
 from sojourn.study.engine import best_configuration, predictions
 from sojourn.study.engine.analyses import analysed
-from sojourn.study.engine.checked_study import CHOOSE, FIT, CheckedStudy, read_plan
+from sojourn.study.engine.checked_study import CheckedStudy, read_plan
 from sojourn.study.engine.drawn_systems import study_draws
 from sojourn.study.engine.evaluation import evaluated, evaluated_again, evaluated_at_speed
 from sojourn.study.engine.fit_templates import RivalModels, conditions_of
@@ -27,6 +27,7 @@ from sojourn.study.engine.study_findings import StudyFindings
 from sojourn.study.engine.study_points import SHARE, at_rate, saturating
 from sojourn.study.engine.study_report import study_document
 from sojourn.study.engine.verdict import verdict_lines
+from sojourn.study.engine.wanted_parts import CHOOSE, FIT
 from sojourn.study.run_order import spread
 from sojourn.study.study_folder import Say, open_study, save_state
 from sojourn.system import Point
