@@ -14,6 +14,7 @@ VERBS = {
         "Measures a service at several rates, or with several numbers of users: requests, host metrics, verdict and Metrics of "
         "each in a run folder."
     ),
+    "cpu": "CPU time that a command made the whole machine use, kernel and interrupts included, with its error.",
     "solve": "Solves a model: exactly where that is affordable, else by the best approximation; it says which and why.",
     "methods": "Lists the methods of `sojourn solve`: name, what it is, exact or not, its source.",
     "fit": "Fits a model to measured runs: the unknowns of a model file, by run; or one of ours, by a block bootstrap.",

@@ -35,28 +35,29 @@ def make_idle_group(registry: CleanupRegistry, token: str) -> str:
 
 
 class Spinners:
-    """Spinners on `cores`, from construction to `close`. `cost[core]` is the share they take from others."""
+    """Spinners on `cores`, from construction to `close`. `cost[core]` is the share they take from others,
+    `threads[core]` the thread that spins there."""
 
     def __init__(self, registry: CleanupRegistry, token: str, cores: list[int]) -> None:
         group = make_idle_group(registry, token)
         self.worker = WorkerProcess("spin", {"cores": cores}, cgroup=group)
         try:
             self.worker.ready()
-            threads = _threads(self.pid, cores)
-            self.cost = {core: _native.share_taken(core, threads[core], PROOF_S) for core in cores}
-            self._prove(threads)
+            self.threads = _threads(self.pid, cores)
+            self.cost = {core: _native.share_taken(core, self.threads[core], PROOF_S) for core in cores}
+            self._prove()
         except BaseException:
             self.worker.close()
             raise
 
-    def _prove(self, threads: dict[int, int]) -> None:
+    def _prove(self) -> None:
         """Measures the worst core again while it is above the limit: a spinner that was starved before a trial is owed
         a few ticks at once, each of them 4 to 10 ms."""
         for _ in range(ROUNDS):
             worst = max(self.cost, key=lambda core: self.cost[core])
             if self.cost[worst] <= MOST_COST:
                 return
-            self.cost[worst] = min(self.cost[worst], _native.share_taken(worst, threads[worst], PROOF_S))
+            self.cost[worst] = min(self.cost[worst], _native.share_taken(worst, self.threads[worst], PROOF_S))
         raise LabError(
             f"spinner on core {worst} takes {self.cost[worst]:.1%} from others",
             "spinners",

@@ -1,0 +1,59 @@
+"""`sojourn cpu -- COMMAND`: the CPU time that a command made the whole machine use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from sojourn.measure.cpu_residual import CpuUse
+
+DRIFT = 0.01
+
+
+def cpu(
+    command: Annotated[list[str], typer.Argument(help="what to run, behind --")],
+    rest: Annotated[str, typer.Option(help="how long the machine is watched at rest before and after")] = "1s",
+    out: Annotated[Path | None, typer.Option(help="write all figures as JSON to this file")] = None,
+) -> None:
+    """CPU time that a command made the whole machine use, kernel and interrupts included, with its error.
+
+    Ends with the command's exit code; the figures go to standard error.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from sojourn.measure.cpu_residual import STOLEN, measure_command
+    from sojourn.units import duration_s, percent, seconds
+
+    found = measure_command(command, duration_s(rest, "--rest"))
+    if out is not None:
+        out.write_text(json.dumps(found.record) + "\n")
+    table = Table("meter", "CPU time", "cores", "what it cannot see", box=None, header_style="dim")
+    for name, used_s, error_s, blind in _rows(found):
+        told = seconds(used_s) + (f" ± {seconds(error_s)}" if error_s is not None else "")
+        table.add_row(name, told, f"{used_s / found.wall_s:.3f}", blind)
+    console = Console(stderr=True)
+    console.print(table)
+    console.print(
+        f"{seconds(found.wall_s)} on {found.cores} cores; at rest {found.background:.4f} ± {found.background_error:.4f} cores are busy, "
+        "taken out of the first two"
+    )
+    if found.drift_p < DRIFT:
+        console.print(
+            f"others used more or less before than after (p = {found.drift_p:.1g}): run it again on a quiet machine"
+        )
+    if found.stolen > STOLEN:
+        console.print(f"the host took {percent(found.stolen)} of the cores away: run it again")
+    raise typer.Exit(found.exit_code)
+
+
+def _rows(found: CpuUse) -> list[tuple[str, float, float | None, str]]:
+    return [
+        ("residual", found.residual_s, found.error_s, "interrupts that hit an otherwise idle core"),
+        ("ticks", found.ticks_s, None, "work that ends between two ticks, or is paced by them; niced work"),
+        ("its own account", found.own_s, None, "kernel threads, interrupts, servers that it asked"),
+    ]

@@ -1,0 +1,58 @@
+"""The residual meter on made-up readings whose truth is known."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sojourn.errors import InputError
+from sojourn.measure import cpu_residual
+from sojourn.measure.cpu_residual import WINDOW_S, MeterReading, ResidualMeter, measure_command, welch_p
+
+CORES, COMMAND_S, USED_S, BACKGROUND, SCATTER = 2, 1.4, 0.31, 0.012, 0.005
+
+
+def judged(random: np.random.Generator) -> Any:
+    """A command that used `USED_S` on a machine whose background scatters from window to window."""
+    meter: Any = SimpleNamespace(cores=[0, 1], used_s=lambda a, b: ResidualMeter.used_s(meter, a, b))
+    rests = [[(float(w), 0.0) for w in random.normal(BACKGROUND, SCATTER, 10)] for _ in range(2)]
+    background_s = WINDOW_S * random.normal(BACKGROUND, SCATTER, round(COMMAND_S / WINDOW_S)).sum()
+    read = random.uniform(-0.004, 0, (CORES, 2)).sum(axis=0)  # run time is up to a tick old
+    spun_s = CORES * COMMAND_S - USED_S - background_s + read[1] - read[0]
+    start, end = MeterReading(10.0, 5.0, 1.0, 0.0), MeterReading(10.0 + COMMAND_S, 5.0 + spun_s, 1.28, 0.014)
+    return cpu_residual._judged(meter, start, end, (rests[0], rests[1]), 0.3, 0)
+
+
+def test_the_truth_lies_in_the_interval_as_often_as_said() -> None:
+    random = np.random.default_rng(1)
+    found = [judged(random) for _ in range(2000)]
+    inside = sum(abs(one.residual_s - USED_S) <= one.error_s for one in found)
+    assert 0.94 <= inside / 2000 <= 0.985  # reading errors are bounded, not normal
+    assert np.mean([one.residual_s for one in found]) == pytest.approx(USED_S, abs=0.0005)
+    assert found[0].stolen == pytest.approx(0.005) and found[0].ticks_s == pytest.approx(0.28)
+
+
+def test_drift_is_welchs_test() -> None:
+    random = np.random.default_rng(2)
+    a, b = random.normal(0, 1, 7), random.normal(0.5, 3, 12)
+    assert welch_p(a, b) == pytest.approx(stats.ttest_ind(a, b, equal_var=False).pvalue, rel=1e-9)
+    assert welch_p(np.ones(4), np.ones(4)) == 1.0
+
+
+def test_ticks_of_these_cores_only(tmp_path: Path) -> None:
+    (tmp_path / "stat").write_text("cpu 9 9 9 9 9 9 9 9\ncpu0 100 7 50 9 9 1 2 30 0 0\ncpu1 5 0 5 9 9 0 0 0 0 0\n")
+    busy, stolen = cpu_residual._ticks(tmp_path / "stat", [0])
+    assert (busy, stolen) == pytest.approx((1.53, 0.30))  # USER_HZ is 100
+
+
+def test_a_rest_out_of_range_and_no_program() -> None:
+    with pytest.raises(InputError, match=r"--rest: 0\.1 s"):
+        measure_command([sys.executable], 0.1)
+    with pytest.raises(InputError, match="no-such-program"):
+        cpu_residual._run(["no-such-program"])
