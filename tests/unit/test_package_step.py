@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sojourn.errors import FitError
-from sojourn.fit.package_step import STEP, USL, compare_laws, fit_package_step
+from sojourn.fit.package_step import STEP, USL, compare_laws, fit_package_step, told_law
 from sojourn.fit.scalability_law import usl
 
 SIZES = np.repeat(np.arange(1, 9), 3)
@@ -46,3 +46,11 @@ def test_too_few_sizes_tell_no_law() -> None:
         fit_package_step([1, 2, 3], [1.0, 2.0, 3.0])
     with pytest.raises(FitError, match="package of 8"):
         fit_package_step(SIZES, stepped(), 8)
+
+
+def test_laws_in_words() -> None:
+    assert told_law(SIZES, stepped(1)).startswith("it grows by a step after 4 cores, requests 1.")
+    assert "universal scalability law, contention 0.02" in told_law(
+        SIZES, usl(SIZES, 100, 0.0234, 0.0442) * (1 + 1e-3 * (-1.0) ** SIZES)
+    )
+    assert told_law([1, 2], [1.0, 2.0]).startswith("2 different sizes do not tell a smooth law from a step")

@@ -95,3 +95,19 @@ def _aicc(residuals: Array, parameters: int) -> float:
     n, k = len(residuals), parameters + 1
     variance = max(float(np.mean(np.log1p(residuals) ** 2)), 1e-24)
     return n * math.log(variance) + 2 * k + (2 * k * (k + 1) / (n - k - 1) if n > k + 1 else math.inf)
+
+
+def told_law(size: ArrayLike, throughput: ArrayLike) -> str:
+    """In words which law fits better, and by how much; or that too few sizes were measured."""
+    try:
+        above = compare_laws(size, throughput)
+    except FitError as error:
+        return f"{error.value} do not tell a smooth law from a step at a second package: {error.remedy}"
+    best, worst = sorted(above, key=lambda law: above[law])
+    if best == STEP:
+        found = fit_package_step(size, throughput)
+        how = f"a step after {found.package} cores, requests {found.stall:.2f} times as long beyond"
+    else:
+        law = fit_usl(size, throughput)
+        how = f"the universal scalability law, contention {law.sigma:.3f}, coherency {law.kappa:.4f}, peak at {law.peak:.1f} cores"
+    return f"it grows by {how}; AICc of the {worst if worst == STEP else 'universal scalability law'} is {above[worst]:.1f} higher"

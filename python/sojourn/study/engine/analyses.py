@@ -31,7 +31,7 @@ ANALYSES: dict[str, str] = {
     "ntier.scaleup": "sojourn.study.ntier.scaling_effects:scale_up",
     "paired": "sojourn.study.engine.paired_runs:paired_analysis",
     "ntier.demands": "sojourn.study.ntier.demands:demands_analysis",
-    "ntier.scale-up": "sojourn.study.ntier.scale_up:scale_up_analysis",
+    "ntier.maxima": "sojourn.study.ntier.maxima:maxima_analysis",
     "published": "sojourn.study.engine.published_tables:published_analysis",
     "two-class": "sojourn.study.web.analysis:two_class",
     "two-class.truth": "sojourn.study.web.interval_coverage:against_truth",

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from sojourn.design.analyse.paired import compare_pairs
 from sojourn.errors import StudyError
+from sojourn.fit.package_step import told_law
 from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.study.engine.analyses import Analysis, RecoveredParameter
@@ -54,6 +55,7 @@ def scale_up(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any
             f"{name}: throughput grows up to {_whole(limit)} cores; with {cores[-1]} it is {percent(ratio.value - 1, sign=True)} "
             f"({percent(ratio.low - 1, sign=True)} to {percent(ratio.high - 1, sign=True)}) beside that"
         )
+        lines.append(f"{name}: {told_law(*_sizes(curve))}")
         rows.append((name, _whole(limit), float(at_limit.mean()), *_ends(ratio)))
         drawn.append(_drawn(name, curve))
         if isinstance(plan.system, SimulatedBulletin):
@@ -173,6 +175,12 @@ def _groups(seen: Sequence[Cell], without: tuple[str, ...]) -> Iterator[tuple[st
     for cell in seen:
         groups.setdefault(", ".join(str(cell.factors[k]) for k in varied), []).append(cell)
     yield from groups.items()
+
+
+def _sizes(curve: Mapping[int, Cell]) -> tuple[list[int], list[float]]:
+    """Cores and throughput of each run."""
+    pairs = [(n, float(x)) for n in sorted(curve) for x in curve[n].throughput]
+    return [n for n, _ in pairs], [x for _, x in pairs]
 
 
 def _drawn(name: str, curve: Mapping[int, Cell]) -> Series:

@@ -1,5 +1,5 @@
-"""`ntier.scale-up`: what a site completes at most on each number of cores, where it declines, which tier limits it, whether its demands
-fall with the load, and which law its growth follows.
+"""`ntier.maxima`: what a site completes at most on each number of cores, where it declines, which tier limits it, what the models said,
+and whether its demands fall with the load.
 
 Options: none. All sections whose runs vary the users take part: runs that were predicted, too.
 """
@@ -16,7 +16,6 @@ import numpy as np
 
 from sojourn.diagnosis.limiting_resource import FULL
 from sojourn.errors import FitError, StudyError
-from sojourn.fit.package_step import FEWEST_SIZES, compare_laws
 from sojourn.report import Section, Table
 from sojourn.report.document import Cell
 from sojourn.study.engine.analyses import Analysis
@@ -103,14 +102,14 @@ def series(one: Maximum) -> tuple[str, ...]:
     return tuple(f"{name}={value}" for name, value in one.runs[0].factors.items() if name not in load)
 
 
-def scale_up_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
-    """Maxima by cores, demands by load, laws.
+def maxima_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
+    """Maxima by cores, demands by load.
 
     Raises:
         StudyError: an option.
     """
     if options:
-        raise StudyError(f"option {next(iter(options))!r}", "[[analysis]] ntier.scale-up", "leave it out: it has none")
+        raise StudyError(f"option {next(iter(options))!r}", "[[analysis]] ntier.maxima", "leave it out: it has none")
     sections = [part.name for part in (*plan.study.section, *plan.study.predict) if len(part.vary.get("users", ())) > 1]
     seen = [tier_demands(run) for run in found.of(*sections) if run.manifest["valid"]]
     each = maxima(seen)
@@ -118,15 +117,10 @@ def scale_up_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping
         return Analysis()
     grown = {key: [one for one in each if series(one) == key] for key in dict.fromkeys(map(series, each))}
     lines = [line for own in grown.values() for line in _grown(own)]
-    numbers = {int(one.factors["cores"]) for one in seen}
-    if len(numbers) < FEWEST_SIZES:
-        lines.append(
-            f"{len(numbers)} numbers of cores do not tell a smooth law from a step at a second package: that needs {FEWEST_SIZES}"
-        )
     loads, told = _loads(seen)
     lead = "Mean throughput of the number of users with the greatest, with its 95 % interval."
     tables = (_table(each, found.rivals), loads)
-    return Analysis((*lines, *told), (Section("Scale-up", lead, tables),))
+    return Analysis((*lines, *told), (Section("Most by cores", lead, tables),))
 
 
 def _grown(own: Sequence[Maximum]) -> list[str]:
@@ -137,18 +131,7 @@ def _grown(own: Sequence[Maximum]) -> list[str]:
     if len(own) == 1:
         return lines
     ratio = last.per_s.value / first.per_s.value
-    return [*lines, f"{where}: {_cores(last)} complete {ratio:.2f} times what {_cores(first)} completes{_law(own)}"]
-
-
-def _law(own: Sequence[Maximum]) -> str:
-    """Which law the scale-up follows; nothing from too few numbers of cores."""
-    runs = [run for one in own for run in one.there]
-    try:
-        above = compare_laws([int(run.factors["cores"]) for run in runs], [run.per_s for run in runs])
-    except FitError:
-        return ""
-    best, worst = sorted(above, key=lambda law: above[law])
-    return f"; it grows by the law {best} ({worst}: AICc {above[worst]:.1f} above)"
+    return [*lines, f"{where}: {_cores(last)} complete {ratio:.2f} times what {_cores(first)} completes"]
 
 
 def _cores(one: Maximum) -> str:

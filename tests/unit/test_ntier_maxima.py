@@ -1,0 +1,39 @@
+"""What a site completes at most and what limits it, on runs made of demands that are known."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from ntier_runs import TRUE_S, run, runs
+
+from sojourn.errors import StudyError
+from sojourn.study.ntier.maxima import maxima, maxima_analysis
+from sojourn.study.ntier.template import fit
+from sojourn.study.ntier.tier_demands import tier_demands
+
+FULL_S = sum(full for name, (full, _) in TRUE_S.items() if name != "client")
+
+
+def test_the_peak_and_the_decline_beyond_it() -> None:
+    """Demands are the same, so throughput is in the ratio of utilisations: .99 with 80 users, .96 with 160, -3 % and demands beside."""
+    seen = [tier_demands(run(u, users=n)) for n, u in ((20, 0.4), (80, 0.99), (160, 0.96))]
+    (one,) = maxima(seen)
+    assert one.users == 80 and one.per_s.value == pytest.approx(0.99 / FULL_S, rel=1e-3)
+    assert one.decline == pytest.approx(0.96 / 0.99 - 1, abs=1e-3)
+    assert one.limiting_tier[0] == "application" and one.limiting_tier[1] == pytest.approx(2.1e-3 / FULL_S, abs=0.01)
+    assert one.limit == "cores 99 % busy; application first (89 % of the path)"
+
+
+def test_the_analysis_tells_maxima_models_and_loads() -> None:
+    own = runs(noise=0.02)
+    plan = SimpleNamespace(
+        study=SimpleNamespace(section=[SimpleNamespace(name="a", vary={"users": [1, 2]})], predict=[])
+    )
+    found = SimpleNamespace(of=lambda *names: own if names == ("a",) else [], rivals=fit(own, 1, {}))
+    told = maxima_analysis(cast(Any, found), cast(Any, plan), {})
+    assert told.lines[0].startswith("browse, pages of 2 ms, 1 core: at most 4") and "application first" in told.lines[0]
+    assert told.lines[1].startswith("on 1 core fixed demands do not hold")
+    with pytest.raises(StudyError, match="it has none"):
+        maxima_analysis(cast(Any, found), cast(Any, plan), {"sections": []})
