@@ -118,7 +118,7 @@ def test_what_is_not_in_the_record_is_refused_by_name(run: Path) -> None:
     assert sj.query("p99(waiting_time) < 5ms and errors < 0.1%", run).verdict == "no", "no is no, whatever the other is"
     assert sj.query("mean(n(disk))", run).verdict == "cannot tell"
     with pytest.raises(SourceRefused, match="n\\(disk\\): not seen"):
-        MeasuredSource(sj.RunFolder.open(run)).states(sj.query("mean(n(disk))", run).tree.density.function)  # type: ignore[attr-defined]
+        MeasuredSource(sj.RunFolder.open(run)).states(sj.query("mean(n(disk))", run).tree.query.density.function)  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="give a run folder or a model"):
         sj.query("p99 < 1s", 3)
 

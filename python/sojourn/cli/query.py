@@ -8,51 +8,96 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sojourn.cli.console import console, finite
+from sojourn.cli.console import check_writable, console, finite
 from sojourn.errors import InputError, ObjectiveMissed
 
 if TYPE_CHECKING:
-    from sojourn.query import Answer
+    from sojourn.query import Answer, Question
+    from sojourn.query.evaluate import NodeState
 
 CANNOT_TELL = 8  # exit code
 
 
 def query(
-    question: Annotated[str, typer.Argument(help="a query, or a file that holds one (.ptq)")],
+    question: Annotated[str, typer.Argument(help="a query, or a file that holds one (.ptq, or .json with a tree)")],
     sources: Annotated[list[Path] | None, typer.Argument(help="run folders, model files; without any the query is only read")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the answer of each source")] = False,
+    simulate: Annotated[list[Path] | None, typer.Option(help="a model file to simulate, as a source too")] = None,
+    seed: Annotated[int, typer.Option(help="of --simulate")] = 1,
+    tree: Annotated[str, typer.Option(help="draw the tree into this .svg or .mmd (Mermaid); -: Mermaid, printed")] = "",
+    in_english: Annotated[bool, typer.Option("--english", help="say the query in English first")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the tree, the answer of each source")] = False,
 ) -> None:  # fmt: skip
     """Asks run folders and models a question such as `p99 < 50ms and errors < 0.1%`: yes, no, or cannot tell, and why."""
     from sojourn.query import query as query_
-    from sojourn.query.query import NO, UNKNOWN, Question, worst
+    from sojourn.query.english import english
+    from sojourn.query.json_form import to_json
+    from sojourn.query.query import worst
     from sojourn.query.text import to_text
+    from sojourn.query.told import NO, UNKNOWN
 
-    it = Question.read(*_text(question))
-    if not sources:
-        typer.echo(to_text(it.tree))
-        return
-    answers = [query_(it, source) for source in sources]
+    if tree and tree != "-" and Path(tree).suffix not in (".svg", ".mmd"):
+        raise InputError(tree, "--tree", "give a file that ends with .svg or .mmd, or -")
+    it = _question(question)
+    answers = [query_(it, source) for source in sources or ()] + _simulated(it, simulate or [], seed)
+    if tree:
+        _draw(it, answers[0].states if answers else {}, tree)
     if as_json:
-        typer.echo(
-            json.dumps(finite({"answers": [one.to_dict() for one in answers]}), ensure_ascii=False, allow_nan=False)
-        )
+        told = {"tree": to_json(it.tree), "answers": [one.to_dict() for one in answers]}
+        typer.echo(json.dumps(finite(told), ensure_ascii=False, allow_nan=False))
     else:
+        if in_english:
+            typer.echo(english(it.tree))
+        if not answers and not in_english and not tree:
+            typer.echo(to_text(it.tree))
         for one in answers:
             _print(one)
     found = worst([one.verdict for one in answers])
     raise typer.Exit({NO: ObjectiveMissed.exit_code, UNKNOWN: CANNOT_TELL}.get(found, 0))
 
 
-def _text(question: str) -> tuple[str, str]:
-    """The query and the name that errors give it: its file, or `query`."""
-    if not question.endswith(".ptq"):
-        return question, "query"
+def _question(text: str) -> Question:
+    """A query as it stands, or that of a file."""
+    from sojourn.query import Question
+    from sojourn.query.json_form import from_json
+
+    if not text.endswith((".ptq", ".json")):
+        return Question.read(text)
     try:
-        return Path(question).read_text(encoding="utf-8"), question
+        held = Path(text).read_text(encoding="utf-8")
+        return Question.of(from_json(json.loads(held), text)) if text.endswith(".json") else Question.read(held, text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"no JSON ({error.msg})", f"{text}:{error.lineno}:{error.colno}", "give what --json printed as tree"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            getattr(error, "strerror", None) or "no UTF-8 text", question, "give a file that holds a query"
+            getattr(error, "strerror", None) or "no UTF-8 text", text, "give a file that holds a query"
         ) from None
+
+
+def _simulated(it: Question, files: list[Path], seed: int) -> list[Answer]:
+    from sojourn.file_kind import FIT, MODEL, expect
+    from sojourn.model import Model
+    from sojourn.query import query as query_
+    from sojourn.query.sources.simulated import SimulatedSource
+
+    found = []
+    for path in files:
+        expect(path, MODEL, FIT)
+        found.append(query_(it, SimulatedSource(Model.read(path), f"{path.stem} simulated", seed)))
+    return found
+
+
+def _draw(it: Question, states: dict[int, NodeState], where: str) -> None:
+    from sojourn.query.picture import boxes, mermaid, svg
+    from sojourn.query.text import to_text
+
+    drawn = boxes(it.tree, states)
+    if where == "-":
+        typer.echo(mermaid(drawn), nl=False)
+        return
+    check_writable(Path(where), "--tree")
+    Path(where).write_text(svg(drawn, to_text(it.tree)) if where.endswith(".svg") else mermaid(drawn), encoding="utf-8")
 
 
 def _print(answer: Answer) -> None:

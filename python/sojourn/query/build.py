@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 from lark import Token, Tree
@@ -38,6 +39,9 @@ from sojourn.query.nodes import (
 )  # fmt: skip
 from sojourn.query.parse import parse_text
 
+ALL_NAMES = (
+    "such are p99, mean, errors, rate, response_time, utilisation, throughput; all are in docs/reference/query.md"
+)
 DEEPEST = 100  # nodes below each other
 NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 WINDOWS = re.compile(r"in\s+([0-9.]+)\s*%\s+of\s+([0-9.]+)\s*([a-z]+)\s+windows")
@@ -240,7 +244,9 @@ class Builder:
         if name in names.FUNCTIONS:
             raise self.error(at, f"{name} is a function", f"write {names.FUNCTIONS[name]}")
         known = [*self.arguments, *self.macros, *names.every_name(), "p99"]
-        raise self.error(at, f"no {name[:60]} is known here", meant(name[:60], known))
+        near = get_close_matches(name, known, 1)
+        remedy = f"did you mean {near[0]}? (all names: docs/reference/query.md)" if near else ALL_NAMES
+        raise self.error(at, f"no {name[:60]} is known here", remedy)
 
     def macro(self, name: str, given: tuple[Node, ...], at: Span) -> Node:
         """A call of a macro that is defined."""

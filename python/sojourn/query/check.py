@@ -29,6 +29,7 @@ REMEDIES = {
     ("states", "bool"): "put it into braces: {n() >= 4}",
     ("states", "func"): "write a condition in braces: {n() >= 4}",
     ("actions", "num"): "give arrivals, answered or failed",
+    ("actions", "dens"): "give arrivals, answered or failed",
 }
 ANY = math.nan  # dimension of 0 and of infinity: they fit every unit
 UNITS = {1: "a time", -1: "a rate", 0: "a number without unit"}

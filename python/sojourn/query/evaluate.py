@@ -16,18 +16,18 @@ from sojourn.query.node import Node
 from sojourn.query.sources.batched import share_widened
 from sojourn.query.sources.source import Source
 from sojourn.query.text import to_text
-from sojourn.query.values import Estimate, Flags, Truth, Value, shown
+from sojourn.query.told import described, shown
+from sojourn.query.values import Estimate, Flags, Truth, Value
 
 DONE, REFUSED, SKIPPED = "done", "refused", "not evaluated"
 
 
 @dataclass(frozen=True)
 class NodeState:
-    """What became of a node: `done`, `refused` or `not evaluated`; its value, or why there is none."""
+    """What became of a node: `done` or `refused`; its value in words, or why there is none."""
 
     state: str
-    value: Value | None = None
-    why: str = ""
+    told: str = ""
 
 
 class Evaluator:
@@ -45,11 +45,13 @@ class Evaluator:
         try:
             found: Value = EVALUATORS[type(node)](self, node, given)
         except SourceRefused as refusal:
-            self.states[id(node)] = NodeState(REFUSED, why=str(refusal))
+            self.states[id(node)] = NodeState(REFUSED, str(refusal))
             raise
         if self.points and isinstance(found, Estimate):
             found = found.point()
-        self.states[id(node)] = NodeState(DONE, found)
+        kind = self.kinds.get(id(node))
+        plain = isinstance(found, Estimate | Truth | V.StateSet) and not isinstance(node, N.Num | N.Bool | N.States)
+        self.states[id(node)] = NodeState(DONE, described(found, kind.dimension if kind else 0.0) if plain else "")
         return found
 
     def truth(self, node: Node, given: Mapping[str, Value]) -> Truth:
@@ -108,6 +110,7 @@ def _states(it: Evaluator, node: N.States, given: Mapping[str, Value]) -> V.Stat
 
 def predicate(it: Evaluator, node: Node, given: Mapping[str, Value]) -> Flags:
     """Of each state of the source, whether a condition holds."""
+    it.states[id(node)] = NodeState(DONE)
     if isinstance(node, N.Bool):
         return np.array([node.value])
     if isinstance(node, N.Negation):
@@ -124,6 +127,7 @@ def predicate(it: Evaluator, node: Node, given: Mapping[str, Value]) -> Flags:
 
 def function(it: Evaluator, node: Node, given: Mapping[str, Value]) -> V.Array:
     """A function of the state, in each state; a number stands for itself."""
+    it.states[id(node)] = NodeState(DONE)
     if isinstance(node, N.StateFunction):
         return it.source.states(node)
     if isinstance(node, N.ArithOp):

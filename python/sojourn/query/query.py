@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, SourceRefused
+from sojourn.file_kind import FIT, MODEL, expect
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query.build import parse
 from sojourn.query.check import Kind, check
 from sojourn.query.evaluate import Evaluator, NodeState
+from sojourn.query.picture import boxes, mermaid, svg
 from sojourn.query.sources.source import Source
 from sojourn.query.text import to_text
-from sojourn.query.values import Estimate, Events, Span, StateSet, Truth, Value, shown
-
-YES, NO, UNKNOWN = "yes", "no", "cannot tell"
-VERDICTS = {True: YES, False: NO, None: UNKNOWN}
+from sojourn.query.told import NO, UNKNOWN, YES, described, reason, shown, verdict
+from sojourn.query.values import Estimate, Truth, Value
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,11 @@ class Question:
         """Raises QueryError, which says where and what was expected."""
         tree = parse(text, name)
         return Question(tree, check(tree, text, name))
+
+    @staticmethod
+    def of(tree: N.Result) -> Question:
+        """Of a tree that was made otherwise. Raises QueryError where its types do not fit."""
+        return Question(tree, check(tree))
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,14 @@ class Answer:
             return {**head, "parts": [one.to_dict() for one in self.parts]}
         return {**head, "value": self.value, "low": self.low, "high": self.high, "why": self.why}
 
+    def svg(self) -> str:
+        """The tree as a picture, with what became of each node."""
+        return svg(boxes(self.tree, self.states), to_text(self.tree))
+
+    def mermaid(self) -> str:
+        """The same as a Mermaid flowchart."""
+        return mermaid(boxes(self.tree, self.states))
+
 
 def query(text: str | Question, source: Any) -> Answer:
     """Asks `source` (a run folder or its path, a model or its file, a Source) the question `text`.
@@ -74,13 +87,20 @@ def query(text: str | Question, source: Any) -> Answer:
 def as_source(given: Any) -> Source:
     """The source that a path or object stands for. Raises InputError."""
     from sojourn.measure.run_folder import RunFolder
+    from sojourn.model import Model
+    from sojourn.query.sources.analytic import AnalyticSource
     from sojourn.query.sources.measured import MeasuredSource
 
     if isinstance(given, Source):
         return given
     if isinstance(given, RunFolder):
         return MeasuredSource(given)
-    if isinstance(given, str | Path) and Path(given).suffix != ".toml":
+    if isinstance(given, Model):
+        return AnalyticSource(given)
+    if isinstance(given, str | Path) and Path(given).suffix == ".toml":
+        expect(given, MODEL, FIT)
+        return AnalyticSource(Model.read(given), Path(given).stem)
+    if isinstance(given, str | Path):
         return MeasuredSource(RunFolder.open(given))
     raise InputError(repr(given)[:80], "source", "give a run folder or a model file")
 
@@ -89,12 +109,11 @@ def answered(question: Question, source: Source) -> Answer:
     """The answer of one source."""
     tree = question.tree
     evaluator = Evaluator({one.name: one for one in tree.macro}, question.kinds, source)
-    if isinstance(tree.query, N.Sequential):
-        parts = tuple(_one(evaluator, question, node, source) for node in tree.query.query)
-        return Answer(
-            source.name, worst([p.verdict for p in parts]), None, None, None, "", tree, evaluator.states, parts
-        )
-    return _one(evaluator, question, tree.query, source)
+    if not isinstance(tree.query, N.Sequential):
+        return replace(_one(evaluator, question, tree.query, source), tree=tree)
+    parts = tuple(_one(evaluator, question, node, source) for node in tree.query.query)
+    found = worst([part.verdict for part in parts])
+    return Answer(source.name, found, None, None, None, "", tree, evaluator.states, parts)
 
 
 def worst(verdicts: list[str]) -> str:
@@ -109,27 +128,8 @@ def _one(evaluator: Evaluator, question: Question, node: N.Node, source: Source)
     except SourceRefused as refusal:
         return Answer(source.name, UNKNOWN, None, None, None, str(refusal), node, evaluator.states)
     if isinstance(found, Truth):
-        return Answer(source.name, VERDICTS[found.value], None, None, None, reason(found), node, evaluator.states)
+        return Answer(source.name, verdict(found), None, None, None, reason(found), node, evaluator.states)
     if isinstance(found, Estimate):
         value, low, high = (x if math.isfinite(x) else None for x in (found.value, found.low, found.high))
         return Answer(source.name, "", value, low, high, shown(found, dimension), node, evaluator.states)
     return Answer(source.name, "", None, None, None, described(found, dimension), node, evaluator.states)
-
-
-def reason(found: Truth) -> str:
-    """What was compared, and what would decide."""
-    if found.value is not None or found.more is None:
-        return found.why
-    if found.more > 1e6:
-        return f"{found.why}; the limit lies so near that no run decides"
-    return f"{found.why}; about {max(found.more, 1.1):.2g} times as long a run would decide"
-
-
-def described(found: Value, dimension: float) -> str:
-    """A set, a range or a distribution in a line."""
-    if isinstance(found, StateSet | Events):
-        return str(found)
-    if isinstance(found, Span):
-        return f"from {shown(found.low, dimension)} to {shown(found.high, dimension)}"
-    assert not isinstance(found, Estimate | Truth)
-    return ", ".join(f"p{100 * q:g} {shown(found.quantile(q), dimension)}" for q in (0.5, 0.9, 0.99))

@@ -10,8 +10,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.units import quantity
-
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Whole = NDArray[np.int64]
@@ -206,16 +204,3 @@ OPERATIONS: dict[str, Callable[[np.float64, np.float64], np.float64]] = {
 RELATIONS: dict[str, Callable[[Array, Array], Flags]] = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
 }  # fmt: skip
-
-
-def shown(x: Estimate, dimension: float = 0.0) -> str:
-    """A number with its unit and interval; `dimension`: power of the second."""
-    unit = {1.0: "s", -1.0: "1/s"}.get(dimension, "1")
-    after = f" s^{dimension:g}" if dimension not in (0, 1, -1) and not math.isnan(dimension) else ""
-
-    def one(value: float) -> str:
-        return (f"{'-' if value < 0 else ''}∞" if math.isinf(value) else quantity(value, unit)) + after
-
-    if math.isinf(x.value):
-        return f"beyond all that was seen (from {one(x.low)})"
-    return one(x.value) if x.is_exact else f"{one(x.value)} ({one(x.low)} … {one(x.high)})"

@@ -17,6 +17,7 @@ from sojourn.errors import SourceRefused
 from sojourn.query.values import Array, Estimate, Span, Whole
 
 BATCHES, LEAST = 64, 30
+GRID, REACH = 61, 3.0  # times at which a quantile's interval is looked for, and how far, in half-widths
 LEVEL = 0.95
 
 
@@ -49,13 +50,32 @@ class BatchedLaw:
         value = self._inverse(q)
         if not math.isfinite(value):
             return Estimate(math.inf, self._lower(q), math.inf, self.spent_s)
-        found = self._ratio(self._below(value, True))
-        wide = share_widened(found, self._count(), min(max(found.value, 0.0), 1.0))
-        below, above = q - (wide.high - wide.value), q + (wide.value - wide.low)
-        least = 1.0 / self._count()
-        low = self._inverse(below) if below > least else -math.inf
-        high = self._inverse(above) if above < 1 - least else math.inf
-        return Estimate(value, low, high, self.spent_s)
+        low, high = self._bounds(q)
+        return Estimate(value, min(low, value), max(high, value), self.spent_s)
+
+    def _bounds(self, q: float) -> tuple[float, float]:
+        """The times whose probability may be q: where the interval of the distribution function holds it."""
+        first = self._shares(np.array([self._inverse(q)]))
+        reach = REACH * max(first[1][0] - q, q - first[0][0], 1 / self._count())
+        levels = np.linspace(max(q - reach, 0.0), min(q + reach, 1.0), GRID)
+        times = np.array([self._inverse(x) for x in levels])
+        times = np.unique(times[np.isfinite(times)])
+        if not len(times):
+            return -math.inf, math.inf
+        low, high = self._shares(times)
+        from_, to = np.flatnonzero(high >= q), np.flatnonzero(low >= q)
+        known = len(from_) and (q > reach or share_widened(Estimate.exact(0.0), self._count(), 0.0).high < q)
+        begin = float(times[from_[0]]) if known else -math.inf
+        return begin, float(times[to[0]]) if len(to) else math.inf
+
+    def _shares(self, times: Array) -> tuple[Array, Array]:
+        """The interval of P(X <= t) at each of the times."""
+        above = np.stack([self._sums(self._below(float(t), True)) for t in times], axis=1)
+        below = np.broadcast_to(self._sums(np.ones(len(self.low)))[:, None], above.shape)
+        found = ratio(above[None], below[None], LEVEL)
+        wide = [share_widened(Estimate.known(v, lo, hi), self._count(), min(max(v, 0.0), 1.0))
+                for v, lo, hi in zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), strict=True)]  # fmt: skip
+        return np.array([x.low for x in wide]), np.array([x.high for x in wide])
 
     def moment(self, order: int) -> Estimate:
         """Raw moment; E[U^k] of a uniform observation."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from sojourn.errors import SourceRefused
 from sojourn.query.sources.batched import LEVEL, BatchedLaw
-from sojourn.query.values import Array, Estimate, Law, Span
+from sojourn.query.values import Array, Estimate, Law, Span, Whole
 
 POINTS, DRAWS, SEED = 400, 200, 1
 
@@ -58,18 +58,18 @@ def convolved(a: Law, b: Law) -> Law:
                 f"convolve of {one.name}: it does not always happen", "query", "ask for a probability of each"
             )
     assert isinstance(a, BatchedLaw) and isinstance(b, BatchedLaw)
-    rng = np.random.default_rng(SEED)
-    first, second = _points(a, rng), _points(b, rng)
+    # one draw for both: what one batch adds to the one it adds to the other, where both are of one record
+    often = np.random.default_rng(SEED).multinomial(a.batches, np.full(a.batches, 1 / a.batches), size=DRAWS)
+    first, second = _points(a, often), _points(b, often)
     return ConvolvedLaw(first[0], second[0], (first[1], second[1]), max(a.spent_s, b.spent_s))
 
 
-def _points(law: BatchedLaw, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Quantiles of all observations, and of batches drawn again."""
+def _points(law: BatchedLaw, often: Whole) -> tuple[Array, Array]:
+    """Quantiles of all observations, and of each batch as `often` as it was drawn (DRAWS, batches)."""
     middle = (law.low + law.high) / 2
     order = np.argsort(middle)
-    x, w, batch = middle[order], law.weight[order], law.batch[order].astype(int)
+    x, w, batch = middle[order], law.weight[order], law.batch[order]
     levels = (np.arange(POINTS) + 0.5) / POINTS
-    often = rng.multinomial(law.batches, np.full(law.batches, 1 / law.batches), size=DRAWS)
     found = [_weighted(x, w, levels), *(_weighted(x, w * draw[batch], levels) for draw in often)]
     return found[0], np.stack(found[1:])
 

@@ -1,0 +1,53 @@
+"""Values as a person reads them."""
+
+from __future__ import annotations
+
+import math
+
+from sojourn.query.values import Estimate, Events, Span, StateSet, Truth, Value
+from sojourn.units import quantity
+
+YES, NO, UNKNOWN = "yes", "no", "cannot tell"
+NEVER = 1e6  # times as much data: nobody will measure so long
+
+
+def shown(x: Estimate, dimension: float = 0.0) -> str:
+    """A number with its unit and interval; `dimension`: power of the second."""
+    unit = {1.0: "s", -1.0: "1/s"}.get(dimension, "1")
+    after = f" s^{dimension:g}" if dimension not in (0, 1, -1) and not math.isnan(dimension) else ""
+
+    def one(value: float) -> str:
+        return (f"{'-' if value < 0 else ''}∞" if math.isinf(value) else quantity(value, unit)) + after
+
+    if math.isinf(x.value):
+        return f"beyond all that was seen (from {one(x.low)})"
+    return one(x.value) if x.is_exact else f"{one(x.value)} ({one(x.low)} … {one(x.high)})"
+
+
+def verdict(found: Truth) -> str:
+    """The answer in words."""
+    return UNKNOWN if found.value is None else YES if found.value else NO
+
+
+def reason(found: Truth) -> str:
+    """What was compared, and what would decide."""
+    if found.value is not None or found.more is None:
+        return found.why
+    if found.more > NEVER:
+        return f"{found.why}; the limit lies so near that no run decides"
+    return f"{found.why}; about {max(found.more, 1.1):.2g} times as long a run would decide"
+
+
+def described(found: Value, dimension: float) -> str:
+    """A value in a line; of a distribution its quantiles."""
+    if isinstance(found, Truth):
+        return verdict(found)
+    if isinstance(found, Estimate):
+        return shown(found, dimension)
+    if isinstance(found, StateSet | Events):
+        return str(found)
+    if isinstance(found, Span):
+        return f"from {shown(found.low, dimension)} to {shown(found.high, dimension)}"
+    if not hasattr(found, "quantile"):
+        return ""
+    return ", ".join(f"p{100 * q:g} {shown(found.quantile(q), dimension)}" for q in (0.5, 0.9, 0.99))
