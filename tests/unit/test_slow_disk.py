@@ -1,4 +1,4 @@
-"""A slow disk: what is refused and in which words, where its limit is written, and that nothing but itself is removed."""
+"""A slow disk: what is refused and in which words, how long a request takes, and that nothing but itself is removed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import InputError, LabError, PermissionLacking
-from sojourn.lab import cgroups, cleanup_registry, loop_disk, slow_disk
-from sojourn.lab.cleanup_registry import CleanupRegistry
+from sojourn.lab import cleanup_registry, loop_disk, slow_disk, slow_file
+from sojourn.lab.slow_file import SlowFile
 from sojourn.units import byte_count
 
 
@@ -67,35 +67,18 @@ def test_a_missing_program_is_named_with_its_package(tmp_path: Path, monkeypatch
         loop_disk.check_machine(tmp_path, programs(tmp_path, "losetup", "mount", "umount"))
 
 
-def test_a_kernel_without_loop_devices_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [((), "loop-control: no such device; run: modprobe loop"), (("loop-control",), "fuse: no such device; run: modprobe fuse")],
+)  # fmt: skip
+def test_a_kernel_without_a_device_is_named(
+    there: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     as_user(monkeypatch, 0)
-    with pytest.raises(LabError, match="loop-control: no loop devices; run: modprobe loop"):
+    for name in there:
+        (tmp_path / name).touch()
+    with pytest.raises(LabError, match=said):
         loop_disk.check_machine(tmp_path, programs(tmp_path, *loop_disk.PACKAGES))
-
-
-def block(tmp_path: Path, device: int, partition: bool) -> Path:
-    """A machine's /sys/dev/block with a disk 8:0, and perhaps its partition, that has the files."""
-    own = tmp_path / "devices/sda" / ("sda1" if partition else "")
-    own.mkdir(parents=True)
-    (tmp_path / "devices/sda/dev").write_text("8:0\n")
-    if partition:
-        (own / "partition").write_text("1\n")
-        (own / "dev").write_text("8:1\n")
-    links = tmp_path / "block"
-    links.mkdir()
-    (links / f"{os.major(device)}:{os.minor(device)}").symlink_to(own)
-    return links
-
-
-@pytest.mark.parametrize("partition", [False, True])
-def test_the_disk_below_is_the_whole_one(tmp_path: Path, partition: bool) -> None:
-    """Control groups refuse the number of a partition."""
-    assert loop_disk.disk_below(tmp_path, block(tmp_path, tmp_path.stat().st_dev, partition)) == "8:0"
-
-
-def test_a_folder_on_no_disk_is_named(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match=f"{tmp_path}: it is on no disk .*give --at a folder on a disk"):
-        loop_disk.disk_below(tmp_path, tmp_path / "empty")
 
 
 def test_no_room_is_told_with_both_sizes(tmp_path: Path) -> None:
@@ -105,32 +88,65 @@ def test_no_room_is_told_with_both_sizes(tmp_path: Path) -> None:
         loop_disk.check_room(tmp_path, 10**15)
 
 
-def test_the_limit_of_version_1_is_two_files(tmp_path: Path) -> None:
-    for way in slow_disk.WAYS:
-        (tmp_path / f"blkio.throttle.{way}_bps_device").touch()
-    slow_disk.set_rate(tmp_path, "254:0", 20e6)
-    assert (tmp_path / "blkio.throttle.write_bps_device").read_text() == "254:0 20000000"
-    assert (tmp_path / "blkio.throttle.read_bps_device").read_text() == "254:0 20000000"
+def test_mounts_are_found_without_looking_into_them(tmp_path: Path) -> None:
+    """One whose server is gone answers nothing; and nobody else's are ours."""
+    place = Path("/tmp/sojourn-disk-0123ab")
+    points = [place / "slow", place / "files", place / "files/deeper", "/tmp/sojourn-disk-0123ac/files", "/"]
+    table = tmp_path / "mountinfo"
+    table.write_text("".join(f"36 35 98:0 / {point} rw,noatime - ext4 /dev/loop0 rw\n" for point in points))
+    assert loop_disk.mounts(place, table) == [place / "files", place / "slow"]
 
 
-@pytest.mark.parametrize(
-    ("bps", "line"), [(20e6, "254:0 rbps=20000000 wbps=20000000"), (None, "254:0 rbps=max wbps=max")]
-)
-def test_the_limit_of_version_2_is_a_line(tmp_path: Path, bps: float | None, line: str) -> None:
-    (tmp_path / "io.max").touch()
-    slow_disk.set_rate(tmp_path, "254:0", bps)
-    assert (tmp_path / "io.max").read_text() == line
+class Clock:
+    """Time that passes while somebody sleeps, and `late_s` more."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, late_s: float = 0.0) -> None:
+        self.now_s, self.late_s = 100.0, late_s
+        monkeypatch.setattr(slow_file.time, "monotonic", lambda: self.now_s)
+        monkeypatch.setattr(slow_file.time, "sleep", self.sleep)
+
+    def sleep(self, wait_s: float) -> None:
+        self.now_s += wait_s + self.late_s
 
 
-def test_a_kernel_that_limits_no_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cgroups, "group_parents", lambda listed, controller: [tmp_path])
-    monkeypatch.setattr(loop_disk, "check_machine", lambda: None)
-    monkeypatch.setattr(loop_disk, "disk_below", lambda folder: "8:0")
-    with pytest.raises(
-        LabError, match="no control group with a rate of a disk .*use a kernel with the blkio controller, as root"
-    ):
-        slow_disk.SlowDisk.make(CleanupRegistry("0123ab"), "0123ab", 1e6, 10**8, tmp_path)
-    assert not list(tmp_path.glob("sojourn-*"))
+def served(tmp_path: Path, rate: float) -> SlowFile:
+    (tmp_path / "rate").write_bytes(slow_file.RATE.pack(rate))
+    with open(tmp_path / "image", "w+b") as image, open("/dev/zero") as device:
+        image.truncate(1 << 20)
+        return SlowFile(os.dup(device.fileno()), os.dup(image.fileno()), tmp_path / "rate")
+
+
+def write_request(size: int) -> memoryview:
+    """As the kernel sends it, without the head: at 4096."""
+    return memoryview(slow_file.TRANSFER.pack(0, 4096, size, 0, 0, 0, 0) + b"x" * size)
+
+
+def test_a_request_takes_its_bytes_over_the_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, file = Clock(monkeypatch), served(tmp_path, 1e5)
+    assert file._done(slow_file.WRITE, write_request(10_000), 100.0) == bytes([0x10, 0x27, 0, 0, 0, 0, 0, 0])
+    assert clock.now_s == pytest.approx(100.1)
+    assert (tmp_path / "image").read_bytes()[4096 : 4096 + 10_000] == b"x" * 10_000
+
+
+def test_who_wakes_late_makes_no_slower_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of requests that wait, each begins when the one before it ended: 50 of 0.05 s take 2.5 s and one delay."""
+    clock, file = Clock(monkeypatch, late_s=0.01), served(tmp_path, 1e5)
+    for _ in range(50):
+        file._take(5000, 100.0)
+    assert clock.now_s == pytest.approx(102.5, abs=0.011)
+
+
+def test_a_new_rate_holds_for_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, file = Clock(monkeypatch), served(tmp_path, 1e5)
+    slept = clock.sleep
+
+    def change(wait_s: float) -> None:
+        slept(wait_s)
+        (tmp_path / "rate").open("r+b").write(slow_file.RATE.pack(0.0))
+
+    monkeypatch.setattr(slow_file.time, "sleep", change)
+    file._take(10**9, 100.0)
+    assert clock.now_s == pytest.approx(100.05)
 
 
 @pytest.mark.parametrize(

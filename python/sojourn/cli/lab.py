@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from sojourn.cli.console import console
-
-if TYPE_CHECKING:
-    from sojourn.lab.slow_disk import SlowDisk
 
 app = typer.Typer(help="The lab: hosts, NICs, interrupt steering on this machine.", no_args_is_help=True)
 
@@ -68,20 +65,21 @@ def topology(
 @app.command(context_settings={"allow_interspersed_args": False})
 def disk(
     command: Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="what runs on it; {} is its folder")] = None,
-    bps: Annotated[str | None, typer.Option(help="bytes per second, writing and reading each, e.g. 20M [no limit]")] = None,
+    bps: Annotated[str | None, typer.Option(help="bytes per second, read and written together, e.g. 20M [no limit]")] = None,
     size: Annotated[str, typer.Option(help="of the disk, in bytes")] = "1G",
     at: Annotated[Path | None, typer.Option(help="folder for its image [that of temporary files]")] = None,
 ) -> None:  # fmt: skip
     """Makes a slow disk with a true busy time, and removes it with all that is on it when COMMAND has ended, or at Ctrl-C.
 
-    It is slow for COMMAND and what COMMAND starts; the rest of the machine keeps its disks. docs/howto/put-a-service-on-a-slow-disk.md
+    A request takes bytes / rate, one after the other. docs/howto/put-a-service-on-a-slow-disk.md
     """
     from sojourn.lab.slow_disk import slow_disk
     from sojourn.units import byte_count
 
     rate = byte_count(bps, "--bps") if bps is not None else None
     with slow_disk(rate, int(byte_count(size, "--size")), at) as made:
-        typer.echo(_told(made), err=True)
+        speed = "no limit" if rate is None else f"{rate / 1e6:g} MB/s"
+        typer.echo(f"{made.folder}: {speed}; its busy time is disk:{made.device} of a run; Ctrl-C removes it", err=True)
         if command:
             raise typer.Exit(made.run(command))
         typer.echo(
@@ -93,13 +91,6 @@ def disk(
                 signal.pause()
         except KeyboardInterrupt:
             return
-
-
-def _told(made: SlowDisk) -> str:
-    """Where it is, and what it does."""
-    rate = "no limit" if made.bps is None else f"{made.bps / 1e6:g} MB/s"
-    below = f"the disk below, {made.below}, wrote {made.below_bps / 1e6:.3g} MB/s"
-    return f"{made.folder}: {made.device}, {rate} ({below}); its busy time is disk:{made.device} of a run"
 
 
 @app.command()

@@ -15,7 +15,7 @@ from sojourn.lab.cleanup_registry import CleanupRegistry
 from sojourn.lab.cpu_topology import cores
 from sojourn.lab.emulated_network import EmulatedNetwork
 from sojourn.lab.namespaces import make_namespace
-from sojourn.lab.slow_disk import LEAST_BYTES, SlowDisk
+from sojourn.lab.slow_disk import LEAST_BYTES, slow_disk
 from sojourn.lab.spinners import make_idle_group
 
 
@@ -47,7 +47,7 @@ def all_checks() -> list[AbilityCheck]:
     """Everything worth knowing; tries what can be tried, and removes what it made."""
     checks = quick_checks()
     able = all(check.good for check in checks)
-    return [*checks, *([*_made(), _interrupt_work()] if able else []), _real_time(), *_facts()]
+    return [*checks, *([*_made(), _slow_disk(), _interrupt_work()] if able else []), _real_time(), *_facts()]
 
 
 def _tried(name: str, attempt: Callable[[], str], needed_for: str, remedy: str) -> AbilityCheck:
@@ -67,8 +67,6 @@ def _made() -> list[AbilityCheck]:
                 "hosts on a slow network", "use a kernel with CONFIG_BRIDGE and CONFIG_NET_SCH_TBF, as root"),
         _making("share of the cores", lambda registry, token: CpuShareCgroup.make(registry, f"sojourn-{token}-server1", 0.5),
                 "servers with less than a core", "use a kernel with CONFIG_CFS_BANDWIDTH, as root"),
-        _making("slow disk", lambda registry, token: SlowDisk.make(registry, token, 1e6, LEAST_BYTES),
-                "lab disk: a disk of a chosen rate", "loop devices, blkio control groups, e2fsprogs, as root"),
     ]  # fmt: skip
 
 
@@ -85,6 +83,14 @@ def _making(name: str, make: Callable[[CleanupRegistry, str], object], needed_fo
         return "made one and removed it"
 
     return _tried(name, attempt, needed_for, remedy)
+
+
+def _slow_disk() -> AbilityCheck:
+    def attempt() -> str:
+        with slow_disk(1e6, LEAST_BYTES):
+            return "made one and removed it"
+
+    return _tried("slow disk", attempt, "lab disk: a disk of a chosen rate", "loop devices, FUSE, e2fsprogs, as root")
 
 
 def _interrupt_work() -> AbilityCheck:

@@ -1,30 +1,31 @@
 """A file as a disk of its own: a loop device with direct I/O over it (losetup(8)), ext4 without a journal on it, mounted beside it.
 
-All of it lies in one folder, so that the folder's name is all that must be written down to remove it.
+All of it lies in one folder, so that the folder's name is all that must be written down to remove it. Between the file and the loop
+device is the same file at a chosen rate (slow_file.py).
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 import shutil
 import subprocess
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import LabError, PermissionLacking
 from sojourn.lab.process_tree import GONE_S, wait_until
+from sojourn.lab.slow_file import PAGE, RATE
+from sojourn.lab.worker_process import WorkerProcess
 
 PREFIX = "sojourn-disk-"
 PLACE = re.compile(rf"/(?:(?!\.\./)[^/]+/)*{PREFIX}[0-9a-f]{{6}}")
-IMAGE, FILES = "image", "files"
+IMAGE, SLOW, RATE_FILE, FILES = "image", "slow", "rate", "files"
 WHAT = "slow disk"
 PACKAGES = {"losetup": "mount", "mount": "mount", "umount": "mount", "mkfs.ext4": "e2fsprogs"}
+DEVICES = {"loop-control": "modprobe loop (CONFIG_BLK_DEV_LOOP)", "fuse": "modprobe fuse (CONFIG_FUSE_FS)"}
 SEARCHED = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
-BLOCK, PAGE = 4 << 20, 4096
 ROOM_BYTES = 256 << 20  # that stay free beside it
 LIMIT_S = 60
 UNMOUNT_S = 2.0  # for its last users to end
@@ -32,41 +33,24 @@ UNMOUNT_S = 2.0  # for its last users to end
 
 @dataclass(frozen=True)
 class LoopDisk:
-    """A mounted one. `files`: where files on it are; `device`: loop0; `below`: the disk that has the image, as 254:0;
-    `below_bps`: what that wrote in bytes/s when the image was made."""
+    """A mounted one. `files`: where files on it are; `device`: loop0; `rate`: the file with its rate; `server`: who serves the image."""
 
     files: Path
     device: str
-    below: str
-    below_bps: float
+    rate: Path
+    server: WorkerProcess
 
 
 def check_machine(dev: Path = Path("/dev"), searched: str = SEARCHED) -> None:
-    """LabError where this machine cannot have one: no right, a program that is missing, no loop devices."""
+    """LabError where this machine cannot have one: no right, a program that is missing, no loop devices, no FUSE."""
     if os.geteuid() != 0:
         raise PermissionLacking(f"user {os.geteuid()} may not mount", WHAT, "run as root")
     for program, package in PACKAGES.items():
         if shutil.which(program, path=searched) is None:
             raise LabError(f"{program}: no such command", WHAT, f"install the package {package}")
-    if not (dev / "loop-control").exists():
-        remedy = "run: modprobe loop (CONFIG_BLK_DEV_LOOP); a container must be given the loop devices"
-        raise LabError("no loop devices", dev / "loop-control", remedy)
-
-
-def disk_below(folder: Path, block: Path = Path("/sys/dev/block")) -> str:
-    """The disk, `major:minor`, that has the files of a folder; of a partition the whole one, as control groups want it.
-
-    Raises:
-        LabError: they lie on no disk of this machine.
-    """
-    device = folder.stat().st_dev
-    entry = block / f"{os.major(device)}:{os.minor(device)}"
-    if not entry.exists():
-        raise LabError(
-            "it is on no disk (memory, an overlay, or over the network)", folder, "give --at a folder on a disk"
-        )
-    entry = entry.resolve()
-    return ((entry.parent if (entry / "partition").exists() else entry) / "dev").read_text().strip()
+    for device, how in DEVICES.items():
+        if not (dev / device).exists():
+            raise LabError("no such device", dev / device, f"run: {how}; a container must be given the device")
 
 
 def check_room(folder: Path, size_bytes: int) -> None:
@@ -80,54 +64,52 @@ def check_room(folder: Path, size_bytes: int) -> None:
 
 
 def make(place: Path, size_bytes: int) -> LoopDisk:
-    """Makes it in `place`, a new folder, of which the caller has written down that it is to be removed.
+    """Makes one without a limit in `place`, a new folder, of which the caller has written down that it is to be removed.
 
     Raises:
-        LabError: no room, no direct I/O there, or what losetup, mkfs or mount complain of.
+        LabError: no room, no direct I/O, or what losetup, mkfs or mount complain of.
     """
-    below = disk_below(place.parent)
     check_room(place.parent, size_bytes)
     place.mkdir()
     place.chmod(0o755)  # a database runs as another user
-    image, files = place / IMAGE, place / FILES
-    below_bps = _fill(image, size_bytes)
-    device = _run("losetup", "--find", "--show", "--direct-io=on", str(image))
-    name = Path(device).name
-    if Path(f"/sys/block/{name}/loop/dio").read_text().strip() != "1":
-        raise LabError(
-            "no direct I/O, so its busy time would be that of the page cache", place.parent, "give --at another folder"
-        )
-    # all tables are written now, none while somebody measures; freed blocks stay in the image
-    _run("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-m", "0", "-E", "nodiscard,lazy_itable_init=0", device)
-    files.mkdir()
-    _run("mount", "-t", "ext4", "-o", "noatime", device, str(files))
-    _run("losetup", "--detach", device)  # the kernel does so when it is unmounted, by whomever
-    return LoopDisk(files, name, below, below_bps)
+    _reserve(place / IMAGE, size_bytes - size_bytes % PAGE)
+    (place / SLOW).touch(0o600)
+    (place / RATE_FILE).write_bytes(RATE.pack(0.0))
+    told = {"image": str(place / IMAGE), "at": str(place / SLOW), "rate": str(place / RATE_FILE)}
+    server = WorkerProcess("slow-file", {"slow-file": told})
+    try:
+        server.ready()
+        return LoopDisk(place / FILES, _mounted(place), place / RATE_FILE, server)
+    except BaseException:
+        remove(place)  # while somebody serves it
+        server.close()
+        raise
 
 
-def _fill(image: Path, size_bytes: int) -> float:
-    """Writes all of the image, in whole pages as direct I/O wants it, so that no block is made while somebody measures; bytes/s."""
-    size_bytes -= size_bytes % PAGE
+def _reserve(image: Path, size_bytes: int) -> None:
+    file = os.open(image, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        file = os.open(image, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_DIRECT, 0o600)
-    except OSError as error:
-        raise LabError(
-            f"no direct I/O ({error.strerror})", image.parent.parent, "give --at a folder on a disk"
-        ) from None
-    try:
-        with mmap.mmap(-1, BLOCK) as zeros:
-            began_s = time.monotonic()
-            os.posix_fallocate(file, 0, size_bytes)
-            for start in range(0, size_bytes, BLOCK):
-                os.pwrite(file, memoryview(zeros)[: min(BLOCK, size_bytes - start)], start)
-            os.fsync(file)
-            return size_bytes / (time.monotonic() - began_s)
+        os.posix_fallocate(file, 0, size_bytes)
     except OSError as error:
         raise LabError(
             f"{error.strerror}", image.parent.parent, "give a smaller --size, or --at another folder"
         ) from None
     finally:
         os.close(file)
+
+
+def _mounted(place: Path) -> str:
+    """Makes the file system and mounts it; the name of its loop device."""
+    device = _run("losetup", "--find", "--show", "--direct-io=on", str(place / SLOW))
+    name = Path(device).name
+    if Path(f"/sys/block/{name}/loop/dio").read_text().strip() != "1":
+        raise LabError("no direct I/O, so its busy time would be that of the page cache", device, "use a newer kernel")
+    # all tables are written now, none while somebody measures; freed blocks stay in the image
+    _run("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-m", "0", "-E", "nodiscard,lazy_itable_init=0", device)
+    (place / FILES).mkdir()
+    _run("mount", "-t", "ext4", "-o", "noatime", device, str(place / FILES))
+    _run("losetup", "--detach", device)  # the kernel does so when it is unmounted, by whomever
+    return name
 
 
 def _run(program: str, *arguments: str) -> str:
@@ -143,51 +125,49 @@ def _run(program: str, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def attached(image: Path, block: Path = Path("/sys/block")) -> list[str]:
+def attached(file: Path, block: Path = Path("/sys/block")) -> list[str]:
     """The loop devices over a file, such as loop0."""
     found = []
     for path in block.glob("loop*/loop/backing_file"):
         with suppress(OSError):  # detached meanwhile
-            if path.read_text().strip().removesuffix(" (deleted)") == str(image):
+            if path.read_text().strip().removesuffix(" (deleted)") == str(file):
                 found.append(path.parent.parent.name)
     return sorted(found)
+
+
+def mounts(place: Path, table: Path = Path("/proc/self/mountinfo")) -> list[Path]:
+    """What is mounted right in a folder, last first; also where its server is gone, so that nothing else tells."""
+    points = [Path(line.split()[4]) for line in table.read_text().splitlines()]
+    return [point for point in reversed(points) if point.parent == place and point.name in (FILES, SLOW)]
 
 
 def remove(place: Path) -> bool:
     """Unmounts and removes one, finished or half-made; whether there was one and nothing of it is left."""
     if not place.is_dir():
         return False
-    image, files = place / IMAGE, place / FILES
     with suppress(LabError, OSError, subprocess.TimeoutExpired):
-        if _mounted(files, image):
-            _unmount(files)
-        for device in attached(image):
-            _run("losetup", "--detach", f"/dev/{device}")
-        wait_until(lambda: not attached(image), GONE_S)
-        image.unlink(missing_ok=True)
-        for folder in (files, place):
+        slow = place / SLOW
+        for point in mounts(place):
+            _unmount(point)
+            for device in attached(slow):
+                _run("losetup", "--detach", f"/dev/{device}")
+            wait_until(lambda: not attached(slow), GONE_S)
+        for name in (IMAGE, SLOW, RATE_FILE):
+            (place / name).unlink(missing_ok=True)
+        for folder in (place / FILES, place):
             if folder.exists():
                 folder.rmdir()  # never what is in it: were it still mounted, those would be somebody's files
     return not place.exists()
 
 
-def _mounted(files: Path, image: Path) -> bool:
-    """Whether it is this image that is mounted there."""
-    if not os.path.ismount(files):
-        return False
-    device = files.stat().st_dev
-    numbers = f"{os.major(device)}:{os.minor(device)}"
-    return any(Path("/sys/block", name, "dev").read_text().strip() == numbers for name in attached(image))
-
-
-def _unmount(files: Path) -> None:
+def _unmount(point: Path) -> None:
     """When its last user has ended; one that does not end keeps files that nobody else sees."""
 
     def done() -> bool:
         with suppress(LabError):
-            _run("umount", str(files))
+            _run("umount", str(point))
             return True
         return False
 
     if not wait_until(done, UNMOUNT_S):
-        _run("umount", "--lazy", str(files))
+        _run("umount", "--lazy", str(point))

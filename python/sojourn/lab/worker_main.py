@@ -67,6 +67,12 @@ def _spin(config: Config) -> Any:
     return {}
 
 
+def _slow_file(config: Config) -> Any:
+    from sojourn.lab.slow_file import serve
+
+    return serve(config["slow-file"], emit)
+
+
 def _irqwork(config: Config) -> Any:
     work = _native.IrqWork(config["interfaces"], config["port"], config["table_s"])
     emit("ready")
@@ -87,6 +93,7 @@ KINDS: dict[str, Callable[[Config], Any]] = {
     "host": _host,
     "spin": _spin,
     "irqwork": _irqwork,
+    "slow-file": _slow_file,
 }
 
 
