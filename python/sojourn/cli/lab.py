@@ -82,9 +82,6 @@ def disk(
         typer.echo(f"{made.folder}: {speed}; its busy time is disk:{made.device} of a run; Ctrl-C removes it", err=True)
         if command:
             raise typer.Exit(made.run(command))
-        typer.echo(
-            f"slow for members of its control group: echo PID > {made.cgroup}/cgroup.procs; Ctrl-C removes it", err=True
-        )
         typer.echo(made.folder)
         try:
             while True:
