@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import struct
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +17,6 @@ from pathlib import Path
 
 from sojourn.errors import LabError, PermissionLacking
 from sojourn.lab.process_tree import GONE_S, wait_until
-from sojourn.lab.slow_file import PAGE, RATE
 from sojourn.lab.worker_process import WorkerProcess
 
 PREFIX = "sojourn-disk-"
@@ -26,6 +26,8 @@ WHAT = "slow disk"
 PACKAGES = {"losetup": "mount", "mount": "mount", "umount": "mount", "mkfs.ext4": "e2fsprogs"}
 DEVICES = {"loop-control": "modprobe loop (CONFIG_BLK_DEV_LOOP)", "fuse": "modprobe fuse (CONFIG_FUSE_FS)"}
 SEARCHED = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+PAGE = 4096
+RATE = struct.Struct("=d")  # bytes/s, 0: none; what the rate's file has
 ROOM_BYTES = 256 << 20  # that stay free beside it
 LIMIT_S = 60
 UNMOUNT_S = 2.0  # for its last users to end

@@ -20,8 +20,8 @@ from pathlib import Path
 from sojourn.errors import InputError
 from sojourn.lab import loop_disk
 from sojourn.lab.cleanup_registry import MARK, CleanupRegistry, clean_stale
+from sojourn.lab.loop_disk import RATE
 from sojourn.lab.process_tree import PR_SET_PDEATHSIG, send
-from sojourn.lab.slow_file import RATE
 
 LEAST_BPS, MOST_BPS = 1e4, 1e9
 LEAST_BYTES, MOST_BYTES = 8_000_000, 1_000_000_000_000

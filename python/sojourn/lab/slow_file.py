@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _native
+from sojourn.lab.loop_disk import PAGE, RATE
 
 HEAD, REPLY = struct.Struct("=IIQQIIIHH"), struct.Struct("=IiQ")
 TRANSFER = struct.Struct("=QQIIQII")  # of READ and WRITE: handle, offset, size …
@@ -33,10 +34,9 @@ EMPTY = {RELEASE, FSYNC, FLUSH, DESTROY}
 VERSION = 7, 31
 ASYNC_READ, BIG_WRITES, ASYNC_DIRECT, MAX_PAGES = 1, 1 << 5, 1 << 15, 1 << 22
 DIRECT, PARALLEL_WRITES = 1, 1 << 6  # of an open file
-LARGEST, PAGE = 1 << 20, 4096
+LARGEST = 1 << 20
 IN_FLIGHT = 128
 ROOM = LARGEST + (64 << 10)
-RATE = struct.Struct("=d")
 LOOK_S = 0.05
 PR_SET_TIMERSLACK, PR_SET_IO_FLUSHER = 29, 57
 MS_NOSUID, MS_NODEV = 2, 4
