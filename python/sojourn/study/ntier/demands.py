@@ -3,23 +3,31 @@ judged by runs of mixes that it has not seen.
 
 Options: `section`, of the drawn mixes, and `held_out`, both at saturation of the same cores; `alone`: runs of one page each, shown
 beside: pages cost more in company, where code and caches alternate. `groups`: name → pages that are taken for one kind.
+
+A second regression is of demands at the usual speed of the cores, as the recorder's piece of work tells it (fit/core_speed.py), and
+predicts each run at the speed that its cores had: what is left is not the host's doing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sojourn.errors import FitError, StudyError
+from sojourn.fit.core_speed import CoreSpeed, exponent, usual
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.mix_demands import MixDemands, completed_per_s, mix_demands
+from sojourn.measure.core_speed import recorded_work_s
 from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table
 from sojourn.report.document import Cell
 from sojourn.study.engine.analyses import Analysis
 from sojourn.study.ntier.tier_demands import CLIENT, CORES, tier_demands
+from sojourn.system.bulletin_board import split_cores
 from sojourn.units import percent
 
 if TYPE_CHECKING:
@@ -27,25 +35,66 @@ if TYPE_CHECKING:
     from sojourn.study.engine.study_findings import StudyFindings
 
 LEVEL = 0.95
+ROUNDS = 5
 OPTIONS = {"section", "held_out", "alone", "groups"}
 Groups = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class JudgedMix:
-    """A run of a mix that was not fitted: completions a second, and what the regression says of them."""
+    """A run of a mix that was not fitted: completions a second, and what the regressions say of them, without and with the speed of
+    its cores."""
 
     mix: str
     measured_per_s: float
-    predicted_per_s: ParameterEstimate
+    predicted_per_s: tuple[ParameterEstimate, ParameterEstimate]
 
     @property
-    def error(self) -> float:
-        return self.predicted_per_s.value / self.measured_per_s - 1
+    def errors(self) -> tuple[float, float]:
+        plain, at_speed = self.predicted_per_s
+        return plain.value / self.measured_per_s - 1, at_speed.value / self.measured_per_s - 1
 
     @property
-    def inside(self) -> bool:
-        return self.predicted_per_s.low <= self.measured_per_s <= self.predicted_per_s.high
+    def inside(self) -> tuple[bool, bool]:
+        plain, at_speed = self.predicted_per_s
+        return plain.low <= self.measured_per_s <= plain.high, at_speed.low <= self.measured_per_s <= at_speed.high
+
+
+@dataclass(frozen=True)
+class Regressions:
+    """Of all tiers together: of demands as they were, and at the usual speed of the cores. `busy`: seconds a second, in the mean."""
+
+    plain: MixDemands
+    usual: MixDemands
+    speed: CoreSpeed
+    busy: float
+    groups: Groups
+
+    @classmethod
+    def of(cls, runs: Sequence[RunFolder], plain: MixDemands, groups: Groups) -> Regressions:
+        """From the runs of `plain`, in their order."""
+        work_s = np.array([_work_s(run) for run in runs])
+        speed, corrected = CoreSpeed(usual(work_s) or 1.0), plain
+        for _ in range(ROUNDS):
+            off = np.log(plain.busy_s_per_s / (plain.per_s @ corrected.demands_s))
+            speed = replace(speed, exponent=exponent(speed.logs(work_s), off))
+            corrected = replace(plain, busy_s_per_s=plain.busy_s_per_s / speed.slower(work_s))
+        return cls(plain, corrected, speed, float(plain.busy_s_per_s.mean()), groups)
+
+    def judge(self, run: RunFolder) -> JudgedMix:
+        """A run of another mix on the same cores."""
+        mix = {name: rate for name, rate in completed_per_s(run, self.groups).items() if name in self.plain.classes}
+        slower = float(self.speed.slower(np.array([_work_s(run)]))[0])
+        told = (self.plain.saturation_rate_per_s(mix, self.busy, LEVEL),
+                self.usual.saturation_rate_per_s(mix, self.busy / slower, LEVEL))  # fmt: skip
+        return JudgedMix(str(run.manifest["factors"]["mix"]), tier_demands(run).per_s, told)
+
+
+def _work_s(run: RunFolder) -> float:
+    """What the recorder's piece of work took on the cores of the tiers; NaN where it was not recorded."""
+    own = split_cores(int(run.manifest["factors"]["cores"]))[0]
+    told = [value for core, value in recorded_work_s(run).items() if core in own]
+    return fmean(told) if told else float("nan")
 
 
 def demands_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
@@ -65,38 +114,37 @@ def demands_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[
     except FitError as error:
         return Analysis((f"demands of pages: not found, {error.value}: {error.remedy}",), warn=True)
     told = {name: one for name, one in told.items() if name not in (CLIENT, "all")}
-    busy = fmean(tier_demands(run).utilisation * int(run.manifest["factors"]["cores"]) for run in runs)
+    both = Regressions.of(runs, told[CORES], groups)
     judged, alone = (
-        [_judged(run, told[CORES], busy, groups) for run in found.of(name) if run.manifest["valid"]]
+        [both.judge(run) for run in found.of(name) if run.manifest["valid"]]
         for name in (options["held_out"], options.get("alone", ""))
     )
     tables = [_demands(told), _table("Mixes that were not fitted", judged)]
     tables += [_table("One page alone", alone)] if alone else []
     lead = (
-        f"{len(runs)} mixes; a run differs from the regression by {percent(told[CORES].scatter)} (standard deviation)."
+        f"{len(runs)} runs; a run differs from the regression by {percent(both.plain.scatter)} (standard deviation), and by "
+        f"{percent(both.usual.scatter)} where the speed of its cores is in it."
     )
     return Analysis(tuple(_lines(len(runs), judged, alone)), (Section("Demands of pages", lead, tuple(tables)),))
-
-
-def _judged(run: RunFolder, cores: MixDemands, busy: float, groups: Groups) -> JudgedMix:
-    mix = {name: rate for name, rate in completed_per_s(run, groups).items() if name in cores.classes}
-    told = cores.saturation_rate_per_s(mix, busy, LEVEL)
-    return JudgedMix(str(run.manifest["factors"]["mix"]), tier_demands(run).per_s, told)
 
 
 def _lines(fitted: int, judged: Sequence[JudgedMix], alone: Sequence[JudgedMix]) -> list[str]:
     if not judged:
         return []
-    sizes = [abs(one.error) for one in judged]
+    each = f"{len(judged)} runs of mixes that were not fitted"
     lines = [
-        f"demands of pages from {fitted} mixes near the target predict the throughput of {len(judged)} runs of other mixes with a median "
-        f"error of {percent(median(sizes))} (at most {percent(max(sizes))}); {sum(one.inside for one in judged)} of {len(judged)} "
-        f"lie in their {percent(LEVEL, 0)} intervals"
+        f"demands of pages, from {fitted} runs of mixes near the target: throughput of {each}: errors of {_errors(judged, 0)}"
     ]
-    if alone:
-        off = f"{percent(fmean(one.error for one in alone), 0, sign=True)} in the mean of {len(alone)} runs"
-        lines.append(f"pages asked for alone: the regression is off from their throughput by {off}")
-    return lines
+    lines.append(f"with the speed of the cores in each run: errors of {_errors(judged, 1)}")
+    return (
+        [*lines, f"pages asked for alone: errors of {_errors(alone, 1)}, at the speed of the cores"] if alone else lines
+    )
+
+
+def _errors(judged: Sequence[JudgedMix], which: int) -> str:
+    sizes = [abs(one.errors[which]) for one in judged]
+    held = f"{sum(one.inside[which] for one in judged)} of {len(judged)} in their {percent(LEVEL, 0)} intervals"
+    return f"{percent(median(sizes))} in the median, {percent(max(sizes))} at most; {held}"
 
 
 def _demands(told: Mapping[str, MixDemands]) -> Table:
@@ -110,10 +158,10 @@ def _demands(told: Mapping[str, MixDemands]) -> Table:
 
 
 def _table(title: str, judged: Sequence[JudgedMix]) -> Table:
-    rows = tuple(
-        (one.mix, one.measured_per_s, *one.predicted_per_s, one.error, "inside" if one.inside else "outside")
-        for one in sorted(judged, key=lambda one: one.mix)
-    )
-    columns = ("mix", "measured, 1/s", "predicted, 1/s", "low", "high", "error", "")
-    note = "Predicted: cores as busy as in the runs of the regression, over the demand of the mix."
-    return Table(title, columns, rows, note, ("", ".0f", ".0f", ".0f", ".0f", "+.1%", ""))
+    rows: list[tuple[Cell, ...]] = []
+    for one in sorted(judged, key=lambda one: one.mix):
+        cells = [(*told, error) for told, error in zip(one.predicted_per_s, one.errors, strict=True)]
+        rows.append((one.mix, one.measured_per_s, *cells[0], *cells[1]))
+    columns = ("mix", "measured, 1/s", "predicted", "low", "high", "error", "at its speed", "low ", "high ", "error ")
+    note = "Predicted: cores as busy as in the runs of the regression, over the demand of the mix; then at the speed of the run's cores."
+    return Table(title, columns, tuple(rows), note, ("", ".0f", *((".0f",) * 3 + ("+.1%",)) * 2))
