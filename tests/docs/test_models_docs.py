@@ -35,6 +35,7 @@ PAGES = [
     "docs/howto/find-an-oscillating-bottleneck.md",
     "docs/howto/see-how-cores-are-related.md",
     "docs/howto/coming-from-other-tools.md",
+    "docs/howto/ask-for-an-objective.md",
     "docs/explain/message-study.md",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs/explain/methods").glob("*.md")),
 ]

@@ -13,8 +13,8 @@ import pytest
 from sojourn.cli.load_run import end, expectation
 from sojourn.cli.load_table import by_chance
 from sojourn.cli.measure_table import finish
-from sojourn.errors import InputError, LoadError, ObjectiveMissed, ServiceError
-from sojourn.measure.objectives import demand_met, judge, lines, read_objective
+from sojourn.errors import LoadError, ObjectiveMissed, QueryError, ServiceError
+from sojourn.measure.objectives import demand_met, judge, lines, read_objectives
 from sojourn.measure.run_folder import RunFolder
 
 
@@ -27,23 +27,30 @@ from sojourn.measure.run_folder import RunFolder
         ("errors < 1%", "errors", "<", 0.01),
         ("errors<0.001", "errors", "<", 0.001),
         ("rate > 190/s", "rate", ">", 190.0),
-        (" rate >= 190 ", "rate", ">=", 190.0),
+        (" rate >= 190 /s ", "rate", ">=", 190.0),
+        ("quantile(0.95, response_time) < 1min", "p95", "<", 60.0),
     ],
 )
 def test_written(text: str, figure: str, relation: str, limit: float) -> None:
-    one = read_objective(text)
+    (one,) = read_objectives([text])
     assert (one.figure, one.relation) == (figure, relation) and one.limit == pytest.approx(limit)
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "p99", "p99 < ", "p99 = 5ms", "p100 < 1s", "p < 1s", "p9.9.9 < 1s", "median < 1s", "p99 < 5 apples", "errors < x",
-     "errors < -1%", "rate > 5/m", "rate > inf", "p99 < -1s"],
+     "errors < -1%", "rate > 5/m", "rate > inf", "p99 < -1s", "rate > 190", "p99 < 50", "p99 < 1s or errors < 1%", "p99 < mean",
+     "utilisation < 0.5", "p99{class=a} < 1s", "errors"],
 )  # fmt: skip
 def test_not_written_so(text: str) -> None:
-    with pytest.raises(InputError) as error:
-        read_objective(text)
-    assert "--objective" in str(error.value) and repr(text)[1:4] in str(error.value)
+    with pytest.raises(QueryError) as error:
+        read_objectives([text])
+    assert str(error.value).startswith("--objective:1:") and error.value.remedy
+
+
+def test_several_in_one_text() -> None:
+    found = read_objectives(["p99 < 50ms and errors < 0.1%", "rate > 5/s"])
+    assert [one.text for one in found] == ["p99 < 50ms", "errors < 0.1%", "rate > 5/s"]
 
 
 def run(path: Path) -> RunFolder:
@@ -68,7 +75,7 @@ def run(path: Path) -> RunFolder:
 def values(folder: RunFolder, whole: bool) -> dict[str, float]:
     """By hand: the whole has the successes 1 … 90 ms; the window the requests from number 50 on, the successes 51 … 90 ms."""
     texts = ["mean < 1s", "p50 < 1s", "p75 < 1s", "errors < 1%", "rate > 1/s"]
-    found = judge(folder, [read_objective(text) for text in texts], whole=whole)
+    found = judge(folder, read_objectives(texts), whole=whole)
     return {one["objective"].split()[0]: one["value"] for one in found}
 
 
@@ -87,20 +94,20 @@ def test_judged_whole_and_in_the_window(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_quantile_among_the_failures_is_missed(tmp_path: Path, whole: bool) -> None:
-    found = judge(run(tmp_path / "run"), [read_objective("p97 < 10s")], whole=whole)
+    found = judge(run(tmp_path / "run"), read_objectives(["p97 < 10s"]), whole=whole)
     assert (found[0]["value"], found[0]["met"]) == (None, False)
 
 
 def test_met_or_missed(tmp_path: Path) -> None:
     folder = run(tmp_path / "run")
-    met = judge(folder, [read_objective("p90 < 90ms"), read_objective("rate >= 9/s")], whole=True)
+    met = judge(folder, read_objectives(["p90 < 90ms", "rate >= 9/s"]), whole=True)
     demand_met(met, "load")
-    missed = judge(folder, [read_objective("p90 < 80ms"), read_objective("errors <= 10%")], whole=True)
+    missed = judge(folder, read_objectives(["p90 < 80ms and errors <= 10%"]), whole=True)
     assert [one["met"] for one in missed] == [False, True]
     assert lines(missed) == ["p90 < 80ms: 81.0 ms, MISSED", "errors <= 10%: 10.0 %, met"]
     with pytest.raises(ObjectiveMissed, match="p90 < 80ms: 81.0 ms"):
         demand_met(missed, "load")
-    assert not read_objective("rate > 0").met(None), "what does not exist is not met"
+    assert not read_objectives(["rate > 0"])[0].met(None), "what does not exist is not met"
 
 
 def test_exit_of_runs_that_are_not_valid() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from reference import api, commands, model_keys, study_keys
+from reference import api, commands, model_keys, query_nodes, study_keys
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = "python tools/reference"
@@ -15,6 +15,8 @@ PAGES = {
     "python.md": api.page,
     "study-keys.md": study_keys.page,
     "model-keys.md": model_keys.page,
+    "query.md": query_nodes.page,
+    "query-tree.svg": query_nodes.picture,
 }
 
 

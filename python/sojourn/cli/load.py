@@ -183,9 +183,9 @@ def load(
 def perform_load(config: dict[str, Any], out: Path | None, as_json: bool, as_csv: bool, objective: Any) -> None:
     """Runs it and prints what came out."""
     from sojourn.cli.load_run import OutputFormat, perform  # slow to import, and not needed where an option is wrong
-    from sojourn.measure.objectives import read_objective
+    from sojourn.measure.objectives import read_objectives
 
-    perform(config, out, OutputFormat(as_json, as_csv), [read_objective(text) for text in objective or ()])
+    perform(config, out, OutputFormat(as_json, as_csv), read_objectives(objective or ()))
 
 
 def connections_of(connections: int | None, users: int | None, rate_per_s: float | None) -> int:

@@ -17,7 +17,7 @@ from sojourn.cli.measure_table import finish, tell
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
 from sojourn.measure.host_samples import check_interval
-from sojourn.measure.objectives import judge, read_objective
+from sojourn.measure.objectives import judge, read_objectives
 from sojourn.measure.run_folder import RunFolder
 from sojourn.units import duration_s, levels
 
@@ -75,7 +75,7 @@ def measure(
     from sojourn.measure.watched_resources import watched
 
     one_form(as_json, as_csv, "measure")
-    objectives = [read_objective(text) for text in objective or ()]
+    objectives = read_objectives(objective or ())
     common: dict[str, Any] = {
         "arrivals": arrivals,
         "think_s": 0.0 if think == "0" else duration_s(think, "--think"),

@@ -1,4 +1,4 @@
-"""Objectives of a run, such as `p99 < 50ms`, `errors < 1%`, `rate > 190/s`: read, judged, told.
+"""Objectives of a run, such as `p99 < 50ms and errors < 1%`, in the language of `sojourn query`: read, judged, told.
 
 Response times run from the moment a request was due. A mean is of successes; of a quantile those that failed count as later
 than all (`quantiles.py`), and one that lies among them has no value, and is missed. A whole run is judged by the generator's own
@@ -8,21 +8,23 @@ account to the end of reading (`load` prints the same), a measured one by the Me
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.errors import InputError, ObjectiveMissed
+from sojourn.errors import ObjectiveMissed
 from sojourn.measure.measurement_window import in_window, responses
 from sojourn.measure.quantiles import KEPT, quantile
 from sojourn.measure.run_folder import RunFolder
-from sojourn.units import duration_s, per_second, percent, seconds
+from sojourn.units import per_second, percent, seconds
 
-FORM = re.compile(r"\s*(mean|p[0-9.]+|errors|rate)\s*(<=|>=|<|>)\s*(\S.*?)\s*")
-REMEDY = "write mean, p50, p99, p99.9, errors or rate, then < or >, then 50ms, 1% or 190/s"
+if TYPE_CHECKING:
+    from sojourn.query.node import Node
+
+RELATIONS = ("<", "<=", ">", ">=")
+HELP = "an objective of a load is mean, p99, errors or rate against a limit, several joined with and; `sojourn query` asks more of its run"
 
 
 @dataclass(frozen=True)
@@ -54,28 +56,53 @@ class Objective:
         return per_second(value) if self.figure == "rate" else seconds(value)
 
 
-def read_objective(text: str, place: str = "--objective") -> Objective:
-    """
+def read_objectives(texts: Sequence[str], place: str = "--objective") -> list[Objective]:
+    """The objectives in texts of the query language, one a comparison.
+
     Raises:
-        InputError: not a figure that is known, a relation and a limit in its unit.
+        QueryError: no query, or one of something else than a run's figures against limits.
     """
-    match = FORM.fullmatch(text)
-    if match is None:
-        raise InputError(repr(text), place, REMEDY)
-    figure, relation, limit = match.groups()
-    try:
-        if figure == "errors":
-            value = float(limit.removesuffix("%")) / (100 if limit.endswith("%") else 1)
-        elif figure == "rate":
-            value = float(limit.removesuffix("/s"))
-        else:
-            value = duration_s(limit, place)
-    except ValueError:
-        raise InputError(repr(text), place, REMEDY) from None
-    known = not figure.startswith("p") or re.fullmatch(r"p\d{1,2}(\.\d+)?", figure)
-    if not known or not math.isfinite(value) or value < 0:
-        raise InputError(repr(text), place, REMEDY)
-    return Objective(text.strip(), figure, relation, value)
+    return [one for text in texts for one in _read(text, place)]
+
+
+def _read(text: str, place: str) -> Iterator[Objective]:
+    from sojourn.query.build import parse  # with its grammar, which most loads do not need
+    from sojourn.query.check import check
+    from sojourn.query.errors import query_error
+    from sojourn.query.nodes import ArithComp, Discon, Num
+
+    tree = parse(text, place)
+    check(tree, text, place)
+    stack: list[Node] = [tree.query]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Discon) and node.operation == "and":
+            stack += [node.right, node.left]
+            continue
+        figure = _figure(node.left) if isinstance(node, ArithComp) and node.relation in RELATIONS else ""
+        if not isinstance(node, ArithComp) or not figure:
+            raise query_error(text, node.at, "not a figure of a load", HELP, place)
+        limit = node.right
+        if not isinstance(limit, Num) or not 0 <= limit.si < math.inf:
+            raise query_error(
+                text, limit.at, "no limit that a figure can have", "give a number of 0 or more, such as 50ms", place
+            )
+        assert node.at is not None, "what is read from a text has its place in it"
+        yield Objective(text[node.at.start : node.at.end], figure, node.relation, limit.si)
+
+
+def _figure(node: Node) -> str:
+    """`mean`, `pQ`, `errors` or `rate`; "" for anything else."""
+    from sojourn.query.nodes import Actions, FiringRate, Moment, Num, Percentile, RequestTime, Share
+
+    whole = isinstance(node, Percentile | Moment) and node.density == RequestTime("response_time")
+    if whole and isinstance(node, Percentile) and isinstance(node.level, Num):
+        return f"p{100 * node.level.si:.10g}"
+    if whole and isinstance(node, Moment) and node.order == Num(1.0):
+        return "mean"
+    if node == Share(Actions("failed"), Actions("arrivals")):
+        return "errors"
+    return "rate" if node == FiringRate(Actions("answered")) else ""
 
 
 def judge(folder: RunFolder, objectives: Sequence[Objective], *, whole: bool) -> list[dict[str, Any]]:

@@ -105,7 +105,8 @@ def call(builder: Builder, tree: Any, at: Span) -> Node:
     known = [*names.FUNCTIONS, *builder.macros, "p99"]
     said = meant(it.name, known)
     if it.name in names.every_name():
-        raise builder.error(builder.span(it.word), f"{it.name} is no function", f"write it without brackets, or {said}")
+        remedy = f"write {it.name}, or {it.name}{{station=cpu}} of a station, {it.name}{{class=user}} of a class"
+        raise builder.error(builder.span(it.word), f"{it.name} is no function", remedy)
     remedy = f"{said}; a macro may use only those defined before it"
     raise builder.error(builder.span(it.word), f"no function {it.name[:60]}", remedy)
 

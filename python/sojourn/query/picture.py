@@ -151,7 +151,7 @@ def _drawn(box: Box, left: float, top: float) -> Iterator[str]:
         )
     below = sum(_wide(child) for _, child in box.children) + GAP * max(len(box.children) - 1, 0)
     at, down = left + (whole - below) / 2, top + LEVEL
-    small = 'text-anchor="middle" font-size="10"'
+    small = 'text-anchor="middle" font-size="10" paint-order="stroke" stroke="white" stroke-width="4"'
     for role, child in box.children:
         end = at + _wide(child) / 2
         begin = top + HIGH + (18 if box.value else 0)

@@ -16,8 +16,10 @@ from sojourn.measure.core_utilisation import busy_shares, softirq_shares
 from sojourn.measure.measurement_window import choose_window, responses
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_metrics import run_metrics
+from sojourn.model import Model
 from sojourn.query.sources.batched import LEVEL
 from sojourn.query.sources.path import PathSource
+from sojourn.query.sources.station import Station, only_station
 from sojourn.query.values import Estimate, Law
 from sojourn.table import Metrics
 
@@ -42,7 +44,7 @@ class MeasuredSource(PathSource):
         )  # fmt: skip
         classes = folder.manifest.get("records", {}).get("requests", {}).get("classes", [])
         kind = "simulated" if folder.manifest.get("simulated") else "measured"
-        super().__init__(folder.path.name, kind, frame, (float(start), float(end)), classes)
+        super().__init__(folder.path.name, kind, frame, (float(start), float(end)), classes, _station(folder))
 
     @cached_property
     def metrics(self) -> Metrics:
@@ -56,8 +58,13 @@ class MeasuredSource(PathSource):
             return self.law(inside["sent_s"].to_numpy(), inside["end_s"].to_numpy(), failed, time)
         if not cls and (time, station) == ("waiting_time", "client"):
             return self.law(begin, inside["sent_s"].to_numpy(), np.zeros(len(begin), bool), time)
-        if not cls and station in ("", "app") and time in ("waiting_time", "service_time"):
-            app = self.folder.frame("app")
+        app = self.folder.frame("app")
+        if (
+            not cls
+            and station in ("", "app")
+            and time in ("waiting_time", "service_time")
+            and not (app is None and self.station)
+        ):
             if app is None:
                 self.refuse(time, "record the service's own times (app.parquet), or ask for response_time")
             first, last = ("received_s", "start_s") if time == "waiting_time" else ("start_s", "end_s")
@@ -66,6 +73,8 @@ class MeasuredSource(PathSource):
         return super().time(time, station, cls)
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
+        if metric == "utilisation" and self.station and station == self.station.name and not cls:
+            return self.utilisation()
         if metric in ("utilisation", "softirq_utilisation") and station.startswith("core ") and not cls:
             return self._core(metric, station)
         try:
@@ -94,3 +103,11 @@ class MeasuredSource(PathSource):
             self.refuse(f"{metric} of {station}", f"the cores watched are: {known}")
         mean, low, high = batch_interval(shares[int(name)][:, None].repeat(2, axis=1).ravel(), LEVEL, CORE_BATCHES)
         return Estimate.known(mean, low, high, self.spent_s)
+
+
+def _station(folder: RunFolder) -> Station | None:
+    """The only station of the model that a simulated run is of."""
+    text = folder.manifest.get("model")
+    if not folder.manifest.get("simulated") or not isinstance(text, str):
+        return None
+    return only_station(Model.parse(text, f"{folder.path}/manifest.json model").network)

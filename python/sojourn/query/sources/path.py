@@ -19,6 +19,7 @@ from sojourn.file_errors import meant
 from sojourn.query.nodes import StateFunction
 from sojourn.query.sources.batched import BATCHES, LEAST, LEVEL, BatchedLaw, share_widened
 from sojourn.query.sources.source import Source
+from sojourn.query.sources.station import Station, begins
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
 
 MOST_NAMED = 12
@@ -26,11 +27,11 @@ MOST_NAMED = 12
 
 class PathSource(Source):
     """From a frame with begin_s, end_s, class (number), failed (bool), in order of begin; `window` in s; names of classes; and
-    the name and number of servers of the station, where there is only one."""
+    the station, where there is only one."""
 
     def __init__(
         self, name: str, kind: str, requests: pl.DataFrame, window: tuple[float, float], classes: Sequence[str],
-        station: tuple[str, int] | None = None,
+        station: Station | None = None,
     ) -> None:  # fmt: skip
         self.name, self.kind, self.window, self.classes, self.station = name, kind, window, list(classes), station
         self.requests = requests
@@ -59,10 +60,34 @@ class PathSource(Source):
         return frame.filter(pl.col("class") == self.classes.index(cls))
 
     def time(self, time: str, station: str, cls: str) -> Law:
-        if time == "response_time" and station in ("", *([self.station[0]] if self.station else [])):
+        if station and not (self.station and station == self.station.name):
+            return super().time(time, station, cls)
+        if time == "response_time":
             own = self.own(self.inside, cls)
             return self.law(own["begin_s"].to_numpy(), own["end_s"].to_numpy(), own["failed"].to_numpy(), time)
-        return super().time(time, station, cls)
+        if self.station is None:
+            return super().time(time, station, cls)
+        own = self.own(self.served, cls).filter(pl.col("begin_s").is_between(*self.window))
+        begin, served, end = (own[name].to_numpy() for name in ("begin_s", "served_s", "end_s"))
+        none = np.zeros(len(begin), bool)
+        return self.law(begin, served, none, time) if time == "waiting_time" else self.law(served, end, none, time)
+
+    @cached_property
+    def served(self) -> pl.DataFrame:
+        """The requests that were answered, with when their service began."""
+        if self.station is None or not self.station.fcfs:
+            self.refuse(
+                "waiting and service time", "only where customers are served in order of arrival: ask for response_time"
+            )
+        kept = self.requests.filter(~pl.col("failed"))
+        came, left = kept["begin_s"].to_numpy(), kept["end_s"].fill_nan(math.inf).to_numpy()
+        return kept.with_columns(served_s=pl.Series(begins(came, left, self.station.servers)))
+
+    def utilisation(self) -> Estimate:
+        """Of the only station: its busy servers over time, by all it has."""
+        assert self.station is not None, "asked of a source with one station"
+        busy = self.states(StateFunction("busy", self.station.name)) / self.station.servers
+        return self.distribution(busy, None).moment(1)
 
     def law(self, begin: Array, end: Array, failed: Flags, name: str) -> BatchedLaw:
         """Of the times between; those that failed are later than all."""
@@ -133,7 +158,7 @@ class PathSource(Source):
         return states, np.ravel(index)
 
     def states(self, function: StateFunction) -> Array:
-        known = [self.station[0]] if self.station else []
+        known = [self.station.name] if self.station else []
         if function.station and function.station not in known:
             remedy = "ask for n(), of the whole system; or " + (
                 meant(function.station, known) if known else "record phase times"
@@ -147,7 +172,7 @@ class PathSource(Source):
         present = states[:, self.classes.index(function.cls)] if function.cls else states.sum(axis=1)
         if function.function == "busy":
             assert self.station is not None
-            return np.minimum(present, self.station[1])
+            return np.minimum(present, self.station.servers)
         return present
 
     def named(self, flags: Flags) -> str:

@@ -1,0 +1,159 @@
+"""The query language: each kind of node with its formula, an example, the example in English, and its answer for one model."""
+
+from __future__ import annotations
+
+from reference.markdown import cell, prose, table
+from sojourn.model import Model
+from sojourn.query import Question, query
+from sojourn.query import nodes as N  # noqa: N812
+from sojourn.query.english import english
+from sojourn.query.names import EVENTS, FUNCTIONS, METRICS, TIMES
+from sojourn.query.node import SCALES, Node
+from sojourn.query.sources.analytic import AnalyticSource
+from sojourn.query.text import to_text
+
+MODEL = """[stations.cpu]
+servers = 4
+[classes.user]
+kind = "open"
+rate_per_s = 150
+[demands_s]
+cpu = { user = 0.02 }
+"""
+PICTURE = "p95 < 85ms and probability({n() >= 8}) < 0.2"
+HEAD = f"""# The query language
+
+`sojourn query QUESTION SOURCE…` asks run folders and models. [Ask for an objective](../howto/ask-for-an-objective.md) begins with
+examples; here is all of it. A query is a tree of nodes: those of Performance Trees (Suto, Bradley, Knottenbelt, QEST 2007, pp. 41-50), and
+six of ours for what most objectives ask, of requests and not of states. Text and JSON are two forms of one tree; `--tree FILE.svg` and
+`--tree FILE.mmd` draw it with what became of each node, `--english` says it:
+
+![{PICTURE}](query-tree.svg)
+
+## Answers
+
+A source answers a comparison with `yes`, `no` or `cannot tell`. It cannot tell where its interval (at 95 %) contains the limit; then the
+answer says about how many times as long a run would decide, because half-widths shrink with the root of the length. Yes and no are
+joined by Kleene's rules: `cannot tell and no` is no, `cannot tell or yes` is yes. What a source does not know is refused by name with a
+remedy, and is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a number; 7 no; 8 cannot tell; 2 a mistake in the query.
+
+## Sources
+
+| source | what it is | intervals |
+|---|---|---|
+| a model file (`.toml`) | closed forms, quantiles by a method of `sojourn solve`, a Markov chain of at most 5000 states | none |
+| `--simulate FILE.toml` | the model simulated: its requests, and the number present as a path | batches of time |
+| a run folder | its window after the warm-up: `requests.parquet`, `app.parquet`, `host.parquet` | batches of time |
+
+## Definitions
+
+The same for all sources:
+
+- Times of requests run from the moment a request was due. Those that failed are later than all that were answered: in quantiles and
+  probabilities they count, in means, moments and standard deviations not.
+- Quantiles have levels in [0, 1]: `quantile(0.99, …)` is `p99(…)`. A number compared with a time needs its unit.
+- A passage *entering* A (the default) starts in the state at each entry into A; *within* A at a random time at which the state is in A. It
+  ends with the next entry into the target from outside: one that starts in the target ends when it comes back. One in which an
+  excluded state is entered first never ends.
+- `convolve` takes its two times as independent. Waiting and service of one request are not: ask for `response_time`.
+- Of a run and a simulation, the warm-up is cut. Shares of time are weighted by time; intervals come from 64 batches of the window, widened
+  for their correlation and skewness, and those of shares are no narrower than of as many independent observations.
+- States whose probability may lie on either side of a range are `undecided`; a set that has some is refused where it matters.
+- `share(failed / arrivals)` is of requests, `… in 99% of 10s windows` of windows of time, each judged by its own figures.
+
+## Text
+
+```text
+query       (let NAME[(ARGUMENT, …)] = EXPRESSION;)* EXPRESSION (; EXPRESSION)*      # begins a comment
+EXPRESSION  or, and, not; < <= > >= == !=; in RANGE; subset; + - * / ^; brackets     from weak to strong
+RANGE       [low, high], ( or ) where an end does not belong to it
+STATES      {{n(cpu) >= 4 and not busy(disk) == 0}}
+NAME        {{station=cpu, class=user}} may follow metrics, times and quantiles; quotes around names with other characters
+```
+
+{
+    table(
+        ("what", "names"),
+        (
+            ("units", ", ".join(f"`{unit}`" for unit in SCALES if unit)),
+            (
+                "in one word",
+                "`p50`, `p99`, `p99.9` …: of the response time; `mean`: its mean; `errors`: `share(failed / arrivals)`; "
+                "`rate`: `rate(answered)`",
+            ),
+            ("times", ", ".join(f"`{name}`" for name in TIMES)),
+            ("events", ", ".join(f"`{name}`" for name in EVENTS)),
+            ("metrics", ", ".join(f"`{name}`" for name in METRICS)),
+            ("functions", "; ".join(f"`{form}`" for form in FUNCTIONS.values())),
+        ),
+    )
+}
+## Nodes
+
+Answers are those of this model, an M/M/4 with 150 arrivals a second and a mean service time of 20 ms:
+
+```toml
+{MODEL}```
+"""
+# kind of node → formula, example; X is a random time, N(t) the state, pi the stationary law
+NODES: dict[type[Node], tuple[str, str]] = {
+    N.Result: ("the root", "mean"),
+    N.Sequential: ("several queries, one answer each", "p50; p99"),
+    N.Num: ("a number with its unit", "50ms"),
+    N.Bool: ("true, false", "true or p99 < 1ms"),
+    N.Range: ("[a, b], (a, b], [a, b), (a, b)", "p99 in [100ms, 150ms)"),
+    N.StateFunction: ("n, busy: of the state", "distribution(busy(cpu))"),
+    N.States: ("{s: predicate(s)}", "{n() >= 2 and n() <= 4}"),
+    N.Actions: ("requests", "failed"),
+    N.Macro: ("its body with its arguments", "let slow(x) = 1 - probability(response_time <= x); slow(50ms)"),
+    N.Argument: ("what the macro was called with", "let twice(x) = 2 * x; twice(p50) < p99"),
+    N.Definition: ("let f(x) = …", "let limit = 150ms; p99 < limit"),
+    N.PassageTimeDensity: ("inf {t > 0: N enters the target at t}; entering A at j as sum over i outside A of pi_i q_ij, within A as pi_j",
+                           "passage(from {n() == 0} to {n() >= 8})"),
+    N.Distribution: ("F(x) = P(X <= x)", "cdf(response_time)"),
+    N.Convolution: ("X + Y, independent", "p95(convolve(response_time, response_time))"),
+    N.Percentile: ("inf {x: F(x) >= q}", "p95(waiting_time)"),
+    N.Moment: ("E[X^k]", "moment(2, response_time)"),
+    N.ProbInInterval: ("P(X in range)", "probability(response_time in (20ms, 50ms])"),
+    N.ProbInStates: ("P(N in A), or P(N(t) in A | N(0) has just entered B)", "probability({n() >= 4} at 20ms from {n() == 0})"),
+    N.SteadyStateProb: ("P(f(N) = x), or P(f(N) = x | N in A)", "mean(distribution(n() over {n() >= 4}))"),
+    N.SteadyStateStates: ("{s: pi_s in range}", "states(probability in [0.1, 1])"),
+    N.StatesAtTime: ("{s: P(N(t) = s | N(0) has just entered B) in range}", "states(probability in [0.1, 1] at 100ms from {n() == 0})"),
+    N.FiringRate: ("events a second", "rate(answered)"),
+    N.InInterval: ("a <= x <= b", "not utilisation{station=cpu} in [0.8, 1]"),
+    N.Subset: ("A is part of B", "states(probability in [0.1, 1]) subset {n() <= 5}"),
+    N.Discon: ("and, or, by Kleene's rules", PICTURE),
+    N.Negation: ("not, by Kleene's rules", "not errors > 1%"),
+    N.ArithComp: ("x < y where it holds for all numbers of both intervals", "p99 < 150ms"),
+    N.ArithOp: ("+ - * / ^; the interval holds the result for all numbers of both", "p99 / p50"),
+    N.RequestTime: ("ours: the time of a request", "response_time"),
+    N.Measure: ("ours: a row of Metrics", "utilisation{station=cpu}"),
+    N.Deviation: ("ours: sqrt(E[X^2] - E[X]^2)", "sd(response_time)"),
+    N.Share: ("ours: requests of the one kind by those of the other", "share(failed / arrivals)"),
+    N.Slices: ("ours: share of windows of time in which it holds >= the least", "p99 < 150ms in 99% of 10s windows"),
+}  # fmt: skip
+
+
+def page() -> str:
+    source = AnalyticSource(Model.parse(MODEL), "m4")
+    return HEAD + "".join(f"\n{_node(kind, *told, source)}" for kind, told in NODES.items())
+
+
+def _node(kind: type[Node], formula: str, example: str, source: AnalyticSource) -> str:
+    question = Question.read(example)
+    answer = query(question, source)
+    last = answer.parts or (answer,)
+    found = "; ".join(": ".join(filter(None, (one.verdict, one.why))) for one in last)
+    doc = "" if (kind.__doc__ or "").startswith(f"{kind.__name__}(") else prose(kind.__doc__) + "\n\n"
+    rows = (
+        ("formula", cell(f"`{formula}`")),
+        ("example", f"`{to_text(question.tree)}`"),
+        ("in English", english(question.tree)),
+        ("answer", found),
+    )
+    return f"### {kind.__name__}\n\n{doc}" + table(("", ""), rows)
+
+
+def picture() -> str:
+    """The tree at the head of the page."""
+    return query(PICTURE, AnalyticSource(Model.parse(MODEL), "m4")).svg()
