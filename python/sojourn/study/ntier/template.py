@@ -9,7 +9,7 @@ the requests; that of the client belongs to it where the client has no core of i
 
 w: page_work_s, where it was varied; U: utilisation of the cores, found with the throughput, U = X D(U)/c. Handing a request on
 costs more where the process that it goes to sleeps and its caches are cold: not at all where the cores are full. The square was chosen on
-64 + 60 runs of the embedded tables (against 1 - U, its cube, and (1 - U)/U) by the response times on two cores from one.
+128 runs of the embedded tables (against 1 - U, its cube, (1 - U)/U and others) by response times and maxima on two cores from one.
 
 Predictions have no interval: one from how much the demands of runs differ held 17 of 32 values at 95 %, because a layout with more
 cores errs beyond that, and runs of one layout tell nothing of it.
