@@ -7,7 +7,7 @@ one. Periods are 10 ms, longer where the kernel's least quota of 1 ms would be t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +68,11 @@ def make_counted_group(registry: CleanupRegistry, name: str) -> Path | None:
         return make_group(registry, name, prepare, "CPU time", "cpuacct")
     except LabError:
         return None
+
+
+def in_group(group: Path | str, command: Sequence[str]) -> list[str]:
+    """The command that begins in the group at the path `group`: moved there later, it may have started others meanwhile."""
+    return ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(Path(group, "cgroup.procs")), *command]
 
 
 def write(path: Path, text: str) -> None:

@@ -88,3 +88,8 @@ def marked(mark: str, proc: Path = PROC) -> list[int]:
             if mark.encode() in path.read_bytes().split(b"\0"):
                 found.append(int(path.parent.name))
     return sorted(found)
+
+
+def how_ended(code: int) -> str:
+    """What the return code of a process says."""
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"

@@ -21,7 +21,16 @@ from typing import IO, Any
 
 from sojourn import _native
 from sojourn.lab.capped_log import CappedLog, last_lines
-from sojourn.lab.process_tree import GONE_S, POLL_S, PR_SET_PDEATHSIG, descendants, name_of, send, wait_until
+from sojourn.lab.process_tree import (
+    GONE_S,
+    POLL_S,
+    PR_SET_PDEATHSIG,
+    descendants,
+    how_ended,
+    name_of,
+    send,
+    wait_until,
+)
 from sojourn.lab.readiness import problem
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -152,7 +161,7 @@ class ProcessTree:
                 f"the program ended with 0 and left {len(left)} processes behind ({names}), which were ended{self._said()}; "
                 "start it in the foreground (nginx: -g 'daemon off')"
             )
-        return f"the program {_how(self._process.returncode)} before it was ready{self._said()}; mend what it says"
+        return f"the program {how_ended(self._process.returncode)} before it was ready{self._said()}; mend what it says"
 
     def _said(self) -> str:
         said = last_lines(Path(self._config["log"]))
@@ -193,9 +202,5 @@ class ProcessTree:
         found = {"killed": self._killed, "left": self._left, "output_left_out_bytes": self._output.left_out}
         if self._died_s is not None:
             said = last_lines(Path(self._config["log"]))
-            found |= {"died_s": self._died_s, "how": _how(self._process.returncode), "last_lines": said}
+            found |= {"died_s": self._died_s, "how": how_ended(self._process.returncode), "last_lines": said}
         return found
-
-
-def _how(code: int) -> str:
-    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"

@@ -52,10 +52,10 @@ class ServiceUnderTest(Protocol):
 
 @dataclass(frozen=True)
 class RunEnvironment:
-    """Where the client runs, which processes belong to the run, and what the manifest says of the place. `client_cores`: the
-    generator is kept to them; `all_known`: every process of the system is in `pids`, so others disturb the run; `own_tree`: they
-    are this process, those in `pids` and `cgroups`, and all that these started, which is told apart too; `core_speed`: a piece of
-    work is timed on each core all the while (one percent of it)."""
+    """Where the client runs, which processes belong to the run, and what the manifest says of the place. `client_cores`,
+    `client_cgroup` (its path): the generator is kept to them; `all_known`: every process of the system is in `pids`, so others
+    disturb the run; `own_tree`: they are this process, those in `pids` and `cgroups`, and all that these started, which is told
+    apart too; `core_speed`: a piece of work is timed on each core all the while (one percent of it)."""
 
     client_network: str | None = None
     server_network: str | None = None
@@ -64,6 +64,7 @@ class RunEnvironment:
     manifest: dict[str, Any] = field(default_factory=dict)
     cgroups: tuple[str, ...] = ()
     client_cores: tuple[int, ...] = ()
+    client_cgroup: str | None = None
     all_known: bool = False
     own_tree: bool = False
     core_speed: bool = False
@@ -103,7 +104,8 @@ def execute(
     try:
         for kind in ("host",) if generate else ("host", "load"):
             # one by one: if the second cannot start, the first is ended below
-            workers.append(WorkerProcess(kind, log=folder.path / "log.txt"))  # noqa: PERF401
+            cgroup = around.client_cgroup if kind == "load" else None
+            workers.append(WorkerProcess(kind, log=folder.path / "log.txt", cgroup=cgroup))
         observer = workers[0]
         pids |= {"observer": observer.process.pid, "sojourn": os.getpid()}
         if not generate:

@@ -20,7 +20,7 @@ from sojourn.table import COLUMNS, Metrics
 
 @dataclass(frozen=True)
 class Resource:
-    """One of: processes, a control group (path below /sys/fs/cgroup), a disk, a station of a simulated model, cores (all
+    """One of: processes, a control group or several (paths below /sys/fs/cgroup), a disk, a station of a simulated model, cores (all
     that they do). `capacity`: how many seconds it can be busy a second: cores, disks, servers."""
 
     capacity: float
@@ -29,10 +29,12 @@ class Resource:
     disk: str | None = None
     station: str | None = None
     cores: tuple[int, ...] = ()
+    cgroups: tuple[str, ...] = ()
 
     def counters(self) -> list[Key]:
         """Where its busy time stands in the host samples."""
         found = [process(pid) for pid in self.pids] if self.cgroup is None else [group(self.cgroup)]
+        found += [group(name) for name in self.cgroups]
         found += [disk(self.disk)] if self.disk is not None else []
         found += [station(self.station)] if self.station is not None else []
         return found + [_core(core, "utilisation") for core in self.cores]

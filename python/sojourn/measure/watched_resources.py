@@ -85,6 +85,12 @@ def group(name: str) -> Key:
     return "cgroups", name, "usage_s"
 
 
+def group_name(path: Path) -> str:
+    """Of the control group at `path`, as the collector has it: below the root of its hierarchy."""
+    parts = path.relative_to("/sys/fs/cgroup").parts
+    return str(Path(*parts[1:])) if parts[0] in GROUPS else str(Path(*parts))
+
+
 def disk(name: str) -> Key:
     return "disks", name, "io_ms"
 

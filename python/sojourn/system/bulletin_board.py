@@ -1,46 +1,57 @@
-"""A three-tier site, the bulletin board: nginx before one or several replicas of the application, tables in memory.
+"""A three-tier site, the bulletin board: nginx before one or several replicas of the application, before PostgreSQL or tables in memory.
 
-Each run starts its tiers anew, so that none inherits what the last one wrote. SiteTiers share the first `cores` cores; the client
-has the others, or, where there is none left, shares them too.
+Each run starts its tiers anew, PostgreSQL on a copy of a cluster that was loaded once, so that none inherits what the last one wrote.
+The tiers share `cores` cores; the client has the others, or, where there is none left, shares them too.
 """
 
 from __future__ import annotations
 
-import os
+import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.errors import InputError
+from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.lab.backends import Environment, environment
-from sojourn.lab.cpu_affinity import pin
+from sojourn.lab.core_placement import PLACEMENTS, choose_cores
+from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
+from sojourn.lab.cpu_topology import cores as all_cores
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.session_load import mix_of, session_load
+from sojourn.system.bulletin_board_tiers import APPLICATION, DATABASE, HOST, NGINX, SiteTiers, TierCores
 from sojourn.system.http_system import LevelLoad
 from sojourn.system.system import Factor, Point, Value
 from sojourn.system.time_values import Seconds
-from sojourn.testbed.bulletin import BulletinOptions, BulletinService
-from sojourn.testbed.memcached import free_port
-from sojourn.testbed.nginx import Nginx
+from sojourn.testbed.bulletin_cluster import BulletinCluster, bulletin_cluster
+from sojourn.testbed.bulletin_database import TableSizes
+from sojourn.testbed.nginx import nginx_program
 
-ANY_PORT = "127.0.0.1:0"
-HOST = "127.0.0.1"
+FIRST = "first"  # of the cores in the order of the topology: whole cores before second threads
+PLACE = "[system]"
 
 
 class BulletinSystemOptions(BaseModel):
-    """`[system]` of kind `bulletin`."""
+    """`[system]` of kind `bulletin`: with PostgreSQL (`database`) or tables in memory; `database_folder`: where the copies of the
+    cluster lie; `database_settings`: of PostgreSQL, by their names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["bulletin"] = "bulletin"
+    database: bool = False
     scale: float = Field(default=0.02, ge=0.0001, le=10)
     data_seed: int = Field(default=1, ge=0)
+    database_folder: str | None = None
+    database_settings: dict[str, str] = Field(default_factory=dict)
+
+    def server_settings(self, factors: Mapping[str, Value]) -> dict[str, str]:
+        """Of PostgreSQL, at a point."""
+        return {"synchronous_commit": "on" if factors["synchronous_commit"] else "off", **self.database_settings}
 
 
 class BulletinLoad(LevelLoad):
@@ -56,7 +67,7 @@ class BulletinLoad(LevelLoad):
 
 
 class BulletinSystem:
-    """nginx and the application, started for each run."""
+    """nginx, the application and, where `[system]` says so, PostgreSQL, started for each run."""
 
     options_type: ClassVar[type[BaseModel]] = BulletinSystemOptions
     load_type: ClassVar[type[BaseModel]] = BulletinLoad
@@ -64,90 +75,92 @@ class BulletinSystem:
 
     def __init__(self, options: BulletinSystemOptions, load: BulletinLoad, folder: Path) -> None:
         self.options, self.load, self.folder = options, load, folder
+        if options.database:
+            TableSizes.of(options.scale)
+        elif options.database_folder or options.database_settings:
+            raise InputError("database_folder, database_settings", PLACE, "say database = true, or leave them out")
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Their names, which are those of the stations of a run's Metrics, front first."""
+        return (NGINX, APPLICATION, DATABASE) if self.options.database else (NGINX, APPLICATION)
 
     @property
     def factors(self) -> dict[str, Factor]:
-        """`cores`: that the tiers share. `workers` are threads of each of `replicas` of the application."""
+        """`cores`: that the tiers share, or, `pinned`, divide, the last tier having half of them for itself; `placement`: which. `workers`
+        and `pool` are threads and sessions with the database of each of `replicas` of the application."""
+        number = len(all_cores())
         own = {
-            "cores": Factor(default=_all_cores(), low=1, high=_all_cores()),
+            "cores": Factor(default=number, low=1, high=number),
+            "mix": Factor(default=self.load.mix),
+            **self.load.factors(),
             "replicas": Factor(default=1, low=1, high=16),
-            "workers": Factor(default=8, low=1, high=1024),
+            "workers": Factor(default=16 if self.options.database else 8, low=1, high=1024),
             "nginx_workers": Factor(default=1, low=1, high=64),
             "page_work_s": Factor(default=2e-3, low=0.0, high=1.0),
-            "mix": Factor(default=self.load.mix),
+            "placement": Factor(default=FIRST, values=(FIRST, *PLACEMENTS)),
+            "pinned": Factor(default=False),
         }
-        return {**own, **self.load.factors()}
+        of_database = {
+            "pool": Factor(default=16, low=1, high=1024),
+            "synchronous_commit": Factor(default=True),
+        }
+        return own | (of_database if self.options.database else {})
 
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         found = self.load.settled(self.factors, given, place)
         if "users" not in found:
             raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "give users: sessions are a closed loop")
         mix_of(self.load.mix_file(str(found["mix"]), self.folder))
+        try:
+            self.cores(found)
+        except LabError as error:
+            raise InputError(error.value, place, error.remedy) from None
         return found
+
+    def cores(self, factors: Mapping[str, Value]) -> TierCores:
+        """Of each tier, and of the client.
+
+        Raises:
+            LabError: this machine does not have them so.
+        """
+        number = int(factors["cores"])
+        shared, client = map(tuple, split_cores(number, str(factors["placement"])))
+        if not factors["pinned"]:
+            return TierCores(shared, dict.fromkeys(self.tiers, shared), client)
+        if number < 2:
+            raise LabError("pinned = true with 1 core", "placement", "give the tiers 2 cores or more")
+        front, last = shared[: number - number // 2], shared[number - number // 2 :]
+        return TierCores(shared, {**dict.fromkeys(self.tiers, front), self.tiers[-1]: last}, client)
 
     @property
     def resources(self) -> dict[str, Resource | None]:
-        return {"client": None, "nginx": None, "application": None, "cpu": None}
+        return dict.fromkeys((CLIENT, *self.tiers, "cpu"))
 
     def place(self) -> AbstractContextManager[Environment]:
         return environment("loopback")
 
     @contextmanager
     def open(self, place: Environment) -> Iterator[BulletinSession]:
-        yield BulletinSession(self, place)
+        """Loads the database, once.
 
+        Raises:
+            ServiceError, LabError: nginx or PostgreSQL is not installed.
+        """
+        nginx_program()
+        with ExitStack() as stack:
+            groups = stack.enter_context(counted_groups())
+            try:
+                cluster = stack.enter_context(self._cluster()) if self.options.database else None
+            except LabError as error:
+                remedy = f"{error.remedy}; or say database = false: tables in memory"
+                raise type(error)(error.value, f"{PLACE} database", remedy) from None
+            yield BulletinSession(self, place, groups, cluster)
 
-def _all_cores() -> int:
-    return len(os.sched_getaffinity(0))
-
-
-class SiteTiers:
-    """The processes of one run. `url`: nginx."""
-
-    def __init__(
-        self, options: BulletinSystemOptions, factors: Mapping[str, Value], cores: list[int], log: Path
-    ) -> None:
-        self._replicas: list[BulletinService] = []
-        self._nginx: Nginx | None = None
-        try:
-            with open(log, "ab") as complaints:
-                for _ in range(int(factors["replicas"])):
-                    own = BulletinOptions(
-                        listen=ANY_PORT, scale=options.scale, seed=options.data_seed, workers=int(factors["workers"]),
-                        page_work_s=float(factors["page_work_s"]),
-                    )  # fmt: skip
-                    self._replicas.append(BulletinService(own, log=complaints.fileno()))
-            pin([one.pid for one in self._replicas], cores)
-            self._nginx = Nginx(
-                f"{HOST}:{free_port(HOST)}", [one.address for one in self._replicas],
-                workers=int(factors["nginx_workers"]), cores=cores,
-            )  # fmt: skip
-            self.url = self._nginx.url
-            self.nginx_pids = self._nginx.pids
-        except BaseException:
-            self.close()
-            raise
-
-    @property
-    def application_pids(self) -> dict[str, int]:
-        return {f"application {k}": one.pid for k, one in enumerate(self._replicas, 1)}
-
-    @property
-    def pids(self) -> dict[str, int]:
-        return {**self.nginx_pids, **self.application_pids}
-
-    def stop(self) -> dict[str, Any]:
-        """Ends them, front first; what each counted."""
-        assert self._nginx is not None
-        front = self._nginx.stop()
-        return {"nginx": front, "application": [one.stop() for one in self._replicas]}
-
-    def close(self) -> None:
-        """Makes sure that they are gone."""
-        if self._nginx:
-            self._nginx.close()
-        for one in self._replicas:
-            one.close()
+    def _cluster(self) -> AbstractContextManager[BulletinCluster]:
+        options = self.options
+        folder = self.folder / options.database_folder if options.database_folder else None
+        return bulletin_cluster(options.scale, options.data_seed, folder)
 
 
 @dataclass(frozen=True)
@@ -156,39 +169,47 @@ class BulletinSession:
 
     system: BulletinSystem
     place: Environment
+    groups: CountedGroups
+    cluster: BulletinCluster | None = None
 
     def conditions(self, point: Point) -> dict[str, Any]:
-        return {
-            "load": self._load(point, f"http://{HOST}/", 0), "machine": machine(),
-            "conditions": {"system": self.system.options.model_dump()},
-        }  # fmt: skip
+        said = {"system": self.system.options.model_dump()}
+        database = {"database": self.cluster.version, "rows": dict(self.cluster.rows)} if self.cluster else {}
+        return {"load": self._load(point, f"http://{HOST}/", 0), "machine": machine(), "conditions": said | database}
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
-        cores, others = split_cores(int(point.factors["cores"]))
-        log = out.with_name(f".{out.name}.txt")
-        log.parent.mkdir(parents=True, exist_ok=True)
-        conditions = self.conditions(point)
-        tiers = SiteTiers(self.system.options, point.factors, cores, log)
+        logs = out.with_name(f".{out.name}")
+        shutil.rmtree(logs, ignore_errors=True)
+        logs.mkdir(parents=True)
+        system, cores = self.system, self.system.cores(point.factors)
+        tiers = SiteTiers(system.options, point.factors, cores, self.groups, self.cluster, logs)
         try:
-            folder = execute(
-                out, self._load(point, tiers.url, seed), service=tiers,
-                what={"name": point.name, "section": point.section, "factors": dict(point.factors), "seed": seed},
-                around=RunEnvironment(
-                    client_cores=tuple(others), all_known=True, core_speed=True,
-                    manifest={"lab": self.place.describe(), "conditions": conditions["conditions"]},
-                ),
-            )  # fmt: skip
+            folder = self._execute(point, out, seed, tiers, cores)
+        except ServiceError as error:
+            if tiers.stop() and tiers.died:
+                raise ServiceError("; ".join(tiers.died), PLACE, "mend what it says") from error
+            raise
         finally:
             tiers.close()
-        log.unlink(missing_ok=True)
+            shutil.rmtree(logs, ignore_errors=True)
+        if tiers.died:
+            folder.manifest |= {"valid": False, "reasons": [*tiers.died, *folder.manifest["reasons"]]}
+        add_resources(folder, tiers.resources(folder.manifest["pids"]["generator"]), point.factors)
+        return folder
+
+    def _execute(self, point: Point, out: Path, seed: int, tiers: SiteTiers, cores: TierCores) -> RunFolder:
+        conditions = self.conditions(point)
+        about = {
+            "lab": self.place.describe(),
+            "tiers": tiers.described(),
+            "conditions": conditions["conditions"],
+        }
+        around = RunEnvironment(
+            client_cores=cores.client, client_cgroup=self.groups.path(CLIENT), cgroups=tiers.cgroups, all_known=True,
+            core_speed=True, manifest=about,
+        )  # fmt: skip
+        folder = execute(out, self._load(point, tiers.url, seed), service=tiers, what=point.record(seed), around=around)
         folder.manifest["load"]["lanes"] = conditions["load"]["lanes"]  # ports are whatever was free
-        pids, capacity = folder.manifest["pids"], float(len(cores))
-        ours = {"nginx": tuple(tiers.nginx_pids.values()), "application": tuple(tiers.application_pids.values())}
-        resources = {"client": Resource(1.0, (pids["generator"],))}
-        resources |= {name: Resource(capacity, own) for name, own in ours.items()}
-        shared = () if set(others).isdisjoint(cores) else resources["client"].pids
-        resources["cpu"] = Resource(capacity, (*ours["nginx"], *ours["application"], *shared))
-        add_resources(folder, resources, point.factors)
         return folder
 
     def _load(self, point: Point, url: str, seed: int) -> dict[str, Any]:
@@ -199,7 +220,14 @@ class BulletinSession:
         )  # fmt: skip
 
 
-def split_cores(number: int) -> tuple[list[int], list[int]]:
-    """The first `number` cores, which the tiers share, and those of the client: the others, or all where there are none."""
-    all_ = sorted(os.sched_getaffinity(0))
-    return all_[:number], all_[number:] or all_
+def split_cores(number: int, placement: str = FIRST) -> tuple[list[int], list[int]]:
+    """The cores of the tiers, `number` of them, in words of the topology, and those of the client: the others, or all where there
+    are none.
+
+    Raises:
+        LabError: this machine does not have them so.
+    """
+    there = all_cores()
+    numbers = [core.number for core in there]
+    chosen = numbers[:number] if placement == FIRST else list(choose_cores(placement, number, there))
+    return chosen, [one for one in numbers if one not in chosen] or numbers

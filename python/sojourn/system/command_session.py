@@ -19,7 +19,7 @@ from sojourn.measure.execute_run import RunEnvironment, execute, machine
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_series import contents
-from sojourn.measure.watched_resources import GROUPS
+from sojourn.measure.watched_resources import group_name
 from sojourn.system.system import Point
 from sojourn.system.watched_resources import to_watch
 
@@ -144,7 +144,7 @@ class CommandSession:
         capacity = float(len(_used(launch)))
         if self.group is None or not service.started["grouped"]:
             return Resource(capacity, tuple(service.pids.values()))
-        return Resource(capacity, cgroup=_below_root(self.group))
+        return Resource(capacity, cgroup=group_name(self.group))
 
     def _launch(self, point: Point) -> StartCommand:
         return self.system.launch(point.factors, self.place.addresses(1)[0])
@@ -175,12 +175,6 @@ class CommandSession:
 
 def _used(launch: StartCommand) -> list[int]:
     return launch.cores or sorted(os.sched_getaffinity(0))
-
-
-def _below_root(group: Path) -> str:
-    """A group as the collector has it: its path below the root of its hierarchy."""
-    parts = group.relative_to("/sys/fs/cgroup").parts
-    return str(Path(*parts[1:])) if parts[0] in GROUPS else str(Path(*parts))
 
 
 def _judge(folder: RunFolder, service: CommandService) -> None:

@@ -8,7 +8,6 @@ import re
 import shutil
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -16,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, ServiceError
+from sojourn.lab.cgroups import in_group
 from sojourn.lab.owned_folder import make_owned_folder, stale_folders
-from sojourn.testbed.postgres_folders import USUAL
-from sojourn.testbed.postgres_programs import reaches
+from sojourn.testbed.postgres_folders import USUAL, enterable_parent
 
 PROGRAM = "nginx"
 PREFIX = "sojourn-nginx-"
@@ -54,6 +53,14 @@ http {{
 """
 
 
+def nginx_program() -> str:
+    """Where it is; ServiceError where it is not installed."""
+    program = shutil.which(PROGRAM) or shutil.which(PROGRAM, path="/usr/sbin:/sbin")
+    if program is None:
+        raise ServiceError(f"{PROGRAM} is not installed", "lab", "install the distribution's package nginx")
+    return program
+
+
 class Nginx:
     """A running nginx on loopback before one or several servers: where, which processes, what it counted, how to stop it."""
 
@@ -77,9 +84,7 @@ class Nginx:
             InputError: an address that is none, no server, or a number out of range. ServiceError: nginx is not installed, or
             does not start; the reason is its own.
         """
-        program = shutil.which(PROGRAM) or shutil.which(PROGRAM, path="/usr/sbin:/sbin")
-        if program is None:
-            raise ServiceError(f"{PROGRAM} is not installed", "lab", "install the distribution's package nginx")
+        program = nginx_program()
         for address in (listen, *servers):
             if not ADDRESS.fullmatch(address):
                 raise InputError(repr(address), "nginx", "give HOST:PORT")
@@ -90,8 +95,7 @@ class Nginx:
         for stale in stale_folders(PREFIX, [USUAL]):
             shutil.rmtree(stale, ignore_errors=True)
         self._user = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
-        entered = reaches(self._user, Path(tempfile.gettempdir()))
-        self._folder = make_owned_folder(PREFIX, None if entered else USUAL)
+        self._folder = make_owned_folder(PREFIX, enterable_parent(self._user))
         self.process: subprocess.Popen[bytes] | None = None
         self._asked = 0
         try:
@@ -114,8 +118,9 @@ class Nginx:
             command[1:1] = [f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}", "--clear-groups"]
         if cores:
             command = ["taskset", "--cpu-list", ",".join(map(str, cores)), *command]
-        log = self._folder / "error.log"
-        with open(log, "wb") as stderr:
+        if cgroup:
+            command = in_group(cgroup, command)
+        with open(self.log, "wb") as stderr:
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -124,23 +129,26 @@ class Nginx:
                 start_new_session=True,
                 cwd="/",
             )
-        if cgroup:
-            Path(cgroup, "cgroup.procs").write_text(str(self.process.pid))
         deadline = time.monotonic() + STARTED_S
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
-                said = re.search(r"\[(?:emerg|error)\] \S+ (.*)", log.read_text(errors="replace"))
+                said = re.search(r"\[(?:emerg|error)\] \S+ (.*)", self.log.read_text(errors="replace"))
                 why = said[1] if said else f"it ended with {self.process.returncode}"
                 raise ServiceError(why, f"nginx at {self.address}", "choose another port")
             with suppress(OSError, ServiceError):
                 self.counted()
                 return
             time.sleep(0.01)
-        raise ServiceError("it does not answer", f"nginx at {self.address}", f"see {log}")
+        raise ServiceError("it does not answer", f"nginx at {self.address}", f"see {self.log}")
 
     @property
     def url(self) -> str:
         return f"http://{self.address}/"
+
+    @property
+    def log(self) -> Path:
+        """What it complains of; gone with it."""
+        return self._folder / "error.log"
 
     @property
     def pids(self) -> dict[str, int]:

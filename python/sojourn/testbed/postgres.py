@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, ServiceError
+from sojourn.lab.cgroups import in_group
 from sojourn.lab.process_tree import children, send
 from sojourn.testbed.postgres_folders import remove_stale, short_place, user_of
 from sojourn.testbed.postgres_processes import (
@@ -141,14 +142,14 @@ class Postgres:
             arguments = ["taskset", "--cpu-list", ",".join(map(str, self._cores)), *arguments]
         if self._network:
             arguments = ["nsenter", f"--net={self._network}", *arguments]
+        if self._cgroup:
+            arguments = in_group(self._cgroup, arguments)
         with open(self.log, "ab") as log:
             log_began = log.tell()
             self._process = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
                 env=_environment(),
             )  # fmt: skip
-        if self._cgroup:
-            Path(self._cgroup, "cgroup.procs").write_text(str(self._process.pid))
         self._await(log_began)
 
     def _clear(self) -> None:
@@ -247,6 +248,11 @@ class Postgres:
     def ended(self) -> bool:
         """Whether its first process is gone, by `kill` or by itself."""
         return self._process is None or self._process.poll() is not None
+
+    @property
+    def return_code(self) -> int | None:
+        """Of its first process; None while that runs."""
+        return self._process.poll() if self._process else None
 
     def _shut_down(self) -> None:
         """A fast shutdown: sessions are ended, what is committed is on disk. One that recovers is ended at once (`start`)."""

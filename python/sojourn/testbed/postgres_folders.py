@@ -18,11 +18,15 @@ USUAL = "/tmp"
 LONGEST = 60  # characters of the folder in which it is made; a socket's path has room for 107
 
 
+def enterable_parent(user: pwd.struct_passwd | None) -> str | None:
+    """Where to make temporary folders that `user` is to enter: the usual place (None) where that lets it in."""
+    return None if reaches(user, Path(tempfile.gettempdir())) else USUAL
+
+
 def short_place(user: pwd.struct_passwd | None) -> Path:
     """A new private folder of `user` with a short path, which says to which process it belongs."""
-    asked = tempfile.gettempdir()
-    fits = len(asked) <= LONGEST and reaches(user, Path(asked))
-    place = make_owned_folder(PREFIX, asked if fits else USUAL)
+    fits = len(tempfile.gettempdir()) <= LONGEST
+    place = make_owned_folder(PREFIX, enterable_parent(user) if fits else USUAL)
     if user:
         os.chown(place, user.pw_uid, user.pw_gid)
     return place

@@ -30,6 +30,7 @@ fn text(shared: &SharedState<'_>) -> String {
     text.gauge("clients", stats.clients.load(Ordering::Relaxed));
     text.gauge("queue_length", shared.queue.len());
     if let Tables::Postgres(pool) = &shared.tables {
+        text.counter("transactions", total.transactions);
         let (in_use, waiting) = pool.occupancy();
         text.gauge("sessions", pool.size());
         text.gauge("sessions_in_use", in_use);

@@ -27,14 +27,22 @@ fn behind(word: &str) -> String {
 /// The board as one request has it.
 pub(crate) struct PostgresBoard<'a> {
     pub session: PooledSession<'a>,
+    /// That the database was asked for.
+    pub transactions: u64,
 }
 
 impl PostgresBoard<'_> {
+    /// In one transaction.
+    fn run_all(&mut self, statements: &mut [BoundStatement<'_>]) -> Answer<()> {
+        self.transactions += 1;
+        self.session.run_all(statements, &mut || ()).map_err(failed)
+    }
+
     fn rows(&mut self, name: &str, params: Params<'_>) -> Answer<Vec<Row>> {
         let mut rows = Vec::new();
         let mut each = |row| rows.push(row);
         let statement = BoundStatement { statement: sql(name), params, each: &mut each };
-        self.session.run_all(&mut [statement], &mut || ()).map_err(failed)?;
+        self.run_all(&mut [statement])?;
         Ok(rows)
     }
 
@@ -196,7 +204,7 @@ impl Board for PostgresBoard<'_> {
             let statement = sql("count_answer");
             statements.push(BoundStatement { statement, params: &counted_params, each: &mut nothing });
         }
-        self.session.run_all(&mut statements, &mut || ()).map_err(failed)?;
+        self.run_all(&mut statements)?;
         drop(statements);
         Ok(stored)
     }
@@ -214,7 +222,7 @@ impl Board for PostgresBoard<'_> {
             BoundStatement { statement: sql("rate_user"), params: &of_user, each: &mut one },
             BoundStatement { statement: sql("log_moderation"), params: &of_log, each: &mut other },
         ];
-        self.session.run_all(both, &mut || ()).map_err(failed)?;
+        self.run_all(both)?;
         Ok(true)
     }
 }

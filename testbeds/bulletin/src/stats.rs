@@ -15,6 +15,8 @@ pub(crate) struct AnswerCounts {
     /// For each interaction, and last for requests that are none.
     pub completions: [u64; INTERACTIONS.len() + 1],
     pub statuses: BTreeMap<u16, u64>,
+    /// With the database; a failed one too.
+    pub transactions: u64,
     /// Waiting for a worker, and with one, in all, ns.
     pub waited_ns: u64,
     pub served_ns: u64,
@@ -25,7 +27,14 @@ pub(crate) struct AnswerCounts {
 impl Default for AnswerCounts {
     fn default() -> Self {
         let completions = [0; INTERACTIONS.len() + 1];
-        Self { completions, statuses: BTreeMap::new(), waited_ns: 0, served_ns: 0, cpu_ns: 0 }
+        Self {
+            completions,
+            statuses: BTreeMap::new(),
+            transactions: 0,
+            waited_ns: 0,
+            served_ns: 0,
+            cpu_ns: 0,
+        }
     }
 }
 
@@ -35,6 +44,7 @@ impl AnswerCounts {
         for (status, count) in &other.statuses {
             *self.statuses.entry(*status).or_default() += count;
         }
+        self.transactions += other.transactions;
         self.waited_ns += other.waited_ns;
         self.served_ns += other.served_ns;
         self.cpu_ns += other.cpu_ns;
@@ -86,6 +96,7 @@ impl Stats {
             wait_s: mean(total.waited_ns),
             service_s: mean(total.served_ns),
             statuses: total.statuses,
+            transactions: total.transactions,
             refused: self.refused.load(Ordering::Relaxed),
             clients_accepted: self.accepted.load(Ordering::Relaxed),
             clients_refused: self.turned_away.load(Ordering::Relaxed),
@@ -104,6 +115,8 @@ pub struct Summary {
     /// Completions of each interaction; `other` for requests that are none.
     pub by_kind: BTreeMap<String, u64>,
     pub statuses: BTreeMap<u16, u64>,
+    /// With the database, those that failed too.
+    pub transactions: u64,
     /// Requests that found the queue full, not among the completions.
     pub refused: u64,
     pub clients_accepted: u64,

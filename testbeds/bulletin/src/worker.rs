@@ -72,7 +72,10 @@ impl<'a> Worker<'a> {
             Tables::Postgres(pool) => {
                 let timeout = Duration::from_secs_f64(self.shared.config.timeout_s);
                 let session = pool.get(timeout).ok_or_else(|| BoardError("no session is free".into()))?;
-                self.pages.page(&mut PostgresBoard { session }, request)
+                let mut board = PostgresBoard { session, transactions: 0 };
+                let page = self.pages.page(&mut board, request);
+                self.shared.stats.of_worker(self.me).transactions += board.transactions;
+                page
             }
         }
     }
