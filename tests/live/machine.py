@@ -124,8 +124,9 @@ class Command:
 
 
 def made_by_labs() -> list[str]:
-    """Namespaces, control groups and registries of labs on this machine."""
+    """Namespaces, control groups, registries and tiers' folders of labs on this machine."""
     places = ("/run/netns/sojourn-*", "/sys/fs/cgroup/**/sojourn-*", "/run/sojourn/lab-*")
+    places += tuple(f"/tmp/sojourn-{tier}-*" for tier in ("pg", "nginx", "bulletin"))
     return [str(path) for place in places for path in Path("/").glob(place[1:])]
 
 

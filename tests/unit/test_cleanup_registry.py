@@ -65,13 +65,21 @@ def test_other_hosts_are_not_ours(name: str) -> None:
     assert not cleanup_registry.NAMESPACE.fullmatch(name)
 
 
-@pytest.mark.parametrize("group", ["cpu/sojourn-0123ab-server1", "a/b/sojourn-0123ab-proxy16"])
-def test_the_share_of_a_host_is_ours(group: str) -> None:
+@pytest.mark.parametrize(
+    "group", ["cpu/sojourn-0123ab-server1", "a/b/sojourn-0123ab-proxy16", "cpuacct/sojourn-0123ab-application2"]
+)
+def test_the_group_of_a_host_or_a_tier_is_ours(group: str) -> None:
     assert cleanup_registry.CGROUP.fullmatch(f"/sys/fs/cgroup/{group}")
 
 
 @pytest.mark.parametrize(
-    "group", ["cpu/sojourn-0123ab-client", "cpu/sojourn-0123ab-server", "cpu/sojourn-0123ab-server1/x"]
+    "group",
+    [
+        "cpu/sojourn-0123ab-clients",
+        "cpu/sojourn-0123ab-application",
+        "cpu/sojourn-0123ab-server",
+        "cpu/sojourn-0123ab-server1/x",
+    ],
 )
 def test_other_groups_are_not_ours(group: str) -> None:
     assert not cleanup_registry.CGROUP.fullmatch(f"/sys/fs/cgroup/{group}")

@@ -81,7 +81,7 @@ def test_a_second_worker_that_cannot_start_takes_the_first_with_it(
 ) -> None:
     started: list[WorkerProcess] = []
 
-    def start(kind: str, *, log: Path) -> WorkerProcess:
+    def start(kind: str, *, log: Path, **_: object) -> WorkerProcess:
         if kind == "load":
             raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
         started.append(WorkerProcess(kind, log=log))
