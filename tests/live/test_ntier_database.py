@@ -20,6 +20,8 @@ from sojourn.measure.run_folder import RunFolder
 from sojourn.system.bulletin_board import BulletinLoad, BulletinSession, BulletinSystem, BulletinSystemOptions
 from sojourn.system.system import Point
 from sojourn.testbed.bulletin_cluster import bulletin_cluster
+from sojourn.testbed.memcached import free_port
+from sojourn.testbed.nginx import Nginx
 from sojourn.testbed.postgres_processes import working_in
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
@@ -135,9 +137,9 @@ def test_a_killed_study_leaves_nothing_behind_the_next_start(tmp_path: Path) -> 
         "all end with the study"
     )
     with environment("loopback"), bulletin_cluster(0.001, 1):
-        left = [
-            path for path in command.left() if "nginx" not in path and not _own(path)
-        ]  # the next nginx removes its own
+        nginx = Nginx(f"127.0.0.1:{free_port()}", ["127.0.0.1:9"])
+        left = [path for path in command.left() if not _own(path)]
+        nginx.close()
     assert left == [], "what a start removes is gone before the first run"
 
 
