@@ -27,7 +27,10 @@ from sojourn.solve.single.mmm import refuses as not_mmm
 from sojourn.solve.single.station_arrays import StationArrays
 from sojourn.table import Metrics
 
-LEVELS, ROUNDS = 33, 9  # of the search for the probability whose quantile is a given time: (LEVELS - 1)^-ROUNDS
+LEVELS, NARROW = (
+    33,
+    1e-8,
+)  # of the search for the probability whose quantile is a given time; linear within the last step
 MOST_NAMED = 12
 
 
@@ -93,8 +96,13 @@ class AnalyticSource(Source):
         )
 
     def _quantiles(self, time: str, station: str, cls: str, levels: tuple[float, ...]) -> list[float]:
-        found = self.solved(levels)
-        return [self._row(found, f"{time}_quantile", station, cls, q) for q in levels]
+        found, metric = self.solved(levels), f"{time}_quantile"
+        if metric not in found.frame["metric"]:
+            said = f"quantiles of {time}: method {found.method} knows none"
+            raise SourceRefused(
+                said, f"analytic source {self.name}", "ask for its mean, or simulate the model (--simulate)"
+            )
+        return [self._row(found, metric, station, cls, q) for q in levels]
 
     def _closed_form(self, time: str) -> PhaseLaw:
         """M/M/m, FCFS: with probability C an exponential wait of rate m mu (1 - rho), then service. The same for every class."""
@@ -220,16 +228,14 @@ class RowLaw:
         """P(X <= t): the level whose quantile is t."""
         if t <= 0 or math.isinf(t):
             return 0.0 if t <= 0 else 1.0
-        low, high = 0.0, 1.0
-        for _ in range(ROUNDS):
-            inner = np.linspace(low, high, LEVELS)[1:-1]
-            times = np.array(self.quantiles(tuple(inner.tolist())))
-            at = int(np.searchsorted(times, t))
-            grid = [low, *inner.tolist(), high]
-            low, high = grid[at], grid[at + 1]
-            if high - low < 1e-12:
-                break
-        return (low + high) / 2
+        low, high, ends = 0.0, 1.0, (0.0, math.inf)
+        while high - low > NARROW:
+            levels = np.linspace(low, high, LEVELS)
+            times = np.array([ends[0], *self.quantiles(tuple(levels[1:-1].tolist())), ends[1]])
+            at = min(max(int(np.searchsorted(times, t)), 1), LEVELS - 1)
+            low, high, ends = levels[at - 1], levels[at], (times[at - 1], times[at])
+        inside = (t - ends[0]) / (ends[1] - ends[0]) if ends[0] < ends[1] < math.inf else 0.5
+        return float(low + (high - low) * min(max(inside, 0.0), 1.0))
 
     def moment(self, order: int) -> Estimate:
         mean = self.row(self.time)

@@ -72,7 +72,8 @@ class PhaseLaw:
         spread = 12 * math.sqrt(mean) + 60
         k = np.arange(max(0, math.floor(mean - spread)), math.ceil(mean + spread) + 1)
         by = self.absorbed[np.minimum(k, len(self.absorbed) - 1)]
-        return float(poisson.pmf(k, mean) @ by)
+        weights = poisson.pmf(k, mean)  # of large means good to 1e-9 only, but alike: divided by their sum
+        return float(weights @ by / weights.sum())
 
     @cached_property
     def ends(self) -> float:
