@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import query_golden
 from typer.testing import CliRunner
 
 import sojourn as sj
@@ -128,12 +129,27 @@ def test_command_line(run: Path, tmp_path: Path) -> None:
         found = CliRunner().invoke(command_line(["query"]), ["query", *words])
         return found.exit_code, found.output
 
+    def ends_with_error(*words: str) -> None:
+        found = CliRunner().invoke(command_line(["query"]), ["query", *words])
+        assert found.exception is not None
+        raise found.exception
+
     assert ends("p50 < 50ms", str(run)) == (0, f"regular: yes: {sj.query('p50 < 50ms', run).why}\n")
     assert ends("p50 < 1ms", str(run))[0] == 7
     assert ends("errors < 1.01%", str(run))[0] == 8
     assert ends("p50 < 1s", str(run), str(run), "--json")[0] == 0
     answers = json.loads(ends("p50 < 1ms", str(run), "--json")[1])["answers"]
     assert [one["verdict"] for one in answers] == ["no"]
+    model = tmp_path / "m4.toml"
+    model.write_text(query_golden.MODEL)
+    assert ends("p95", str(model))[1] == "m4: 82.6 ms\n"
+    assert (
+        ends("utilisation{station=cpu}", str(model), "--set", "stations.cpu.servers=5,rate_per_s=187.5")[1]
+        == "m4: 0.750\n"
+    )
+    assert ends("p95 > 1us", "--simulate", str(model), "--seed", "3", "--set", "rate_per_s=15")[0] == 0
+    with pytest.raises(InputError, match="did you mean rate_per_s"):
+        ends_with_error("p95", str(model), "--set", "rate_per=15")
     file = tmp_path / "slo.ptq"
     file.write_text("p50 < 1ms\n  and p99 < 5")
     with pytest.raises(QueryError) as error:

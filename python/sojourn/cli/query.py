@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sojourn.cli.console import check_writable, console, finite
+from sojourn.cli.set_option import settings
 from sojourn.errors import InputError, ObjectiveMissed
 
 if TYPE_CHECKING:
+    from sojourn.model import Model
     from sojourn.query import Answer, Question
     from sojourn.query.evaluate import NodeState
+    from sojourn.query.sources.source import Source
 
 CANNOT_TELL = 8  # exit code
 
@@ -23,6 +26,7 @@ def query(
     sources: Annotated[list[Path] | None, typer.Argument(help="run folders, model files; without any the query is only read")] = None,
     simulate: Annotated[list[Path] | None, typer.Option(help="a model file to simulate, as a source too")] = None,
     seed: Annotated[int, typer.Option(help="of --simulate")] = 1,
+    given: Annotated[str, typer.Option("--set", help="of the models: rate_per_s=300,stations.cpu.servers=4")] = "",
     tree: Annotated[str, typer.Option(help="draw the tree into this .svg or .mmd (Mermaid); -: Mermaid, printed")] = "",
     in_english: Annotated[bool, typer.Option("--english", help="say the query in English first")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the tree, the answer of each source")] = False,
@@ -38,7 +42,9 @@ def query(
     if tree and tree != "-" and Path(tree).suffix not in (".svg", ".mmd"):
         raise InputError(tree, "--tree", "give a file that ends with .svg or .mmd, or -")
     it = _question(question)
-    answers = [query_(it, source) for source in sources or ()] + _simulated(it, simulate or [], seed)
+    values = settings(given, "--set")
+    answers = [query_(it, _source(path, values)) for path in sources or ()]
+    answers += [query_(it, _simulated(path, values, seed)) for path in simulate or ()]
     if tree:
         _draw(it, answers[0].states if answers else {}, tree)
     if as_json:
@@ -75,17 +81,27 @@ def _question(text: str) -> Question:
         ) from None
 
 
-def _simulated(it: Question, files: list[Path], seed: int) -> list[Answer]:
-    from sojourn.file_kind import FIT, MODEL, expect
-    from sojourn.model import Model
-    from sojourn.query import query as query_
+def _source(path: Path, values: dict[str, Any]) -> Source:
+    """A run folder, or a model with what is set."""
+    from sojourn.query.query import as_source
+    from sojourn.query.sources.analytic import AnalyticSource
+
+    return AnalyticSource(_model(path, values), path.stem) if path.suffix == ".toml" else as_source(path)
+
+
+def _simulated(path: Path, values: dict[str, Any], seed: int) -> Source:
     from sojourn.query.sources.simulated import SimulatedSource
 
-    found = []
-    for path in files:
-        expect(path, MODEL, FIT)
-        found.append(query_(it, SimulatedSource(Model.read(path), f"{path.stem} simulated", seed)))
-    return found
+    return SimulatedSource(_model(path, values), f"{path.stem} simulated", seed)
+
+
+def _model(path: Path, values: dict[str, Any]) -> Model:
+    from sojourn.file_kind import FIT, MODEL, expect
+    from sojourn.model import Model
+    from sojourn.query.sources.configured import configured
+
+    expect(path, MODEL, FIT)
+    return configured(Model.read(path), values)
 
 
 def _draw(it: Question, states: dict[int, NodeState], where: str) -> None:
