@@ -13,7 +13,6 @@ from sojourn.cli.set_option import settings
 from sojourn.errors import InputError, ObjectiveMissed
 
 if TYPE_CHECKING:
-    from sojourn.model import Model
     from sojourn.query import Answer, Question
     from sojourn.query.evaluate import NodeState
     from sojourn.query.sources.source import Source
@@ -83,25 +82,19 @@ def _question(text: str) -> Question:
 
 def _source(path: Path, values: dict[str, Any]) -> Source:
     """A run folder, or a model with what is set."""
-    from sojourn.query.query import as_source
-    from sojourn.query.sources.analytic import AnalyticSource
+    from sojourn.query.query import as_source, model_source
 
-    return AnalyticSource(_model(path, values), path.stem) if path.suffix == ".toml" else as_source(path)
+    return model_source(path, values) if path.suffix == ".toml" else as_source(path)
 
 
 def _simulated(path: Path, values: dict[str, Any], seed: int) -> Source:
-    from sojourn.query.sources.simulated import SimulatedSource
-
-    return SimulatedSource(_model(path, values), f"{path.stem} simulated", seed)
-
-
-def _model(path: Path, values: dict[str, Any]) -> Model:
     from sojourn.file_kind import FIT, MODEL, expect
     from sojourn.model import Model
     from sojourn.query.sources.configured import configured
+    from sojourn.query.sources.simulated import SimulatedSource
 
     expect(path, MODEL, FIT)
-    return configured(Model.read(path), values)
+    return SimulatedSource(configured(Model.read(path), values), f"{path.stem} simulated", seed)
 
 
 def _draw(it: Question, states: dict[int, NodeState], where: str) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, SourceRefused
-from sojourn.file_kind import FIT, MODEL, expect
+from sojourn.file_kind import FIT, MODEL, expect, kind_of
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query.build import parse
 from sojourn.query.check import Kind, check
@@ -75,7 +76,7 @@ class Answer:
 
 
 def query(text: str | Question, source: Any) -> Answer:
-    """Asks `source` (a run folder or its path, a model or its file, a Source) the question `text`.
+    """Asks `source` (a run folder or its path, a model, a fitted one or its file, a Source) the question `text`.
 
     Raises QueryError for a text that is no query, InputError for what is no source. What the source cannot give makes the
     answer `cannot tell`, and `why` names it with the remedy.
@@ -86,9 +87,11 @@ def query(text: str | Question, source: Any) -> Answer:
 
 def as_source(given: Any) -> Source:
     """The source that a path or object stands for. Raises InputError."""
+    from sojourn.fit.model_fit import FittedModel
     from sojourn.measure.run_folder import RunFolder
     from sojourn.model import Model
     from sojourn.query.sources.analytic import AnalyticSource
+    from sojourn.query.sources.fitted import FittedSource
     from sojourn.query.sources.measured import MeasuredSource
 
     if isinstance(given, Source):
@@ -97,12 +100,27 @@ def as_source(given: Any) -> Source:
         return MeasuredSource(given)
     if isinstance(given, Model):
         return AnalyticSource(given)
+    if isinstance(given, FittedModel):
+        return FittedSource(given, {})
     if isinstance(given, str | Path) and Path(given).suffix == ".toml":
-        expect(given, MODEL, FIT)
-        return AnalyticSource(Model.read(given), Path(given).stem)
+        return model_source(Path(given), {})
     if isinstance(given, str | Path):
         return MeasuredSource(RunFolder.open(given))
     raise InputError(repr(given)[:80], "source", "give a run folder or a model file")
+
+
+def model_source(path: Path, values: Mapping[str, Any]) -> Source:
+    """A model file, or a fitted one, at `values` of factors and paths."""
+    from sojourn.fit.model_fit import FittedModel
+    from sojourn.model import Model
+    from sojourn.query.sources.analytic import AnalyticSource
+    from sojourn.query.sources.configured import configured
+    from sojourn.query.sources.fitted import FittedSource
+
+    expect(path, MODEL, FIT)
+    if kind_of(path) == FIT:
+        return FittedSource(FittedModel.read(path), values, path.stem)
+    return AnalyticSource(configured(Model.read(path), values), path.stem)
 
 
 def answered(question: Question, source: Source) -> Answer:

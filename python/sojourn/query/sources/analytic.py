@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -41,6 +42,8 @@ class AnalyticSource(Source):
 
     def __init__(self, model: Model, name: str = "", method: str = "auto") -> None:
         self.model, self.method, self.name = model, method, name or model.name or "model"
+        self.most_open: int | None = None  # in the chain; as many as count
+        self.narrow = NARROW
 
     def solved(self, quantiles: tuple[float, ...] = ()) -> Metrics:
         """The model's Metrics. Raises SourceRefused where no method has an answer."""
@@ -61,23 +64,24 @@ class AnalyticSource(Source):
         return self.solved()
 
     def _row(self, metrics: Metrics, metric: str, station: str, cls: str, q: float | None = None) -> float:
-        """Of a single station or class the name may be left out."""
+        """Of a single class the name may be left out, and of a single station that each passes once."""
         network = self.model.network
-        stations = [station, *([network.stations[0]] if not station and len(network.stations) == 1 else [])]
+        once = len(network.stations) == 1 and bool(np.all(np.isin(network.visits[0], (0.0, 1.0))))
+        stations = [station, *([network.stations[0]] if not station and once else [])]
         classes = [cls, *([network.classes[0]] if not cls and len(network.classes) == 1 else [])]
-        for error, (k, c) in enumerate([(k, c) for k in stations for c in classes]):
-            try:
+        for k, c in ((k, c) for k in stations for c in classes):
+            with suppress(NoSuchRow):
                 value = metrics.value(metric, k, c, q)
-            except NoSuchRow as missing:
-                if error == len(stations) * len(classes) - 1:
-                    raise SourceRefused(
-                        f"{metric}: {missing.value}", f"analytic source {self.name}", missing.remedy
-                    ) from None
-                continue
-            if math.isnan(value):
-                self.refuse_value(f"{metric} has no value: {metrics.message or metrics.status}")
-            return value
-        raise AssertionError("the last candidate returns or raises")
+                if math.isnan(value):
+                    self.refuse_value(f"{metric} has no value: {metrics.message or metrics.status}")
+                return value
+        where = f"of {station or 'the whole system'}" + (f", class {cls}" if cls else "")
+        rows = metrics.frame.filter(metrics.frame["metric"] == metric)["station"].unique(maintain_order=True).to_list()
+        known = ", ".join(f"{metric.removesuffix('_quantile')}{{station={one}}}" for one in rows if one)
+        remedy = f"{f'ask for {known}, or ' if known else ''}simulate the model (--simulate)"
+        raise SourceRefused(
+            f"method {metrics.method} tells no {metric} {where}", f"analytic source {self.name}", remedy
+        )
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
         return Estimate.exact(self._row(self.metrics, metric, station, cls))
@@ -92,7 +96,10 @@ class AnalyticSource(Source):
         if time == "service_time":
             self.refuse(time, "ask for it of a model with one M/M/m station, or of a run")
         return RowLaw(
-            lambda q: self._quantiles(time, station, cls, q), lambda m: self._row(self.metrics, m, station, cls), time
+            lambda q: self._quantiles(time, station, cls, q),
+            lambda metric: self._row(self.metrics, metric, station, cls),
+            time,
+            self.narrow,
         )
 
     def _quantiles(self, time: str, station: str, cls: str, levels: tuple[float, ...]) -> list[float]:
@@ -125,7 +132,7 @@ class AnalyticSource(Source):
     @cached_property
     def chain(self) -> StateChain:
         try:
-            return state_chain(self.model.network)
+            return state_chain(self.model.network, self.most_open)
         except MethodRefused as error:
             raise SourceRefused(
                 f"states: {error.value}", f"analytic source {self.name}", f"{error.remedy} (--simulate)"
@@ -217,6 +224,7 @@ class RowLaw:
     quantiles: Callable[[tuple[float, ...]], list[float]]
     row: Callable[[str], float]
     time: str
+    narrow: float
 
     def quantile(self, q: float) -> Estimate:
         return Estimate.exact(self.quantiles((q,))[0])
@@ -229,7 +237,7 @@ class RowLaw:
         if t <= 0 or math.isinf(t):
             return 0.0 if t <= 0 else 1.0
         low, high, ends = 0.0, 1.0, (0.0, math.inf)
-        while high - low > NARROW:
+        while high - low > self.narrow:
             levels = np.linspace(low, high, LEVELS)
             times = np.array([ends[0], *self.quantiles(tuple(levels[1:-1].tolist())), ends[1]])
             at = min(max(int(np.searchsorted(times, t)), 1), LEVELS - 1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn.batch_means import ratio, variance_of
+from sojourn.batch_means import IntervalEstimate, ratio, variance_of
 from sojourn.errors import SourceRefused
 from sojourn.query.values import Array, Estimate, Span, Whole
 
@@ -41,8 +41,8 @@ class BatchedLaw:
         """P(X in the range): of the weight, the share within."""
         self._enough()
         inside = self._below(span.high.value, span.closed[1]) - self._below(span.low.value, not span.closed[0])
-        found = self._ratio(inside)
-        return share_widened(found, self._count(), float((self.weight * inside).sum() / self.weight.sum()))
+        above, below = (self._sums(x)[None, :, None] for x in (inside, np.ones(len(self.low))))
+        return share_of(ratio(above, below, LEVEL), self._count(), self.spent_s)
 
     def quantile(self, q: float) -> Estimate:
         """With an interval; without a value where it lies among what never happened."""
@@ -73,8 +73,11 @@ class BatchedLaw:
         above = np.stack([self._sums(self._below(float(t), True)) for t in times], axis=1)
         below = np.broadcast_to(self._sums(np.ones(len(self.low)))[:, None], above.shape)
         found = ratio(above[None], below[None], LEVEL)
-        wide = [share_widened(Estimate.known(v, lo, hi), self._count(), min(max(v, 0.0), 1.0))
-                for v, lo, hi in zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), strict=True)]  # fmt: skip
+        each = zip(*(x.tolist() for x in (found.value, found.low, found.high, found.variance)), strict=True)
+        wide = [
+            share_widened(Estimate.known(v, lo, hi), self._count(), min(max(v, 0.0), 1.0), var)
+            for v, lo, hi, var in each
+        ]
         return np.array([x.low for x in wide]), np.array([x.high for x in wide])
 
     def moment(self, order: int) -> Estimate:
@@ -153,12 +156,21 @@ class BatchedLaw:
         return float(ends.max(initial=0.0))
 
 
-def share_widened(found: Estimate, count: int, share: float) -> Estimate:
-    """An interval of a share that is no narrower than that of as many independent observations, and lies in [0, 1]."""
+def share_of(found: IntervalEstimate, count: int, spent_s: float) -> Estimate:
+    """A share, by batches, of `count` observations."""
+    value, low, high, variance = (float(x[0]) for x in (found.value, found.low, found.high, found.variance))
+    return share_widened(Estimate.known(value, low, high, spent_s), count, min(max(value, 0.0), 1.0), variance)
+
+
+def share_widened(found: Estimate, count: int, share: float, variance: float = 0.0) -> Estimate:
+    """An interval of a share that lies in [0, 1] and is no narrower than that of as many independent observations as have its
+    `variance` (at most `count`): of rare events in clusters there are few, and the interval is as skewed as theirs."""
     from scipy.special import betaincinv
 
-    k, out = share * count, (1 - LEVEL) / 2
-    low = float(betaincinv(k, count - k + 1, out)) if k > 0 else 0.0
-    high = float(betaincinv(k + 1, count - k, 1 - out)) if k < count else 1.0
+    known = math.isfinite(variance) and variance > 0 and 0 < share < 1
+    size = min(count, max(share * (1 - share) / variance, 1.0)) if known else count
+    k, out = share * size, (1 - LEVEL) / 2
+    low = float(betaincinv(k, size - k + 1, out)) if k > 0 else 0.0
+    high = float(betaincinv(k + 1, size - k, 1 - out)) if k < size else 1.0
     own = (found.low if math.isfinite(found.low) else 0.0, found.high if math.isfinite(found.high) else 1.0)
     return Estimate(found.value, max(0.0, min(low, own[0])), min(1.0, max(high, own[1])), found.spent_s)

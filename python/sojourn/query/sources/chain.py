@@ -34,12 +34,14 @@ TAILS = (1e-18, 1e-14, 1e-11)  # probability beyond the bound on open customers:
 
 @dataclass(eq=False)
 class StateChain:
-    """`present`, `busy` (S, K, C): customers, and servers that work; `law` (S,); `rates` (S, S) from row to column, 1/s."""
+    """`present`, `busy` (S, K, C): customers, and servers that work; `law` (S,); `rates` (S, S) from row to column, 1/s;
+    `most_open`: open customers at once."""
 
     present: Array
     busy: Array
     law: Array
     rates: sparse.csr_array
+    most_open: int
 
     @cached_property
     def out(self) -> Array:
@@ -88,19 +90,21 @@ class StateChain:
         return np.asarray(found).reshape(-1)[-len(begin) :]
 
 
-def state_chain(network: Network) -> StateChain:
-    """Raises MethodRefused where there is no such chain, or none that is small."""
+def state_chain(network: Network, most_open: int | None = None) -> StateChain:
+    """With at most `most_open` open customers at once (None: as many as count). Raises MethodRefused where there is no such
+    chain, or none that is small."""
     reason = refuses(network) or unstable(network)
     if not reason and network.limits:
         reason = "it has a pool or a region, outside which customers wait"
     if reason:
         raise MethodRefused(reason, "states", "simulate")
-    chain = network_chain(network, _most(network), MOST_STATES)
+    most = _most(network) if most_open is None else most_open
+    chain = network_chain(network, most, MOST_STATES)
     law = np.asarray(chain.steady(TOLERANCE, CYCLES)[0])
     start, from_, rate, _ = chain.generator()
     into = sparse.csr_array((rate, from_, start), shape=(len(law), len(law)))
     present, busy = _numbers(chain, len(law), network)
-    return StateChain(present, busy, law, into.T.tocsr())
+    return StateChain(present, busy, law, into.T.tocsr(), most)
 
 
 def _most(network: Network) -> int:

@@ -17,7 +17,7 @@ from sojourn.batch_means import ratio
 from sojourn.errors import SourceRefused
 from sojourn.file_errors import meant
 from sojourn.query.nodes import StateFunction
-from sojourn.query.sources.batched import BATCHES, LEAST, LEVEL, BatchedLaw, share_widened
+from sojourn.query.sources.batched import BATCHES, LEAST, LEVEL, BatchedLaw, share_of
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
@@ -112,9 +112,7 @@ class PathSource(Source):
             raise SourceRefused(f"no {whole} in the window", self.name, "run longer")
         counts = [np.histogram(x, self.edges)[0][None, :, None].astype(float) for x in (of, all_)]
         with np.errstate(invalid="ignore"):
-            found = ratio(counts[0], counts[1], LEVEL)
-        known = Estimate.known(len(of) / len(all_), float(found.low[0]), float(found.high[0]), self.spent_s)
-        return share_widened(known, len(all_), min(known.value, 1.0))
+            return share_of(ratio(counts[0], counts[1], LEVEL), len(all_), self.spent_s)
 
     def _times(self, events: Events) -> Array:
         """When they happened; an answer when it ended."""
@@ -194,8 +192,7 @@ class PathSource(Source):
     def occupancy(self, observed: Flags) -> Estimate:
         length, state, batch = self.pieces
         above, below = (np.bincount(batch, x, BATCHES).astype(float) for x in (length * observed[state], length))
-        found = ratio(above[None, :, None], below[None, :, None], LEVEL)
-        return Estimate.known(float(found.value[0]), float(found.low[0]), float(found.high[0]), self.spent_s)
+        return share_of(ratio(above[None, :, None], below[None, :, None], LEVEL), len(self.pieces[0]), self.spent_s)
 
     def distribution(self, values: Array, over: Flags | None) -> Law:
         length, state, batch = self.pieces
@@ -221,9 +218,7 @@ class PathSource(Source):
         above, below = (
             np.bincount(batch, x, BATCHES).astype(float) for x in (observed[state] * 1.0, np.ones(len(state)))
         )
-        found = ratio(above[None, :, None], below[None, :, None], LEVEL)
-        known = Estimate.known(float(found.value[0]), float(found.low[0]), float(found.high[0]), self.spent_s)
-        return share_widened(known, len(state), known.value)
+        return share_of(ratio(above[None, :, None], below[None, :, None], LEVEL), len(state), self.spent_s)
 
     def _later(self, time_s: float, start: Flags) -> tuple[Whole, Whole]:
         """State and batch of each entry into `start`, `time_s` after it."""

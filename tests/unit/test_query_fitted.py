@@ -1,0 +1,75 @@
+"""A fitted model as a source: its draws make the interval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from query_golden import MODEL
+
+import sojourn as sj
+from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.model_fit import FittedModel
+from sojourn.query.query import model_source
+from sojourn.query.sources.fitted import FittedSource, spread
+
+PATH = "demands_s.cpu.user"
+
+
+def fitted(model_error: float | None, times: np.ndarray) -> FittedModel:
+    """M/M/4 whose service time was found to be 20 ms, with these draws."""
+    model = sj.Model.parse(MODEL)
+    estimate = ParameterEstimate(0.02, float(times.min()), float(times.max()))
+    configurations = ({"rate_per_s": 100.0}, {"rate_per_s": 150.0})
+    return FittedModel(model, model, (PATH,), {PATH: estimate}, times[:, None], model_error, {}, 1000, (), configurations, 0.95, 1,
+                       "mmm", "")  # fmt: skip
+
+
+def test_between_the_values_of_the_draws() -> None:
+    """Monotone in the only unknown: the ends are what the model says at the ends of the draws, 19 and 21 ms."""
+    source = FittedSource(fitted(None, np.linspace(0.019, 0.021, 41)), {})
+    ends = [sj.Model.parse(MODEL.replace("0.02 ", f"{t} ")) for t in (0.019, 0.021)]
+    for text in ("mean", "p99", "probability({n() >= 4})", "mean(n())", "mean(passage(from {n() >= 4} to {n() < 4}))",
+                 "utilisation{station=cpu}", "p95(convolve(wait, wait))", "probability(response > 50ms)"):  # fmt: skip
+        found = sj.query(text, source)
+        low, high = (sj.query(text, end).value for end in ends)
+        assert low is not None and high is not None and found.low is not None and found.high is not None
+        assert low * 0.999 <= found.low < found.high <= high * 1.001, text
+        assert found.high - found.low > 0.85 * (high - low), text
+        assert found.value == sj.query(text, sj.Model.parse(MODEL)).value
+    assert sj.query("rate", source).low == 150.0, "what no unknown changes has no width"
+
+
+def test_all_times_longer_by_one_factor() -> None:
+    """The model's own error: demands by a factor f are the same model at f times the rate, its times f times as long."""
+    source = FittedSource(fitted(0.03, np.full(41, 0.02)), {})
+    for one, times in source.drawn[:5]:
+        slower = sj.Model.parse(MODEL.replace("0.02 ", f"{0.02 * times} "))
+        for text, power in (
+            ("mean", 1),
+            ("p99", 1),
+            ("moment(2, wait)", 2),
+            ("utilisation{station=cpu}", 0),
+            ("rate", -1),
+        ):
+            assert sj.query(text, one).value * times**power == pytest.approx(sj.query(text, slower).value, rel=1e-9), (
+                text
+            )  # type: ignore[operator]
+
+
+def test_draws_that_saturate_have_no_upper_end() -> None:
+    source = FittedSource(fitted(None, np.linspace(0.02, 0.028, 41)), {})
+    found = sj.query("mean", source)
+    assert found.high is None and found.low == pytest.approx(0.0301886, rel=1e-5)
+    assert sj.query("mean < 1h", source).verdict == "cannot tell"
+    assert sj.query("mean > 1ms", source).verdict == "yes"
+    assert spread(2.0, [1.0, 3.0]).low == 1.0
+
+
+def test_from_its_file_at_another_rate(tmp_path: Path) -> None:
+    fitted(0.01, np.linspace(0.019, 0.021, 41)).write(tmp_path / "fitted.toml")
+    source = model_source(tmp_path / "fitted.toml", {"rate_per_s": 100.0})
+    at_100 = sj.Model.parse(MODEL.replace("150", "100"))
+    assert sj.query("p99", source).value == pytest.approx(sj.query("p99", at_100).value, rel=1e-9)
+    assert sj.query("mean < 1s", source).verdict == "yes"
