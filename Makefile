@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check sanitize test docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services demo clean
+.PHONY: help setup build check sanitize test docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services bench-plan demo clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -75,6 +75,9 @@ bench-messages: build ## the message service beside pgbench with the same statem
 
 bench-services: build ## small services whose limit is known: predicted, then measured (15 minutes)
 	$(PY) benches/services/run.py --out benches/services/$$(date +%F)
+
+bench-plan: build ## plans: 10 000 configurations, and 200 fits of a known service (half an hour)
+	$(PY) benches/plan/run.py
 
 demo: build ## the web study, its verdict, and the path of one HTML report
 	$(VENV)/bin/sojourn study studies/web --quick

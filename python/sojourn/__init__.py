@@ -1,7 +1,7 @@
 """sojourn: measure a real service under a known load, fit a queueing model, predict what nobody has run.
 
 Names are imported when they are first used, so that a worker process starts in milliseconds. A name that is a function and
-a package too (`fit`, `predict`, `query`, `simulate`, `solve`, `validate`) is the package, and calling it calls the function.
+a package too (`fit`, `plan`, `predict`, `query`, `simulate`, `solve`, `validate`) is the package, and calling it calls the function.
 
 Table      Metrics
 Measure    http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose, oscillation
@@ -11,6 +11,7 @@ Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Poo
 Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated; laws: operational laws on numbers and tables
 Fit        observe_runs, fit_model, FittedModel; of the two-class model: fit, compare, Fitted; scalability: usl, fit_usl
 Predict    predict, gain
+Plan       plan
 Validate   validate
 Design     design: experiment designs, made and analysed
 Query      query: a question to run folders and models
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from sojourn.measure.oscillation import oscillation as oscillation
     from sojourn.measure.run_folder import RunFolder as RunFolder
     from sojourn.model import *  # noqa: F403
+    from sojourn.plan import plan as plan
     from sojourn.predict import gain as gain
     from sojourn.predict import predict as predict
     from sojourn.query import query as query
@@ -92,6 +94,7 @@ _HOMES = {
     "observe": "measure.observations",
     "execute": "measure.execute_run",
     "oscillation": "measure.oscillation",
+    "plan": "plan",
     "gain": "predict",
     "predict": "predict",
     "query": "query",

@@ -32,6 +32,7 @@ PAGES = [
     "docs/howto/write-a-model.md",
     "docs/howto/simulate-a-model.md",
     "docs/howto/fit-your-own-model.md",
+    "docs/howto/plan-capacity.md",
     "docs/howto/find-an-oscillating-bottleneck.md",
     "docs/howto/see-how-cores-are-related.md",
     "docs/howto/coming-from-other-tools.md",

@@ -9,19 +9,14 @@ A text is a path, or a path and what is put there: numbers, factors, + - * / and
 
 from __future__ import annotations
 
-import ast
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.arithmetic import Arithmetic
 from sojourn.errors import FitError, ModelError
 from sojourn.model import Closed, Model, Open
 from sojourn.model.unknown_parameters import WHOLE, replaced
-
-OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,7 +25,20 @@ class FactorMapping:
 
     name: str
     path: str
-    value: ast.expr
+    value: Arithmetic
+
+    def result(self, given: Mapping[str, Any]) -> Any:
+        """What is put there, from the factors of a configuration. Raises FitError for a factor that is not there."""
+        for name in self.value.names:
+            if name not in given:
+                remedy = f"use {', '.join(given) or 'factors that the runs have'}"
+                raise FitError(f"no factor {name}", f"factors.{self.name}", remedy)
+        return self.value.value(given)
+
+
+def path_of(name: str) -> FactorMapping:
+    """A path of the model that is a factor by itself."""
+    return FactorMapping(name, name, Arithmetic.of_name(name))
 
 
 def factors_of(model: Model, configurations: Sequence[Mapping[str, Any]]) -> list[FactorMapping]:
@@ -60,32 +68,10 @@ def _texts(model: Model, name: str) -> tuple[str, ...]:
 def _factor(name: str, text: str) -> FactorMapping:
     path, equals, expression = (part.strip() for part in text.partition("="))
     try:
-        tree = ast.parse(expression if equals else name, mode="eval").body
-        _check(tree)
-    except (SyntaxError, ValueError) as error:
+        value = Arithmetic.read(expression) if equals else Arithmetic.of_name(name)
+    except ValueError as error:
         raise FitError(repr(text), f"factors.{name}", f"give PATH, or PATH = arithmetic of factors ({error})") from None
-    return FactorMapping(name, path, tree)
-
-
-def _check(tree: ast.expr) -> None:
-    if isinstance(tree, ast.BinOp) and type(tree.op) in OPERATORS:
-        _check(tree.left)
-        _check(tree.right)
-    elif not isinstance(tree, ast.Name) and not (
-        isinstance(tree, ast.Constant) and isinstance(tree.value, int | float)
-    ):
-        raise ValueError("only numbers, names and + - * /")
-
-
-def _result(tree: ast.expr, given: Mapping[str, Any], place: str) -> Any:
-    if isinstance(tree, ast.BinOp):
-        return OPERATORS[type(tree.op)](_result(tree.left, given, place), _result(tree.right, given, place))
-    if isinstance(tree, ast.Constant):
-        return tree.value
-    assert isinstance(tree, ast.Name), "checked where it was read"
-    if tree.id not in given:
-        raise FitError(f"no factor {tree.id}", place, f"use {', '.join(given) or 'factors that the runs have'}")
-    return given[tree.id]
+    return FactorMapping(name, path, value)
 
 
 def applied(model: Model, factors: Sequence[FactorMapping], configuration: Mapping[str, Any]) -> Model:
@@ -93,7 +79,7 @@ def applied(model: Model, factors: Sequence[FactorMapping], configuration: Mappi
     for factor in factors:
         if factor.name not in configuration:
             continue
-        value = _result(factor.value, configuration, f"factors.{factor.name}")
+        value = factor.result(configuration)
         if factor.path.rpartition(".")[2] in WHOLE:
             value = round(value)
         try:

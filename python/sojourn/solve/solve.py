@@ -36,7 +36,7 @@ def solve(
     `auto` takes the exact method that is cheapest within `budget_s`, else the best approximation. Raises MethodRefused
     where `method` does not apply (it names one that does), SolverError for an answer that breaks a law.
     """
-    return _answer([as_model(model).network], method, wanted or USUAL, _budget(budget_s), {})
+    return answer([as_model(model).network], method, wanted or USUAL, _budget(budget_s), {})
 
 
 def _budget(budget_s: Any) -> float:
@@ -61,10 +61,10 @@ def sweep(
     if not factors or not all(factors.values()):
         raise InputError("no values", f"vary {', '.join(factors)}".strip(), "give at least one value for each path")
     networks, columns = varied(as_model(model), factors)
-    return _answer(networks, method, wanted or USUAL, _budget(budget_s), columns)
+    return answer(networks, method, wanted or USUAL, _budget(budget_s), columns)
 
 
-def _answer(
+def answer(
     networks: Sequence[Network], method: str, wanted: RequestedOutputs, budget_s: float, factors: dict[str, list[Any]]
 ) -> Metrics:
     def solved(networks: Sequence[Network]) -> tuple[Solution, str] | None:
@@ -135,7 +135,7 @@ def _apart(
     parts = []
     for i, network in enumerate(networks):
         here = {path: [values[i]] for path, values in factors.items()}
-        parts.append(_answer([network], "auto", wanted, budget_s, here))
+        parts.append(answer([network], "auto", wanted, budget_s, here))
     return Metrics.concat(parts)
 
 

@@ -111,7 +111,7 @@ def priority(x: TwoClassLoad) -> Results:
         workload = np.where(rho < 1, rate * both2 / (2 * (1 - rho)), np.inf)
         stay = (workload + high + x.page_s) / (1 - rho_h)
         interrupt = np.where(rho_h < 1, rate * high2 / (2 * (1 - rho_h)), np.inf) + high
-        behind_s = _behind(x, rho_h, high2 / np.where(high > 0, high, 1.0) ** 2 - 1)
+        behind_s = behind_time(x, rho_h, high2 / np.where(high > 0, high, 1.0) ** 2 - 1)
     with np.errstate(invalid="ignore"):
         away = np.where(x.trailing > 0, (1 - x.p) * x.rate, 0.0)
         stayed = np.where(x.p > 0, x.p * x.rate * stay, 0.0)
@@ -121,7 +121,7 @@ def priority(x: TwoClassLoad) -> Results:
     return results | {"loss": np.zeros_like(x.rate)}
 
 
-def _behind(x: TwoClassLoad, rho_h: Array, scv: Array) -> Array:
+def behind_time(x: TwoClassLoad, rho_h: Array, scv: Array) -> Array:
     """Mean time of a page at a trailing core, s: QNA departures, split, superposition, Kraemer-Langenbach-Belz wait."""
     share = _per_core(1 - x.p, x.trailing)
     ca2 = 1 + rho_h**2 * (scv - 1)

@@ -1,0 +1,54 @@
+"""A cost as arithmetic over what is varied: `0.04*cores + 0.01*nics`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.arithmetic import HOW, Arithmetic
+from sojourn.errors import InputError
+from sojourn.file_errors import meant
+
+Array = NDArray[np.float64]
+PLACE = "--cost"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A cost that uses known names only."""
+
+    expression: Arithmetic
+
+    @staticmethod
+    def read(text: str, known: Iterable[str]) -> Cost:
+        """`known`: the names that it may use, as `cores` or `stations.cpu.servers`. Raises InputError."""
+        known = list(known)
+        try:
+            read = Arithmetic.read(text)
+        except ValueError as error:
+            raise InputError(error, PLACE, HOW) from None
+        for name in read.names:
+            if name not in known:
+                raise InputError(f"{name} in {text!r}", PLACE, f"it is not varied; {meant(name, known)}")
+        return Cost(read)
+
+    def of(self, values: Mapping[str, NDArray[Any]]) -> Array:
+        """The cost of each configuration, from the values of each name (arrays of one shape). Raises InputError for one that is no
+        number, and for a cost that is none."""
+        names = self.expression.names
+        for name in names:
+            if values[name].dtype.kind not in "biuf":
+                raise InputError(f"{name} is not a number", PLACE, "use only what is varied over numbers")
+        found = self.expression.value({name: values[name].astype(float) for name in names})
+        whole = np.broadcast_to(np.asarray(found, float), next(iter(values.values())).shape).astype(float)
+        if not np.isfinite(whole).all():
+            at = int(np.argmin(np.isfinite(whole)))
+            where = ", ".join(f"{name} = {values[name][at]:g}" for name in names) or "all configurations"
+            raise InputError(
+                f"{self.expression.text!r} is no finite number at {where}", PLACE, "divide by nothing that is 0"
+            )
+        return whole

@@ -1,0 +1,282 @@
+"""What a plan asks of a model file or of one that was fitted: any metric, in many configurations, at many loads, for many draws of
+the fitted parameters. Networks are copied with the numbers that change and solved together, as in a sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sojourn.errors import InputError, ModelError
+from sojourn.file_errors import meant
+from sojourn.fit.factor_mapping import FactorMapping, applied, factors_of, path_of
+from sojourn.fit.model_evaluation import slower_clock
+from sojourn.fit.model_fit import FittedModel
+from sojourn.metric_names import UNITS
+from sojourn.model import Closed, Distribution, Model, Open
+from sojourn.model.network_arrays import Network
+from sojourn.model.unknown_parameters import WHOLE, replaced, unknowns
+from sojourn.plan.objective import Quantity
+from sojourn.solve.method import RequestedOutputs
+from sojourn.solve.parameter_variation import Edit, edit
+from sojourn.solve.solve import answer
+
+Array = NDArray[np.float64]
+Settings = Mapping[str, Any]
+BUDGET_S, EACH_S = 1.0, 0.005  # that an exact method may take, of all networks and of one
+CHUNK = 20_000  # networks solved at a time
+
+
+class ModelPredictor:
+    """`vary`: names of what is varied, each with its values. Raises ModelError, InputError or FitError for what the model lacks."""
+
+    def __init__(self, it: Model | FittedModel, vary: Mapping[str, Sequence[Any]]) -> None:
+        self.fitted = it if isinstance(it, FittedModel) else None
+        self.model = it.model if isinstance(it, FittedModel) else it
+        if free := list(unknowns(self.model)):
+            raise InputError(
+                f"unknown: {', '.join(free)}", "plan", "fit the model first: sojourn fit RUNS --model FILE"
+            )
+        self.mappings = self._mappings(vary)
+        paths = [m.path for m in self.mappings]
+        self.edits = {path: _edit(self.model, path) for path in dict.fromkeys(paths)}
+        self.own = list(self.fitted.paths) if self.fitted else []
+        self.own_edits = [edit(self.model, path) if _editable(path) else None for path in self.own]
+        self.lowered = any(e is None for e in (*self.edits.values(), *self.own_edits))
+        self.methods: set[str] = set()
+        self.base = self.model.network
+        _ = self.base.demands_s, self.base.same_chain, self.base.remarkable
+
+    def _mappings(self, vary: Mapping[str, Sequence[Any]]) -> list[FactorMapping]:
+        short = {name: values for name, values in vary.items() if "." not in name}
+        known = {*self.model.factors, "users", "think_s", "rate_per_s"}
+        for name in short:
+            if name not in known:
+                remedy = f'give a path as stations.NAME.servers, or [factors] {name} = "PATH" in the model; '
+                raise ModelError(f"no factor {name}", "--vary", remedy + meant(name, sorted(known)))
+        # two configurations that differ in each factor, so that one that changes nothing is refused
+        found = factors_of(self.model, [short, dict.fromkeys(short, ())]) if short else []
+        return found + [path_of(name) for name in vary if "." in name]
+
+    def affordable(self, wanted: Sequence[Quantity]) -> int:
+        """How many networks it solves in a few seconds."""
+        return 10_000 if self.lowered else 30_000
+
+    @property
+    def load_name(self) -> str:
+        """`rate_per_s` of a model with arrivals from outside, `users` of one with a number of users."""
+        return "rate_per_s" if any(isinstance(c, Open) for c in self.model.classes) else "users"
+
+    @property
+    def draws(self) -> int:
+        """How many there are; 0 without a fit."""
+        return 0 if self.fitted is None else len(self.fitted.draws)
+
+    @property
+    def notes(self) -> list[str]:
+        """How it was solved, and what is not in the draws."""
+        told = [f"solved by {', '.join(sorted(self.methods))}"]
+        if self.fitted is not None:
+            if self.fitted.model_error is None:
+                told.append("the model's own error is not known and not in the draws: chances are too sure")
+            if self.fitted.alternatives:
+                told.append("other models that fit about as well were not asked")
+        return told
+
+    def current_load(self) -> float | None:
+        """The load in the model file."""
+        open_ = float(self.base.rate_per_s.sum())
+        users = float(sum(c.population for c in self.model.classes if isinstance(c, Closed)))
+        return (open_ if self.load_name == "rate_per_s" else users) or None
+
+    def check(self, settings: Settings) -> bool:
+        """All can exist; what cannot is an error of the model."""
+        return True
+
+    def inside(self, settings: Settings, load: float | None) -> bool | None:
+        """Whether each factor lies between the least and the most that was measured; None where nothing was."""
+        if self.fitted is None:
+            return None
+        whole = dict(settings) if load is None else {**settings, self.load_name: load}
+        return all(self._seen(name, value) for name, value in whole.items())
+
+    def _seen(self, name: str, value: Any) -> bool:
+        assert self.fitted is not None
+        seen = [run[name] for run in self.fitted.configurations if name in run]
+        numbers = [v for v in seen if isinstance(v, int | float)]
+        if seen and len(numbers) == len(seen) and isinstance(value, int | float):
+            return min(numbers) <= value <= max(numbers)
+        return value in seen if seen else value == _standing(self.model, name)
+
+    def values(
+        self, configurations: Sequence[Settings], levels: Array, wanted: Sequence[Quantity], draws: int = 0
+    ) -> dict[Quantity, Array]:
+        """Each quantity, draws x configurations x levels; without draws 1 x …, at the values that were fitted. NaN where there is
+        none (an unstable queue), InputError where the method does not tell it."""
+        longer = np.ones(1)
+        drawn: list[Sequence[float] | None] = [None]
+        if draws and self.fitted is not None:
+            chosen = np.linspace(0, len(self.fitted.draws) - 1, draws).round().astype(int)
+            drawn = [tuple(map(float, self.fitted.draws[i])) for i in chosen]
+            own = np.random.default_rng(self.fitted.seed)
+            longer = np.exp((self.fitted.model_error or 0.0) * own.standard_t(self.fitted.degrees, draws))
+        networks = [
+            slower_clock(n, float(by)) if by != 1 else n
+            for values, by in zip(drawn, longer, strict=True)
+            for n in self.networks(configurations, levels, values)
+        ]
+        shape = (len(drawn), len(configurations), max(len(levels), 1))
+        found = self._solved(networks, wanted)
+        return {q: _scaled(q, found[q].reshape(shape), longer[:, None, None]) for q in wanted}
+
+    def busiest(self, settings: Settings, level: float | None) -> list[tuple[str, float, int]]:
+        """(station, utilisation, servers), the busiest first."""
+        network = self.networks([settings], np.array([] if level is None else [level]))[0]
+        frame = answer([network], "auto", RequestedOutputs(()), BUDGET_S, {}).frame
+        rows = frame.filter(
+            (pl.col("metric") == "utilisation") & (pl.col("station") != "") & pl.col("value").is_not_null()
+        )
+        used = rows.group_by("station").agg(
+            pl.col("value").filter(pl.col("class") == "").first(), every=pl.col("value").sum()
+        )
+        found = []
+        for row in used.iter_rows(named=True):
+            at = network.stations.index(row["station"])
+            found.append((row["station"], row["value"] or row["every"], int(network.servers[at])))
+        return sorted(found, key=lambda one: -one[1])
+
+    def networks(
+        self, configurations: Sequence[Settings], levels: Array, drawn: Sequence[float] | None = None
+    ) -> list[Network]:
+        """Configurations outermost; `drawn`: values of the fitted parameters, None: as fitted."""
+        found = []
+        base = self.base
+        if drawn is not None and not self.lowered:
+            for change, value in zip(self.own_edits, drawn, strict=True):
+                assert change is not None
+                base = change(base, value)
+        for settings in configurations:
+            one = self._lowered(settings, drawn) if self.lowered else self._edited(base, settings)
+            found += [self._at(one, float(level)) for level in levels] if len(levels) else [one]
+        return found
+
+    def _edited(self, network: Network, settings: Settings) -> Network:
+        for mapping in self.mappings:
+            change = self.edits[mapping.path]
+            assert change is not None
+            network = change(network, _put(mapping, settings))
+        return network
+
+    def _lowered(self, settings: Settings, drawn: Sequence[float] | None) -> Network:
+        model = self.model
+        for path, value in zip(self.own, drawn or (), strict=bool(drawn)):
+            model = replaced(model, path, value)
+        return applied(model, self.mappings, settings).network
+
+    def _at(self, network: Network, level: float) -> Network:
+        """The network under a load: arrivals scaled together, or the number of users."""
+        if self.load_name == "rate_per_s":
+            by = level / network.rate_per_s.sum()
+            arrivals = tuple(_faster(a, by) for a in network.arrivals)
+            return network.altered(rate_per_s=network.rate_per_s * by, arrivals=arrivals)
+        if len(network.population) > 1:
+            classes = ", ".join(network.classes)
+            raise InputError(f"users of {classes}", "--load", "leave it out, and vary classes.NAME.population")
+        return network.altered(population=np.array([round(level)]))
+
+    def _solved(self, networks: Sequence[Network], wanted: Sequence[Quantity]) -> dict[Quantity, Array]:
+        levels = tuple(sorted({q.q for q in wanted if q.q is not None}))
+        parts: dict[Quantity, list[Array]] = {q: [] for q in wanted}
+        for first in range(0, len(networks), CHUNK):
+            chunk = networks[first : first + CHUNK]
+            asked = RequestedOutputs(levels)
+            budget_s = max(BUDGET_S / len(networks), EACH_S) * len(chunk)  # the same method for each chunk
+            told = answer(chunk, "auto", asked, budget_s, {"point": list(range(len(chunk)))})
+            self.methods.add(told.method)
+            for q in wanted:
+                parts[q].append(_column(told.frame, q, len(chunk), chunk[0], told.method))
+        return {q: np.concatenate(arrays) for q, arrays in parts.items()}
+
+
+def _editable(path: str) -> bool:
+    part = path.partition(".")[0]
+    return (part in ("demands_s", "service_s") and path.count(".") == 2) or (part == "classes" and path.count(".") == 2)
+
+
+def _edit(model: Model, path: str) -> Edit | None:
+    try:
+        return edit(model, path)
+    except ModelError as error:
+        raise ModelError(error.value, "--vary", error.remedy) from None
+
+
+def _put(mapping: FactorMapping, settings: Settings) -> Any:
+    value = mapping.result(settings)
+    return round(value) if mapping.path.rpartition(".")[2] in WHOLE else value
+
+
+def _standing(model: Model, path: str) -> Any:
+    """What the model has at a path now; None where there is nothing."""
+    part, _, rest = path.partition(".")
+    name, _, key = rest.rpartition(".")
+    items = getattr(model, part, None)
+    if isinstance(items, Mapping):
+        return items.get(name, {}).get(key)
+    return next((getattr(i, key, None) for i in items or () if i.name == name), None)
+
+
+def _faster(arrivals: Any, by: float) -> Any:
+    if arrivals is None or by == 1:
+        return arrivals
+    if isinstance(arrivals, Distribution) and hasattr(arrivals, "mean"):
+        return replace(arrivals, mean=arrivals.mean / by)  # type: ignore[call-arg]
+    raise InputError(
+        f"arrivals {type(arrivals).__name__}",
+        "--load",
+        "leave --load out, or give rate_per_s in the model and no arrivals",
+    )
+
+
+def _scaled(quantity: Quantity, values: Array, longer: Array) -> Array:
+    """Seen from the slower clock of `slower_clock`."""
+    unit = UNITS.get(quantity.metric, "1")
+    return values * longer if unit == "s" else values / longer if unit == "1/s" else values
+
+
+def _column(frame: pl.DataFrame, q: Quantity, points: int, network: Network, method: str) -> Array:
+    """The values of one quantity by point; of a model of one class or one station its rows stand for the whole."""
+    metric = q.metric if q.q is None else f"{q.metric}_quantile"
+    stations, names = [q.station], [q.cls]
+    if not q.station and len(network.stations) == 1:
+        stations.append(network.stations[0])
+    if not q.cls and len(network.classes) == 1:
+        names.append(network.classes[0])
+    rows = frame.filter(pl.col("metric") == metric)
+    if q.q is not None:
+        rows = rows.filter((pl.col("q") - q.q).abs() < 1e-12)
+    for station in stations:
+        for cls in names:
+            own = rows.filter((pl.col("station") == station) & (pl.col("class") == cls))
+            if own.height:
+                found = np.full(points, np.nan)
+                found[own["point"].to_numpy()] = own["value"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+                return found
+    raise _missing(frame, q, rows, network, method)
+
+
+def _missing(frame: pl.DataFrame, q: Quantity, rows: pl.DataFrame, network: Network, method: str) -> InputError:
+    for kind, given, known in (("station", q.station, network.stations), ("class", q.cls, network.classes)):
+        if given and given not in known:
+            return InputError(f"no {kind} {given!r}", "--objective", meant(given, known))
+    if q.q is not None:
+        remedy = "ask for mean, or of a model whose quantiles are known (one station FCFS; stations in a row)"
+        return InputError(f"method {method} tells no quantiles of {q.metric} here", "--objective", remedy)
+    where = sorted({f"{r['metric']}{{station={r['station']}}}" for r in rows.iter_rows(named=True) if r["station"]})
+    if where and not q.station:
+        return InputError(f"{q.metric} of the whole system", "--objective", f"say of which station: {', '.join(where)}")
+    return InputError(f"no {q.metric} of this model", "--objective", meant(q.metric, sorted(set(frame["metric"]))))

@@ -1,0 +1,232 @@
+"""`plan`: every configuration on the model, the objective as a constraint, cost as an expression; what to choose, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import InputError
+from sojourn.plan.choices import cheapest, front, least, regrets, shortlist
+from sojourn.plan.cost import Cost
+from sojourn.plan.load import Load
+from sojourn.plan.objective import Objective
+from sojourn.plan.plan_result import Choice, LevelChoice, Plan, Step, TermValue
+from sojourn.plan.predictor import Predictor, predictor_of
+from sojourn.plan.staffing import SquareRootCheck
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+MOST = 100_000  # configurations
+DRAWS = 200
+LEAST_LISTED = 20  # configurations that are asked for each draw
+DEFAULT_PRICE = 5.0  # of a missed objective, over the cost of the cheapest choice
+
+
+def plan(
+    model: Any,
+    vary: Mapping[str, Iterable[Any]],
+    objective: str,
+    cost: str,
+    *,
+    load: float | str | Path | None = None,
+    draws: Any = None,
+    price: float | None = None,
+    level: float = 0.9,
+) -> Plan:
+    """The cheapest of all combinations of `vary` that meets `objective` at every load, the Pareto front, and the least regret.
+
+    `model`: a Model, FittedModel, Fitted, or the path of a file of one; `draws`: the fit that stands for it, where it is given apart.
+    `vary`: factor or path of the model → values. `objective`: in the query language. `cost`: arithmetic of what is varied.
+    `load`: 1/s or users; a number, `200..900`, `600+5%*12`, or a .csv; None: what the model has. `price` of a missed objective, in
+    the unit of the cost (None: five times the cheapest choice). `level` of the intervals, in (0, 1). Raises InputError, ModelError,
+    QueryError, FitError, MethodRefused.
+    """
+    if not 0 < level < 1:
+        raise InputError(level, "level", "give a number between 0 and 1, like 0.9")
+    if price is not None and not price > 0:
+        raise InputError(price, "price", "give a cost above 0")
+    lists = {name: list(dict.fromkeys(values)) for name, values in vary.items()}
+    if not lists or not all(lists.values()):
+        raise InputError("nothing", "vary", "give at least one name with at least one value")
+    wanted = Objective.read(objective)
+    asked = predictor_of(model if draws is None else draws, lists)
+    priced = Cost.read(cost, lists)
+    return _Planning(asked, lists, wanted, priced, None if load is None else Load.read(load), price, level).plan()
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Of listed configurations (indices into all): whether each draw meets the objective, and the intervals of terms."""
+
+    listed: NDArray[np.int64]
+    met: Flags  # draws x listed
+    terms: tuple[tuple[Array, Array], ...]  # by term: low, high of the listed
+    regret: Array  # draws x listed
+
+
+class _Planning:
+    """One plan; the steps of `plan` share its configurations, costs and judgements."""
+
+    def __init__(
+        self, asked: Predictor, lists: Mapping[str, list[Any]], objective: Objective, cost: Cost, load: Load | None,
+        price: float | None, level: float,
+    ) -> None:  # fmt: skip
+        self.asked, self.lists, self.objective, self.load, self.level = asked, lists, objective, load, level
+        count = int(np.prod([len(values) for values in lists.values()]))
+        if count > MOST:
+            raise InputError(f"{count} configurations", "--vary", f"ask for at most {MOST}")
+        every = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+        self.all = [one for one in every if asked.check(one)]
+        if not self.all:
+            raise InputError("no configuration that can exist", "--vary", "give at least as many cores as nics")
+        self.cost = cost.of({name: np.array([one[name] for one in self.all]) for name in lists})
+        self.levels = np.array([]) if load is None else load.levels
+        found = asked.values(self.all, self.levels, objective.quantities)
+        self.judged = objective.judge({q: v[0] for q, v in found.items()})  # C x L
+        self.worst = np.argmax(self.judged.violation, axis=1)
+        self.violation = self.judged.violation.max(axis=1)
+        self.met = np.asarray(self.judged.met.all(axis=1))
+        most = asked.current_load() if load is None else None
+        ends = [most] if load is None else [float(self.levels[0]), float(self.levels[-1])]
+        told = [[asked.inside(one, at) for at in ends] for one in self.all]
+        self.known = told[0][0] is not None
+        self.inside = np.array([all(one) for one in told]) if self.known else np.ones(len(self.all), bool)
+        base = cheapest(self.cost, self.met, -self.violation)
+        usual = abs(float(self.cost[base if base is not None else int(np.argmax(self.cost))]))
+        self.price = price or DEFAULT_PRICE * (usual or 1.0)
+        self.drawn = self._drawn() if asked.draws else None
+
+    def _drawn(self) -> _Drawn:
+        draws = min(DRAWS, self.asked.draws)
+        most = max(LEAST_LISTED, self.asked.affordable(self.objective.quantities) // (draws * max(1, len(self.levels))))
+        listed = np.arange(len(self.all)) if len(self.all) <= most else shortlist(self.cost, self.violation, most)
+        found = self.asked.values([self.all[i] for i in listed], self.levels, self.objective.quantities, draws)
+        judged = self.objective.judge(found)  # D x C x L
+        at = self.worst[listed][None, :, None]
+        tail = [(1 - self.level) / 2, (1 + self.level) / 2]
+        ends = []
+        for term in judged.terms:
+            values = np.take_along_axis(term.value, np.broadcast_to(at, (*term.value.shape[:2], 1)), 2)[..., 0]
+            low, high = np.quantile(np.where(np.isnan(values), np.inf, values), tail, axis=0, method="nearest")
+            ends.append((low, high))
+        met = np.asarray(judged.met.all(axis=2))
+        return _Drawn(listed, met, tuple(ends), regrets(self.cost[listed], met, self.price))
+
+    def plan(self) -> Plan:
+        first = cheapest(self.cost, self.met & self.inside, -self.violation)
+        outside = cheapest(self.cost, self.met & ~self.inside, -self.violation)
+        if first is not None and outside is not None and self.cost[outside] >= self.cost[first]:
+            outside = None
+        nearest = int(np.lexsort((self.cost, self.violation))[0]) if first is None and outside is None else None
+        mean, most = self._least_regret()
+        chosen = mean if mean is not None else first
+        return Plan(
+            self.objective.text, None if self.load is None else self.load.text, self.asked.load_name, len(self.all),
+            self._choice(first), self._choice(outside), self._choice(nearest), self._choice(mean), self._choice(most),
+            tuple(self._choice(i) for i in self._front()), self._steps(chosen), self._binds(chosen), self._by_level(),
+            self.price if self.drawn else None, 0 if self.drawn is None else len(self.drawn.met), self.level,
+            tuple(self._notes(chosen)),
+        )  # fmt: skip
+
+    def _least_regret(self) -> tuple[int | None, int | None]:
+        """Of the mean and of the maximum, inside the validated range."""
+        if self.drawn is None:
+            return None, None
+        listed, regret = self.drawn.listed, self.drawn.regret
+        found = (least(r, self.cost[listed], self.inside[listed]) for r in (regret.mean(axis=0), regret.max(axis=0)))
+        mean, most = (None if i is None else int(listed[i]) for i in found)
+        return mean, most
+
+    def _front(self) -> list[int]:
+        listed = np.arange(len(self.all)) if self.drawn is None else self.drawn.listed
+        robust = np.maximum(-self.violation[listed], 0.0) if self.drawn is None else self.drawn.met.mean(axis=0)
+        found = front(self.cost[listed], np.maximum(self.violation[listed], 0.0), robust)
+        return [int(listed[i]) for i in found if np.isfinite(self.violation[listed[i]])]
+
+    def _choice(self, i: int | None) -> Any:
+        if i is None:
+            return None
+        at = int(self.worst[i])
+        place = None if self.drawn is None else np.flatnonzero(self.drawn.listed == i)
+        k = int(place[0]) if place is not None and len(place) else None
+        terms = []
+        for j, term in enumerate(self.judged.terms):
+            low, high = (None, None) if k is None or self.drawn is None else (float(e[k]) for e in self.drawn.terms[j])
+            terms.append(TermValue(term.text, term.shown, term.dimension, float(term.value[i, at]), low, high))
+        chance = mean = most = None
+        if k is not None and self.drawn is not None:
+            chance = float(self.drawn.met[:, k].mean())
+            mean, most = float(self.drawn.regret[:, k].mean()), float(self.drawn.regret[:, k].max())
+        share = None
+        if self.load is not None and self.load.kind == "trace":
+            share = float(self.load.share[self.judged.met[i]].sum())
+        return Choice(
+            self.all[i], float(self.cost[i]), bool(self.met[i]), float(self.violation[i]), tuple(terms), chance, mean, most,
+            bool(self.inside[i]) if self.known else None, share,
+        )  # fmt: skip
+
+    def _steps(self, chosen: int | None) -> tuple[Step, ...]:
+        """One level up and down of each factor, the others as they are."""
+        if chosen is None:
+            return ()
+        where = {tuple(one.values()): i for i, one in enumerate(self.all)}
+        found = []
+        for name, values in self.lists.items():
+            at = values.index(self.all[chosen][name])
+            for by in (1, -1):
+                if 0 <= at + by < len(values):
+                    i = where.get(tuple({**self.all[chosen], name: values[at + by]}.values()))
+                    if i is not None:
+                        found.append(Step(name, values[at], values[at + by], self._choice(i)))
+        return tuple(found)
+
+    def _binds(self, chosen: int | None) -> str:
+        """The comparison that is nearest to its limit, at which load, and the busiest station there."""
+        if chosen is None:
+            return ""
+        at = int(self.worst[chosen])
+        term = max(self.judged.terms, key=lambda t: t.violation[chosen, at])
+        load = f" at {self.asked.load_name} = {self.levels[at]:g}" if len(self.levels) else ""
+        busy = self.asked.busiest(self.all[chosen], float(self.levels[at]) if len(self.levels) else None)
+        station = f"; the busiest station is {busy[0][0]}, {100 * busy[0][1]:.0f} % busy" if busy else ""
+        return f"{term.text}{load}{station}"
+
+    def _by_level(self) -> tuple[LevelChoice, ...]:
+        """The cheapest at each load by itself, inside the validated range first."""
+        if len(self.levels) < 2:
+            return ()
+        found = []
+        for k, level in enumerate(self.levels):
+            met, room = np.asarray(self.judged.met[:, k]), -self.judged.violation[:, k]
+            i = cheapest(self.cost, met & self.inside, room)
+            i = cheapest(self.cost, met, room) if i is None else i
+            found.append(
+                LevelChoice(
+                    float(level), None if i is None else self.all[i], None if i is None else float(self.cost[i])
+                )
+            )
+        return tuple(found)
+
+    def _notes(self, chosen: int | None) -> Iterable[str]:
+        yield from self.asked.notes
+        if not self.known:
+            yield "nothing was measured: there is no validated range, and nothing is known of how wrong the model is"
+        if self.drawn is None:
+            yield "no draws: a model file has one value of each parameter; fit it to have chances and regret"
+        elif len(self.drawn.listed) < len(self.all):
+            yield f"chances and regret are of the {len(self.drawn.listed)} configurations that cost least for what they do"
+        if self.load is not None and self.load.kind == "range":
+            yield f"the objective was asked at {len(self.levels)} loads from {self.levels[0]:g} to {self.levels[-1]:g}"
+        if chosen is not None:
+            yield from map(str, self._square_root(chosen))
+
+    def _square_root(self, chosen: int) -> list[SquareRootCheck]:
+        most = float(self.levels[-1]) if len(self.levels) else None
+        busy = self.asked.busiest(self.all[chosen], most)
+        return [SquareRootCheck.of(s, share * m, m) for s, share, m in busy[:1] if 0 < share < 1 and m > 1]

@@ -1,0 +1,179 @@
+"""`Plan`: what a plan answers; as a table of values and as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.units import interval, percent
+
+
+@dataclass(frozen=True)
+class TermValue:
+    """One comparison of the objective at the worst load: its left side `shown`, value in SI units (NaN: none), interval over draws."""
+
+    text: str
+    shown: str
+    dimension: float  # power of the second
+    value: float
+    low: float | None
+    high: float | None
+
+    def __str__(self) -> str:
+        unit = {1.0: "s", -1.0: "1/s"}.get(self.dimension, "1")
+        if math.isnan(self.value):
+            return f"{self.shown}: none, it cannot carry the load"
+        high = None if self.high is None or math.isinf(self.high) else self.high
+        told = interval(self.value, self.low, high, unit)
+        return f"{self.shown} {told.replace('–)', '∞)') if self.low is not None else told}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One configuration: factor or path → value, its cost, whether the model says that it meets the objective at all loads, and by
+    how much not (relative to the limit; below 0 there is room). `chance`: share of draws that meet it; regrets in the unit of
+    the cost; None without draws. `inside`: the validated range, None where there is none. `share_of_time`: of a trace, that
+    meets it."""
+
+    settings: Mapping[str, Any]
+    cost: float
+    met: bool
+    violation: float
+    terms: tuple[TermValue, ...]
+    chance: float | None
+    mean_regret: float | None
+    most_regret: float | None
+    inside: bool | None
+    share_of_time: float | None = None
+
+    @property
+    def name(self) -> str:
+        """`cores = 4, nics = 2`."""
+        return settings_text(self.settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        terms = [{k: v for k, v in vars(t).items() if k != "shown"} for t in self.terms]
+        return {**vars(self), "settings": dict(self.settings), "terms": terms}
+
+    def __str__(self) -> str:
+        parts = [self.name, f"cost {self.cost:.4g}", *map(str, self.terms)]
+        if self.chance is not None:
+            parts.append(f"meets the objective in {percent(self.chance)} of the draws")
+        if self.mean_regret is not None and self.most_regret is not None:
+            parts.append(f"regret {self.mean_regret:.3g} on average, at most {self.most_regret:.3g}")
+        if self.share_of_time is not None:
+            parts.append(f"{percent(self.share_of_time)} of the time")
+        if not self.met:
+            parts.append("misses the objective")
+        if self.inside is False:
+            parts.append("OUTSIDE what was measured")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A choice with one factor a level higher or lower."""
+
+    factor: str
+    from_: Any
+    to: Any
+    choice: Choice
+
+    def told(self, base: Choice) -> str:
+        """What it costs and brings beside `base`."""
+        less = self.choice.cost < base.cost
+        change = f"{'saves' if less else 'costs'} {abs(self.choice.cost - base.cost):.3g}"
+        chance = "" if self.choice.chance is None else f", {percent(self.choice.chance)} of the draws"
+        missed = "" if self.choice.met else ", misses the objective"
+        terms = "; ".join(map(str, self.choice.terms))
+        return f"{self.factor} {shown(self.from_)} → {shown(self.to)} {change}: {terms}{chance}{missed}"
+
+
+@dataclass(frozen=True)
+class LevelChoice:
+    """The cheapest settings that meet the objective at one load; None where there are none."""
+
+    load: float
+    settings: Mapping[str, Any] | None
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`cheapest` that meets the objective inside the validated range; `cheapest_outside`: cheaper still, or the only one, but nothing
+    like it was measured; `nearest`: where none meets it. `least_regret` by its mean over the draws, `least_most_regret` by its
+    maximum. `front`: not beaten in cost, violation and robustness (share of draws; without draws: room). `steps`, `binds` of the
+    first choice. `by_load`: the cheapest at each load."""
+
+    objective: str
+    load: str | None
+    load_name: str
+    configurations: int
+    cheapest: Choice | None
+    cheapest_outside: Choice | None
+    nearest: Choice | None
+    least_regret: Choice | None
+    least_most_regret: Choice | None
+    front: tuple[Choice, ...]
+    steps: tuple[Step, ...]
+    binds: str
+    by_load: tuple[LevelChoice, ...]
+    price: float | None
+    draws: int
+    level: float
+    notes: tuple[str, ...]
+
+    @property
+    def first(self) -> Choice | None:
+        """What to choose: least mean regret where there are draws, else the cheapest; never outside the validated range."""
+        return self.least_regret or self.cheapest
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; choices as tables."""
+        found = {}
+        for name, value in vars(self).items():
+            if isinstance(value, Choice):
+                value = value.to_dict()
+            elif name == "front":
+                value = [one.to_dict() for one in value]
+            elif name == "steps":
+                value = [{**vars(one), "choice": one.choice.to_dict()} for one in value]
+            elif name == "by_load":
+                value = [vars(one) for one in value]
+            found[name] = value
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The answer in lines, the front not among them."""
+        found = []
+        for title, one in (
+            ("cheapest", self.cheapest), ("least regret", self.least_regret),
+            ("least maximum regret", self.least_most_regret), ("cheaper, but not validated", self.cheapest_outside),
+            ("none meets the objective; nearest", self.nearest),
+        ):  # fmt: skip
+            if one is not None:
+                found.append(f"{title}: {one}")
+        if self.cheapest is None and self.cheapest_outside is not None:
+            found.append(
+                "no configuration inside what was measured meets the objective: measure near the one above first"
+            )
+        if self.binds:
+            found.append(f"binds: {self.binds}")
+        base = self.first
+        found += [f"one step: {step.told(base)}" for step in self.steps if base is not None]
+        return found
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """`cores = 4, nics = 2`."""
+    return ", ".join(f"{name} = {shown(value)}" for name, value in settings.items())
+
+
+def shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,61 @@
+"""Quantiles of the two-class model: exact where the law is known, near the simulated ones where it is not."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import sojourn as sj
+from sojourn.fit.forward_model import TwoClassSpec
+from sojourn.solve.two_class_tail import response_quantile
+
+
+def found(q: float, rate: float, cores: int, nics: int, **given: float) -> float:
+    spec = TwoClassSpec("two-class", "priority", {"p_rule": "uniform"})
+    parameters = {"mu1_per_s": math.inf, "mu2_per_s": 300.0, **given}
+    return float(response_quantile(spec.load(parameters, rate, cores, nics), q))
+
+
+def test_without_interrupts_a_core_is_mm1() -> None:
+    for rate in (50.0, 150.0, 290.0):
+        for q in (0.5, 0.99):
+            assert found(q, 2 * rate, 2, 2) == pytest.approx(-math.log(1 - q) / (300 - rate), rel=1e-6)
+            assert found(q, 2 * rate, 2, 2, handoff_s=0.003) == pytest.approx(
+                0.003 - math.log(1 - q) / (300 - rate), rel=1e-6
+            )
+
+
+def test_beyond_saturation_there_is_none() -> None:
+    assert math.isnan(found(0.99, 601, 2, 2)) and math.isnan(found(0.9, 1e4, 4, 1, mu1_per_s=3000.0))
+
+
+def host(rate: float, cores: int, nics: int, interrupt_s: float, page_s: float) -> sj.Model:
+    """The same host as stations: interrupts preempt pages, a page stays with probability nics/cores."""
+    first, rest = [f"core{k}" for k in range(nics)], [f"core{k}" for k in range(nics, cores)]
+    stations = [sj.Queue(name, discipline="priority_preemptive") for name in first] + [sj.Queue(name) for name in rest]
+    stay = nics / cores
+    away = {f"{name}/page": (1 - stay) / len(rest) for name in rest}
+    routing = {
+        "interrupt": {"source": dict.fromkeys(first, 1 / nics)} | {n: {f"{n}/page": stay} | away for n in first},
+        "page": {name: {"exit": 1.0} for name in (*first, *rest)},
+    }
+    service = {name: {"interrupt": sj.Deterministic(interrupt_s), "page": page_s} for name in first}
+    service |= {name: {"page": page_s} for name in rest}
+    return sj.Model(
+        [*stations],
+        [sj.Open("interrupt", rate, priority=0), sj.Open("page", 0.0, priority=1)],
+        service_s=service,
+        routing=routing,
+    )
+
+
+@pytest.mark.parametrize(("rate", "cores", "nics"), [(500.0, 4, 1), (800.0, 4, 4)])
+def test_near_the_simulated(rate: float, cores: int, nics: int) -> None:
+    """The event-driven engine knows nothing of moments: 100 000 requests, within 5 %."""
+    told = sj.simulate(
+        host(rate, cores, nics, 1 / 3000, 1 / 300), completions=100_000, seed=1, quantiles=(0.9, 0.99), max_seconds=30
+    )
+    for q in (0.9, 0.99):
+        simulated = told.value("response_time_quantile", cls="interrupt", q=q)
+        assert found(q, rate, cores, nics, mu1_per_s=3000.0) == pytest.approx(simulated, rel=0.05)
