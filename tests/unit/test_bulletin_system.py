@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from sojourn.cli.serve_bulletin import bulletin
 from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.lab import core_placement
 from sojourn.lab.cpu_topology import Core
 from sojourn.system import bulletin_board
 from sojourn.system.bulletin_board import BulletinLoad, BulletinSystem, BulletinSystemOptions
-from sojourn.testbed import bulletin_cluster, nginx
+from sojourn.testbed import nginx, postgres_programs
+from sojourn.testbed.bulletin_cluster import bulletin_cluster
 
 # two packages with two cores each, numbered even and odd
 MACHINE = [Core(number, number % 2, number // 2, 0, str(number % 2)) for number in (0, 2, 1, 3)]
@@ -85,12 +87,13 @@ def test_settings_of_the_study_go_before_those_of_its_factors() -> None:
 
 
 def test_what_is_not_installed_is_told_with_the_way_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(*_: object) -> Path:
-        raise LabError("PostgreSQL is not installed", "postgres", "install it")
-
-    monkeypatch.setattr(bulletin_cluster, "programs", missing)
-    with pytest.raises(LabError, match=r"install it; or say database = false"), system().open(None):  # type: ignore[arg-type]
+    monkeypatch.setattr(postgres_programs, "_candidates", list)
+    with pytest.raises(LabError, match=r"pip install .*; or say database = false"), system().open(None):  # type: ignore[arg-type]
         pass
+    with pytest.raises(InputError, match="give a folder that is there"), bulletin_cluster(0.01, 1, Path("no/such")):
+        pass
+    with pytest.raises(LabError, match="or --embedded"):
+        bulletin(db="auto")
     monkeypatch.setattr(nginx.shutil, "which", lambda *_, **__: None)
     with pytest.raises(ServiceError, match="install the distribution's package nginx"), system().open(None):  # type: ignore[arg-type]
         pass

