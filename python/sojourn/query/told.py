@@ -21,6 +21,8 @@ def shown(x: Estimate, dimension: float = 0.0) -> str:
 
     if math.isinf(x.value):
         return f"beyond all that was seen (from {one(x.low)})"
+    if math.isinf(x.low) and math.isinf(x.high):
+        return f"{one(x.value)} (its interval is not known)"
     return one(x.value) if x.is_exact else f"{one(x.value)} ({one(x.low)} … {one(x.high)})"
 
 

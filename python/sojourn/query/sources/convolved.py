@@ -17,7 +17,7 @@ from sojourn.errors import SourceRefused
 from sojourn.query.sources.batched import LEVEL, BatchedLaw
 from sojourn.query.values import Array, Estimate, Law, Span, Whole
 
-POINTS, DRAWS, SEED = 400, 200, 1
+POINTS, DRAWS, SEED = 200, 200, 1
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ class Source:
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
         """A row of Metrics."""
-        self.refuse(_of(metric, station, cls), "ask for a metric that `sojourn query --english` names of this source")
+        self.refuse(_of(metric, station, cls), "ask a run folder or a model file that has it")
 
     def time(self, time: str, station: str, cls: str) -> Law:
         """The time of a request."""
