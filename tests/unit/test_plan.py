@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,23 @@ def test_what_was_not_measured_is_marked_and_never_first() -> None:
     assert odd.cheapest_outside is not None and odd.cheapest_outside.settings["cores"] == 9
 
 
+def test_a_factor_that_varied_must_be_said_and_a_path_may_stand_for_it() -> None:
+    with pytest.raises(InputError, match="no cores; say it"):
+        sj.plan(fitted_one(), {"demands_s.cpu.user": [0.02]}, "mean < 30ms", "1", load=100)
+    found = sj.plan(fitted_one(), {"stations.cpu.servers": [3, 4, 9]}, "mean < 30ms", "stations.cpu.servers", load=150)
+    assert [one.inside for one in found.front] == [True] * 2 + [False]
+
+
+def test_what_the_arrays_cannot_take_is_lowered_again() -> None:
+    text = ONE.replace('kind = "open"\nrate_per_s = 100.0', 'kind = "closed"\npopulation = 20\nthink_s = 0.1')
+    text = text.replace("[factors]", '[stations.pool]\nkind = "pool"\nsize = 9\nover = ["cpu"]\n[factors]\nsessions = "stations.pool.size"')
+    found = sj.plan(sj.Model.parse(text), {"sessions": [1, 2, 4], "cores": [4]}, "throughput > 90/s", "sessions")
+    alone = [sj.solve(sj.Model.parse(text.replace("size = 9", f"size = {n}"))).value("throughput") for n in (1, 2, 4)]
+    assert found.cheapest is not None and alone[1] > 90 > alone[0]
+    assert found.cheapest.settings["sessions"] == 2
+    assert found.cheapest.terms[0].value == pytest.approx(alone[1])
+
+
 def two_class_fit(model: str = "two-class") -> sj.Fitted:
     rng = np.random.default_rng(1)
     values = {"mu1_per_s": 3300.0, "mu2_per_s": 370.0} if model == "two-class" else {"mu_per_s": 300.0}
@@ -271,3 +289,14 @@ def test_quantiles_of_a_two_class_fit() -> None:
     assert found.cheapest is not None and found.first is not None and found.first.chance is not None
     with pytest.raises(InputError, match="tells no quantiles"):
         sj.plan(two_class_fit(), {"cores": [1]}, "p99(waiting_time) < 20ms", "cores", load=100)
+
+
+def test_the_bench_of_known_services(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of the fits that benches/plan/regret.py makes 400 of."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benches/plan"))
+    bench = import_module("regret")
+    assert bench.holds("one", {"cores": 45}, 1500.0) and not bench.holds("one", {"cores": 31}, 1500.0)
+    rows = [bench.planned("one", seed) for seed in (1, 2)]
+    for row in rows:
+        assert row["refused"] == "" and row["regret_cost"] >= row["point_cost"] and row["regret_chance"] >= row["point_chance"]
+    assert "| one | 2 |" in bench.summary(rows)

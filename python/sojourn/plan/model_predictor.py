@@ -44,6 +44,8 @@ class ModelPredictor:
             )
         self.mappings = self._mappings(vary)
         paths = [m.path for m in self.mappings]
+        if self.fitted is not None:
+            _all_said(self.fitted, {*vary, *paths})
         self.edits = {path: _edit(self.model, path) for path in dict.fromkeys(paths)}
         self.own = list(self.fitted.paths) if self.fitted else []
         self.own_edits = [edit(self.model, path) if _editable(path) else None for path in self.own]
@@ -106,7 +108,9 @@ class ModelPredictor:
         return all(self._seen(name, value) for name, value in whole.items())
 
     def _seen(self, name: str, value: Any) -> bool:
+        """Of a factor of the runs, or of a path that is one."""
         assert self.fitted is not None
+        name = next((factor for factor, path in self.model.factors.items() if path == name), name)
         seen = [run[name] for run in self.fitted.configurations if name in run]
         numbers = [v for v in seen if isinstance(v, int | float)]
         if seen and len(numbers) == len(seen) and isinstance(value, int | float):
@@ -146,8 +150,9 @@ class ModelPredictor:
         )
         found = []
         for row in used.iter_rows(named=True):
-            at = network.stations.index(row["station"])
-            found.append((row["station"], row["value"] or row["every"], int(network.servers[at])))
+            name = row["station"]  # a pool is none of the stations
+            servers = int(network.servers[network.stations.index(name)]) if name in network.stations else 1
+            found.append((name, row["value"] or row["every"], servers))
         return sorted(found, key=lambda one: -one[1])
 
     def networks(
@@ -201,6 +206,15 @@ class ModelPredictor:
             for q in wanted:
                 parts[q].append(_column(told.frame, q, len(chunk), chunk[0], told.method))
         return {q: np.concatenate(arrays) for q, arrays in parts.items()}
+
+
+def _all_said(fitted: FittedModel, said: set[str]) -> None:
+    """Raises InputError for a factor that varied between the runs, stands in the model and is not varied; the load may be."""
+    for name, given in fitted.model.factors.items():
+        known = {repr(run[name]) for run in fitted.configurations if name in run}
+        paths = {text.partition("=")[0].strip() for text in ((given,) if isinstance(given, str) else given)}
+        if len(known) > 1 and name not in said and not paths & said and name not in ("rate_per_s", "users"):
+            raise InputError(f"no {name}", "--vary", f"say it, as in {name}=4: it varied between the runs")
 
 
 def _editable(path: str) -> bool:

@@ -155,7 +155,10 @@ class TwoClassPredictor:
         cores, nics = ({**self.usual, **settings}[name] for name in FACTORS)
         values = {name: e.value for name, e in self.fitted.parameters.items()}
         told = self.spec.solve(values, float(level or 1.0), cores, nics)
-        found = [("leading", float(told["lead_busy"]), nics if self.spec.model == "two-class" else cores)]
-        if self.spec.model == "two-class" and cores > nics:
-            found.append(("trailing", float(told["behind_busy"]), cores - nics))
+        if self.spec.model == "mmm":
+            return [("cores", float(told["lead_busy"]), cores)]
+        # each core has a line of its own: one server
+        found = [("leading", float(told["lead_busy"]), 1)]
+        if cores > nics:
+            found.append(("trailing", float(told["behind_busy"]), 1))
         return sorted(found, key=lambda one: -one[1])
