@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from importlib import import_module
 from itertools import product
@@ -10,8 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import sojourn as sj
+from sojourn.cli.app import command_line
 from sojourn.errors import InputError, SojournError
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted import ParameterEstimate
@@ -114,6 +117,18 @@ def test_p99_is_that_of_the_closed_form() -> None:
     found = sj.plan(sj.Model.parse(ONE), {"cores": [4]}, "p99 < 121ms and p50 < 24ms", "cores", load=150)
     assert found.cheapest is not None
     assert [t.value for t in found.cheapest.terms] == pytest.approx([0.120126163532, 0.023125672572], rel=1e-9)
+
+
+def test_the_command_ends_with_7_where_nothing_meets_the_objective(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text(ONE)
+    words = ["plan", str(tmp_path / "one.toml"), "--vary", "cores=1..3", "--cost", "cores", "--load", "100+10%*3", "--json"]
+    codes = []
+    for limit in ("80ms", "1ms"):
+        codes.append(CliRunner().invoke(command_line(["plan"]), [*words, "--objective", f"mean < {limit}"]))
+    assert [one.exit_code for one in codes] == [0, 7]
+    good, bad = (json.loads(one.stdout) for one in codes)
+    assert good["cheapest"]["settings"] == {"cores": 3} and [at["load"] for at in good["by_load"]] == pytest.approx([100, 110, 121, 133.1])
+    assert bad["cheapest"] is None and bad["nearest"]["violation"] == pytest.approx(erlang_response(133.1, 0.02, 3) / 0.001 - 1)
 
 
 def test_an_objective_is_judged_by_term() -> None:
