@@ -4,37 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from plan_models import ONE, erlang_response
 from typer.testing import CliRunner
 
 import sojourn as sj
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, SojournError
-from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.fitted import ParameterEstimate
 from sojourn.plan.choices import front, regrets, shortlist
 from sojourn.plan.cost import Cost
 from sojourn.plan.load import Load
 from sojourn.plan.objective import Objective, Quantity
 from sojourn.plan.staffing import servers_needed, waiting_probability
 
-ONE = """
-[stations.cpu]
-servers = 4
-[classes.user]
-kind = "open"
-rate_per_s = 100.0
-[demands_s.cpu]
-user = 0.02
-[factors]
-cores = "stations.cpu.servers"
-"""
 TWO = """
 [stations.web]
 servers = 2
@@ -85,15 +72,6 @@ def test_choice_and_front_are_those_of_brute_force(seed: int) -> None:
     assert {tuple(one.settings.values()) for one in found.front} == kept
 
 
-def erlang_response(rate: float, service_s: float, servers: int) -> float:
-    """M/M/m by Erlang's recursion."""
-    offered, lost = rate * service_s, 1.0
-    for k in range(1, servers + 1):
-        lost = offered * lost / (k + offered * lost)
-    waits = lost / (1 - offered / servers * (1 - lost))
-    return service_s + waits * service_s / (servers - offered)
-
-
 def test_the_objective_holds_at_every_load() -> None:
     model = sj.Model.parse(ONE)
     whole = sj.plan(model, {"cores": range(1, 17)}, "mean < 25ms", "0.04*cores", load="200..400")
@@ -121,14 +99,28 @@ def test_p99_is_that_of_the_closed_form() -> None:
 
 def test_the_command_ends_with_7_where_nothing_meets_the_objective(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(ONE)
-    words = ["plan", str(tmp_path / "one.toml"), "--vary", "cores=1..3", "--cost", "cores", "--load", "100+10%*3", "--json"]
+    words = [
+        "plan",
+        str(tmp_path / "one.toml"),
+        "--vary",
+        "cores=1..3",
+        "--cost",
+        "cores",
+        "--load",
+        "100+10%*3",
+        "--json",
+    ]
     codes = []
     for limit in ("80ms", "1ms"):
         codes.append(CliRunner().invoke(command_line(["plan"]), [*words, "--objective", f"mean < {limit}"]))
     assert [one.exit_code for one in codes] == [0, 7]
     good, bad = (json.loads(one.stdout) for one in codes)
-    assert good["cheapest"]["settings"] == {"cores": 3} and [at["load"] for at in good["by_load"]] == pytest.approx([100, 110, 121, 133.1])
-    assert bad["cheapest"] is None and bad["nearest"]["violation"] == pytest.approx(erlang_response(133.1, 0.02, 3) / 0.001 - 1)
+    assert good["cheapest"]["settings"] == {"cores": 3} and [at["load"] for at in good["by_load"]] == pytest.approx(
+        [100, 110, 121, 133.1]
+    )
+    assert bad["cheapest"] is None and bad["nearest"]["violation"] == pytest.approx(
+        erlang_response(133.1, 0.02, 3) / 0.001 - 1
+    )
 
 
 def test_an_objective_is_judged_by_term() -> None:
@@ -198,120 +190,3 @@ def test_square_root_staffing() -> None:
     told = waiting_probability([0.5, 1, 1.5, 2, 2.5])
     assert told == pytest.approx([0.505, 0.223, 0.085, 0.027, 0.0070], abs=5e-4)
     assert servers_needed(100, 1.0) == 110
-
-
-RUN_CORES, TRUE_S = (2, 4, 6, 8), 0.02
-
-
-def fitted_one() -> sj.FittedModel:
-    """The station measured at half load with 2 to 8 cores, each mean off by up to 4 %."""
-    free = ONE.replace("user = 0.02", "user = { free = true }")
-    runs = []
-    for k, cores in enumerate(RUN_CORES * 2):
-        rate = 0.4 * cores / TRUE_S * (1 + k // 4)
-        off = 1 + 0.04 * math.sin(5 * k)
-        means = {
-            ("", "response_time"): (erlang_response(rate, TRUE_S, cores) * off, 0.03),
-            ("", "throughput"): (rate, 0.01),
-        }
-        runs.append(FitRun(f"r{k}", {"cores": cores, "rate_per_s": rate}, means, {"cpu": rate * TRUE_S * off}))
-    return sj.fit_model(FitRuns(runs), sj.Model.parse(free), draws=60)
-
-
-def test_a_fit_has_chances_regret_and_a_validated_range(tmp_path: Path) -> None:
-    fitted = fitted_one()
-    fitted.write(tmp_path / "fitted.toml")
-    found = sj.plan(tmp_path / "fitted.toml", {"cores": range(1, 11)}, "mean < 30ms", "cores", load="100..250")
-    assert found.draws == 60 and found.first is found.least_regret is not None and found.cheapest is not None
-    assert found.first.inside and found.first.cost >= found.cheapest.cost
-    assert found.first.chance is not None and found.cheapest.chance is not None
-    assert found.first.chance >= found.cheapest.chance
-    term = found.cheapest.terms[0]
-    assert term.low is not None and term.high is not None and term.low < term.value < term.high
-    met = np.array([
-        [erlang_response(250, float(d), c) < 0.03 if 250 * d < c else False for c in range(1, 11)]
-        for d in fitted.draws[:, 0]
-    ])  # fmt: skip
-    if fitted.model_error is None:
-        assert found.cheapest.chance == pytest.approx(met[:, int(found.cheapest.cost) - 1].mean())
-
-
-def test_what_was_not_measured_is_marked_and_never_first() -> None:
-    beyond = sj.plan(fitted_one(), {"cores": range(1, 16)}, "mean < 25ms", "cores", load=500)
-    assert beyond.first is None and beyond.cheapest is None and beyond.cheapest_outside is not None
-    assert beyond.cheapest_outside.inside is False and "OUTSIDE" in str(beyond)
-    # 9 cores of a price of their own are cheapest, and were never run
-    odd = sj.plan(fitted_one(), {"cores": range(1, 10)}, "mean < 30ms", "10 - cores", load=200)
-    assert odd.first is not None and odd.first.settings["cores"] <= 8
-    assert odd.cheapest_outside is not None and odd.cheapest_outside.settings["cores"] == 9
-
-
-def test_a_factor_that_varied_must_be_said_and_a_path_may_stand_for_it() -> None:
-    with pytest.raises(InputError, match="no cores; say it"):
-        sj.plan(fitted_one(), {"demands_s.cpu.user": [0.02]}, "mean < 30ms", "1", load=100)
-    found = sj.plan(fitted_one(), {"stations.cpu.servers": [3, 4, 9]}, "mean < 30ms", "stations.cpu.servers", load=150)
-    assert [one.inside for one in found.front] == [True] * 2 + [False]
-
-
-def test_what_the_arrays_cannot_take_is_lowered_again() -> None:
-    text = ONE.replace('kind = "open"\nrate_per_s = 100.0', 'kind = "closed"\npopulation = 20\nthink_s = 0.1')
-    text = text.replace("[factors]", '[stations.pool]\nkind = "pool"\nsize = 9\nover = ["cpu"]\n[factors]\nsessions = "stations.pool.size"')
-    found = sj.plan(sj.Model.parse(text), {"sessions": [1, 2, 4], "cores": [4]}, "throughput > 90/s", "sessions")
-    alone = [sj.solve(sj.Model.parse(text.replace("size = 9", f"size = {n}"))).value("throughput") for n in (1, 2, 4)]
-    assert found.cheapest is not None and alone[1] > 90 > alone[0]
-    assert found.cheapest.settings["sessions"] == 2
-    assert found.cheapest.terms[0].value == pytest.approx(alone[1])
-
-
-def two_class_fit(model: str = "two-class") -> sj.Fitted:
-    rng = np.random.default_rng(1)
-    values = {"mu1_per_s": 3300.0, "mu2_per_s": 370.0} if model == "two-class" else {"mu_per_s": 300.0}
-    samples = {name: tuple(v * np.exp(0.03 * rng.standard_normal(50))) for name, v in values.items()}
-    estimates = {name: ParameterEstimate(v, 0.9 * v, 1.1 * v) for name, v in values.items()}
-    measured = ({"cores": 1, "nics": 1, "rate_low_per_s": 50, "rate_high_per_s": 900},
-                {"cores": 8, "nics": 4, "rate_low_per_s": 50, "rate_high_per_s": 900})  # fmt: skip
-    held = ({"cores": 4, "nics": 1, "rate_per_s": 500.0, "response_time": 0.05},)
-    given = {"p_rule": "uniform"} if model == "two-class" else {}
-    return sj.Fitted(model, "priority", estimates, given, samples, 0.95, 1, held, measured, ())
-
-
-def test_cores_and_nics_of_a_two_class_fit() -> None:
-    found = sj.plan(
-        two_class_fit(), {"cores": range(1, 9), "nics": [1, 2, 4]}, "mean < 6ms", "0.04*cores + 0.01*nics", load=700
-    )
-    assert found.configurations == 8 + 7 + 5  # no more NICs than cores
-    assert found.first is not None and found.cheapest is not None and found.draws == 50
-    best = []
-    for cores in range(1, 9):
-        for nics in (n for n in (1, 2, 4) if n <= cores):
-            told = sj.two_class(700, mu1_per_s=3300, mu2_per_s=370, cores=cores, nics=nics, variant="priority")
-            row = told.frame.filter(metric="response_time", station="").row(0, named=True)
-            if row["status"] == "ok" and row["value"] < 0.006:
-                best.append((0.04 * cores + 0.01 * nics, {"cores": cores, "nics": nics}))
-    assert found.cheapest.settings == min(best, key=lambda one: one[0])[1]
-
-
-def test_quantiles_of_an_mmm_fit() -> None:
-    found = sj.plan(two_class_fit("mmm"), {"cores": range(1, 9)}, "p99 < 16ms", "cores", load=700)
-    assert found.cheapest is not None and found.cheapest.settings["cores"] == 5
-    value = sj.Model([sj.Queue("q", 5)], [sj.Open("x", 700.0)], service_s={"q": {"x": 1 / 300}})
-    exact = sj.solve(value).frame.filter(metric="response_time_quantile", q=0.99)["value"][0]
-    assert found.cheapest.terms[0].value == pytest.approx(exact, rel=1e-9)
-
-
-def test_quantiles_of_a_two_class_fit() -> None:
-    found = sj.plan(two_class_fit(), {"cores": range(1, 9), "nics": [1, 2, 4]}, "p99 < 20ms", "cores + nics", load=700)
-    assert found.cheapest is not None and found.first is not None and found.first.chance is not None
-    with pytest.raises(InputError, match="tells no quantiles"):
-        sj.plan(two_class_fit(), {"cores": [1]}, "p99(waiting_time) < 20ms", "cores", load=100)
-
-
-def test_the_bench_of_known_services(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two of the fits that benches/plan/regret.py makes 400 of."""
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benches/plan"))
-    bench = import_module("regret")
-    assert bench.holds("one", {"cores": 45}, 1500.0) and not bench.holds("one", {"cores": 31}, 1500.0)
-    rows = [bench.planned("one", seed) for seed in (1, 2)]
-    for row in rows:
-        assert row["refused"] == "" and row["regret_cost"] >= row["point_cost"] and row["regret_chance"] >= row["point_chance"]
-    assert "| one | 2 |" in bench.summary(rows)
