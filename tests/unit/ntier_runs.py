@@ -18,7 +18,7 @@ TRUE_S = {
     "database": (0.2e-3, 0.1e-3),
     "client": (60e-6, 50e-6),
 }
-FACTORS = {"cores": 1, "mix": "browse", "page_work_s": 2e-3, "users": 50, "think_s": 0.1}
+FACTORS = {"cores": 1, "placement": "first", "mix": "browse", "page_work_s": 2e-3, "users": 50, "think_s": 0.1}
 
 
 def run(utilisation: float, noise: float = 0.0, seed: int = 0, **factors: Any) -> RunFolder:

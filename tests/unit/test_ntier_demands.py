@@ -37,7 +37,7 @@ def run(section: str, seed: int, weights: np.ndarray, valid: bool = True) -> Run
         pl.lit(None, pl.Float64).alias("q")
     )
     manifest = {
-        "valid": valid, "section": section, "factors": {"cores": 1, "mix": f"{section} {seed}", "page_work_s": 0.0},
+        "valid": valid, "section": section, "factors": {"cores": 1, "placement": "first", "mix": f"{section} {seed}", "page_work_s": 0.0},
         "resources": {"cpu": {"capacity": 1.0}, "nginx": {"capacity": 1.0}},
     }  # fmt: skip
     return cast(RunFolder, SimpleNamespace(manifest=manifest, frame=lambda name: frame, path=Path(section)))

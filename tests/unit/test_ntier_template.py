@@ -9,7 +9,7 @@ from ntier_runs import FACTORS, TRUE_S, run, runs
 
 from sojourn.errors import FitError, InputError
 from sojourn.study.ntier import template
-from sojourn.study.ntier.template import CONSTANT, HAND_OVER, fit, read
+from sojourn.study.ntier.template import CONSTANT, HAND_OVER, NtierModel, fit, read
 
 
 def test_terms_are_found_again(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_terms_are_found_again(tmp_path: Path) -> None:
 
 def test_one_core_has_no_client_and_two_cores_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of saturated cores: c over the sum of the demands there."""
-    monkeypatch.setattr(template, "split_cores", lambda n: ([0], [1]) if n == 1 else ([0, 1], [0, 1]))
+    monkeypatch.setattr(template, "split_cores", lambda n, placement: ([0], [1]) if n == 1 else ([0, 1], [0, 1]))
     model = fit(runs(), 1, {}).first
     full = {name: value for name, (value, _) in TRUE_S.items()}
     most = {
@@ -61,5 +61,11 @@ def test_what_cannot_be_fitted_or_predicted_is_refused() -> None:
         fit([run(0.97), run(0.98)], 1, {})
     with pytest.raises(FitError, match="leave it out"):
         fit(runs(), 1, {"level": 1})
+    with pytest.raises(InputError, match="pinned = true"):
+        fit(runs(), 1, {}).first.predict({**FACTORS, "pinned": True}, 0.9)
+    with pytest.raises(InputError, match=r"page_work_s = 0; give what was fitted \(0.002\)"):
+        fit(runs(), 1, {}).first.predict({**FACTORS, "page_work_s": 0.0}, 0.9)
+    model = fit(runs(), 1, {}).fitted[HAND_OVER]
+    assert isinstance(model, NtierModel) and model.knows(FACTORS) and not model.knows({**FACTORS, "mix": "readwrite~3"})
     with pytest.raises(InputError, match="'brows'.*browse"):
         fit(runs(), 1, {}).first.predict({**FACTORS, "mix": "brows"}, 0.9)

@@ -40,7 +40,9 @@ def test_the_smooth_law_is_that_of_its_own_fit() -> None:
 def test_each_law_is_chosen_for_its_own_data(law: str) -> None:
     """40 seeds at 2 % scatter."""
     draws = [np.exp(0.02 * np.random.default_rng(seed).normal(size=len(SIZES))) for seed in range(40)]
-    chosen = [min(above, key=lambda name: above[name]) for above in (compare_laws(SIZES, TRUE[law] * one) for one in draws)]
+    chosen = [
+        min(above, key=lambda name: above[name]) for above in (compare_laws(SIZES, TRUE[law] * one) for one in draws)
+    ]
     assert chosen.count(law) >= 36
 
 

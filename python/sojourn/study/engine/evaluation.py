@@ -54,7 +54,8 @@ def evaluated(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
 
 def evaluated_again(rivals: RivalModels, folders: Iterable[RunFolder], level: float, fitted: Any) -> pl.DataFrame:
     """The runs that were made before the fit, by every rival: `fitted(section, factors)` says which were fitted. Runs of
-    another section at a configuration that was fitted are not held out."""
+    another section at a configuration that was fitted are not held out; of those that a model does not know (its `knows`) nothing
+    is told."""
     rows: list[Row] = []
     known: dict[tuple[str, str], list[Row]] = {}
     folders = list(folders)
@@ -65,6 +66,8 @@ def evaluated_again(rivals: RivalModels, folders: Iterable[RunFolder], level: fl
             continue
         kind = TRAINING if factors in of_fit else HELD_OUT
         for name, model in rivals.fitted.items():
+            if not getattr(model, "knows", lambda _: True)(factors):
+                continue
             key = (name, repr(sorted(factors.items())))
             if key not in known:
                 known[key] = predicted_rows(model, Point(section, factors), level)

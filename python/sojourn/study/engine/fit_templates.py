@@ -33,7 +33,7 @@ TEMPLATES: dict[str, str] = {
 
 class FittedProtocol(Protocol):
     """A model with the values found. `estimates` at `level`; `model_error`: relative, from configurations left out, None where unknown;
-    `message`: what a reader must know of it."""
+    `message`: what a reader must know of it. One may have `knows(factors)` too: whether a run of another section can be predicted."""
 
     @property
     def estimates(self) -> Mapping[str, ParameterEstimate]: ...

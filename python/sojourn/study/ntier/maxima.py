@@ -19,7 +19,7 @@ from sojourn.errors import FitError, StudyError
 from sojourn.report import Section, Table
 from sojourn.report.document import Cell
 from sojourn.study.engine.analyses import Analysis
-from sojourn.study.engine.fit_templates import RivalModels
+from sojourn.study.engine.fit_templates import FittedProtocol, RivalModels
 from sojourn.study.engine.predictions import is_interval
 from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 from sojourn.study.ntier.tier_demands import CLIENT, TierDemands, dependence, falls, tier_demands
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sojourn.study.engine.study_findings import StudyFindings
 
 MS = 1e3
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,7 @@ def _table(each: Sequence[Maximum], rivals: RivalModels | None) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in each:
         factors, x = one.runs[0].factors, one.per_s
-        said = [
-            model.predict({**factors, "users": one.users}, 0.95).value("saturation_rate") for model in models.values()
-        ]
+        said = [_said(model, {**factors, "users": one.users}) for model in models.values()]
         errors = [None if value is None or one.utilisation < FULL else value / x.value - 1 for value in said]
         ends = (x.low, x.high) if is_interval(x.low, x.high) else (None, None)
         rows.append((
@@ -164,6 +163,12 @@ def _table(each: Sequence[Maximum], rivals: RivalModels | None) -> Table:
     note = "With most users: change from there to the most users. Models: error of the maximum that they say, where cores were full."
     formats = ("", ".1f", "", "", ".0f", ".0f", ".0f", "+.1%", "", *["+.1%"] * len(models))
     return Table("The most that was completed", (*columns, *models), tuple(rows), note, formats)
+
+
+def _said(model: FittedProtocol, factors: Mapping[str, Any]) -> float | None:
+    """The most that a model says; None of what it does not know."""
+    known = getattr(model, "knows", lambda _: True)(factors)
+    return model.predict(factors, LEVEL).value("saturation_rate") if known else None
 
 
 def _loads(seen: Sequence[TierDemands]) -> tuple[Table, list[str]]:

@@ -63,10 +63,12 @@ def fit(runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalMo
     for mix, seen in by_mix.items() or {"": []}.items():
         if len(seen) < FEWEST:
             raise FitError(f"{len(seen)} valid runs of mix {mix!r}", "[fit]", f"have {FEWEST} at least")
-    fitted = {CONSTANT: NtierModel({mix: _constant(seen) for mix, seen in by_mix.items()}, CONSTANT)}
+    work_s = tuple(sorted({one.page_work_s for seen in by_mix.values() for one in seen}))
+    fitted = {CONSTANT: NtierModel({mix: _constant(seen) for mix, seen in by_mix.items()}, work_s, CONSTANT)}
     if not all(np.ptp([one.utilisation for one in seen]) >= LEAST_SPREAD for seen in by_mix.values()):
         return RivalModels(fitted, CONSTANT, "runs are all as busy, so that nothing tells a hand-over term")
-    fitted[HAND_OVER] = NtierModel({mix: _fitted(seen, hand_over=True) for mix, seen in by_mix.items()}, HAND_OVER)
+    falling = {mix: _fitted(seen, hand_over=True) for mix, seen in by_mix.items()}
+    fitted[HAND_OVER] = NtierModel(falling, work_s, HAND_OVER)
     told = dependence([one for seen in by_mix.values() for one in seen], seed=seed)
     best = HAND_OVER if told.p_value < SIGNIFICANT and told.slope.value < 0 else CONSTANT
     return RivalModels(fitted, best, falls(told))
@@ -79,7 +81,7 @@ def read(path: Path) -> NtierModel:
         mix: {tier: {term: ParameterEstimate(*values) for term, values in terms.items()} for tier, terms in of.items()}
         for mix, of in data["demands_s"].items()
     }
-    return NtierModel(mixes, data["model"], data["level"])
+    return NtierModel(mixes, tuple(data["page_work_s"]), data["model"], data["level"])
 
 
 Terms = dict[str, ParameterEstimate]
@@ -112,9 +114,10 @@ def _terms(utilisation: float, page_work_s: float) -> Array:
 
 @dataclass(frozen=True)
 class NtierModel:
-    """`demands`: mix → tier → term (see TERMS) → its coefficient in s; the client is a tier."""
+    """`demands`: mix → tier → term (see TERMS) → its coefficient in s; the client is a tier. `page_work_s`: those that were fitted."""
 
     demands: Mapping[str, Mapping[str, Terms]]
+    page_work_s: tuple[float, ...]
     name: str
     level: float = LEVEL
     message: str = field(default="predictions have no interval: runs of one layout do not tell how another one errs")
@@ -134,19 +137,33 @@ class NtierModel:
         """Of a request, of the cores that the tiers share, where these are so busy.
 
         Raises:
-            InputError: a mix that was not fitted.
+            InputError: a mix that was not fitted, work outside that which was, or tiers that do not share their cores.
         """
+        place, work_s = "a run to predict", float(factors["page_work_s"])
+        if factors.get("pinned"):
+            raise InputError("pinned = true", place, "leave it out: tiers share their cores in this model")
+        if not min(self.page_work_s) <= work_s <= max(self.page_work_s):
+            fitted = ", ".join(f"{one:g}" for one in self.page_work_s)
+            raise InputError(f"page_work_s = {work_s:g}", place, f"give what was fitted ({fitted}), or between")
         mix = str(factors["mix"])
         if mix not in self.demands:
-            raise InputError(f"mix {mix!r}", "a run to predict", meant(mix, self.demands))
-        tiers, client = map(set, split_cores(int(factors["cores"])))
-        terms = dict(zip(TERMS, _terms(utilisation, float(factors["page_work_s"])).tolist(), strict=True))
+            raise InputError(f"mix {mix!r}", place, meant(mix, self.demands))
+        tiers, client = map(set, split_cores(int(factors["cores"]), str(factors["placement"])))
+        terms = dict(zip(TERMS, _terms(utilisation, work_s).tolist(), strict=True))
         return sum(
             value.value * terms[name]
             for tier, own in self.demands[mix].items()
             if tier != CLIENT or tiers & client
             for name, value in own.items()
         )
+
+    def knows(self, factors: Mapping[str, Any]) -> bool:
+        """Whether a run with these factors can be predicted."""
+        try:
+            self.demand_s(factors, 1.0)
+        except InputError:
+            return False
+        return True
 
     def predict(self, vary: Mapping[str, Any], level: float = LEVEL) -> Metrics:
         """Throughput, response time, utilisation of the cores, and what they can complete at most; without intervals (see above)."""
@@ -169,7 +186,8 @@ class NtierModel:
             mix: {tier: {term: list(value) for term, value in terms.items()} for tier, terms in tiers.items()}
             for mix, tiers in self.demands.items()
         }
-        path.write_text(tomli_w.dumps({"model": self.name, "level": self.level, "demands_s": demands}))
+        about = {"model": self.name, "level": self.level, "page_work_s": list(self.page_work_s)}
+        path.write_text(tomli_w.dumps({**about, "demands_s": demands}))
 
 
 def _solved(demand_s: float, cores: int, factors: Mapping[str, Any]) -> tuple[float, float, float]:
