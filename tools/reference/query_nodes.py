@@ -60,8 +60,10 @@ The same for all sources:
   ends with the next entry into the target from outside: one that starts in the target ends when it comes back. One in which an
   excluded state is entered first never ends.
 - `convolve` takes its two times as independent. Waiting and service of one request are not: ask for `response_time`.
-- Of a run and a simulation, the warm-up is cut. Shares of time are weighted by time; intervals come from 64 batches of the window, widened
-  for their correlation and skewness, and those of shares are no narrower than of as many independent observations.
+- Of a run and a simulation, the warm-up is cut. Shares of time are weighted by time; intervals come from 32 batches of the window, widened
+  for their correlation and skewness, and those of shares are no narrower than of as many independent observations. What a run has not
+  seen is in no interval of it: a queue's rare long spells make quantiles such as p99.9 of runs of some minutes too low, and too sure
+  (benches/query says how often).
 - States whose probability may lie on either side of a range are `undecided`; a set that has some is refused where it matters.
 - `share(failed / arrivals)` is of requests, `… in 99% of 10s windows` of windows of time, each judged by its own figures.
 

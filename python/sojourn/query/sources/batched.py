@@ -16,7 +16,7 @@ from sojourn.batch_means import IntervalEstimate, ratio, variance_of
 from sojourn.errors import SourceRefused
 from sojourn.query.values import Array, Estimate, Span, Whole
 
-BATCHES, LEAST = 64, 30
+BATCHES, LEAST = 32, 30
 GRID, REACH = 61, 3.0  # times at which a quantile's interval is looked for, and how far, in half-widths
 LEVEL = 0.95
 
