@@ -5,6 +5,7 @@
 `load`       CPU time a request of our generator against wrk (Debian package `wrk`), closed loop, alternated
 `open`       open loop at 5 000/s and 50 000/s: how late the generator itself was, and what it tells of the service
 `start`      seconds until `sojourn --help` has ended, and from the start of `sojourn load` to its first request
+`sessions`   10 000 and 35 000 users in sessions, think time 7 s, in one process: share of a core, memory
 `collector`  share of a core that the host collector takes at 100 ms and at 10 ms
 """
 
@@ -29,6 +30,8 @@ from sojourn.lab.backends import LoopbackBackend
 from sojourn.lab.cleanup_registry import only_one
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.http_load import http_load
+from sojourn.measure.session_load import session_load
+from sojourn.testbed.bulletin import BulletinOptions, BulletinService
 from sojourn.testbed.web import KnownDemand, WebOptions, WebTestbed
 
 HERE = Path(__file__).resolve().parent
@@ -127,6 +130,40 @@ def start() -> list[Row]:
     return rows
 
 
+def sessions() -> list[Row]:
+    """The generator's thread and process; the service has its tables in memory and no work beside its pages."""
+    rows: list[Row] = []
+    service = BulletinService(BulletinOptions(listen="127.0.0.1:0", page_work_s=0.0, workers=2))
+    try:
+        for round_ in range(ROUNDS):
+            for users in (10_000, 35_000):
+                config = session_load(service.url, users=users, mix="readwrite", ramp_up_s=8.0, duration_s=10.0)
+                with tempfile.TemporaryDirectory() as out:
+                    worker = WorkerProcess("load", {"load": config, "out": out})
+                    peaks: list[float] = []
+                    status = Path(f"/proc/{worker.process.pid}/status")
+                    told = worker.finish(60, lambda _, status=status, peaks=peaks: peaks.append(peak_mib(status)))[
+                        "summary"
+                    ]
+                    worker.close()
+                lane, seen = told["lanes"][0], told["sessions"]
+                rows.append({
+                    "round": round_, "tool": f"{users} users", "cpu_share": lane["cpu_s"] / lane["wall_s"], "memory_mib": peaks[-1],
+                    "pages_per_s": seen["throughput_per_s"],
+                    "response_ms": 1e3 * seen["response_s"], "answered_share": seen["ok"] / (seen["ok"] + seen["failed"]),
+                    "interactive_law": seen["interactive_law"], "own_p99_us": 1e6 * told["own_lateness"]["p99_s"],
+                    "connections": lane["connections_opened"],
+                })  # fmt: skip
+    finally:
+        service.close()
+    return rows
+
+
+def peak_mib(status: Path) -> float:
+    """The most memory that a process has had."""
+    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 1024
+
+
 def collector() -> list[Row]:
     """The collector alone; its own thread's CPU time over the time it ran."""
     rows: list[Row] = []
@@ -148,7 +185,7 @@ def collector() -> list[Row]:
 
 
 SCENARIOS: dict[str, Callable[[], list[Row]]] = {
-    "load": load, "open": open_loop, "start": start, "collector": collector
+    "load": load, "open": open_loop, "start": start, "sessions": sessions, "collector": collector
 }  # fmt: skip
 
 

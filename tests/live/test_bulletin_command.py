@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -103,6 +104,41 @@ def test_users_ask_for_what_the_service_counts(tmp_path: Path) -> None:
 def test_the_same_with_tables_in_postgres(tmp_path: Path, database: str) -> None:
     options = BulletinOptions(listen="127.0.0.1:0", database=database, page_work_s=0.0, workers=8, pool=4)
     users_and_service_agree(tmp_path, options)
+
+
+@needs_postgres
+def test_a_submission_is_rejected_once(database: str) -> None:
+    service = BulletinService(
+        BulletinOptions(listen="127.0.0.1:0", database=database, page_work_s=0.0, workers=1, pool=1)
+    )
+    try:
+        offered = urlopen(f"{service.url}/ReviewStories", timeout=10).read().decode()
+        link = re.search(r"/RejectStory\?submissionId=[1-9]\d*", offered)
+        assert link
+        said = [urlopen(service.url + link[0], timeout=10).read().decode() for _ in range(2)]
+        assert "<p>rejected</p>" in said[0] and "<p>nothing to reject</p>" in said[1]
+    finally:
+        service.close()
+
+
+def test_more_users_wait_than_files_may_be_open() -> None:
+    service = BulletinService(BulletinOptions(listen="127.0.0.1:0", scale=0.001, page_work_s=0.2, workers=1))
+    words = [sys.executable, "-c", "from sojourn.cli import main; main()", "load", "bulletin", service.url]
+    words += ["--users", "300", "--think", "10ms", "--ramp-up", "10ms", "--duration", "20s"]
+    # Without the right to raise the limit.
+    drop = ["setpriv", "--bounding-set", "-sys_resource", "--inh-caps", "-sys_resource"] if os.geteuid() == 0 else []
+    try:
+        done = subprocess.run(
+            [*drop, "prlimit", "--nofile=150:150", *words], capture_output=True, text=True, timeout=60
+        )
+    finally:
+        service.close()
+    assert done.returncode == 5, done.stderr
+    assert re.search(
+        r"300 users: \d+ wait for an answer, each on a connection of its own, and this process may have 150",
+        done.stderr,
+    )
+    assert "raise the limit (ulimit -Hn" in done.stderr
 
 
 @needs_postgres

@@ -7,6 +7,7 @@ mod thread_counts;
 mod timeouts;
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
@@ -83,6 +84,8 @@ pub struct ClientThread<'a> {
     buffer: Vec<u8>,
     sender: Sender<OutcomeBatch>,
     account: ThreadCounts,
+    /// A user in a session waits for a connection that the system did not give.
+    out_of_sockets: Option<io::Error>,
     /// When the stop was seen.
     stopped_s: Option<f64>,
     next_report_s: f64,
@@ -124,6 +127,7 @@ impl<'a> ClientThread<'a> {
             buffer: vec![0; BUFFER_BYTES],
             sender,
             account: ThreadCounts::new(realtime),
+            out_of_sockets: None,
             stopped_s: None,
             next_report_s: 0.0,
         };
@@ -149,6 +153,10 @@ impl<'a> ClientThread<'a> {
             if now >= self.next_report_s {
                 self.next_report_s = now + REPORT_S;
                 self.report();
+            }
+            if let Some(cause) = self.out_of_sockets.take() {
+                let (users, open) = (self.shared.config.users(), self.account.outstanding);
+                return Err(LoadError::Users { users, open, files: sys::files_max(), cause });
             }
             if self.is_over(now) {
                 break;

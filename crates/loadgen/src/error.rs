@@ -41,6 +41,13 @@ pub enum LoadError {
         addr: SocketAddr,
         cause: messages::CreateQueueError,
     },
+    /// A user in a session had to have a connection of its own, and got none.
+    Users {
+        users: u64,
+        open: u64,
+        files: u64,
+        cause: io::Error,
+    },
     StartPassed {
         start_at_s: f64,
         now_s: f64,
@@ -95,6 +102,16 @@ impl fmt::Display for LoadError {
                     "{url}: {peer}: out of file descriptors ({cause}); raise ulimit -n or lower connections"
                 )
             }
+            LoadError::Users { users, open, cause, .. } if cause.raw_os_error() == Some(libc::EADDRNOTAVAIL) => write!(
+                f,
+                "{users} users: {open} wait for an answer, each on a connection of its own, and no port is left for another; \
+                 widen net.ipv4.ip_local_port_range, or give fewer users"
+            ),
+            LoadError::Users { users, open, files, .. } => write!(
+                f,
+                "{users} users: {open} wait for an answer, each on a connection of its own, and this process may have {files} \
+                 open files; raise the limit (ulimit -Hn, LimitNOFILE= of a systemd unit), or give fewer users"
+            ),
             LoadError::Connect { url, peer, cause } => {
                 write!(f, "{url}: cannot connect to {peer}: {cause}; check the address and the route to it")
             }

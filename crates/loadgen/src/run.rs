@@ -29,6 +29,8 @@ use run_summary::{steal_s, FinishedRun};
 
 const PROGRESS_S: f64 = 0.25;
 const FLUSH_S: f64 = 1.0;
+/// That the process has open beside its connections.
+const OTHER_FILES: u64 = 64;
 /// From everything open to the first request.
 const LEAD_S: f64 = 0.02;
 
@@ -44,7 +46,7 @@ pub fn run(
 ) -> Result<Summary, LoadError> {
     config.validate()?;
     start_time(config)?;
-    sys::raise_file_limit();
+    sys::raise_file_limit(config.connections_max() + OTHER_FILES);
     let plan = PreparedLoad::new(config)?;
     let (kv, messages) = (populate(config, &plan, stop)?, make_queues(config, &plan, stop)?);
     std::fs::create_dir_all(out).map_err(|cause| LoadError::Folder { path: out.to_path_buf(), cause })?;

@@ -71,16 +71,32 @@ pub fn precise_timers() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }
 
-/// Lifts the soft limit of open files to the hard one.
-pub fn raise_file_limit() {
-    // SAFETY: both calls get a valid rlimit. A refusal shows as EMFILE later.
-    unsafe {
-        let mut limit: libc::rlimit = zeroed();
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 {
-            limit.rlim_cur = limit.rlim_max;
-            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+/// Lifts the limit of open files of this process, soft and hard, to `wanted`, which needs rights; else the soft one to the
+/// hard one.
+pub fn raise_file_limit(wanted: u64) {
+    let Some(limit) = file_limit() else { return };
+    let most = limit.rlim_max.max(wanted);
+    for max in [most, limit.rlim_max] {
+        let raised = libc::rlimit { rlim_cur: max, rlim_max: max };
+        // SAFETY: a valid rlimit. A refusal shows as EMFILE later.
+        if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raised) } == 0 {
+            return;
         }
     }
+}
+
+/// Of open files of this process, soft and hard.
+fn file_limit() -> Option<libc::rlimit> {
+    // SAFETY: a valid rlimit to write to.
+    unsafe {
+        let mut limit: libc::rlimit = zeroed();
+        (libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0).then_some(limit)
+    }
+}
+
+/// Files that this process may have open.
+pub fn files_max() -> u64 {
+    file_limit().map_or(u64::MAX, |limit| limit.rlim_cur)
 }
 
 /// Writes once. By a bare system call: that of the C library is a point at which threads can be cancelled, which costs.

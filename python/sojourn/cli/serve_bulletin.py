@@ -33,6 +33,7 @@ def bulletin(
     seed: Annotated[int, typer.Option(help="of the data")] = 1,
     clients: Annotated[int, typer.Option(help="connections of clients; further ones are closed")] = 50_000,
     queue: Annotated[int, typer.Option(help="requests that may wait for a worker; further ones: 503")] = 50_000,
+    idle: Annotated[float, typer.Option(help="s after which a silent client is disconnected")] = 600.0,
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
@@ -53,7 +54,7 @@ def bulletin(
         chosen = options(
             BulletinOptions, "serve bulletin", listen=f"{host}:{port}", workers=workers or (16 if db else 4),
             page_work_s=page_work, database=cluster.url if cluster else db, pool=pool, scale=scale, seed=seed,
-            clients=clients, queue=queue, metrics=metrics,
+            clients=clients, queue=queue, idle_s=idle, metrics=metrics,
         )  # fmt: skip
         service = BulletinService(chosen, log=STANDARD_ERROR)
         try:

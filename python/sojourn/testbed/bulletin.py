@@ -28,6 +28,7 @@ class BulletinOptions(BaseModel):
     seed: int = Field(default=1, ge=0)
     clients: int = Field(default=50_000, ge=1, le=1_000_000)
     queue: int = Field(default=50_000, ge=1, le=10_000_000)
+    idle_s: float = Field(default=600.0, ge=0.01, le=1e6)
 
 
 class BulletinService(NativeService):

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mio::net::TcpStream;
 use sojourn_serving::http::{self, ParseStatus, Response};
-use sojourn_serving::WriteBuffer;
+use sojourn_serving::{ConnectionDeadline, WriteBuffer};
 
 /// What is read at once.
 pub(crate) const SCRATCH: usize = 64 * 1024;
@@ -60,6 +60,11 @@ impl Client {
         self.output().flush(&mut &self.stream)
     }
 
+    /// What shows that the client is served: whether a worker has a request of it, and the bytes that it took so far.
+    pub fn progress(&self) -> (bool, u64) {
+        (self.state.load(Ordering::Acquire) != IDLE, self.output().written())
+    }
+
     pub fn owes_nothing(&self) -> bool {
         self.output().is_empty()
     }
@@ -92,6 +97,9 @@ pub(crate) struct Connection {
     pub hung_up: bool,
     /// No further request; closed when all is written.
     pub closing: bool,
+    deadline: ConnectionDeadline,
+    /// Bytes that the client had taken when it was last looked at.
+    taken: u64,
 }
 
 /// What a connection needs next.
@@ -105,8 +113,19 @@ pub(crate) enum ConnectionStep {
 }
 
 impl Connection {
-    pub fn new(client: Arc<Client>) -> Self {
-        Self { client, input: Vec::new(), readable: true, hung_up: false, closing: false }
+    pub fn new(client: Arc<Client>, now: u64) -> Self {
+        let (input, deadline) = (Vec::new(), ConnectionDeadline::new(now));
+        Self { client, input, readable: true, hung_up: false, closing: false, deadline, taken: 0 }
+    }
+
+    /// Whether nothing happened for `idle` ns: no request is with a worker, and no answer, or part of one, was taken.
+    pub fn is_idle(&mut self, now: u64, idle: u64) -> bool {
+        let (busy, taken) = self.client.progress();
+        if busy || taken > self.taken {
+            self.deadline.acted(now);
+        }
+        self.taken = taken;
+        self.deadline.has_passed(now, idle, !busy)
     }
 
     /// Reads until a request is whole, unless one is under way.

@@ -29,6 +29,8 @@ pub struct Config {
     pub clients: usize,
     /// Requests that may wait for a worker; further ones are refused with 503.
     pub queue: usize,
+    /// A client that asks for nothing, or takes nothing of what it is sent, for so long is disconnected, s.
+    pub idle_s: f64,
 }
 
 impl Config {
@@ -41,6 +43,7 @@ impl Config {
         within("timeout_s", self.timeout_s, 0.01, 3600.0)?;
         within("scale", self.scale, 0.0001, 10.0)?;
         within("clients", self.clients as f64, 1.0, 1e6)?;
-        within("queue", self.queue as f64, 1.0, 1e7)
+        within("queue", self.queue as f64, 1.0, 1e7)?;
+        within("idle_s", self.idle_s, 0.01, 1e6)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
-use sojourn_record::clock::now;
+use sojourn_record::clock::{now, ns};
 use sojourn_serving::http::Response;
 use sojourn_serving::{system, Slab, TICK};
 
@@ -17,6 +17,8 @@ use crate::worker::refusal;
 use crate::ServeError;
 
 const EVENTS: usize = 1024;
+/// How often idle clients are looked for, ns.
+const ROUND: u64 = 500_000_000;
 const LISTENER: Token = Token(usize::MAX);
 /// Told by workers that a client needs a look.
 pub(crate) const WAKE: Token = Token(usize::MAX - 1);
@@ -28,6 +30,7 @@ pub(crate) struct EventLoop<'a> {
     connections: Slab<Connection>,
     open: usize,
     scratch: Box<[u8]>,
+    next_round: u64,
 }
 
 impl<'a> EventLoop<'a> {
@@ -35,7 +38,7 @@ impl<'a> EventLoop<'a> {
         let mut listener = TcpListener::from_std(listener);
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(system("epoll"))?;
         let scratch = vec![0; SCRATCH].into_boxed_slice();
-        Ok(Self { shared, poll, listener, connections: Slab::default(), open: 0, scratch })
+        Ok(Self { shared, poll, listener, connections: Slab::default(), open: 0, scratch, next_round: 0 })
     }
 
     /// Serves until the service halts and all that was taken up is answered.
@@ -58,6 +61,11 @@ impl<'a> EventLoop<'a> {
                         }
                     }
                 }
+            }
+            let now = now();
+            if now >= self.next_round {
+                self.next_round = now + ROUND;
+                self.close_idle(now);
             }
             if self.shared.shutdown.is_set() && self.is_drained() {
                 return Ok(());
@@ -82,9 +90,22 @@ impl<'a> EventLoop<'a> {
         let goes_on = self.goes_on(&mut connection);
         self.connections.give(index, connection);
         if !goes_on {
-            self.connections.remove(index);
-            self.open -= 1;
-            self.shared.stats.clients.store(self.open, Ordering::Relaxed);
+            self.close(index);
+        }
+    }
+
+    fn close(&mut self, index: u32) {
+        self.connections.remove(index);
+        self.open -= 1;
+        self.shared.stats.clients.store(self.open, Ordering::Relaxed);
+    }
+
+    fn close_idle(&mut self, now: u64) {
+        let idle = ns(self.shared.config.idle_s);
+        for index in 0..self.connections.end() {
+            if self.connections.get(index).is_some_and(|connection| connection.is_idle(now, idle)) {
+                self.close(index);
+            }
         }
     }
 
@@ -132,7 +153,7 @@ impl<'a> EventLoop<'a> {
             self.connections.remove(index);
             return Err(error);
         }
-        self.connections.put(index, Connection::new(Arc::new(Client::new(stream, index))));
+        self.connections.put(index, Connection::new(Arc::new(Client::new(stream, index)), now()));
         self.open += 1;
         self.shared.stats.clients.store(self.open, Ordering::Relaxed);
         Ok(())

@@ -187,8 +187,7 @@ impl Board for PostgresBoard<'_> {
     }
 
     fn reject(&mut self, submission: u32) -> Answer<bool> {
-        // Whether a row was deleted is in no row of the answer.
-        self.rows("reject_submission", &[Some(&int(submission))]).map(|_| true)
+        Ok(!self.rows("reject_submission", &[Some(&int(submission))])?.is_empty())
     }
 
     fn store_comment(&mut self, comment: &Comment) -> Answer<u32> {

@@ -44,6 +44,7 @@ fn config() -> Config {
         seed: 5,
         clients: 100,
         queue: 100,
+        idle_s: 60.0,
     }
 }
 
@@ -155,4 +156,37 @@ fn what_is_written_is_there_and_what_is_wrong_is_told() {
         assert!(both.starts_with("HTTP/1.1 200") && both.contains("HTTP/1.1 404"), "{both}");
     });
     assert_eq!(summary.by_kind["other"], 2);
+}
+
+#[test]
+fn an_idle_client_is_disconnected_and_one_that_asks_is_not() {
+    let idle = Config { idle_s: 0.3, page_work_s: 0.0, ..config() };
+    let summary = with_service(&idle, |address| {
+        let (mut silent, mut asks) =
+            (TcpStream::connect(address).unwrap(), TcpStream::connect(address).unwrap());
+        // Half a request, a byte of it now and then, is none.
+        let trickle = TcpStream::connect(address).unwrap();
+        let mut closed = None;
+        for round in 0..40 {
+            asks.write_all(b"GET /Browse HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+            let mut bytes = [0; 65_536];
+            assert!(asks.read(&mut bytes).unwrap() > 0);
+            let _ = (&trickle).write(b"G");
+            silent.set_nonblocking(true).unwrap();
+            if silent.read(&mut bytes).is_ok_and(|count| count == 0) {
+                closed = Some(round);
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        assert!(closed.is_some_and(|round| round >= 5), "{closed:?}");
+        trickle.set_read_timeout(Some(std::time::Duration::from_secs(5))).unwrap();
+        let mut rest = Vec::new();
+        let ended = (&trickle).read_to_end(&mut rest);
+        assert!(
+            ended.is_ok() && rest.is_empty()
+                || ended.is_err_and(|e| e.kind() == std::io::ErrorKind::ConnectionReset)
+        );
+    });
+    assert_eq!(summary.clients_accepted, 3);
 }

@@ -146,8 +146,12 @@ impl ClientThread<'_> {
     pub(super) fn open_more(&mut self, pool: usize) {
         while self.stopped_s.is_none() && self.pools[pool].wants_more() {
             if let Err(cause) = self.open_one(pool) {
-                let out_of_sockets = matches!(cause.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
+                let out_of_sockets =
+                    matches!(cause.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::EADDRNOTAVAIL));
                 if out_of_sockets && !self.pools[pool].is_empty() {
+                    if self.shared.config.sessions.is_some() {
+                        self.out_of_sockets = Some(cause);
+                    }
                     self.pools[pool].limit_to_open();
                     return;
                 }
@@ -159,7 +163,7 @@ impl ClientThread<'_> {
 
     fn open_one(&mut self, pool: usize) -> io::Result<()> {
         let address = &self.addresses[pool];
-        let socket = Socket::begin(&address.peer)?;
+        let socket = Socket::begin(&address.peer, address.source(self.account.opened))?;
         let tls = address.tls.as_ref().map(|server| server.session().map(Box::new)).transpose()?;
         let slot = self.insert(Transport { socket, tls }, pool, ConnectionPhase::Connecting)?;
         let now = now_s();

@@ -97,6 +97,16 @@ impl Config {
         sessions.validate(self.duration_s)
     }
 
+    /// Connections that may be open at a time, of all lanes.
+    pub(crate) fn connections_max(&self) -> u64 {
+        self.lanes.iter().map(|lane| u64::from(lane.connections_max())).sum()
+    }
+
+    /// Of closed loops.
+    pub(crate) fn users(&self) -> u64 {
+        self.lanes.iter().filter_map(|lane| lane.closed.as_ref()).map(|closed| u64::from(closed.users)).sum()
+    }
+
     /// What its targets speak.
     pub(crate) fn scheme(&self) -> Scheme {
         let first = self.lanes.iter().flat_map(|lane| &lane.targets).next();

@@ -1,7 +1,7 @@
 //! Opens connections before the start, with TLS where the URL says so: the first one shows what is wrong.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,14 +11,27 @@ use crate::sys::{Peer, Socket};
 use crate::tls::{TlsContext, TlsServer, Transport};
 use crate::url::Url;
 
+/// Connections from one address of loopback: fewer than it has ports (net.ipv4.ip_local_port_range), since those of closed
+/// connections stay taken for a minute.
+const PORTS_PER_SOURCE: u64 = 20_000;
+const MOST_SOURCES: u64 = 100;
+
 /// Where connections go, and how.
 #[derive(Debug, Clone)]
 pub struct Address {
     pub peer: Peer,
     pub tls: Option<TlsServer>,
+    /// From how many addresses of loopback connections come: one has 28 000 ports to a peer.
+    sources: u32,
 }
 
 impl Address {
+    /// Where connection `number` comes from; `None`: where the system has it come from.
+    pub fn source(&self, number: u32) -> Option<Ipv4Addr> {
+        let [a, b, c, d] = (u32::from(Ipv4Addr::LOCALHOST) + number % self.sources).to_be_bytes();
+        (self.sources > 1).then(|| Ipv4Addr::new(a, b, c, d))
+    }
+
     /// `None` for a Unix socket.
     pub fn ip(&self) -> Option<SocketAddr> {
         match &self.peer {
@@ -34,6 +47,7 @@ pub struct Connector {
     timeout: Duration,
     unix: Option<PathBuf>,
     context: Option<TlsContext>,
+    sources: u32,
 }
 
 impl Connector {
@@ -44,7 +58,8 @@ impl Connector {
         let tls = config.tls.clone().unwrap_or_default();
         let context = wanted.then(|| TlsContext::new(&tls)).transpose()?;
         let timeout = Duration::from_secs_f64(config.timeout_s);
-        Ok(Connector { timeout, unix: config.unix_socket.clone(), context })
+        let sources = config.connections_max().div_ceil(PORTS_PER_SOURCE).clamp(1, MOST_SOURCES) as u32;
+        Ok(Connector { timeout, unix: config.unix_socket.clone(), context, sources })
     }
 
     /// The first address of the host that accepts, and `count` connections to it.
@@ -52,7 +67,8 @@ impl Connector {
         let context = self.context.as_ref().filter(|_| url.tls);
         let tls = context.map(|context| context.server(&url.host, text)).transpose()?;
         let (peer, first) = self.first(text, url)?;
-        let address = Address { peer, tls };
+        let is_loopback = matches!(&peer, Peer::Ip(SocketAddr::V4(v4)) if v4.ip().is_loopback());
+        let address = Address { peer, tls, sources: if is_loopback { self.sources } else { 1 } };
         let mut links = vec![self.link(text, url, &address, first)?];
         for _ in 1..count {
             let socket = Socket::open(&address.peer, self.timeout).map_err(|cause| {

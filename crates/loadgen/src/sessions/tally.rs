@@ -59,7 +59,7 @@ impl SessionsTally {
         Some(SessionsTally {
             pages: sessions.pages.clone(),
             classes: sessions.pages.iter().map(|_| ClassStatistics::new()).collect(),
-            users: closed().map(|lane| u64::from(lane.users)).sum(),
+            users: config.users(),
             think_s: closed().next().map_or(0.0, |lane| lane.think.mean()),
             run_start_s: start_s + sessions.ramp_up_s,
             run_end_s: start_s + config.duration_s - sessions.ramp_down_s,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::mem::{size_of, zeroed};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -43,10 +43,10 @@ impl Socket {
         }
     }
 
-    /// Begins a connect; the socket becomes writable when it has ended, well or badly.
-    pub fn begin(peer: &Peer) -> io::Result<Socket> {
+    /// Begins a connect, from `source` where that is given; the socket becomes writable when it has ended, well or badly.
+    pub fn begin(peer: &Peer, source: Option<Ipv4Addr>) -> io::Result<Socket> {
         let begun = match peer {
-            Peer::Ip(addr) => begin_tcp(*addr),
+            Peer::Ip(addr) => begin_tcp(*addr, source),
             Peer::Unix(path) => begin_unix(path),
         };
         match begun {
@@ -125,24 +125,44 @@ impl Write for Socket {
 
 const KIND: libc::c_int = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
 
-fn begin_tcp(addr: SocketAddr) -> io::Result<(Socket, io::Result<libc::c_int>)> {
+fn begin_tcp(addr: SocketAddr, source: Option<Ipv4Addr>) -> io::Result<(Socket, io::Result<libc::c_int>)> {
     let family = if addr.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
     // SAFETY: the descriptor is new and owned by nobody else.
     let stream = unsafe { TcpStream::from_raw_fd(check(libc::socket(family, KIND, 0))?) };
     let socket = Socket::Tcp(stream);
     socket.prepare()?;
+    if let Some(source) = source {
+        bind(socket.as_raw_fd(), source)?;
+    }
     let connected = connect_tcp(socket.as_raw_fd(), addr);
     Ok((socket, connected))
+}
+
+/// The port is chosen at the connect, when it only has to be free towards that peer.
+fn bind(fd: RawFd, source: Ipv4Addr) -> io::Result<()> {
+    let (on, from): (libc::c_int, _) = (1, in_address(SocketAddrV4::new(source, 0)));
+    // SAFETY: both outlive the calls that read them.
+    unsafe {
+        let (level, name) = (libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
+        check(libc::setsockopt(fd, level, name, (&raw const on).cast(), size_of::<libc::c_int>() as u32))?;
+        check(libc::bind(fd, (&raw const from).cast(), size_of::<libc::sockaddr_in>() as u32)).map(drop)
+    }
+}
+
+fn in_address(address: SocketAddrV4) -> libc::sockaddr_in {
+    libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: address.port().to_be(),
+        sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(address.ip().octets()) },
+        sin_zero: [0; 8],
+    }
 }
 
 fn connect_tcp(fd: RawFd, addr: SocketAddr) -> io::Result<libc::c_int> {
     // SAFETY: each struct is fully set and outlives the call that reads it.
     match addr {
         SocketAddr::V4(v4) => unsafe {
-            let mut to: libc::sockaddr_in = zeroed();
-            to.sin_family = libc::AF_INET as libc::sa_family_t;
-            to.sin_port = v4.port().to_be();
-            to.sin_addr.s_addr = u32::from_ne_bytes(v4.ip().octets());
+            let to = in_address(v4);
             check(libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_in>() as u32))
         },
         SocketAddr::V6(v6) => unsafe {
@@ -173,5 +193,23 @@ fn begin_unix(path: &Path) -> io::Result<(Socket, io::Result<libc::c_int>)> {
         let connected =
             check(libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_un>() as u32));
         Ok((Socket::Unix(stream), connected))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_connection_comes_from_where_it_is_told() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let peer = Peer::Ip(listener.local_addr().unwrap());
+        for source in [None, Some(Ipv4Addr::new(127, 0, 0, 2))] {
+            let _socket = Socket::begin(&peer, source).unwrap();
+            let (_, from) = listener.accept().unwrap();
+            assert_eq!(from.ip(), source.unwrap_or(Ipv4Addr::LOCALHOST));
+        }
     }
 }

@@ -94,7 +94,7 @@ WITH accepted AS (DELETE FROM submissions WHERE id = $1 RETURNING title, body, d
 INSERT INTO stories (title, body, date, writer, category) SELECT title, body, date, writer, category FROM accepted RETURNING id
 
 -- name: reject_submission
-DELETE FROM submissions WHERE id = $1
+DELETE FROM submissions WHERE id = $1 RETURNING id
 
 -- name: search_stories
 SELECT s.id, s.title, s.date, u.nickname FROM stories AS s JOIN users AS u ON u.id = s.writer
