@@ -15,6 +15,7 @@ Plan       plan
 Validate   validate
 Design     design: experiment designs, made and analysed
 Query      query: a question to run folders and models
+Control    control: policies of capacity on a simulated queue; Set: what a policy wants
 Study      run_study
 Report     Document, write_html
 Errors     SojournError and its tree in sojourn.errors
@@ -30,8 +31,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from inspect import Signature
 
+    from sojourn import control as control
     from sojourn import design as design
     from sojourn import laws as laws
+    from sojourn.control import Set as Set
     from sojourn.errors import SojournError as SojournError
     from sojourn.fit import Fitted as Fitted
     from sojourn.fit import FittedModel as FittedModel
@@ -84,6 +87,8 @@ _HOMES = {
     "fit": "fit",
     "fit_usl": "fit.scalability_law",
     "usl": "fit.scalability_law",
+    "control": "",
+    "Set": "control",
     "design": "",
     "laws": "",
     "RunFolder": "measure.run_folder",

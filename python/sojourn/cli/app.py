@@ -24,6 +24,9 @@ VERBS = {
     "simulate": "Simulates a model: means and quantiles with intervals, until they are known to --precision.",
     "validate": "A fitted model beside measured runs, point by point: predicted, its interval, measured, error.",
     "query": "Asks run folders and models a question such as `p99 < 50ms and errors < 0.1%`: yes, no, or cannot tell, and why.",
+    "control": (
+        "Runs a policy that sets the number of workers on a model under a load that varies, or over a recorded log of decisions."
+    ),
     "oscillation": (
         "Says whether the bottleneck oscillates between two resources, and whether means over a second would show it."
     ),

@@ -1,0 +1,119 @@
+"""`sojourn control policy.toml --on model.toml --load traces/`: a policy of capacity on the model, or over a recorded log."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sojourn.cli.console import check_writable, console, finite
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.control.load_trace import Load
+    from sojourn.control.policy_file import Policy
+    from sojourn.model import Model
+
+COLUMNS = {
+    "load": "load", "policy": "policy", "late_requests": "late requests", "late_windows": "late windows",
+    "worst_window": "worst window", "core_hours": "core-hours", "changes": "changes", "reversals": "reversals",
+    "longest_s": "longest late, s",
+}  # fmt: skip
+SHARES = ("late_requests", "late_windows", "worst_window")
+
+
+def control(
+    policy: Annotated[Path, typer.Argument(help="a policy file: docs/howto/control-capacity.md has its keys")],
+    on: Annotated[Path | None, typer.Option(help="the model file to run it on: one queue, one open class")] = None,
+    load: Annotated[str, typer.Option(help="CSV file (at_s,rate_per_s), a folder of them, or sine, step, flash, levels, noise, all")] = "all",
+    against: Annotated[list[Path] | None, typer.Option(help="another policy file, to compare")] = None,
+    replay: Annotated[Path | None, typer.Option(help="a folder with a log: the policy decides again on what was seen")] = None,
+    rate: Annotated[float, typer.Option(help="mean rate of a made load, 1/s")] = 240.0,
+    duration: Annotated[str, typer.Option(help="of a made load")] = "30m",
+    lag: Annotated[str, typer.Option(help="until a worker that is added serves; default at once")] = "",
+    seed: Annotated[int, typer.Option(help="of the first repetition")] = 1,
+    seeds: Annotated[int, typer.Option(help="repetitions, each with a seed of its own")] = 1,
+    out: Annotated[Path | None, typer.Option(help="write the log of decisions here, one folder for each policy, load and seed")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the rows, or the decisions of --replay")] = False,
+) -> None:  # fmt: skip
+    """Runs a policy that sets the number of workers on a model under a load that varies, or over a recorded log of decisions."""
+    from sojourn.control.load_trace import read as read_loads
+    from sojourn.control.policy_file import read
+    from sojourn.file_kind import FIT, MODEL, expect
+    from sojourn.model import Model
+    from sojourn.units import duration_s
+
+    if (on is None) == (replay is None):
+        raise InputError("neither" if on is None else "both", "--on, --replay", "give one of them")
+    if on is not None:
+        expect(on, MODEL, FIT)
+    model = Model.read(on) if on is not None else None
+    if replay is not None:
+        _replay(read(policy), replay, as_json)
+        return
+    assert model is not None
+    if seeds < 1 or not 0 < rate < float("inf"):
+        raise InputError((seeds, rate), "--seeds, --rate", "give one or more seeds and a rate > 0")
+    if out is not None:
+        check_writable(out / "log")
+    policies = [read(path, model) for path in (policy, *(against or []))]
+    loads = read_loads(load, rate, duration_s(duration, "--duration"))
+    lag_s = duration_s(lag, "--lag") if lag else 0.0
+    rows = [
+        _run(one, model, each, range(seed, seed + seeds), lag_s, out) for each in loads for one in policies
+    ]  # fmt: skip
+    if as_json:
+        typer.echo(json.dumps(finite({"objective": policies[0].objective, "rows": rows}), allow_nan=False))
+        return
+    _print(rows, policies[0].objective, seeds)
+
+
+def _run(policy: Policy, model: Model, load: Load, seeds: range, lag_s: float, out: Path | None) -> dict[str, Any]:
+    """A row: means over the seeds."""
+    from sojourn.control import simulate
+
+    found = []
+    for seed in seeds:
+        run = simulate(policy.decide, model, load, seed, objective=policy.objective, rails=policy.rails, lag_s=lag_s)
+        if out is not None:
+            run.write(out / f"{policy.name}-{load.name}-{seed}")
+        found.append(run.figures.to_dict())
+    means = {name: statistics.mean(one[name] for one in found) for name in found[0]}
+    return {"load": load.name, "policy": policy.name, **means}
+
+
+def _print(rows: list[dict[str, Any]], objective: str, seeds: int) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, title=f"{objective}, mean of {seeds} seed{'s' if seeds > 1 else ''}", title_justify="left")
+    for name, head in COLUMNS.items():
+        table.add_column(head, justify="left" if name in ("load", "policy") else "right")
+    for row in rows:
+        table.add_row(*(_cell(name, row[name]) for name in COLUMNS))
+    console().print(table)
+
+
+def _cell(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{100 * value:.2f} %" if name in SHARES else f"{value:.4g}"
+
+
+def _replay(policy: Policy, folder: Path, as_json: bool) -> None:
+    from sojourn.control import replay
+
+    found = replay(policy.decide, folder, policy.rails)
+    if as_json:
+        rows = [{"recorded": one.recorded, **one.decision.to_dict()} for one in found]
+        typer.echo(json.dumps(finite({"decisions": rows}), allow_nan=False))
+        return
+    out = console()
+    for one in found:
+        if not one.same:
+            it = one.decision
+            out.print(f"{it.seen.at_s:g} s: {it.workers} instead of {one.recorded}: {it.why}", markup=False, soft_wrap=True)
+    same = sum(one.same for one in found)
+    out.print(f"{same} of {len(found)} decisions as recorded", markup=False)

@@ -1,0 +1,115 @@
+"""What a policy sees and what it answers: plain data, so that a decision can be written down and taken again.
+
+A policy is a function `decide(seen, state) -> (Set, state)`: without a clock, input or output, or randomness; its first state is
+None. The same function runs in the simulator, over a recorded log, and beside a live service.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+State = Any
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One window of measurement that ends at `at_s`; what was not measured is None.
+
+    `workers`: as set; `ready`: of them, those that serve. `rate_per_s`, `throughput_per_s`: arrivals and answers. `utilisation`: mean
+    busy share of a ready worker, `cpu`: the share of it that was on the CPU. `in_system`, `waiting`: mean present, and waiting at
+    the end. `response_s`: mean of the answers. `late`: the figures are older than a window. `window_s` > 0, times in s.
+    """
+
+    at_s: float
+    window_s: float
+    workers: int
+    ready: int
+    rate_per_s: float | None = None
+    throughput_per_s: float | None = None
+    utilisation: float | None = None
+    cpu: float | None = None
+    in_system: float | None = None
+    waiting: float | None = None
+    response_s: float | None = None
+    late: bool = False
+
+    def trouble(self) -> str:
+        """Why these figures are no ground to take servers away; "" where they are one."""
+        if self.late:
+            return "metrics are late"
+        for name in FIGURES:
+            value = getattr(self, name)
+            if value is None and name not in OPTIONAL:
+                return f"{name} is missing"
+            if value is not None and not (_number(value) and value >= 0):
+                return f"{name} is {value!r}"
+        return next((f"{n} is {getattr(self, n):g}" for n in SHARES if (getattr(self, n) or 0) > MOST_SHARE), "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; `Seen(**it)` gives an equal one back."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+FIGURES = ("rate_per_s", "throughput_per_s", "utilisation", "cpu", "in_system", "waiting", "response_s")
+OPTIONAL = ("cpu", "in_system", "response_s")  # not every service tells them, and of no answer there is no mean
+SHARES = ("utilisation", "cpu")
+MOST_SHARE = 1.1  # a share above is no measurement; a little above 1 is the reader's clock
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting that was weighed: what the policy's model says of it. `tail_s`: the objective's quantile of response time, infinite
+    where the servers cannot carry the load; None where the policy has no model."""
+
+    workers: int
+    tail_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Set:
+    """What a policy wants: `workers` servers (None: as they are), `why` in one sentence, and the next best with what they would give."""
+
+    workers: int | None = None
+    why: str = ""
+    next_best: tuple[Option, ...] = ()
+    chosen: Option | None = None
+
+
+Decide = Callable[[Seen, State], tuple[Set, State]]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A line of the audit log. `wanted`: by the policy, None where it gave no answer that can be read; `workers`: what was set."""
+
+    seen: Seen
+    wanted: int | None
+    workers: int
+    why: str
+    next_best: tuple[Option, ...] = ()
+    chosen: Option | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON, where an infinite time is null."""
+        return {
+            "seen": self.seen.to_dict(),
+            "wanted": self.wanted,
+            "workers": self.workers,
+            "why": self.why,
+            "chosen": _plain(self.chosen),
+            "next_best": [_plain(one) for one in self.next_best],
+        }
+
+
+def _plain(one: Option | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    finite = one.tail_s is not None and math.isfinite(one.tail_s)
+    return {"workers": one.workers, "tail_s": one.tail_s if finite else None}

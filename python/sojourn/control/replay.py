@@ -1,0 +1,53 @@
+"""A recorded log of decisions, taken again: the same policy on what was seen decides the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.control.decision import Decide, Decision, Seen
+from sojourn.control.guard_rails import GuardedState, GuardRails, guarded
+from sojourn.control.simulate import LOG
+from sojourn.errors import InputError
+
+REMEDY = "give a folder that sojourn control --out wrote"
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """`recorded` workers, and the `decision` that the policy takes on the same figures."""
+
+    recorded: int
+    decision: Decision
+
+    @property
+    def same(self) -> bool:
+        return self.recorded == self.decision.workers
+
+
+def replay(decide: Decide, folder: Path | str, rails: GuardRails | None = None) -> list[Replayed]:
+    """Each recorded window given to `decide` again, behind `rails`. The workers in place are the recorded ones: with another policy it
+    is what that would have done with what was seen, not what would have come of it. Raises InputError."""
+    state, rails = GuardedState(), rails or GuardRails()
+    found = []
+    for seen, workers in read_log(folder):
+        decision, state = guarded(decide, rails, seen, state)
+        found.append(Replayed(workers, decision))
+    return found
+
+
+def read_log(folder: Path | str) -> Iterator[tuple[Seen, int]]:
+    """What was seen and set, window by window. InputError."""
+    path = Path(folder, LOG) if Path(folder).is_dir() else Path(folder)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(getattr(error, "strerror", None) or "not UTF-8", path, REMEDY) from None
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            yield Seen(**row["seen"]), int(row["workers"])
+        except (json.JSONDecodeError, KeyError, TypeError, ValueError):
+            raise InputError(line[:60], f"{path}:{number}", REMEDY) from None

@@ -1,0 +1,62 @@
+"""Policies of one line: `fixed`, `schedule`, `square-root`."""
+
+from __future__ import annotations
+
+import math
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from sojourn.control.decision import Seen, Set
+
+
+class Fixed(BaseModel):
+    """Always `workers`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    workers: int = Field(ge=1)
+    period_s: float = Field(default=15.0, gt=0)
+
+    def __call__(self, seen: Seen, state: None) -> tuple[Set, None]:
+        """The same decision whatever is seen."""
+        return Set(self.workers, f"fixed at {self.workers}"), None
+
+
+class Schedule(BaseModel):
+    """`workers` from `at_s` on, repeated every `repeat_s` (None: once); before the first entry the last one holds where it repeats."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    at: tuple[tuple[float, int], ...] = Field(min_length=1)
+    repeat_s: float | None = Field(default=None, gt=0)
+    period_s: float = Field(default=2.0, gt=0)
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Schedule:
+        times = [at for at, _ in self.at]
+        if times != sorted(set(times)) or times[0] < 0 or any(n < 1 for _, n in self.at):
+            raise ValueError(f"at = {list(self.at)}; give pairs [at_s, workers], ascending from 0, workers >= 1")
+        return self
+
+    def __call__(self, seen: Seen, state: None) -> tuple[Set, None]:
+        """The entry that holds now."""
+        now = seen.at_s % self.repeat_s if self.repeat_s else seen.at_s
+        past = [n for at, n in self.at if at <= now]
+        workers = past[-1] if past else self.at[-1][1] if self.repeat_s else None
+        return Set(workers, f"schedule at {now:g} s"), None
+
+
+class SquareRoot(BaseModel):
+    """Square-root staffing of the window's rate: ceil(R + beta sqrt R), R = rate x service time (Halfin, Whitt, Heavy-traffic limits for
+    queues with many exponential servers, Operations Research 29(3), 1981, pp. 567-588). `service_s`: None takes the model's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    beta: float = Field(default=2.0, ge=0)
+    service_s: float | None = Field(default=None, gt=0)
+    period_s: float = Field(default=15.0, gt=0)
+
+    def __call__(self, seen: Seen, state: None) -> tuple[Set, None]:
+        """By the rate of this window alone."""
+        if seen.rate_per_s is None or not math.isfinite(seen.rate_per_s) or seen.late or self.service_s is None:
+            return Set(why="no rate: no change"), None
+        offered = seen.rate_per_s * self.service_s
+        workers = max(1, math.ceil(offered + self.beta * math.sqrt(offered) - 1e-9))
+        return Set(workers, f"{offered:.2f} erlangs and {self.beta:g} square roots of them"), None
