@@ -9,9 +9,9 @@ schemes, Biometrika 41, 1954, pp. 100-115) on the normalised innovations, both s
     f             forgetting factor, 1 - 1/memory
     g, k, h       CUSUM, its slack and its limit
 
-Noise: with exponential service the busy time of a window less demand x departures is a martingale of variance departures x demand^2, whatever
-the edges of the window; other distributions scale it by their squared coefficient of variation, about. Limits: windows with
-departures; demands >= 0 are not enforced, a status says where classes cannot be told apart.
+Noise: with exponential service the busy time of a window less demand x departures is a martingale of variance departures x
+demand^2, whatever the edges of the window; other distributions scale it by their squared coefficient of variation, about. Limits:
+windows with departures; demands >= 0 are not enforced, a status says where classes cannot be told apart.
 """
 
 from __future__ import annotations

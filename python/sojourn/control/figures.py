@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def figures(
     return Figures(
         len(arrivals), float(late.mean()) if len(late) else 0.0, float(bad.sum() / max((came > 0).sum(), 1)),
         float(shares.max(initial=0.0)), (queue.worker_s - after_s) / 3600, len(steps),
-        sum(a * b < 0 for a, b in zip(steps, steps[1:], strict=False)), WINDOW_S * _longest(bad),
+        sum(a * b < 0 for a, b in pairwise(steps)), WINDOW_S * _longest(bad),
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The rule of Knative's pod autoscaler (KPA): concurrency over a stable and a panic window.
 
-Source: Knative Serving documentation, Autoscaling: Configuring the KPA, scale rates, panic mode; where it is silent (order of clamps, start in
-panic), the behaviour of pkg/autoscaler/scaling.
+Source: Knative Serving documentation, Autoscaling: Configuring the KPA, scale rates, panic mode; where it is silent (order of clamps,
+start in panic), the behaviour of pkg/autoscaler/scaling.
 
     documentation                      here
     target x target utilization        target (70 of 100 requests at a time by default)

@@ -6,6 +6,7 @@ import csv
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +113,7 @@ def _file(path: Path) -> Load:
     except OSError as error:
         raise InputError(error.strerror, path, REMEDY + ", ".join(MADE)) from None
     times = [at for at, _ in points]
-    if len(points) < 2 or any(b <= a for a, b in zip(times, times[1:], strict=False)):
+    if len(points) < 2 or any(b <= a for a, b in pairwise(times)):
         raise InputError(f"{len(points)} points", path, "give two or more points with ascending at_s")
     if bad := next((rate for _, rate in points if not (math.isfinite(rate) and rate >= 0)), None):
         raise InputError(f"rate_per_s = {bad}", path, "give finite rates >= 0")

@@ -26,8 +26,8 @@ SATURATED = 0.97  # utilisation
 
 @dataclass(frozen=True)
 class ModelState:
-    """`rates`: (at_s, length_s, rate) lately; `needed`: (at_s, workers); `before`: (ready, throughput) when all workers first were busy with a
-    queue; `ceiling`: workers above which more did not help, until `ceiling_s`."""
+    """`rates`: (at_s, length_s, rate) lately; `needed`: (at_s, workers); `before`: (ready, throughput) when all workers were busy
+    with a queue; `ceiling`: workers above which more did not help; none is added until `ceiling_s`."""
 
     demand: DemandEstimate
     rates: tuple[tuple[float, float, float], ...] = ()
@@ -38,8 +38,8 @@ class ModelState:
 
 
 class ModelPolicy(BaseModel):
-    """`q`, `limit_s`: of the objective; `service_s`, `scv`: of the model. `spread`: standard deviations from the rate to its upper bound, over
-    `span_s`. `floor_target`: utilisation for the reactive floor. `lag_s`: until a server serves. Times in s."""
+    """`q`, `limit_s`: of the objective; `service_s`, `scv`: of the model. `spread`: standard deviations from the rate to its upper bound,
+    over `span_s`. `floor_target`: utilisation for the reactive floor. `lag_s`: until a server serves. Times in s."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     q: float = Field(default=0.99, gt=0, lt=1)
@@ -143,17 +143,19 @@ class ModelPolicy(BaseModel):
     def _helps(self, wanted: int, why: str, seen: Seen, state: ModelState) -> tuple[ModelState, int, str]:
         """No more workers where half as many again have brought less than a quarter of that in throughput."""
         full = (seen.utilisation or 0) > SATURATED and (seen.waiting or 0) > seen.ready
-        throughput = seen.throughput_per_s or 0.0
-        if seen.at_s >= state.ceiling_s:
-            state = replace(state, ceiling=None)
-        if not full and state.ceiling is None:
-            state = replace(state, before=None)
-        elif full and state.before is None:
-            state = replace(state, before=(seen.ready, throughput))
-        elif full and state.before and seen.ready >= 1.5 * state.before[0]:
-            expected = state.before[1] * (1 + 0.25 * (seen.ready / state.before[0] - 1))
-            ceiling = state.before[0] if throughput < expected else None
-            state = replace(state, ceiling=ceiling, ceiling_s=seen.at_s + 3 * self.hold_s, before=state.before if ceiling else None)
-        if state.ceiling is not None and wanted > seen.workers:
+        now, held = (seen.ready, seen.throughput_per_s or 0.0), seen.at_s < state.ceiling_s
+        if not full:
+            state = state if held else replace(state, ceiling=None, before=None)
+        elif state.before is None:
+            state = replace(state, before=now)
+        elif not held and seen.ready >= 1.5 * state.before[0]:
+            workers, throughput = state.before
+            if now[1] < throughput * (1 + 0.25 * (seen.ready / workers - 1)):
+                state = replace(state, ceiling=workers, ceiling_s=seen.at_s + 3 * self.hold_s, before=now)
+            else:
+                state = replace(state, ceiling=None, before=now)
+        if state.ceiling is None or wanted <= seen.workers:
+            return state, wanted, why
+        if seen.at_s < state.ceiling_s:
             return state, seen.workers, f"{why}; but more than {state.ceiling} brought no more throughput: the limit is elsewhere"
-        return state, wanted, why
+        return state, min(wanted, math.ceil(1.5 * seen.workers)), f"{why}; half as many more, to see whether they help now"

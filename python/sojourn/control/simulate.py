@@ -16,7 +16,7 @@ from sojourn.control.guard_rails import GuardedState, GuardRails, guarded
 from sojourn.control.load_trace import Array, Load
 from sojourn.control.varying_queue import Downstream, VaryingQueue
 from sojourn.errors import InputError
-from sojourn.measure.objectives import Objective, read_objective
+from sojourn.measure.objectives import Objective, read_objectives
 from sojourn.model import Model
 from sojourn.model.components import Open, Queue
 from sojourn.model.distribution_types import (
@@ -81,8 +81,9 @@ def simulate(
 
 def tail_objective(text: str) -> Objective:
     """An objective on a quantile of response time, such as `p99 < 300ms`; InputError for another."""
-    aim = read_objective(text, "objective")
-    if not aim.figure.startswith("p") or not aim.relation.startswith("<") or not 0 < aim.q < 1 or aim.limit <= 0:
+    found = read_objectives([text], "objective")
+    aim = found[0]
+    if len(found) > 1 or not aim.figure.startswith("p") or not aim.relation.startswith("<") or not 0 < aim.q < 1 or aim.limit <= 0:
         raise InputError(repr(text), "objective", "give a quantile of response time and its limit, such as p99 < 300ms")
     return aim
 
