@@ -66,7 +66,9 @@ def test_replicas_for_a_metric(given: list[Pod], target: float, current: int, wa
 
 def test_several_metrics() -> None:
     assert several([3, 7, 5], 4) == 7  # "the largest of the desired replica counts is chosen"
-    assert several([3, None], 4) == 4  # "if any … cannot be converted … and a scale down is suggested …, scaling is skipped"
+    assert (
+        several([3, None], 4) == 4
+    )  # "if any … cannot be converted … and a scale down is suggested …, scaling is skipped"
     assert several([6, None], 4) == 6  # "the HPA is still capable of scaling up"
     assert several([None, None], 4) is None
 
@@ -83,7 +85,9 @@ def test_defaults() -> None:
     hpa = Hpa()
     assert (hpa.period_s, hpa.tolerance) == (15, 0.1)
     assert hpa.down == Behaviour(stabilisation_s=300, policies=(policy("percent", 100, 15),), select="max")
-    assert hpa.up == Behaviour(stabilisation_s=0, policies=(policy("percent", 100, 15), policy("pods", 4, 15)), select="max")
+    assert hpa.up == Behaviour(
+        stabilisation_s=0, policies=(policy("percent", 100, 15), policy("pods", 4, 15)), select="max"
+    )
 
 
 def run(hpa: Hpa, asked: list[int], start: int, every_s: float = 15) -> list[int]:
@@ -96,11 +100,15 @@ def run(hpa: Hpa, asked: list[int], start: int, every_s: float = 15) -> list[int
 
 
 def down(*policies: StepLimit, select: str = "max", stabilisation_s: float = 0) -> Hpa:
-    return Hpa(down=Behaviour.model_validate({"policies": policies, "select": select, "stabilisation_s": stabilisation_s}))
+    return Hpa(
+        down=Behaviour.model_validate({"policies": policies, "select": select, "stabilisation_s": stabilisation_s})
+    )
 
 
 def up(*policies: StepLimit, select: str = "max", stabilisation_s: float = 0) -> Hpa:
-    return Hpa(up=Behaviour.model_validate({"policies": policies, "select": select, "stabilisation_s": stabilisation_s}))
+    return Hpa(
+        up=Behaviour.model_validate({"policies": policies, "select": select, "stabilisation_s": stabilisation_s})
+    )
 
 
 @pytest.mark.parametrize(

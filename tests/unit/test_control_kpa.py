@@ -62,7 +62,9 @@ def test_windows_are_means_over_60_and_6_seconds() -> None:
     kpa, state = Kpa(target=1), None
     for k in range(32):
         answer, state = kpa(seen(2.0 * (k + 1), 4, 4), state)
-    answer, state = kpa(seen(66, 10, 4), state)  # stable (29 x 4 + 10) / 30 = 4.2 → 5; panic (4 + 4 + 10) / 3 = 6 → no panic
+    answer, state = kpa(
+        seen(66, 10, 4), state
+    )  # stable (29 x 4 + 10) / 30 = 4.2 → 5; panic (4 + 4 + 10) / 3 = 6 → no panic
     assert answer.workers == 5
     answer, state = kpa(seen(68, 14, 5), state)  # panic (4 + 10 + 14) / 3 = 9.3 → 10 = twice 5
     assert answer.workers == 10

@@ -18,7 +18,8 @@ rubbish = st.one_of(
     st.builds(Set, workers=st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=3), st.booleans())),
 )  # fmt: skip
 windows = st.lists(
-    st.tuples(rubbish, st.sampled_from(["answer", "raise", "short"]), number, number, number, st.booleans()), max_size=30
+    st.tuples(rubbish, st.sampled_from(["answer", "raise", "short"]), number, number, number, st.booleans()),
+    max_size=30,
 )
 rails_ = st.builds(
     lambda low, more, step, short, n, budget: GuardRails(
@@ -56,7 +57,14 @@ def test_rubbish_cannot_leave_the_bounds(rails: GuardRails, asked: list[Any], st
 
 
 def seen(workers: int = 8, at_s: float = 0.0, **other: Any) -> Seen:
-    fine = {"rate_per_s": 10.0, "throughput_per_s": 10.0, "utilisation": 0.2, "cpu": 0.2, "in_system": 1.0, "waiting": 0.0}
+    fine = {
+        "rate_per_s": 10.0,
+        "throughput_per_s": 10.0,
+        "utilisation": 0.2,
+        "cpu": 0.2,
+        "in_system": 1.0,
+        "waiting": 0.0,
+    }
     return Seen(at_s, 2.0, workers, workers, **{**fine, "response_s": 0.1, **other})
 
 
@@ -93,7 +101,9 @@ def test_step_time_and_budget() -> None:
         now = decision.workers
         found.append(now)
     assert found == [5, 5, 2, 2]
-    assert guarded(lambda s, t: (Set(9), t), rails, seen(2, 60), state)[0].why == "budget of 2 changes in 100 s is used up"
+    assert (
+        guarded(lambda s, t: (Set(9), t), rails, seen(2, 60), state)[0].why == "budget of 2 changes in 100 s is used up"
+    )
     assert guarded(lambda s, t: (Set(9), t), rails, seen(2, 101), state)[0].workers == 5
 
 

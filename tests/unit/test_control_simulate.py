@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.control import Fixed, GuardRails, Hpa, Load, ModelPolicy, Schedule, Seen, SquareRoot, made, replay, simulate
+from sojourn.control import (
+    Fixed,
+    GuardRails,
+    Hpa,
+    Load,
+    ModelPolicy,
+    Schedule,
+    Seen,
+    SquareRoot,
+    made,
+    replay,
+    simulate,
+)
 from sojourn.control.load_trace import MADE, read
 from sojourn.control.policy_file import read as read_policy
 from sojourn.control.varying_queue import Downstream, VaryingQueue
@@ -23,7 +35,9 @@ WIDE = GuardRails(most=60)
 
 def pool(servers: int = 12, service: Any = 0.05) -> sj.Model:
     return sj.Model(
-        stations=[sj.Queue("pool", servers=servers)], classes=[sj.Open("r", rate_per_s=200)], service_s={"pool": {"r": service}}
+        stations=[sj.Queue("pool", servers=servers)],
+        classes=[sj.Open("r", rate_per_s=200)],
+        service_s={"pool": {"r": service}},
     )
 
 
@@ -144,7 +158,15 @@ def test_a_stalled_backend_makes_cpu_fall_and_ours_takes_nothing_away() -> None:
 def test_a_bottleneck_downstream_ends_the_adding() -> None:
     below = Downstream(servers=4, service_s=0.02)  # at most 200/s
     load = Load("more", (120.0,) * 60 + (260.0,) * 120)
-    ours = simulate(ModelPolicy(limit_s=0.5), pool(), load, 1, rails=GuardRails(most=1000), objective="p99 < 500ms", downstream=below)
+    ours = simulate(
+        ModelPolicy(limit_s=0.5),
+        pool(),
+        load,
+        1,
+        rails=GuardRails(most=1000),
+        objective="p99 < 500ms",
+        downstream=below,
+    )
     most = max(one.workers for one in ours.log)
     assert any("the limit is elsewhere" in one.why for one in ours.log)
     assert most < 120
@@ -188,8 +210,14 @@ def test_a_load_that_has_no_sense(tmp_path: Path, text: str, said: str) -> None:
     [
         ('policy = "hpaa"\n', r"p.toml:1: 'hpaa'; did you mean (kpa|hpa)\?"),
         ('policy = "hpa"\n[options]\ntarget = -1\n', r"p.toml:3: options.target: -1; "),
-        ('policy = "hpa"\n[options]\ntargett = 1\n', r"p.toml:3: options.targett: unknown key 'targett'; did you mean target"),
-        ('policy = "hpa"\n[rails]\nleast = 9\nmost = 2\n', r"p.toml:2: rails: least = 9 above most = 2; give least <= most"),
+        (
+            'policy = "hpa"\n[options]\ntargett = 1\n',
+            r"p.toml:3: options.targett: unknown key 'targett'; did you mean target",
+        ),
+        (
+            'policy = "hpa"\n[rails]\nleast = 9\nmost = 2\n',
+            r"p.toml:2: rails: least = 9 above most = 2; give least <= most",
+        ),
         ('policy = "hpa"\nobjective = "mean < 3s"\n', "objective: 'mean < 3s'; give a quantile"),
         ("policy = \n", "p.toml:1: not TOML"),
         ("x = 1\n", r"p.toml:1: x: unknown key 'x'"),
@@ -214,7 +242,9 @@ def test_a_policy_file_takes_from_the_model_what_it_does_not_say(tmp_path: Path)
 
 def test_models_that_are_not_one_queue_are_refused() -> None:
     two = sj.Model(
-        stations=[sj.Queue("a"), sj.Queue("b")], classes=[sj.Open("r", rate_per_s=1)], demands_s={"a": {"r": 0.1}, "b": {"r": 0.1}}
+        stations=[sj.Queue("a"), sj.Queue("b")],
+        classes=[sj.Open("r", rate_per_s=1)],
+        demands_s={"a": {"r": 0.1}, "b": {"r": 0.1}},
     )
     with pytest.raises(InputError, match="give a model of one queue"):
         simulate(Hpa(), two, steady(1, 5))

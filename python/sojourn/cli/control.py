@@ -114,6 +114,8 @@ def _replay(policy: Policy, folder: Path, as_json: bool) -> None:
     for one in found:
         if not one.same:
             it = one.decision
-            out.print(f"{it.seen.at_s:g} s: {it.workers} instead of {one.recorded}: {it.why}", markup=False, soft_wrap=True)
+            out.print(
+                f"{it.seen.at_s:g} s: {it.workers} instead of {one.recorded}: {it.why}", markup=False, soft_wrap=True
+            )
     same = sum(one.same for one in found)
     out.print(f"{same} of {len(found)} decisions as recorded", markup=False)

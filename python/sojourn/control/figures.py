@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -54,11 +54,11 @@ def figures(
     return Figures(
         len(arrivals), float(late.mean()) if len(late) else 0.0, float(bad.sum() / max((came > 0).sum(), 1)),
         float(shares.max(initial=0.0)), (queue.worker_s - after_s) / 3600, len(steps),
-        sum(a * b < 0 for a, b in pairwise(steps)), WINDOW_S * _longest(bad),
+        sum(a * b < 0 for a, b in pairwise(steps)), WINDOW_S * _longest(bad.tolist()),
     )  # fmt: skip
 
 
-def _longest(bad: Array) -> int:
+def _longest(bad: Iterable[bool]) -> int:
     longest = now = 0
     for one in bad:
         now = now + 1 if one else 0

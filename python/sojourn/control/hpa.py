@@ -135,7 +135,9 @@ class Hpa(BaseModel):
     def behave(self, asked: int, current: int, at_s: float, state: HpaState | None) -> tuple[int, HpaState]:
         """What stabilisation, policies and bounds leave of what the metric asks for; and the state with this decision."""
         state = _noticed(state or HpaState(), current, at_s)
-        kept = tuple(one for one in state.asked if at_s - one[0] <= max(self.up.stabilisation_s, self.down.stabilisation_s))
+        kept = tuple(
+            one for one in state.asked if at_s - one[0] <= max(self.up.stabilisation_s, self.down.stabilisation_s)
+        )
         wanted = self._stable(asked, current, at_s, kept)
         if wanted > current:
             wanted = min(wanted, max(current, _limit(self.up, current, at_s, state.moved, 1)))

@@ -52,8 +52,13 @@ class Kpa(BaseModel):
             state = KpaState((), seen.at_s if seen.ready > 1 else None, seen.ready if seen.ready > 1 else 0)
         if seen.in_system is None or not math.isfinite(seen.in_system) or seen.late:
             return Set(why="concurrency is missing: no change"), state
-        samples = (*(s for s in state.samples if seen.at_s - s[0] < self.stable_s), (seen.at_s, seen.window_s, seen.in_system))
-        stable, panic = (_mean(samples, seen.at_s, length) for length in (self.stable_s, self.stable_s * self.panic_share))
+        samples = (
+            *(s for s in state.samples if seen.at_s - s[0] < self.stable_s),
+            (seen.at_s, seen.window_s, seen.in_system),
+        )
+        stable, panic = (
+            _mean(samples, seen.at_s, length) for length in (self.stable_s, self.stable_s * self.panic_share)
+        )
         wanted, after = self.scale(stable, panic, ready, seen.at_s, KpaState(samples, state.panic_s, state.reached))
         mode = "panic" if after.panic_s is not None else "stable"
         why = f"{mode}: concurrency {stable:.1f} over {self.stable_s:g} s, {panic:.1f} over {self.stable_s * self.panic_share:g} s"

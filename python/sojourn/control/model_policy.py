@@ -108,7 +108,7 @@ class ModelPolicy(BaseModel):
     def _least(self, rate: float, service_s: float) -> int:
         """The least number of workers whose tail meets the objective."""
         offered = rate * service_s
-        m = np.arange(math.floor(offered) + 1, math.ceil(offered + 6 * math.sqrt(offered)) + 12)
+        m = np.arange(math.floor(offered) + 1, math.ceil(offered + 6 * math.sqrt(offered)) + 12, dtype=float)
         waits, drain = self._wait(rate, service_s, m)
         met = response_tail(np.full(len(m), self.limit_s), waits, drain, np.full(len(m), 1 / service_s)) <= 1 - self.q
         return int(m[met][0]) if met.any() else int(m[-1])  # more do not help where the service alone takes too long
@@ -120,7 +120,7 @@ class ModelPolicy(BaseModel):
 
     def _options(self, wanted: int, rate: float, service_s: float) -> list[Option]:
         """What is chosen and the next best: one fewer, one and two more, each with its predicted tail."""
-        which = np.array([wanted, wanted - 1, wanted + 1, wanted + 2] if wanted > 1 else [1, 2, 3, 4])
+        which = np.array([wanted, wanted - 1, wanted + 1, wanted + 2] if wanted > 1 else [1, 2, 3, 4], float)
         able = which > rate * service_s
         waits, drain = self._wait(rate, service_s, which[able])
         tails = np.full(len(which), np.inf)
@@ -137,7 +137,11 @@ class ModelPolicy(BaseModel):
         most = max((n for _, n in kept), default=0)
         needed = (*kept, (seen.at_s, wanted))
         if most > wanted:
-            return min(most, max(seen.workers, wanted)), f"{why}; up to {most} were needed in the last {self.hold_s:g} s", needed
+            return (
+                min(most, max(seen.workers, wanted)),
+                f"{why}; up to {most} were needed in the last {self.hold_s:g} s",
+                needed,
+            )
         return wanted, why, needed
 
     def _helps(self, wanted: int, why: str, seen: Seen, state: ModelState) -> tuple[ModelState, int, str]:
@@ -157,5 +161,13 @@ class ModelPolicy(BaseModel):
         if state.ceiling is None or wanted <= seen.workers:
             return state, wanted, why
         if seen.at_s < state.ceiling_s:
-            return state, seen.workers, f"{why}; but more than {state.ceiling} brought no more throughput: the limit is elsewhere"
-        return state, min(wanted, math.ceil(1.5 * seen.workers)), f"{why}; half as many more, to see whether they help now"
+            return (
+                state,
+                seen.workers,
+                f"{why}; but more than {state.ceiling} brought no more throughput: the limit is elsewhere",
+            )
+        return (
+            state,
+            min(wanted, math.ceil(1.5 * seen.workers)),
+            f"{why}; half as many more, to see whether they help now",
+        )

@@ -1,9 +1,9 @@
 """A policy as a TOML file: which one, its options, objective and guard rails; or a Python function of one's own.
 
-    policy = "model"            # model, square-root, hpa, kpa, fixed, schedule, or "my_policy.py:decide"
-    objective = "p99 < 300ms"
-    [options]                   # keys of the policy
-    [rails]                     # keys of the guard rails
+policy = "model"            # model, square-root, hpa, kpa, fixed, schedule, or "my_policy.py:decide"
+objective = "p99 < 300ms"
+[options]                   # keys of the policy
+[rails]                     # keys of the guard rails
 """
 
 from __future__ import annotations
@@ -115,9 +115,11 @@ def _own(named: str, folder: Path, place: str) -> Decide:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise InputError(f"{type(error).__name__}: {error}", path, "correct the file; it must import by itself") from error
+        raise InputError(
+            f"{type(error).__name__}: {error}", path, "correct the file; it must import by itself"
+        ) from error
     found = getattr(module, name, None)
     if not callable(found):
         have = [one for one, value in vars(module).items() if callable(value) and not one.startswith("_")]
         raise InputError(named, place, meant(name, have))
-    return found  # type: ignore[no-any-return]
+    return found

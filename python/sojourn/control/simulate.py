@@ -83,7 +83,13 @@ def tail_objective(text: str) -> Objective:
     """An objective on a quantile of response time, such as `p99 < 300ms`; InputError for another."""
     found = read_objectives([text], "objective")
     aim = found[0]
-    if len(found) > 1 or not aim.figure.startswith("p") or not aim.relation.startswith("<") or not 0 < aim.q < 1 or aim.limit <= 0:
+    if (
+        len(found) > 1
+        or not aim.figure.startswith("p")
+        or not aim.relation.startswith("<")
+        or not 0 < aim.q < 1
+        or aim.limit <= 0
+    ):
         raise InputError(repr(text), "objective", "give a quantile of response time and its limit, such as p99 < 300ms")
     return aim
 
@@ -91,14 +97,14 @@ def tail_objective(text: str) -> Objective:
 def single_queue(model: Model) -> tuple[int, Distribution]:
     """Servers and service time of a model that can be controlled. InputError for any other."""
     stations, classes = model.stations, model.classes
-    fine = len(stations) == len(classes) == 1 and isinstance(stations[0], Queue) and isinstance(classes[0], Open)
-    if not fine or stations[0].discipline != "fcfs" or stations[0].capacity is not None:
+    queue = stations[0] if len(stations) == len(classes) == 1 and isinstance(classes[0], Open) else None
+    if not isinstance(queue, Queue) or queue.discipline != "fcfs" or queue.capacity is not None:
         raise InputError(
             f"{len(stations)} stations, {len(classes)} classes", model.name or "model",
             "give a model of one queue (fcfs, without a limit) and one open class, such as examples/desk.toml",
         )  # fmt: skip
-    table = (model.service_s or model.demands_s)[stations[0].name]
-    return stations[0].servers, as_distribution(table[classes[0].name])
+    table = (model.service_s or model.demands_s)[queue.name]
+    return queue.servers, as_distribution(table[classes[0].name])
 
 
 def drawn(d: Distribution, count: int, rng: np.random.Generator) -> Array:
@@ -117,7 +123,9 @@ def drawn(d: Distribution, count: int, rng: np.random.Generator) -> Array:
         return rng.lognormal(math.log(d.first) - variance / 2, math.sqrt(variance), count)
     if isinstance(d, Hyperexponential):
         return rng.exponential(np.asarray(d.means)[rng.choice(len(d.means), count, p=d.probabilities)])
-    raise InputError(d.kind, "service time", "give exponential, deterministic, erlang, uniform, lognormal or hyperexponential")
+    raise InputError(
+        d.kind, "service time", "give exponential, deterministic, erlang, uniform, lognormal or hyperexponential"
+    )
 
 
 def _stalled(load: Load, arrivals: Array) -> Array | None:
@@ -130,7 +138,9 @@ def _stalled(load: Load, arrivals: Array) -> Array | None:
     return found
 
 
-def _metrics(arrivals: Array, response: Array, demands: Array, duration_s: float, aim: Objective, found: Figures) -> Metrics:
+def _metrics(
+    arrivals: Array, response: Array, demands: Array, duration_s: float, aim: Objective, found: Figures
+) -> Metrics:
     busy = float(demands.sum()) / (found.core_hours * 3600) if found.core_hours else 0.0
     rows: list[dict[str, Any]] = [
         {"metric": "arrival_rate", "value": len(arrivals) / duration_s},
