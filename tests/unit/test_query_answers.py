@@ -113,6 +113,20 @@ def test_windows_of_time(run: Path) -> None:
     assert sj.query("p90 < 10ms in 90% of 500ms windows", run).verdict == "no"
 
 
+def test_a_table_of_metrics() -> None:
+    rows = [{"metric": "response_time", "value": 0.05, "low": 0.04, "high": 0.06, "source": "measured"},
+            {"metric": "response_time_quantile", "q": 0.99, "value": 0.2, "source": "measured"},
+            {"metric": "throughput", "value": 100.0, "low": 98.0, "high": 102.0, "source": "measured"},
+            {"metric": "loss_probability", "value": 0.01, "low": 0.0, "high": 0.02, "source": "measured"}]  # fmt: skip
+    table = sj.Metrics.of(rows)
+    answers = {"mean < 70ms": "yes", "mean < 45ms": "cannot tell", "rate < 90/s": "no", "errors < 3%": "yes", "p99 < 1s": "cannot tell",
+               "p90 < 1s": "cannot tell", "mean(n()) < 3": "cannot tell", "probability(response < 1s) > 0.5": "cannot tell"}  # fmt: skip
+    assert {text: sj.query(text, table).verdict for text in answers} == answers
+    assert "its interval is not known" in sj.query("p99 < 1s", table).why
+    exact = sj.Metrics.of([row | {"source": "analytic", "low": None, "high": None} for row in rows])
+    assert sj.query("p99 < 201ms and mean <= 50ms", exact).verdict == "yes"
+
+
 def test_what_is_not_in_the_record_is_refused_by_name(run: Path) -> None:
     found = sj.query("p99(waiting_time) < 5ms", run)
     assert found.verdict == "cannot tell" and "waiting_time: not known; record the service's own times" in found.why

@@ -47,7 +47,7 @@ remedy, and is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a numbe
 | a run folder | its window after the warm-up: `requests.parquet`, `app.parquet`, `host.parquet` | batches of time |
 
 `--set rate_per_s=300,stations.cpu.servers=4` asks models at another load or size. In Python a source is a path, an `sj.Model`, an
-`sj.FittedModel`, an `sj.RunFolder`.
+`sj.FittedModel`, an `sj.RunFolder`, or a table of `sj.Metrics`, which knows its rows and no more.
 
 ## Definitions
 

@@ -19,6 +19,7 @@ from sojourn.query.sources.source import Source
 from sojourn.query.text import to_text
 from sojourn.query.told import NO, UNKNOWN, YES, described, reason, shown, verdict
 from sojourn.query.values import Estimate, Truth, Value
+from sojourn.table import Metrics
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Answer:
 
 
 def query(text: str | Question, source: Any) -> Answer:
-    """Asks `source` (a run folder or its path, a model, a fitted one or its file, a Source) the question `text`.
+    """Asks `source` (a run folder or its path, a model, a fitted one or its file, a table of Metrics) the question `text`.
 
     Raises QueryError for a text that is no query, InputError for what is no source. What the source cannot give makes the
     answer `cannot tell`, and `why` names it with the remedy.
@@ -93,6 +94,7 @@ def as_source(given: Any) -> Source:
     from sojourn.query.sources.analytic import AnalyticSource
     from sojourn.query.sources.fitted import FittedSource
     from sojourn.query.sources.measured import MeasuredSource
+    from sojourn.query.sources.rows import RowSource
 
     if isinstance(given, Source):
         return given
@@ -100,6 +102,8 @@ def as_source(given: Any) -> Source:
         return MeasuredSource(given)
     if isinstance(given, Model):
         return AnalyticSource(given)
+    if isinstance(given, Metrics):
+        return RowSource(given)
     if isinstance(given, FittedModel):
         return FittedSource(given, {})
     if isinstance(given, str | Path) and Path(given).suffix == ".toml":
