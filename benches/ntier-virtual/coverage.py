@@ -2,7 +2,7 @@
 
     python benches/ntier-virtual/coverage.py [--seeds 1-100] [--out FOLDER]
 
-Each seed is `studies/ntier-virtual` with runs of 15 s, five of each, at 400 users only where it has two levels. Rows are added to
+Each seed is `studies/ntier-virtual` with less: see SHORTER. Rows are added to
 FOLDER/raw.csv after each seed, and seeds that are there are left out, so that it can be run in parts.
 """
 
@@ -18,13 +18,22 @@ from typing import Any
 
 import polars as pl
 
+from sojourn.fit.mix_demands import mix_demands
 from sojourn.study.engine import read_plan, run_system_study
+from sojourn.study.engine.study_findings import StudyFindings
 from sojourn.study.ntier.oscillating_runs import judged
 from sojourn.study.parameter_recovery import coverage
+from sojourn.system import System
+from sojourn.system.bulletin_board_simulated import TIERS, SimulatedBulletin, demand_s
 
 HERE = Path(__file__).resolve().parent
 STUDY = HERE.parents[1] / "studies/ntier-virtual/study.toml"
-SHORTER = {"for = 20": "for = 15", "users = [200, 400]": "users = [400]", "[1, 2, 3, 4, 6, 8]": "[1, 2, 3, 4, 8]"}
+SHORTER = {
+    "for = 20": "for = 15",
+    "users = [200, 400]": "users = [400]",
+    "[1, 2, 3, 4, 6, 8]": "[1, 2, 3, 4]",
+    "repetitions = 5": "repetitions = 4",
+}
 COLUMNS = ("seed", "configuration", "time", "truth", "estimate", "low", "high", "covered")
 EXPECTED = {"batch": "hidden", "spread": "none"}
 
@@ -41,6 +50,8 @@ def one_study(file: Path, seed: int) -> Iterator[dict[str, Any]]:
                     strict=True,
                 )
             )
+        for p in demands(found, read_plan(file).system):
+            yield dict(zip(COLUMNS, (seed, *p), strict=True))
         options = next(part.options for part in read_plan(file).study.analysis if part.name == "ntier.oscillation")
         for strategy, runs in judged(found, options).items():
             for run in runs:
@@ -48,6 +59,24 @@ def one_study(file: Path, seed: int) -> Iterator[dict[str, Any]]:
                 yield dict.fromkeys(COLUMNS, "") | {
                     "seed": seed, "configuration": strategy, "time": "verdict", "estimate": run.correlation, "covered": right,
                 }  # fmt: skip
+
+
+def demands(found: StudyFindings, site: System) -> Iterator[tuple[Any, ...]]:
+    """Of each tier and page the regression beside what was put in, and the throughput predicted of mixes not in it beside the
+    known one."""
+    assert isinstance(site, SimulatedBulletin)
+    fitted = mix_demands(found.of("mixes"))
+    for tier in TIERS:
+        for page, e in fitted[tier].estimates(0.95).items():
+            truth = demand_s(page, tier, found.of("mixes")[0].manifest["factors"])
+            yield tier, page, truth, *e[:3], int(e.low <= truth <= e.high)
+    for run in found.of("other mixes"):
+        frame = run.frame("metrics")
+        assert frame is not None
+        asked = frame.filter(pl.col("metric") == "throughput", pl.col("class") != "")
+        x = float(asked["value"].sum())
+        e = fitted["cpu"].saturation_rate_per_s(dict(asked.select("class", "value").iter_rows()), 1.0, 0.95)
+        yield "new mix", "throughput", x, *e[:3], int(e.low <= x <= e.high)
 
 
 def summary(rows: pl.DataFrame) -> str:

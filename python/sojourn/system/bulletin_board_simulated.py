@@ -11,7 +11,7 @@ In the mix with writes a spin lock passes one request each `lock_s`: cores that 
 
 What a write waits for, by `strategy`, after three hypervisors of the second source document (section V): `one_core`, one core
 handles all of them, each a disk access by itself; `spread`, all cores do, and the disk merges accesses; `batch`, writes stay in
-memory, and now and then a checkpoint writes every page that has changed, while whoever ends a write waits.
+memory, and now and then a checkpoint writes every page that has changed, while whoever ends a write waits; `asynchronous`: nothing.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ DEMANDS_S = {
 MIXES = ("browse", "readwrite")
 WRITES = tuple(row[3] for row in INTERACTIONS.values())
 NUMBERINGS, PLACEMENTS = ("0-3|4-7", "even|odd"), ("numbered", "same_package", "spread")
-STRATEGIES = ("one_core", "spread", "batch")
+STRATEGIES = ("one_core", "spread", "batch", "asynchronous")
 SPREAD_OF_MIXES = 0.9  # of the logarithms of the shares
 INSTANT_S = 1e-6
 CHECKPOINT, PHASES = "checkpoint", 4
@@ -74,16 +74,15 @@ class SimulatedBulletinOptions(BaseModel):
 
     kind: Literal["bulletin-simulated"] = "bulletin-simulated"
     package_cores: int = Field(default=4, ge=1, le=64)
-    client_cores: int = Field(default=2, ge=1, le=64)
     client_s: float = Field(default=1e-4, gt=0)
-    workers: int = Field(default=16, ge=1)
+    workers: int = Field(default=12, ge=1)
     contention: float = Field(default=0.15, ge=0)
     crossing: float = Field(default=0.08, ge=0)
     lock_s: float = Field(default=0.87e-3, ge=0)
     one_core_s: float = Field(default=17.5e-3, gt=0)
-    spread_s: float = Field(default=7.8e-3, gt=0)
-    pause_s: float = Field(default=0.25, gt=0)
-    checkpoint_s: float = Field(default=0.2, gt=0)
+    spread_s: float = Field(default=8.6e-3, gt=0)
+    pause_s: float = Field(default=0.3, gt=0)
+    checkpoint_s: float = Field(default=0.25, gt=0)
 
     def cores_of(self, factors: Mapping[str, Value]) -> tuple[int, ...]:
         """The numbers of the cores that the tiers share. Raises LabError where there is no such placement."""
@@ -111,7 +110,7 @@ class SimulatedBulletinOptions(BaseModel):
 
     def no_disk(self, factors: Mapping[str, Value]) -> bool:
         """Whether the cores alone limit: `most_per_s` is then what saturation shows, in the other mix it is a bound."""
-        return factors["mix"] == MIXES[0]
+        return factors["mix"] == MIXES[0] or factors["strategy"] == STRATEGIES[-1]
 
     def most_per_s(self, factors: Mapping[str, Value]) -> float:
         """What the cores, or the disk that each write waits for, can complete at most; of `batch` while no checkpoint is written."""
@@ -129,9 +128,14 @@ def shares(factors: Mapping[str, Value]) -> np.ndarray:
     return np.asarray(base / base.sum())
 
 
+def demand_s(page: str, tier: str, factors: Mapping[str, Value]) -> float:
+    """CPU time without stalls; `page_work_s` is the application's."""
+    return DEMANDS_S[page][tier] + (float(factors["page_work_s"]) if tier == "application" else 0.0)
+
+
 def mean_demand_s(factors: Mapping[str, Value]) -> float:
     """CPU time of a request of all tiers without stalls."""
-    return float(shares(factors) @ [sum(demand.values()) for demand in DEMANDS_S.values()])
+    return float(shares(factors) @ [sum(demand_s(page, tier, factors) for tier in TIERS) for page in INTERACTIONS])
 
 
 class SimulatedBulletinLoad(LevelLoad):
@@ -161,6 +165,9 @@ class SimulatedBulletin:
             "strategy": Factor(default=STRATEGIES[1], values=STRATEGIES),
             "mix": Factor(default=self.load.mix, values=MIXES),
             "mix_seed": Factor(default=0, low=0),
+            "page_work_s": Factor(default=0.0, low=0.0, high=1.0),
+            "client_cores": Factor(default=2, low=1, high=64),
+            "run_s": Factor(default=self.load.duration_s, low=0.5, high=3600.0),
         }
         return {**own, **self.load.factors()}
 
@@ -188,16 +195,16 @@ class SimulatedBulletin:
         mix = {name: float(share) for name, share in zip(INTERACTIONS, shares(factors), strict=True) if share}
         writes = [name for name in mix if INTERACTIONS[name][3]]
         batch = bool(writes) and strategy == "batch"
-        last = ("commit" if batch else "disk",) if writes else ()
+        last = ("commit" if batch else "disk",) if writes and strategy != "asynchronous" else ()
         stations: list[Station] = [
-            Queue("client", o.client_cores), *map(Delay, TIERS), *(Delay(name) if batch else Queue(name) for name in last),
+            Queue("client", int(factors["client_cores"])), *map(Delay, TIERS), *(Delay(name) if batch else Queue(name) for name in last),
             Pool("workers", o.workers, (*TIERS, *last)), Pool("cores", int(factors["cores"]), TIERS),
         ]  # fmt: skip
         users, think_s = _whole(int(factors["users"]), list(mix.values())), float(factors["think_s"])
         classes = [Closed(name, number, think_s) for name, number in zip(mix, users, strict=True)]
         stall, access_s = o.stall_factor(factors), o.one_core_s if strategy == "one_core" else o.spread_s
         times: dict[str, dict[str, Any]] = {"client": dict.fromkeys(mix, o.client_s)}
-        times |= {tier: {name: stall * DEMANDS_S[name][tier] for name in mix} for tier in TIERS}
+        times |= {tier: {name: stall * demand_s(name, tier, factors) for name in mix} for tier in TIERS}
         times |= {name: dict.fromkeys(writes, INSTANT_S if batch else access_s) for name in last}
         routing: dict[str, Any] = {name: _route(mix, last if name in writes else ()) for name in mix}
         if batch:
@@ -238,8 +245,8 @@ class SimulatedSession:
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
         load, factors = self.system.load, point.factors
-        model = self.system.at(factors)
-        seen = record_run(model, load.ramp_up_s + load.duration_s, seed, load.every_s)
+        model, until_s = self.system.at(factors), load.ramp_up_s + float(factors["run_s"])
+        seen = record_run(model, until_s, seed, load.every_s)
         chosen = self.system.options.cores_of(factors)
         names = [cls.name for cls in model.classes if cls.name != CHECKPOINT]
         pages = seen.requests.filter(pl.col("class") < len(names))
@@ -247,13 +254,15 @@ class SimulatedSession:
             out, requests=pages, host=_host(model, seen, chosen, str(factors["strategy"])),
             manifest={
                 **point.record(seed), **self.conditions(point), "classes": names,
-                "warm_up_s": load.ramp_up_s, "duration_s": load.ramp_up_s + load.duration_s,
+                "warm_up_s": load.ramp_up_s, "duration_s": until_s,
                 "placement": {"server": list(chosen), "interrupts": [], "client": [], "client_shares": False, "observer": -1},
             },
         )  # fmt: skip
-        n, client = float(len(chosen)), float(self.system.options.client_cores)
+        n, client = float(len(chosen)), float(factors["client_cores"])
         found = {"client": Resource(client, station="client"), **{tier: Resource(n, station=tier) for tier in TIERS}}
-        found |= {"cpu": Resource(n, cores=chosen), "disk": Resource(1.0, disk=DISK)}
+        found["cpu"] = Resource(n, cores=chosen)
+        if "disk" in model.network.stations:
+            found["disk"] = Resource(1.0, disk=DISK)
         add_resources(folder, found, factors)
         return folder
 

@@ -28,7 +28,7 @@ ANALYSES: dict[str, str] = {
     "messages.times": "sojourn.study.messages.analyses:times",
     "ntier.mapping": "sojourn.study.ntier.scaling_effects:mapping",
     "ntier.oscillation": "sojourn.study.ntier.oscillating_runs:oscillating",
-    "ntier.scaleup": "sojourn.study.ntier.scaling_effects:scale_up",
+    "ntier.limits": "sojourn.study.ntier.scaling_effects:limits",
     "paired": "sojourn.study.engine.paired_runs:paired_analysis",
     "ntier.demands": "sojourn.study.ntier.demands:demands_analysis",
     "ntier.maxima": "sojourn.study.ntier.maxima:maxima_analysis",

@@ -45,7 +45,7 @@ class Cell(NamedTuple):
     busy: np.ndarray
 
 
-def scale_up(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
+def limits(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
     """For each curve over the cores in the option `sections`: its limit, and what all cores do beside that."""
     rows, lines, drawn, known = [], [], [], []
     for name, curve in _curves(found, options["sections"]):
@@ -106,7 +106,7 @@ def limit_of(curve: Mapping[int, Cell], seed: int = 1) -> tuple[ParameterEstimat
     cores = sorted(curve)
     samples = [curve[n].throughput for n in cores]
     if min(map(len, samples)) < 2:
-        raise StudyError("runs that were not repeated", "[[analysis]] ntier.scaleup", "give repetitions = 2 or more")
+        raise StudyError("runs that were not repeated", "[[analysis]] ntier.limits", "give repetitions = 2 or more")
     mean, size = np.array([one.mean() for one in samples]), np.array([one.size for one in samples])
     relative = np.concatenate([one / one.mean() - 1 for one in samples])
     free = int((size - 1).sum())
