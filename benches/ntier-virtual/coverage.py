@@ -1,45 +1,58 @@
 """How often the study of the simulated three-tier site finds what was put in: whole studies, one a seed.
 
-    python benches/ntier-virtual/coverage.py [--seeds 1-100] [--out FOLDER]
+    python benches/ntier-virtual/coverage.py [--seeds 1-100] [--workers N] [--out FOLDER]
 
-Each seed is `studies/ntier-virtual` with less: see SHORTER. Rows are added to
-FOLDER/raw.csv after each seed, and seeds that are there are left out, so that it can be run in parts.
+Each seed is `studies/ntier-virtual` with less: see SHORTER. Rows are added to FOLDER/raw.csv after each seed, and seeds that are
+there are left out, so that it can be run in parts.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import os
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from sojourn.fit.mix_demands import mix_demands
+from sojourn.fit.package_step import PAIRS, compare_laws
 from sojourn.study.engine import read_plan, run_system_study
+from sojourn.study.engine.oscillating_runs import judged
 from sojourn.study.engine.study_findings import StudyFindings
-from sojourn.study.ntier.oscillating_runs import judged
 from sojourn.study.parameter_recovery import coverage
 from sojourn.system import System
-from sojourn.system.bulletin_board_simulated import TIERS, SimulatedBulletin, demand_s
+from sojourn.system.bulletin_board_simulated import SimulatedBulletin
+from sojourn.table import Metrics
+from sojourn.testbed.simulated_bulletin import TIERS, demand_s
 
 HERE = Path(__file__).resolve().parent
 STUDY = HERE.parents[1] / "studies/ntier-virtual/study.toml"
 SHORTER = {
-    "for = 20": "for = 15",
+    "repetitions = 5": "repetitions = 3",
+    "for = 20": "for = 10",
     "users = [200, 400]": "users = [400]",
     "[1, 2, 3, 4, 6, 8]": "[1, 2, 3, 4]",
-    "repetitions = 5": "repetitions = 4",
+    'numbering = ["0-3|4-7", "even|odd"], ': "",
+    "101, 102, 103, 104, 105": "101, 102",
 }
 COLUMNS = ("seed", "configuration", "time", "truth", "estimate", "low", "high", "covered")
 EXPECTED = {"batch": "hidden", "spread": "none"}
 
 
-def one_study(file: Path, seed: int) -> Iterator[dict[str, Any]]:
+def one_study(file: Path, seed: int) -> list[dict[str, Any]]:
     """A row an effect, and one a run that was judged to oscillate or not."""
+    return list(_rows(file, seed))
+
+
+def _rows(file: Path, seed: int) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         found, _, _ = run_system_study(file, out=Path(folder) / "out", seed=seed, say=lambda _: None)
         for p in (parameter for one in found.analyses for parameter in one.parameters):
@@ -52,9 +65,18 @@ def one_study(file: Path, seed: int) -> Iterator[dict[str, Any]]:
             )
         for p in demands(found, read_plan(file).system):
             yield dict(zip(COLUMNS, (seed, *p), strict=True))
-        options = next(part.options for part in read_plan(file).study.analysis if part.name == "ntier.oscillation")
+        seen = [
+            (run.manifest["factors"]["cores"], Metrics.read(run.path / "metrics.parquet").value("throughput"))
+            for run in found.of("scale-up")
+        ]
+        above = compare_laws(*np.transpose(seen))
+        yield dict.fromkeys(COLUMNS, "") | {
+            "seed": seed, "configuration": "scale-up", "time": "law", "estimate": min(v for k, v in above.items() if k != PAIRS),
+            "covered": int(above[PAIRS] == 0),
+        }  # fmt: skip
+        options = next(part.options for part in read_plan(file).study.analysis if part.name == "oscillation")
         for strategy, runs in judged(found, options).items():
-            for run in runs:
+            for _, run in runs:
                 right = int(run.verdict == EXPECTED[strategy])
                 yield dict.fromkeys(COLUMNS, "") | {
                     "seed": seed, "configuration": strategy, "time": "verdict", "estimate": run.correlation, "covered": right,
@@ -86,7 +108,7 @@ def summary(rows: pl.DataFrame) -> str:
         f"{rows['seed'].n_unique()} seeds; intervals at 95 %; band: of all counts together, 99 %.", "",
         "| configuration | effect | put in | inside the interval | band | mean error |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
-    effects = rows.filter(pl.col("time") != "verdict")
+    effects = rows.filter(pl.col("time").is_in(["verdict", "law"]).not_())
     for row in coverage(effects).iter_rows(named=True):
         truth = effects.filter(configuration=row["configuration"], time=row["time"])["truth"][0]
         lines.append(f"| {row['configuration']} | {row['time']} | {truth:.4g} | {row['covered']} of {row['studies']} | "
@@ -97,12 +119,19 @@ def summary(rows: pl.DataFrame) -> str:
         lines.append(
             f"| {strategy} | {EXPECTED[strategy]} | {runs['covered'].sum()} of {runs.height} | {r.min():.2f} to {r.max():.2f} |"
         )
+    laws = rows.filter(pl.col("time") == "law")
+    best = f"{laws['covered'].sum()} of {laws.height}"
+    lines += [
+        "", f"Of the laws of the scale-up the one that was put in, pairs of cores in two packages, is the best in {best}; the AICc of the "
+        f"next is at least {laws['estimate'].min():.0f} higher.",
+    ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", default="1-100")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=HERE / time.strftime("%Y-%m-%d"))
     given = parser.parse_args()
     first, last = map(int, given.seeds.split("-"))
@@ -118,12 +147,12 @@ def main() -> None:
         writer = csv.DictWriter(file, COLUMNS)
         if not there:
             writer.writeheader()
-        for seed in sorted(set(range(first, last + 1)) - there):
-            writer.writerows(list(one_study(study, seed)))
-            file.flush()
-            told = summary(pl.read_csv(raw))
-            (given.out / "summary.md").write_text(told)
-            print(f"seed {seed}", flush=True)
+        with ProcessPoolExecutor(given.workers, get_context("spawn")) as pool:
+            jobs = [pool.submit(one_study, study, seed) for seed in sorted(set(range(first, last + 1)) - there)]
+            for job in as_completed(jobs):
+                writer.writerows(job.result())
+                file.flush()
+    (given.out / "summary.md").write_text(summary(pl.read_csv(raw).sort("seed", maintain_order=True)))
     print((given.out / "summary.md").read_text())
 
 

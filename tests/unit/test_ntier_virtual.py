@@ -10,17 +10,10 @@ import pytest
 from sojourn.errors import InputError, LabError, StudyError
 from sojourn.measure.run_folder import RunFolder
 from sojourn.study.engine import run_system_study
-from sojourn.study.ntier.scaling_effects import Cell, limit_of
+from sojourn.study.engine.sweep_limit import limit_of
 from sojourn.system import Point
-from sojourn.system.bulletin_board_simulated import (
-    DEMANDS_S,
-    TIERS,
-    SimulatedBulletin,
-    SimulatedBulletinLoad,
-    SimulatedBulletinOptions,
-    mean_demand_s,
-    shares,
-)
+from sojourn.system.bulletin_board_simulated import SimulatedBulletin, SimulatedBulletinLoad
+from sojourn.testbed.simulated_bulletin import DEMANDS_S, TIERS, SimulatedBulletinOptions, mean_demand_s, shares
 
 OURS = Path(__file__).parents[2] / "studies/ntier-virtual/study.toml"
 
@@ -109,10 +102,9 @@ def test_writes_are_waited_for_on_the_core_that_handles_them(tmp_path: Path) -> 
     assert min(waits["spread"]) > 0.3 and np.ptp(waits["spread"]) < 1e-9
 
 
-def curve(means: list[float], cv: float, repetitions: int, seed: int) -> dict[int, Cell]:
+def curve(means: list[float], cv: float, repetitions: int, seed: int) -> dict[float, np.ndarray]:
     random = np.random.default_rng(seed)
-    cell = [Cell({}, m * (1 + cv * random.standard_normal(repetitions)), np.ones(repetitions)) for m in means]
-    return dict(enumerate(cell, 1))
+    return {float(k): m * (1 + cv * random.standard_normal(repetitions)) for k, m in enumerate(means, 1)}
 
 
 def test_the_interval_of_a_limit_has_all_that_the_runs_leave_open() -> None:
@@ -153,11 +145,11 @@ def test_the_study_finds_the_effects(small: tuple[Any, list[str]]) -> None:
     found, verdict = small
     told = "\n".join(verdict)
     assert "scale-up: throughput grows up to 4 cores; with 8 it is -1" in told
-    assert "same_package completes +2" in told and "3 pairs; the cores are 100.0 % and 100.0 % busy" in told
+    assert "placement same_package against spread: throughput 1.2" in told
+    assert "cpu 100.0% busy with spread, 100.0% with same_package" in told
     assert "batch: the bottleneck oscillates in 3 of 3 runs (hidden)" in told
     assert "spread: the bottleneck oscillates in 0 of 3 runs (none)" in told
     known = [parameter for one in found.analyses for parameter in one.parameters]
-    assert [p.name for p in known] == [
-        "limit, cores", "all cores over it", "limit, cores", "same_package over spread", "disk:vda busy",
-    ]  # fmt: skip
+    names = ["limit", "most over limit", "limit", "same_package against spread", "disk:vda busy"]
+    assert [p.name for p in known] == names
     assert sum(p.covered for p in known) >= 4

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ANALYSES: dict[str, str] = {
     "factorial": "sojourn.study.engine.factorial_effects:factorial_analysis",
+    "limit": "sojourn.study.engine.sweep_limit:limit_analysis",
     "kv.laws": "sojourn.study.kv.laws:laws_analysis",
     "kv.limits": "sojourn.study.kv.limits:limits_analysis",
     "kv.measured": "sojourn.study.kv.measured_maxima:measured_analysis",
@@ -26,9 +27,7 @@ ANALYSES: dict[str, str] = {
     "messages.laws": "sojourn.study.messages.analyses:checked_laws",
     "messages.limits": "sojourn.study.messages.analyses:limits",
     "messages.times": "sojourn.study.messages.analyses:times",
-    "ntier.mapping": "sojourn.study.ntier.scaling_effects:mapping",
-    "ntier.oscillation": "sojourn.study.ntier.oscillating_runs:oscillating",
-    "ntier.limits": "sojourn.study.ntier.scaling_effects:limits",
+    "oscillation": "sojourn.study.engine.oscillating_runs:oscillation_analysis",
     "paired": "sojourn.study.engine.paired_runs:paired_analysis",
     "ntier.demands": "sojourn.study.ntier.demands:demands_analysis",
     "ntier.maxima": "sojourn.study.ntier.maxima:maxima_analysis",

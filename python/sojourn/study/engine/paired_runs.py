@@ -1,12 +1,14 @@
 """`paired`: two values of a factor, run alternately: which is faster, which scatters more, and what the topology probe explains of it.
 
-Options: `section`, `factor`, and `values`: the two, where the section has more. Runs that differ in nothing else and have the same number
-of repetition are a pair; the order of a study spreads repetitions over its time, so they are near each other.
+Options: `section`, `factor`, and `values`: the two, where the section has more; `busy`: resources whose utilisation is told beside.
+Runs that differ in nothing else and have the same number of repetition are a pair; the order of a study spreads repetitions over its
+time, so they are near each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from sojourn.design.analyse.paired import PairedComparison, TestedEstimate, compare_pairs
@@ -14,7 +16,8 @@ from sojourn.errors import DesignError, StudyError
 from sojourn.file_errors import meant
 from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table
-from sojourn.study.engine.analyses import Analysis
+from sojourn.study.engine.analyses import Analysis, RecoveredParameter
+from sojourn.study.engine.known_values import against_truth, known_values
 from sojourn.study.engine.probed_runs import KEY
 from sojourn.table import Metrics
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from sojourn.study.engine.study_findings import StudyFindings
 
 METRICS = ("throughput", "response_time")
-OPTIONS = {"section", "factor", "values"}
+OPTIONS = {"section", "factor", "values", "busy"}
 PLACE = "[[analysis]] paired"
 COLUMNS = (
     "metric",
@@ -61,7 +64,7 @@ def paired_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
         return Analysis()
     values = _two(runs, factor, options.get("values"))
     pairs = run_pairs(runs, factor, values)
-    lines, rows, warn = [], [], False
+    lines, rows, known, warn = [], [], [], False
     for metric in METRICS:
         try:
             told = compare_pairs(*_values(pairs, metric), _probes(pairs))
@@ -70,12 +73,20 @@ def paired_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
             warn = True
             continue
         rows.append(_row(metric, told))
-        lines += list(_lines(f"{factor} {values[1]} against {values[0]}", metric, told))
+        what = f"{values[1]} against {values[0]}"
+        lines += list(_lines(f"{factor} {what}", metric, told))
+        truths = [known_values(plan.system, run.manifest["factors"]).get(metric) for run in pairs[0]]
+        if truths[0] and truths[1]:
+            known.append(
+                RecoveredParameter(
+                    section, what, truths[1] / truths[0], told.ratio.value, told.ratio.low, told.ratio.high
+                )
+            )
+    lines += [_busy(pairs, values, name) for name in options.get("busy", ()) if pairs]
     note = "Second over first, in pairs, with 95 % intervals. Pairs needed: that a difference of spreads as seen would be found."
     title = f"{factor} = {values[0]} (first) and {values[1]} (second)"
-    return Analysis(
-        tuple(lines), (Section(f"In pairs: {section}", "", (Table(title, COLUMNS, tuple(rows), note, FORMATS),)),), warn
-    )
+    tables = (Table(title, COLUMNS, tuple(rows), note, FORMATS), *against_truth(known))
+    return Analysis(tuple(lines), (Section(f"In pairs: {section}", "", tables),), warn, parameters=tuple(known))
 
 
 def run_pairs(runs: list[RunFolder], factor: str, values: tuple[Any, Any]) -> list[Pair]:
@@ -102,6 +113,14 @@ def _two(runs: list[RunFolder], factor: str, asked: Any) -> tuple[Any, Any]:
 def _values(pairs: list[Pair], metric: str) -> tuple[list[float], list[float]]:
     told = [[Metrics.read(run.path / "metrics.parquet").value(metric) for run in pair] for pair in pairs]
     return [one for one, _ in told], [other for _, other in told]
+
+
+def _busy(pairs: list[Pair], values: tuple[Any, Any], station: str) -> str:
+    told = [
+        [Metrics.read(run.path / "metrics.parquet").value("utilisation", station) for run in pair] for pair in pairs
+    ]
+    first, second = (fmean(one) for one in zip(*told, strict=True))
+    return f"  {station} {first:.1%} busy with {values[0]}, {second:.1%} with {values[1]}"
 
 
 def _probes(pairs: list[Pair]) -> tuple[list[float], list[float]] | None:
