@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.fit.mix_demands import mix_demands
-from sojourn.fit.package_step import PAIRS, compare_laws
+from sojourn.fit.package_step import CROSSING, compare_laws
 from sojourn.study.engine import read_plan, run_system_study
 from sojourn.study.engine.oscillating_runs import judged
 from sojourn.study.engine.study_findings import StudyFindings
@@ -71,8 +71,8 @@ def _rows(file: Path, seed: int) -> Iterator[dict[str, Any]]:
         ]
         above = compare_laws(*np.transpose(seen))
         yield dict.fromkeys(COLUMNS, "") | {
-            "seed": seed, "configuration": "scale-up", "time": "law", "estimate": min(v for k, v in above.items() if k != PAIRS),
-            "covered": int(above[PAIRS] == 0),
+            "seed": seed, "configuration": "scale-up", "time": "law", "estimate": min(v for k, v in above.items() if k != CROSSING),
+            "covered": int(above[CROSSING] == 0),
         }  # fmt: skip
         options = next(part.options for part in read_plan(file).study.analysis if part.name == "oscillation")
         for strategy, runs in judged(found, options).items():
