@@ -51,7 +51,8 @@ def limit_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[st
         raise StudyError(f"along = {along!r}", PLACE, meant(along, plan.system.factors))
     if missing := [name for name in options["sections"] if name not in names]:
         raise StudyError(f"sections: {missing[0]!r}", PLACE, meant(missing[0], names))
-    rows, lines, drawn, known = [], [], [], []
+    rows, lines, drawn = [], [], []
+    known: list[RecoveredParameter] = []
     for name, curve in _curves(found, options["sections"], along):
         limit, ratio = limit_of({value: x for value, (_, x) in curve.items()}, plan.seed)
         values, at_limit = sorted(curve), curve[limit.value][1]
