@@ -19,7 +19,7 @@ def policy(kind: str, value: int, period_s: float) -> StepLimit:
 @pytest.mark.parametrize(
     ("given", "target", "current", "wanted"),
     [
-        # "if the current metric value is 200m, and the desired value is 100m, the number of replicas will be doubled"
+        # "the current metric value is 200m, and the desired value is 100m, the number of replicas will be doubled"
         (pods(200.0), 100, 1, 2),
         (pods(200.0, 200.0, 200.0), 100, 3, 6),
         # "if the current value is instead 50m, you'll halve the number of replicas"
@@ -35,11 +35,11 @@ def policy(kind: str, value: int, period_s: float) -> StepLimit:
         (pods(*[50.0] * 3), 100, 3, 2),
         (pods(1000.0), 70, 1, 15),
         (pods(0.0, 0.0), 100, 2, 0),
-        # missing: "100 % of the desired value in case of a scale down": (50 + 50 + 100) / 3 = 66.7 of 100, of three pods two
+        # missing: "100% of the desired value in case of a scale down": (50 + 50 + 100) / 3 = 66.7 of 100, of three pods two
         (pods(50.0, 50.0, None), 100, 3, 2),
         # … which dampens to within the tolerance: (70 + 100 + 100) / 3 = 90
         (pods(70.0, None, None), 100, 3, 3),
-        # "0 % in case of a scale up": (200 + 200 + 0) / 3 = 133, of three pods four
+        # "0% in case of a scale up": (200 + 200 + 0) / 3 = 133, of three pods four
         (pods(200.0, 200.0, None), 100, 3, 4),
         # … which would turn it round: (150 + 0) / 2 = 75: no action
         (pods(150.0, None), 100, 2, 2),
@@ -68,8 +68,8 @@ def test_several_metrics() -> None:
     assert several([3, 7, 5], 4) == 7  # "the largest of the desired replica counts is chosen"
     assert (
         several([3, None], 4) == 4
-    )  # "if any … cannot be converted … and a scale down is suggested …, scaling is skipped"
-    assert several([6, None], 4) == 6  # "the HPA is still capable of scaling up"
+    )  # "cannot be converted … and a scale down is suggested …, scaling is skipped"
+    assert several([6, None], 4) == 6  # "still capable of scaling up"
     assert several([None, None], 4) is None
 
 
@@ -88,6 +88,19 @@ def test_defaults() -> None:
     assert hpa.up == Behaviour(
         stabilisation_s=0, policies=(policy("percent", 100, 15), policy("pods", 4, 15)), select="max"
     )
+
+
+def test_what_is_not_customised_has_its_default() -> None:
+    """"Only values which need to be customized can be specified. These custom values are merged with default values"."""
+    hpa = Hpa.model_validate({"down": {"stabilisation_s": 60}, "up": {"select": "min"}})
+    assert hpa.down == Behaviour(stabilisation_s=60, policies=Hpa().down.policies)
+    assert hpa.up == Behaviour(policies=Hpa().up.policies, select="min")
+
+
+def test_tolerance_of_one_direction() -> None:
+    """The documentation's example: 100 MiB and 5 % up: "only … if the memory consumption is higher than 105MiB"."""
+    hpa = Hpa.model_validate({"target": 1.0, "up": {"tolerance": 0.05}, "metric": "cpu"})
+    assert [hpa(seen(x, 20, 20), None)[0].workers for x in (1.05, 1.06, 0.90)] == [20, 22, 20]
 
 
 def run(hpa: Hpa, asked: list[int], start: int, every_s: float = 15) -> list[int]:
@@ -125,12 +138,12 @@ def up(*policies: StepLimit, select: str = "max", stabilisation_s: float = 0) ->
         (Hpa(), [10, 5, 8, *[2] * 21], 10, 15, [*[10] * 20, 8, 8, 2, 2]),
         # going up clears nothing: the largest of the window holds
         (Hpa(), [10, 14, *[2] * 20], 10, 15, [10, *[14] * 20, 2]),
-        # "80 replicas … 10 % … 8 replicas … 72 … 7.2 is rounded up to 8": pods 4 and percent 10 a minute
+        # "80 replicas … 8 replicas will be reduced … 72, 10% of the pods is 7.2 but the number is rounded up to 8"
         (down(policy("pods", 4, 60), policy("percent", 10, 60)), [1] * 3, 80, 60, [72, 64, 57]),
-        # "when the number … falls below 40, the second policy (pods 4) will be applied"
+        # "falls below 40 the first policy (Pods) is applied and 4 replicas will be reduced at a time"
         (down(policy("pods", 4, 60), policy("percent", 10, 60)), [1] * 3, 39, 60, [35, 31, 27]),
         (down(policy("pods", 4, 60), policy("percent", 10, 60)), [1], 40, 60, [36]),
-        # "limit … 10 % per minute … and no more than 5": select min
+        # "10% per minute", "no more than 5 Pods are removed per minute": select min
         (down(policy("percent", 10, 60), policy("pods", 5, 60), select="min"), [1] * 2, 80, 60, [75, 70]),
         (down(policy("percent", 10, 60), policy("pods", 5, 60), select="min"), [1] * 2, 20, 60, [18, 16]),
         # "selectPolicy: Disabled"

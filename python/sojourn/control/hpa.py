@@ -15,11 +15,11 @@ Limits: one metric a policy (`several` joins more); readiness is told by the cal
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from sojourn.control.decision import Seen, Set
 
@@ -42,12 +42,14 @@ class StepLimit(BaseModel):
 
 
 class Behaviour(BaseModel):
-    """One direction: `stabilisation_s`, `policies`, and which of them counts: `max`, `min`, or `disabled` for no change at all."""
+    """One direction: `stabilisation_s`, `policies`, and which of them counts: `max`, `min`, or `disabled` for no change at all;
+    `tolerance`: None takes that of the whole."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     stabilisation_s: float = Field(default=0.0, ge=0, le=3600)
     policies: tuple[StepLimit, ...] = ()
     select: Literal["max", "min", "disabled"] = "max"
+    tolerance: float | None = Field(default=None, ge=0)
 
 
 UP = Behaviour(
@@ -56,8 +58,11 @@ UP = Behaviour(
 DOWN = Behaviour(stabilisation_s=300, policies=(StepLimit(kind="percent", value=100, period_s=15),))
 
 
-def proposed(pods: Sequence[Pod], target: float, current: int, tolerance: float = 0.1) -> int | None:
-    """Pods that the metric asks for; None where no ready pod has one. `target` > 0, in the metric's unit."""
+def proposed(
+    pods: Sequence[Pod], target: float, current: int, tolerance: float | tuple[float, float] = 0.1
+) -> int | None:
+    """Pods that the metric asks for; None where no ready pod has one. `target` > 0, in the metric's unit; `tolerance`: of both
+    directions, or (down, up)."""
     values = [pod.value for pod in pods if pod.ready and pod.value is not None]
     missing = sum(pod.value is None for pod in pods)
     unready = sum(not pod.ready and pod.value is not None for pod in pods)
@@ -90,8 +95,9 @@ def average_value(total: float, target: float, current: int, tolerance: float = 
     return current if _near(total / (target * current), tolerance) else _ceil(total / target)
 
 
-def _near(ratio: float, tolerance: float) -> bool:
-    return abs(1 - ratio) <= tolerance + 1e-12
+def _near(ratio: float, tolerance: float | tuple[float, float]) -> bool:
+    down, up = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
+    return -down - 1e-12 <= ratio - 1 <= up + 1e-12
 
 
 def _ceil(x: float) -> int:
@@ -108,7 +114,8 @@ class HpaState:
 
 
 class Hpa(BaseModel):
-    """`target` of `metric`: busy share of a worker, or its share on the CPU. Times in s; `least` to `most` workers."""
+    """`target` of `metric`: busy share of a worker, or its share on the CPU. Times in s; `least` to `most` workers. What a table for `up`
+    or `down` does not say is as in the documentation's default behaviour."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     target: float = Field(default=0.8, gt=0)
@@ -120,17 +127,28 @@ class Hpa(BaseModel):
     least: int = Field(default=1, ge=1)
     most: int = Field(default=1000, ge=1)
 
+    @field_validator("up", "down", mode="before")
+    @classmethod
+    def _with_defaults(cls, given: Any, info: ValidationInfo) -> Any:
+        default = (UP if info.field_name == "up" else DOWN).model_dump()
+        return {**default, **given} if isinstance(given, Mapping) else given
+
     def __call__(self, seen: Seen, state: HpaState | None) -> tuple[Set, HpaState]:
         """A decision of a window, in which all ready workers are busy alike."""
         value = getattr(seen, self.metric)
         fine = value is not None and math.isfinite(value) and value >= 0 and not seen.late
         pods = [Pod(value if fine else None)] * seen.ready + [Pod(0.0, ready=False)] * (seen.workers - seen.ready)
-        asked = proposed(pods, self.target, seen.workers, self.tolerance) if pods else None
+        asked = proposed(pods, self.target, seen.workers, self._tolerance) if pods else None
         if asked is None:
             return Set(why=f"{self.metric} is missing: no change"), state or HpaState()
         wanted, after = self.behave(asked, seen.workers, seen.at_s, state)
         why = f"{self.metric} {value:.2f} against {self.target:g} asks for {asked}"
         return Set(wanted, why if wanted == asked else f"{why}, stabilisation and policies allow {wanted}"), after
+
+    @property
+    def _tolerance(self) -> tuple[float, float]:
+        down, up = (self.tolerance if x.tolerance is None else x.tolerance for x in (self.down, self.up))
+        return down, up
 
     def behave(self, asked: int, current: int, at_s: float, state: HpaState | None) -> tuple[int, HpaState]:
         """What stabilisation, policies and bounds leave of what the metric asks for; and the state with this decision."""

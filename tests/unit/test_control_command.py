@@ -1,0 +1,77 @@
+"""`sojourn control`: on a model, beside another policy, over its own log, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from sojourn.cli.app import command_line
+
+MODEL = """
+name = "pool"
+[stations.pool]
+servers = 12
+[classes.request]
+kind = "open"
+rate_per_s = 200.0
+[service_s.pool]
+request = 0.05
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("pool.toml").write_text(MODEL)
+    Path("ours.toml").write_text('policy = "model"\n')
+    Path("hpa.toml").write_text('policy = "hpa"\n[options]\ntarget = 0.6\n')
+    Path("own.toml").write_text('policy = "own.py:decide"\n')
+    Path("own.py").write_text(
+        "import sojourn as sj\n\ndef decide(seen, state):\n    return sj.Set(workers=seen.workers + 1), (state or 0) + 1\n"
+    )
+    Path("traces").mkdir()
+    Path("traces/up.csv").write_text("at_s,rate_per_s\n0,100\n10,150\n20,200\n")
+    return tmp_path
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(command_line(["control"]), ["control", *words])
+
+
+def test_against_another_policy(files: Path) -> None:
+    found = run("ours.toml", "--on", "pool.toml", "--load", "traces", "--against", "hpa.toml", "--seeds", "2", "--json")
+    told = json.loads(found.stdout)
+    assert told["objective"] == "p99 < 300ms"
+    assert [(row["load"], row["policy"]) for row in told["rows"]] == [("up", "ours"), ("up", "hpa")]
+    assert all(0 <= row["late_requests"] <= 1 and row["core_hours"] > 0 for row in told["rows"])
+    assert told["rows"][0]["requests"] == told["rows"][1]["requests"]  # the same requests for both
+    table = run("ours.toml", "--on", "pool.toml", "--load", "sine", "--duration", "20s", "--lag", "2s").stdout
+    assert "core-hours" in table
+    assert "sine" in table
+
+
+def test_replay_of_its_log(files: Path) -> None:
+    run("own.toml", "--on", "pool.toml", "--load", "traces", "--out", "logs", "--seed", "4")
+    assert run("own.toml", "--replay", "logs/own-up-4").stdout.splitlines()[-1] == "15 of 15 decisions as recorded"
+    other = json.loads(run("hpa.toml", "--replay", "logs/own-up-4", "--json").stdout)["decisions"]
+    assert len(other) == 15
+    assert {"recorded", "workers", "wanted", "why", "seen"} <= set(other[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("ours.toml",), "--on, --replay: neither; give one of them"),
+        (("ours.toml", "--on", "pool.toml", "--replay", "logs"), "--on, --replay: both; give one of them"),
+        (("ours.toml", "--on", "pool.toml", "--load", "sine2"), "sine2: No such file or directory; give a CSV file"),
+        (("ours.toml", "--on", "pool.toml", "--seeds", "0"), "give one or more seeds"),
+        (("none.toml", "--on", "pool.toml"), "none.toml: No such file or directory; give a policy file"),
+        (("ours.toml", "--replay", "nowhere"), "nowhere: No such file or directory; give a folder that sojourn control --out wrote"),
+    ],
+)
+def test_refusals(files: Path, words: tuple[str, ...], said: str) -> None:
+    assert said in str(run(*words).exception)
