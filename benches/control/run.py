@@ -65,12 +65,22 @@ def over(rows: list[dict[str, Any]], policy: str, figure: str, load: str = "") -
 def summary(rows: list[dict[str, Any]], command: str, seeds: int, lag_s: float) -> str:
     names = list(policies())
     lines = [f"# Policies of capacity, {seeds} seeds, lag {lag_s:g} s", "", f"`{command}`", ""]
-    lines += ["Mean over five loads: late requests, late windows, core-hours, changes; then late requests and core-hours by load.", ""]
-    lines += [f"| policy | late | windows | core-h | changes | {' | '.join(MADE)} |", f"|---|---|---|---|---|{'---|' * len(MADE)}"]
+    lines += [
+        "Mean over five loads: late requests, late windows, core-hours, changes; then late requests and core-hours by load.",
+        "",
+    ]
+    lines += [
+        f"| policy | late | windows | core-h | changes | {' | '.join(MADE)} |",
+        f"|---|---|---|---|---|{'---|' * len(MADE)}",
+    ]
     for name in names:
-        by = " | ".join(f"{100 * over(rows, name, 'late_requests', x):.2f} % {over(rows, name, 'core_hours', x):.2f}" for x in MADE)
+        by = " | ".join(
+            f"{100 * over(rows, name, 'late_requests', x):.2f} % {over(rows, name, 'core_hours', x):.2f}" for x in MADE
+        )
         head = f"{100 * over(rows, name, 'late_requests'):.2f} % | {100 * over(rows, name, 'late_windows'):.2f} %"
-        lines.append(f"| {name} | {head} | {over(rows, name, 'core_hours'):.2f} | {over(rows, name, 'changes'):.0f} | {by} |")
+        lines.append(
+            f"| {name} | {head} | {over(rows, name, 'core_hours'):.2f} | {over(rows, name, 'changes'):.0f} | {by} |"
+        )
     return "\n".join([*lines, "", *verdict(rows, names)]) + "\n"
 
 
@@ -108,7 +118,9 @@ def main() -> None:
     parser.add_argument("--lag", type=float, default=0.0, help="until a worker serves, s")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
-    tasks = [(name, load, seed, given.lag) for name in policies() for load in MADE for seed in range(1, given.seeds + 1)]
+    tasks = [
+        (name, load, seed, given.lag) for name in policies() for load in MADE for seed in range(1, given.seeds + 1)
+    ]
     with ProcessPoolExecutor(given.processes) as pool:
         rows = list(pool.map(run, tasks, chunksize=4))
     folder = new_folder(HERE.parent, HERE.name, {}, f"-lag-{given.lag:g}" if given.lag else "")

@@ -70,7 +70,10 @@ def test_replay_of_its_log(files: Path) -> None:
         (("ours.toml", "--on", "pool.toml", "--load", "sine2"), "sine2: No such file or directory; give a CSV file"),
         (("ours.toml", "--on", "pool.toml", "--seeds", "0"), "give one or more seeds"),
         (("none.toml", "--on", "pool.toml"), "none.toml: No such file or directory; give a policy file"),
-        (("ours.toml", "--replay", "nowhere"), "nowhere: No such file or directory; give a folder that sojourn control --out wrote"),
+        (
+            ("ours.toml", "--replay", "nowhere"),
+            "nowhere: No such file or directory; give a folder that sojourn control --out wrote",
+        ),
     ],
 )
 def test_refusals(files: Path, words: tuple[str, ...], said: str) -> None:

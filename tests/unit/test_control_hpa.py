@@ -66,9 +66,7 @@ def test_replicas_for_a_metric(given: list[Pod], target: float, current: int, wa
 
 def test_several_metrics() -> None:
     assert several([3, 7, 5], 4) == 7  # "the largest of the desired replica counts is chosen"
-    assert (
-        several([3, None], 4) == 4
-    )  # "cannot be converted … and a scale down is suggested …, scaling is skipped"
+    assert several([3, None], 4) == 4  # "cannot be converted … and a scale down is suggested …, scaling is skipped"
     assert several([6, None], 4) == 6  # "still capable of scaling up"
     assert several([None, None], 4) is None
 
@@ -91,7 +89,7 @@ def test_defaults() -> None:
 
 
 def test_what_is_not_customised_has_its_default() -> None:
-    """"Only values which need to be customized can be specified. These custom values are merged with default values"."""
+    """ "Only values which need to be customized can be specified. These custom values are merged with default values"."""
     hpa = Hpa.model_validate({"down": {"stabilisation_s": 60}, "up": {"select": "min"}})
     assert hpa.down == Behaviour(stabilisation_s=60, policies=Hpa().down.policies)
     assert hpa.up == Behaviour(policies=Hpa().up.policies, select="min")
