@@ -1,8 +1,8 @@
 """Visits from traces: how often a request of each kind calls each service, from an OpenTelemetry export.
 
-The file has one JSON object a line, as the collector's file exporter writes it, or is one such object (OTLP/JSON, ExportTraceServiceRequest):
-`resourceSpans[]`, each with `resource.attributes` (`service.name`) and `scopeSpans[].spans[]` (`traceId`, `spanId`, `parentSpanId`, `name`,
-`kind`, `attributes`). Specification: opentelemetry.io/docs/specs/otlp, JSON Protobuf Encoding.
+The file has one JSON object a line, as the collector's file exporter writes it, or is one such object (ExportTraceServiceRequest):
+`resourceSpans[]`, each with `resource.attributes` (`service.name`) and `scopeSpans[].spans[]` (`traceId`, `spanId`, `parentSpanId`,
+`name`, `kind`, `attributes`). Specification: opentelemetry.io/docs/specs/otlp, JSON Protobuf Encoding.
 
 A trace's kind is the name of its root span. A service is visited by each span of it whose parent is of another service, or none: what
 happens within a service, and the client's side of a call, is no visit. A call to what has no spans of its own, as databases have none,
