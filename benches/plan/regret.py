@@ -22,7 +22,9 @@ from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.solve.single.mmm import MMm
 
 FITS, PROCESSES = 200, 2
-REQUESTS = 4000  # a run; of 600, with 40 in service, those that end in time are the short ones: demands came out 6 % too low
+REQUESTS = (
+    4000  # a run; of 600, with 40 in service, those that end in time are the short ones: demands came out 6 % too low
+)
 Z = 1.959964
 RUNS = ((20, 600.0), (24, 900.0), (28, 800.0), (40, 1400.0), (50, 1500.0), (60, 2000.0), (70, 2300.0), (80, 2500.0))
 TEXT = """
