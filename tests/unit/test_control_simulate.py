@@ -137,7 +137,7 @@ def test_simple_policies() -> None:
 
 def test_the_least_capacity_by_the_closed_form() -> None:
     policy, rate = ModelPolicy(), 200.0
-    m = policy._least(rate, 0.05)
+    m = policy.capacity(rate, 0.05)
     tails = [MMm(rate, 0.05, n).response_quantile(0.99)[0] for n in (m - 1, m)]
     assert tails[1] <= policy.limit_s < tails[0]
 

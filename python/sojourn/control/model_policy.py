@@ -65,7 +65,7 @@ class ModelPolicy(BaseModel):
         state = self._learnt(seen, state)
         rate = self._upper_rate(state, seen)
         service_s = max(float(state.demand.demands_s[0]), 1e-9)
-        wanted = self._least(rate, service_s)
+        wanted = self.capacity(rate, service_s)
         why = f"{wanted} carry {rate:.0f}/s at {1000 * service_s:.3g} ms"
         if extra := math.ceil((seen.waiting or 0) * service_s / self.drain_s - 0.5):
             wanted, why = wanted + extra, f"{why}, {extra} more drain {seen.waiting:.0f} that wait"
@@ -105,7 +105,7 @@ class ModelPolicy(BaseModel):
         error = math.sqrt(max(float(rate.mean()), 1e-9) / float(length.mean()) / float(at @ at))
         return slope if slope > 2 * error else 0.0
 
-    def _least(self, rate: float, service_s: float) -> int:
+    def capacity(self, rate: float, service_s: float) -> int:
         """The least number of workers whose tail meets the objective."""
         offered = rate * service_s
         m = np.arange(math.floor(offered) + 1, math.ceil(offered + 6 * math.sqrt(offered)) + 12, dtype=float)
