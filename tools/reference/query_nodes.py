@@ -63,7 +63,7 @@ The same for all sources:
 - Of a run and a simulation, the warm-up is cut. Shares of time are weighted by time; intervals come from 32 batches of the window, widened
   for their correlation and skewness, and those of shares are no narrower than of as many independent observations. What a run has not
   seen is in no interval of it: a queue's rare long spells make quantiles such as p99.9 of runs of some minutes too low, and too sure
-  (benches/query says how often).
+  (benches/query says how often; that of `convolve` is somewhat too narrow, too).
 - States whose probability may lie on either side of a range are `undecided`; a set that has some is refused where it matters.
 - `share(failed / arrivals)` is of requests, `… in 99% of 10s windows` of windows of time, each judged by its own figures.
 

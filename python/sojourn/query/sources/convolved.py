@@ -2,7 +2,7 @@
 
 On requests of one run they may not be: `response_time` of a request has its own waiting and service time in it, and the sum of two
 parts of one request is in the record. The interval is that of resampled batches (Efron and Tibshirani, An Introduction to the
-Bootstrap (1993), ch. 13): batches of each drawn again with replacement.
+Bootstrap (1993), ch. 13): batches of each drawn again with replacement. It is somewhat too narrow (benches/query).
 """
 
 from __future__ import annotations

@@ -1,0 +1,119 @@
+"""How often the intervals of `sojourn query` contain the truth, over independent seeds.
+
+    python benches/query/run.py [--seeds 200] [--source simulated run-folder]
+
+Writes DATE/{summary.md,raw.csv,machine.json} beside this file. The queries and their truths are those of
+tests/unit/query_golden.py: an M/M/4, closed forms and uniformisation, computed outside this project. Each seed is a record of
+about 100 000 requests (667 s of simulated time), in memory or as a run folder of the virtual testbed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tests/unit"))
+
+from query_golden import NUMBERS, model  # noqa: E402
+
+from sojourn.query import Question, query  # noqa: E402
+from sojourn.query.query import as_source  # noqa: E402
+from sojourn.query.sources.simulated import SimulatedSource  # noqa: E402
+from sojourn.query.sources.source import Source  # noqa: E402
+from sojourn.simulate.simulated_run import as_run  # noqa: E402
+
+LENGTH_S = 667.0
+FIRST_SEED = 10_000
+
+
+def source(kind: str, seed: int, folder: Path) -> Source:
+    """One record."""
+    if kind == "simulated":
+        return SimulatedSource(model(), seed=seed, until_s=LENGTH_S)
+    return as_source(as_run(model(), folder / f"seed-{seed}", seed=seed, until_s=LENGTH_S))
+
+
+def rows(kind: str, seeds: int) -> Iterator[dict[str, object]]:
+    """One for each query and seed."""
+    questions = {text: Question.read(text) for text in NUMBERS}
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(FIRST_SEED, FIRST_SEED + seeds):
+            asked = source(kind, seed, Path(folder))
+            for text in NUMBERS:
+                found = query(questions[text], asked)
+                low = -math.inf if found.low is None else found.low
+                high = math.inf if found.high is None else found.high
+                numbers = {"value": found.value, "low": low, "high": high}
+                yield {"source": kind, "seed": seed, "query": text} | {
+                    key: float(f"{x:.6g}") for key, x in numbers.items()
+                }
+
+
+def recorded(path: Path) -> list[dict[str, object]]:
+    """The rows of a file that this wrote."""
+    with open(path, newline="") as file:
+        return [row | {key: float(row[key]) for key in ("value", "low", "high")} for row in csv.DictReader(file)]
+
+
+def summary(found: list[dict[str, object]], seeds: int) -> str:
+    """Share of seeds whose interval contains the truth, by query and source."""
+    kinds = list(dict.fromkeys(str(row["source"]) for row in found))
+    lines = [
+        "| query | truth | " + " | ".join(f"{kind}: contained | half-width" for kind in kinds) + " |",
+        "|---" * (2 + 2 * len(kinds)) + "|",
+    ]
+    out = []
+    for text, truth in NUMBERS.items():
+        cells = []
+        for kind in kinds:
+            own = [row for row in found if row["source"] == kind and row["query"] == text]
+            share = sum(row["low"] <= truth <= row["high"] for row in own) / len(own)  # type: ignore[operator]
+            widths = sorted((row["high"] - row["low"]) / 2 / truth for row in own)  # type: ignore[operator]
+            cells.append(f"{share:.1%} | {widths[len(widths) // 2]:.1%}")
+            out += [] if 0.92 <= share <= 0.98 else [f"{text} ({kind}): {share:.1%}"]
+        lines.append(f"| `{text}` | {truth:.6g} | {' | '.join(cells)} |")
+    chance = 1.96 * math.sqrt(0.95 * 0.05 / seeds)
+    head = f"""# Coverage of the intervals of queries
+
+95 % intervals, {seeds} seeds each; chance alone spreads a true 95 % over {0.95 - chance:.1%} to {0.95 + chance:.1%}.
+Demanded: 92 % to 98 %.
+Outside: {", ".join(out) or "none"}. Half-widths: the median, relative to the truth.
+"""
+    return head + "\n" + "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seeds", type=int, default=200)
+    options.add_argument(
+        "--source", nargs="+", default=["simulated", "run-folder"], choices=["simulated", "run-folder"]
+    )
+    options.add_argument("--add", action="store_true", help="to what was recorded today")
+    asked = options.parse_args()
+    folder = HERE / time.strftime("%Y-%m-%d")
+    folder.mkdir(exist_ok=True)
+    found = recorded(folder / "raw.csv") if asked.add else []
+    found += [row for kind in asked.source for row in rows(kind, asked.seeds)]
+    with open(folder / "raw.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, list(found[0]))
+        writer.writeheader()
+        writer.writerows(found)
+    (folder / "summary.md").write_text(summary(found, asked.seeds))
+    (folder / "machine.json").write_text(
+        json.dumps({"kernel": platform.release(), "cores": os.cpu_count()}, indent=1) + "\n"
+    )
+    print((folder / "summary.md").read_text())
+
+
+if __name__ == "__main__":
+    main()
