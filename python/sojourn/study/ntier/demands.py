@@ -92,9 +92,9 @@ class Regressions:
 
 def _work_s(run: RunFolder) -> float:
     """What the recorder's piece of work took on the cores of the tiers; NaN where it was not recorded."""
-    factors = run.manifest["factors"]
-    own = split_cores(int(factors["cores"]), str(factors["placement"]))[0]
-    told = [value for core, value in recorded_work_s(run).items() if core in own]
+    factors, recorded = run.manifest["factors"], recorded_work_s(run)
+    own = split_cores(int(factors["cores"]), str(factors["placement"]))[0] if recorded else []
+    told = [value for core, value in recorded.items() if core in own]
     return fmean(told) if told else float("nan")
 
 

@@ -148,12 +148,13 @@ class NtierModel:
         mix = str(factors["mix"])
         if mix not in self.demands:
             raise InputError(f"mix {mix!r}", place, meant(mix, self.demands))
-        tiers, client = map(set, split_cores(int(factors["cores"]), str(factors["placement"])))
+        own = "client_cores" in factors  # of a simulated site: cores that the tiers do not have
+        tiers, client = ((), ()) if own else split_cores(int(factors["cores"]), str(factors["placement"]))
         terms = dict(zip(TERMS, _terms(utilisation, work_s).tolist(), strict=True))
         return sum(
             value.value * terms[name]
             for tier, own in self.demands[mix].items()
-            if tier != CLIENT or tiers & client
+            if tier != CLIENT or set(tiers) & set(client)
             for name, value in own.items()
         )
 

@@ -53,7 +53,12 @@ def tier_demands(run: RunFolder) -> TierDemands:
     assert frame is not None  # a valid run has them
     rows = frame.filter(pl.col("class") == "", pl.col("q").is_null()).select("station", "metric", "value")
     told = {(station, metric): value for station, metric, value in rows.iter_rows()}
-    names = [name for name in run.manifest["resources"] if name != CORES and (name, "service_demand") in told]
+    resources = run.manifest["resources"]
+    names = [
+        name
+        for name in resources
+        if name != CORES and (name, "service_demand") in told and "disk" not in (resources[name] or ())
+    ]
     if (CORES, "utilisation") not in told or not set(names) - {CLIENT}:
         raise FitError(
             "no CPU time of its tiers", str(run.path), "measure a system that tells it, such as kind bulletin"
