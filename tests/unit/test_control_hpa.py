@@ -166,6 +166,14 @@ def test_behaviour(hpa: Hpa, asked: list[int], start: int, every_s: float, found
     assert run(hpa, asked, start, every_s) == found
 
 
+def test_what_a_guard_rail_did_not_let_through_was_not_added() -> None:
+    wanted, state = Hpa().behave(20, 4, 0, None)
+    assert wanted == 8
+    assert Hpa().behave(20, 6, 5, state)[0] == 8  # 2 of the 4 are there: from 4 at the start of the period to 8
+    assert Hpa().behave(20, 8, 5, state)[0] == 8
+    assert Hpa().behave(20, 4, 5, state)[0] == 8  # none is there
+
+
 def seen(value: float | None, workers: int = 4, ready: int = 4, late: bool = False) -> Seen:
     return Seen(0, 15, workers, ready, 10, 10, value, value, 1.0, 0.0, 0.1, late)
 

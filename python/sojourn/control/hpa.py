@@ -176,10 +176,10 @@ class Hpa(BaseModel):
 
 def _noticed(state: HpaState, current: int, at_s: float) -> HpaState:
     """What a guard rail, or somebody else, did not leave as it was set is not what was moved."""
-    if state.workers is None or state.workers == current or not state.moved:
+    if state.workers in (None, current) or not state.moved or state.moved[-1][0] != state.asked[-1][0]:
         return state
     at, change = state.moved[-1]
-    real = change + current - state.workers
+    real = change + current - (state.workers or 0)
     return HpaState(state.asked, (*state.moved[:-1], (at, real)) if real else state.moved[:-1], current)
 
 
