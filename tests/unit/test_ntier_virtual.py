@@ -133,9 +133,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, list[str]]:
         '["one_core", "spread", "batch"]', '["one_core"]'
     )
     text = text.replace('numbering = ["0-3|4-7", "even|odd"], ', "").replace("for = 16", "for = 15")
-    text = text.replace("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]", "[1]").replace(
-        "101, 102, 103, 104, 105", "101"
-    )
+    text = text.replace("13, 14, 15, 16]", "]").replace("101, 102, 103, 104, 105", "101")
     (folder / "study.toml").write_text(text)
     found, verdict, _ = run_system_study(folder / "study.toml", out=folder / "out", quick=True, say=lambda _: None)
     return found, verdict
