@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,14 +114,18 @@ def test_without_control_groups_processes_are_counted(
     [("nginx", "nginx: master process"), ("application 1", "worker_main bulletin"), ("database", "bin/postgres -D")],
 )
 def test_a_tier_that_dies_is_named(session: BulletinSession, tier: str, line: str) -> None:
+    name = f"dies-{tier.split()[0]}"
+
     def kill() -> None:
+        wait_until((session.system.folder / name / "manifest.json").exists, 30.0)
+        time.sleep(0.6)  # the load has begun
         lines = {pid: Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ") for pid in children(os.getpid())}
         os.kill(min(pid for pid, text in lines.items() if line in text), signal.SIGKILL)
 
-    timer = threading.Timer(1.5, kill)
-    timer.start()
-    folder = run(session, f"dies-{tier.split()[0]}")
-    timer.join()
+    killer = threading.Thread(target=kill)
+    killer.start()
+    folder = run(session, name)
+    killer.join()
     assert not folder.manifest["valid"]
     assert folder.manifest["reasons"][0].startswith(f"{tier} was ended by SIGKILL; it")
 
