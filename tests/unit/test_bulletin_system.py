@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sojourn.system import bulletin_board
 from sojourn.system.bulletin_board import BulletinLoad, BulletinSystem, BulletinSystemOptions
 from sojourn.testbed import nginx, postgres_programs
 from sojourn.testbed.bulletin_cluster import bulletin_cluster
+from sojourn.testbed.postgres_activity import Activity
 
 # two packages with two cores each, numbered even and odd
 MACHINE = [Core(number, number % 2, number // 2, 0, str(number % 2)) for number in (0, 2, 1, 3)]
@@ -97,3 +99,19 @@ def test_what_is_not_installed_is_told_with_the_way_round(monkeypatch: pytest.Mo
     monkeypatch.setattr(nginx.shutil, "which", lambda *_, **__: None)
     with pytest.raises(ServiceError, match="install the distribution's package nginx"), system().open(None):  # type: ignore[arg-type]
         pass
+
+
+def test_a_slow_disk_has_a_rate_and_is_a_resource() -> None:
+    assert "checkpoint_pause_s" in system().factors and "disk_bps" not in system().factors
+    slow = system(disk="2G")
+    assert "slow_disk" in slow.resources and slow.settled({}, "x")["disk_bps"] == 0
+    assert slow.settled({"disk_bps": 20e6, "checkpoint_pause_s": 0.5}, "x")["disk_bps"] == 20e6
+    with pytest.raises(InputError, match=r"\[system\] disk: '2 disks'; give a number of bytes"):
+        system(disk="2 disks")
+    with pytest.raises(InputError, match="say database = true"):
+        system(False, disk="2G")
+
+
+def test_an_activity_is_means_over_its_samples() -> None:
+    found = Activity(counts=Counter({"Lock": 3, "IO": 1}), samples=2)
+    assert found.record == {"checkpoints_s": [], "waiting": {"IO": 0.5, "Lock": 1.5}}

@@ -17,7 +17,11 @@ from sojourn.measure.watched_resources import Key, disk, group, station
 MOST_MISSED = 0.05  # of the time: samples that were not taken
 MOST_BUSY = 1.02  # in the mean; a sample alone may show more, since counters go in steps
 MOST_TOLD = 12
-FORMS = "cpu, cpu:0-1 (cores), disk:NAME, cgroup:NAME, station:NAME of a simulated run, or a resource of the study"
+# idle, while a process that last ran on the core waits for a disk (proc_stat(5))
+CORE_STATES = {"cpu": BUSY, "iowait": ("iowait",)}
+FORMS = (
+    "cpu, cpu:0-1 (cores), iowait, disk:NAME, cgroup:NAME, station:NAME of a simulated run, or a resource of the study"
+)
 
 
 def busy_series(folder: RunFolder, names: Sequence[str]) -> tuple[Array, float]:
@@ -60,8 +64,8 @@ def _edges(host: pl.DataFrame, folder: RunFolder) -> Array:
 def _share(host: pl.DataFrame, folder: RunFolder, name: str, edges: Array) -> Array:
     kind, _, rest = name.partition(":")
     cores = sorted({int(key) for key in _keys(host, "cpu")})
-    if kind == "cpu":
-        return _of_cores(host, _chosen(name, rest, cores), edges)
+    if kind in CORE_STATES:
+        return _of_cores(host, _chosen(name, rest, cores), edges, CORE_STATES[kind])
     if kind == "disk":
         return _grown(host, _known(host, disk(rest), name), edges) * 1e-3 / np.diff(edges)
     if kind == "cgroup":
@@ -102,11 +106,11 @@ def _of_station(host: pl.DataFrame, folder: RunFolder, name: str, rest: str, edg
     return _grown(host, _known(host, station(rest), name), edges) / (servers * np.diff(edges))
 
 
-def _of_cores(host: pl.DataFrame, cores: Sequence[int], edges: Array) -> Array:
-    """By ticks, of the time in all states; spinners run at nice 19 and count as idle, as in `core_shares`."""
+def _of_cores(host: pl.DataFrame, cores: Sequence[int], edges: Array, counted: Sequence[str] = BUSY) -> Array:
+    """By ticks, the states that are `counted`, of the time in all; spinners run at nice 19 and count as idle, as in `core_shares`."""
     own = host.filter(pl.col("source") == "cpu", pl.col("key").is_in([str(core) for core in cores]))
     states = {item: _sum(own.filter(pl.col("item") == item), edges) for item in EVERYTHING}
-    busy = np.sum([states[item] for item in BUSY], axis=0)
+    busy = np.sum([states[item] for item in counted], axis=0)
     total = np.sum(list(states.values()), axis=0)
     share: Array = busy / np.where(total > 0, total, 1.0)
     return share

@@ -20,10 +20,12 @@ from sojourn.lab.backends import Environment, environment
 from sojourn.lab.core_placement import PLACEMENTS, choose_cores
 from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
 from sojourn.lab.cpu_topology import cores as all_cores
+from sojourn.lab.slow_disk import SlowDisk
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.session_load import mix_of, session_load
+from sojourn.system import bulletin_disk
 from sojourn.system.bulletin_board_tiers import APPLICATION, DATABASE, HOST, NGINX, SiteTiers, TierCores
 from sojourn.system.http_system import LevelLoad
 from sojourn.system.system import Factor, Point, Value
@@ -39,7 +41,7 @@ PLACE = "[system]"
 
 class BulletinSystemOptions(BaseModel):
     """`[system]` of kind `bulletin`: with PostgreSQL (`database`) or tables in memory; `database_folder`: where the copies of the
-    cluster lie; `database_settings`: of PostgreSQL, by their names."""
+    cluster lie; `database_settings`: of PostgreSQL, by their names; `disk`: size of a slow disk in that folder, for the copies."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -49,6 +51,7 @@ class BulletinSystemOptions(BaseModel):
     data_seed: int = Field(default=1, ge=0)
     database_folder: str | None = None
     database_settings: dict[str, str] = Field(default_factory=dict)
+    disk: str | None = None
 
     def server_settings(self, factors: Mapping[str, Value]) -> dict[str, str]:
         """Of PostgreSQL, at a point."""
@@ -78,8 +81,11 @@ class BulletinSystem:
         self.options, self.load, self.folder = options, load, folder
         if options.database:
             TableSizes.of(options.scale)
-        elif options.database_folder or options.database_settings:
-            raise InputError("database_folder, database_settings", PLACE, "say database = true, or leave them out")
+            bulletin_disk.check(options.disk)
+        elif options.database_folder or options.database_settings or options.disk:
+            raise InputError(
+                "database_folder, database_settings, disk", PLACE, "say database = true, or leave them out"
+            )
 
     @property
     def tiers(self) -> tuple[str, ...]:
@@ -105,6 +111,7 @@ class BulletinSystem:
         of_database = {
             "pool": Factor(default=16, low=1, high=1024),
             "synchronous_commit": Factor(default=True),
+            **bulletin_disk.disk_factors(self.options.disk),
         }
         return own | (of_database if self.options.database else {})
 
@@ -136,7 +143,8 @@ class BulletinSystem:
 
     @property
     def resources(self) -> dict[str, Resource | None]:
-        return dict.fromkeys((CLIENT, *self.tiers, "cpu"))
+        disk = (bulletin_disk.NAME,) if self.options.disk else ()
+        return dict.fromkeys((CLIENT, *self.tiers, "cpu", *disk))
 
     def place(self) -> AbstractContextManager[Environment]:
         return environment("loopback")
@@ -151,14 +159,18 @@ class BulletinSystem:
         nginx_program()
         with ExitStack() as stack:
             groups = stack.enter_context(counted_groups())
-            cluster = stack.enter_context(self._cluster()) if self.options.database else None
-            yield BulletinSession(self, place, groups, cluster)
+            disk = stack.enter_context(bulletin_disk.opened(self.options.disk, self._copies))
+            cluster = stack.enter_context(self._cluster(disk)) if self.options.database else None
+            yield BulletinSession(self, place, groups, cluster, disk)
 
-    def _cluster(self) -> AbstractContextManager[BulletinCluster]:
-        options = self.options
+    @property
+    def _copies(self) -> Path | None:
+        return self.folder / self.options.database_folder if self.options.database_folder else None
+
+    def _cluster(self, disk: SlowDisk | None) -> AbstractContextManager[BulletinCluster]:
         programs(runs_as(), "say database = false: tables in memory")
-        folder = self.folder / options.database_folder if options.database_folder else None
-        return bulletin_cluster(options.scale, options.data_seed, folder)
+        copies = disk.folder if disk else self._copies
+        return bulletin_cluster(self.options.scale, self.options.data_seed, copies)
 
 
 @dataclass(frozen=True)
@@ -169,6 +181,7 @@ class BulletinSession:
     place: Environment
     groups: CountedGroups
     cluster: BulletinCluster | None = None
+    disk: SlowDisk | None = None
 
     def conditions(self, point: Point) -> dict[str, Any]:
         said = {"system": self.system.options.model_dump()}
@@ -182,7 +195,8 @@ class BulletinSession:
         system, cores = self.system, self.system.cores(point.factors)
         tiers = SiteTiers(system.options, point.factors, cores, self.groups, self.cluster, logs)
         try:
-            folder = self._execute(point, out, seed, tiers, cores)
+            with bulletin_disk.written_so(self.disk, tiers.postgres, point.factors) as beside:
+                folder = self._execute(point, out, seed, tiers, cores)
         except ServiceError as error:
             if tiers.stop() and tiers.died:
                 raise ServiceError("; ".join(tiers.died), PLACE, "mend what it says") from error
@@ -192,7 +206,9 @@ class BulletinSession:
             shutil.rmtree(logs, ignore_errors=True)
         if tiers.died:
             folder.manifest |= {"valid": False, "reasons": [*tiers.died, *folder.manifest["reasons"]]}
-        add_resources(folder, tiers.resources(folder.manifest["pids"]["generator"]), point.factors)
+        folder.manifest |= {"database_activity": beside.record} if tiers.postgres else {}
+        found = tiers.resources(folder.manifest["pids"]["generator"]) | bulletin_disk.resources(self.disk)
+        add_resources(folder, found, point.factors)
         return folder
 
     def _execute(self, point: Point, out: Path, seed: int, tiers: SiteTiers, cores: TierCores) -> RunFolder:

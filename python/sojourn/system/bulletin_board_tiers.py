@@ -20,6 +20,7 @@ from sojourn.testbed.bulletin import BulletinOptions, BulletinService
 from sojourn.testbed.bulletin_cluster import BulletinCluster, BulletinDatabase
 from sojourn.testbed.memcached import free_port
 from sojourn.testbed.nginx import Nginx
+from sojourn.testbed.postgres import Postgres
 
 if TYPE_CHECKING:
     from sojourn.system.bulletin_board import BulletinSystemOptions
@@ -104,6 +105,11 @@ class SiteTiers:
         replicas = {f"application {k}": one.pid for k, one in enumerate(self._replicas, 1)}
         found = {NGINX: self._nginx.pids, APPLICATION: replicas}
         return found | ({DATABASE: self._database.pids} if self._database else {})
+
+    @property
+    def postgres(self) -> Postgres | None:
+        """The database's server, where there is one."""
+        return self._database.postgres if self._database else None
 
     @property
     def pids(self) -> dict[str, int]:

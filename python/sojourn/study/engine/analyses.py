@@ -27,6 +27,7 @@ ANALYSES: dict[str, str] = {
     "messages.laws": "sojourn.study.messages.analyses:checked_laws",
     "messages.limits": "sojourn.study.messages.analyses:limits",
     "messages.times": "sojourn.study.messages.analyses:times",
+    "ntier.io_waits": "sojourn.study.ntier.io_waits:io_waits",
     "oscillation": "sojourn.study.engine.oscillating_runs:oscillation_analysis",
     "paired": "sojourn.study.engine.paired_runs:paired_analysis",
     "ntier.demands": "sojourn.study.ntier.demands:demands_analysis",
