@@ -1,6 +1,6 @@
 """Layout rules that a machine can hold; run by `make check`.
 
-Sizes of files, units in names of Markdown links, paths in ARCHITECTURE.md, leftovers, empty modules, and which
+Sizes of files, units in names of Markdown links, paths in ARCHITECTURE.md, leftovers, names of tests, and which
 package may import which (ARCHITECTURE.md, "Arrows").
 """
 
@@ -54,6 +54,17 @@ def leftovers(paths: list[Path]) -> list[str]:
     ]
 
 
+def same_names(paths: list[Path]) -> list[str]:
+    """Files of tests with one name in two folders, which pytest cannot collect together."""
+    tests = [path for path in paths if path.name.startswith("test_") and ROOT / "tests" in path.parents]
+    names = [path.name for path in tests]
+    return [
+        f"{path.relative_to(ROOT)}: another folder has such a name; rename it"
+        for path in tests
+        if names.count(path.name) > 1
+    ]
+
+
 def missing_paths() -> list[str]:
     """Paths in backquotes in ARCHITECTURE.md that do not exist."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
@@ -88,7 +99,7 @@ def imports(path: Path) -> set[str]:
 
 def main() -> int:
     paths = files()
-    problems = [*long_files(paths), *leftovers(paths), *missing_paths(), *arrows(paths)]
+    problems = [*long_files(paths), *leftovers(paths), *same_names(paths), *missing_paths(), *arrows(paths)]
     print("\n".join(problems) or f"tidy: {len(paths)} files in order")
     return 1 if problems else 0
 
