@@ -144,7 +144,7 @@ def test_kill_9_ends_the_workers_and_the_next_start_cleans_up(tmp_path: Path, ki
     while killed.processes() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert killed.processes() == []
-    left = made_by_labs()
+    left = [path for path in made_by_labs() if not path.startswith("/tmp/")]  # a web study has no tiers
     assert {Path(path).name.rpartition("-")[2] for path in left if "netns" in path} == {"client", "server"}
     assert any("cgroup" in path for path in left) and any(path.endswith(".json") for path in left)
     stranger = Path("/run/netns/sojourner")
