@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.server
+import os
+import signal
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import InputError, ServiceError
+from sojourn.lab.process_tree import alive, wait_until
 from sojourn.testbed.memcached import free_port
 from sojourn.testbed.nginx import Nginx
 
@@ -49,6 +52,17 @@ def test_it_hands_requests_on_counts_them_and_leaves_nothing(behind: str) -> Non
     finally:
         nginx.close()
     assert not folder.exists() and not any(Path(f"/proc/{pid}").exists() for pid in pids.values())
+
+
+def test_workers_end_with_a_master_that_was_killed(behind: str) -> None:
+    nginx = Nginx(f"127.0.0.1:{free_port()}", [behind], workers=2)
+    try:
+        master, *workers = nginx.pids.values()
+        os.kill(master, signal.SIGKILL)
+        assert wait_until(lambda: not alive(master), 5.0) and all(map(alive, workers))
+    finally:
+        nginx.close()
+    assert wait_until(lambda: not any(map(alive, workers)), 5.0)
 
 
 def test_a_port_that_is_taken_is_told(behind: str) -> None:

@@ -6,6 +6,7 @@ import os
 import pwd
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -190,7 +191,8 @@ class Nginx:
     def close(self) -> None:
         """Makes sure that the processes are gone, and its folder."""
         if self.process:
-            if self.process.poll() is None:
-                self.process.kill()
+            if self.process.poll() != 0:  # alive, or killed: then its workers live on
+                with suppress(ProcessLookupError):
+                    os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
