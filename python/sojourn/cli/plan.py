@@ -18,7 +18,7 @@ from sojourn.narrow_tables import WidthAwareTable
 from sojourn.units import duration_s, levels, per_second, percent, seconds
 
 if TYPE_CHECKING:
-    from sojourn.plan import Choice, Plan
+    from sojourn.plan import Plan, PlannedConfiguration
 
 HERE = "configurations"
 MOST_SHOWN = 20  # of the front
@@ -179,7 +179,7 @@ def _print(found: Plan) -> None:
         out.print(line, style="dim", markup=False)
 
 
-def _cells(one: Choice) -> tuple[str, ...]:
+def _cells(one: PlannedConfiguration) -> tuple[str, ...]:
     violation = max(one.violation, 0.0)
     robust = percent(max(-one.violation, 0.0)) if one.chance is None else percent(one.chance)
     return (

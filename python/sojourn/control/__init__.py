@@ -16,5 +16,5 @@ from sojourn.control.replay import replay as replay
 from sojourn.control.simple_policies import Fixed as Fixed
 from sojourn.control.simple_policies import Schedule as Schedule
 from sojourn.control.simple_policies import SquareRoot as SquareRoot
-from sojourn.control.simulate import Controlled as Controlled
+from sojourn.control.simulate import ControlledRun as ControlledRun
 from sojourn.control.simulate import simulate as simulate

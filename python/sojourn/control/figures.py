@@ -20,7 +20,7 @@ WINDOW_S = 10.0
 
 
 @dataclass(frozen=True)
-class Figures:
+class ControlMetrics:
     """`late_requests`: share above the objective's limit; `late_windows`: share of windows of 10 s (with requests) in which more than the
     objective allows are; `worst_window`: the largest such share. `core_hours`: of workers set, and of those that end their last
     request. `reversals`: changes against the one before. `longest_s`: the longest run of late windows, the time to settle after
@@ -41,7 +41,7 @@ class Figures:
 
 def figures(
     arrivals: Array, response: Array, queue: VaryingQueue, log: Sequence[Decision], duration_s: float, aim: Objective
-) -> Figures:
+) -> ControlMetrics:
     """Of all requests that arrived; a window's are those that arrived in it. Costs end with the load."""
     late = response > aim.limit
     count = int(np.ceil(duration_s / WINDOW_S))
@@ -51,7 +51,7 @@ def figures(
     bad = shares > 1 - aim.q + 1e-12
     steps = [one.workers - one.seen.workers for one in log if one.workers != one.seen.workers]
     after_s = max(queue.now_s - (log[-1].seen.at_s if log else 0.0), 0.0) * len(queue.free)
-    return Figures(
+    return ControlMetrics(
         len(arrivals), float(late.mean()) if len(late) else 0.0, float(bad.sum() / max((came > 0).sum(), 1)),
         float(shares.max(initial=0.0)), (queue.worker_s - after_s) / 3600, len(steps),
         sum(a * b < 0 for a, b in pairwise(steps)), WINDOW_S * _longest(bad.tolist()),

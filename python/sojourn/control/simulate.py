@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.control.decision import Decide, Decision
-from sojourn.control.figures import Figures, figures
+from sojourn.control.figures import ControlMetrics, figures
 from sojourn.control.guard_rails import GuardedState, GuardRails, guarded
 from sojourn.control.load_trace import Array, Load
 from sojourn.control.varying_queue import Downstream, VaryingQueue
@@ -36,10 +36,10 @@ LOG = "decisions.ndjson"
 
 
 @dataclass(frozen=True)
-class Controlled:
+class ControlledRun:
     """What came of it: `figures`, `metrics` of all requests, `log` of the decisions."""
 
-    figures: Figures
+    figures: ControlMetrics
     metrics: Metrics
     log: tuple[Decision, ...]
 
@@ -54,7 +54,7 @@ def simulate(
     decide: Decide, model: Model | Path | str, load: Load, seed: int = 1, *, objective: str = "p99 < 300ms",
     rails: GuardRails | None = None, period_s: float | None = None, lag_s: float = 0.0, workers: int | None = None,
     downstream: Downstream | None = None,
-) -> Controlled:  # fmt: skip
+) -> ControlledRun:  # fmt: skip
     """Runs `decide` every `period_s` (None: its own, else 2 s) behind `rails` on the model's queue, from the model's number of servers
     or `workers` on; a server that is added serves `lag_s` later. The model has one queue and one open class, whose rate the load
     replaces. Exact, and the same for the same seed. Raises InputError."""
@@ -76,7 +76,7 @@ def simulate(
         queue.run(period_s)
     response = queue.end_s - arrivals
     found = figures(arrivals, response, queue, log, load.duration_s, aim)
-    return Controlled(found, _metrics(arrivals, response, demands, load.duration_s, aim, found), tuple(log))
+    return ControlledRun(found, _metrics(arrivals, response, demands, load.duration_s, aim, found), tuple(log))
 
 
 def tail_objective(text: str) -> Objective:
@@ -139,7 +139,7 @@ def _stalled(load: Load, arrivals: Array) -> Array | None:
 
 
 def _metrics(
-    arrivals: Array, response: Array, demands: Array, duration_s: float, aim: Objective, found: Figures
+    arrivals: Array, response: Array, demands: Array, duration_s: float, aim: Objective, found: ControlMetrics
 ) -> Metrics:
     busy = float(demands.sum()) / (found.core_hours * 3600) if found.core_hours else 0.0
     rows: list[dict[str, Any]] = [

@@ -3,6 +3,6 @@
 from sojourn.plan.balance import balance as balance
 from sojourn.plan.merge import merge as merge
 from sojourn.plan.plan import plan as plan
-from sojourn.plan.plan_result import Choice as Choice
 from sojourn.plan.plan_result import Plan as Plan
+from sojourn.plan.plan_result import PlannedConfiguration as PlannedConfiguration
 from sojourn.plan.staff_table import staff_table as staff_table

@@ -22,7 +22,7 @@ CLOSE = 1e-12  # relative, of service times that are one
 
 
 @dataclass(frozen=True)
-class Desk:
+class HelpDesk:
     """One queue: arrivals in 1/s, mean times in s, utilisation of a server, how it was solved and how well."""
 
     name: str
@@ -49,8 +49,8 @@ class Merged:
     """`desks` alone, `whole` together; `by_desk`: mean response (s) of each desk's customers together, its own service after the
     common wait. `priorities`: empty where no method tells them; `notes` say why."""
 
-    desks: tuple[Desk, ...]
-    whole: Desk
+    desks: tuple[HelpDesk, ...]
+    whole: HelpDesk
     by_desk: dict[str, float]
     priorities: tuple[Priority, ...]
     notes: tuple[str, ...]
@@ -98,7 +98,7 @@ def _read(model: Model | Path | str, number: int) -> tuple[str, Queue, float, Di
     return it.name or fallback, station, float(network.rate_per_s[0]), service
 
 
-def _desk(name: str, servers: int, parts: Sequence[tuple[str, float, Distribution]]) -> Desk:
+def _desk(name: str, servers: int, parts: Sequence[tuple[str, float, Distribution]]) -> HelpDesk:
     rate = sum(r for _, r, _ in parts)
     service = _mixed(parts)
     model = Model([Queue("desk", servers)], [Open("call", rate)], service_s={"desk": {"call": service}})
@@ -106,7 +106,7 @@ def _desk(name: str, servers: int, parts: Sequence[tuple[str, float, Distributio
     numbers = [told.value(metric, "desk", "call") for metric in ("response_time", "waiting_time")]
     response, waiting = (None if x != x else float(x) for x in numbers)
     busy = rate * service.first / servers
-    return Desk(name, servers, rate, service.first, busy, response, waiting, told.method, told.status)
+    return HelpDesk(name, servers, rate, service.first, busy, response, waiting, told.method, told.status)
 
 
 def _mixed(parts: Sequence[tuple[str, float, Distribution]]) -> Distribution:

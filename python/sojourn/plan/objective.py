@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query.build import parse
-from sojourn.query.check import Kind, check
+from sojourn.query.check import ValueType, check
 from sojourn.query.errors import query_error
 from sojourn.query.node import Node
 from sojourn.query.text import to_text
@@ -49,7 +49,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ObjectiveCheck:
     """Arrays of one shape: `met`, `violation`; and the terms. A value that does not exist: not met, infinite violation."""
 
     met: Flags
@@ -63,7 +63,7 @@ class Objective:
 
     text: str
     tree: Node
-    kinds: Mapping[int, Kind]
+    kinds: Mapping[int, ValueType]
     quantities: tuple[Quantity, ...]
 
     @staticmethod
@@ -79,12 +79,12 @@ class Objective:
         reader.condition(tree)
         return Objective(text.strip(), tree, checked, tuple(dict.fromkeys(reader.found)))
 
-    def judge(self, values: Mapping[Quantity, Array]) -> Judged:
+    def judge(self, values: Mapping[Quantity, Array]) -> ObjectiveCheck:
         """`values`: what each quantity is, arrays of one shape."""
         terms: list[Term] = []
         known, met, violation = self._judged(self.tree, values, terms)
         met = met & known
-        return Judged(np.asarray(met), np.where(known, violation, np.inf), tuple(terms))
+        return ObjectiveCheck(np.asarray(met), np.where(known, violation, np.inf), tuple(terms))
 
     def _judged(self, node: Node, values: Mapping[Quantity, Array], terms: list[Term]) -> tuple[Flags, Flags, Array]:
         """(whether it is known, whether it holds, violation)"""

@@ -16,7 +16,7 @@ from sojourn.plan.choices import cheapest, front, least, regrets, shortlist
 from sojourn.plan.cost import Cost
 from sojourn.plan.load import Load
 from sojourn.plan.objective import Objective
-from sojourn.plan.plan_result import Choice, LevelChoice, Plan, Step, TermValue
+from sojourn.plan.plan_result import CheapestAtLoad, Plan, PlannedConfiguration, Step, TermValue
 from sojourn.plan.predictor import Predictor, predictor_of
 from sojourn.plan.staffing import SquareRootCheck
 
@@ -166,7 +166,7 @@ class _Planning:
         share = None
         if self.load is not None and self.load.kind == "trace":
             share = float(self.load.share[self.judged.met[i]].sum())
-        return Choice(
+        return PlannedConfiguration(
             self.all[i], float(self.cost[i]), bool(self.met[i]), float(self.violation[i]), tuple(terms), chance, mean, most,
             bool(self.inside[i]) if self.known else None, share,
         )  # fmt: skip
@@ -197,7 +197,7 @@ class _Planning:
         station = f"; the busiest station is {busy[0][0]}, {100 * busy[0][1]:.0f} % busy" if busy else ""
         return f"{term.text}{load}{station}"
 
-    def _by_level(self) -> tuple[LevelChoice, ...]:
+    def _by_level(self) -> tuple[CheapestAtLoad, ...]:
         """The cheapest at each load by itself, inside the validated range first."""
         if len(self.levels) < 2:
             return ()
@@ -207,7 +207,7 @@ class _Planning:
             i = cheapest(self.cost, met & self.inside, room)
             i = cheapest(self.cost, met, room) if i is None else i
             found.append(
-                LevelChoice(
+                CheapestAtLoad(
                     float(level), None if i is None else self.all[i], None if i is None else float(self.cost[i])
                 )
             )

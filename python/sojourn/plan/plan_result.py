@@ -31,7 +31,7 @@ class TermValue:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PlannedConfiguration:
     """One configuration: factor or path → value, its cost, whether the model says that it meets the objective at all loads, and by
     how much not (relative to the limit; below 0 there is room). `chance`: share of draws that meet it; regrets in the unit of
     the cost; None without draws. `inside`: the validated range, None where there is none. `share_of_time`: of a trace, that
@@ -80,9 +80,9 @@ class Step:
     factor: str
     from_: Any
     to: Any
-    choice: Choice
+    choice: PlannedConfiguration
 
-    def told(self, base: Choice) -> str:
+    def told(self, base: PlannedConfiguration) -> str:
         """What it costs and brings beside `base`."""
         less = self.choice.cost < base.cost
         change = f"{'saves' if less else 'costs'} {abs(self.choice.cost - base.cost):.3g}"
@@ -93,7 +93,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class LevelChoice:
+class CheapestAtLoad:
     """The cheapest settings that meet the objective at one load; None where there are none."""
 
     load: float
@@ -112,22 +112,22 @@ class Plan:
     load: str | None
     load_name: str
     configurations: int
-    cheapest: Choice | None
-    cheapest_outside: Choice | None
-    nearest: Choice | None
-    least_regret: Choice | None
-    least_most_regret: Choice | None
-    front: tuple[Choice, ...]
+    cheapest: PlannedConfiguration | None
+    cheapest_outside: PlannedConfiguration | None
+    nearest: PlannedConfiguration | None
+    least_regret: PlannedConfiguration | None
+    least_most_regret: PlannedConfiguration | None
+    front: tuple[PlannedConfiguration, ...]
     steps: tuple[Step, ...]
     binds: str
-    by_load: tuple[LevelChoice, ...]
+    by_load: tuple[CheapestAtLoad, ...]
     price: float | None
     draws: int
     level: float
     notes: tuple[str, ...]
 
     @property
-    def first(self) -> Choice | None:
+    def first(self) -> PlannedConfiguration | None:
         """What to choose: least mean regret where there are draws, else the cheapest; never outside the validated range."""
         return self.least_regret or self.cheapest
 
@@ -135,7 +135,7 @@ class Plan:
         """For JSON; choices as tables."""
         found = {}
         for name, value in vars(self).items():
-            if isinstance(value, Choice):
+            if isinstance(value, PlannedConfiguration):
                 value = value.to_dict()
             elif name == "front":
                 value = [one.to_dict() for one in value]

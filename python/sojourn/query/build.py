@@ -55,7 +55,7 @@ def parse(text: str, name: str = "query") -> Result:
 
 
 @dataclass(frozen=True)
-class Given:
+class ParsedArgument:
     """An argument of a function: its branch of the grammar's tree (None: only clauses), and its clauses: word → (mode, branch)."""
 
     branch: Branch | None

@@ -11,7 +11,7 @@ import numpy as np
 from sojourn.errors import SourceRefused
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query import values as V  # noqa: N812
-from sojourn.query.check import Kind
+from sojourn.query.check import ValueType
 from sojourn.query.node import Node
 from sojourn.query.sources.batched import share_widened
 from sojourn.query.sources.source import Source
@@ -35,7 +35,7 @@ class Evaluator:
     window of time, which either meets a limit or does not."""
 
     def __init__(
-        self, macros: Mapping[str, N.Definition], kinds: Mapping[int, Kind], source: Source, points: bool = False
+        self, macros: Mapping[str, N.Definition], kinds: Mapping[int, ValueType], source: Source, points: bool = False
     ) -> None:
         self.macros, self.kinds, self.source, self.points = macros, kinds, source, points
         self.states: dict[int, NodeState] = {}

@@ -22,14 +22,14 @@ LONGEST = 34
 
 
 @dataclass(frozen=True)
-class Box:
+class DrawnNode:
     """A node as it is drawn: kind, what it holds, what became of it, its children with their roles."""
 
     title: str
     detail: str
     state: str
     value: str
-    children: tuple[tuple[str, Box], ...]
+    children: tuple[tuple[str, DrawnNode], ...]
 
     @property
     def lines(self) -> list[str]:
@@ -41,13 +41,13 @@ class Box:
         return max(65.0, 18 + LETTER * min(longest, LONGEST))
 
 
-def boxes(node: Node, states: dict[int, NodeState]) -> Box:
+def boxes(node: Node, states: dict[int, NodeState]) -> DrawnNode:
     """The picture's tree; `states` by the nodes' `id`, empty where nothing was asked of a source."""
     found = states.get(id(node))
     state = found.state if found else SKIPPED if states and not isinstance(node, N.Result | N.Definition) else ""
     kind = type(node).__name__
     children = tuple((role, boxes(child, states)) for role, child in node.children())
-    return Box(TITLES.get(kind, kind), _detail(node), state, found.told if found else "", children)
+    return DrawnNode(TITLES.get(kind, kind), _detail(node), state, found.told if found else "", children)
 
 
 def _detail(node: Node) -> str:
@@ -74,10 +74,10 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def mermaid(root: Box) -> str:
+def mermaid(root: DrawnNode) -> str:
     """A flowchart for GitHub and mkdocs; every label is quoted."""
     lines, count = ["flowchart TD"], 0
-    stack: list[tuple[Box, str, str]] = [(root, "", "")]
+    stack: list[tuple[DrawnNode, str, str]] = [(root, "", "")]
     while stack:
         box, parent, role = stack.pop()
         name, count = f"n{count}", count + 1
@@ -106,7 +106,7 @@ def _quoted(text: str) -> str:
     return "".join(special.get(c, c) for c in text)
 
 
-def svg(root: Box, title: str) -> str:
+def svg(root: DrawnNode, title: str) -> str:
     """One SVG, without anything outside itself."""
     width = _wide(root)
     high = LEVEL * _levels(root) + 2 * MARGIN
@@ -121,16 +121,16 @@ def svg(root: Box, title: str) -> str:
     )
 
 
-def _wide(box: Box) -> float:
+def _wide(box: DrawnNode) -> float:
     below = sum(_wide(child) for _, child in box.children) + GAP * max(len(box.children) - 1, 0)
     return max(box.width, below)
 
 
-def _levels(box: Box) -> int:
+def _levels(box: DrawnNode) -> int:
     return 1 + max((_levels(child) for _, child in box.children), default=0)
 
 
-def _drawn(box: Box, left: float, top: float) -> Iterator[str]:
+def _drawn(box: DrawnNode, left: float, top: float) -> Iterator[str]:
     """The box in the middle above its children, each edge with its role."""
     whole = _wide(box)
     middle, x = left + whole / 2, left + whole / 2 - box.width / 2

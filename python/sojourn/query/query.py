@@ -12,7 +12,7 @@ from sojourn.errors import InputError, SourceRefused
 from sojourn.file_kind import FIT, MODEL, expect, kind_of
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query.build import parse
-from sojourn.query.check import Kind, check
+from sojourn.query.check import ValueType, check
 from sojourn.query.evaluate import Evaluator, NodeState
 from sojourn.query.picture import boxes, mermaid, svg
 from sojourn.query.sources.source import Source
@@ -27,7 +27,7 @@ class Question:
     """A query that was read and checked: its tree, and what each node gives (by `id`)."""
 
     tree: N.Result
-    kinds: dict[int, Kind]
+    kinds: dict[int, ValueType]
 
     @staticmethod
     def read(text: str, name: str = "query") -> Question:

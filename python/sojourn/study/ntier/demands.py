@@ -41,7 +41,7 @@ Groups = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
-class JudgedMix:
+class HeldOutMix:
     """A run of a mix that was not fitted: completions a second, and what the regressions say of them, without and with the speed of
     its cores."""
 
@@ -81,13 +81,13 @@ class Regressions:
             corrected = replace(plain, busy_s_per_s=plain.busy_s_per_s / speed.slower(work_s))
         return cls(plain, corrected, speed, float(plain.busy_s_per_s.mean()), groups)
 
-    def judge(self, run: RunFolder) -> JudgedMix:
+    def judge(self, run: RunFolder) -> HeldOutMix:
         """A run of another mix on the same cores."""
         mix = {name: rate for name, rate in completed_per_s(run, self.groups).items() if name in self.plain.classes}
         slower = float(self.speed.slower(np.array([_work_s(run)]))[0])
         told = (self.plain.saturation_rate_per_s(mix, self.busy, LEVEL),
                 self.usual.saturation_rate_per_s(mix, self.busy / slower, LEVEL))  # fmt: skip
-        return JudgedMix(str(run.manifest["factors"]["mix"]), tier_demands(run).per_s, told)
+        return HeldOutMix(str(run.manifest["factors"]["mix"]), tier_demands(run).per_s, told)
 
 
 def _work_s(run: RunFolder) -> float:
@@ -129,7 +129,7 @@ def demands_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[
     return Analysis(tuple(_lines(len(runs), judged, alone)), (Section("Demands of pages", lead, tuple(tables)),))
 
 
-def _lines(fitted: int, judged: Sequence[JudgedMix], alone: Sequence[JudgedMix]) -> list[str]:
+def _lines(fitted: int, judged: Sequence[HeldOutMix], alone: Sequence[HeldOutMix]) -> list[str]:
     if not judged:
         return []
     each = f"{len(judged)} runs of mixes that were not fitted"
@@ -142,7 +142,7 @@ def _lines(fitted: int, judged: Sequence[JudgedMix], alone: Sequence[JudgedMix])
     )
 
 
-def _errors(judged: Sequence[JudgedMix], which: int) -> str:
+def _errors(judged: Sequence[HeldOutMix], which: int) -> str:
     sizes = [abs(one.errors[which]) for one in judged]
     held = f"{sum(one.inside[which] for one in judged)} of {len(judged)} in their {percent(LEVEL, 0)} intervals"
     return f"{percent(median(sizes))} in the median, {percent(max(sizes))} at most; {held}"
@@ -158,7 +158,7 @@ def _demands(told: Mapping[str, MixDemands]) -> Table:
     return Table(title, ("tier", "kind", "us a page", "low", "high"), tuple(rows), note, ("", "", ".1f", ".1f", ".1f"))
 
 
-def _table(title: str, judged: Sequence[JudgedMix]) -> Table:
+def _table(title: str, judged: Sequence[HeldOutMix]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in sorted(judged, key=lambda one: one.mix):
         cells = [(*told, error) for told, error in zip(one.predicted_per_s, one.errors, strict=True)]
