@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -11,6 +12,8 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from sojourn.lab.owned_folder import OWNER
 
 MAIN = "from sojourn.cli import main; main()"
 PLAIN = 65534
@@ -120,7 +123,17 @@ class Command:
         temporary = [
             str(p) for p in self.temporary.rglob("*") if not BOOKS.fullmatch(str(p.relative_to(self.temporary)))
         ]
-        return self.processes() + temporary + [path for path in made_by_labs() if path not in self.before]
+        made = [path for path in made_by_labs() if path not in self.before and not self._of_another(Path(path))]
+        return self.processes() + temporary + made
+
+    def _of_another(self, path: Path) -> bool:
+        """Whether a tier's folder is of another test's process, which may run beside this one."""
+        if path.parent != Path("/tmp"):
+            return False
+        try:
+            return bool(json.loads((path / OWNER).read_text())["pid"] != self.process.pid)
+        except (OSError, ValueError):
+            return True  # just being made, or removed
 
 
 def made_by_labs() -> list[str]:
