@@ -91,14 +91,14 @@ def _known(
 
 
 def limit_of(curve: Mapping[float, np.ndarray], seed: int = 1) -> tuple[ParameterEstimate, ParameterEstimate]:
-    """The limit, and the throughput at the largest value over that at the limit, of throughputs by value, two or more of each."""
+    """The limit, and the throughput at the largest value over that at the limit, of throughputs by value, one or more of each.
+    The spread of runs is one share of the mean for all values: a value with a single valid run takes that of the others."""
     values = sorted(curve)
     samples = [curve[value] for value in values]
-    if min(map(len, samples)) < 2:
-        raise StudyError("runs that were not repeated", PLACE, "give repetitions = 2 or more")
     mean, size = np.array([one.mean() for one in samples]), np.array([one.size for one in samples])
     relative = np.concatenate([one / one.mean() - 1 for one in samples])
-    free = int((size - 1).sum())
+    if (free := int((size - 1).sum())) < 1:
+        raise StudyError("runs that were not repeated", PLACE, "give repetitions = 2 or more")
     random = np.random.default_rng(seed)
     scale = np.sqrt((relative @ relative) / random.chisquare(free, (DRAWS, 1)))
     drawn = mean * (1 + scale * random.standard_normal((DRAWS, mean.size)) / np.sqrt(size))
