@@ -15,7 +15,7 @@ from sojourn.measure.busy_series import busy_series
 from sojourn.measure.host_samples import EVERYTHING
 from sojourn.measure.record_logs import write_parquet
 from sojourn.measure.run_folder import RunFolder
-from sojourn.study.ntier.io_waits import histogram, io_waits
+from sojourn.study.engine.io_waits import histogram, io_waits
 
 PLAN: Any = SimpleNamespace(system=SimpleNamespace(factors={"disk_bps": 0}))
 

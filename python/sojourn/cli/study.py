@@ -17,7 +17,7 @@ def study(
     quick: Annotated[bool, typer.Option("--quick", help="short runs: a first look in under three minutes")] = False,
     out: Annotated[Path | None, typer.Option(help="folder of the study; an interrupted one goes on there")] = None,
     only: Annotated[
-        str | None, typer.Option(help="parts of it, as ramp,fit: sections, fit, choose, predict, analyses")
+        str | None, typer.Option(help="parts of it, as ramp,fit: sections, fit, choose, predict, analyses, other studies it names")
     ] = None,
     draw: Annotated[
         int | None,
@@ -35,9 +35,10 @@ def study(
     parts = tuple(part.strip() for part in only.split(",")) if only else ()
     with live("run") as view:
         result = run_study(path, out=out, quick=quick, seed=seed, only=parts, draw=draw, say=view.say, progress=view)
-    console.print()
-    for line in result.verdict:
-        console.print(line)
-    for detail in (text for one in getattr(result.findings, "analyses", ()) for text in one.details):
-        console.print(f"- {detail}")
-    console.print(f"\nreport: {result.report}")
+    for one in (result, *result.others):
+        console.print()
+        for line in one.verdict:
+            console.print(line)
+        for detail in (text for part in getattr(one.findings, "analyses", ()) for text in part.details):
+            console.print(f"- {detail}")
+        console.print(f"\nreport: {one.report}")

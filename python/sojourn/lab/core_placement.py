@@ -12,7 +12,9 @@ from typing import Any
 
 from sojourn.errors import InputError, LabError
 from sojourn.lab.cpu_topology import Core
+from sojourn.lab.cpu_topology import cores as all_cores
 
+FIRST = "first"  # of the cores in the order of the topology: whole cores before second threads
 Chosen = tuple[int, ...]
 
 
@@ -28,6 +30,21 @@ def choose_cores(placement: str, count: int, available: Sequence[Core]) -> Chose
     if count < 1:
         raise InputError(str(count), "count of cores", "give 1 or more")
     return PLACEMENTS[placement](count, available)
+
+
+def split_cores(
+    number: int, placement: str = FIRST, available: Sequence[Core] | None = None
+) -> tuple[list[int], list[int]]:
+    """The cores of a service, `number` of them, as `placement` says or the first, and those of its client: the others, or all where there
+    are none.
+
+    Raises:
+        LabError: this machine does not have them so.
+    """
+    there = all_cores() if available is None else available
+    numbers = [core.number for core in there]
+    chosen = numbers[:number] if placement == FIRST else list(choose_cores(placement, number, there))
+    return chosen, [one for one in numbers if one not in chosen] or numbers
 
 
 def _same_package(count: int, available: Sequence[Core]) -> Chosen:

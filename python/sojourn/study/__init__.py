@@ -9,24 +9,25 @@ numbers found again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sojourn.lab.worker_process import Event
 from sojourn.measure.execute_run import listening
-from sojourn.study.engine import StudyFindings, run_system_study
+from sojourn.study.engine import StudyFindings, read_plan, run_system_study
 
 __all__ = ["StudyResult", "run_study"]
 
 
 @dataclass(frozen=True)
 class StudyResult:
-    """Where the study is, its verdict line by line, its report, and all that was found."""
+    """Where the study is, its verdict line by line, its report, and all that was found; `others`: of other studies that `only` named."""
 
     folder: Path
     verdict: list[str]
     report: Path
     findings: StudyFindings
+    others: tuple[StudyResult, ...] = ()
 
 
 def run_study(
@@ -42,11 +43,27 @@ def run_study(
 ) -> StudyResult:
     """Runs the study in `path` (a file, or a folder with study.toml) into `out`; goes on where one was interrupted.
 
-    `only`: parts of it: sections, fit, predict, analyses. `draw`: so many configurations of `[draw]` at random, too.
+    `only`: parts of it: sections, fit, predict, analyses, and names of other studies in its table `studies`, which have a folder of
+    their own: in `out` by that name, or `out` where nothing else is asked for. `draw`: so many configurations of `[draw]` at random, too.
 
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
+    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
+    own = tuple(name for name in only if name not in plan.study.studies)
+    further = {name: plan.folder / plan.study.studies[name] for name in only if name not in own}
+    for file in further.values():
+        read_plan(file, quick=quick, seed=seed)  # before anything runs
+    results = []
     with listening(progress):
-        found, lines, page = run_system_study(path, out=out, quick=quick, seed=seed, only=only, draw=draw, say=say)
-    return StudyResult(found.folder, lines, page, found)
+        if own or not further:
+            results.append(_result(run_system_study(path, out=out, quick=quick, seed=seed, only=own, draw=draw, say=say)))
+        for name, file in further.items():
+            folder = out / name if out and (own or len(further) > 1) else out
+            results.append(_result(run_system_study(file, out=folder, quick=quick, seed=seed, say=say)))
+    return replace(results[0], others=tuple(results[1:]))
+
+
+def _result(told: tuple[StudyFindings, list[str], Path]) -> StudyResult:
+    found, lines, report = told
+    return StudyResult(found.folder, lines, report, found)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.lab.backends import Environment, environment
-from sojourn.lab.core_placement import PLACEMENTS, choose_cores
+from sojourn.lab.core_placement import FIRST, PLACEMENTS, split_cores
 from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
 from sojourn.lab.cpu_topology import cores as all_cores
 from sojourn.lab.slow_disk import SlowDisk
@@ -25,7 +25,7 @@ from sojourn.measure.execute_run import RunEnvironment, execute, machine
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.session_load import mix_of, session_load
-from sojourn.system import bulletin_disk
+from sojourn.system import database_disk
 from sojourn.system.bulletin_board_tiers import APPLICATION, DATABASE, HOST, NGINX, SiteTiers, TierCores
 from sojourn.system.http_system import LevelLoad
 from sojourn.system.system import Factor, Point, Value
@@ -35,7 +35,6 @@ from sojourn.testbed.bulletin_database import TableSizes
 from sojourn.testbed.nginx import nginx_program
 from sojourn.testbed.postgres_programs import programs, runs_as
 
-FIRST = "first"  # of the cores in the order of the topology: whole cores before second threads
 PLACE = "[system]"
 
 
@@ -81,7 +80,7 @@ class BulletinSystem:
         self.options, self.load, self.folder = options, load, folder
         if options.database:
             TableSizes.of(options.scale)
-            bulletin_disk.check(options.disk)
+            database_disk.check(options.disk)
         elif options.database_folder or options.database_settings or options.disk:
             raise InputError(
                 "database_folder, database_settings, disk", PLACE, "say database = true, or leave them out"
@@ -111,7 +110,7 @@ class BulletinSystem:
         of_database = {
             "pool": Factor(default=16, low=1, high=1024),
             "synchronous_commit": Factor(default=True),
-            **bulletin_disk.disk_factors(self.options.disk),
+            **database_disk.disk_factors(self.options.disk),
         }
         return own | (of_database if self.options.database else {})
 
@@ -133,7 +132,7 @@ class BulletinSystem:
             LabError: this machine does not have them so.
         """
         number = int(factors["cores"])
-        shared, client = map(tuple, split_cores(number, str(factors["placement"])))
+        shared, client = map(tuple, split_cores(number, str(factors["placement"]), all_cores()))
         if not factors["pinned"]:
             return TierCores(shared, dict.fromkeys(self.tiers, shared), client)
         if number < 2:
@@ -143,7 +142,7 @@ class BulletinSystem:
 
     @property
     def resources(self) -> dict[str, Resource | None]:
-        disk = (bulletin_disk.NAME,) if self.options.disk else ()
+        disk = (database_disk.NAME,) if self.options.disk else ()
         return dict.fromkeys((CLIENT, *self.tiers, "cpu", *disk))
 
     def place(self) -> AbstractContextManager[Environment]:
@@ -159,7 +158,7 @@ class BulletinSystem:
         nginx_program()
         with ExitStack() as stack:
             groups = stack.enter_context(counted_groups())
-            disk = stack.enter_context(bulletin_disk.opened(self.options.disk, self._copies))
+            disk = stack.enter_context(database_disk.opened(self.options.disk, self._copies))
             cluster = stack.enter_context(self._cluster(disk)) if self.options.database else None
             yield BulletinSession(self, place, groups, cluster, disk)
 
@@ -195,7 +194,7 @@ class BulletinSession:
         system, cores = self.system, self.system.cores(point.factors)
         tiers = SiteTiers(system.options, point.factors, cores, self.groups, self.cluster, logs)
         try:
-            with bulletin_disk.written_so(self.disk, tiers.postgres, point.factors) as beside:
+            with database_disk.written_so(self.disk, tiers.postgres, point.factors) as beside:
                 folder = self._execute(point, out, seed, tiers, cores)
         except ServiceError as error:
             if tiers.stop() and tiers.died:
@@ -207,7 +206,7 @@ class BulletinSession:
         if tiers.died:
             folder.manifest |= {"valid": False, "reasons": [*tiers.died, *folder.manifest["reasons"]]}
         folder.manifest |= {"database_activity": beside.record} if tiers.postgres else {}
-        found = tiers.resources(folder.manifest["pids"]["generator"]) | bulletin_disk.resources(self.disk)
+        found = tiers.resources(folder.manifest["pids"]["generator"]) | database_disk.resources(self.disk)
         add_resources(folder, found, point.factors)
         return folder
 
@@ -232,16 +231,3 @@ class BulletinSession:
             url, users=int(factors["users"]), think_s=float(factors["think_s"]), mix=load.mix_file(str(factors["mix"]), self.system.folder),
             duration_s=load.duration_s, ramp_up_s=load.ramp_up_s, ramp_down_s=load.ramp_down_s, seed=seed, timeout_s=load.timeout_s,
         )  # fmt: skip
-
-
-def split_cores(number: int, placement: str = FIRST) -> tuple[list[int], list[int]]:
-    """The cores of the tiers, `number` of them, in words of the topology, and those of the client: the others, or all where there
-    are none.
-
-    Raises:
-        LabError: this machine does not have them so.
-    """
-    there = all_cores()
-    numbers = [core.number for core in there]
-    chosen = numbers[:number] if placement == FIRST else list(choose_cores(placement, number, there))
-    return chosen, [one for one in numbers if one not in chosen] or numbers

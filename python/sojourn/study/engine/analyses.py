@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ANALYSES: dict[str, str] = {
     "factorial": "sojourn.study.engine.factorial_effects:factorial_analysis",
+    "io_waits": "sojourn.study.engine.io_waits:io_waits",
     "limit": "sojourn.study.engine.sweep_limit:limit_analysis",
     "kv.laws": "sojourn.study.kv.laws:laws_analysis",
     "kv.limits": "sojourn.study.kv.limits:limits_analysis",
@@ -27,7 +28,6 @@ ANALYSES: dict[str, str] = {
     "messages.laws": "sojourn.study.messages.analyses:checked_laws",
     "messages.limits": "sojourn.study.messages.analyses:limits",
     "messages.times": "sojourn.study.messages.analyses:times",
-    "ntier.io_waits": "sojourn.study.ntier.io_waits:io_waits",
     "oscillation": "sojourn.study.engine.oscillating_runs:oscillation_analysis",
     "paired": "sojourn.study.engine.paired_runs:paired_analysis",
     "ntier.demands": "sojourn.study.ntier.demands:demands_analysis",

@@ -17,7 +17,7 @@ from sojourn.study.engine.fit_templates import FitTemplate, ModelFilesTemplate, 
 from sojourn.study.engine.model_check import check_models
 from sojourn.study.engine.named_objects import named
 from sojourn.study.engine.study_points import SATURATION, drawn, section_points
-from sojourn.study.engine.wanted_parts import CHOOSE, COMMAND_LINE, DRAW, FIT, PREDICT, wanted_parts
+from sojourn.study.engine.wanted_parts import CHOOSE, COMMAND_LINE, DRAW, FIT, PREDICT, known_parts, wanted_parts
 from sojourn.study.run_order import spread
 from sojourn.study.study_file import at, checked, fingerprint, read_data, study_file
 from sojourn.system import SYSTEMS, Point, System
@@ -184,6 +184,8 @@ def _consistent(study: StudyFile, file: Path) -> None:
         raise StudyError(f"{sorted(twice)[0]!r} twice", str(file), "give each section and prediction a name of its own")
     if taken := set(names) & set(TAKEN):
         raise StudyError(f"a section named {sorted(taken)[0]!r}", str(file), "choose another name")
+    if taken := set(study.studies) & set(known_parts(study)):
+        raise StudyError(repr(sorted(taken)[0]), f"{file}: studies", "choose a name that no part of this study has")
     for key in (PREDICT, CHOOSE):
         if getattr(study, key) and study.fit is None:
             raise StudyError(f"[[{key}]] without [fit]", str(file), 'add [fit] model = "FILE.toml", or "auto"')

@@ -134,7 +134,7 @@ class QuickOverrides(StrictTable):
 
 
 class StudyFile(StrictTable):
-    """The file."""
+    """The file. `studies`: name → another study file beside it, of a system or load that differs, which `--only` takes by this name."""
 
     name: str = Field(pattern="^[a-z0-9][a-z0-9-]{0,40}$")
     title: str = ""
@@ -150,6 +150,7 @@ class StudyFile(StrictTable):
     draw: DrawSection | None = None
     analysis: list[AnalysisSection] = Field(default_factory=list)
     quick: QuickOverrides = Field(default_factory=QuickOverrides)
+    studies: dict[str, str] = Field(default_factory=dict)
 
     @field_serializer("system", "load")
     def _without_credentials(self, table: dict[str, Any]) -> dict[str, Any]:

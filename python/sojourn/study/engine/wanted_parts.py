@@ -22,13 +22,12 @@ def wanted_parts(study: StudyFile, only: Sequence[str], draw: int | None, quick:
     if draw is not None and (study.draw is None or study.fit is None):
         raise StudyError(f"--draw {draw}", COMMAND_LINE, "say in [draw] what is drawn, and in [fit] by which model")
     sections, predictions = ([part.name for part in given] for given in (study.section, study.predict))
-    every = [*sections, *([FIT] if study.fit else []), *([CHOOSE] if study.choose else [])]
-    every += [*([PREDICT] if study.predict else []), *(one.name for one in study.analysis)]
-    known = list(dict.fromkeys([*every, *_groups(study), *predictions]))
+    known = known_parts(study)
     for name in study.quick.leave_out:
         if name not in known:
             raise StudyError(repr(name), "[quick] leave_out", meant(name, known))
-    named = _members(study, parts(only, known))
+    asked = parts(only, [*known, *study.studies]) if only else known
+    named = _members(study, [name for name in asked if name not in study.studies])
     left_out = set(_members(study, study.quick.leave_out)) - set(named if only else ()) if quick else set()
     found = [name for name in named if name not in left_out]
     if PREDICT in found:
@@ -36,6 +35,14 @@ def wanted_parts(study: StudyFile, only: Sequence[str], draw: int | None, quick:
     if study.fit and ({FIT, CHOOSE, PREDICT} | set(predictions)) & set(found):
         found += [FIT, *(name for name in study.fit.sections or sections if name not in left_out)]
     return tuple(dict.fromkeys(found))
+
+
+def known_parts(study: StudyFile) -> list[str]:
+    """What `--only` takes of the study itself."""
+    sections, predictions = ([part.name for part in given] for given in (study.section, study.predict))
+    every = [*sections, *([FIT] if study.fit else []), *([CHOOSE] if study.choose else [])]
+    every += [*([PREDICT] if study.predict else []), *(one.name for one in study.analysis)]
+    return list(dict.fromkeys([*every, *_groups(study), *predictions]))
 
 
 def _groups(study: StudyFile) -> dict[str, list[str]]:

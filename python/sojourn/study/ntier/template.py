@@ -34,10 +34,10 @@ from sojourn.file_errors import meant
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.load_dependence import LEAST_SPREAD
 from sojourn.fit.mix_demands import MixDemands
+from sojourn.lab.core_placement import split_cores
 from sojourn.measure.run_folder import RunFolder
 from sojourn.study.engine.fit_templates import RivalModels
 from sojourn.study.ntier.tier_demands import CLIENT, CORES, SIGNIFICANT, TierDemands, dependence, falls, tier_demands
-from sojourn.system.bulletin_board import split_cores
 from sojourn.table import Metrics
 
 Array = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""What a study can do to the disk of a bulletin board's database, and to when that writes: factors `disk_bps`, `checkpoint_pause_s`."""
+"""What a study can do to the disk of a PostgreSQL database, and to when that writes: factors `disk_bps`, `checkpoint_pause_s`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(size: str | None) -> None:
 
 
 def opened(size: str | None, at: Path | None) -> AbstractContextManager[SlowDisk | None]:
-    """A slow disk of `size` bytes, such as `2G`, for the copies of the cluster; none where nothing is said."""
+    """A slow disk of `size` bytes, such as `2G`, in the folder `at`, for its data; none where nothing is said."""
     return slow_disk(None, int(byte_count(size, PLACE)), at) if size else nullcontext()
 
 

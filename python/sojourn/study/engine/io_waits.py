@@ -1,4 +1,4 @@
-"""The analysis `ntier.io_waits`: how much of the cores' time passed waiting for disks, as a histogram, and what the database's sessions
+"""The analysis `io_waits`: how much of the cores' time passed waiting for disks, as a histogram, and what the database's sessions
 waited for meanwhile, at each combination of the option `factors` in the option `section`."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sojourn.study.engine.checked_study import CheckedStudy
     from sojourn.study.engine.study_findings import StudyFindings
 
-PLACE = "[[analysis]] ntier.io_waits"
+PLACE = "[[analysis]] io_waits"
 IO_WAIT = "iowait"
 Rows: TypeAlias = tuple[tuple[Cell, ...], ...]
 BINS = (0.0, 0.05, 0.25, 0.5, 0.75, 1.0)  # of the cores' time in a sample
