@@ -17,7 +17,8 @@ def study(
     quick: Annotated[bool, typer.Option("--quick", help="short runs: a first look in under three minutes")] = False,
     out: Annotated[Path | None, typer.Option(help="folder of the study; an interrupted one goes on there")] = None,
     only: Annotated[
-        str | None, typer.Option(help="parts of it, as ramp,fit: sections, fit, choose, predict, analyses, other studies it names")
+        str | None,
+        typer.Option(help="parts of it, as ramp,fit: sections, fit, choose, predict, analyses, other studies it names"),
     ] = None,
     draw: Annotated[
         int | None,

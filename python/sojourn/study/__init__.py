@@ -57,7 +57,9 @@ def run_study(
     results = []
     with listening(progress):
         if own or not further:
-            results.append(_result(run_system_study(path, out=out, quick=quick, seed=seed, only=own, draw=draw, say=say)))
+            results.append(
+                _result(run_system_study(path, out=out, quick=quick, seed=seed, only=own, draw=draw, say=say))
+            )
         for name, file in further.items():
             folder = out / name if out and (own or len(further) > 1) else out
             results.append(_result(run_system_study(file, out=folder, quick=quick, seed=seed, say=say)))
