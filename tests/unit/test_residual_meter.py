@@ -56,3 +56,38 @@ def test_a_rest_out_of_range_and_no_program() -> None:
         measure_command([sys.executable], 0.1)
     with pytest.raises(InputError, match="no-such-program"):
         cpu_residual._run(["no-such-program"])
+
+
+def test_scanners_of_memory_are_taken_out_and_others_are_told(tmp_path: Path) -> None:
+    """A kernel thread has no command line; a program of such a name has one, and counts."""
+
+    def thread(pid: int, name: str, run_s: float, words: str = "") -> None:
+        folder = tmp_path / str(pid) / "task" / str(pid)
+        folder.mkdir(parents=True, exist_ok=True)
+        (tmp_path / str(pid) / "cmdline").write_text(words)
+        for place in (folder, tmp_path / str(pid)):
+            (place / "comm").write_text(f"{name}\n")
+            (place / "schedstat").write_text(f"{round(run_s * 1e9)} 0 1\n")
+
+    def readings(*run_s: float) -> None:
+        for pid, name, words in (
+            (7, "kdamond.0", ""),
+            (8, "kdamonds", "./kdamonds"),
+            (9, "server", "server"),
+            (3, "spin", ""),
+        ):
+            thread(pid, name, run_s[pid - 7] if pid != 3 else 0.0, words)
+
+    (tmp_path / "stat").write_text("cpu0 0 0 0 0 0 0 0 0\n")
+    readings(1.0, 2.0, 3.0)
+    spinners: Any = SimpleNamespace(pid=3, threads={0: 3})
+    meter, before = ResidualMeter(spinners, [0], tmp_path), cpu_residual.run_times(tmp_path)
+    start = meter.read()
+    readings(1.056, 2.5, 3.25)
+    end = meter.read()
+    assert end.scanned_s - start.scanned_s == pytest.approx(0.056)
+    assert meter.used_s(start, end) == pytest.approx(end.at_s - start.at_s - 0.056)
+    found = cpu_residual.used_most(before, cpu_residual.run_times(tmp_path))
+    assert found == (("server", pytest.approx(0.25)),)
+    (tmp_path / "7" / "schedstat").unlink()  # it has ended
+    assert meter.read().scanned_s == pytest.approx(1.056)

@@ -42,6 +42,13 @@ def cpu(
         f"{seconds(found.wall_s)} on {found.cores} cores; at rest {found.background:.4f} ± {found.background_error:.4f} cores are busy, "
         "taken out of the first two"
     )
+    if found.scanned_s > 0:
+        console.print(
+            f"kernel threads that scan memory used {seconds(found.scanned_s)} meanwhile, taken out of the residual"
+        )
+    if found.others:
+        told = ", ".join(f"{name} {seconds(used_s)}" for name, used_s in found.others)
+        console.print(f"others that ran meanwhile, in it unless they do so at rest, too: {told}", markup=False)
     if found.drift_p < DRIFT:
         console.print(
             f"others used more or less before than after (p = {found.drift_p:.1g}): run it again on a quiet machine"

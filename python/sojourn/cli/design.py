@@ -87,3 +87,34 @@ def analyse(
     if out:
         write_html(page, out)
         typer.echo(f"report: {out}")
+
+
+@app.command()
+def check(
+    runs: Annotated[Path, typer.Argument(help="a CSV of benchmark results, a row a run")],
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+) -> None:
+    """What a table of benchmark results cannot show: load not held, scaled, cached, no background, no repeats, fixed order.
+
+    Exit code 7 where something is wrong with it.
+    """
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from sojourn.design.run_list import read_runs
+    from sojourn.errors import ObjectiveMissed
+    from sojourn.findings.benchmark_critique import criticise
+    from sojourn.narrow_tables import WidthAwareTable
+
+    found = criticise(read_runs(runs))
+    wrong = [one for one in found if not one.unknown]
+    if as_json:
+        typer.echo(json.dumps({"found": [asdict(one) for one in found]}, ensure_ascii=False))
+    else:
+        table = Table("", "", "what was seen", "what to do", box=None, header_style="dim")
+        for one in found:
+            table.add_row(one.name, "not told" if one.unknown else "wrong", one.seen, one.remedy)
+        console().print(WidthAwareTable(table) if found else "nothing is wrong with it that a table can show")
+    if wrong:
+        raise typer.Exit(ObjectiveMissed.exit_code)

@@ -3,7 +3,9 @@
 A loop of SCHED_IDLE in a control group with `cpu.idle = 1` runs on a core whenever nothing else wants it (lab/spinners.py); used is the
 time that passed less its run time (/proc/PID/task/TID/schedstat, ns). That has all of it: kernel threads, soft interrupts that come while
 something else runs, children, and no ticks that a paced load could avoid. Not in it: an interrupt that hits the loop itself is charged to
-the loop. What the machine uses by itself is measured at rest before and after, and subtracted.
+the loop. Threads of the kernel that look through memory now and then (`SCANNERS`) come in bursts, 2 to 56 ms in 1.4 s seen, which no
+rest before or after tells: their own run time is taken out. What else the machine uses by itself is measured at rest, and subtracted;
+what other processes used while the command ran is told by name (`others`), as it may be theirs or, of a server, the command's.
 
 Letters: used in a window of rest w_i over its length, n windows of length h; their mean b, standard deviation s. Used by the command in
 time T: U - b T, its variance s^2 h T (the background's own scatter, windows independent) + s^2 T^2/n (that of b) + `READING_S`^2 a core
@@ -14,12 +16,14 @@ from __future__ import annotations
 
 import math
 import os
+import resource
 import secrets
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,24 +40,28 @@ WINDOW_S = 0.2
 NORMAL_975 = 1.959964
 TICK_S = 0.004  # of most kernels; others are finer
 READING_S = math.sqrt(2 / 12) * TICK_S  # two ends
+SCANNERS = ("kdamond", "khugepaged", "ksmd", "kcompactd")  # by the beginning of their names; no command asks for them
 STOLEN = 0.02  # share of the machine beyond which a host's other guests disturb
 
 
 @dataclass(frozen=True)
 class MeterReading:
-    """At a moment: `spun_s` run time of the loops, `ticks_s` busy by ticks, both of all cores together; `stolen_s` by the host."""
+    """At a moment: `spun_s` run time of the loops, `ticks_s` busy by ticks, both of all cores together; `stolen_s` by the host;
+    `scanned_s` run time of the kernel's scanners of memory, on any core."""
 
     at_s: float
     spun_s: float
     ticks_s: float
     stolen_s: float
+    scanned_s: float = 0.0
 
 
 @dataclass(frozen=True)
 class CpuUse:
     """Of a command, s of one core. `residual_s` with its 95 % half-width `error_s`, the background taken out; `ticks_s` by ticks, the
     background of the same length taken out; `own_s` what the command and its children say of themselves (user and system). `background`
-    in cores, with its half-width; `drift_p`: of no difference between before and after."""
+    in cores, with its half-width; `drift_p`: of no difference between before and after; `scanned_s` run time of the kernel's
+    scanners of memory meanwhile, which is in neither; `others`: threads that were there before and used most meanwhile, by name, s."""
 
     wall_s: float
     cores: int
@@ -66,6 +74,8 @@ class CpuUse:
     background_error: float
     drift_p: float
     stolen: float
+    scanned_s: float = 0.0
+    others: tuple[tuple[str, float], ...] = ()
 
     @property
     def in_cores(self) -> float:
@@ -82,18 +92,23 @@ class ResidualMeter:
     """Loops on all cores that this process may use; `residual_meter` makes one."""
 
     def __init__(self, spinners: Spinners, cores: Sequence[int], proc: Path = Path("/proc")) -> None:
-        self.cores, self._proc = list(cores), proc
+        self.cores, self.pid, self._proc = list(cores), spinners.pid, proc
         self._threads = [proc / str(spinners.pid) / "task" / str(t) / "schedstat" for t in spinners.threads.values()]
+        self._scanners = dict.fromkeys(_scanners(proc), 0.0)
 
     def read(self) -> MeterReading:
         """Now."""
         busy, stolen = _ticks(self._proc / "stat", self.cores)
-        spun_ns = sum(int(path.read_text().split()[0]) for path in self._threads)
-        return MeterReading(time.monotonic(), spun_ns * 1e-9, busy, stolen)
+        for path in self._scanners:
+            with suppress(OSError):  # one that has ended keeps what it had used
+                self._scanners[path] = _run_s(path)
+        spun_s = sum(_run_s(path) for path in self._threads)
+        return MeterReading(time.monotonic(), spun_s, busy, stolen, sum(self._scanners.values()))
 
     def used_s(self, start: MeterReading, end: MeterReading) -> float:
-        """What the loops did not get."""
-        return len(self.cores) * (end.at_s - start.at_s) - (end.spun_s - start.spun_s)
+        """What the loops did not get, without what the kernel's scanners of memory got."""
+        not_spun_s = len(self.cores) * (end.at_s - start.at_s) - (end.spun_s - start.spun_s)
+        return not_spun_s - (end.scanned_s - start.scanned_s)
 
     def at_rest(self, length_s: float) -> list[tuple[float, float]]:
         """Used by residual and by ticks, in cores, in consecutive windows of about 0.2 s."""
@@ -137,10 +152,13 @@ def measure_command(words: Sequence[str], rest_s: float = REST_S) -> CpuUse:
         raise InputError(f"{rest_s:g} s", "--rest", f"give {LEAST_REST_S:g} to {MOST_REST_S:g} s")
     with residual_meter() as meter:
         before = meter.at_rest(rest_s)
+        there = run_times()
         children_s, start = _children_s(), meter.read()
         exit_code = _run(words)
         end, own_s = meter.read(), _children_s() - children_s
-        return _judged(meter, start, end, (before, meter.at_rest(rest_s)), own_s, exit_code)
+        others = used_most(there, run_times(), {os.getpid(), meter.pid})
+        found = _judged(meter, start, end, (before, meter.at_rest(rest_s)), own_s, exit_code)
+        return replace(found, others=others)
 
 
 def _judged(
@@ -157,7 +175,7 @@ def _judged(
         meter.used_s(start, end) - float(background) * wall_s, NORMAL_975 * math.sqrt(variance),
         end.ticks_s - start.ticks_s - float(by_ticks) * wall_s, own_s,
         float(background), NORMAL_975 * s / math.sqrt(n), welch_p(before[:, 0], after[:, 0]),
-        (end.stolen_s - start.stolen_s) / (wall_s * cores),
+        (end.stolen_s - start.stolen_s) / (wall_s * cores), end.scanned_s - start.scanned_s,
     )  # fmt: skip
 
 
@@ -187,9 +205,46 @@ def _run(words: Sequence[str]) -> int:
     return code if code >= 0 else 128 - code
 
 
+def run_times(proc: Path = Path("/proc")) -> dict[tuple[int, int], tuple[str, float]]:
+    """(process, thread) → its name and run time, s, of all that are there."""
+    found = {}
+    for folder in proc.glob("[0-9]*/task/[0-9]*"):
+        with suppress(OSError, IndexError):
+            name = (folder / "comm").read_text().strip()
+            found[int(folder.parts[-3]), int(folder.name)] = name, _run_s(folder / "schedstat")
+    return found
+
+
+def used_most(
+    start: Mapping[tuple[int, int], tuple[str, float]], end: Mapping[tuple[int, int], tuple[str, float]], ours: Collection[int] = (),
+    least_s: float = 0.005, count: int = 3,
+) -> tuple[tuple[str, float], ...]:  # fmt: skip
+    """Names of the threads that used most between two `run_times`, and how much, s; those of the processes `ours` and of the kernel's
+    scanners left out."""
+    used: Counter[str] = Counter()
+    for key, (name, run_s) in end.items():
+        if key in start and key[0] not in ours and not name.startswith(SCANNERS):
+            used[name] += run_s - start[key][1]  # type: ignore[assignment]
+    return tuple((name, run_s) for name, run_s in used.most_common(count) if run_s > least_s)
+
+
 def _children_s() -> float:
-    times = os.times()
-    return times.children_user + times.children_system
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # to the microsecond: os.times counts in 10 ms
+    return used.ru_utime + used.ru_stime
+
+
+def _run_s(schedstat: Path) -> float:
+    return int(schedstat.read_text().split()[0]) * 1e-9
+
+
+def _scanners(proc: Path) -> list[Path]:
+    """The kernel's threads that are `SCANNERS`: a kernel thread has no command line."""
+    found = []
+    for folder in proc.glob("[0-9]*"):
+        with suppress(OSError):
+            if (folder / "comm").read_text().startswith(SCANNERS) and not (folder / "cmdline").read_bytes():
+                found.append(folder / "schedstat")
+    return found
 
 
 def _ticks(stat: Path, cores: Sequence[int]) -> tuple[float, float]:

@@ -1,11 +1,30 @@
 """What an I/O costs in CPU, by path: run lists, cost per I/O, linearity, sizing, and what makes a storage benchmark wrong.
 
-run_list      runs of a storage experiment as CSV, ours or the document's      published_cost  coefficients that a document prints
-cost_per_io   CPU per I/O of each path, through the origin                       sizing          I/Os per core, cores, response time
+run_list        runs as CSV, ours or the document's; their design    published_cost  coefficients that a document prints
+cost_per_io     CPU per I/O of each path, through the origin         effects         of all factors, on CPU and on CPU per I/O
+linearity       does CPU grow in proportion to IOPS; the curve       run_faults      runs that do not show what they should
+sizing          I/Os per core, cores, response for a wanted rate
 """
 
 from sojourn.storage.cost_per_io import PathCost, cost_per_io, cost_ratio
-from sojourn.storage.run_list import read_storage_runs
+from sojourn.storage.effects import StorageEffects, storage_effects
+from sojourn.storage.linearity import PathLinearity, linearity
+from sojourn.storage.run_faults import RunFault, run_faults
+from sojourn.storage.run_list import read_storage_runs, storage_design
 from sojourn.storage.sizing import PathSizing, size_storage
 
-__all__ = ["PathCost", "PathSizing", "cost_per_io", "cost_ratio", "read_storage_runs", "size_storage"]
+__all__ = [
+    "PathCost",
+    "PathLinearity",
+    "PathSizing",
+    "RunFault",
+    "StorageEffects",
+    "cost_per_io",
+    "cost_ratio",
+    "linearity",
+    "read_storage_runs",
+    "run_faults",
+    "size_storage",
+    "storage_design",
+    "storage_effects",
+]

@@ -1,0 +1,181 @@
+"""What a table of benchmark results cannot show, whatever its numbers are: the critique of the storage post as checks of any run list.
+
+Source: the fifth source document, "Limitations of the NetApp paper" and its design: the load is held by threads and so falls where the
+system is slow; results are scaled by one of the systems; a cache answers; what the machine uses at rest is not taken out; nothing is
+repeated; runs were made in the order of the table. A check looks at columns by their names (`RATE`, `THREADS`, …) and at the rows in
+their order. The order is fixed where a factor changes its level far more or less often than 999 random orders do (|z| > 3.3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sojourn.errors import DesignError
+
+RATE = re.compile(r"(asked_?|target_?|offered_?)?(iops|rate|rate_per_s|load)")
+ACHIEVED = re.compile(r"(achieved|measured|actual)_?(iops|rate|rate_per_s)|throughput\w*|completed_per_s")
+THREADS = re.compile(
+    r"(num)?(threads|jobs|users|clients|connections|workers)|(io|queue_?)depth|qd|concurrency|outstanding"
+)
+USED = re.compile(r"(\w+_)?(cpu|util|utili[sz]ation|busy)(_\w+)?")
+SCALED = re.compile(r"\w*(relative|scaled|normali[sz]ed|speedup|_vs_)\w*")
+CACHE = re.compile(r"(page_?)?cache(_?hit)?(_share|_rate|_ratio|d)?|hit_rate")
+DIRECT = re.compile(r"o_?direct|direct(_?io)?")
+ORDER = ("run", "order", "sequence")
+NO_FACTORS = (*ORDER, "block", "repetition", "repeat", "replication", "source", "verdict", "seed")
+HELD, CACHED, FAR, ORDERS, FEWEST = 0.02, 0.01, 3.3, 999, 8
+MOST_LEVELS = 12
+
+
+@dataclass(frozen=True)
+class Criticism:
+    """`name`: what is wrong, `unknown`: or cannot be seen in the table; what was seen there; what to do."""
+
+    name: str
+    unknown: bool
+    seen: str
+    remedy: str
+
+
+def criticise(runs: pl.DataFrame) -> list[Criticism]:
+    """All that can be said against a table of runs, a row each in the order they were made (or with a column `run`).
+
+    Raises:
+        DesignError: no row.
+    """
+    if runs.is_empty():
+        raise DesignError("no row", "table", "give one row a run")
+    order = next((name for name in ORDER if name in runs.columns), None)
+    runs = runs.sort(order) if order else runs
+    return [found for check in CHECKS if (found := check(runs)) is not None]
+
+
+def _named(runs: pl.DataFrame, pattern: re.Pattern[str]) -> list[str]:
+    return [name for name in runs.columns if pattern.fullmatch(name.strip().lower())]
+
+
+def factor_columns(runs: pl.DataFrame) -> list[str]:
+    """Columns that were set: from 2 to 12 levels, fewer than half of the rows, and no name of a result."""
+    results = {name for pattern in (ACHIEVED, USED, SCALED, CACHE) for name in _named(runs, pattern)}
+    most = min(MOST_LEVELS, max(runs.height // 2, 2))
+    return [
+        c for c in runs.columns if c.lower() not in NO_FACTORS and c not in results and 2 <= runs[c].n_unique() <= most
+    ]
+
+
+def _rate_not_held(runs: pl.DataFrame) -> Criticism | None:
+    remedy = "ask for a rate and hold it (`sojourn load --rate`): with threads a slower system gets less work"
+    rates, threads, achieved = (_named(runs, p) for p in (RATE, THREADS, ACHIEVED))
+    set_ = [name for name in rates if name in factor_columns(runs) or runs[name].n_unique() == 1]
+    if not set_:
+        if threads:
+            return Criticism(
+                "IOPS not fixed",
+                False,
+                f"the load is set by {threads[0]}, and no column holds a rate that was asked for",
+                remedy,
+            )
+        return Criticism("IOPS not fixed", True, "no column holds a rate that was asked for", remedy)
+    if not achieved:
+        return Criticism(
+            "IOPS not fixed", True, f"{set_[0]} was asked for; no column says what was achieved", "add achieved_iops"
+        )
+    there = runs.filter(pl.col(set_[0]) > 0)
+    share = (there[achieved[0]] / there[set_[0]]).drop_nulls()
+    low = float(share.min() or 1.0)  # type: ignore[arg-type]
+    if len(share) and low < 1 - HELD:
+        return Criticism(
+            "IOPS not fixed",
+            False,
+            f"{int((share < 1 - HELD).sum())} runs did less than 0.98 of {set_[0]}, the least {low:.2f}",
+            remedy,
+        )
+    return None
+
+
+def _scaled(runs: pl.DataFrame) -> Criticism | None:
+    remedy = "give results in their units: a ratio hides how much there is of it, and cannot be compared between tables"
+    if named := _named(runs, SCALED):
+        return Criticism("scaled", False, f"column {named[0]} is relative to something else", remedy)
+    factors = factor_columns(runs)
+    results = [c for c in runs.columns if runs[c].dtype.is_float() and c not in factors and c.lower() not in NO_FACTORS]
+    for result in results:
+        for factor in factors:
+            for (level,), part in runs.drop_nulls(result).group_by(factor):
+                one = part[result].unique().to_list()
+                if part.height > 1 and one in ([1.0], [100.0]) and runs[result].n_unique() > 2:
+                    return Criticism("scaled", False, f"{result} is {one[0]:g} wherever {factor} is {level}", remedy)
+    return None
+
+
+def _cached(runs: pl.DataFrame) -> Criticism | None:
+    remedy = "use O_DIRECT on every host of the path, and tell the share that a cache answered"
+    for name in _named(runs, CACHE):
+        if runs[name].dtype.is_numeric() and (share := float(runs[name].mean() or 0.0)) > CACHED:  # type: ignore[arg-type]
+            return Criticism("cached", False, f"{name} is {share:.2g} on average", remedy)
+    for name in _named(runs, DIRECT):
+        if set(map(str, runs[name].unique())) & {"0", "0.0", "False", "false", "no"}:
+            return Criticism("cached", False, f"{name} is off in some runs", remedy)
+    if _named(runs, CACHE) or _named(runs, DIRECT):
+        return None
+    return Criticism("cached", True, "no column says what a cache answered, or that it was passed by", remedy)
+
+
+def _no_background(runs: pl.DataFrame) -> Criticism | None:
+    rates, used = _named(runs, RATE), _named(runs, USED)
+    if not used or any(runs[name].dtype.is_numeric() and (runs[name] == 0).any() for name in rates):
+        return None
+    return Criticism(
+        "no background",
+        False,
+        f"{used[0]} holds what the machine uses at rest, and no run has a rate of 0",
+        "add runs without load among the others, and subtract",
+    )
+
+
+def _no_repeats(runs: pl.DataFrame) -> Criticism | None:
+    factors = factor_columns(runs)
+    if not factors:
+        return Criticism(
+            "no repeats", True, "no column looks like a factor", "give factors as columns of 2 to 12 levels"
+        )
+    once = runs.group_by(factors).len().filter(pl.col("len") == 1).height
+    if once == runs.group_by(factors).len().height:
+        return Criticism(
+            "no repeats",
+            False,
+            f"each of {once} combinations was run once",
+            "run each three times or more: else an effect cannot be told from scatter",
+        )
+    return None
+
+
+def _fixed_order(runs: pl.DataFrame) -> Criticism | None:
+    remedy = "run in a random order (`sojourn design make`): else what changes with time is taken for an effect"
+    if runs.height < FEWEST:
+        return Criticism("fixed order", True, f"{runs.height} runs are too few to tell", remedy)
+    for name in factor_columns(runs):
+        codes = runs[name].cast(pl.String).fill_null("").rank("dense").to_numpy()
+        z = _changes_z(codes)
+        if abs(z) > FAR:
+            how = "stays at a level for long" if z < 0 else "changes from run to run in turn"
+            return Criticism("fixed order", False, f"{name} {how} (z = {z:.1f} against random orders)", remedy)
+    return None
+
+
+def _changes_z(codes: np.ndarray) -> float:
+    """How often neighbours differ, against random orders of the same."""
+    random = np.random.default_rng(1)
+    changes = lambda c: int((c[1:] != c[:-1]).sum())  # noqa: E731
+    others = np.array([changes(random.permutation(codes)) for _ in range(ORDERS)])
+    return float((changes(codes) - others.mean()) / others.std()) if others.std() > 0 else 0.0
+
+
+CHECKS: Sequence[Callable[[pl.DataFrame], Criticism | None]] = (
+    _rate_not_held, _scaled, _cached, _no_background, _no_repeats, _fixed_order,
+)  # fmt: skip
