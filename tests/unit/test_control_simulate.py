@@ -176,10 +176,10 @@ def test_a_bottleneck_downstream_ends_the_adding() -> None:
 def test_a_restart_with_an_empty_history_takes_nothing_away() -> None:
     policy, seen = ModelPolicy(), Seen(2, 2, 30, 30, 100, 100, 5 / 30, 5 / 30, 5, 0, 0.05)
     state = None
-    for k in range(9):
+    for k in range(29):
         answer, state = policy(Seen(**{**seen.to_dict(), "at_s": 2.0 * (k + 1)}), state)
         assert answer.workers == 30
-    assert (policy(Seen(**{**seen.to_dict(), "at_s": 24.0}), state)[0].workers or 0) < 15
+    assert (policy(Seen(**{**seen.to_dict(), "at_s": 64.0}), state)[0].workers or 0) < 15
 
 
 def test_made_and_read_loads(tmp_path: Path) -> None:

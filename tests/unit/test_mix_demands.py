@@ -11,7 +11,7 @@ import pytest
 import sojourn as sj
 from sojourn.cli.fit_demands import fit_demands
 from sojourn.errors import FitError, InputError
-from sojourn.fit.mix_demands import MixDemands, mix_demands
+from sojourn.fit.mix_demands import MixDemands, _wholes, mix_demands
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run_folder import RunFolder
 from sojourn.simulate.simulated_run import as_run
@@ -76,6 +76,29 @@ def test_a_simulated_system_gives_its_demands_back(tmp_path: Path) -> None:
     assert list(found) == ["cpu", "disk", "all"]
     for name, true in {"cpu": (0.1, 0.2), "disk": (0.05, 0.02), "all": (0.15, 0.22)}.items():
         assert found[name].demands_s == pytest.approx(true, rel=0.05), name
+
+
+def test_cores_are_not_counted_beside_the_tiers_on_them(tmp_path: Path) -> None:
+    """A tier's CPU time is in that of its cores, too: together they take what the tiers take."""
+    folders = simulated(tmp_path)
+    tiers = {"web": "cpu", "db": "disk"}
+    for folder in folders:
+        own = {name: Resource(1.0, station=station) for name, station in tiers.items()}
+        add_resources(folder, {**own, "cpu": Resource(1.0, station="cpu")}, {})
+        folder.manifest["resources"]["cpu"] = {"capacity": 1.0, "cores": [0]}
+        folder.save()
+    found = mix_demands(folders)
+    assert set(found) == {"web", "db", "cpu", "all"}
+    assert found["all"].demands_s == pytest.approx((0.15, 0.22), rel=0.05)
+
+
+def test_a_resource_of_all_processes_is_no_part() -> None:
+    tiers = {"web": {"pids": [1, 2]}, "db": {"cgroups": ["a"]}, "disk": {"disk": "vda"}, "client": {"pids": [9]}}
+    cpu = {"pids": [1, 2], "cgroups": ["a"]}
+    assert _wholes({**tiers, "cpu": cpu}, [*tiers, "cpu"]) == {"cpu"}
+    assert _wholes({**tiers, "cpu": {"cores": [0, 1]}}, [*tiers, "cpu"]) == {"cpu"}
+    assert _wholes({"core 0": {"cores": [0]}, "core 1": {"cores": [1]}}, ["core 0", "core 1"]) == set()
+    assert _wholes(tiers, list(tiers)) == set()
 
 
 def test_what_cannot_be_told_apart_is_refused() -> None:

@@ -76,13 +76,32 @@ def noise(t: Array) -> Array:
     return np.maximum(1 + found, 0.1)
 
 
+def bursts(t: Array) -> Array:
+    """A hundred sources that are on and off for times with a heavy tail (Pareto, index 1.4, from 4 s), as the sum of many web users is
+    (Willinger, Taqqu, Sherman, Wilson, Self-similarity through high-variability, IEEE/ACM Trans. Networking 5, 1997, pp. 71-86)."""
+    rng = np.random.default_rng(14)
+    found = np.zeros(len(t))
+    for _ in range(100):
+        on, ends = rng.random() < 0.5, np.cumsum(4 * (1 + rng.pareto(1.4, len(t))))
+        found += (np.searchsorted(ends, t) + on) % 2
+    return found / 50
+
+
+def day(t: Array) -> Array:
+    """A day within the trace: least at night, peaks before noon and in the evening, and each of 96 quarters of an hour a little off."""
+    hour = 24 * t / (t[-1] + STEP_S)
+    peaks = np.exp(-(((hour - 11) / 2.5) ** 2)) + 1.1 * np.exp(-(((hour - 20) / 2) ** 2))
+    off = np.random.default_rng(96).normal(1, 0.08, 97)
+    return (0.45 + 1.1 * peaks) * np.interp(hour * 4, np.arange(97), off)
+
+
 MADE: dict[str, Callable[[Array], Array]] = {
-    "sine": sine, "step": step, "flash": flash, "levels": levels, "noise": noise,
+    "sine": sine, "step": step, "flash": flash, "levels": levels, "noise": noise, "bursts": bursts, "day": day,
 }  # fmt: skip
 
 
 def made(name: str, mean_per_s: float = 240.0, duration_s: float = 1800.0) -> Load:
-    """A made trace: `sine`, `step`, `flash`, `levels`, `noise`; `mean_per_s` is the rate at its factor 1. InputError."""
+    """A made trace: `sine`, `step`, `flash`, `levels`, `noise`, `bursts`, `day`; `mean_per_s` is the rate at its factor 1. InputError."""
     if name not in MADE:
         raise InputError(repr(name), "load", meant(name, MADE))
     return Load(name, tuple(float(x) for x in mean_per_s * MADE[name](np.arange(0, duration_s, STEP_S))))

@@ -2,9 +2,9 @@
 
 Feed-forward: M/M/m under FCFS (`solve.single.mmm`), its wait scaled by (1 + scv)/2 for other service times (Lee, Longton, Operational
 Research Quarterly 10, 1959). What is corrected is the model's service time, slowly (`estimation`), never the capacity itself. On top:
-servers that drain a backlog in `drain_s`; a rising trend, until what is set now can be set again; what was needed in the last
-`hold_s` is kept; while the fit is stale no fewer than a reactive rule asks for; and where more servers do not bring more
-throughput, none is added.
+a rising trend, until what is set now can be set again; what was needed in the last `hold_s` is kept; where that leaves too few to
+drain a queue within the objective's limit, as many as do, until it is gone; while the fit is stale no fewer than a reactive rule
+asks for; and where more servers do not bring more throughput, none is added.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class ModelState:
 
 class ModelPolicy(BaseModel):
     """`q`, `limit_s`: of the objective; `service_s`, `scv`: of the model. `spread`: standard deviations from the rate to its upper bound,
-    over `span_s`. `floor_target`: utilisation for the reactive floor. `lag_s`: until a server serves. Times in s."""
+    over `span_s`. `floor_target`: utilisation for the reactive floor. `lag_s`: until a server serves. `drain_s`: within
+    which a queue is to be gone (None: the longer of `limit_s` and `lag_s`). Times in s."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     q: float = Field(default=0.99, gt=0, lt=1)
@@ -49,8 +50,8 @@ class ModelPolicy(BaseModel):
     period_s: float = Field(default=2.0, gt=0)
     spread: float = Field(default=3.0, ge=0)
     span_s: float = Field(default=10.0, gt=0)
-    hold_s: float = Field(default=20.0, ge=0)
-    drain_s: float = Field(default=2.0, gt=0)
+    hold_s: float = Field(default=60.0, ge=0)
+    drain_s: float | None = Field(default=None, gt=0)
     floor_target: float = Field(default=0.6, gt=0, le=1)
     lag_s: float = Field(default=0.0, ge=0)
     least: int = Field(default=1, ge=1)
@@ -67,12 +68,14 @@ class ModelPolicy(BaseModel):
         service_s = max(float(state.demand.demands_s[0]), 1e-9)
         wanted = self.capacity(rate, service_s)
         why = f"{wanted} carry {rate:.0f}/s at {1000 * service_s:.3g} ms"
-        if extra := math.ceil((seen.waiting or 0) * service_s / self.drain_s - 0.5):
-            wanted, why = wanted + extra, f"{why}, {extra} more drain {seen.waiting:.0f} that wait"
         busy = (seen.utilisation or 0) * seen.ready
         if state.demand.status() == STALE and (floor := math.ceil(busy / self.floor_target - 1e-9)) > wanted:
             wanted, why = floor, f"the fit is stale; {busy:.1f} busy at {self.floor_target:g} ask for {floor}"
         wanted, why, needed = self._held(wanted, why, seen, state, empty)
+        drain_s = self.drain_s or max(self.limit_s, self.lag_s)
+        drain = math.ceil((rate + (seen.waiting or 0) / drain_s) * service_s - 1e-9)
+        if drain > wanted:  # not held: the queue is gone long before
+            wanted, why = drain, f"{why}; {drain} drain {seen.waiting:.0f} that wait in {drain_s:g} s"
         state, wanted, why = self._helps(wanted, why, seen, replace(state, needed=needed))
         wanted = min(max(wanted, self.least), self.most)
         chosen, *others = self._options(wanted, rate, service_s)
@@ -155,7 +158,7 @@ class ModelPolicy(BaseModel):
         elif not held and seen.ready >= 1.5 * state.before[0]:
             workers, throughput = state.before
             if now[1] < throughput * (1 + 0.25 * (seen.ready / workers - 1)):
-                state = replace(state, ceiling=workers, ceiling_s=seen.at_s + 3 * self.hold_s, before=now)
+                state = replace(state, ceiling=workers, ceiling_s=seen.at_s + self.hold_s, before=now)
             else:
                 state = replace(state, ceiling=None, before=now)
         if state.ceiling is None or wanted <= seen.workers:

@@ -7,6 +7,7 @@ import math
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sojourn.control.decision import Seen, Set
+from sojourn.plan.staffing import servers_needed
 
 
 class Fixed(BaseModel):
@@ -45,8 +46,7 @@ class Schedule(BaseModel):
 
 
 class SquareRoot(BaseModel):
-    """Square-root staffing of the window's rate: ceil(R + beta sqrt R), R = rate x service time (Halfin, Whitt, Heavy-traffic limits for
-    queues with many exponential servers, Operations Research 29(3), 1981, pp. 567-588). `service_s`: None takes the model's."""
+    """Square-root staffing of the window's rate (`plan.staffing`), R = rate x service time. `service_s`: None takes the model's."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     beta: float = Field(default=2.0, ge=0)
@@ -58,5 +58,5 @@ class SquareRoot(BaseModel):
         if seen.rate_per_s is None or not math.isfinite(seen.rate_per_s) or seen.late or self.service_s is None:
             return Set(why="no rate: no change"), None
         offered = seen.rate_per_s * self.service_s
-        workers = max(1, math.ceil(offered + self.beta * math.sqrt(offered) - 1e-9))
+        workers = servers_needed(offered, self.beta) if offered > 0 else 1
         return Set(workers, f"{offered:.2f} erlangs and {self.beta:g} square roots of them"), None

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -139,7 +140,8 @@ class MixDemands:
 
 
 def mix_demands(runs: Sequence[RunFolder], groups: Mapping[str, Sequence[str]] | None = None) -> dict[str, MixDemands]:
-    """By resource that all valid runs have, and of `all` of them together where there are several. `groups`: name → classes that
+    """By resource that all valid runs have, and of `all` of them together where there are several: of what is a part of another resource,
+    as a tier's processes are of the cores they share, only the parts count. `groups`: name → classes that
     are taken for one.
 
     Raises:
@@ -159,9 +161,26 @@ def mix_demands(runs: Sequence[RunFolder], groups: Mapping[str, Sequence[str]] |
         raise FitError("no resource in all runs", "runs", "measure with --pid or --cgroup, or in a study")
     per_s = np.array([[completed.get(name, 0.0) for name in classes] for completed, _ in told])
     found = {name: MixDemands(classes, per_s, np.array([busy[name] for _, busy in told])) for name in resources}
+    parts = [name for name in found if name not in _wholes(valid[0].manifest.get("resources", {}), list(found))]
     if len(found) > 1:
-        found["all"] = MixDemands(classes, per_s, np.sum([one.busy_s_per_s for one in found.values()], axis=0))
+        found["all"] = MixDemands(classes, per_s, np.sum([found[name].busy_s_per_s for name in parts], axis=0))
     return found
+
+
+CLIENT = "client"  # who asks: on other cores than the tiers
+
+
+def _wholes(resources: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> set[str]:
+    """Those of `names` that contain another: its processes and control groups among theirs, or cores, which hold all that runs."""
+
+    def own(name: str) -> set[tuple[str, Any]]:
+        return {(key, one) for key in ("pids", "cgroups") for one in resources.get(name, {}).get(key) or ()} | {
+            ("cgroups", group) for group in [resources.get(name, {}).get("cgroup")] if group
+        }
+
+    tiers = {name for name in names if own(name) or resources.get(name, {}).get("station")} - {CLIENT}
+    by_cores = {name for name in names if tiers and resources.get(name, {}).get("cores")} - tiers
+    return by_cores | {a for a in names for b in names if own(b) and own(b) < own(a)}
 
 
 def completed_per_s(run: RunFolder, groups: Mapping[str, Sequence[str]] | None = None) -> dict[str, float]:

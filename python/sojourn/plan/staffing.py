@@ -35,7 +35,7 @@ def servers_needed(erlangs: float, beta: float) -> int:
     """ceil(R + beta sqrt(R)), R > 0, at least one more than fits without room."""
     if not erlangs > 0:
         raise InputError(erlangs, "erlangs", "give an offered load above 0")
-    return max(math.ceil(erlangs + beta * math.sqrt(erlangs)), math.floor(erlangs) + 1)
+    return max(math.ceil(erlangs + beta * math.sqrt(erlangs) - 1e-9), math.floor(erlangs) + 1)
 
 
 @dataclass(frozen=True)
