@@ -28,7 +28,7 @@ SHARES = ("late_requests", "late_windows", "worst_window")
 def control(
     policy: Annotated[Path, typer.Argument(help="a policy file: docs/howto/control-capacity.md has its keys")],
     on: Annotated[Path | None, typer.Option(help="the model file to run it on: one queue, one open class")] = None,
-    load: Annotated[str, typer.Option(help="a CSV file (at_s,rate_per_s), a folder, a made load (sine, step, flash, levels …), or all")] = "all",
+    load: Annotated[str, typer.Option(help="a CSV file (at_s,rate_per_s), a folder, a made load (sine, step …), or all")] = "all",
     against: Annotated[list[Path] | None, typer.Option(help="another policy file, to compare")] = None,
     replay: Annotated[Path | None, typer.Option(help="a folder with a log: the policy decides again on what was seen")] = None,
     rate: Annotated[float, typer.Option(help="mean rate of a made load, 1/s")] = 240.0,
