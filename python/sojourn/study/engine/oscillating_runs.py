@@ -1,11 +1,12 @@
 """`oscillation`: in which configurations of a section the bottleneck oscillates between two resources, run by run.
 
-Options: `section`; `factor`, whose values are told apart; `between`: the two resources, as `sojourn oscillation` has them.
+Options: `section`; `factor`, whose values are told apart, or a list of several; `between`: the two resources, as `sojourn
+oscillation` has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,15 +30,16 @@ PLACE = "[[analysis]] oscillation"
 
 
 def oscillation_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
-    """For each value of the factor the verdicts, and how busy the second resource was.
+    """For each value of the factor, or combination of values, the verdicts, and how busy the second resource was.
 
     Raises:
         StudyError: an option that is missing, unknown, or names what is not there. InputError: no such resource in a run.
     """
     if set(options) != {"section", "factor", "between"} or len(options["between"]) != 2:
         raise StudyError(f"options {dict(options)}", PLACE, 'give section, factor, and between = ["cpu", "disk:NAME"]')
-    if options["factor"] not in plan.system.factors:
-        raise StudyError(f"factor {options['factor']!r}", PLACE, meant(options["factor"], plan.system.factors))
+    for name in _names(options):
+        if name not in plan.system.factors:
+            raise StudyError(f"factor {name!r}", PLACE, meant(name, plan.system.factors))
     between, seen = options["between"], judged(found, options)
     rows, lines, known = [], [], []
     for value, runs in seen.items():
@@ -58,11 +60,22 @@ def oscillation_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapp
 
 
 def judged(found: StudyFindings, options: Mapping[str, Any]) -> dict[str, list[tuple[RunFolder, Oscillation]]]:
-    """Each valid run of the section with its verdict, by the value of the factor."""
+    """Each valid run of the section with its verdict, by the values of the factors."""
     between, seen = tuple(options["between"]), dict[str, list[tuple[RunFolder, Oscillation]]]()
     for run in found.of(options["section"]):
         if run.manifest["valid"]:
             shares, interval_s = busy_series(run, between)
             one = oscillation(shares[0], shares[1], interval_s, between)
-            seen.setdefault(str(run.manifest["factors"][options["factor"]]), []).append((run, one))
+            seen.setdefault(_configuration(run, _names(options)), []).append((run, one))
     return seen
+
+
+def _names(options: Mapping[str, Any]) -> list[str]:
+    given = options["factor"]
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _configuration(run: RunFolder, names: Sequence[str]) -> str:
+    """The value of the factor, or of several with their names."""
+    values = {name: str(run.manifest["factors"][name]) for name in names}
+    return ", ".join(values.values() if len(names) == 1 else (f"{name} = {value}" for name, value in values.items()))
