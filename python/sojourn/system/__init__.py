@@ -30,6 +30,7 @@ SYSTEMS: dict[str, str] = {
     "web-virtual": "sojourn.system.web_shop_simulated:WebVirtualSystem",
     "messages": "sojourn.system.message_service:MessagesSystem",
     "messages-simulated": "sojourn.system.message_service_simulated:SimulatedMessages",
+    "storage-simulated": "sojourn.system.storage_simulated:SimulatedStorage",
 }
 
 __all__ = [

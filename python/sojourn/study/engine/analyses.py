@@ -33,6 +33,7 @@ ANALYSES: dict[str, str] = {
     "ntier.demands": "sojourn.study.ntier.demands:demands_analysis",
     "ntier.maxima": "sojourn.study.ntier.maxima:maxima_analysis",
     "published": "sojourn.study.engine.published_tables:published_analysis",
+    "storage": "sojourn.study.storage.analysis:storage_analysis",
     "two-class": "sojourn.study.web.analysis:two_class",
     "two-class.truth": "sojourn.study.web.interval_coverage:against_truth",
 }

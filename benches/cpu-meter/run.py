@@ -1,0 +1,67 @@
+"""Loops that know their own CPU time, beside the residual meter and ticks: `python benches/cpu-meter/run.py` → CSV, in a minute.
+
+12 windows at rest, then loops of 0.1, 0.5 and 1.0 of a core, 8 times each in a random order, then a load of 0.6 ms in step with a
+tick of 250 Hz at four places. All in cores. Run it on a machine at rest. See README.md beside this file.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from sojourn.measure.cpu_residual import ResidualMeter, _children_s, residual_meter
+
+LENGTH_S = 1.4
+LOOP = """
+import sys, time
+share, length_s = map(float, sys.argv[1:])
+began_s = time.monotonic()
+while (passed_s := time.monotonic() - began_s) < length_s:
+    if time.process_time() > share * passed_s:
+        time.sleep(0.003)
+"""
+IN_STEP = """
+import os, sys, time
+phase_s, length_s = map(float, sys.argv[1:])
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+end_s = time.monotonic() + length_s
+while (now_s := time.monotonic()) < end_s:
+    time.sleep(max((now_s // 0.004 + 1) * 0.004 + phase_s - time.monotonic(), 0))
+    stop_s = time.monotonic() + 0.0006
+    while time.monotonic() < stop_s:
+        pass
+"""
+
+
+def window(meter: ResidualMeter, kind: str, setting: float, program: str = "") -> None:
+    """One line: used by the residual without the kernel's scanners, scanners, own account, ticks, stolen."""
+    own_s, start = _children_s(), meter.read()
+    if program:
+        subprocess.run([sys.executable, "-c", program, str(setting), str(LENGTH_S)], check=True)
+    else:
+        time.sleep(LENGTH_S)
+    own_s, end = _children_s() - own_s, meter.read()
+    wall_s = end.at_s - start.at_s
+    seconds = (
+        meter.used_s(start, end), end.scanned_s - start.scanned_s, own_s, end.ticks_s - start.ticks_s, end.stolen_s - start.stolen_s,
+    )  # fmt: skip
+    print(kind, setting, f"{wall_s:.4f}", *(f"{value / wall_s:.5f}" for value in seconds), sep=",", flush=True)
+
+
+def main() -> None:
+    print("kind,setting,wall_s,used,scanned,own,ticks,stolen")
+    with residual_meter() as meter:
+        for _ in range(12):
+            window(meter, "rest", 0.0)
+        for share in np.random.default_rng(1).permutation(np.repeat([0.1, 0.5, 1.0], 8)):
+            window(meter, "loop", float(share), LOOP)
+        for phase_s in (0.0002, 0.0006, 0.0034, 0.0037):
+            for _ in range(2):
+                window(meter, "in step", phase_s, IN_STEP)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The storage study: what an I/O costs in CPU, by path."""

@@ -1,0 +1,48 @@
+"""The storage study on simulated paths, by the one engine: what was put in comes out, and a planted fault is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from sojourn.cli.app import command_line
+from sojourn.errors import InputError
+from sojourn.storage import cost_per_io, read_storage_runs, size_storage
+from sojourn.storage.sizing import RUNS
+from sojourn.system.storage_simulated import SimulatedStorage, SimulatedStorageLoad, SimulatedStorageSystemOptions
+from sojourn.testbed.simulated_storage import SimulatedStorageOptions
+
+STUDY = Path(__file__).parents[2] / "studies" / "storage-virtual" / "study.toml"
+
+
+def ran(tmp_path: Path, fault: str = "none") -> tuple[str, Path]:
+    (tmp_path / "study.toml").write_text(STUDY.read_text().replace("[load]", f'fault = "{fault}"\n\n[load]'))
+    out = tmp_path / "out"
+    done = CliRunner().invoke(command_line(["study"]), ["study", str(tmp_path), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    return done.output, out
+
+
+def test_costs_come_back_and_size_a_host(tmp_path: Path) -> None:
+    said, out = ran(tmp_path)
+    assert "us an I/O" in said and "ratio of the paths" in said
+    runs = read_storage_runs(out / RUNS)
+    assert (runs.filter(pl.col("iops") > 0).height, runs.filter(pl.col("iops") == 0).height) == (96, 18)
+    truth = SimulatedStorageOptions().paths
+    for cost in cost_per_io(runs):
+        assert 1e6 * cost.seconds == pytest.approx(float(truth[cost.path].mean_us()), rel=0.05)
+    local, nbd = size_storage(out, 70_000)
+    assert (local.cores, nbd.cores) == (3, 6)  # 70 K times 37.6 and 81.6 us: 2.6 and 5.7
+
+
+def test_a_fault_is_told(tmp_path: Path) -> None:
+    said, _ = ran(tmp_path, "cached")
+    assert "cached" in said and "O_DIRECT" in said
+
+
+def test_an_unknown_fault() -> None:
+    with pytest.raises(InputError, match="'hot'"):
+        SimulatedStorage(SimulatedStorageSystemOptions(fault="hot"), SimulatedStorageLoad(), Path())
