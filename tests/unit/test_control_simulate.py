@@ -144,13 +144,15 @@ def test_the_least_capacity_by_the_closed_form() -> None:
 
 def test_a_stalled_backend_makes_cpu_fall_and_ours_takes_nothing_away() -> None:
     load = Load("stall", (150.0,) * 240, stalls=((100.0, 160.0, 0.15),))
-    cpu = simulate(Hpa(metric="cpu", target=0.6, period_s=2, down={"stabilisation_s": 0}), pool(), load, 1, rails=WIDE)
+    bare = GuardRails(most=60, draining=1e9)  # the rail for a queue would keep hpa from it
+    cpu = simulate(Hpa(metric="cpu", target=0.6, period_s=2, down={"stabilisation_s": 0}), pool(), load, 1, rails=bare)
     ours = simulate(ModelPolicy(limit_s=0.8), pool(), load, 1, rails=WIDE, objective="p99 < 800ms")
 
     def workers(run: Any, at_s: float) -> int:
         return next(one.workers for one in run.log if one.seen.at_s >= at_s)
 
     assert min(one.seen.cpu for one in cpu.log if 104 < one.seen.at_s < 150) < 0.5
+    assert min(one.workers for one in cpu.log if 100 < one.seen.at_s <= 160) < workers(cpu, 100)
     assert min(one.workers for one in ours.log if 100 < one.seen.at_s <= 160) >= workers(ours, 100)
     assert workers(ours, 120) >= 150 * 0.2  # 30 erlangs are held, of which 7.5 are on the CPU
 
