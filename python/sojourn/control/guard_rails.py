@@ -57,7 +57,9 @@ def guarded(decide: Decide, rails: GuardRails, seen: Seen, state: GuardedState) 
     except Exception as error:  # whatever a policy of one's own does, the service stays within its rails
         answer, inner, failed = Set(), state.inner, f"the policy failed: {type(error).__name__}: {error}"
     wanted, rejected = _workers(answer, seen.workers)
-    changed = tuple(at for at in state.changed_s if seen.at_s - at < max(rails.budget_s, rails.shortest_s))
+    # a clock that stepped back must not hold the rails until it has caught up: no change lies in the future
+    past = (min(at, seen.at_s) for at in state.changed_s)
+    changed = tuple(at for at in past if seen.at_s - at < max(rails.budget_s, rails.shortest_s))
     workers, reason = _within(wanted, seen, rails, changed)
     if workers != seen.workers:
         changed = (*changed, seen.at_s)
