@@ -6,13 +6,14 @@ tick of 250 Hz at four places. All in cores. Run it on a machine at rest. See RE
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 
 import numpy as np
 
-from sojourn.measure.cpu_residual import ResidualMeter, _children_s, residual_meter
+from sojourn.measure.cpu_residual import ResidualMeter, _children_s, residual_meter, run_times, used_most
 
 LENGTH_S = 1.4
 LOOP = """
@@ -37,22 +38,26 @@ while (now_s := time.monotonic()) < end_s:
 
 
 def window(meter: ResidualMeter, kind: str, setting: float, program: str = "") -> None:
-    """One line: used by the residual without the kernel's scanners, scanners, own account, ticks, stolen."""
+    """One line: used by the residual without the kernel's scanners, scanners, own account, ticks, stolen, and who else ran most (threads
+    that were there before; what began and ended meanwhile is not seen)."""
+    there = run_times()
     own_s, start = _children_s(), meter.read()
     if program:
         subprocess.run([sys.executable, "-c", program, str(setting), str(LENGTH_S)], check=True)
     else:
         time.sleep(LENGTH_S)
     own_s, end = _children_s() - own_s, meter.read()
+    others = used_most(there, run_times(), {os.getpid(), meter.pid}, 0.0)
     wall_s = end.at_s - start.at_s
     seconds = (
         meter.used_s(start, end), end.scanned_s - start.scanned_s, own_s, end.ticks_s - start.ticks_s, end.stolen_s - start.stolen_s,
     )  # fmt: skip
-    print(kind, setting, f"{wall_s:.4f}", *(f"{value / wall_s:.5f}" for value in seconds), sep=",", flush=True)
+    print(kind, setting, f"{wall_s:.4f}", *(f"{value / wall_s:.5f}" for value in seconds), end=",", sep=",")
+    print(*(f"{name} {used_s / wall_s:.4f}" for name, used_s in others), sep="; ", flush=True)
 
 
 def main() -> None:
-    print("kind,setting,wall_s,used,scanned,own,ticks,stolen")
+    print("kind,setting,wall_s,used,scanned,own,ticks,stolen,others")
     with residual_meter() as meter:
         for _ in range(12):
             window(meter, "rest", 0.0)
