@@ -148,14 +148,16 @@ def main() -> None:
     rows = had(folder / "raw.csv")
     done = {(row["policy"], row["load"], row["seed"]) for row in rows}
     names = [*policies(), CLAIRVOYANT]
-    every = [(name, load, seed, given.lag) for name in names for load in MADE for seed in range(1, given.seeds + 1)]
+    every = [(name, load, seed, given.lag) for seed in range(1, given.seeds + 1) for name in names for load in MADE]
     tasks = [task for task in every if task[:3] not in done]
-    with ProcessPoolExecutor(given.processes) as pool:
-        rows += pool.map(run, tasks, chunksize=4)
-    with open(folder / "raw.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    with ProcessPoolExecutor(given.processes) as pool, open(folder / "raw.csv", "a", newline="") as file:
+        for row in pool.map(run, tasks, chunksize=4):
+            writer = csv.DictWriter(file, list(row))
+            if not rows:
+                writer.writeheader()
+            writer.writerow(row)
+            file.flush()
+            rows.append(row)
     text = summary(rows, f"python benches/control/run.py {' '.join(sys.argv[1:])}".strip(), given.seeds, given.lag)
     (folder / "summary.md").write_text(text)
     print(text)
