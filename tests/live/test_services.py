@@ -50,7 +50,7 @@ def test_limit_and_demand_are_found(name: str, tmp_path: Path) -> None:
     fitted = sj.FittedModel.read(tmp_path / "out/fitted.toml")
     for path, (slow, asked_s) in demands.items():
         held_s = _held_s(next(tmp_path.rglob("held.csv")), limit, slow)
-        assert asked_s < held_s < 4 * asked_s, (
+        assert 0.9 * asked_s < held_s < 4 * asked_s, (  # below: exponential ones, a mean of hundreds
             "a busy machine wakes sleepers late: the demand is what the worker clocked"
         )
         assert fitted.estimates[path].value == pytest.approx(held_s, rel=WITHIN), path
