@@ -13,40 +13,22 @@ import time
 
 import numpy as np
 
-from sojourn.measure.cpu_residual import ResidualMeter, _children_s, residual_meter, run_times, used_most
+from sojourn.measure.cpu_residual import ResidualMeter, children_cpu_s, residual_meter, run_times, used_most
+from sojourn.testbed.known_cpu_time import IN_STEP, LOOP
 
 LENGTH_S = 1.4
-LOOP = """
-import sys, time
-share, length_s = map(float, sys.argv[1:])
-began_s = time.monotonic()
-while (passed_s := time.monotonic() - began_s) < length_s:
-    if time.process_time() > share * passed_s:
-        time.sleep(0.003)
-"""
-IN_STEP = """
-import os, sys, time
-phase_s, length_s = map(float, sys.argv[1:])
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-end_s = time.monotonic() + length_s
-while (now_s := time.monotonic()) < end_s:
-    time.sleep(max((now_s // 0.004 + 1) * 0.004 + phase_s - time.monotonic(), 0))
-    stop_s = time.monotonic() + 0.0006
-    while time.monotonic() < stop_s:
-        pass
-"""
 
 
 def window(meter: ResidualMeter, kind: str, setting: float, program: str = "") -> None:
     """One line: used by the residual without the kernel's scanners, scanners, own account, ticks, stolen, and who else ran most (threads
     that were there before; what began and ended meanwhile is not seen)."""
     there = run_times()
-    own_s, start = _children_s(), meter.read()
+    own_s, start = children_cpu_s(), meter.read()
     if program:
         subprocess.run([sys.executable, "-c", program, str(setting), str(LENGTH_S)], check=True)
     else:
         time.sleep(LENGTH_S)
-    own_s, end = _children_s() - own_s, meter.read()
+    own_s, end = children_cpu_s() - own_s, meter.read()
     others = used_most(there, run_times(), {os.getpid(), meter.pid}, 0.0)
     wall_s = end.at_s - start.at_s
     seconds = (

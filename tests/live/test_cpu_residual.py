@@ -9,33 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.measure import cpu_residual
-from sojourn.measure.cpu_residual import residual_meter
+from sojourn.measure.cpu_residual import children_cpu_s, residual_meter
+from sojourn.testbed.known_cpu_time import IN_STEP, LOOP
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 LENGTH_S = 1.4
 ATTEMPTS = 3  # others may use the machine meanwhile
 BOUND = 0.02  # of a core, beside the interval
-LOOP = """
-import sys, time
-share, length_s = map(float, sys.argv[1:])
-began_s = time.monotonic()
-while (passed_s := time.monotonic() - began_s) < length_s:
-    if time.process_time() > share * passed_s:
-        time.sleep(0.003)
-"""
-# works 0.6 ms at the same place between two ticks of 250 Hz each time, which are at whole multiples of 4 ms
-IN_STEP = """
-import os, sys, time
-phase_s, length_s = map(float, sys.argv[1:])
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-end_s = time.monotonic() + length_s
-while (now_s := time.monotonic()) < end_s:
-    time.sleep(max((now_s // 0.004 + 1) * 0.004 + phase_s - time.monotonic(), 0))
-    stop_s = time.monotonic() + 0.0006
-    while time.monotonic() < stop_s:
-        pass
-"""
 COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "cpu", "--rest", "1s"]
 
 
@@ -64,9 +44,9 @@ def test_ticks_are_wrong_on_a_load_in_step_with_them_and_the_residual_is_not() -
     with residual_meter() as meter:
         for phase_s in (0.0002, 0.0012, 0.0022, 0.0034):
             rest = meter.at_rest(1.0)
-            start, own_s = meter.read(), cpu_residual._children_s()
+            start, own_s = meter.read(), children_cpu_s()
             subprocess.run([sys.executable, "-c", IN_STEP, str(phase_s), str(LENGTH_S)], check=True)
-            end, own_s = meter.read(), cpu_residual._children_s() - own_s
+            end, own_s = meter.read(), children_cpu_s() - own_s
             used_s = meter.used_s(start, end) - sum(r[0] for r in rest) / len(rest) * (end.at_s - start.at_s)
             off.append((used_s - own_s) / LENGTH_S)
             worst = max(worst, abs(end.ticks_s - start.ticks_s - own_s) / LENGTH_S)

@@ -6,6 +6,7 @@ The recorded table of all of them, with longer runs, is in benches/services.
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from pathlib import Path
@@ -28,6 +29,7 @@ KNOWN = {  # the demands of the limit: path in the model, whether of slow pages,
         "workers", {"demands_s.workers.look.mean": (False, 0.003), "demands_s.workers.buy.mean": (True, 0.009)},
     ),
 }  # fmt: skip
+EXPONENTIAL = ("pool",)  # a mean of n lies below its expectation by 4/sqrt(n) of it in one run of 30 000
 
 
 def shortened(text: str) -> str:
@@ -49,8 +51,9 @@ def test_limit_and_demand_are_found(name: str, tmp_path: Path) -> None:
     limit, demands = KNOWN[name]
     fitted = sj.FittedModel.read(tmp_path / "out/fitted.toml")
     for path, (slow, asked_s) in demands.items():
-        held_s = _held_s(next(tmp_path.rglob("held.csv")), limit, slow)
-        assert 0.9 * asked_s < held_s < 4 * asked_s, (  # below: exponential ones, a mean of hundreds
+        held = _held_s(next(tmp_path.rglob("held.csv")), limit, slow)
+        held_s, scatter = mean(held), 4 / math.sqrt(len(held)) if name in EXPONENTIAL else 0.0
+        assert asked_s * (1 - scatter) < held_s < 4 * asked_s, (
             "a busy machine wakes sleepers late: the demand is what the worker clocked"
         )
         assert fitted.estimates[path].value == pytest.approx(held_s, rel=WITHIN), path
@@ -63,10 +66,10 @@ def test_limit_and_demand_are_found(name: str, tmp_path: Path) -> None:
         _auto_is_honest(tmp_path, fitted)
 
 
-def _held_s(file: Path, by: str, slow: bool) -> float:
-    """The mean time in seconds for which a request held a worker or a connection, by the service's own clock."""
+def _held_s(file: Path, by: str, slow: bool) -> list[float]:
+    """The times in seconds for which requests held a worker or a connection, by the service's own clock."""
     rows = [line.split(",") for line in file.read_text().splitlines()]
-    return mean(float(held_s) for kind, of_slow, held_s in rows if (kind, of_slow) == (by, f"{slow:d}"))
+    return [float(held_s) for kind, of_slow, held_s in rows if (kind, of_slow) == (by, f"{slow:d}")]
 
 
 def _auto_is_honest(here: Path, fitted: Any) -> None:

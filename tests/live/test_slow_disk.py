@@ -64,11 +64,8 @@ def test_the_rate_is_as_asked_and_the_disk_is_busy_meanwhile(disk: SlowDisk, way
 
 def test_a_disk_that_has_less_to_do_is_less_busy(disk: SlowDisk) -> None:
     """Utilisation law: 40 writes of 100 kB in 2 s are 2 MB/s of 10; a page of the file system is the least that is written."""
-    size, count, between_s = (
-        25 * 4096,
-        40,
-        0.0507,
-    )  # not in step with the kernel's tick of 4 ms, which rounds busy times
+    size, count = 25 * 4096, 40
+    between_s = 0.0507  # not in step with the kernel's tick of 4 ms, which rounds busy times
     with mmap.mmap(-1, size) as block:
         block.write(os.urandom(size))
         file = os.open(disk.folder / "spaced", os.O_CREAT | os.O_WRONLY | os.O_DIRECT, 0o600)

@@ -13,7 +13,7 @@ from sojourn.storage.effects import storage_effects
 from sojourn.storage.linearity import linearity
 from sojourn.storage.run_faults import run_faults
 from sojourn.storage.run_list import storage_design
-from sojourn.testbed.simulated_storage import FAULTS, LayerCosts, SimulatedStorageOptions, simulate_storage
+from sojourn.testbed.simulated_storage import FAULTS, CpuCostByLayer, SimulatedStorageOptions, simulate_storage
 
 LEVELS = {"read": (0, 1), "random": (0, 1), "block_kib": (4, 8), "path": ("local", "nbd"), "iops": (1000, 4000)}
 TRUTH = SimulatedStorageOptions()
@@ -95,8 +95,8 @@ def test_linear_cost_is_not_refused() -> None:
 def test_interrupts_that_come_together_are_a_lack_of_fit() -> None:
     batched = SimulatedStorageOptions(
         paths={
-            "local": LayerCosts(interrupt_us=20, protocol_us=20, copy_us_per_kib=0.5, batch_at=3000),
-            "nbd": LayerCosts(interrupt_us=60, protocol_us=30, copy_us_per_kib=1, server_us=10, batch_at=3000),
+            "local": CpuCostByLayer(interrupt_us=20, protocol_us=20, copy_us_per_kib=0.5, batch_at=3000),
+            "nbd": CpuCostByLayer(interrupt_us=60, protocol_us=30, copy_us_per_kib=1, server_us=10, batch_at=3000),
         }
     )
     for one in linearity(six_levels(batched)):

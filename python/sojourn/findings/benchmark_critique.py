@@ -33,7 +33,7 @@ MOST_LEVELS = 12
 
 
 @dataclass(frozen=True)
-class Criticism:
+class BenchmarkFlaw:
     """`name`: what is wrong, `unknown`: or cannot be seen in the table; what was seen there; what to do."""
 
     name: str
@@ -42,7 +42,7 @@ class Criticism:
     remedy: str
 
 
-def criticise(runs: pl.DataFrame) -> list[Criticism]:
+def criticise(runs: pl.DataFrame) -> list[BenchmarkFlaw]:
     """All that can be said against a table of runs, a row each in the order they were made (or with a column `run`).
 
     Raises:
@@ -68,28 +68,28 @@ def factor_columns(runs: pl.DataFrame) -> list[str]:
     ]
 
 
-def _rate_not_held(runs: pl.DataFrame) -> Criticism | None:
+def _rate_not_held(runs: pl.DataFrame) -> BenchmarkFlaw | None:
     remedy = "ask for a rate and hold it (`sojourn load --rate`): with threads a slower system gets less work"
     rates, threads, achieved = (_named(runs, p) for p in (RATE, THREADS, ACHIEVED))
     set_ = [name for name in rates if name in factor_columns(runs) or runs[name].n_unique() == 1]
     if not set_:
         if threads:
-            return Criticism(
+            return BenchmarkFlaw(
                 "IOPS not fixed",
                 False,
                 f"the load is set by {threads[0]}, and no column holds a rate that was asked for",
                 remedy,
             )
-        return Criticism("IOPS not fixed", True, "no column holds a rate that was asked for", remedy)
+        return BenchmarkFlaw("IOPS not fixed", True, "no column holds a rate that was asked for", remedy)
     if not achieved:
-        return Criticism(
+        return BenchmarkFlaw(
             "IOPS not fixed", True, f"{set_[0]} was asked for; no column says what was achieved", "add achieved_iops"
         )
     there = runs.filter(pl.col(set_[0]) > 0)
     share = (there[achieved[0]] / there[set_[0]]).drop_nulls()
     low = float(share.min() or 1.0)  # type: ignore[arg-type]
     if len(share) and low < 1 - HELD:
-        return Criticism(
+        return BenchmarkFlaw(
             "IOPS not fixed",
             False,
             f"{int((share < 1 - HELD).sum())} runs did less than 0.98 of {set_[0]}, the least {low:.2f}",
@@ -98,10 +98,10 @@ def _rate_not_held(runs: pl.DataFrame) -> Criticism | None:
     return None
 
 
-def _scaled(runs: pl.DataFrame) -> Criticism | None:
+def _scaled(runs: pl.DataFrame) -> BenchmarkFlaw | None:
     remedy = "give results in their units: a ratio hides how much there is of it, and cannot be compared between tables"
     if named := _named(runs, SCALED):
-        return Criticism("scaled", False, f"column {named[0]} is relative to something else", remedy)
+        return BenchmarkFlaw("scaled", False, f"column {named[0]} is relative to something else", remedy)
     factors = factor_columns(runs)
     results = [c for c in runs.columns if runs[c].dtype.is_float() and c not in factors and c.lower() not in NO_FACTORS]
     for result in results:
@@ -109,28 +109,30 @@ def _scaled(runs: pl.DataFrame) -> Criticism | None:
             for (level,), part in runs.drop_nulls(result).group_by(factor):
                 one = part[result].unique().to_list()
                 if part.height > 1 and one in ([1.0], [100.0]) and runs[result].n_unique() > 2:
-                    return Criticism("scaled", False, f"{result} is {one[0]:g} wherever {factor} is {level}", remedy)
+                    return BenchmarkFlaw(
+                        "scaled", False, f"{result} is {one[0]:g} wherever {factor} is {level}", remedy
+                    )
     return None
 
 
-def _cached(runs: pl.DataFrame) -> Criticism | None:
+def _cached(runs: pl.DataFrame) -> BenchmarkFlaw | None:
     remedy = "use O_DIRECT on every host of the path, and tell the share that a cache answered"
     for name in _named(runs, CACHE):
         if runs[name].dtype.is_numeric() and (share := float(runs[name].mean() or 0.0)) > CACHED:  # type: ignore[arg-type]
-            return Criticism("cached", False, f"{name} is {share:.2g} on average", remedy)
+            return BenchmarkFlaw("cached", False, f"{name} is {share:.2g} on average", remedy)
     for name in _named(runs, DIRECT):
         if set(map(str, runs[name].unique())) & {"0", "0.0", "False", "false", "no"}:
-            return Criticism("cached", False, f"{name} is off in some runs", remedy)
+            return BenchmarkFlaw("cached", False, f"{name} is off in some runs", remedy)
     if _named(runs, CACHE) or _named(runs, DIRECT):
         return None
-    return Criticism("cached", True, "no column says what a cache answered, or that it was passed by", remedy)
+    return BenchmarkFlaw("cached", True, "no column says what a cache answered, or that it was passed by", remedy)
 
 
-def _no_background(runs: pl.DataFrame) -> Criticism | None:
+def _no_background(runs: pl.DataFrame) -> BenchmarkFlaw | None:
     rates, used = _named(runs, RATE), _named(runs, USED)
     if not used or any(runs[name].dtype.is_numeric() and (runs[name] == 0).any() for name in rates):
         return None
-    return Criticism(
+    return BenchmarkFlaw(
         "no background",
         False,
         f"{used[0]} holds what the machine uses at rest, and no run has a rate of 0",
@@ -138,15 +140,15 @@ def _no_background(runs: pl.DataFrame) -> Criticism | None:
     )
 
 
-def _no_repeats(runs: pl.DataFrame) -> Criticism | None:
+def _no_repeats(runs: pl.DataFrame) -> BenchmarkFlaw | None:
     factors = factor_columns(runs)
     if not factors:
-        return Criticism(
+        return BenchmarkFlaw(
             "no repeats", True, "no column looks like a factor", "give factors as columns of 2 to 12 levels"
         )
     once = runs.group_by(factors).len().filter(pl.col("len") == 1).height
     if once == runs.group_by(factors).len().height:
-        return Criticism(
+        return BenchmarkFlaw(
             "no repeats",
             False,
             f"each of {once} combinations was run once",
@@ -155,16 +157,16 @@ def _no_repeats(runs: pl.DataFrame) -> Criticism | None:
     return None
 
 
-def _fixed_order(runs: pl.DataFrame) -> Criticism | None:
+def _fixed_order(runs: pl.DataFrame) -> BenchmarkFlaw | None:
     remedy = "run in a random order (`sojourn design make`): else what changes with time is taken for an effect"
     if runs.height < FEWEST:
-        return Criticism("fixed order", True, f"{runs.height} runs are too few to tell", remedy)
+        return BenchmarkFlaw("fixed order", True, f"{runs.height} runs are too few to tell", remedy)
     for name in factor_columns(runs):
         codes = runs[name].cast(pl.String).fill_null("").rank("dense").to_numpy()
         z = _changes_z(codes)
         if abs(z) > FAR:
             how = "stays at a level for long" if z < 0 else "changes from run to run in turn"
-            return Criticism("fixed order", False, f"{name} {how} (z = {z:.1f} against random orders)", remedy)
+            return BenchmarkFlaw("fixed order", False, f"{name} {how} (z = {z:.1f} against random orders)", remedy)
     return None
 
 
@@ -176,6 +178,6 @@ def _changes_z(codes: np.ndarray) -> float:
     return float((changes(codes) - others.mean()) / others.std()) if others.std() > 0 else 0.0
 
 
-CHECKS: Sequence[Callable[[pl.DataFrame], Criticism | None]] = (
+CHECKS: Sequence[Callable[[pl.DataFrame], BenchmarkFlaw | None]] = (
     _rate_not_held, _scaled, _cached, _no_background, _no_repeats, _fixed_order,
 )  # fmt: skip

@@ -24,6 +24,7 @@ from sojourn.errors import FitError, InputError
 from sojourn.file_errors import meant
 from sojourn.fit.cpu_time_regression import fit_parts
 from sojourn.fit.fitted import ParameterEstimate, check_level
+from sojourn.lab.counted_groups import CLIENT
 from sojourn.measure.run_folder import RunFolder
 
 Array = NDArray[np.float64]
@@ -165,9 +166,6 @@ def mix_demands(runs: Sequence[RunFolder], groups: Mapping[str, Sequence[str]] |
     if len(found) > 1:
         found["all"] = MixDemands(classes, per_s, np.sum([found[name].busy_s_per_s for name in parts], axis=0))
     return found
-
-
-CLIENT = "client"  # who asks: on other cores than the tiers
 
 
 def _wholes(resources: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> set[str]:

@@ -153,9 +153,9 @@ def measure_command(words: Sequence[str], rest_s: float = REST_S) -> CpuUse:
     with residual_meter() as meter:
         before = meter.at_rest(rest_s)
         there = run_times()
-        children_s, start = _children_s(), meter.read()
+        children_s, start = children_cpu_s(), meter.read()
         exit_code = _run(words)
-        end, own_s = meter.read(), _children_s() - children_s
+        end, own_s = meter.read(), children_cpu_s() - children_s
         others = used_most(there, run_times(), {os.getpid(), meter.pid})
         found = _judged(meter, start, end, (before, meter.at_rest(rest_s)), own_s, exit_code)
         return replace(found, others=others)
@@ -228,7 +228,8 @@ def used_most(
     return tuple((name, run_s) for name, run_s in used.most_common(count) if run_s > least_s)
 
 
-def _children_s() -> float:
+def children_cpu_s() -> float:
+    """User and system time of the children that have ended, s."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)  # to the microsecond: os.times counts in 10 ms
     return used.ru_utime + used.ru_stime
 

@@ -6,19 +6,19 @@ linearity       does CPU grow in proportion to IOPS; the curve       run_faults 
 sizing          I/Os per core, cores, response for a wanted rate
 """
 
-from sojourn.storage.cost_per_io import PathCost, cost_per_io, cost_ratio
+from sojourn.storage.cost_per_io import CpuCostPerIo, cost_per_io, cost_ratio
 from sojourn.storage.effects import StorageEffects, storage_effects
-from sojourn.storage.linearity import PathLinearity, linearity
-from sojourn.storage.run_faults import RunFault, run_faults
+from sojourn.storage.linearity import StoragePathLinearity, linearity
+from sojourn.storage.run_faults import StorageRunFault, run_faults
 from sojourn.storage.run_list import read_storage_runs, storage_design
-from sojourn.storage.sizing import PathSizing, size_storage
+from sojourn.storage.sizing import StoragePathSizing, size_storage
 
 __all__ = [
-    "PathCost",
-    "PathLinearity",
-    "PathSizing",
-    "RunFault",
+    "CpuCostPerIo",
     "StorageEffects",
+    "StoragePathLinearity",
+    "StoragePathSizing",
+    "StorageRunFault",
     "cost_per_io",
     "cost_ratio",
     "linearity",

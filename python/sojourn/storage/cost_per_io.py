@@ -25,7 +25,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class Background:
+class BackgroundCpu:
     """CPU at zero IOPS, cores, with the standard error of its mean; `runs` 0: not measured, taken as none."""
 
     cores: float
@@ -34,7 +34,7 @@ class Background:
 
 
 @dataclass(frozen=True)
-class PathCost:
+class CpuCostPerIo:
     """CPU time of an I/O of `path`, s. `low`, `high`: its interval (None: too few runs, or a published figure without); `std_error`;
     `by_factor`: half the difference between the greatest and the least level of each factor, s, with its half-width; `r_squared` of
     the line through the origin, about zero."""
@@ -54,12 +54,12 @@ class PathCost:
         return 1 / self.seconds
 
 
-def background_of(runs: pl.DataFrame) -> Background:
+def background_of(runs: pl.DataFrame) -> BackgroundCpu:
     """Of the runs at zero IOPS of a run list with `cpu_cores`."""
     found = runs.filter(pl.col("iops") == 0)["cpu_cores"].drop_nulls().to_numpy()
     if len(found) < 2:
-        return Background(float(found.mean()) if len(found) else 0.0, 0.0, len(found))
-    return Background(float(found.mean()), float(found.std(ddof=1) / math.sqrt(len(found))), len(found))
+        return BackgroundCpu(float(found.mean()) if len(found) else 0.0, 0.0, len(found))
+    return BackgroundCpu(float(found.mean()), float(found.std(ddof=1) / math.sqrt(len(found))), len(found))
 
 
 def loaded(runs: pl.DataFrame) -> pl.DataFrame:
@@ -72,7 +72,7 @@ def loaded(runs: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(rate.cast(pl.Float64).alias("rate"))
 
 
-def cost_per_io(runs: pl.DataFrame, at: Mapping[str, float] | None = None, level: float = LEVEL) -> list[PathCost]:
+def cost_per_io(runs: pl.DataFrame, at: Mapping[str, float] | None = None, level: float = LEVEL) -> list[CpuCostPerIo]:
     """Of each path, in the order of their names. `runs` as `read_storage_runs` has them, with `cpu_cores`; `at`: levels of read,
     random, block_kib for which the cost is told, else the middle of those that were run.
 
@@ -93,7 +93,7 @@ def _has_cpu(runs: pl.DataFrame) -> pl.DataFrame:
     return runs
 
 
-def _one(runs: pl.DataFrame, background: Background, at: Mapping[str, float], level: float) -> PathCost:
+def _one(runs: pl.DataFrame, background: BackgroundCpu, at: Mapping[str, float], level: float) -> CpuCostPerIo:
     path = str(runs["path"][0])
     x, y = runs["rate"].to_numpy(), runs["cpu_cores"].to_numpy() - background.cores
     names, columns, wanted = [], [x], [1.0]
@@ -114,16 +114,16 @@ def _one(runs: pl.DataFrame, background: Background, at: Mapping[str, float], le
     degrees = len(y) - len(q)
     r_squared = 1 - float(residual @ residual) / float(y @ y) if float(y @ y) > 0 else None
     if covariance is None:
-        return PathCost(path, told, None, None, None, len(y), None, r_squared)
+        return CpuCostPerIo(path, told, None, None, None, len(y), None, r_squared)
     t = float(stdtrit(degrees, (1 + level) / 2))
     error = math.sqrt(float(chosen @ covariance @ chosen))
     halves = t * np.sqrt(np.diag(covariance))
     by_factor = {name: (float(q[k]), float(halves[k])) for k, name in enumerate(names, 1)}
-    return PathCost(path, told, told - t * error, told + t * error, error, len(y), by_factor, r_squared)
+    return CpuCostPerIo(path, told, told - t * error, told + t * error, error, len(y), by_factor, r_squared)
 
 
 def _least_squares(
-    design: np.ndarray, y: np.ndarray, background: Background, path: str
+    design: np.ndarray, y: np.ndarray, background: BackgroundCpu, path: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Coefficients, residuals, covariance; None where no degree of freedom is left."""
     if np.linalg.matrix_rank(design) < design.shape[1]:
@@ -139,7 +139,7 @@ def _least_squares(
     return q, residual, inverse @ weighted.T @ weighted @ inverse + np.outer(shift, shift)
 
 
-def cost_ratio(costs: Sequence[PathCost], level: float = LEVEL) -> tuple[float, float, float] | None:
+def cost_ratio(costs: Sequence[CpuCostPerIo], level: float = LEVEL) -> tuple[float, float, float] | None:
     """Of two paths, dearer over cheaper, with its interval (delta method on the logarithm, errors independent); None unless two are
     there with errors."""
     if len(costs) != 2 or any(c.std_error is None or c.seconds <= 0 for c in costs):

@@ -12,7 +12,7 @@ import polars as pl
 from sojourn.design.analyse.factorial import Effects, factorial_effects
 from sojourn.design.analyse.residuals import Residuals, of_effects
 from sojourn.errors import DesignError
-from sojourn.storage.cost_per_io import LEVEL, Background, background_of, loaded
+from sojourn.storage.cost_per_io import LEVEL, BackgroundCpu, background_of, loaded
 from sojourn.storage.run_list import FACTORS
 
 CPU, PER_IO = "cpu_cores", "us_per_io"
@@ -20,14 +20,13 @@ CPU, PER_IO = "cpu_cores", "us_per_io"
 
 @dataclass(frozen=True)
 class StorageEffects:
-    """Of CPU (cores) and of CPU per I/O (us), with their residuals; `left_out`: combinations of levels whose runs do not count, so
-    that the experiment is not balanced any more and `repetitions` of each were kept."""
+    """Of CPU (cores) and of CPU per I/O (us), with their residuals; `repetitions` of each combination of levels were kept."""
 
     cpu: Effects
     per_io: Effects
     cpu_residuals: Residuals
     per_io_residuals: Residuals
-    background: Background
+    background: BackgroundCpu
     repetitions: int
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sojourn.design.analyse.lack_of_fit import LineFit, line_fit
+from sojourn.design.analyse.lack_of_fit import StraightLineFit, line_fit
 from sojourn.errors import DesignError
 from sojourn.storage.cost_per_io import background_of, loaded
 
@@ -15,12 +15,12 @@ SURE = 0.05
 
 
 @dataclass(frozen=True)
-class PathLinearity:
+class StoragePathLinearity:
     """Of one path: the line, the line through the origin, and CPU per I/O at each level, (IOPS asked, s, standard error of the mean)."""
 
     path: str
-    line: LineFit
-    origin: LineFit
+    line: StraightLineFit
+    origin: StraightLineFit
     curve: tuple[tuple[float, float, float | None], ...]
 
     @property
@@ -29,7 +29,7 @@ class PathLinearity:
         return self.origin.p is None or self.origin.p > SURE
 
 
-def linearity(runs: pl.DataFrame) -> list[PathLinearity]:
+def linearity(runs: pl.DataFrame) -> list[StoragePathLinearity]:
     """Of each path with three or more levels of IOPS. Errors of CPU are taken to grow as the square root of IOPS, as counts do.
 
     Raises:
@@ -46,7 +46,7 @@ def linearity(runs: pl.DataFrame) -> list[PathLinearity]:
     return told
 
 
-def _one(runs: pl.DataFrame, background: float) -> PathLinearity:
+def _one(runs: pl.DataFrame, background: float) -> StoragePathLinearity:
     asked = runs["iops"].cast(pl.Float64).to_numpy()
     # runs of a level did not do exactly as many I/Os: each is brought to its level at its own cost per I/O
     cpu = (runs["cpu_cores"].to_numpy() - background) * asked / runs["rate"].to_numpy()
@@ -56,7 +56,7 @@ def _one(runs: pl.DataFrame, background: float) -> PathLinearity:
         each = cpu[asked == level] / level
         error = float(each.std(ddof=1) / np.sqrt(len(each))) if len(each) > 1 else None
         curve.append((float(level), float(each.mean()), error))
-    return PathLinearity(
+    return StoragePathLinearity(
         str(runs["path"][0]),
         line_fit(asked, cpu, weights=1 / asked),
         line_fit(asked, cpu, True, 1 / asked),

@@ -15,7 +15,7 @@ import polars as pl
 
 from sojourn.design import read_runs
 from sojourn.errors import DesignError
-from sojourn.storage.cost_per_io import PathCost
+from sojourn.storage.cost_per_io import CpuCostPerIo
 
 TERMS = ("scale", "read", "protocol")
 CODES = re.compile(r"(\w+)=([+-]1)\b")
@@ -26,7 +26,7 @@ def is_published(path: Path | str) -> bool:
     return {"term", "value"} <= set(read_runs(path).columns)
 
 
-def published_cost(path: Path | str, read: float = 0.0) -> list[PathCost]:
+def published_cost(path: Path | str, read: float = 0.0) -> list[CpuCostPerIo]:
     """Of each protocol that the table's `unit` column codes, cheaper first, at a share `read` in [0, 1]; no intervals: it prints none.
 
     Raises:
@@ -42,7 +42,7 @@ def published_cost(path: Path | str, read: float = 0.0) -> list[PathCost]:
     if not codes:
         raise DesignError("protocol is not coded", path, "say in its unit which is -1 and which +1, as `fc=-1 nfs=+1`")
     return [
-        PathCost(name, scale / 100 * (1 + a_read * 100 * read + a_protocol * int(sign)), None, None)
+        CpuCostPerIo(name, scale / 100 * (1 + a_read * 100 * read + a_protocol * int(sign)), None, None)
         for name, sign in sorted(codes, key=lambda code: int(code[1]) * a_protocol)
     ]
 

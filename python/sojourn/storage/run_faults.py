@@ -30,7 +30,7 @@ TICKS_PER_S = 250
 
 
 @dataclass(frozen=True)
-class RunFault:
+class StorageRunFault:
     """`name` of the list above; what was seen; what to do."""
 
     name: str
@@ -38,35 +38,29 @@ class RunFault:
     remedy: str
 
 
-def run_faults(runs: pl.DataFrame, ticks_per_s: float = TICKS_PER_S) -> list[RunFault]:
+def run_faults(runs: pl.DataFrame, ticks_per_s: float = TICKS_PER_S) -> list[StorageRunFault]:
     """All faults of a run list, in the order above."""
     busy = runs.filter(pl.col("iops") > 0)
-    found: list[Iterator[RunFault]] = []
+    found: list[Iterator[StorageRunFault]] = []
     for needs, test in TESTS:
         if needs <= set(runs.columns) and busy.height:
             found.append(test(runs, busy, ticks_per_s))
     return [fault for each in found for fault in each]
 
 
-def _cached(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[RunFault]:
+def _cached(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[StorageRunFault]:
     by_path = (
         busy.group_by("path").agg(pl.col("cache_share").mean()).filter(pl.col("cache_share") > CACHED).sort("path")
     )
     for path, share in by_path.iter_rows():
-        yield RunFault(
+        yield StorageRunFault(
             "cached",
             f"{path}: {share:.0%} of the I/Os were answered by the page cache",
             "use O_DIRECT on every host of the path",
         )
 
 
-def saturated_runs(busy: pl.DataFrame) -> pl.Series:
-    """Which runs achieved less than 0.98 of the rate asked for, by more than a Poisson count deviates."""
-    due = busy["iops"] * busy["window_s"]
-    return busy["completed"] < ENOUGH * due - 3.09 * due.sqrt()
-
-
-def _saturated(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[RunFault]:
+def _saturated(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[StorageRunFault]:
     if list(_closed(runs, busy, ticks_per_s)):
         return  # it is not the path that limits the rate
     groups = busy.group_by("path", "iops").agg(
@@ -74,14 +68,14 @@ def _saturated(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> It
     )
     for path, iops, due, done in groups.sort("path", "iops").iter_rows():
         if done < ENOUGH * due and (done - due) / math.sqrt(due) < float(ndtri(SIZE / groups.height)):
-            yield RunFault(
+            yield StorageRunFault(
                 "saturated",
                 f"{path} at {iops:g} IOPS did {done / due:.3f} of what was asked",
                 "leave that rate out of the effects",
             )
 
 
-def _closed(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[RunFault]:
+def _closed(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[StorageRunFault]:
     """At the lowest rate, where no path is saturated yet, all paths do as many I/Os under an open load."""
     low = busy.filter(pl.col("iops") == pl.col("iops").min())
     by_path = low.group_by("path").agg(done=pl.col("completed").sum(), due=(pl.col("iops") * pl.col("window_s")).sum())
@@ -91,13 +85,13 @@ def _closed(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Itera
     total = float(((by_path["done"] - expected) ** 2 / expected).sum())
     if chdtrc(by_path.height - 1, total) < SIZE:
         told = ", ".join(f"{path} {done / due:.3f}" for path, done, due in by_path.sort("path").iter_rows())
-        yield RunFault(
+        yield StorageRunFault(
             "closed queueing", f"paths did different shares of the {low['iops'][0]:g} IOPS asked for: {told}",
             "hold a rate, not a number of threads: a slower path then does fewer I/Os and looks cheaper",
         )  # fmt: skip
 
 
-def _drift(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[RunFault]:
+def _drift(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[StorageRunFault]:
     rest = runs.filter((pl.col("iops") == 0) & pl.col("cpu_cores").is_not_null())
     if rest.height < 4:
         return
@@ -107,14 +101,14 @@ def _drift(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterat
     p = 2 * float(stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / max(1 - r * r, 1e-300))))
     if p < SIZE:
         slope = float(np.polyfit(place, cpu, 1)[0]) * (place[-1] - place[0])
-        yield RunFault(
+        yield StorageRunFault(
             "drifting background",
             f"CPU at rest changed by {slope:+.3f} cores from first to last run (p = {p:.1g})",
             "end what else runs, and run again",
         )
 
 
-def _tick_locked(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[RunFault]:
+def _tick_locked(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[StorageRunFault]:
     """Sampling a share u of a core n times has the variance u (1 - u)/n at most, if load and clock have nothing to do with each other.
 
     The mean difference over all runs is taken out: interrupts on an idle core are in one meter only. A residual scatters, too: as the
@@ -125,32 +119,34 @@ def _tick_locked(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> 
         return
     cpu, ticks = there["cpu_cores"].to_numpy(), there["ticks_cores"].to_numpy()
     n = ticks_per_s * there["window_s"].to_numpy()
-    own = background_of(runs).std_error * math.sqrt(max(background_of(runs).runs, 1))
+    rest = background_of(runs)
+    own = rest.std_error * math.sqrt(max(rest.runs, 1))
     variance = np.maximum(cpu, 0.01) / n + (0.05 * cpu) ** 2 + own**2 + 0.01**2  # one tick is 0.01 s in /proc/stat
     off = ticks - cpu
-    ratio = float((off @ cpu) / (cpu @ cpu)) if abs(float((off @ cpu) / (cpu @ cpu))) < 0.3 else 0.0
+    common = float((off @ cpu) / (cpu @ cpu))
+    ratio = common if abs(common) < 0.3 else 0.0
     total = float(((off - ratio * cpu) ** 2 / variance).sum())
     if chdtrc(len(cpu) - 1, total) < SIZE:
-        yield RunFault(
+        yield StorageRunFault(
             "tick-locked pacing", f"ticks and residual differ {math.sqrt(total / (len(cpu) - 1)):.1f} times as much as sampling does",
             "pace by a Poisson process, and read CPU by the residual",
         )  # fmt: skip
 
 
-def _bursty(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[RunFault]:
+def _bursty(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[StorageRunFault]:
     by_path = (
         busy.group_by("path").agg((pl.col("completed").sum() / pl.col("reaps").sum()).alias("at_once")).sort("path")
     )
     for path, at_once in by_path.iter_rows():
         if at_once > AT_ONCE:
-            yield RunFault(
+            yield StorageRunFault(
                 "bursty reaping",
                 f"{path}: {at_once:.1f} completions at a time",
                 "take up completions when they arrive: bursts share what each I/O costs alone",
             )
 
 
-Test = Callable[[pl.DataFrame, pl.DataFrame, float], Iterator[RunFault]]
+Test = Callable[[pl.DataFrame, pl.DataFrame, float], Iterator[StorageRunFault]]
 TESTS: tuple[tuple[set[str], Test], ...] = (
     ({"cache_share"}, _cached),
     ({"window_s", "completed"}, _saturated),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sojourn.errors import DesignError, InputError
 from sojourn.solve.single.mmm import MMm
-from sojourn.storage.cost_per_io import LEVEL, PathCost, cost_per_io
+from sojourn.storage.cost_per_io import LEVEL, CpuCostPerIo, cost_per_io
 from sojourn.storage.published_cost import is_published, published_cost
 from sojourn.storage.run_list import read_storage_runs
 
@@ -23,12 +23,12 @@ Range = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
-class PathSizing:
+class StoragePathSizing:
     """Of one path. `per_core` I/Os that a core can pay for, 1/s; `busy` cores kept busy; `cores` whole ones that this needs;
     `utilisation` and `response_s` on `servers` cores (None: they do not suffice). Each with the range that the cost's interval gives
     (None: the cost has none, or it has no end)."""
 
-    cost: PathCost
+    cost: CpuCostPerIo
     iops: float
     per_core: float
     per_core_range: Range
@@ -44,7 +44,7 @@ class PathSizing:
 
 def size_storage(
     source: Path | str, iops: float, cores: int | None = None, read: float | None = None, level: float = LEVEL
-) -> list[PathSizing]:
+) -> list[StoragePathSizing]:
     """Of each path in `source`: a run list with `cpu_cores`, a folder that has one, or a table of published coefficients. `cores`: on
     how many the response time is told, else as many as the rate needs. `read`: share of reads, else the middle of those run (of
     published coefficients: none).
@@ -59,7 +59,7 @@ def size_storage(
     return [size_path(cost, iops, cores) for cost in costs_of(source, read, level)]
 
 
-def costs_of(source: Path | str, read: float | None = None, level: float = LEVEL) -> list[PathCost]:
+def costs_of(source: Path | str, read: float | None = None, level: float = LEVEL) -> list[CpuCostPerIo]:
     """The costs in `source`. DesignError as `size_storage`."""
     path = Path(source)
     if path.is_dir():
@@ -69,7 +69,7 @@ def costs_of(source: Path | str, read: float | None = None, level: float = LEVEL
     return cost_per_io(read_storage_runs(path), None if read is None else {"read": read}, level)
 
 
-def size_path(cost: PathCost, iops: float, cores: int | None = None) -> PathSizing:
+def size_path(cost: CpuCostPerIo, iops: float, cores: int | None = None) -> StoragePathSizing:
     """One path at one rate. DesignError where its cost is not above 0."""
     if cost.seconds <= 0:
         raise DesignError(
@@ -82,7 +82,7 @@ def size_path(cost: PathCost, iops: float, cores: int | None = None) -> PathSizi
     scaled = lambda s: None if s is None else max(iops * s, 0.0)  # noqa: E731
     whole = lambda s: None if s is None else whole_cores(max(iops * s, 0.0))  # noqa: E731
     inverse = lambda s: 1 / s if s is not None and s > 0 else None  # noqa: E731
-    return PathSizing(
+    return StoragePathSizing(
         cost, iops, cost.per_core, (inverse(high), inverse(low)), iops * cost.seconds, (scaled(low), scaled(high)),
         needed, (whole(low), whole(high)), servers, iops * cost.seconds / servers,
         respond(cost.seconds), (respond(low), respond(high)),

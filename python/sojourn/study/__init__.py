@@ -49,11 +49,8 @@ def run_study(
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
-    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
-    own = tuple(name for name in only if name not in plan.study.studies)
-    further = {name: plan.folder / plan.study.studies[name] for name in only if name not in own}
-    for file in further.values():
-        read_plan(file, quick=quick, seed=seed)  # before anything runs
+    further = _other_files(path, quick, seed, only, draw) if only else {}
+    own = tuple(name for name in only if name not in further)
     results = []
     with listening(progress):
         if own or not further:
@@ -64,6 +61,15 @@ def run_study(
             folder = out / name if out and (own or len(further) > 1) else out
             results.append(_result(run_system_study(file, out=folder, quick=quick, seed=seed, say=say)))
     return replace(results[0], others=tuple(results[1:]))
+
+
+def _other_files(path: Path, quick: bool, seed: int | None, only: tuple[str, ...], draw: int | None) -> dict[str, Path]:
+    """The other study files that `only` names, each checked before anything runs."""
+    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
+    files = {name: plan.folder / plan.study.studies[name] for name in only if name in plan.study.studies}
+    for file in files.values():
+        read_plan(file, quick=quick, seed=seed)
+    return files
 
 
 def _result(told: tuple[StudyFindings, list[str], Path]) -> StudyResult:

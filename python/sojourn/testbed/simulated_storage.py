@@ -28,7 +28,7 @@ PACER_S = 0.005  # between two wake-ups of a pacer that reaps, too
 LOCKED = 0.8  # share of I/Os that keep their place between two ticks
 
 
-class LayerCosts(BaseModel):
+class CpuCostByLayer(BaseModel):
     """CPU of an I/O by layer, us."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -54,9 +54,9 @@ class SimulatedStorageOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    paths: dict[str, LayerCosts] = {
-        "local": LayerCosts(interrupt_us=12, protocol_us=26, copy_us_per_kib=0.6),
-        "nbd": LayerCosts(interrupt_us=16, protocol_us=30, copy_us_per_kib=1.6, server_us=30, latency_us=210),
+    paths: dict[str, CpuCostByLayer] = {
+        "local": CpuCostByLayer(interrupt_us=12, protocol_us=26, copy_us_per_kib=0.6),
+        "nbd": CpuCostByLayer(interrupt_us=16, protocol_us=30, copy_us_per_kib=1.6, server_us=30, latency_us=210),
     }
     window_s: float = Field(default=1.4, gt=0)
     background_cores: float = Field(default=0.007, ge=0)

@@ -18,7 +18,7 @@ from sojourn.errors import DesignError
 
 
 @dataclass(frozen=True)
-class LineFit:
+class StraightLineFit:
     """y = intercept + slope x. `r_squared`: share of the variation explained, about the mean, or about zero for a line through the
     origin; `f`, `p`: of the lack-of-fit test (None where no level was repeated, or no level is left)."""
 
@@ -31,7 +31,7 @@ class LineFit:
     p: float | None
 
 
-def line_fit(x: ArrayLike, y: ArrayLike, origin: bool = False, weights: ArrayLike | None = None) -> LineFit:
+def line_fit(x: ArrayLike, y: ArrayLike, origin: bool = False, weights: ArrayLike | None = None) -> StraightLineFit:
     """A line through the points, through the origin if `origin`.
 
     Raises:
@@ -54,7 +54,7 @@ def line_fit(x: ArrayLike, y: ArrayLike, origin: bool = False, weights: ArrayLik
     total = float((w * (b - centre) ** 2).sum())
     f, p = _lack(b, w, level, residual, len(found), len(q))
     intercept, slope = (0.0, float(q[0])) if origin else (float(q[0]), float(q[1]))
-    return LineFit(intercept, slope, 1 - residual / total if total > 0 else 1.0, len(found), len(a), f, p)
+    return StraightLineFit(intercept, slope, 1 - residual / total if total > 0 else 1.0, len(found), len(a), f, p)
 
 
 def _lack(

@@ -17,7 +17,7 @@ from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table
 from sojourn.report.document import Block
 from sojourn.storage import cost_per_io, cost_ratio, linearity, run_faults, storage_effects
-from sojourn.storage.cost_per_io import PathCost
+from sojourn.storage.cost_per_io import CpuCostPerIo
 from sojourn.storage.run_list import FACTORS
 from sojourn.storage.sizing import RUNS
 from sojourn.study.engine.analyses import Analysis
@@ -98,7 +98,7 @@ def _cost_lines(runs: pl.DataFrame) -> Iterator[str]:
         yield f"ratio of the paths: {found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})"
 
 
-def _us(cost: PathCost) -> str:
+def _us(cost: CpuCostPerIo) -> str:
     us = f"{1e6 * cost.seconds:.1f}"
     return us if cost.high is None else f"{us} ± {1e6 * (cost.high - cost.seconds):.1f}"
 
