@@ -11,9 +11,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from sojourn.lab.owned_folder import OWNER
+from sojourn.lab.owned_folder import OWNER, owner_of
 
 MAIN = "from sojourn.cli import main; main()"
 PLAIN = 65534
@@ -141,6 +142,17 @@ def made_by_labs() -> list[str]:
     places = ("/run/netns/sojourn-*", "/sys/fs/cgroup/**/sojourn-*", "/run/sojourn/lab-*")
     places += tuple(f"/tmp/sojourn-{tier}-*" for tier in ("pg", "nginx", "bulletin"))
     return [str(path) for place in places for path in Path("/").glob(place[1:])]
+
+
+def folders_of_this_process(prefix: str) -> set[str]:
+    """Temporary folders of tiers that this process started: tests beside it have theirs in the same place."""
+    return {str(p) for p in Path("/tmp").glob(f"{prefix}*") if _owner_or_none(p) == os.getpid()}
+
+
+def _owner_or_none(place: Path) -> int | None:
+    with suppress(OSError, ValueError):  # removed meanwhile, or just being made
+        return owner_of(place)
+    return None
 
 
 def as_plain_user() -> tuple[str, ...]:

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from machine import folders_of_this_process
 
 from sojourn.errors import InputError, ServiceError
 from sojourn.lab.process_tree import alive, wait_until
 from sojourn.testbed.memcached import free_port
-from sojourn.testbed.nginx import Nginx
+from sojourn.testbed.nginx import PREFIX, Nginx
 
 pytestmark = pytest.mark.live
 
@@ -66,9 +67,10 @@ def test_workers_end_with_a_master_that_was_killed(behind: str) -> None:
 
 
 def test_a_port_that_is_taken_is_told(behind: str) -> None:
+    before = folders_of_this_process(PREFIX)
     with pytest.raises(ServiceError, match=r"bind\(\) to .* failed .*Address already in use.*choose another port"):
         Nginx(behind, [behind])
-    assert not list(Path("/tmp").glob("sojourn-nginx-*"))
+    assert folders_of_this_process(PREFIX) <= before
 
 
 def test_an_address_that_could_be_a_directive_is_refused() -> None:

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from machine import folders_of_this_process
 from message_cluster import needs_postgres
 
 from sojourn.errors import InputError, LabError, ServiceError
@@ -185,10 +186,10 @@ def test_where_it_is_missing_the_remedy_is_told(tmp_path: Path, monkeypatch: pyt
 
 
 def test_what_the_server_refuses_is_told_in_its_own_words(tmp_path: Path) -> None:
-    before = set(Path("/tmp").glob(f"{PREFIX}*"))
+    before = folders_of_this_process(PREFIX)
     with pytest.raises(ServiceError, match="no_such_setting"):
         Postgres(tmp_path, settings={"no_such_setting": "1"})
-    assert set(Path("/tmp").glob(f"{PREFIX}*")) <= before
+    assert folders_of_this_process(PREFIX) <= before
 
 
 def test_a_folder_that_a_user_cannot_enter(tmp_path: Path) -> None:
