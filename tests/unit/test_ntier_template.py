@@ -23,17 +23,17 @@ def test_terms_are_found_again(tmp_path: Path) -> None:
     assert read(tmp_path / "f.toml") == found.first
 
 
-def test_one_core_has_no_client_and_two_cores_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of saturated cores: c over the sum of the demands there."""
+def test_one_core_has_no_client_and_no_background_and_two_cores_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of saturated cores: c, less what the machine does beside, over the sum of the demands there."""
     monkeypatch.setattr(template, "split_cores", lambda n, placement: ([0], [1]) if n == 1 else ([0, 1], [0, 1]))
-    model = fit(runs(), 1, {}).first
+    model = fit(runs(background_cores=0.08), 1, {}).first
     full = {name: value for name, (value, _) in TRUE_S.items()}
     most = {
         cores: model.predict({**FACTORS, "cores": cores, "users": 500}, 0.9).value("saturation_rate")
         for cores in (1, 2)
     }
     assert most[1] == pytest.approx(1 / (sum(full.values()) - full["client"]), rel=1e-6)
-    assert most[2] == pytest.approx(2 / sum(full.values()), rel=1e-6)
+    assert most[2] == pytest.approx((2 - 0.08) / sum(full.values()), rel=1e-6)
 
 
 def test_the_utilisation_that_is_predicted_has_the_demand_that_belongs_to_it() -> None:

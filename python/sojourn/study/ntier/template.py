@@ -64,11 +64,13 @@ def fit(runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalMo
         if len(seen) < FEWEST:
             raise FitError(f"{len(seen)} valid runs of mix {mix!r}", "[fit]", f"have {FEWEST} at least")
     work_s = tuple(sorted({one.page_work_s for seen in by_mix.values() for one in seen}))
-    fitted = {CONSTANT: NtierModel({mix: _constant(seen) for mix, seen in by_mix.items()}, work_s, CONSTANT)}
+    background = float(np.median([one.background_cores for seen in by_mix.values() for one in seen]))
+    constant = {mix: _constant(seen) for mix, seen in by_mix.items()}
+    fitted = {CONSTANT: NtierModel(constant, work_s, CONSTANT, background)}
     if not all(np.ptp([one.utilisation for one in seen]) >= LEAST_SPREAD for seen in by_mix.values()):
         return RivalModels(fitted, CONSTANT, "runs are all as busy, so that nothing tells a hand-over term")
     falling = {mix: _fitted(seen, hand_over=True) for mix, seen in by_mix.items()}
-    fitted[HAND_OVER] = NtierModel(falling, work_s, HAND_OVER)
+    fitted[HAND_OVER] = NtierModel(falling, work_s, HAND_OVER, background)
     told = dependence([one for seen in by_mix.values() for one in seen], seed=seed)
     best = HAND_OVER if told.p_value < SIGNIFICANT and told.slope.value < 0 else CONSTANT
     return RivalModels(fitted, best, falls(told))
@@ -81,7 +83,7 @@ def read(path: Path) -> NtierModel:
         mix: {tier: {term: ParameterEstimate(*values) for term, values in terms.items()} for tier, terms in of.items()}
         for mix, of in data["demands_s"].items()
     }
-    return NtierModel(mixes, tuple(data["page_work_s"]), data["model"], data["level"])
+    return NtierModel(mixes, tuple(data["page_work_s"]), data["model"], data["background_cores"], data["level"])
 
 
 Terms = dict[str, ParameterEstimate]
@@ -114,11 +116,13 @@ def _terms(utilisation: float, page_work_s: float) -> Array:
 
 @dataclass(frozen=True)
 class NtierModel:
-    """`demands`: mix → tier → term (see TERMS) → its coefficient in s; the client is a tier. `page_work_s`: those that were fitted."""
+    """`demands`: mix → tier → term (see TERMS) → its coefficient in s; the client is a tier. `page_work_s`: those that were fitted.
+    `background_cores`: what the machine is busy with beside them."""
 
     demands: Mapping[str, Mapping[str, Terms]]
     page_work_s: tuple[float, ...]
     name: str
+    background_cores: float = 0.0
     level: float = LEVEL
     message: str = field(default="predictions have no interval: runs of one layout do not tell how another one errs")
     model_error: ClassVar[None] = None  # no configuration was left out
@@ -148,13 +152,12 @@ class NtierModel:
         mix = str(factors["mix"])
         if mix not in self.demands:
             raise InputError(f"mix {mix!r}", place, meant(mix, self.demands))
-        own = "client_cores" in factors  # of a simulated site: cores that the tiers do not have
-        tiers, client = ((), ()) if own else split_cores(int(factors["cores"]), str(factors["placement"]))
+        shared = _shared_with_all(factors)
         terms = dict(zip(TERMS, _terms(utilisation, work_s).tolist(), strict=True))
         return sum(
             value.value * terms[name]
             for tier, own in self.demands[mix].items()
-            if tier != CLIENT or set(tiers) & set(client)
+            if tier != CLIENT or shared
             for name, value in own.items()
         )
 
@@ -169,17 +172,22 @@ class NtierModel:
     def predict(self, vary: Mapping[str, Any], level: float = LEVEL) -> Metrics:
         """Throughput, response time, utilisation of the cores, and what they can complete at most; without intervals (see above)."""
         cores = int(vary["cores"])
+        slower = cores / (cores - self.background_cores) if _shared_with_all(vary) else 1.0
+
+        def solved(utilisation: float) -> tuple[float, float, float]:
+            return _solved(slower * self.demand_s(vary, utilisation), cores, vary)
 
         def missing(utilisation: float) -> float:
-            return _solved(self.demand_s(vary, utilisation), cores, vary)[2] - utilisation
+            return solved(utilisation)[2] - utilisation
 
         utilisation = brentq(missing, 0.0, 1.0, xtol=1e-6) if missing(1.0) < 0 else 1.0
-        x, r, u = _solved(self.demand_s(vary, utilisation), cores, vary)
-        told = {"throughput": x, "response_time": r, "saturation_rate": cores / self.demand_s(vary, 1.0)}
+        x, r, u = solved(utilisation)
+        told = {"throughput": x, "response_time": r, "saturation_rate": cores / (slower * self.demand_s(vary, 1.0))}
         rows = [{"metric": metric, "value": value, "status": "no_interval"} for metric, value in told.items()]
         return Metrics.of(
-            [*rows, {"metric": "utilisation", "station": CORES, "value": u, "status": "no_interval"}], "ntier"
-        )
+            [*rows, {"metric": "utilisation", "station": CORES, "value": u / slower, "status": "no_interval"}],
+            "ntier",
+        )  # fmt: skip
 
     def write(self, path: Path) -> None:
         """A TOML file."""
@@ -187,8 +195,16 @@ class NtierModel:
             mix: {tier: {term: list(value) for term, value in terms.items()} for tier, terms in tiers.items()}
             for mix, tiers in self.demands.items()
         }
-        about = {"model": self.name, "level": self.level, "page_work_s": list(self.page_work_s)}
-        path.write_text(tomli_w.dumps({**about, "demands_s": demands}))
+        about = {"model": self.name, "level": self.level, "background_cores": self.background_cores}
+        path.write_text(tomli_w.dumps({**about, "page_work_s": list(self.page_work_s), "demands_s": demands}))
+
+
+def _shared_with_all(factors: Mapping[str, Any]) -> bool:
+    """Whether the tiers have all cores, so that the client and all else run there, too; a simulated client has its own."""
+    if "client_cores" in factors:
+        return False
+    tiers, client = split_cores(int(factors["cores"]), str(factors["placement"]))
+    return bool(set(tiers) & set(client))
 
 
 def _solved(demand_s: float, cores: int, factors: Mapping[str, Any]) -> tuple[float, float, float]:

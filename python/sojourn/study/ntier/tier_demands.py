@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from sojourn.errors import FitError
 from sojourn.fit.load_dependence import LoadDependence, load_dependence
+from sojourn.measure.core_utilisation import shares_by_ticks
+from sojourn.measure.resources import Resource
 from sojourn.measure.run_folder import RunFolder
+from sojourn.measure.watched_resources import busy_per_s
 from sojourn.units import percent
 
 CLIENT, CORES = "client", "cpu"
@@ -21,12 +25,14 @@ LOAD = ("users", "think_s")
 
 @dataclass(frozen=True)
 class TierDemands:
-    """`demands_s`: CPU time a request, of each tier and of the client; `utilisation` of the cores that the tiers share."""
+    """`demands_s`: CPU time a request, of each tier and of the client; `utilisation` of the cores that the tiers share;
+    `background_cores`: busy with neither, on the whole machine."""
 
     factors: Mapping[str, Any]
     per_s: float
     utilisation: float
     demands_s: Mapping[str, float]
+    background_cores: float = 0.0
 
     @property
     def page_work_s(self) -> float:
@@ -65,8 +71,19 @@ def tier_demands(run: RunFolder) -> TierDemands:
         )
     return TierDemands(
         run.manifest["factors"], told["", "throughput"], told[CORES, "utilisation"],
-        {name: told[name, "service_demand"] for name in names},
+        {name: told[name, "service_demand"] for name in names}, _background_cores(run, names),
     )  # fmt: skip
+
+
+def _background_cores(run: RunFolder, names: Sequence[str]) -> float:
+    """What the cores were busy with beside the tiers and the client in `names`, in the run's window; 0 where nothing tells it."""
+    host = run.frame("host")
+    window_s = run.manifest.get("window_s")
+    if host is None or window_s is None or run.manifest.get("simulated"):
+        return 0.0
+    busy = sum(float(share[0]) for share in shares_by_ticks(host, np.array(window_s)).values())
+    counters = {key for name in names for key in Resource(**run.manifest["resources"][name]).counters()}
+    return max(0.0, busy - sum(value for key, value in busy_per_s(run).items() if key in counters))
 
 
 def dependence(seen: Sequence[TierDemands], tier: str | None = None, seed: int = 1) -> LoadDependence:
