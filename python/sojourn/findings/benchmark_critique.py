@@ -5,8 +5,8 @@ system is slow; results are scaled by one of the systems; a cache answers; what 
 repeated; runs were made in the order of the table. A check looks at columns by their names (`RATE`, `THREADS`, …) and at the rows in
 their order. Runs at rest (a rate of 0) are judged as a background and nothing else: their factors are not at work. A rate was not held
 where a run, or the runs at a level of a factor, did less than 0.98 of what was asked, and less than chance explains: the Poisson scatter of
-the count where a column tells how long runs were, else the scatter seen above the asked rate, which no fault makes. The order is fixed where
-a factor changes its level far more or less often than 999 random orders do. Each test has a size of 0.001 a table (Bonferroni).
+the count where a column tells how long runs were, else the scatter seen above the asked rate, which no fault makes. The order is fixed
+where a factor changes its level far more or less often than 999 random orders do. Each test has a size of 0.001 a table (Bonferroni).
 """
 
 from __future__ import annotations
