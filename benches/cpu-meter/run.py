@@ -13,33 +13,34 @@ import time
 
 import numpy as np
 
-from sojourn.measure.cpu_residual import ResidualMeter, children_cpu_s, residual_meter, run_times, used_most
+from sojourn.measure.cpu_residual import ResidualMeter, children_cpu_s, residual_meter
+from sojourn.measure.process_times import most, process_times, used_between
 from sojourn.testbed.known_cpu_time import IN_STEP, LOOP
 
 LENGTH_S = 1.4
 
 
 def window(meter: ResidualMeter, kind: str, setting: float, program: str = "") -> None:
-    """One line: used by the residual without the kernel's scanners, scanners, own account, ticks, stolen, and who else ran most (threads
-    that were there before; what began and ended meanwhile is not seen)."""
-    there = run_times()
+    """One line: used by the residual without the kernel's scanners, these, own account, ticks, stolen, strangers, and who of them most."""
+    there = process_times()
     own_s, start = children_cpu_s(), meter.read()
     if program:
         subprocess.run([sys.executable, "-c", program, str(setting), str(LENGTH_S)], check=True)
     else:
         time.sleep(LENGTH_S)
     own_s, end = children_cpu_s() - own_s, meter.read()
-    others = used_most(there, run_times(), {os.getpid(), meter.pid}, 0.0)
+    others = used_between(there, process_times(), {os.getpid(), meter.pid})
     wall_s = end.at_s - start.at_s
     seconds = (
         meter.used_s(start, end), end.scanned_s - start.scanned_s, own_s, end.ticks_s - start.ticks_s, end.stolen_s - start.stolen_s,
+        sum(others.values()),
     )  # fmt: skip
     print(kind, setting, f"{wall_s:.4f}", *(f"{value / wall_s:.5f}" for value in seconds), end=",", sep=",")
-    print(*(f"{name} {used_s / wall_s:.4f}" for name, used_s in others), sep="; ", flush=True)
+    print(*(f"{name} {used_s / wall_s:.4f}" for name, used_s in most(others, 0.0)), sep="; ", flush=True)
 
 
 def main() -> None:
-    print("kind,setting,wall_s,used,scanned,own,ticks,stolen,others")
+    print("kind,setting,wall_s,used,scanned,own,ticks,stolen,strangers,others")
     with residual_meter() as meter:
         for _ in range(12):
             window(meter, "rest", 0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +16,7 @@ from scipy import stats
 from sojourn.errors import InputError
 from sojourn.measure import cpu_residual
 from sojourn.measure.cpu_residual import WINDOW_S, MeterReading, ResidualMeter, measure_command, welch_p
+from sojourn.measure.process_times import most, process_times, used_between
 
 CORES, COMMAND_S, USED_S, BACKGROUND, SCATTER = 2, 1.4, 0.31, 0.012, 0.005
 
@@ -58,6 +61,34 @@ def test_a_rest_out_of_range_and_no_program() -> None:
         cpu_residual._run(["no-such-program"])
 
 
+def test_who_used_cpu_with_those_that_began_and_ended_meanwhile(tmp_path: Path) -> None:
+    """A shell's child that lived in between is in the shell's account alone; one that was there before had used some of it already."""
+    tick_s = 1 / os.sysconf("SC_CLK_TCK")
+
+    def process(pid: int, name: str, run_s: float, waited_s: float = 0.0, flags: int = 0) -> None:
+        folder = tmp_path / str(pid) / "task" / str(pid)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "comm").write_text(f"{name}\n")
+        (folder / "schedstat").write_text(f"{round(run_s * 1e9)} 0 1\n")
+        waited = round(waited_s / tick_s)
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) S 1 1 1 0 0 {flags} 0 0 0 0 0 0 {waited} 0 20 0 1\n")
+
+    process(1, "shell", 1.0, 5.0)
+    process(2, "make", 0.3)
+    process(3, "kworker", 1.0, flags=0x200000)
+    process(4, "ours", 1.0, 1.0)
+    start = process_times(tmp_path)
+    shutil.rmtree(tmp_path / "2")  # it used 0.1 more and ended; another child began, used 0.4 and ended
+    process(1, "shell", 1.01, 5.8)
+    process(3, "kworker", 1.2, flags=0x200000)
+    process(4, "ours", 2.0, 3.0)
+    process(5, "new", 0.25)
+    end = process_times(tmp_path)
+    found = used_between(start, end, {4})
+    assert found == {"shell": pytest.approx(0.01), "new": pytest.approx(0.25), "children of shell": pytest.approx(0.5)}
+    assert used_between(start, end, {4}, kernel=True)["kworker"] == pytest.approx(0.2)
+
+
 def test_scanners_of_memory_are_taken_out_and_others_are_told(tmp_path: Path) -> None:
     """A kernel thread has no command line; a program of such a name has one, and counts."""
 
@@ -81,13 +112,13 @@ def test_scanners_of_memory_are_taken_out_and_others_are_told(tmp_path: Path) ->
     (tmp_path / "stat").write_text("cpu0 0 0 0 0 0 0 0 0\n")
     readings(1.0, 2.0, 3.0)
     spinners: Any = SimpleNamespace(pid=3, threads={0: 3})
-    meter, before = ResidualMeter(spinners, [0], tmp_path), cpu_residual.run_times(tmp_path)
+    meter, before = ResidualMeter(spinners, [0], tmp_path), process_times(tmp_path)
     start = meter.read()
     readings(1.056, 2.5, 3.25)
     end = meter.read()
     assert end.scanned_s - start.scanned_s == pytest.approx(0.056)
     assert meter.used_s(start, end) == pytest.approx(end.at_s - start.at_s - 0.056)
-    found = cpu_residual.used_most(before, cpu_residual.run_times(tmp_path))
+    found = most(used_between(before, process_times(tmp_path), kernel=True))
     assert found == (("server", pytest.approx(0.25)),)
     (tmp_path / "7" / "schedstat").unlink()  # it has ended
     assert meter.read().scanned_s == pytest.approx(1.056)

@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from sojourn.cli.app import command_line
-from sojourn.errors import InputError
+from sojourn.errors import InputError, StudyError
 from sojourn.storage import cost_per_io, read_storage_runs, size_storage
 from sojourn.storage.sizing import RUNS
+from sojourn.study.engine import read_plan
 from sojourn.system.storage_simulated import SimulatedStorage, SimulatedStorageLoad, SimulatedStorageSystemOptions
 from sojourn.testbed.simulated_storage import SimulatedStorageOptions
 
@@ -36,6 +37,20 @@ def test_costs_come_back_and_size_a_host(tmp_path: Path) -> None:
         assert 1e6 * cost.seconds == pytest.approx(float(truth[cost.path].mean_us()), rel=0.05)
     local, nbd = size_storage(out, 70_000)
     assert (local.cores, nbd.cores) == (3, 6)  # 70 K times 37.6 and 81.6 us: 2.6 and 5.7
+
+
+def test_one_path_of_the_file_and_how_often(tmp_path: Path) -> None:
+    words = ["study", str(STUDY), "--out", str(tmp_path / "out"), "--replications", "2"]
+    done = CliRunner().invoke(command_line(["study"]), [*words, "--paths", "local"])
+    assert done.exit_code == 0, done.output
+    runs = read_storage_runs(tmp_path / "out" / RUNS)
+    assert set(runs["path"]) == {"local"}
+    # 2^4 combinations twice; the file's own 18 runs at rest stay
+    assert (runs.filter(pl.col("iops") > 0).height, runs.filter(pl.col("iops") == 0).height) == (32, 18)
+    with pytest.raises(StudyError, match="'fc'"):
+        read_plan(STUDY, paths=["fc"])
+    with pytest.raises(StudyError, match="no section|varies path"):
+        read_plan(STUDY.parents[1] / "web", paths=["local"])
 
 
 def test_a_fault_is_told(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ def study(
             help="so many configurations at random, from the ranges of the table draw, each predicted, then run"
         ),
     ] = None,
+    paths: Annotated[str | None, typer.Option(help="of a storage study: these paths alone, as local,nbd")] = None,
+    replications: Annotated[int | None, typer.Option(help="runs of each combination, instead of the file's")] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
 ) -> None:
     """Runs a study: measure, fit, predict, write the prediction down, run it, compare, report."""
@@ -33,9 +35,12 @@ def study(
 
     expect(path, STUDY, "a folder")
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    parts = tuple(part.strip() for part in only.split(",")) if only else ()
+    parts, some = (tuple(p.strip() for p in given.split(",")) if given else () for given in (only, paths))
     with live("run") as view:
-        result = run_study(path, out=out, quick=quick, seed=seed, only=parts, draw=draw, say=view.say, progress=view)
+        result = run_study(
+            path, out=out, quick=quick, seed=seed, only=parts, draw=draw, paths=some, repetitions=replications, say=view.say,
+            progress=view,
+        )  # fmt: skip
     for one in (result, *result.others):
         console.print()
         for line in one.verdict:

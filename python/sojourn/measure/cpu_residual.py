@@ -20,8 +20,7 @@ import resource
 import secrets
 import subprocess
 import time
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,13 +33,13 @@ from sojourn.errors import InputError
 from sojourn.lab.cleanup_registry import CleanupRegistry, clean_stale
 from sojourn.lab.spinners import Spinners
 from sojourn.measure.host_samples import BUSY
+from sojourn.measure.process_times import SCANNERS, most, process_times, run_s, used_between
 
 REST_S, LEAST_REST_S, MOST_REST_S = 1.0, 0.4, 600.0
 WINDOW_S = 0.2
 NORMAL_975 = 1.959964
 TICK_S = 0.004  # of most kernels; others are finer
 READING_S = math.sqrt(2 / 12) * TICK_S  # two ends
-SCANNERS = ("kdamond", "khugepaged", "ksmd", "kcompactd")  # by the beginning of their names; no command asks for them
 STOLEN = 0.02  # share of the machine beyond which a host's other guests disturb
 
 
@@ -61,7 +60,7 @@ class CpuUse:
     """Of a command, s of one core. `residual_s` with its 95 % half-width `error_s`, the background taken out; `ticks_s` by ticks, the
     background of the same length taken out; `own_s` what the command and its children say of themselves (user and system). `background`
     in cores, with its half-width; `drift_p`: of no difference between before and after; `scanned_s` run time of the kernel's
-    scanners of memory meanwhile, which is in neither; `others`: threads that were there before and used most meanwhile, by name, s."""
+    scanners of memory meanwhile, which is in neither; `others`: who else used most meanwhile, by name, s."""
 
     wall_s: float
     cores: int
@@ -101,8 +100,8 @@ class ResidualMeter:
         busy, stolen = _ticks(self._proc / "stat", self.cores)
         for path in self._scanners:
             with suppress(OSError):  # one that has ended keeps what it had used
-                self._scanners[path] = _run_s(path)
-        spun_s = sum(_run_s(path) for path in self._threads)
+                self._scanners[path] = run_s(path)
+        spun_s = sum(run_s(path) for path in self._threads)
         return MeterReading(time.monotonic(), spun_s, busy, stolen, sum(self._scanners.values()))
 
     def used_s(self, start: MeterReading, end: MeterReading) -> float:
@@ -120,6 +119,12 @@ class ResidualMeter:
             length = end.at_s - start.at_s
             found.append((self.used_s(start, end) / length, (end.ticks_s - start.ticks_s) / length))
         return found
+
+
+def tick_reading(cores: Sequence[int], proc: Path = Path("/proc")) -> MeterReading:
+    """Without loops: of ticks alone."""
+    busy, stolen = _ticks(proc / "stat", cores)
+    return MeterReading(time.monotonic(), 0.0, busy, stolen)
 
 
 @contextmanager
@@ -152,11 +157,11 @@ def measure_command(words: Sequence[str], rest_s: float = REST_S) -> CpuUse:
         raise InputError(f"{rest_s:g} s", "--rest", f"give {LEAST_REST_S:g} to {MOST_REST_S:g} s")
     with residual_meter() as meter:
         before = meter.at_rest(rest_s)
-        there = run_times()
+        there = process_times()
         children_s, start = children_cpu_s(), meter.read()
         exit_code = _run(words)
         end, own_s = meter.read(), children_cpu_s() - children_s
-        others = used_most(there, run_times(), {os.getpid(), meter.pid})
+        others = most(used_between(there, process_times(), {os.getpid(), meter.pid}, kernel=True))
         found = _judged(meter, start, end, (before, meter.at_rest(rest_s)), own_s, exit_code)
         return replace(found, others=others)
 
@@ -205,37 +210,10 @@ def _run(words: Sequence[str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def run_times(proc: Path = Path("/proc")) -> dict[tuple[int, int], tuple[str, float]]:
-    """(process, thread) → its name and run time, s, of all that are there."""
-    found = {}
-    for folder in proc.glob("[0-9]*/task/[0-9]*"):
-        with suppress(OSError, IndexError):
-            name = (folder / "comm").read_text().strip()
-            found[int(folder.parts[-3]), int(folder.name)] = name, _run_s(folder / "schedstat")
-    return found
-
-
-def used_most(
-    start: Mapping[tuple[int, int], tuple[str, float]], end: Mapping[tuple[int, int], tuple[str, float]], ours: Collection[int] = (),
-    least_s: float = 0.005, count: int = 3,
-) -> tuple[tuple[str, float], ...]:  # fmt: skip
-    """Names of the threads that used most between two `run_times`, and how much, s; those of the processes `ours` and of the kernel's
-    scanners left out."""
-    used: Counter[str] = Counter()
-    for key, (name, run_s) in end.items():
-        if key in start and key[0] not in ours and not name.startswith(SCANNERS):
-            used[name] += run_s - start[key][1]  # type: ignore[assignment]
-    return tuple((name, run_s) for name, run_s in used.most_common(count) if run_s > least_s)
-
-
 def children_cpu_s() -> float:
     """User and system time of the children that have ended, s."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)  # to the microsecond: os.times counts in 10 ms
     return used.ru_utime + used.ru_stime
-
-
-def _run_s(schedstat: Path) -> float:
-    return int(schedstat.read_text().split()[0]) * 1e-9
 
 
 def _scanners(proc: Path) -> list[Path]:

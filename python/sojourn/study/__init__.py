@@ -8,7 +8,7 @@ numbers found again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,6 +38,8 @@ def run_study(
     seed: int | None = None,
     only: tuple[str, ...] = (),
     draw: int | None = None,
+    paths: Sequence[str] = (),
+    repetitions: int | None = None,
     say: Callable[[str], None] = print,
     progress: Callable[[Event], None] | None = None,
 ) -> StudyResult:
@@ -45,6 +47,7 @@ def run_study(
 
     `only`: parts of it: sections, fit, predict, analyses, and names of other studies in its table `studies`, which have a folder of
     their own: in `out` by that name, or `out` where nothing else is asked for. `draw`: so many configurations of `[draw]` at random, too.
+    `paths`: of those that a storage study names. `repetitions`: instead of the study's.
 
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
@@ -55,7 +58,19 @@ def run_study(
     with listening(progress):
         if own or not further:
             results.append(
-                _result(run_system_study(path, out=out, quick=quick, seed=seed, only=own, draw=draw, say=say))
+                _result(
+                    run_system_study(
+                        path,
+                        out=out,
+                        quick=quick,
+                        seed=seed,
+                        only=own,
+                        draw=draw,
+                        paths=paths,
+                        repetitions=repetitions,
+                        say=say,
+                    )
+                )
             )
         for name, file in further.items():
             folder = out / name if out and (own or len(further) > 1) else out

@@ -22,6 +22,7 @@ from sojourn.study.run_order import spread
 from sojourn.study.study_file import at, checked, fingerprint, read_data, study_file
 from sojourn.system import SYSTEMS, Point, System
 
+PATH = "path"
 TAKEN = (FIT, CHOOSE, PREDICT, DRAW, SATURATION)
 
 
@@ -65,10 +66,11 @@ class CheckedStudy:
 
 def read_plan(
     path: Path, *, quick: bool = False, seed: int | None = None, only: Sequence[str] = (), draw: int | None = None,
-    system_options: Mapping[str, Any] | None = None,
+    system_options: Mapping[str, Any] | None = None, paths: Sequence[str] = (), repetitions: int | None = None,
 ) -> CheckedStudy:  # fmt: skip
     """Reads and checks the study in `path`; `only` names parts, `draw` says how many configurations `[draw]` adds,
-    `system_options` take the place of those in `[system]`.
+    `system_options` take the place of those in `[system]`, `paths` that of the levels of the factor path, and `repetitions` that of
+    the study's, where a section has none of its own.
 
     Raises:
         StudyError, InputError: with the key, the value and the remedy.
@@ -77,6 +79,7 @@ def read_plan(
     data = read_data(file, seed)
     if system_options is not None:
         data["system"] = {**data.get("system", {}), **system_options}
+    _asked(data, paths, repetitions)
     drawn_system = system_options is not None
     study: StudyFile = checked(StudyFile, _lengths(data, quick, drawn_system), file)
     made = named(str(study.system.get("kind")), SYSTEMS, file.parent, "system.kind", at(file, ("system", "kind")))
@@ -176,6 +179,25 @@ def _lengths(data: dict[str, Any], quick: bool, drawn_system: bool) -> dict[str,
         load = own.get("load")
         data["load"] = {**data.get("load", {}), **length, **(load if isinstance(load, dict) else {})}
     return data
+
+
+def _asked(data: dict[str, Any], paths: Sequence[str], repetitions: int | None) -> None:
+    """What the command line says instead of the file.
+
+    Raises:
+        StudyError: no section goes through paths.
+    """
+    if repetitions is not None:
+        data["repetitions"] = repetitions
+        data["quick"] = {**data.get("quick", {}), "repetitions": repetitions}
+    sections = [part for part in data.get("section", []) if isinstance(part, dict)]
+    varied = [t["vary"] for part in sections for t in (part, part.get("quick", {})) if PATH in t.get("vary", {})]
+    if paths and not varied:
+        raise StudyError(
+            ", ".join(paths), "--paths", f"take a study with a section that varies {PATH}, or leave it out"
+        )
+    for levels in varied if paths else ():
+        levels[PATH] = list(paths)
 
 
 def _consistent(study: StudyFile, file: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -38,7 +38,7 @@ Run: TypeAlias = Callable[[list[Point]], list[RunFolder]]
 
 def run_system_study(
     path: Path, *, out: Path | None = None, quick: bool = False, seed: int | None = None, only: tuple[str, ...] = (),
-    draw: int | None = None, say: Say = print,
+    draw: int | None = None, paths: Sequence[str] = (), repetitions: int | None = None, say: Say = print,
 ) -> tuple[StudyFindings, list[str], Path]:  # fmt: skip
     """Runs the study in `path` into `out`, going on where one was interrupted: findings, verdict, report.
 
@@ -46,12 +46,14 @@ def run_system_study(
         StudyError, InputError: the file, or what was found in `out`. FitError: the runs do not carry the fit. ServiceError,
         LabError: a run.
     """
-    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
+    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw, paths=paths, repetitions=repetitions)
     if draw is None or plan.study.draw is None or not plan.study.draw.system:
         return _studied(plan, out, say)
 
     def study_of(options: Mapping[str, Any], own_seed: int, folder: Path) -> StudyFindings:
-        one = read_plan(path, quick=quick, seed=own_seed, only=only, system_options=options)
+        one = read_plan(
+            path, quick=quick, seed=own_seed, only=only, system_options=options, paths=paths, repetitions=repetitions
+        )
         return _studied(one, folder, say)[0]
 
     return study_draws(plan, draw, study_of, out, say)

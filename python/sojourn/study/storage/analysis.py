@@ -21,6 +21,7 @@ from sojourn.storage.cost_per_io import CpuCostPerIo
 from sojourn.storage.run_list import FACTORS
 from sojourn.storage.sizing import RUNS
 from sojourn.study.engine.analyses import Analysis
+from sojourn.study.storage.measured_lines import measured_lines
 
 if TYPE_CHECKING:
     from sojourn.study.engine.checked_study import CheckedStudy
@@ -46,7 +47,7 @@ def storage_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[
     of = lambda name: runs.filter((pl.col("section") == name) | (pl.col("iops") == 0))  # noqa: E731
     design = of(section)
     design.drop("section").write_csv(found.folder / RUNS)
-    lines, sections, warn = list(_cost_lines(design)), list[Section](), False
+    lines, sections, warn = [*_cost_lines(design), *measured_lines(design, found.folder)], list[Section](), False
     for fault in run_faults(design):
         warn = True
         lines.append(f"{fault.name}: {fault.seen}; {fault.remedy}")
@@ -79,7 +80,11 @@ def run_list(folders: list[RunFolder]) -> pl.DataFrame:
                 "run": place,
                 **named,
                 "repetition": run.manifest["repetition"],
-                **run.manifest["storage"],
+                **{
+                    k: v
+                    for k, v in run.manifest["storage"].items()
+                    if not isinstance(v, list | dict) and k not in named
+                },
             }
         )
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -94,6 +99,10 @@ def _cost_lines(runs: pl.DataFrame) -> Iterator[str]:
     costs = cost_per_io(runs)
     for cost in costs:
         yield f"{cost.path}: {_us(cost)} us an I/O, {cost.per_core:.0f} I/Os per core"
+        # from the least level to the greatest: twice the half difference
+        told = [f"{name} {2e6 * q:+.1f} ± {2e6 * half:.1f}" for name, (q, half) in (cost.by_factor or {}).items()]
+        if told:
+            yield f"{cost.path}, us more an I/O at the greatest level than at the least: {', '.join(told)}"
     if found := cost_ratio(costs):
         yield f"ratio of the paths: {found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})"
 

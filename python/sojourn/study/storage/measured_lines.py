@@ -1,0 +1,73 @@
+"""What the lines of a storage study say of measured runs: who used the CPU, latency, how well the meters repeat, what was put aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from sojourn.storage.cost_per_io import background_of, loaded
+from sojourn.storage.run_list import FACTORS
+from sojourn.study.engine.run_points import DISTURBED
+
+METERS = (("cpu_cores", "residual"), ("ticks_cores", "ticks"))
+PARTS = (("client_cores", "generator"), ("server_cores", "server"))
+
+
+def measured_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
+    """Of a run list with `cpu_cores`; columns that are not there are not told of. `folder`: of the study."""
+    busy = loaded(runs)
+    yield from _parts(busy, background_of(runs).cores)
+    yield from _latency(busy)
+    yield from _repeats(runs, busy)
+    if aside := len(list((folder / DISTURBED).glob("*/manifest.json"))):
+        yield f"{aside} runs were disturbed, put aside and run again"
+    if "verdict" in runs.columns and (marked := runs.filter(pl.col("verdict").fill_null("") != "").height):
+        yield f"{marked} runs are marked and not in the effects: the path did less than 0.98 of what was due"
+    if "meter" in runs.columns and (runs["meter"] == "ticks").any():
+        yield "CPU is by ticks here, which miss what avoids them and interrupts: no control group with cpu.idle"
+    if "server" in runs.columns and (runs["server"] == "embedded").any():
+        yield "a path is served by sojourn's own server, which stands for no product"
+
+
+def _parts(busy: pl.DataFrame, background: float) -> Iterator[str]:
+    """CPU of an I/O by who used it: control groups; what is in none is the kernel's own work, and interrupts."""
+    parts = [(column, name) for column, name in PARTS if column in busy.columns]
+    if not parts:
+        return
+    for (path,), one in busy.sort("path").group_by("path", maintain_order=True):
+        rate = float(one["rate"].sum())
+        us = {name: 1e6 * float(one[column].sum()) / rate for column, name in parts if one[column].null_count() == 0}
+        if not any(us.values()):
+            continue
+        rest = 1e6 * (float(one["cpu_cores"].sum()) - one.height * background) / rate - sum(us.values())
+        told = ", ".join(f"{name} {value:.1f}" for name, value in us.items() if value > 0)
+        yield f"{path}, us an I/O by who used it: {told}, in neither {rest:.1f}"
+
+
+def _latency(busy: pl.DataFrame) -> Iterator[str]:
+    if "latency_s" not in busy.columns or "p99_s" not in busy.columns:
+        return
+    by = busy.group_by("path", "iops").agg(pl.col("latency_s").median(), pl.col("p99_s").median()).sort("path", "iops")
+    for (path,), one in by.group_by("path", maintain_order=True):
+        rows = one.select("iops", "latency_s", "p99_s").iter_rows()
+        told = ", ".join(f"{1e6 * mean:.0f} (p99 {1e6 * p99:.0f}) at {iops:g} IOPS" for iops, mean, p99 in rows)
+        yield f"{path}, latency, us, median of runs: {told}"
+
+
+def _repeats(runs: pl.DataFrame, busy: pl.DataFrame) -> Iterator[str]:
+    """Standard deviation of repetitions, pooled over all combinations."""
+    factors = [name for name in FACTORS if name in busy.columns]
+    told = []
+    for column, meter in METERS:
+        if column in busy.columns:
+            each = busy.group_by(factors).agg(pl.col(column).var().alias("var"), pl.len())
+            there = each.filter(pl.col("len") > 1)
+            if there.height:
+                degrees = (there["len"] - 1).sum()
+                told.append(f"{meter} {float(((there['len'] - 1) * there['var']).sum() / degrees) ** 0.5:.4f}")
+    rest = runs.filter(pl.col("iops") == 0)["cpu_cores"]
+    if told and len(rest) > 1:
+        at_rest = f"at rest {float(rest.mean()):.4f}, sd {float(rest.std()):.4f}"  # type: ignore[arg-type]
+        yield f"repeated runs differ by (sd, cores): {', '.join(told)}; {at_rest}"
