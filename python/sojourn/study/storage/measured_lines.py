@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from sojourn.storage.cost_per_io import background_of, loaded
@@ -65,8 +66,8 @@ def _repeats(runs: pl.DataFrame, busy: pl.DataFrame) -> Iterator[str]:
             each = busy.group_by(factors).agg(pl.col(column).var().alias("var"), pl.len())
             there = each.filter(pl.col("len") > 1)
             if there.height:
-                degrees = (there["len"] - 1).sum()
-                told.append(f"{meter} {float(((there['len'] - 1) * there['var']).sum() / degrees) ** 0.5:.4f}")
+                degrees = there["len"].cast(pl.Float64).to_numpy() - 1
+                told.append(f"{meter} {float(np.average(there['var'].to_numpy(), weights=degrees)) ** 0.5:.4f}")
     rest = runs.filter(pl.col("iops") == 0)["cpu_cores"]
     if told and len(rest) > 1:
         at_rest = f"at rest {float(rest.mean()):.4f}, sd {float(rest.std()):.4f}"  # type: ignore[arg-type]
