@@ -14,21 +14,28 @@ import pytest
 from scipy import stats
 
 from sojourn.errors import InputError
+from sojourn.lab.spinners import STRIDE_BYTES, WorkCounters
 from sojourn.measure import cpu_residual
 from sojourn.measure.cpu_residual import WINDOW_S, MeterReading, ResidualMeter, measure_command, welch_p
 from sojourn.measure.process_times import most, process_times, used_between
 
+WORK_PER_S = 75_000.0
 CORES, COMMAND_S, USED_S, BACKGROUND, SCATTER = 2, 1.4, 0.31, 0.012, 0.005
 
 
 def judged(random: np.random.Generator) -> Any:
     """A command that used `USED_S` on a machine whose background scatters from window to window."""
     meter: Any = SimpleNamespace(cores=[0, 1], used_s=lambda a, b: ResidualMeter.used_s(meter, a, b))
-    rests = [[(float(w), 0.0) for w in random.normal(BACKGROUND, SCATTER, 10)] for _ in range(2)]
+    rests = [[(float(w), 0.0, WORK_PER_S * (1 + float(random.normal(0, 0.01))))
+              for w in random.normal(BACKGROUND, SCATTER, 10)] for _ in range(2)]  # fmt: skip
     background_s = WINDOW_S * random.normal(BACKGROUND, SCATTER, round(COMMAND_S / WINDOW_S)).sum()
     read = random.uniform(-0.004, 0, (CORES, 2)).sum(axis=0)  # run time is up to a tick old
     spun_s = CORES * COMMAND_S - USED_S - background_s + read[1] - read[0]
-    start, end = MeterReading(10.0, 5.0, 1.0, 0.0), MeterReading(10.0 + COMMAND_S, 5.0 + spun_s, 1.28, 0.014)
+    # what the loops did is as much as at rest on the share that the command left, scattered as windows of 0.2 s are
+    scatter = 1 + float(random.normal(0, 0.01)) * (WINDOW_S / COMMAND_S) ** 0.5
+    work = round(WORK_PER_S * COMMAND_S * (1 - USED_S / (CORES * COMMAND_S)) * scatter)
+    start = MeterReading(10.0, 5.0, 1.0, 0.0, work=700)
+    end = MeterReading(10.0 + COMMAND_S, 5.0 + spun_s, 1.28, 0.014, work=700 + work)
     return cpu_residual._judged(meter, start, end, (rests[0], rests[1]), 0.3, 0)
 
 
@@ -38,6 +45,9 @@ def test_the_truth_lies_in_the_interval_as_often_as_said() -> None:
     inside = sum(abs(one.residual_s - USED_S) <= one.error_s for one in found)
     assert 0.94 <= inside / 2000 <= 0.985  # reading errors are bounded, not normal
     assert np.mean([one.residual_s for one in found]) == pytest.approx(USED_S, abs=0.0005)
+    by_work = sum(abs(one.work_s - USED_S) <= one.work_error_s for one in found)
+    assert 0.93 <= by_work / 2000 <= 0.98  # 20 windows of rest, and a normal quantile
+    assert np.mean([one.work_s for one in found]) == pytest.approx(USED_S, abs=0.002)
     assert found[0].stolen == pytest.approx(0.005) and found[0].ticks_s == pytest.approx(0.28)
 
 
@@ -59,6 +69,16 @@ def test_a_rest_out_of_range_and_no_program() -> None:
         measure_command([sys.executable], 0.1)
     with pytest.raises(InputError, match="no-such-program"):
         cpu_residual._run(["no-such-program"])
+
+
+def test_work_is_read_where_the_loops_write_it() -> None:
+    counters = WorkCounters(2)
+    with open(counters.path, "r+b") as loop:
+        for place, work in ((0, 5), (STRIDE_BYTES, 37)):
+            loop.seek(place)
+            loop.write(work.to_bytes(8, sys.byteorder))
+    assert counters.total == 42
+    counters.close()
 
 
 def test_who_used_cpu_with_those_that_began_and_ended_meanwhile(tmp_path: Path) -> None:
@@ -111,7 +131,7 @@ def test_scanners_of_memory_are_taken_out_and_others_are_told(tmp_path: Path) ->
 
     (tmp_path / "stat").write_text("cpu0 0 0 0 0 0 0 0 0\n")
     readings(1.0, 2.0, 3.0)
-    spinners: Any = SimpleNamespace(pid=3, threads={0: 3})
+    spinners: Any = SimpleNamespace(pid=3, threads={0: 3}, work=0)
     meter, before = ResidualMeter(spinners, [0], tmp_path), process_times(tmp_path)
     start = meter.read()
     readings(1.056, 2.5, 3.25)

@@ -3,7 +3,7 @@
 use crate::worker_process::{os_error, stop_flag};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
@@ -54,10 +54,12 @@ pub fn collect_host(py: Python<'_>, config: &str) -> PyResult<String> {
     json(&summary)
 }
 
-/// Spins on `cores` at idle priority until a signal comes.
+/// Spins on `cores` at idle priority until a signal comes; work done is counted in the file `work`.
 #[pyfunction]
-pub fn spin(py: Python<'_>, cores: Vec<usize>) -> PyResult<()> {
-    py.detach(|| sojourn_spin::spin(&cores, stop_flag())).map_err(os_error)
+#[pyo3(signature = (cores, work=None))]
+pub fn spin(py: Python<'_>, cores: Vec<usize>, work: Option<PathBuf>) -> PyResult<()> {
+    let counters = work.map(|path| sojourn_spin::WorkCounters::map(&path, cores.len())).transpose()?;
+    py.detach(|| sojourn_spin::spin(&cores, stop_flag(), counters.as_ref())).map_err(os_error)
 }
 
 /// The first `duration_s` seconds of an arrival process (JSON), as times in s: what the generator will send.

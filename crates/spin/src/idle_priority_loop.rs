@@ -1,25 +1,31 @@
 //! Busy loops that yield to everything.
 
 use crate::thread_placement::{pin, PlacementError};
+use crate::work_counters::WorkCounters;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Spins on each of `cores` at `SCHED_IDLE`, nice 19 (its time shows as `nice`), until `stop`.
+/// Turns between two looks at `stop`, which are one unit of work.
+const TURNS: u32 = 1000;
+
+/// Spins on each of `cores` at `SCHED_IDLE`, nice 19 (its time shows as `nice`), until `stop`; the loop of the k-th adds what it does to
+/// the k-th of `work`.
 ///
 /// The caller puts the process into a control group with `cpu.idle = 1` first: inside a session's autogroup,
 /// idle priority and nice have no effect on other sessions.
 ///
 /// # Errors
 /// `PlacementError` for a core that cannot be used or a refused policy; then no spinner is left running.
-pub fn spin(cores: &[usize], stop: &AtomicBool) -> Result<(), PlacementError> {
+pub fn spin(cores: &[usize], stop: &AtomicBool, work: Option<&WorkCounters>) -> Result<(), PlacementError> {
     let failed = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let threads: Vec<_> = cores
             .iter()
-            .map(|&core| {
+            .enumerate()
+            .map(|(number, &core)| {
                 let failed = &failed;
                 std::thread::Builder::new().name(format!("spin-{core}")).spawn_scoped(scope, move || {
-                    let outcome = idle(core).map(|()| turn(stop, failed));
+                    let outcome = idle(core).map(|()| turn(stop, failed, || work.map_or((), |w| w.add(number, 1))));
                     failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
                     outcome
                 })
@@ -32,11 +38,12 @@ pub fn spin(cores: &[usize], stop: &AtomicBool) -> Result<(), PlacementError> {
     })
 }
 
-fn turn(stop: &AtomicBool, failed: &AtomicBool) {
+fn turn(stop: &AtomicBool, failed: &AtomicBool, done: impl Fn()) {
     while !stop.load(Ordering::Relaxed) && !failed.load(Ordering::Relaxed) {
-        for _ in 0..1000 {
+        for _ in 0..TURNS {
             std::hint::spin_loop();
         }
+        done();
     }
 }
 
@@ -61,8 +68,8 @@ mod tests {
     #[test]
     fn stops_when_told_and_names_a_core_it_cannot_have() {
         let stop = AtomicBool::new(true);
-        assert!(spin(&[0], &stop).is_ok());
+        assert!(spin(&[0], &stop, None).is_ok());
         let running = AtomicBool::new(false);
-        assert!(matches!(spin(&[1000], &running), Err(PlacementError::Core { core: 1000, .. })));
+        assert!(matches!(spin(&[1000], &running, None), Err(PlacementError::Core { core: 1000, .. })));
     }
 }

@@ -40,7 +40,7 @@ def cpu(
     console.print(table)
     console.print(
         f"{seconds(found.wall_s)} on {found.cores} cores; at rest {found.background:.4f} ± {found.background_error:.4f} cores are busy, "
-        "taken out of the first two"
+        "taken out of the first three"
     )
     if found.scanned_s > 0:
         console.print(
@@ -61,6 +61,12 @@ def cpu(
 def _rows(found: CpuUse) -> list[tuple[str, float, float | None, str]]:
     return [
         ("residual", found.residual_s, found.error_s, "interrupts that hit an otherwise idle core"),
+        (
+            "work counter",
+            found.work_s,
+            found.work_error_s,
+            "least; cores that slow down, caches and the host count, too",
+        ),
         ("ticks", found.ticks_s, None, "work that ends between two ticks, or is paced by them; niced work"),
         ("its own account", found.own_s, None, "kernel threads, interrupts, servers that it asked"),
     ]

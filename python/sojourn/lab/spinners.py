@@ -8,6 +8,9 @@ be under 1 %.
 
 from __future__ import annotations
 
+import mmap
+import os
+import struct
 import time
 from pathlib import Path
 
@@ -21,6 +24,8 @@ MOST_COST = 0.01
 PROOF_S = 0.5
 ROUNDS = 10
 BEGIN_S = 2.0
+STRIDE_BYTES = 128
+COUNTER = struct.Struct(f"=Q{STRIDE_BYTES - 8}x")
 
 
 def make_idle_group(registry: CleanupRegistry, token: str) -> str:
@@ -40,7 +45,8 @@ class Spinners:
 
     def __init__(self, registry: CleanupRegistry, token: str, cores: list[int]) -> None:
         group = make_idle_group(registry, token)
-        self.worker = WorkerProcess("spin", {"cores": cores}, cgroup=group)
+        self._work = WorkCounters(len(cores))
+        self.worker = WorkerProcess("spin", {"cores": cores, "work": self._work.path}, cgroup=group)
         try:
             self.worker.ready()
             self.threads = _threads(self.pid, cores)
@@ -48,6 +54,7 @@ class Spinners:
             self._prove()
         except BaseException:
             self.worker.close()
+            self._work.close()
             raise
 
     def _prove(self) -> None:
@@ -68,8 +75,32 @@ class Spinners:
     def pid(self) -> int:
         return self.worker.process.pid
 
+    @property
+    def work(self) -> int:
+        """Turns that all loops have done. They do fewer in a second of run time where others spoil their cache or leave the machine."""
+        return self._work.total
+
     def close(self) -> None:
         self.worker.stop(2.0)
+        self._work.close()
+
+
+class WorkCounters:
+    """A counter of each spinner, in memory that both processes map (crates/spin: `work_counters`): at `path`, while this is open."""
+
+    def __init__(self, count: int) -> None:
+        self._file = os.memfd_create("sojourn-work")
+        os.ftruncate(self._file, count * STRIDE_BYTES)
+        self._mapped = mmap.mmap(self._file, count * STRIDE_BYTES)
+        self.path = f"/proc/{os.getpid()}/fd/{self._file}"
+
+    @property
+    def total(self) -> int:
+        return sum(word for (word,) in COUNTER.iter_unpack(self._mapped))
+
+    def close(self) -> None:
+        self._mapped.close()
+        os.close(self._file)
 
 
 def _threads(pid: int, cores: list[int]) -> dict[int, int]:

@@ -63,7 +63,7 @@ def _host(config: Config) -> Any:
 
 def _spin(config: Config) -> Any:
     emit("ready")
-    _native.spin(config["cores"])
+    _native.spin(config["cores"], config.get("work"))
     return {}
 
 

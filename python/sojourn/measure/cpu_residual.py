@@ -9,7 +9,8 @@ what other processes used while the command ran is told by name (`others`), as i
 
 Letters: used in a window of rest w_i over its length, n windows of length h; their mean b, standard deviation s. Used by the command in
 time T: U - b T, its variance s^2 h T (the background's own scatter, windows independent) + s^2 T^2/n (that of b) + `READING_S`^2 a core
-(run time is brought up to date at a tick; uniform). 1.96 standard errors.
+(run time is brought up to date at a tick; uniform). 1.96 standard errors. By work: what the loops did fell short of as much as at rest, by
+the share of the machine that the command took; its error is the scatter of the windows of rest.
 """
 
 from __future__ import annotations
@@ -46,21 +47,23 @@ STOLEN = 0.02  # share of the machine beyond which a host's other guests disturb
 @dataclass(frozen=True)
 class MeterReading:
     """At a moment: `spun_s` run time of the loops, `ticks_s` busy by ticks, both of all cores together; `stolen_s` by the host;
-    `scanned_s` run time of the kernel's scanners of memory, on any core."""
+    `scanned_s` run time of the kernel's scanners of memory, on any core; `work`: turns that the loops did."""
 
     at_s: float
     spun_s: float
     ticks_s: float
     stolen_s: float
     scanned_s: float = 0.0
+    work: int = 0
 
 
 @dataclass(frozen=True)
 class CpuUse:
     """Of a command, s of one core. `residual_s` with its 95 % half-width `error_s`, the background taken out; `ticks_s` by ticks, the
-    background of the same length taken out; `own_s` what the command and its children say of themselves (user and system). `background`
-    in cores, with its half-width; `drift_p`: of no difference between before and after; `scanned_s` run time of the kernel's
-    scanners of memory meanwhile, which is in neither; `others`: who else used most meanwhile, by name, s."""
+    background of the same length taken out; `work_s` by what the loops did, with `work_error_s`; `own_s` what the command and its
+    children say of themselves (user and system). `background` in cores, with its half-width; `drift_p`: of no difference between before
+    and after; `scanned_s` run time of the kernel's scanners of memory meanwhile, which is in neither; `others`: who else used most
+    meanwhile, by name, s."""
 
     wall_s: float
     cores: int
@@ -75,6 +78,8 @@ class CpuUse:
     stolen: float
     scanned_s: float = 0.0
     others: tuple[tuple[str, float], ...] = ()
+    work_s: float = 0.0
+    work_error_s: float = 0.0
 
     @property
     def in_cores(self) -> float:
@@ -91,7 +96,7 @@ class ResidualMeter:
     """Loops on all cores that this process may use; `residual_meter` makes one."""
 
     def __init__(self, spinners: Spinners, cores: Sequence[int], proc: Path = Path("/proc")) -> None:
-        self.cores, self.pid, self._proc = list(cores), spinners.pid, proc
+        self.cores, self.pid, self._proc, self._spinners = list(cores), spinners.pid, proc, spinners
         self._threads = [proc / str(spinners.pid) / "task" / str(t) / "schedstat" for t in spinners.threads.values()]
         self._scanners = dict.fromkeys(_scanners(proc), 0.0)
 
@@ -102,22 +107,24 @@ class ResidualMeter:
             with suppress(OSError):  # one that has ended keeps what it had used
                 self._scanners[path] = run_s(path)
         spun_s = sum(run_s(path) for path in self._threads)
-        return MeterReading(time.monotonic(), spun_s, busy, stolen, sum(self._scanners.values()))
+        scanned_s, work = sum(self._scanners.values()), self._spinners.work
+        return MeterReading(time.monotonic(), spun_s, busy, stolen, scanned_s, work)
 
     def used_s(self, start: MeterReading, end: MeterReading) -> float:
         """What the loops did not get, without what the kernel's scanners of memory got."""
         not_spun_s = len(self.cores) * (end.at_s - start.at_s) - (end.spun_s - start.spun_s)
         return not_spun_s - (end.scanned_s - start.scanned_s)
 
-    def at_rest(self, length_s: float) -> list[tuple[float, float]]:
-        """Used by residual and by ticks, in cores, in consecutive windows of about 0.2 s."""
+    def at_rest(self, length_s: float) -> list[tuple[float, float, float]]:
+        """Used by residual and by ticks, in cores, and turns a second that the loops did, in consecutive windows of about 0.2 s."""
         found = []
         for _ in range(max(round(length_s / WINDOW_S), 2)):
             start = self.read()
             time.sleep(WINDOW_S)
             end = self.read()
             length = end.at_s - start.at_s
-            found.append((self.used_s(start, end) / length, (end.ticks_s - start.ticks_s) / length))
+            ticks_s, work = end.ticks_s - start.ticks_s, end.work - start.work
+            found.append((self.used_s(start, end) / length, ticks_s / length, work / length))
         return found
 
 
@@ -168,19 +175,22 @@ def measure_command(words: Sequence[str], rest_s: float = REST_S) -> CpuUse:
 
 def _judged(
     meter: ResidualMeter, start: MeterReading, end: MeterReading,
-    rests: tuple[list[tuple[float, float]], list[tuple[float, float]]], own_s: float, exit_code: int,
+    rests: tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]], own_s: float, exit_code: int,
 ) -> CpuUse:  # fmt: skip
     before, after = (np.array(rest) for rest in rests)
     both = np.vstack([before, after])
-    background, by_ticks = both.mean(axis=0)
+    background, by_ticks, work_per_s = both.mean(axis=0)
     s, n, wall_s, cores = float(both[:, 0].std(ddof=1)), len(both), end.at_s - start.at_s, len(meter.cores)
     variance = s * s * (WINDOW_S * wall_s + wall_s * wall_s / n) + cores * READING_S**2
+    lost = 1 - (end.work - start.work) / (work_per_s * wall_s)
+    of_work = NORMAL_975 * float(both[:, 2].std(ddof=1)) / work_per_s * math.sqrt(WINDOW_S / wall_s + 1 / n)
     return CpuUse(
         wall_s, cores, exit_code,
         meter.used_s(start, end) - float(background) * wall_s, NORMAL_975 * math.sqrt(variance),
         end.ticks_s - start.ticks_s - float(by_ticks) * wall_s, own_s,
         float(background), NORMAL_975 * s / math.sqrt(n), welch_p(before[:, 0], after[:, 0]),
         (end.stolen_s - start.stolen_s) / (wall_s * cores), end.scanned_s - start.scanned_s,
+        work_s=float(lost) * cores * wall_s, work_error_s=of_work * cores * wall_s,
     )  # fmt: skip
 
 

@@ -47,24 +47,32 @@ def storage_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[
     of = lambda name: runs.filter((pl.col("section") == name) | (pl.col("iops") == 0))  # noqa: E731
     design = of(section)
     design.drop("section").write_csv(found.folder / RUNS)
-    lines, sections, warn = [*_cost_lines(design), *measured_lines(design, found.folder)], list[Section](), False
+    lines, sections, warn = list[str](), list[Section](), False
+    if section in runs["section"]:
+        lines += [*_cost_lines(design), *measured_lines(design, found.folder)]
+        sections += _effects(design, lines)
     for fault in run_faults(design):
         warn = True
         lines.append(f"{fault.name}: {fault.seen}; {fault.remedy}")
-    try:
-        effects = storage_effects(design)
-        for title, one in (("CPU, cores", effects.cpu), ("CPU per I/O, us", effects.per_io)):
-            lines.append(f"{title}: {_shares(one)}")
-        cpu = (*_effect_blocks("CPU", effects.cpu), *residual_figures(effects.cpu_residuals, "CPU", "cores"))
-        per_io = _effect_blocks("CPU per I/O", effects.per_io)
-        errors = residual_figures(effects.per_io_residuals, "CPU per I/O", "us")
-        figures: tuple[Block, ...] = (*cpu, *per_io, *errors)
-        sections.append(Section("Effects", "", figures))
-    except DesignError as error:
-        lines.append(f"no effects: {error}")
     if isinstance(levels, str):
         lines += _linearity_lines(of(levels))
     return Analysis(tuple(lines), tuple(sections), warn)
+
+
+def _effects(design: pl.DataFrame, lines: list[str]) -> Iterator[Section]:
+    """Figures of the effects; what they come to is added to `lines`."""
+    try:
+        effects = storage_effects(design)
+    except DesignError as error:
+        lines.append(f"no effects: {error}")
+        return
+    for title, one in (("CPU, cores", effects.cpu), ("CPU per I/O, us", effects.per_io)):
+        lines.append(f"{title}: {_shares(one)}")
+    cpu = (*_effect_blocks("CPU", effects.cpu), *residual_figures(effects.cpu_residuals, "CPU", "cores"))
+    per_io = _effect_blocks("CPU per I/O", effects.per_io)
+    errors = residual_figures(effects.per_io_residuals, "CPU per I/O", "us")
+    figures: tuple[Block, ...] = (*cpu, *per_io, *errors)
+    yield Section("Effects", "", figures)
 
 
 def run_list(folders: list[RunFolder]) -> pl.DataFrame:

@@ -8,20 +8,22 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sojourn.storage.cost_per_io import background_of, loaded
+from sojourn.storage.cost_per_io import background_of, cost_per_io, loaded
 from sojourn.storage.run_list import FACTORS
 from sojourn.study.engine.run_points import DISTURBED
 
-METERS = (("cpu_cores", "residual"), ("ticks_cores", "ticks"))
+METERS = (("cpu_cores", "residual"), ("ticks_cores", "ticks"), ("work_cores", "work counter"))
 PARTS = (("client_cores", "generator"), ("server_cores", "server"))
 
 
 def measured_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
     """Of a run list with `cpu_cores`; columns that are not there are not told of. `folder`: of the study."""
+    runs = _with_work(runs)
     busy = loaded(runs)
     yield from _parts(busy, background_of(runs).cores)
     yield from _latency(busy)
     yield from _repeats(runs, busy)
+    yield from _by_meter(runs)
     if aside := len(list((folder / DISTURBED).glob("*/manifest.json"))):
         yield f"{aside} runs were disturbed, put aside and run again"
     if "verdict" in runs.columns and (marked := runs.filter(pl.col("verdict").fill_null("") != "").height):
@@ -30,6 +32,14 @@ def measured_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
         yield "CPU is by ticks here, which miss what avoids them and interrupts: no control group with cpu.idle"
     if "server" in runs.columns and (runs["server"] == "embedded").any():
         yield "a path is served by sojourn's own server, which stands for no product"
+
+
+def _with_work(runs: pl.DataFrame) -> pl.DataFrame:
+    """With `work_cores`: what the loops' work fell short of theirs at rest, as cores; 0 at rest by definition."""
+    rest = runs.filter(pl.col("iops") == 0)
+    if "work_per_s" not in runs.columns or rest["work_per_s"].null_count() == rest.height:
+        return runs
+    return runs.with_columns(work_cores=pl.col("cores") * (1 - pl.col("work_per_s") / rest["work_per_s"].mean()))
 
 
 def _parts(busy: pl.DataFrame, background: float) -> Iterator[str]:
@@ -72,3 +82,16 @@ def _repeats(runs: pl.DataFrame, busy: pl.DataFrame) -> Iterator[str]:
     if told and len(rest) > 1:
         at_rest = f"at rest {float(rest.mean()):.4f}, sd {float(rest.std()):.4f}"  # type: ignore[arg-type]
         yield f"repeated runs differ by (sd, cores): {', '.join(told)}; {at_rest}"
+
+
+def _by_meter(runs: pl.DataFrame) -> Iterator[str]:
+    """The same cost by each of the meters: they do not see the same."""
+    told: dict[str, list[str]] = {}
+    for column, meter in METERS:
+        if column in runs.columns:
+            for cost in cost_per_io(runs.with_columns(pl.col(column).alias("cpu_cores"))):
+                half = "" if cost.high is None else f" ± {1e6 * (cost.high - cost.seconds):.1f}"
+                told.setdefault(cost.path, []).append(f"{meter} {1e6 * cost.seconds:.1f}{half}")
+    for path, each in told.items():
+        if len(each) > 1:
+            yield f"{path}, us an I/O by meter: {', '.join(each)}"
