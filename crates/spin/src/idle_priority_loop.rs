@@ -25,7 +25,8 @@ pub fn spin(cores: &[usize], stop: &AtomicBool, work: Option<&WorkCounters>) -> 
             .map(|(number, &core)| {
                 let failed = &failed;
                 std::thread::Builder::new().name(format!("spin-{core}")).spawn_scoped(scope, move || {
-                    let outcome = idle(core).map(|()| turn(stop, failed, || work.map_or((), |w| w.add(number, 1))));
+                    let outcome =
+                        idle(core).map(|()| turn(stop, failed, || work.map_or((), |w| w.add(number, 1))));
                     failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
                     outcome
                 })
