@@ -16,6 +16,7 @@
     ├── LoadError                3    a run is not valid: the generator was the bottleneck, it was disturbed, not steady …
     ├── LabError                 4    this machine lacks something
     │   ├── PermissionLacking    4    … a right
+    │   ├── WorkerError          4    … workers: one is lost, silent, or of another version
     │   └── Busy                 4    … because another study or process holds it
     ├── SolverError              6    a method broke a law: our error, never the user's
     ├── ServiceError             5    the service under test failed or refused
@@ -126,6 +127,10 @@ class LabError(SojournError):
 
 class PermissionLacking(LabError):
     """The right to do it is missing (usually: root)."""
+
+
+class WorkerError(LabError):
+    """A worker of `--on` was lost, does not answer, or has another version."""
 
 
 class Busy(LabError):

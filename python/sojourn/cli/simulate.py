@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sojourn.cli.console import one_form, show
-from sojourn.errors import Interrupted
+from sojourn.cli.on_option import OnOption, workers_on
+from sojourn.errors import InputError, Interrupted
 from sojourn.file_kind import FIT, MODEL, expect
 
 
@@ -24,6 +26,7 @@ def simulate(
     as_run: Annotated[Path | None, typer.Option(help="also write a run folder, as a measurement makes it")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False,
+    on: OnOption = "",
 ) -> None:  # fmt: skip
     """Simulates a model: means and quantiles with intervals, until they are known to --precision.
 
@@ -38,10 +41,12 @@ def simulate(
     expect(file, MODEL, FIT)
     model = Model.read(file)
     until_s = duration_s(until, "--until") if until else None
-    with bar() as progress:
+    if on and replications is None:
+        raise InputError("one long run", f"--on {on}", "add --replications, which go side by side")
+    with workers_on(on, "simulating") as workers, nullcontext() if on else bar() as progress:
         found = simulate_(
             model, precision=precision, level=level, seed=seed, replications=replications, until_s=until_s,
-            completions=completions, max_seconds=duration_s(max_time, "--max-time"), progress=progress,
+            completions=completions, max_seconds=duration_s(max_time, "--max-time"), progress=progress, on=workers,
         )  # fmt: skip
     if as_run:
         from sojourn.simulate.simulated_run import as_run as as_run_

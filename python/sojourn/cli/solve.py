@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.console import one_form, show
+from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
 from sojourn.file_kind import FIT, MODEL, expect
@@ -25,6 +26,7 @@ def solve(
     as_json: Annotated[bool, typer.Option("--json", help="print all rows as one JSON object")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print all rows as CSV")] = False,
     plot: Annotated[Path | None, typer.Option(help="draw what was varied into this .svg, .png or .pdf")] = None,
+    on: OnOption = "",
 ) -> None:  # fmt: skip
     """Solves a model: exactly where that is affordable, else by the best approximation; it says which and why."""
     from sojourn.model import Model
@@ -35,12 +37,15 @@ def solve(
     one_form(as_json, as_csv, "solve")
     if plot and not vary:
         raise InputError("nothing is varied", "--plot", "add --vary PATH=VALUES")
+    if on and not vary:
+        raise InputError("nothing is varied", f"--on {on}", "add --vary PATH=VALUES")
     wanted = RequestedOutputs(COMMON if quantiles or as_json or as_csv else (), probabilities)
     expect(model, MODEL, FIT)
     it = Model.read(model)
     paths = factors(vary or [])
     if paths:
-        result = sweep(it, paths, method=method, wanted=wanted, budget_s=budget)
+        with workers_on(on, "solving blocks") as workers:
+            result = sweep(it, paths, method=method, wanted=wanted, budget_s=budget, on=workers)
     else:
         result = solve_(it, method, wanted=wanted, budget_s=budget)
     if plot:

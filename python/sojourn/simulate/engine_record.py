@@ -79,9 +79,7 @@ def together(parts: Sequence[EngineRecord]) -> EngineRecord:
     for key in (key for key in parts[0].histograms if all(key in part.histograms for part in parts)):
         edges = np.unique(np.concatenate([part.histograms[key][0] for part in parts]))
         group_s = max(part.histograms[key][2] for part in parts)
-        counts = [_regroup(part.histograms[key], group_s, edges) for part in parts]
-        least = min(c.shape[1] for c in counts)
-        histograms[key] = (edges, np.concatenate([c[:, :least] for c in counts]), group_s)
+        histograms[key] = (edges, _side_by_side([part.histograms[key] for part in parts], group_s, edges), group_s)
     return EngineRecord(
         longest,
         {name: np.concatenate([p.tables[name][:, :fewest] for p in parts]) for name in parts[0].tables},
@@ -102,13 +100,18 @@ def _coarser(part: EngineRecord, batch_s: float) -> EngineRecord:
     return EngineRecord(batch_s, tables, limits, part.histograms, part.events, part.ended, part.passes)
 
 
-def _regroup(histogram: tuple[Array, Array, float], group_s: float, edges: Array) -> Array:
-    """Counts over all `edges`; those of a run are a stretch of them, because bins are the same everywhere."""
-    own, counts, own_s = histogram
-    by = round(group_s / own_s)
-    merged = _merged(counts, by) if by > 1 else counts
-    before = int(np.searchsorted(edges, own[0]))
-    return np.pad(merged, ((0, 0), (0, 0), (before, len(edges) - 1 - before - merged.shape[2])))
+def _side_by_side(histograms: Sequence[tuple[Array, Array, float]], group_s: float, edges: Array) -> Array:
+    """Counts over all `edges`, cut to the fewest groups; those of a run are a stretch of them, because bins are the same
+    everywhere."""
+    merged = [_merged(counts, by) if (by := round(group_s / own_s)) > 1 else counts for _, counts, own_s in histograms]
+    runs, least = sum(len(counts) for counts in merged), min(counts.shape[1] for counts in merged)
+    found = np.zeros((runs, least, len(edges) - 1), np.result_type(*merged))
+    first = 0
+    for (own, _, _), counts in zip(histograms, merged, strict=True):
+        before = int(np.searchsorted(edges, own[0]))
+        found[first : first + len(counts), :, before : before + counts.shape[2]] = counts[:, :least]
+        first += len(counts)
+    return found
 
 
 def _merged(table: Array, by: int) -> Array:

@@ -11,7 +11,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from os import cpu_count
 from typing import Any, Protocol
 
@@ -57,16 +57,13 @@ def native(config: str) -> NativeSimulation:
 
 
 class Replication:
-    """One replication; travels to another process as its configuration, and starts again there."""
+    """One replication."""
 
     def __init__(self, config: Mapping[str, Any], engine: Engine = native) -> None:
         self.config = dict(config)
         self.engine = engine
         self.simulation: NativeSimulation | None = None
         self.seen = (0.0, 0)  # simulated time and events at the end of the last slice, for other threads
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "simulation": None}
 
     def go(
         self, until_s: float, completions: int | None, deadline: float, stop: Any = None, tick: Tick | None = None
@@ -94,23 +91,35 @@ class Replication:
         histograms = {}
         for key in self.config["histograms"]:
             one = self.simulation.histogram(key)
-            counts = one["counts"]  # whole numbers, as many as a third of all memory that a long run takes
+            counts = one["counts"]
             if counts.size:
-                histograms[key] = (np.asarray(one["edges_s"], float), counts[None], float(one["group_s"]))
+                # in as few bytes as hold them: they are most of a record, which goes from process to process
+                small = counts.astype(np.min_scalar_type(int(counts.max())))
+                histograms[key] = (np.asarray(one["edges_s"], float), small[None], float(one["group_s"]))
         sim = self.simulation
         so_far = (int(sim.events), bool(sim.ended), int(sim.completions))
         return EngineRecord(float(found["batch_s"]), tables, limits, histograms, *so_far)
 
 
+class Runs(Protocol):
+    """Replications of one model, wherever they run; `last` is what they have when they were interrupted."""
+
+    last: EngineRecord | None
+
+    def go(
+        self, until_s: float, completions: int | None, deadline: float, tick: Tick | None = None
+    ) -> EngineRecord: ...
+    def close(self) -> None: ...
+
+
 class Replications:
     """Replications of one model, 0 … R - 1; brought to the same simulated time, in the order of their numbers."""
 
-    def __init__(self, runs: Sequence[Replication], executor: Executor | None = None) -> None:
+    def __init__(self, runs: Sequence[Replication], executor: ThreadPoolExecutor | None = None) -> None:
         self.runs = list(runs)
         self.stop = threading.Event()
         self.own = executor is None and len(self.runs) > 1
         self.executor = ThreadPoolExecutor(min(len(self.runs), cpu_count() or 1)) if self.own else executor
-        self.threads = isinstance(self.executor, ThreadPoolExecutor)
         self.last: EngineRecord | None = None
 
     def go(self, until_s: float, completions: int | None, deadline: float, tick: Tick | None = None) -> EngineRecord:
@@ -119,8 +128,7 @@ class Replications:
             if self.executor is None:
                 parts = [run.go(until_s, completions, deadline, None, tick) for run in self.runs]
             else:
-                stop = self.stop if self.threads else None
-                jobs = [self.executor.submit(run.go, until_s, completions, deadline, stop) for run in self.runs]
+                jobs = [self.executor.submit(run.go, until_s, completions, deadline, self.stop) for run in self.runs]
                 while wait(jobs, SLICE_S, FIRST_EXCEPTION).not_done and not any(_failed(job) for job in jobs):
                     self._tell(tick)
                 parts = [job.result() for job in jobs]
@@ -137,9 +145,9 @@ class Replications:
 
     def _keep(self) -> None:
         """What all runs have done until an interruption, if they can still be asked."""
-        if self.own and isinstance(self.executor, ThreadPoolExecutor):
+        if self.own and self.executor is not None:
             self.executor.shutdown(wait=True)
-        if (self.executor is None or self.threads) and all(run.simulation for run in self.runs):
+        if all(run.simulation for run in self.runs):
             self.last = together([run.read() for run in self.runs])
 
     def close(self) -> None:

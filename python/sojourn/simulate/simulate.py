@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from sojourn.measure.stationarity import at_edge
 from sojourn.model import Model, Network
 from sojourn.model.checked_values import quantile_levels
 from sojourn.model.model import as_model
+from sojourn.parallel import On, open_workers
 from sojourn.simulate import stopping_rule
 from sojourn.simulate.engine_config import BATCHES, configuration, first_batch_s
 from sojourn.simulate.engine_record import EngineRecord
-from sojourn.simulate.engine_runs import Engine, Replication, Replications, Tick, native
+from sojourn.simulate.engine_runs import Engine, Replication, Replications, Runs, Tick, native
+from sojourn.simulate.replications_on_workers import ReplicatedModel, ReplicationsOnWorkers
 from sojourn.simulate.simulation_outcome import SimulationOutcome, table
 from sojourn.simulate.stopping_rule import ReachedPrecision
 from sojourn.simulate.warmup import cut
@@ -59,32 +61,36 @@ class RunLength:
 def simulate(
     model: Model | Path | str, precision: float = 0.01, level: float = 0.95, seed: int = 1, replications: int | None = None,
     until_s: float | None = None, completions: int | None = None, quantiles: Sequence[float] = QUANTILES,
-    max_seconds: float = 60.0, progress: Progress | None = None, *, executor: Executor | None = None,
+    max_seconds: float = 60.0, progress: Progress | None = None, *, on: On = None,
     engine: Engine = native,
 ) -> Metrics:  # fmt: skip
     """Metrics of a model, or of the model file at a path, with intervals at `level`; source "simulated".
 
     Runs until the mean response time and the throughput of every class are known to `precision` (half-width by value),
     or for `until_s` of simulated time or `completions` passes of each run where these are given; at most `max_seconds`
-    of wall time. `replications` independent runs go side by side in threads (or in `executor`); without it, one long
-    run. The same seed gives the same answer for any number of threads, unless the wall time cuts it short.
+    of wall time. `replications` independent runs go side by side in threads, or `on` workers (`sojourn.parallel`):
+    "local:2", "dask://HOST:PORT", an Executor, a dask Client; without it, one long run. The same seed gives the same answer
+    for any number of threads and workers, unless the wall time cuts it short.
     Status: ok, too_short (the message says how long would do), unstable, interrupted (Ctrl-C; what was done is kept).
     Raises InputError for arguments out of range and ModelError for a model that cannot be simulated.
     """
     length = RunLength(precision, level, until_s, completions, max_seconds)
     check(length, seed, replications, quantiles)
     network = as_model(model).network
-    runs = Replications(
-        [Replication(configuration(network, seed, r, until_s=until_s), engine) for r in range(replications or 1)],
-        executor,
-    )
-    outcome = follow(network, runs, length, progress)
-    return table(network, outcome, quantiles, seed, len(runs.runs))
+    threads = on is None or isinstance(on, ThreadPoolExecutor)
+    if not threads and replications is None:
+        raise InputError("one long run", "on", "give replications, which go side by side")
+    with nullcontext() if threads else open_workers(on) as workers:
+        if workers is None:
+            each = [configuration(network, seed, r, until_s=until_s) for r in range(replications or 1)]
+            runs: Runs = Replications([Replication(config, engine) for config in each], on)
+        else:
+            runs = ReplicationsOnWorkers(ReplicatedModel(network, seed, until_s, engine), replications or 1, workers)
+        outcome = follow(network, runs, length, progress)
+    return table(network, outcome, quantiles, seed, replications or 1)
 
 
-def follow(
-    network: Network, runs: Replications, length: RunLength, progress: Progress | None = None
-) -> SimulationOutcome:
+def follow(network: Network, runs: Runs, length: RunLength, progress: Progress | None = None) -> SimulationOutcome:
     """Runs to the end of `length`, to an interruption, or until the numbers present are seen to grow."""
     started = time.monotonic()
     outcome = SimulationOutcome(length.precision, length.level, overloaded=stopping_rule.overload(network))
@@ -106,7 +112,7 @@ def _telling(progress: Progress | None, outcome: SimulationOutcome) -> Tick | No
 
 
 @contextmanager
-def _ended(runs: Replications, outcome: SimulationOutcome, network: Network) -> Iterator[None]:
+def _ended(runs: Runs, outcome: SimulationOutcome, network: Network) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:

@@ -16,10 +16,10 @@ import polars as pl
 
 from sojourn.metric_names import UNITS
 from sojourn.model.network_arrays import Array, Network, stacked
+from sojourn.solve.further_rows import PERVASIVE, further
 from sojourn.solve.solution import PartialSolution, Solution
 from sojourn.table import COLUMNS
 
-PERVASIVE = ("approximate", "not_converged", "bounds")  # what is true of every number of such a point
 GIVEN = ("service_time", "arrival_rate")  # rows that repeat the model
 FIELDS = {
     "throughput": "visit_rate", "utilisation": "utilisation", "queue_length": "queue_length",
@@ -46,22 +46,41 @@ class MetricRow:
 
 def frame(networks: Sequence[Network], s: Solution, factors: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """The rows, with all columns of Metrics and the factors; missing numbers are null."""
-    made = _rows(networks, s)
+    return _with_factors(_rows(networks, s), factors)
+
+
+def lines_frame(
+    lines: Sequence[MetricRow], status: Sequence[str], factors: Mapping[str, Sequence[Any]]
+) -> pl.DataFrame:
+    """As `frame`, of the lines that `lines_of` gave."""
+    return _with_factors(_columns(lines, len(lines[0].value), status), factors)
+
+
+def _with_factors(made: pl.DataFrame, factors: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     point = made["point"]
     more = [pl.Series(name, values).gather(point) for name, values in factors.items()]
     return made.drop("point").select(*COLUMNS).with_columns(more)
 
 
+def lines_of(networks: Sequence[Network], s: Solution) -> list[MetricRow]:
+    """The lines of the table, without further rows and those of parts."""
+    n = networks[0]
+    tables = _tables(networks, s)
+    lines = [line for line in _station_lines(n, s, tables) if not _absent(line, n, is_sound(s.status))]
+    return lines + list(_class_lines(networks, s, tables["residence_time"], tables["throughput"]))
+
+
+def is_sound(status: Sequence[str]) -> bool:
+    """Whether every point has its numbers: which lines there are then depends on no other point."""
+    return all(name in ("ok", *PERVASIVE) for name in status)
+
+
 def _rows(networks: Sequence[Network], s: Solution) -> pl.DataFrame:
     """All columns but the factors, and `point`."""
     n = networks[0]
-    tables = _tables(networks, s)
-    sound = all(name in ("ok", *PERVASIVE) for name in s.status)
-    lines = [line for line in _station_lines(n, s, tables) if not _absent(line, n, sound)]
-    lines += list(_class_lines(networks, s, tables["residence_time"], tables["throughput"]))
-    made = _columns(lines, len(networks), s.status)
+    made = _columns(lines_of(networks, s), len(networks), s.status)
     if s.more:
-        made = pl.concat([made, _further(s)], how="diagonal_relaxed")
+        made = pl.concat([made, further(s)], how="diagonal_relaxed")
     for part in s.parts:
         made = _replaced(made, part, n)
     return made
@@ -267,24 +286,3 @@ def _status(lines: Sequence[MetricRow], value: Array, points: int, status: Seque
     endless = np.where(value == np.inf, names.index("no_moment"), reason)
     why = np.where(code[at] == 0, endless, code[at])
     return pl.Series("status", names).gather(np.where(missing, why, np.where(always[at] & ~given, code[at], 0)))
-
-
-def _further(s: Solution) -> pl.DataFrame:
-    """`Solution.more` as rows; a number that is missing says why."""
-    rows = pl.DataFrame(s.more, infer_schema_length=None)
-    lacking = {"station": "", "class": "", "point": 0, "source": "analytic"}
-    there = rows.columns
-    rows = rows.with_columns((pl.col(k).fill_null(v) if k in there else pl.lit(v)).alias(k) for k, v in lacking.items())
-    rows = rows.with_columns(pl.lit(None, dtype=t).alias(k) for k, t in COLUMNS.items() if k not in rows.columns)
-    rows = rows.with_columns(pl.col(k).cast(t) for k, t in COLUMNS.items())
-    names = pl.Series(s.status or ["ok"])
-    own = names.gather(rows["point"].cast(pl.Int64)) if s.status else pl.Series(["ok"] * rows.height)
-    value = pl.when(pl.col("value").is_finite()).then(pl.col("value"))
-    usual = pl.when(own.is_in(PERVASIVE)).then(own).otherwise(pl.lit("ok"))
-    absent = pl.when(own == "ok").then(pl.lit("idle")).otherwise(own)
-    return rows.with_columns(
-        value=value,
-        unit=pl.col("metric").replace_strict(UNITS),
-        point=pl.col("point").cast(pl.Int64),
-        status=pl.col("status").fill_null(pl.when(value.is_null()).then(absent).otherwise(usual)),
-    )

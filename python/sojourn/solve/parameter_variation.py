@@ -6,7 +6,8 @@ copied with that entry; else the changed model is lowered again. Each value is c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import product
 from typing import Any, cast
@@ -23,19 +24,59 @@ USE = "use classes.NAME.FIELD, stations.NAME.FIELD, regions.NAME.FIELD or demand
 Edit = Callable[[Network, Any], Network]
 
 
+class Variation:
+    """All combinations of the values of some paths of a model, the last path running fastest; any stretch of their networks."""
+
+    def __init__(self, model: Model, factors: Mapping[str, Sequence[Any]]) -> None:
+        # what the copies inherit is computed once
+        _ = model.network.demands_s, model.network.same_chain, model.network.remarkable
+        self.model, self.factors = model, factors
+        edits = [edit(model, path) for path in factors]
+        self.edits = None if any(change is None for change in edits) else cast(list[Edit], edits)
+
+    def __len__(self) -> int:
+        return math.prod(len(values) for values in self.factors.values())
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The values a point, by path."""
+        points = list(product(*self.factors.values()))
+        return {path: [point[i] for point in points] for i, path in enumerate(self.factors)}
+
+    def networks(self, points: range | None = None) -> list[Network]:
+        """Of some points, or of all; neighbours share what was changed for both."""
+        made, last = [], None
+        held = [self.model.network, *([self.model.network] * len(self.factors))]
+        lists = list(self.factors.values())
+        for at in _positions(range(len(self)) if points is None else points, [len(values) for values in lists]):
+            if self.edits is None:
+                values = {path: lists[i][k] for (i, k), path in zip(enumerate(at), self.factors, strict=True)}
+                made.append(_lowered(self.model, values))
+                continue
+            same = (
+                0
+                if last is None
+                else next((i for i, (a, b) in enumerate(zip(at, last, strict=True)) if a != b), len(at))
+            )
+            for i in range(same, len(at)):
+                held[i + 1] = self.edits[i](held[i], lists[i][at[i]])
+            made.append(held[-1])
+            last = at
+        return made
+
+
+def _positions(points: range, sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Which value of each path a point has."""
+    for point in points:
+        at, rest = [0] * len(sizes), point
+        for i in range(len(sizes) - 1, -1, -1):
+            rest, at[i] = divmod(rest, sizes[i])
+        yield at
+
+
 def varied(model: Model, factors: Mapping[str, Sequence[Any]]) -> tuple[list[Network], dict[str, list[Any]]]:
     """The network at each combination of values, the last path running fastest, and the values a point by path."""
-    # what the copies inherit is computed once
-    _ = model.network.demands_s, model.network.same_chain, model.network.remarkable
-    paths, points = list(factors), list(product(*factors.values()))
-    edits = [edit(model, path) for path in paths]
-    columns = {path: [point[i] for point in points] for i, path in enumerate(paths)}
-    if any(change is None for change in edits):
-        return [_lowered(model, dict(zip(paths, point, strict=True))) for point in points], columns
-    networks = [model.network]
-    for path, change in zip(paths, cast(list[Edit], edits), strict=True):
-        networks = [change(network, value) for network in networks for value in factors[path]]
-    return networks, columns
+    it = Variation(model, factors)
+    return it.networks(), it.columns()
 
 
 def _lowered(model: Model, values: Mapping[str, Any]) -> Network:

@@ -1,20 +1,19 @@
-"""`solve`, `sweep`, `methods`: choose a method, run it, check what it answered."""
+"""`solve`, `methods`: choose a method, run it, check what it answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from sojourn.errors import InputError, MethodRefused, SolverError
+from sojourn.errors import MethodRefused, SolverError
 from sojourn.model import Model, Network
 from sojourn.model.checked_values import number
 from sojourn.model.model import as_model
 from sojourn.solve import registry
 from sojourn.solve.law_verification import verify
 from sojourn.solve.method import Method, RequestedOutputs
-from sojourn.solve.parameter_variation import varied
 from sojourn.solve.registry import BUDGET_S, named, nothing_applies, preferred, refusal, too_dear
 from sojourn.solve.solution import Solution, metrics
 from sojourn.solve.sweep_points import representatives
@@ -36,72 +35,82 @@ def solve(
     `auto` takes the exact method that is cheapest within `budget_s`, else the best approximation. Raises MethodRefused
     where `method` does not apply (it names one that does), SolverError for an answer that breaks a law.
     """
-    return answer([as_model(model).network], method, wanted or USUAL, _budget(budget_s), {})
+    return answer([as_model(model).network], method, wanted or USUAL, checked_budget_s(budget_s), {})
 
 
-def _budget(budget_s: Any) -> float:
+def checked_budget_s(budget_s: Any) -> float:
     number(budget_s, "budget_s", above=True, what="(s)")
     return float(budget_s)
-
-
-def sweep(
-    model: Model | Path | str, path: str | Mapping[str, Iterable[Any]], values: Iterable[Any] = (), method: str = "auto", *,
-    wanted: RequestedOutputs | None = None, budget_s: float = BUDGET_S,
-) -> Metrics:  # fmt: skip
-    """One table for all `values` of the number at `path` ("classes.user.population"), which becomes a column.
-
-    A mapping of paths to values makes all combinations, with a column each. Errors as `solve`, and ModelError for a
-    path or a value that the model cannot have.
-    """
-    asked = {path: values} if isinstance(path, str) else path
-    for name, column in asked.items():
-        if not isinstance(column, Iterable) or isinstance(column, str):
-            raise InputError(repr(column), f"vary {name}", "give a list of values")
-    factors = {name: list(column) for name, column in asked.items()}
-    if not factors or not all(factors.values()):
-        raise InputError("no values", f"vary {', '.join(factors)}".strip(), "give at least one value for each path")
-    networks, columns = varied(as_model(model), factors)
-    return answer(networks, method, wanted or USUAL, _budget(budget_s), columns)
 
 
 def answer(
     networks: Sequence[Network], method: str, wanted: RequestedOutputs, budget_s: float, factors: dict[str, list[Any]]
 ) -> Metrics:
-    def solved(networks: Sequence[Network]) -> tuple[Solution, str] | None:
-        if method == "auto":
-            return _automatically(networks, wanted, budget_s)
-        chosen = named(method, representatives(networks))
-        return _run(chosen, networks, wanted), chosen.name
-
-    found = solved(networks)
+    """One table of networks of one shape, with a column for each of `factors`, a value a network."""
+    found = solved(networks, method, wanted, budget_s)
     if found is None:
-        return _apart(networks, wanted, budget_s, factors)
+        return apart(networks, wanted, budget_s, factors)
     solution, name = found
-    if "unstable" in solution.status:
-        tell_stable_parts(networks, solution, solved)
+    complete(networks, solution, method, wanted, budget_s)
     return metrics(networks, solution, name, factors)
 
 
-def _automatically(
-    networks: Sequence[Network], wanted: RequestedOutputs, budget_s: float
+def solved(
+    networks: Sequence[Network], method: str, wanted: RequestedOutputs, budget_s: float
 ) -> tuple[Solution, str] | None:
-    """The first answer that holds and converges, and the name of its method; else the first that did not converge. None
-    where no one method serves for all points of a sweep."""
+    """The answer and the name of its method; None where `auto` finds no one method for all."""
+    if method != "auto":
+        chosen = named(method, representatives(networks))
+        return run(chosen, networks, wanted), chosen.name
+    asked = representatives(networks)
+    timed = replace(wanted, budget_s=budget_s)
+
+    def attempt(chosen: Method) -> Solution | None:
+        refused = len(asked) > 1 and any(refusal(chosen, n) for n in asked)
+        return None if refused else run(chosen, networks, timed)
+
+    return automatically(networks, budget_s, attempt)
+
+
+def complete(
+    networks: Sequence[Network], solution: Solution, method: str, wanted: RequestedOutputs, budget_s: float
+) -> None:
+    """Adds what is known of points that have no stationary answer as a whole."""
+    if "unstable" in solution.status:
+        tell_stable_parts(networks, solution, lambda own: solved(own, method, wanted, budget_s))
+
+
+class Answered(Protocol):
+    """What a method answered of all points: a Solution, or parts of one."""
+
+    message: str
+
+    @property
+    def status(self) -> list[str]: ...
+
+
+AnyAnswer = TypeVar("AnyAnswer", bound=Answered)
+
+
+def automatically(
+    networks: Sequence[Network], budget_s: float, attempt: Callable[[Method], AnyAnswer | None]
+) -> tuple[AnyAnswer, str] | None:
+    """The first answer that holds and converges, and the name of its method; else the first that did not converge;
+    `attempt` gives None for a method that does not apply to every point. None where no one method serves for all points of a sweep."""
     tried: list[str] = []
     refused: MethodRefused | None = None
-    last: tuple[Solution, str] | None = None
-    asked = representatives(networks)
+    last: tuple[AnyAnswer, str] | None = None
     for chosen, why in preferred(networks, budget_s):
-        if len(asked) > 1 and any(refusal(chosen, n) for n in asked):
-            continue
         try:
-            solution = _run(chosen, networks, replace(wanted, budget_s=budget_s))
+            solution = attempt(chosen)
         except SolverError as error:
             tried.append(f"{chosen.name} was not taken: its answer was caught ({error.value})")
             continue
         except MethodRefused as error:
             refused = error
             tried.append(f"{chosen.name} was not taken: {error.value}")
+            continue
+        if solution is None:
             continue
         solution.message = "\n".join(filter(None, (why, *tried, solution.message)))
         if "not_converged" not in solution.status:
@@ -119,7 +128,7 @@ def _automatically(
     raise too_dear(networks, budget_s) or nothing_applies(networks[-1])
 
 
-def _run(method: Method, networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+def run(method: Method, networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     """A checked answer; every point of an approximation says that it is one."""
     solution = method.run(networks, wanted)
     if not method.exact and not solution.status:
@@ -128,7 +137,7 @@ def _run(method: Method, networks: Sequence[Network], wanted: RequestedOutputs) 
     return solution
 
 
-def _apart(
+def apart(
     networks: Sequence[Network], wanted: RequestedOutputs, budget_s: float, factors: dict[str, list[Any]]
 ) -> Metrics:
     """A sweep for which no one method serves: each point with its own."""

@@ -1,0 +1,99 @@
+"""Workers of a dask cluster: dask places, repeats and moves tasks; here it is asked, and its silence is bounded."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import pickle
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from distributed import Client
+
+from sojourn.errors import WorkerError
+from sojourn.parallel.workers import Done, Function, Piece, Tell, do, versions
+
+CONNECT_S = 10.0
+
+
+def connected(address: str) -> DaskWorkers:
+    """A scheduler's workers. Raises WorkerError where it does not answer within `CONNECT_S`."""
+    try:
+        client = Client(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise WorkerError(
+            f"no answer from {address} ({why})", "--on", "start a scheduler there: dask scheduler"
+        ) from None
+    try:
+        return DaskWorkers(client, own=True)
+    except BaseException:
+        client.close(timeout=1)
+        raise
+
+
+class DaskWorkers:
+    """`own`: the client was made here, and is closed here."""
+
+    def __init__(self, client: Client, own: bool = False) -> None:
+        self.client, self.own = client, own
+        self.tell: Tell | None = None
+        self.wanted = versions()
+        self.sent: dict[str, Any] = {}
+        self.going: set[Future[Done]] = set()
+        self.slots = self._slots()
+        self.executors: dict[str, Any] = {}
+
+    def _slots(self) -> list[str]:
+        """The address of a worker, once for each of its threads. Raises WorkerError for workers of another version."""
+        address = self.client.scheduler_info(n_workers=0)["address"]
+        threads = self.client.nthreads()
+        if not threads:
+            raise WorkerError(f"{address} has no workers", "--on", f"start some: dask worker {address}")
+        found = self.client.run(importlib.metadata.version, "sojourn", on_error="return")
+        wrong = [f"{name} has {_text(at)}" for name, at in found.items() if at != self.wanted["sojourn"]]
+        if wrong:
+            value = f"this is sojourn {self.wanted['sojourn']}, and {'; '.join(sorted(wrong))}"
+            raise WorkerError(value, f"workers of {address}", "install the same version on every worker")
+        return [name for name, own in sorted(threads.items()) for _ in range(own)]
+
+    @property
+    def count(self) -> int:
+        return len(self.slots)
+
+    def send(self, shared: Any) -> Any:
+        # a task and not scattered data: dask can make it again where the worker that held it is lost
+        content = pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
+        return self.client.submit(pickle.loads, content, pure=False)
+
+    def submit(self, slot: int, function: Function, handle: Any, pieces: Sequence[Piece], bound: bool) -> Future[Done]:
+        key = self.slots[slot] if bound else ""
+        if key not in self.executors:
+            where = {"workers": [key], "allow_other_workers": True} if bound else {}
+            self.executors[key] = self.client.get_executor(pure=False, **where)
+        job: Future[Done] = self.executors[key].submit(do, self.wanted, function, handle, pieces)
+        self.going.add(job)
+        job.add_done_callback(self.going.discard)
+        return job
+
+    def drop(self, handle: Any) -> None:
+        handle.release()
+
+    def lost(self, slot: int, error: BaseException) -> WorkerError:
+        gone = self.client.status != "running"
+        value = "the scheduler is gone" if gone else f"dask gave up a task: {type(error).__name__} {error}".rstrip()
+        return WorkerError(
+            value, "--on", "start it again, and run this again" if gone else "see the log of its workers"
+        )
+
+    def stop(self) -> None:
+        for job in tuple(self.going):
+            job.cancel()
+
+    def close(self) -> None:
+        if self.own:
+            self.client.close(timeout=5)
+
+
+def _text(found: Any) -> str:
+    return "no sojourn" if isinstance(found, BaseException) else f"sojourn {found}"

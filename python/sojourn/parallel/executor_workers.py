@@ -1,0 +1,47 @@
+"""Any Executor of a user's own: threads, processes, or one of another library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future
+from os import cpu_count
+from typing import Any
+
+from sojourn.errors import WorkerError
+from sojourn.parallel.workers import Done, Function, Piece, Tell, do, versions
+
+
+class ExecutorWorkers:
+    """What is shared goes with each task, because an Executor has no other way; it is not shut down here."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor = executor
+        self.tell: Tell | None = None
+        self.wanted = versions()
+        self.given: set[Future[Done]] = set()
+
+    @property
+    def count(self) -> int:
+        return int(getattr(self.executor, "_max_workers", None) or cpu_count() or 1)
+
+    def send(self, shared: Any) -> Any:
+        return shared
+
+    def submit(self, slot: int, function: Function, handle: Any, pieces: Sequence[Piece], bound: bool) -> Future[Done]:
+        job = self.executor.submit(do, self.wanted, function, handle, pieces)
+        self.given.add(job)
+        job.add_done_callback(self.given.discard)
+        return job
+
+    def drop(self, handle: Any) -> None:
+        pass
+
+    def lost(self, slot: int, error: BaseException) -> WorkerError:
+        return WorkerError(f"the executor lost a task ({error})", "on", "give one whose workers live; see their memory")
+
+    def stop(self) -> None:
+        for job in tuple(self.given):
+            job.cancel()
+
+    def close(self) -> None:
+        pass

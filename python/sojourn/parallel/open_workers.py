@@ -1,0 +1,69 @@
+"""What `on` means: "local:2", "dask://scheduler:8786", an Executor of a user, a dask Client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any, cast
+
+from sojourn.errors import InputError
+from sojourn.parallel.workers import Tell, Workers
+
+On = Any  # str, Executor, dask Client or Workers: dask need not be installed
+HOW = "give local:2 (processes of this machine), dask://HOST:PORT of a scheduler, an Executor or a dask Client"
+MOST_LOCAL = 256
+
+
+@contextmanager
+def open_workers(on: On, tell: Tell | None = None) -> Iterator[Workers]:
+    """The workers that `on` names; what was started for it is ended with the block. `tell` hears of progress.
+
+    Raises InputError for what is no place to run, for dask where it is not installed, and WorkerError where nobody answers.
+    """
+    if hasattr(on, "submit") and hasattr(on, "send"):  # opened by the caller
+        yield cast(Workers, on)
+        return
+    made = _made(on)
+    made.tell = tell
+    try:
+        yield made
+    except BaseException:
+        made.stop()
+        raise
+    finally:
+        made.close()
+
+
+def _made(on: On) -> Workers:
+    from sojourn.parallel.executor_workers import ExecutorWorkers
+
+    if isinstance(on, str):
+        return _named(on)
+    if isinstance(on, Executor):
+        return ExecutorWorkers(on)
+    if hasattr(on, "get_executor"):
+        from sojourn.parallel.dask_workers import DaskWorkers
+
+        return DaskWorkers(on)
+    raise InputError(f"a {type(on).__name__}", "--on", HOW)
+
+
+def _named(on: str) -> Workers:
+    kind, _, rest = on.partition(":")
+    if kind == "local":
+        if not (rest.isdigit() and 1 <= int(rest) <= MOST_LOCAL):
+            raise InputError(repr(on), "--on", f"give local:1 to local:{MOST_LOCAL}")
+        from sojourn.parallel.local_workers import LocalWorkers
+
+        return LocalWorkers(int(rest))
+    if kind in ("dask", "tcp", "tls"):
+        host, _, port = rest.removeprefix("//").rpartition(":")
+        if not rest.startswith("//") or not host or not port.isdigit():
+            raise InputError(repr(on), "--on", "give dask://HOST:PORT, with the scheduler's port, usually 8786")
+        try:
+            from sojourn.parallel.dask_workers import connected
+        except ModuleNotFoundError as error:
+            raise InputError(f"{on}: no package {error.name}", "--on", "pip install 'sojourn[dask]'") from None
+        return connected(f"{'tcp' if kind == 'dask' else kind}://{host}:{port}")
+    raise InputError(repr(on), "--on", HOW)

@@ -1,0 +1,44 @@
+"""`sweep`: one table for many values of numbers of a model, in this process or on workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.model import Model
+from sojourn.model.model import as_model
+from sojourn.parallel import On, open_workers
+from sojourn.solve.method import RequestedOutputs
+from sojourn.solve.parameter_variation import varied
+from sojourn.solve.registry import BUDGET_S
+from sojourn.solve.solve import USUAL, answer, checked_budget_s
+from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers
+from sojourn.table import Metrics
+
+
+def sweep(
+    model: Model | Path | str, path: str | Mapping[str, Iterable[Any]], values: Iterable[Any] = (), method: str = "auto", *,
+    wanted: RequestedOutputs | None = None, budget_s: float = BUDGET_S, on: On = None,
+) -> Metrics:  # fmt: skip
+    """One table for all `values` of the number at `path` ("classes.user.population"), which becomes a column.
+
+    A mapping of paths to values makes all combinations, with a column each. `on` workers (`sojourn.parallel`: "local:2",
+    "dask://HOST:PORT", an Executor, a dask Client) points are solved in blocks, which pays from a few seconds on: the same to
+    the last bit on any workers, and within rounding without them where one recursion or iteration serves all points.
+    Errors as `solve`, and ModelError for a path or a value that the model cannot have.
+    """
+    asked = {path: values} if isinstance(path, str) else path
+    for name, column in asked.items():
+        if not isinstance(column, Iterable) or isinstance(column, str):
+            raise InputError(repr(column), f"vary {name}", "give a list of values")
+    factors = {name: list(column) for name, column in asked.items()}
+    if not factors or not all(factors.values()):
+        raise InputError("no values", f"vary {', '.join(factors)}".strip(), "give at least one value for each path")
+    asked_of = SweepOfBlocks(as_model(model), factors, wanted or USUAL, checked_budget_s(budget_s))
+    if on is not None:
+        with open_workers(on) as workers:
+            return SweepOnWorkers(asked_of, workers).answer(method)
+    networks, columns = varied(asked_of.model, factors)
+    return answer(networks, method, asked_of.wanted, asked_of.budget_s, columns)

@@ -1,0 +1,236 @@
+"""A sweep on workers: points in blocks of fixed size, made, solved and turned into lines of the table where they are solved.
+
+One method answers all blocks, chosen as in one process: from the first, the middle and the last point, refused by whatever point
+it does not apply to. What a block answers does not depend on other blocks, nor on who solves it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sojourn.errors import MethodRefused, SolverError
+from sojourn.model import Model, Network
+from sojourn.parallel import Workers, blocks, run_pieces
+from sojourn.solve import status as outcomes
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.metric_rows import MetricRow, is_sound, lines_frame, lines_of
+from sojourn.solve.parameter_variation import Variation
+from sojourn.solve.registry import named, refusal
+from sojourn.solve.solution import PartialSolution, Solution, metrics
+from sojourn.solve.solve import apart, automatically, complete, run
+from sojourn.solve.sweep_points import representatives
+from sojourn.table import Metrics
+
+BLOCK = 250
+NUMBER = re.compile(r"\d[\d.e+-]*")
+ARRAYS = (
+    "throughput", "queue_length", "utilisation", "residence_s", "waiting_s", "blocked_s", "visit_rate", "lost_per_s", "loss",
+    "outside",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SweepOfBlocks:
+    """What all blocks share; travels once."""
+
+    model: Model
+    factors: Mapping[str, list[Any]]
+    wanted: RequestedOutputs
+    budget_s: float
+
+    @cached_property
+    def points(self) -> Variation:
+        """All of them; networks are made when they are asked for."""
+        return Variation(self.model, self.factors)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass
+class BlockAnswer:
+    """Of one block; `lines` where they do not depend on other blocks."""
+
+    solution: Solution
+    lines: list[MetricRow] | None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Points for a method; `auto`: whether it was chosen, so that it may be refused by a point."""
+
+    method: str
+    auto: bool
+    points: range
+
+
+def solved_block(sweep: SweepOfBlocks, block: Block) -> BlockAnswer | MethodRefused | SolverError | None:
+    """In a worker. An error is an answer: `auto` then takes another method."""
+    networks = sweep.points.networks(block.points)
+    asked = representatives(networks)
+    try:
+        chosen = named(block.method, [] if block.auto else asked)
+        if block.auto and any(refusal(chosen, n) for n in asked):
+            return None
+        wanted = replace(sweep.wanted, budget_s=sweep.budget_s) if block.auto else sweep.wanted
+        solution = run(chosen, networks, wanted)
+        complete(networks, solution, "auto" if block.auto else block.method, sweep.wanted, sweep.budget_s)
+    except (MethodRefused, SolverError) as error:
+        return error
+    if is_sound(solution.status) and not (solution.more or solution.parts):
+        return BlockAnswer(solution, lines_of(networks, solution))
+    return BlockAnswer(solution, None)
+
+
+def block_apart(sweep: SweepOfBlocks, points: range) -> Metrics:
+    """In a worker: each point by its own method."""
+    columns = {path: [values[i] for i in points] for path, values in sweep.points.columns().items()}
+    found = apart(sweep.points.networks(points), sweep.wanted, sweep.budget_s, columns)
+    _ = found.frame
+    return found
+
+
+class _SomeNetworks(Sequence[Network]):
+    """The networks of all points, of which only those that are asked for are made."""
+
+    def __init__(self, points: Variation) -> None:
+        self.points = points
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, at: Any) -> Any:
+        at = range(len(self))[at]
+        return self.points.networks(at) if isinstance(at, range) else self.points.networks(range(at, at + 1))[0]
+
+
+@dataclass
+class _Swept:
+    """All blocks of one method."""
+
+    blocks: list[BlockAnswer]
+    message: str
+
+    @property
+    def status(self) -> list[str]:
+        every = [block.solution.status or ["ok"] * len(block.solution.throughput) for block in self.blocks]
+        return [name for one in every for name in one] if any(block.solution.status for block in self.blocks) else []
+
+
+class SweepOnWorkers:
+    """One sweep; `answer` is what `solve.answer` would say."""
+
+    def __init__(self, sweep: SweepOfBlocks, workers: Workers) -> None:
+        self.sweep, self.workers = sweep, workers
+        self.blocks = blocks(len(sweep.points), BLOCK)
+        self.handle = workers.send(sweep)
+
+    def answer(self, method: str) -> Metrics:
+        found: tuple[_Swept, str] | None
+        try:
+            if method == "auto":
+                networks = _SomeNetworks(self.sweep.points)
+                found = automatically(networks, self.sweep.budget_s, self._chosen)
+            else:
+                chosen = named(method, [])
+                swept = self._attempt(chosen, False)
+                found = None if swept is None else (swept, chosen.name)
+            return self._apart() if found is None else self._metrics(*found)
+        finally:
+            self.workers.drop(self.handle)
+
+    def _chosen(self, method: Method) -> _Swept | None:
+        return self._attempt(method, True)
+
+    def _attempt(self, method: Method, auto: bool) -> _Swept | None:
+        pieces = [Block(method.name, auto, points) for points in self.blocks]
+        found = run_pieces(self.workers, solved_block, self.handle, pieces)
+        for one in found:
+            if isinstance(one, MethodRefused | SolverError):
+                raise one
+        if any(one is None for one in found):
+            return None
+        return _Swept(
+            found, "\n".join(dict.fromkeys(line for one in found for line in one.solution.message.splitlines()))
+        )
+
+    def _apart(self) -> Metrics:
+        return Metrics.concat(run_pieces(self.workers, block_apart, self.handle, self.blocks))
+
+    def _metrics(self, swept: _Swept, method: str) -> Metrics:
+        names = {*swept.status} or {"ok"}
+        factors = self.sweep.points.columns()
+        lines = joined_lines([block.lines for block in swept.blocks])
+        if lines is None:
+            networks = self.sweep.points.networks()
+            solution = joined([block.solution for block in swept.blocks])
+            solution.status = swept.status
+            solution.message = swept.message
+            return metrics(networks, solution, method, factors)
+        text = "\n".join(filter(None, (swept.message, outcomes.message(names))))
+        make = lambda: lines_frame(lines, swept.status, factors)  # noqa: E731
+        return Metrics.later(make, method, outcomes.worst(names), text, trusted=True)
+
+
+def told_once(lines: Iterable[str]) -> str:
+    """Lines that differ by more than their numbers, each as it came first."""
+    kinds: dict[str, str] = {}
+    for line in lines:
+        kinds.setdefault(NUMBER.sub("", line), line)
+    return "\n".join(kinds.values())
+
+
+def joined_lines(parts: Sequence[list[MetricRow] | None]) -> list[MetricRow] | None:
+    """The lines of all blocks, one after another; None where blocks have different ones."""
+    keys = [None if part is None else [_key(line) for line in part] for part in parts]
+    if any(key is None or key != keys[0] for key in keys):
+        return None
+    every = [part for part in parts if part is not None]
+    return [
+        replace(
+            same[0], **{name: _end_to_end([getattr(line, name) for line in same]) for name in ("value", "low", "high")}
+        )
+        for same in zip(*every, strict=True)
+    ]
+
+
+def _key(line: MetricRow) -> tuple[Any, ...]:
+    return line.station, line.cls, line.metric, line.why, line.low is None, line.high is None
+
+
+def _end_to_end(arrays: Sequence[Any]) -> Any:
+    return None if arrays[0] is None else np.concatenate(arrays)
+
+
+def joined(parts: Sequence[Solution]) -> Solution:
+    """The solutions of stretches of points as one; what only some of them know is NaN in the others."""
+    counts = [len(part.throughput) for part in parts]
+    firsts = np.cumsum([0, *counts[:-1]]).tolist()
+    whole: dict[str, Any] = {"lost_late": any(part.lost_late for part in parts)}
+    for name in ARRAYS:
+        whole[name] = _filled([getattr(part, name) for part in parts], counts)
+    for name in ("low", "high"):
+        known = dict.fromkeys(key for part in parts for key in getattr(part, name))
+        whole[name] = {key: _filled([getattr(part, name).get(key) for part in parts], counts) for key in known}
+    whole["more"] = [
+        {**row, "point": row["point"] + at} for part, at in zip(parts, firsts, strict=True) for row in part.more
+    ]
+    whole["parts"] = [
+        PartialSolution([point + at for point in own.points], own.networks, own.solution)
+        for part, at in zip(parts, firsts, strict=True) for own in part.parts
+    ]  # fmt: skip
+    return Solution(**whole)
+
+
+def _filled(arrays: Sequence[Any], counts: Sequence[int]) -> Any:
+    known = next((array for array in arrays if array is not None), None)
+    if known is None:
+        return None
+    none = [np.full((count, *known.shape[1:]), np.nan) for count in counts]
+    return np.concatenate([gap if array is None else array for array, gap in zip(arrays, none, strict=True)])
