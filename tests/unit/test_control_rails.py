@@ -56,6 +56,25 @@ def test_rubbish_cannot_leave_the_bounds(rails: GuardRails, asked: list[Any], st
         now = decision.workers
 
 
+@pytest.mark.parametrize("at_s", [math.nan, math.inf, -math.inf, None])
+def test_a_window_without_a_place_in_time_forgets_no_change(at_s: Any) -> None:
+    rails = GuardRails(shortest_s=60, changes=1, budget_s=600)
+    shown = []
+
+    def decide(seen: Seen, state: Any) -> Any:
+        shown.append(seen.at_s)
+        return Set(workers=seen.workers + 1), state
+
+    first, state = guarded(decide, rails, seen(8, 0.0), GuardedState())
+    nowhere, after = guarded(decide, rails, seen(9, at_s), state)
+    assert (first.workers, nowhere.workers, nowhere.wanted) == (9, 9, None)
+    assert after == state
+    later, _ = guarded(decide, rails, seen(9, 10.0), after)
+    assert later.workers == 9
+    assert "changed 10 s ago" in later.why or "budget" in later.why
+    assert shown == [0.0, 10.0]
+
+
 def seen(workers: int = 8, at_s: float = 0.0, **other: Any) -> Seen:
     fine = {
         "rate_per_s": 10.0,

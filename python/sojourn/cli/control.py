@@ -33,27 +33,45 @@ def control(
     replay: Annotated[Path | None, typer.Option(help="a folder with a log: the policy decides again on what was seen")] = None,
     rate: Annotated[float, typer.Option(help="mean rate of a made load, 1/s")] = 240.0,
     duration: Annotated[str, typer.Option(help="of a made load")] = "30m",
+    live: Annotated[str | None, typer.Option(help="http://HOST:PORT of a service with /metrics: decide beside it, setting nothing")] = None,
+    act: Annotated[bool, typer.Option("--act", help="with --live: set what is decided; with --on, on which it has to pass first")] = False,
+    force: Annotated[bool, typer.Option("--force", help="with --act: without having passed on a model")] = False,
+    lease: Annotated[str, typer.Option(help="with --act: the service undoes what is not renewed for so long; default 3 periods")] = "",
+    stop_file: Annotated[Path | None, typer.Option(help="with --live: end when this file exists; so do q and Enter, and SIGTERM")] = None,
+    stop_after: Annotated[str, typer.Option(help="with --live: end after so long")] = "",
     lag: Annotated[str, typer.Option(help="until a worker that is added serves; default at once")] = "",
     seed: Annotated[int, typer.Option(help="of the first repetition")] = 1,
     seeds: Annotated[int, typer.Option(help="repetitions, each with a seed of its own")] = 1,
     out: Annotated[Path | None, typer.Option(help="write the log of decisions here, one folder for each policy, load and seed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the rows, or the decisions of --replay")] = False,
 ) -> None:  # fmt: skip
-    """Runs a policy that sets the number of workers on a model under a load that varies, or over a recorded log of decisions."""
+    """Runs a policy of the number of workers on a model under a load that varies, over a recorded log, or beside a live service."""
     from sojourn.control.load_trace import read as read_loads
     from sojourn.control.policy_file import read
     from sojourn.file_kind import FIT, MODEL, expect
     from sojourn.model import Model
     from sojourn.units import duration_s
 
-    if (on is None) == (replay is None):
-        raise InputError("neither" if on is None else "both", "--on, --replay", "give one of them")
+    if live is None and (on is None) == (replay is None):
+        raise InputError("neither" if on is None else "both", "--on, --replay", "give one of them, or --live")
+    if live is not None and replay is not None:
+        raise InputError("both", "--live, --replay", "give one of them")
+    if live is None and (act or force or lease or stop_file or stop_after):
+        raise InputError(
+            "no service", "--act, --force, --lease, --stop-file, --stop-after", "give --live http://HOST:PORT"
+        )
     if on is not None:
         expect(on, MODEL, FIT)
     model = Model.read(on) if on is not None else None
     if replay is not None:
         _replay(read(policy), replay, as_json)
         return
+    if live is not None:
+        from sojourn.cli.control_live import LiveOptions, beside
+
+        loads = read_loads(load, rate, duration_s(duration, "--duration")) if model else []
+        options = LiveOptions(live, act, force, lease, stop_file, stop_after, out)
+        return beside(read(policy, model), model, loads, options)
     assert model is not None
     if seeds < 1 or not 0 < rate < float("inf"):
         raise InputError((seeds, rate), "--seeds, --rate", "give one or more seeds and a rate > 0")

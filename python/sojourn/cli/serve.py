@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -42,14 +43,22 @@ def serve(
     page_bytes: Annotated[int, typer.Option(help="size of a page, 1024 to 204800")] = 8192,
     seed: Annotated[int, typer.Option(help="of the demand")] = 1,
     memory_mib: Annotated[int, typer.Option(help="kv: memory for keys and values, MiB")] = 64,
+    backend_ms: Annotated[
+        float | None, typer.Option(help="web: mean time of a service behind the page /wait, ms (exponential)")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="servers behind /wait")] = 4,
+    cap: Annotated[int, typer.Option(help="most requests at /wait; of more, each gets 503")] = 10_000,
+    control: Annotated[Path | None, typer.Option(help="a Unix socket at which workers and cap can be changed")] = None,
 ) -> None:
     """Starts a testbed service whose true demand is known, or an embedded key-value server, on loopback."""
     if testbed == "kv":
         return serve_kv(11211 if port is None else port, memory_mib)
     port = 8080 if port is None else port
+    from pydantic import ValidationError
+
     from sojourn.lab.backends import LoopbackBackend
     from sojourn.testbed import SERVICES
-    from sojourn.testbed.web import KnownDemand, WebOptions
+    from sojourn.testbed.web import BackendOptions, KnownDemand, WebOptions
 
     if testbed not in SERVICES:
         raise InputError(repr(testbed), "testbed", f"use one of {', '.join(SERVICES)}, kv")
@@ -57,7 +66,19 @@ def serve(
         raise InputError(f"port {port}, page_bytes {page_bytes}, page_ms {page_ms}", "serve",
                          "port 1 to 65535, page_bytes 1024 to 204800, page_ms 0 to 1000")  # fmt: skip
     place = LoopbackBackend([])
-    options = WebOptions(port=port, path="/item/7", page_bytes=page_bytes, pinned=True, threads_per_core=1)
+    backend, path = None, "/item/7"
+    if backend_ms is not None:
+        path, socket = "/wait", str(control.resolve()) if control else None
+        try:
+            backend = BackendOptions(service_s=backend_ms / 1e3, workers=workers, cap=cap, control=socket)
+        except ValidationError:
+            raise InputError(
+                f"backend_ms {backend_ms}, workers {workers}, cap {cap}", "serve",
+                "backend_ms above 0 to 60000, workers 1 to 1024, cap 1 to 1000000",
+            ) from None  # fmt: skip
+    elif control is not None:
+        raise InputError(control, "--control", "give --backend-ms, whose servers it changes")
+    options = WebOptions(port=port, path=path, page_bytes=page_bytes, pinned=True, threads_per_core=1, backend=backend)
     demand = KnownDemand(interrupt_s=0.0, page_s=page_ms / 1e3, interrupt="deterministic", page="exponential")
     service = SERVICES[testbed].start(place, place.arrange(cores, 1), options, demand, seed, None)
     try:

@@ -36,8 +36,15 @@ class Seen:
     response_s: float | None = None
     late: bool = False
 
+    @property
+    def placed(self) -> bool:
+        """Whether it has a place in time; without one nothing can be decided on it."""
+        return _number(self.at_s) and _number(self.window_s) and self.window_s > 0
+
     def trouble(self) -> str:
         """Why these figures are no ground to take servers away; "" where they are one."""
+        if not self.placed:
+            return f"at_s is {self.at_s!r}, window_s is {self.window_s!r}"
         if self.late:
             return "metrics are late"
         for name in FIGURES:

@@ -26,7 +26,7 @@ from sojourn.errors import InputError
 
 FRESH, STALE, UNTOLD = "fresh", "stale", "not identifiable"
 WIDE = 1e3  # prior standard deviation, in demands: nothing is known
-MOST_SPREAD = 0.5  # of a demand's standard deviation over the demand, above which it is not told
+MOST_SPREAD = 0.05  # of a demand's standard deviation over the demand, above which it is not told
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class DemandEstimate:
         return np.sqrt(np.diag(self.covariance))
 
     def status(self, young: int = 5) -> str:
-        """`stale` for `young` windows after an alarm; `not identifiable` where a demand is known worse than to a half."""
+        """`stale` for `young` windows after an alarm; `not identifiable` where a demand is known worse than to 5 %."""
         if self.alarms and self.windows < young:
             return STALE
         known = self.error_s <= MOST_SPREAD * np.abs(self.demands_s)

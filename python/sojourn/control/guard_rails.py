@@ -50,7 +50,11 @@ class GuardedState:
 
 
 def guarded(decide: Decide, rails: GuardRails, seen: Seen, state: GuardedState) -> tuple[Decision, GuardedState]:
-    """One decision of a policy behind the rails; pure, as the policy is. A policy that raises changes nothing, and its state stays."""
+    """One decision of a policy behind the rails; pure, as the policy is. A policy that raises changes nothing, and its state stays.
+    A window without a place in time is not shown to it, and no change is forgotten for it."""
+    if not seen.placed:
+        why = f"{seen.trouble()}: no decision"
+        return Decision(seen, None, rails.clamp(seen.workers), why), state
     try:
         answer, inner = decide(seen, state.inner)
         failed = ""

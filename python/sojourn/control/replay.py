@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from sojourn.control.guard_rails import GuardedState, GuardRails, guarded
 from sojourn.control.simulate import LOG
 from sojourn.errors import InputError
 
+NAMED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # numbers that JSON does not have
 REMEDY = "give a folder that sojourn control --out wrote"
 
 
@@ -48,6 +50,8 @@ def read_log(folder: Path | str) -> Iterator[tuple[Seen, int]]:
     for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
-            yield Seen(**row["seen"]), int(row["workers"])
+            if "event" in row:
+                continue  # of a live run
+            yield Seen(**{key: NAMED.get(value, value) for key, value in row["seen"].items()}), int(row["workers"])
         except (json.JSONDecodeError, KeyError, TypeError, ValueError):
             raise InputError(line[:60], f"{path}:{number}", REMEDY) from None

@@ -16,6 +16,27 @@ from sojourn.lab.cpu_topology import CorePlacement
 from sojourn.lab.worker_process import WorkerProcess
 
 
+class BackendOptions(BaseModel):
+    """`/wait`: a backend of `workers` servers that take no CPU, of mean `service_s` (`law`: exponential or deterministic), with at most
+    `cap` requests present. They are what holds while nobody sets others at the Unix socket `control`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    service_s: float = Field(gt=0, le=60)
+    law: str = Field(default="exponential", pattern="^(deterministic|exponential)$")
+    workers: int = Field(default=4, ge=1, le=1024)
+    cap: int = Field(default=10_000, ge=1, le=1_000_000)
+    control: str | None = None
+
+    def config(self) -> dict[str, Any]:
+        """For the service."""
+        return {
+            "service": {"kind": self.law, "mean": self.service_s},
+            "safe": {"workers": self.workers, "cap": self.cap},
+            "control": self.control,
+        }
+
+
 class WebOptions(BaseModel):
     """What the web shop is started with, keys of `[system]`."""
 
@@ -26,6 +47,7 @@ class WebOptions(BaseModel):
     page_bytes: int = Field(default=8192, ge=1024, le=204800)
     pinned: bool = True
     threads_per_core: int = Field(default=1, ge=1, le=64)
+    backend: BackendOptions | None = None
 
 
 class KnownDemand(BaseModel):
@@ -112,6 +134,7 @@ class WebTestbed:
             "demand": {"kind": demand.page, "mean": demand.page_s} if demand.page_s else None,
             "seed": seed,
             "out": str(out) if out else None,
+            "backend": options.backend.config() if options.backend else None,
         }
         worker = WorkerProcess("web", {"network": place.server_network, "web": config})
         try:

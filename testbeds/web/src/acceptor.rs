@@ -14,9 +14,10 @@ use sojourn_serving::{system, write_some};
 use crate::connection::{Connection, ConnectionPermit};
 use crate::request_log::{RequestRecorder, RequestRow};
 
+use crate::mailbox::{token, Mailbox};
 use crate::sys::{self, Epoll, TriggerMode};
 use crate::thread_statistics::ThreadStatistics;
-use crate::worker::{token, Mailbox, SharedState};
+use crate::worker::SharedState;
 use crate::{ConnectionBalancer, CoreSpeedCalibration, ServeError, Summary, ThreadSummary};
 use sojourn_serving::http::{self, Response};
 

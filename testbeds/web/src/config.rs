@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sojourn_dist::Distribution;
 
-use crate::ServeError;
+use crate::{BackendConfig, ServeError};
 
 /// What to serve, where, with which threads.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -44,6 +44,9 @@ pub struct WebConfig {
     pub idle_timeout_s: f64,
     #[serde(default = "default_items")]
     pub catalogue_items: usize,
+    /// What the page `/wait` waits for; there is no such page if null.
+    #[serde(default)]
+    pub backend: Option<BackendConfig>,
 }
 
 fn yes() -> bool {
@@ -100,6 +103,9 @@ impl WebConfig {
             let value = self.idle_timeout_s.to_string();
             let remedy = "choose 0.1 to 86400 s".into();
             return Err(ServeError::Config { key: "idle_timeout_s", value, remedy });
+        }
+        if let Some(backend) = &self.backend {
+            backend.check()?;
         }
         self.check_demand()
     }

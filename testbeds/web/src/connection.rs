@@ -8,6 +8,7 @@ use std::sync::Arc;
 use sojourn_serving::{write_some, ReadHalf, ReadProgress, TurnBudget, WriteBuffer};
 
 use crate::sys;
+use crate::waiting_page::AtBackend;
 use sojourn_serving::http::{self, ParseStatus};
 
 /// One of the places for connections; free again when it is dropped.
@@ -45,6 +46,8 @@ pub(crate) struct Connection {
     pub closing: bool,
     /// When the kernel got the bytes received last, ns of `CLOCK_REALTIME`.
     pub stamp_ns: Option<i64>,
+    /// Its first request is with the backend: no turn until it is served.
+    pub at_backend: Option<AtBackend>,
 }
 
 /// What a connection needs next.
@@ -86,6 +89,7 @@ impl Connection {
             output: WriteBuffer::default(),
             closing: false,
             stamp_ns: None,
+            at_backend: None,
         }
     }
 
@@ -158,6 +162,9 @@ impl Connection {
 
     /// Whether its time has passed, or the service ends and owes it nothing.
     pub(crate) fn is_over(&self, now: u64, idle: u64, stopping: bool) -> bool {
+        if self.at_backend.is_some() {
+            return false;
+        }
         let waits = !self.read_half.has_more();
         (stopping && waits && self.output.is_empty()) || self.read_half.deadline.has_passed(now, idle, waits)
     }

@@ -30,6 +30,7 @@ pub(crate) fn render(
             shop.sheet.text.clear();
             shop.sheet.text.push_str("ok\n");
         }
+        Page::Wait | Page::Metrics => return Err(404), // they are the backend's
     }
     Ok(None)
 }

@@ -9,14 +9,22 @@ pub(crate) enum Page {
     Search(String),
     Cart(Option<usize>),
     Health,
+    /// Waits for the backend.
+    Wait,
+    /// The backend's metrics.
+    Metrics,
 }
 
 /// Names of pages in records and summaries, by index; the last is for what is not a page.
-pub(crate) const NAMES: [&str; 7] = ["catalogue", "category", "item", "search", "cart", "health", "error"];
+pub(crate) const NAMES: [&str; 9] =
+    ["catalogue", "category", "item", "search", "cart", "health", "error", "wait", "metrics"];
 /// The index of what is not a page.
 pub(crate) const ERROR: u8 = 6;
 /// The index of the page without work.
 pub(crate) const HEALTH: u8 = 5;
+/// The index of the page that waits.
+pub(crate) const WAIT: u8 = 7;
+const METRICS: u8 = 8;
 
 impl Page {
     pub(crate) fn index(&self) -> u8 {
@@ -27,6 +35,8 @@ impl Page {
             Page::Search(_) => 3,
             Page::Cart(_) => 4,
             Page::Health => HEALTH,
+            Page::Wait => WAIT,
+            Page::Metrics => METRICS,
         }
     }
 }
@@ -46,6 +56,8 @@ pub(crate) fn route(target: &str) -> Result<Page, u16> {
             None => Ok(Page::Cart(None)),
         },
         ("health", None) => Ok(Page::Health),
+        ("wait", None) => Ok(Page::Wait),
+        ("metrics", None) => Ok(Page::Metrics),
         _ => Err(404),
     }
 }
@@ -89,6 +101,8 @@ mod tests {
         assert_eq!(route("/cart"), Ok(Page::Cart(None)));
         assert_eq!(route("/cart?add=5"), Ok(Page::Cart(Some(5))));
         assert_eq!(route("/health"), Ok(Page::Health));
+        assert_eq!(route("/wait"), Ok(Page::Wait));
+        assert_eq!(route("/metrics"), Ok(Page::Metrics));
     }
 
     #[test]

@@ -11,10 +11,13 @@ use sojourn_serving::{spawn, system, GracefulShutdown};
 use sojourn_spin::pin;
 
 use crate::acceptor::{Acceptor, ReadyMessage};
+use crate::backend::Backend;
+use crate::backend_control::ControlSocket;
 use crate::catalogue::Catalogue;
+use crate::mailbox::{Mailbox, WAKE};
 use crate::sys::{self, TriggerMode};
 use crate::thread_statistics::ThreadStatistics;
-use crate::worker::{Mailbox, SharedState, Worker, WAKE};
+use crate::worker::{SharedState, Worker};
 use crate::{ServeError, Summary, WebConfig};
 use sojourn_serving::cpu_work::{calibrate, CoreSpeedCalibration};
 
@@ -38,14 +41,19 @@ pub fn serve(
     check_files(config)?;
     let catalogue = Catalogue::new(config.seed, config.catalogue_items);
     let shutdown = GracefulShutdown::default();
-    let shared = SharedState { config, catalogue, open: Default::default(), shutdown };
+    let control = config.backend.as_ref().and_then(|backend| backend.control.as_deref());
+    let control = control.map(ControlSocket::open).transpose()?;
+    let backend = config.backend.as_ref().map(|backend| Backend::new(backend, config.seed));
+    let shared = SharedState { config, catalogue, open: Default::default(), shutdown, backend };
     let count = config.cores.len() * config.threads_per_core;
     let mailboxes =
         (0..count).map(|_| Mailbox::new()).collect::<Result<Vec<_>, _>>().map_err(system("epoll"))?;
     let (wakes, sleepers) = wakes(&mailboxes)?;
     std::thread::scope(|scope| {
         let (speeds, handles) = start(scope, &shared, &mailboxes);
+        let helped = start_backend(scope, &shared, &mailboxes, control.as_ref());
         let served = speeds.and_then(|speeds| {
+            helped?;
             let mut acceptor = Acceptor::new(&shared, &mailboxes, &listeners, &speeds)?;
             ready(&acceptor.ready(&speeds)?);
             acceptor.run(stop)?;
@@ -94,6 +102,21 @@ fn wakes(mailboxes: &[Mailbox]) -> Result<(Vec<UnixStream>, Vec<UnixStream>), Se
     let pairs =
         mailboxes.iter().map(pair).collect::<io::Result<Vec<_>>>().map_err(system("a socket pair"))?;
     Ok(pairs.into_iter().unzip())
+}
+
+/// Starts the threads beside those that serve: the backend's, and that of its control socket.
+fn start_backend<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    shared: &'env SharedState<'env>,
+    mailboxes: &'env [Mailbox],
+    control: Option<&'env ControlSocket>,
+) -> Result<(), ServeError> {
+    let Some(backend) = &shared.backend else { return Ok(()) };
+    spawn(scope, "web-backend".into(), || backend.run(mailboxes, &shared.shutdown))?;
+    if let Some(control) = control {
+        spawn(scope, "web-control".into(), || control.run(backend, &shared.shutdown))?;
+    }
+    Ok(())
 }
 
 /// Starts the threads and waits for their calibration.

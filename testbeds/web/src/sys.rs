@@ -89,6 +89,30 @@ pub(crate) fn receive(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<(usiz
 #[derive(Debug)]
 pub(crate) struct Epoll(OwnedFd);
 
+/// Wakes whoever watches it: an eventfd, so that waking never blocks and needs no emptying.
+#[derive(Debug)]
+pub(crate) struct WakeUp(std::fs::File);
+
+impl WakeUp {
+    pub(crate) fn new() -> io::Result<WakeUp> {
+        // SAFETY: takes no pointers; the descriptor returned is new and owned by nobody else.
+        let fd =
+            unsafe { OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?) };
+        Ok(WakeUp(fd.into()))
+    }
+
+    pub(crate) fn ring(&self) {
+        // It fails only after 2^64 - 2 rings.
+        std::io::Write::write_all(&mut &self.0, &1u64.to_ne_bytes()).ok();
+    }
+}
+
+impl AsRawFd for WakeUp {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
 /// An event: whose it is, and whether there is something to receive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct EpollEvent {

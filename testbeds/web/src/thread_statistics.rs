@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::route::{ERROR, HEALTH, NAMES};
+use crate::route::{HEALTH, NAMES};
 use crate::CoreSpeedCalibration;
 
 /// Everything that was served.
@@ -71,7 +71,7 @@ impl ThreadStatistics {
         statistics.requests += 1;
         statistics.drawn_s += drawn_s;
         statistics.fixed.add(fixed_s);
-        if drawn_s > 0.0 {
+        if drawn_s > 0.0 && page < HEALTH {
             self.stretch.add(work_s / drawn_s);
         }
     }
@@ -99,11 +99,7 @@ impl ThreadStatistics {
     /// All pages with work as one.
     pub(crate) fn worked(&self) -> PageSummary {
         let mut all = PageStatistics::default();
-        for (index, page) in self.pages.iter().enumerate() {
-            if index != usize::from(ERROR) && index != usize::from(HEALTH) {
-                all.merge(page);
-            }
-        }
+        self.pages[..usize::from(HEALTH)].iter().for_each(|page| all.merge(page));
         all.summary()
     }
 }
@@ -180,6 +176,7 @@ fn middle(cell: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::route::ERROR;
 
     #[test]
     fn a_median_is_right_to_half_a_cell() {

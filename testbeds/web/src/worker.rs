@@ -3,19 +3,22 @@
 
 use std::io;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use sojourn_dist::{Distribution, Stream};
 use sojourn_record::clock::{now, ns, s, WallClockOffset};
-use sojourn_serving::{GracefulShutdown, ReadyList, Slab, TICK};
+use sojourn_serving::{GracefulShutdown, ReadyList, TICK};
 
+use crate::backend::Backend;
 use crate::catalogue::Catalogue;
 use crate::connection::{Connection, ConnectionProgress};
 use crate::html::HtmlBuilder;
+use crate::mailbox::{token, Mailbox, WAKE};
 use crate::request_log::RequestRow;
-use crate::route::{self, ERROR, HEALTH};
-use crate::sys::{self, Epoll};
+use crate::route::{self, Page, ERROR, HEALTH};
+use crate::sys;
 use crate::thread_statistics::ThreadStatistics;
+use crate::waiting_page::AtBackend;
 use crate::WebConfig;
 use sojourn_serving::cpu_work::{self, CoreSpeedCalibration};
 use sojourn_serving::http::{self, ParseStatus, Response};
@@ -28,51 +31,26 @@ pub(crate) struct SharedState<'a> {
     /// Places taken by connections.
     pub open: Arc<AtomicUsize>,
     pub shutdown: GracefulShutdown,
+    pub backend: Option<Backend<'a>>,
 }
 
-/// Where a thread's connections come in and its rows go out.
-#[derive(Debug)]
-pub(crate) struct Mailbox {
-    pub epoll: Epoll,
-    connections: Mutex<Slab<Connection>>,
-    pub rows: Mutex<Vec<RequestRow>>,
-}
-
-impl Mailbox {
-    pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { epoll: Epoll::new()?, connections: Mutex::default(), rows: Mutex::default() })
-    }
-
-    /// Held while the acceptor adds one: its first event finds it. No thread holds it while it waits or serves.
-    pub(crate) fn connections(&self) -> MutexGuard<'_, Slab<Connection>> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The token of the descriptor that only wakes.
-pub(crate) const WAKE: u64 = u64::MAX;
 const LONGEST_WAIT_MS: i32 = 1000;
 /// How often clocks are compared and idle connections looked for, ns.
 const ROUND: u64 = 250_000_000;
 
-/// The token of a connection: its number and generation.
-pub(crate) fn token(connections: &Slab<Connection>, index: u32) -> u64 {
-    u64::from(connections.generation(index)) << 32 | u64::from(index)
-}
-
 pub(crate) struct Worker<'a> {
-    shared: &'a SharedState<'a>,
-    mailbox: &'a Mailbox,
-    thread: usize,
+    pub(crate) shared: &'a SharedState<'a>,
+    pub(crate) mailbox: &'a Mailbox,
+    pub(crate) thread: usize,
     calibration: CoreSpeedCalibration,
     draw: Option<(&'a Distribution, Stream)>,
-    ready: ReadyList,
+    pub(crate) ready: ReadyList,
     /// Has another request; goes behind those that became ready meanwhile.
     again: Option<u32>,
     sheet: HtmlBuilder,
-    response: Vec<u8>,
-    statistics: ThreadStatistics,
-    wall: WallClockOffset,
+    pub(crate) response: Vec<u8>,
+    pub(crate) statistics: ThreadStatistics,
+    pub(crate) wall: WallClockOffset,
     next_round: u64,
 }
 
@@ -148,6 +126,7 @@ impl<'a> Worker<'a> {
                 ready.push(index);
             }
         })?;
+        self.answer_waiting();
         if let Some(index) = self.again.take() {
             self.ready.push(index);
         }
@@ -179,9 +158,13 @@ impl<'a> Worker<'a> {
     fn turn(&mut self, index: u32) {
         let start = now();
         let Some(mut connection) = self.mailbox.connections().take(index) else { return };
+        if connection.at_backend.is_some() {
+            self.mailbox.connections().give(index, connection);
+            return;
+        }
         let mut progress = connection.next(start);
         if progress == ConnectionProgress::Request {
-            progress = self.request(&mut connection, s(start)).unwrap_or(ConnectionProgress::Close);
+            progress = self.request(&mut connection, index, s(start)).unwrap_or(ConnectionProgress::Close);
         }
         if progress == ConnectionProgress::Close {
             drop(connection);
@@ -194,8 +177,15 @@ impl<'a> Worker<'a> {
         self.mailbox.connections().give(index, connection);
     }
 
-    fn request(&mut self, connection: &mut Connection, start_s: f64) -> io::Result<ConnectionProgress> {
-        let response = self.make(connection.input());
+    fn request(
+        &mut self,
+        connection: &mut Connection,
+        index: u32,
+        start_s: f64,
+    ) -> io::Result<ConnectionProgress> {
+        let Some(response) = self.make(connection, index, start_s) else {
+            return Ok(ConnectionProgress::Wait);
+        };
         let (drawn_s, work_s) = self.work(response.page);
         connection.respond(&self.response, response.length)?;
         let end = now();
@@ -219,39 +209,62 @@ impl<'a> Worker<'a> {
             bytes: self.response.len() as u32,
             page: response.page,
         };
-        if self.shared.config.out.is_some() {
-            self.mailbox.rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
-        }
+        self.leave_row(row);
         Ok(connection.after_response(end))
     }
 
-    /// Makes the response to the request at the start of `input`.
-    fn make(&mut self, input: &[u8]) -> PreparedResponse {
+    /// For the acceptor, where requests are recorded.
+    pub(crate) fn leave_row(&self, row: RequestRow) {
+        if self.shared.config.out.is_some() {
+            self.mailbox.rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+        }
+    }
+
+    /// Makes the response to the request at the start of the input; None where the backend has taken it.
+    fn make(&mut self, connection: &mut Connection, index: u32, start_s: f64) -> Option<PreparedResponse> {
         self.response.clear();
+        let input = connection.input();
         let (request, length) = match http::parse(input) {
             ParseStatus::Complete { request, length } => (request, length),
-            ParseStatus::Refused(status) => return self.refuse(status, input.len(), true, false),
-            ParseStatus::Partial => return self.refuse(400, input.len(), true, false),
+            ParseStatus::Refused(status) => return Some(self.refuse(status, input.len(), true, false)),
+            ParseStatus::Partial => return Some(self.refuse(400, input.len(), true, false)),
         };
         // While the service ends, what has been received is answered, and the last of it says that it is the last.
         let last = self.shared.shutdown.is_set() && length == input.len();
-        let (close, size) = (request.close || last, self.shared.config.page_bytes);
+        let (close, head_only, size) =
+            (request.close || last, request.head_only, self.shared.config.page_bytes);
         let page = route::route(request.target);
-        let rendered = page.as_ref().map_err(|status| *status).and_then(|page| {
-            let catalogue = &self.shared.catalogue;
-            crate::pages::render(page, request.cookie, catalogue, size, &mut self.sheet)
-        });
-        let (page, cookie) = match (page, rendered) {
-            (Ok(page), Ok(cookie)) => (page.index(), cookie),
-            (_, Err(status)) | (Err(status), _) => {
-                return self.refuse(status, length, close, request.head_only);
+        let mut cookie = None;
+        let index_of_page = match (&page, &self.shared.backend) {
+            (Ok(Page::Wait), Some(backend)) => {
+                let token = token(&self.mailbox.connections(), index);
+                if !backend.arrive(self.thread, token) {
+                    return Some(self.refuse(503, length, close, head_only));
+                }
+                connection.at_backend = Some(AtBackend { length, start_s, head_only, close });
+                return None;
             }
+            (Ok(page @ Page::Metrics), Some(backend)) => {
+                self.sheet.text = backend.metrics();
+                Ok(page.index())
+            }
+            (Ok(page), _) => {
+                let catalogue = &self.shared.catalogue;
+                let made = crate::pages::render(page, request.cookie, catalogue, size, &mut self.sheet);
+                made.map(|cart| {
+                    cookie = cart.map(|cart| format!("cart={cart}"));
+                    page.index()
+                })
+            }
+            (Err(status), _) => Err(*status),
         };
-        let head_only = request.head_only;
-        let cookie = cookie.map(|cart| format!("cart={cart}"));
+        let page = match index_of_page {
+            Ok(page) => page,
+            Err(status) => return Some(self.refuse(status, length, close, head_only)),
+        };
         let (body, cookie) = (self.sheet.text.as_bytes(), cookie.as_deref());
         http::compose(&Response { status: 200, body, cookie, head_only, close }, &mut self.response);
-        PreparedResponse { status: 200, page, length, close }
+        Some(PreparedResponse { status: 200, page, length, close })
     }
 
     fn refuse(&mut self, status: u16, length: usize, close: bool, head_only: bool) -> PreparedResponse {

@@ -1,0 +1,129 @@
+"""`sojourn control policy.toml --live http://127.0.0.1:8080 [--act]`: a policy beside a live service."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import select
+import socket
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn.cli.console import console
+from sojourn.errors import Busy, InputError, ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sojourn.control.load_trace import Load
+    from sojourn.control.policy_file import Policy
+    from sojourn.model import Model
+
+LEAST_PERIODS = 1.5  # of a lease: one late window must not end it
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """As given on the command line."""
+
+    url: str
+    act: bool
+    force: bool
+    lease: str
+    stop_file: Path | None
+    stop_after: str
+    out: Path | None
+
+
+def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: LiveOptions) -> None:
+    """Runs it until it is stopped. InputError, ServiceError, Busy."""
+    from sojourn.control.live import run_live
+    from sojourn.control.live_actuator import RefusedError, SocketActuator
+    from sojourn.control.live_log import LiveLog
+    from sojourn.control.live_metrics import LiveMetrics
+    from sojourn.control.simulate import PERIOD_S
+    from sojourn.units import duration_s
+
+    say = _say
+    period_s = float(getattr(policy.decide, "period_s", PERIOD_S))
+    lease_s = duration_s(options.lease, "--lease") if options.lease else 3 * period_s
+    if lease_s < LEAST_PERIODS * period_s:
+        raise InputError(
+            f"{lease_s:g} s", "--lease", f"give at least {LEAST_PERIODS * period_s:g} s: a period is {period_s:g} s"
+        )
+    after_s = duration_s(options.stop_after, "--stop-after") if options.stop_after else float("inf")
+    if options.act and not options.force:
+        say(passed(policy, model, loads))
+    source, actuator = LiveMetrics(options.url), None
+    source.text()  # the service is there
+    if options.act:
+        holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        actuator = SocketActuator(source.socket(), holder, lease_s)
+        try:
+            found = actuator.read()
+        except RefusedError as error:
+            raise ServiceError(str(error), "--act", "start the service with --control PATH, as the same user") from None
+        if found.holder is not None:
+            raise Busy(
+                f"held by {found.holder}", options.url, "one controller a target: stop the other, or wait for its lease"
+            )
+        say(f"acts on {options.url}, lease {lease_s:g} s; safe: workers {found.safe_workers}, cap {found.safe_cap}")
+    folder = options.out or Path("runs") / time.strftime("control-%Y%m%d-%H%M%S", time.gmtime())
+    log = LiveLog(folder)
+    log.event(
+        "start", policy=policy.name, objective=policy.objective, target=options.url, act=options.act,
+        lease_s=lease_s if options.act else None, period_s=period_s,
+    )  # fmt: skip
+    say(f"{'acting' if options.act else 'dry run'}, every {period_s:g} s; the log is {log.path}")
+    stopped = _stopped(options.stop_file, time.monotonic() + after_s)
+    count = run_live(policy, source, actuator, log, stopped, period_s=period_s, say=say)
+    say(
+        f"{count.windows} windows, {count.changes} changes decided, {count.troubled} without a decision, {count.refused} refused"
+    )
+
+
+def passed(policy: Policy, model: Model | None, loads: Sequence[Load], seed: int = 1) -> str:
+    """That the policy keeps its objective on the model, over all loads; InputError where it does not, or there is no model."""
+    from sojourn.control.simulate import simulate, tail_objective
+
+    if model is None:
+        raise InputError("no model", "--act", "give --on MODEL, on which the policy has to pass first, or --force")
+    allowed = 1 - tail_objective(policy.objective).q
+    runs = [
+        simulate(policy.decide, model, one, seed, objective=policy.objective, rails=policy.rails).figures
+        for one in loads
+    ]
+    requests = sum(one.requests for one in runs)
+    late = sum(one.late_requests * one.requests for one in runs) / max(requests, 1)
+    names = ", ".join(one.name for one in loads)
+    found = f"{100 * late:.2f} % of {requests} requests late on the model ({names}), {100 * allowed:g} % allowed"
+    if late > allowed:
+        raise InputError(found, "--act", "mend the policy, give another --load or --rate, or --force")
+    hours = statistics.fmean(one.core_hours for one in runs)
+    return f"passed: {found}; {hours:.3g} core-hours a run"
+
+
+def _stopped(file: Path | None, until_s: float) -> Callable[[], str]:
+    """The kill switches but the signals, which interrupt."""
+
+    def why() -> str:
+        if file is not None and file.exists():
+            return f"{file} is there"
+        if time.monotonic() >= until_s:
+            return "its time is over"
+        try:
+            if sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0] and sys.stdin.readline().startswith("q"):
+                return "q was typed"
+        except (OSError, ValueError):  # no terminal any more
+            return ""
+        return ""
+
+    return why
+
+
+def _say(text: Any) -> None:
+    console().print(str(text), markup=False, soft_wrap=True)

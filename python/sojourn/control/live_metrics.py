@@ -1,0 +1,145 @@
+"""What a live service says of itself, as windows that a policy sees.
+
+The service's `/metrics` (OpenMetrics) has sums since its start on its own monotonic clock; a window is the difference of two readings, so
+means are exact and a step of the wall clock changes nothing. Readings that break a law that sums obey whatever the load are
+no measurement: requests present = arrivals - departures (exactly), busy servers <= servers and <= requests present.
+"""
+
+from __future__ import annotations
+
+import http.client
+import math
+import time
+from dataclasses import dataclass, fields
+from urllib.parse import urlsplit
+
+from sojourn.control.decision import Seen
+from sojourn.errors import InputError, ServiceError
+
+PREFIX = "sojourn_web_"
+SUMS = (
+    "arrivals", "departures", "refused", "busy_seconds", "worker_seconds", "present_seconds", "response_seconds",
+)  # fmt: skip
+MOST_BYTES = 1 << 20
+ROUNDING = 1e-6  # of sums of times
+
+
+class MetricsError(Exception):
+    """Why a reading is no measurement."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Sums since the service's start (times in s) and what it is now; `clock_seconds` is the service's monotonic clock."""
+
+    clock_seconds: float
+    arrivals: float
+    departures: float
+    refused: float
+    busy_seconds: float
+    worker_seconds: float
+    present_seconds: float
+    response_seconds: float
+    workers: float
+    cap: float
+    waiting: float
+    in_service: float
+
+
+@dataclass(frozen=True)
+class LiveMetrics:
+    """Of the service at `url`, http://HOST:PORT; a reading takes at most about `timeout_s`."""
+
+    url: str
+    timeout_s: float = 1.0
+
+    def text(self) -> str:
+        """The page. ServiceError: nobody answers, or it is not one."""
+        parts = urlsplit(self.url)
+        if parts.scheme != "http" or not parts.hostname:
+            raise InputError(self.url, "--live", "give http://HOST:PORT of a service with /metrics")
+        connection = http.client.HTTPConnection(parts.hostname, parts.port or 80, timeout=self.timeout_s)
+        try:
+            connection.request("GET", "/metrics")
+            response = connection.getresponse()
+            body = response.read(MOST_BYTES)
+        except (OSError, http.client.HTTPException) as error:
+            raise ServiceError(str(error) or type(error).__name__, f"{self.url}/metrics", "start the service") from None
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise ServiceError(f"status {response.status}", f"{self.url}/metrics", "start it with --backend-ms")
+        return body.decode("utf-8", "replace")
+
+    def read(self) -> Reading:
+        """Raises MetricsError."""
+        begin = time.monotonic()
+        try:
+            found = parsed(self.text())
+        except ServiceError as error:
+            raise MetricsError(f"metrics are lost: {error.value}") from None
+        if (took := time.monotonic() - begin) > 2 * self.timeout_s:
+            raise MetricsError(f"metrics are late: they took {took:.1f} s")
+        return found
+
+    def socket(self) -> str:
+        """The control socket that the service names; InputError where it has none."""
+        for line in self.text().splitlines():
+            if line.startswith(f'{PREFIX}control{{socket="'):
+                return line.split('"')[1]
+        raise InputError("no control socket", self.url, "start the service with --control PATH")
+
+
+def parsed(text: str) -> Reading:
+    """A reading from OpenMetrics text. MetricsError: a figure is missing or no number >= 0, or they cannot all be true."""
+    values: dict[str, float] = {}
+    for line in text.splitlines():
+        name, _, value = line.partition(" ")
+        if name.startswith(PREFIX) and "{" not in name:
+            try:
+                values[name.removeprefix(PREFIX).removesuffix("_total")] = float(value)
+            except ValueError:
+                raise MetricsError(f"{name} is {value[:40]!r}") from None
+    names = [field.name for field in fields(Reading)]
+    for name in names:
+        if name not in values:
+            raise MetricsError(f"{name} is missing")
+        if not (math.isfinite(values[name]) and values[name] >= 0):
+            raise MetricsError(f"{name} is {values[name]}")
+    found = Reading(**{name: values[name] for name in names})
+    if found.arrivals - found.departures != found.waiting + found.in_service:
+        raise MetricsError(
+            f"arrivals {found.arrivals:g} - departures {found.departures:g} are not the "
+            f"{found.waiting + found.in_service:g} present"
+        )
+    return found
+
+
+def window(before: Reading, after: Reading, elapsed_s: float | None = None) -> Seen:
+    """The window between two readings; `elapsed_s` by our own clock, where known. MetricsError where it is none."""
+    length = after.clock_seconds - before.clock_seconds
+    if length <= 0:
+        raise MetricsError(f"the service's clock went on by {length:g} s")
+    if elapsed_s is not None and abs(length - elapsed_s) > 0.5 * elapsed_s + 0.5:
+        raise MetricsError(f"the service's clock went on by {length:g} s within {elapsed_s:g} s")
+    change = {name: getattr(after, name) - getattr(before, name) for name in SUMS}
+    if fell := next((name for name in SUMS if change[name] < -ROUNDING), None):
+        raise MetricsError(f"{fell} fell by {-change[fell]:g}: the service has started again")
+    present, came = before.waiting + before.in_service, change["arrivals"]
+    most_busy = max(before.workers, after.workers, before.in_service) * length
+    for name, most in (
+        ("busy_seconds", min(change["present_seconds"], most_busy)),
+        ("present_seconds", (present + came) * length),
+        ("worker_seconds", None),
+    ):
+        if most is not None and change[name] > most * (1 + ROUNDING) + ROUNDING:
+            raise MetricsError(f"{name} rose by {change[name]:g} in {length:g} s, where at most {most:g} can be")
+    workers = int(after.workers)
+    busy = change["busy_seconds"] / change["worker_seconds"] if change["worker_seconds"] > 0 else 0.0
+    departed = change["departures"]
+    return Seen(
+        at_s=after.clock_seconds, window_s=length, workers=workers, ready=workers,
+        rate_per_s=(came + change["refused"]) / length, throughput_per_s=departed / length,
+        utilisation=min(busy, 1.0), in_system=change["present_seconds"] / length, waiting=after.waiting,
+        response_s=change["response_seconds"] / departed if departed else None,
+    )  # fmt: skip
