@@ -16,7 +16,7 @@ from sojourn.control.decision import Decision, Seen
 from sojourn.control.guard_rails import GuardedState, guarded
 from sojourn.control.live_actuator import RefusedError, Settings
 from sojourn.control.live_log import LiveLog
-from sojourn.control.live_metrics import MetricsError, Reading, window
+from sojourn.control.live_metrics import MetricsError, Reading, RestartedError, window
 from sojourn.control.policy_file import Policy
 from sojourn.errors import SojournError, StorageFull
 
@@ -86,11 +86,15 @@ def _loop(
         trouble, now_s = "", clock()
         try:
             after = source.read()
-            previous, before, workers = before, (after, clock()), int(after.workers)
-            if previous is None:
+            workers = int(after.workers)
+            if before is None:
+                before = after, now_s
                 continue
-            seen = window(previous[0], after, before[1] - previous[1])
+            seen = window(before[0], after, now_s - before[1])
+            before = after, now_s
         except MetricsError as error:
+            if isinstance(error, RestartedError):
+                before = None  # else the last sound reading stays the beginning of the next window
             if not workers:
                 say(f"no decision yet: {error}")
                 log.event("no metrics", why=str(error))

@@ -2,7 +2,8 @@
 
 The service's `/metrics` (OpenMetrics) has sums since its start on its own monotonic clock; a window is the difference of two readings, so
 means are exact and a step of the wall clock changes nothing. Readings that break a law that sums obey whatever the load are
-no measurement: requests present = arrivals - departures (exactly), busy servers <= servers and <= requests present.
+no measurement: requests present = arrivals - departures (exactly), busy servers <= servers and <= requests present, and
+the time present = that of those who have left + the ages of those who have not (Little's law over a finite time).
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ ROUNDING = 1e-6  # of sums of times
 
 class MetricsError(Exception):
     """Why a reading is no measurement."""
+
+
+class RestartedError(MetricsError):
+    """The sums begin anew: windows do, too."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,14 @@ def parsed(text: str) -> Reading:
             f"arrivals {found.arrivals:g} - departures {found.departures:g} are not the "
             f"{found.waiting + found.in_service:g} present"
         )
+    rounding = ROUNDING * (1 + found.present_seconds)
+    if found.busy_seconds > found.present_seconds + rounding:
+        raise MetricsError(f"busy_seconds {found.busy_seconds:g} above present_seconds {found.present_seconds:g}")
+    ages = found.present_seconds - found.response_seconds  # of those present, none older than the service
+    if not -rounding <= ages <= (found.waiting + found.in_service) * found.worker_seconds + rounding:
+        raise MetricsError(
+            f"present_seconds {found.present_seconds:g} do not go with response_seconds {found.response_seconds:g}"
+        )
     return found
 
 
@@ -124,7 +137,7 @@ def window(before: Reading, after: Reading, elapsed_s: float | None = None) -> S
         raise MetricsError(f"the service's clock went on by {length:g} s within {elapsed_s:g} s")
     change = {name: getattr(after, name) - getattr(before, name) for name in SUMS}
     if fell := next((name for name in SUMS if change[name] < -ROUNDING), None):
-        raise MetricsError(f"{fell} fell by {-change[fell]:g}: the service has started again")
+        raise RestartedError(f"{fell} fell by {-change[fell]:g}: the service has started again")
     present, came = before.waiting + before.in_service, change["arrivals"]
     most_busy = max(before.workers, after.workers, before.in_service) * length
     for name, most in (

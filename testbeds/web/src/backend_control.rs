@@ -15,7 +15,8 @@ use serde_json::{json, Value};
 use sojourn_record::clock::{now, ns};
 use sojourn_serving::GracefulShutdown;
 
-use crate::backend::{check_settings, Backend};
+use crate::backend::Backend;
+use crate::backend_config::check_settings;
 use crate::backend_pool::BackendSettings;
 use crate::ServeError;
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sojourn_dist::Distribution;
 
-use crate::{BackendConfig, ServeError};
+use crate::backend_config::BackendConfig;
+use crate::ServeError;
 
 /// What to serve, where, with which threads.
 #[derive(Clone, Debug, Deserialize, Serialize)]

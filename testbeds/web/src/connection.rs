@@ -8,7 +8,6 @@ use std::sync::Arc;
 use sojourn_serving::{write_some, ReadHalf, ReadProgress, TurnBudget, WriteBuffer};
 
 use crate::sys;
-use crate::waiting_page::AtBackend;
 use sojourn_serving::http::{self, ParseStatus};
 
 /// One of the places for connections; free again when it is dropped.
@@ -31,6 +30,15 @@ impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// The request that a connection waits with; it is still in its input.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtBackend {
+    pub length: usize,
+    pub start_s: f64,
+    pub head_only: bool,
+    pub close: bool,
 }
 
 /// One accepted connection.

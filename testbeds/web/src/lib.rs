@@ -11,7 +11,7 @@
 //! - `worker`: one thread: epoll, requests in the order of their arrival, one at a time
 //! - `connection`: a connection's buffers; bytes in, whole requests out
 //! - `route`: path → page
-//! - `backend_pool`: servers behind `/wait` that only take time; `backend`: its thread and metrics, `backend_control`: its
+//! - [`BackendConfig`] in `backend_config`; `backend_pool`: servers behind `/wait` that only take time; `backend`: its thread and metrics, `backend_control`: its
 //!   settings at run time, `waiting_page`: connections that wait for it
 //! - `catalogue`: the shop's data · `pages`, `html`: pages of a stated size
 //! - `thread_statistics`: what a thread did · `request_log`: rows of `app.rec`
@@ -22,6 +22,7 @@
 
 mod acceptor;
 mod backend;
+mod backend_config;
 mod backend_control;
 mod backend_pool;
 mod catalogue;
@@ -41,7 +42,7 @@ mod waiting_page;
 mod worker;
 
 pub use acceptor::ReadyMessage;
-pub use backend::BackendConfig;
+pub use backend_config::BackendConfig;
 pub use backend_pool::BackendSettings;
 pub use config::WebConfig;
 pub use connection_balancer::ConnectionBalancer;

@@ -12,15 +12,6 @@ use crate::worker::Worker;
 
 const BODY: &[u8] = b"<!doctype html><title>Served</title><h1>Served</h1>\n";
 
-/// The request that a connection waits with; it is still in its input.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AtBackend {
-    pub length: usize,
-    pub start_s: f64,
-    pub head_only: bool,
-    pub close: bool,
-}
-
 impl Worker<'_> {
     /// Answers those that the backend has served.
     pub(crate) fn answer_waiting(&mut self) {

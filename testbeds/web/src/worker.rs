@@ -11,14 +11,13 @@ use sojourn_serving::{GracefulShutdown, ReadyList, TICK};
 
 use crate::backend::Backend;
 use crate::catalogue::Catalogue;
-use crate::connection::{Connection, ConnectionProgress};
+use crate::connection::{AtBackend, Connection, ConnectionProgress};
 use crate::html::HtmlBuilder;
 use crate::mailbox::{token, Mailbox, WAKE};
 use crate::request_log::RequestRow;
 use crate::route::{self, Page, ERROR, HEALTH};
 use crate::sys;
 use crate::thread_statistics::ThreadStatistics;
-use crate::waiting_page::AtBackend;
 use crate::WebConfig;
 use sojourn_serving::cpu_work::{self, CoreSpeedCalibration};
 use sojourn_serving::http::{self, ParseStatus, Response};
