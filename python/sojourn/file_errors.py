@@ -42,7 +42,11 @@ def meant(value: Any, known: Iterable[str]) -> str:
     """What to write instead of an unknown name: the nearest, and all there are."""
     known = list(known)
     near = get_close_matches(str(value), known, 1)
-    every = f"use one of {', '.join(known)}" if known else "there is none here: leave it out"
+    every = (
+        f"use one of {', '.join(str(name) or '(none)' for name in known)}"
+        if known
+        else "there is none here: leave it out"
+    )
     return f"did you mean {near[0]}? ({every})" if near else every
 
 

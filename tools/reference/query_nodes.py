@@ -44,7 +44,7 @@ remedy, and is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a numbe
 | a model file (`.toml`) | closed forms, quantiles by a method of `sojourn solve`, a Markov chain of at most 5000 states | none |
 | a fitted model file | the same at the values of the fit | 40 draws of the fit, with the model's own error |
 | `--simulate FILE.toml` | the model simulated: its requests, and the number present as a path | batches of time |
-| a run folder | its window after the warm-up: `requests.parquet`, `app.parquet`, `host.parquet` | batches of time |
+| a run folder | after the warm-up: `requests.parquet`, `app.parquet`, `host.parquet`; or `latency.hlog` alone | batches of time |
 
 `--set rate_per_s=300,stations.cpu.servers=4` asks models at another load or size. In Python a source is a path, an `sj.Model`, an
 `sj.FittedModel`, an `sj.RunFolder`, or a table of `sj.Metrics`, which knows its rows and no more.
@@ -61,9 +61,13 @@ The same for all sources:
   excluded state is entered first never ends.
 - `convolve` takes its two times as independent. Waiting and service of one request are not: ask for `response_time`.
 - Of a run and a simulation, the warm-up is cut. Shares of time are weighted by time; intervals come from 32 batches of the window, widened
-  for their correlation and skewness, and those of shares are no narrower than of as many independent observations. What a run has not
-  seen is in no interval of it: a queue's rare long spells make quantiles such as p99.9 of runs of some minutes too low, and too sure
-  (benches/query says how often; that of `convolve` is somewhat too narrow, too).
+  for their correlation and skewness, and those of shares are no narrower than of as many independent observations. In a rare tail the
+  observations come in clusters of which few were seen, and too regular ones: there the variance is no smaller, by share (1 - share), than
+  in a tail ten times as heavy. A quantile that the run is too short to bound has an interval without an end, and says about how many
+  times as much data would bound it. Shares of states and of failures have no such wider tail: rare ones (fewer than about 30
+  clusters) are too sure. How often intervals hold the truth: benches/query.
+- Of a run that has only `latency.hlog` (or recorded only some of its requests), times of responses come from its histograms, a batch being
+  some of its seconds; within a bucket (of `sojourn load`: 0.1 % wide) they are uniform. States, classes and phases are refused.
 - States whose probability may lie on either side of a range are `undecided`; a set that has some is refused where it matters.
 - `share(failed / arrivals)` is of requests, `… in 99% of 10s windows` of windows of time, each judged by its own figures.
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import InputError, SourceRefused
 from sojourn.file_kind import FIT, MODEL, expect, kind_of
@@ -20,6 +20,9 @@ from sojourn.query.text import to_text
 from sojourn.query.told import NO, UNKNOWN, YES, described, reason, shown, verdict
 from sojourn.query.values import Estimate, Truth, Value
 from sojourn.table import Metrics
+
+if TYPE_CHECKING:
+    from sojourn.measure.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -93,13 +96,12 @@ def as_source(given: Any) -> Source:
     from sojourn.model import Model
     from sojourn.query.sources.analytic import AnalyticSource
     from sojourn.query.sources.fitted import FittedSource
-    from sojourn.query.sources.measured import MeasuredSource
     from sojourn.query.sources.rows import RowSource
 
     if isinstance(given, Source):
         return given
     if isinstance(given, RunFolder):
-        return MeasuredSource(given)
+        return folder_source(given)
     if isinstance(given, Model):
         return AnalyticSource(given)
     if isinstance(given, Metrics):
@@ -109,8 +111,17 @@ def as_source(given: Any) -> Source:
     if isinstance(given, str | Path) and Path(given).suffix == ".toml":
         return model_source(Path(given), {})
     if isinstance(given, str | Path):
-        return MeasuredSource(RunFolder.open(given))
+        return folder_source(RunFolder.open(given))
     raise InputError(repr(given)[:80], "source", "give a run folder or a model file")
+
+
+def folder_source(folder: RunFolder) -> Source:
+    """Of all requests where they were recorded; else of the histograms of their times."""
+    from sojourn.query.sources.histograms import LOG, HistogramSource
+    from sojourn.query.sources.measured import MeasuredSource
+
+    complete = folder.sample_every == 1 and (folder.path / "requests.parquet").exists()
+    return MeasuredSource(folder) if complete or not (folder.path / LOG).exists() else HistogramSource(folder)
 
 
 def model_source(path: Path, values: Mapping[str, Any]) -> Source:

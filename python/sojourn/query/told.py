@@ -23,7 +23,8 @@ def shown(x: Estimate, dimension: float = 0.0) -> str:
         return f"beyond all that was seen (from {one(x.low)})"
     if math.isinf(x.low) and math.isinf(x.high):
         return f"{one(x.value)} (its interval is not known)"
-    return one(x.value) if x.is_exact else f"{one(x.value)} ({one(x.low)} … {one(x.high)})"
+    more = f"; about {x.needs:.2g} times as much data would bound it" if x.needs else ""
+    return one(x.value) if x.is_exact else f"{one(x.value)} ({one(x.low)} … {one(x.high)}{more})"
 
 
 def verdict(found: Truth) -> str:

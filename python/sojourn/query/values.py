@@ -20,13 +20,15 @@ CLOSE = 1e-12  # relative: exact numbers that differ by less are equal
 class Estimate:
     """A number in SI units, and the interval in which the source knows it to lie (infinite where it does not know).
 
-    `spent_s`: how much time of the source it rests on; 0 where more time would not narrow it.
+    `spent_s`: how much time of the source it rests on; 0 where more time would not narrow it. `needs`: times as much of it, about,
+    until both bounds are finite; 0 where they are, or where that is not known.
     """
 
     value: float
     low: float
     high: float
     spent_s: float = 0.0
+    needs: float = 0.0
 
     @staticmethod
     def exact(value: float) -> Estimate:
@@ -144,8 +146,10 @@ def _more(a: Estimate, b: Estimate) -> float | None:
     """Times as much data for intervals that end before they reach each other: half-widths shrink with the root of it."""
     gap = abs(a.value - b.value)
     near = [x.high - x.value if x.value < y.value else x.value - x.low for x, y in ((a, b), (b, a))]
-    if not gap or not math.isfinite(gap) or not math.isfinite(sum(near)) or not (a.spent_s or b.spent_s):
+    if not gap or not math.isfinite(gap) or not (a.spent_s or b.spent_s):
         return None
+    if not math.isfinite(sum(near)):
+        return max(a.needs, b.needs) or None
     return max(1.0, (sum(near) / gap) ** 2)
 
 

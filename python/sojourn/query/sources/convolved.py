@@ -1,8 +1,14 @@
 """The sum of two times of which samples are known, supposed to be independent.
 
 On requests of one run they may not be: `response_time` of a request has its own waiting and service time in it, and the sum of two
-parts of one request is in the record. The interval is that of resampled batches (Efron and Tibshirani, An Introduction to the
-Bootstrap (1993), ch. 13): batches of each drawn again with replacement. It is somewhat too narrow (benches/query).
+parts of one request is in the record.
+
+    F(t) = sum over pairs of p_i q_j [x_i + y_j <= t]                 p, q: weights of the observations x, y, which add up to 1
+    d_b  = sum of (p_i - P_b p_i) G(t - x_i) + the same of y          what batch b adds to its error: linear in both samples
+
+with G the distribution function of the other; so for moments. Source: the first-order projection of a two-sample U-statistic
+(Hoeffding, Ann. Math. Stat. 19 (1948), pp. 293-325) over batches, as `sojourn.batch_means` takes that of a ratio. Both of one
+record: their batches are the same stretches of time, and their errors are added before they are squared.
 """
 
 from __future__ import annotations
@@ -10,42 +16,127 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from sojourn.batch_means import IntervalEstimate, around
 from sojourn.errors import SourceRefused
-from sojourn.query.sources.batched import LEVEL, BatchedLaw
-from sojourn.query.values import Array, Estimate, Law, Span, Whole
+from sojourn.query.sources.batched import LEVEL, WIDER, WIDEST, BatchedLaw, each_of, needed, share_of
+from sojourn.query.values import Array, Estimate, Law, Span
 
-POINTS, DRAWS, SEED = 200, 200, 1
+POINTS = 10_000  # of each sample; of longer ones neighbours are one
+HALVINGS = 50
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Times (K) in order, and their weight in each batch (batches, K)."""
+
+    times: Array
+    weights: Array
+
+    @cached_property
+    def shares(self) -> Array:
+        """Weight of each time over all batches, adding up to 1."""
+        total: Array = self.weights.sum(axis=0)
+        return total / total.sum()
+
+    @cached_property
+    def reached(self) -> Array:
+        """Shares (K + 1) of the first k times."""
+        return np.append(0.0, np.cumsum(self.shares))
+
+    def at_most(self, t: Array, closed: bool = True) -> Array:
+        """Share at or below each time (below it, where not `closed`)."""
+        found: Array = self.reached[np.searchsorted(self.times, t, "right" if closed else "left")]
+        return found
+
+    def errors(self, values: Array) -> Array:
+        """Of the mean of a value of each time, what each batch adds (batches)."""
+        mean = float(self.shares @ values)
+        sizes = self.weights.sum(axis=1)
+        found: Array = (self.weights @ values - mean * sizes) / sizes.mean()
+        return found
 
 
 @dataclass(frozen=True)
 class ConvolvedLaw:
-    """Quantiles (POINTS) of each of the two, and of draws of their batches (DRAWS, POINTS)."""
+    """Of a time of `first` and one of `second`; `count`: of the observations of the smaller."""
 
-    first: Array
-    second: Array
-    drawn: tuple[Array, Array]
+    first: Sample
+    second: Sample
+    count: int
     spent_s: float
 
-    def _estimate(self, of: Callable[[Array], float]) -> Estimate:
-        value = of(_sums(self.first, self.second))
-        again = [of(_sums(a, b)) for a, b in zip(*self.drawn, strict=True)]
-        low, high = np.quantile(again, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return Estimate.known(value, float(low), float(high), self.spent_s)
-
     def probability(self, span: Span) -> Estimate:
-        return self._estimate(lambda x: float(span.holds(x).mean()))
+        found = self._found(
+            *(
+                a.at_most(span.high.value - b.times, span.closed[1])
+                - a.at_most(span.low.value - b.times, not span.closed[0])
+                for a, b in ((self.second, self.first), (self.first, self.second))
+            )
+        )
+        tails = (self._below(t) for t in (span.low.value, span.high.value))
+        return share_of(found, self.count, self.spent_s, max(self._each(q) for q in tails))
 
     def quantile(self, q: float) -> Estimate:
-        return self._estimate(lambda x: float(np.quantile(x, q)))
+        value, each = self._inverse(q), self._each(q)
+        least, most = self._ends()
+
+        def bound(t: float) -> Estimate:
+            return share_of(self._at(t), self.count, self.spent_s, each)
+
+        low = -math.inf if bound(least).high >= q else _first(lambda t: bound(t).high >= q, least, value)
+        high = math.inf if bound(most).low < q else _first(lambda t: bound(t).low >= q, value, most)
+        needs = 0.0 if math.isfinite(high) else needed(q, self.count, each)
+        return Estimate(value, low, high, self.spent_s, needs)
 
     def moment(self, order: int) -> Estimate:
-        return self._estimate(lambda x: float((x**order).mean()))
+        terms = [math.comb(order, k) for k in range(order + 1)]
+        means = [[float(x.shares @ x.times**k) for k in range(order + 1)] for x in (self.first, self.second)]
+        values = (
+            sum(c * means[1 - side][order - k] * x.times**k for k, c in enumerate(terms))
+            for side, x in enumerate((self.first, self.second))
+        )
+        return self._estimate(self._found(*(np.asarray(v, dtype=float) for v in values)))
 
     def deviation(self) -> Estimate:
-        return self._estimate(lambda x: float(x.std()))
+        """Variances add up."""
+        squares = [(x.times - float(x.shares @ x.times)) ** 2 for x in (self.first, self.second)]
+        value = sum(float(x.shares @ v) for x, v in zip((self.first, self.second), squares, strict=True))
+        found = self._estimate(self._found(*squares, value=value))
+        return Estimate(*(math.sqrt(max(x, 0.0)) for x in (found.value, found.low, found.high)), self.spent_s)
+
+    def _found(self, first: Array, second: Array, value: float | None = None) -> IntervalEstimate:
+        """From what a time of each adds, in the mean over the other; `value`: the mean of `first` unless given."""
+        errors = self.first.errors(first) + self.second.errors(second)
+        mean = float(self.first.shares @ first) if value is None else value
+        return around(np.array([mean]), errors[None, :, None], LEVEL)
+
+    def _estimate(self, found: IntervalEstimate) -> Estimate:
+        return Estimate.known(float(found.value[0]), float(found.low[0]), float(found.high[0]), self.spent_s)
+
+    def _at(self, t: float) -> IntervalEstimate:
+        """The share at or below t."""
+        return self._found(self.second.at_most(t - self.first.times), self.first.at_most(t - self.second.times))
+
+    def _below(self, t: float) -> float:
+        return float(self.first.shares @ self.second.at_most(t - self.first.times))
+
+    def _ends(self) -> tuple[float, float]:
+        return tuple(float(self.first.times[k] + self.second.times[k]) for k in (0, -1))  # type: ignore[return-value]
+
+    def _inverse(self, q: float) -> float:
+        return _first(lambda t: self._below(t) >= q, *self._ends())
+
+    def _each(self, q: float) -> float:
+        """As of `BatchedLaw`: of a tail, no less than of a wider one."""
+        rare = min(q, 1 - q)
+        if rare >= WIDEST:
+            return 0.0
+        wide = min(WIDER * max(rare, 1 / self.count), WIDEST)
+        return each_of(self._at(self._inverse(wide if q < 0.5 else 1 - wide)))
 
 
 def convolved(a: Law, b: Law) -> Law:
@@ -57,29 +148,28 @@ def convolved(a: Law, b: Law) -> Law:
             raise SourceRefused(
                 f"convolve of {one.name}: it does not always happen", "query", "ask for a probability of each"
             )
+        one.enough()
     assert isinstance(a, BatchedLaw) and isinstance(b, BatchedLaw)
-    # one draw for both: what one batch adds to the one it adds to the other, where both are of one record
-    often = np.random.default_rng(SEED).multinomial(a.batches, np.full(a.batches, 1 / a.batches), size=DRAWS)
-    first, second = _points(a, often), _points(b, often)
-    return ConvolvedLaw(first[0], second[0], (first[1], second[1]), max(a.spent_s, b.spent_s))
+    return ConvolvedLaw(_sample(a), _sample(b), min(len(a.high), len(b.high)), max(a.spent_s, b.spent_s))
 
 
-def _points(law: BatchedLaw, often: Whole) -> tuple[Array, Array]:
-    """Quantiles of all observations, and of each batch as `often` as it was drawn (DRAWS, batches)."""
+def _sample(law: BatchedLaw) -> Sample:
+    """Neighbours in the order of time as one, where there are more than POINTS: at their mean."""
     middle = (law.low + law.high) / 2
-    order = np.argsort(middle)
-    x, w, batch = middle[order], law.weight[order], law.batch[order]
-    levels = (np.arange(POINTS) + 0.5) / POINTS
-    found = [_weighted(x, w, levels), *(_weighted(x, w * draw[batch], levels) for draw in often)]
-    return found[0], np.stack(found[1:])
+    order = np.argsort(middle, kind="stable")
+    of = np.arange(len(order)) * min(POINTS, len(order)) // len(order)
+    size = int(of[-1]) + 1
+    weight, times = law.weight[order], middle[order]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(of, weight * times, size) / np.bincount(of, weight, size)
+    known = np.bincount(of, weight, size) > 0
+    table = np.bincount(law.batch[order] * size + of, weight, law.batches * size).reshape(law.batches, size)
+    return Sample(mean[known], table[:, known].astype(float))
 
 
-def _weighted(x: Array, w: Array, levels: Array) -> Array:
-    reached = np.cumsum(w)
-    if reached[-1] <= 0:
-        return np.full(len(levels), math.nan)
-    return x[np.minimum(np.searchsorted(reached, levels * reached[-1]), len(x) - 1)]
-
-
-def _sums(a: Array, b: Array) -> Array:
-    return (a[:, None] + b[None, :]).ravel()
+def _first(reached: Callable[[float], bool], low: float, high: float) -> float:
+    """The first time at which it is, between these."""
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high

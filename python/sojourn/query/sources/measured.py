@@ -19,6 +19,7 @@ from sojourn.measure.run_metrics import run_metrics
 from sojourn.model import Model
 from sojourn.query.sources.batched import LEVEL
 from sojourn.query.sources.path import PathSource
+from sojourn.query.sources.rows import RowSource
 from sojourn.query.sources.station import Station, only_station
 from sojourn.query.values import Estimate, Law
 from sojourn.table import Metrics
@@ -32,7 +33,8 @@ class MeasuredSource(PathSource):
     def __init__(self, folder: RunFolder) -> None:
         records = folder.frame("requests")
         if records is None or records.is_empty():
-            raise RunFolderError("no requests", str(folder.path), "give a folder with requests.parquet")
+            found = "no requests" if records is None else "its load sent no requests"
+            raise RunFolderError(found, str(folder.path), "give a folder with requests.parquet that has some")
         self.folder, self.responses = folder, responses(records)
         start, end = folder.manifest.get("window_s") or choose_window(folder, self.responses)[0]
         if folder.sample_every > 1:
@@ -81,12 +83,19 @@ class MeasuredSource(PathSource):
             value = self.metrics.value(metric, station, cls)
             low, high = self.metrics.interval(metric, station, cls)
         except NoSuchRow as error:
-            raise SourceRefused(f"{metric}: {error.value}", f"{self.kind} source {self.name}", error.remedy) from None
+            return self._stored(metric, station, cls, error)
         if metric == "queue_length" and not station:
             from sojourn.query.nodes import StateFunction
 
             return self.distribution(self.states(StateFunction("n", "", cls)), None).moment(1)
         return Estimate.known(value, low, high, self.spent_s)
+
+    def _stored(self, metric: str, station: str, cls: str, error: NoSuchRow) -> Estimate:
+        """From the folder's own table, which has rows that only its study knows how to make: of tiers, of a disk."""
+        stored = self.folder.frame("metrics")
+        if stored is not None:
+            return RowSource(Metrics(stored), self.name).measure(metric, station, cls)
+        raise SourceRefused(f"{metric}: {error.value}", f"{self.kind} source {self.name}", error.remedy)
 
     def _core(self, metric: str, station: str) -> Estimate:
         """By batches of the window."""
