@@ -14,7 +14,7 @@ record: their batches are the same stretches of time, and their errors are added
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,13 +70,12 @@ class ConvolvedLaw:
     spent_s: float
 
     def probability(self, span: Span) -> Estimate:
-        found = self._found(
-            *(
-                a.at_most(span.high.value - b.times, span.closed[1])
-                - a.at_most(span.low.value - b.times, not span.closed[0])
-                for a, b in ((self.second, self.first), (self.first, self.second))
-            )
-        )
+        values = [
+            a.at_most(span.high.value - b.times, span.closed[1])
+            - a.at_most(span.low.value - b.times, not span.closed[0])
+            for a, b in ((self.second, self.first), (self.first, self.second))
+        ]
+        found = self._found(values)
         tails = (self._below(t) for t in (span.low.value, span.high.value))
         return share_of(found, self.count, self.spent_s, max(self._each(q) for q in tails))
 
@@ -95,23 +94,24 @@ class ConvolvedLaw:
     def moment(self, order: int) -> Estimate:
         terms = [math.comb(order, k) for k in range(order + 1)]
         means = [[float(x.shares @ x.times**k) for k in range(order + 1)] for x in (self.first, self.second)]
-        values = (
-            sum(c * means[1 - side][order - k] * x.times**k for k, c in enumerate(terms))
+        values = [
+            np.sum([c * means[1 - side][order - k] * x.times**k for k, c in enumerate(terms)], axis=0)
             for side, x in enumerate((self.first, self.second))
-        )
-        return self._estimate(self._found(*(np.asarray(v, dtype=float) for v in values)))
+        ]
+        return self._estimate(self._found(values))
 
     def deviation(self) -> Estimate:
         """Variances add up."""
         squares = [(x.times - float(x.shares @ x.times)) ** 2 for x in (self.first, self.second)]
         value = sum(float(x.shares @ v) for x, v in zip((self.first, self.second), squares, strict=True))
-        found = self._estimate(self._found(*squares, value=value))
-        return Estimate(*(math.sqrt(max(x, 0.0)) for x in (found.value, found.low, found.high)), self.spent_s)
+        found = self._estimate(self._found(squares, value))
+        value, low, high = (math.sqrt(max(x, 0.0)) for x in (found.value, found.low, found.high))
+        return Estimate(value, low, high, self.spent_s)
 
-    def _found(self, first: Array, second: Array, value: float | None = None) -> IntervalEstimate:
-        """From what a time of each adds, in the mean over the other; `value`: the mean of `first` unless given."""
-        errors = self.first.errors(first) + self.second.errors(second)
-        mean = float(self.first.shares @ first) if value is None else value
+    def _found(self, values: Sequence[Array], value: float | None = None) -> IntervalEstimate:
+        """From what a time of each adds, in the mean over the other; `value`: the mean of the first unless given."""
+        errors = self.first.errors(values[0]) + self.second.errors(values[1])
+        mean = float(self.first.shares @ values[0]) if value is None else value
         return around(np.array([mean]), errors[None, :, None], LEVEL)
 
     def _estimate(self, found: IntervalEstimate) -> Estimate:
@@ -119,7 +119,7 @@ class ConvolvedLaw:
 
     def _at(self, t: float) -> IntervalEstimate:
         """The share at or below t."""
-        return self._found(self.second.at_most(t - self.first.times), self.first.at_most(t - self.second.times))
+        return self._found([self.second.at_most(t - self.first.times), self.first.at_most(t - self.second.times)])
 
     def _below(self, t: float) -> float:
         return float(self.first.shares @ self.second.at_most(t - self.first.times))
