@@ -27,8 +27,7 @@ use crate::summary::ClientThreadSummary;
 use crate::sys::{self, Poller};
 use crate::tls::Transport;
 
-pub use thread_counts::LiveCounts;
-use thread_counts::ThreadCounts;
+pub use thread_counts::{LiveCounts, ThreadCounts};
 use timeouts::TimeOuts;
 
 /// How often outcomes go to the sink, and how soon a stop is seen.

@@ -61,3 +61,13 @@ pub use request_outcome::Failure;
 pub use run::run;
 pub use sessions::SessionsSummary;
 pub use summary::{ClientThreadSummary, LatencyByEndpoint, LatencySummary, Progress, Summary};
+
+/// For loads of another kind: their threads make outcomes, and the run is recorded, counted and told as any other.
+pub mod recording {
+    pub use crate::client_thread::{LiveCounts, OutcomeBatch, ThreadCounts};
+    pub use crate::request_outcome::{RequestInFlight, RequestOutcome, ResponseFacts};
+    pub use crate::request_source::NO_USER;
+    pub use crate::run::{record_run, RunTerms, StopFlags};
+    pub use crate::sink::OutcomeSink;
+    pub use crate::sys::{pin, precise_timers, Poller};
+}

@@ -22,9 +22,9 @@ pub enum Failure {
     Protocol = 7,
     /// Never sent: all connections were busy until its time was up, or too many waited.
     Unsent = 8,
-    /// Memcached's error line, or a set that it did not store.
+    /// The service said that it failed: memcached's error line, a set that it did not store, an I/O error.
     Error = 9,
-    /// Not the answer to what was asked: another value, another key, another order, a changed message.
+    /// Not the answer to what was asked: another value, another key, another order, a changed message, an older block.
     Wrong = 10,
     /// No TLS in a new connection, or a broken one.
     Tls = 11,

@@ -1,34 +1,28 @@
 //! A run from its configuration to its summary.
 
+mod recorded_run;
 mod run_summary;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::LineWriter;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
-use std::thread::{scope, Scope, ScopedJoinHandle};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use hdrhistogram::serialization::V2DeflateSerializer;
-
-use crate::client_thread::{ClientThread, LiveCounts, OutcomeBatch, SharedState};
-use crate::clock::{now_s, wall_time};
+use crate::client_thread::{ClientThread, LiveCounts, SharedState};
+use crate::clock::now_s;
 use crate::config::Config;
 use crate::error::LoadError;
 use crate::kv::{self, KvTally};
 use crate::messages::{self, MessagesTally};
-use crate::prepared_load::{Address, PreparedClientThread, PreparedLoad};
-use crate::sink::{IntervalLog, OutcomeSink};
-use crate::summary::{ClientThreadSummary, Progress, Summary};
+use crate::prepared_load::{Address, PreparedLoad};
+use crate::sessions::SessionsTally;
+use crate::sink::OutcomeSink;
+use crate::summary::{Progress, Summary};
 use crate::sys;
 
-use run_summary::{steal_s, FinishedRun};
+pub use recorded_run::{record_run, RunTerms, StopFlags};
 
-const PROGRESS_S: f64 = 0.25;
-const FLUSH_S: f64 = 1.0;
 /// That the process has open beside its connections.
 const OTHER_FILES: u64 = 64;
 /// From everything open to the first request.
@@ -53,22 +47,26 @@ pub fn run(
     let start_s = start_time(config)?;
     let (halt, end_s) = (AtomicBool::new(false), start_s + config.duration_s);
     let shared = SharedState { config, start_s, end_s, stop, halt: &halt };
-
-    let path = out.join("latency.hlog");
-    let log_error = |cause: String| LoadError::Log { path: path.clone(), cause };
-    let mut file = LineWriter::new(File::create(&path).map_err(|e| log_error(e.to_string()))?);
-    let mut serializer = V2DeflateSerializer::new();
-    let interval_log =
-        IntervalLog::begin(&mut file, &mut serializer, start_s, wall_time(start_s), config.timeout_s);
-    let interval_log = interval_log.map_err(|e| log_error(e.to_string()))?;
-    let mut sink =
-        OutcomeSink::create(&out.join("requests.rec"), config, &plan.classes, end_s, interval_log)?;
-
-    (sink.kv, sink.messages) = (kv, messages);
-    let steal_before_s = steal_s();
-    let lanes = drive(&shared, plan.lanes, &mut sink, progress, &log_error)?;
-    let steal_s = steal_s() - steal_before_s;
-    Ok(FinishedRun { shared: &shared, sink: &sink, lanes, steal_s, ended_s: now_s() }.summary())
+    let terms = RunTerms {
+        seed: config.seed,
+        start_s,
+        end_s,
+        timeout_s: config.timeout_s,
+        record_limit: config.record_limit,
+        realtime: config.realtime,
+    };
+    let tallies = |sink: &mut OutcomeSink| {
+        (sink.kv, sink.messages) = (kv, messages);
+        sink.sessions = SessionsTally::new(config, start_s);
+    };
+    let shared = &shared;
+    let client = |plan| {
+        move |gauges: &LiveCounts, sender| {
+            ClientThread::new(shared, gauges, plan, sender).and_then(ClientThread::run)
+        }
+    };
+    let threads = plan.lanes.into_iter().map(client).collect();
+    record_run(&terms, out, &plan.classes, tallies, threads, StopFlags { stop, halt: &halt }, progress)
 }
 
 fn start_time(config: &Config) -> Result<f64, LoadError> {
@@ -113,85 +111,4 @@ fn make_queues(
         made.map_err(|cause| LoadError::Queues { addr, cause })?;
     }
     Ok(Some(MessagesTally::new(wanted.verify)))
-}
-
-/// Runs the lanes on threads of their own and the sink on this one.
-fn drive(
-    shared: &SharedState,
-    plans: Vec<PreparedClientThread>,
-    sink: &mut OutcomeSink,
-    progress: &mut dyn FnMut(&Progress),
-    log_error: &dyn Fn(String) -> LoadError,
-) -> Result<Vec<ClientThreadSummary>, LoadError> {
-    let gauges: Vec<LiveCounts> = plans.iter().map(|_| LiveCounts::default()).collect();
-    let (sender, receiver) = channel();
-    scope(|scope| {
-        let lanes: Vec<_> = plans
-            .into_iter()
-            .zip(&gauges)
-            .map(|(plan, gauges)| spawn(scope, shared, gauges, plan, sender.clone()))
-            .collect();
-        drop(sender);
-        let drained = drain(shared, &gauges, &receiver, sink, progress, log_error);
-        if drained.is_err() {
-            shared.halt.store(true, Ordering::Relaxed);
-        }
-        let joined = lanes.into_iter().enumerate();
-        let lanes: Result<Vec<_>, _> = joined
-            .map(|(lane, handle)| handle.join().unwrap_or(Err(LoadError::Panic { lane })))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .collect();
-        drained.and(lanes)
-    })
-}
-
-fn spawn<'scope, 'env>(
-    scope: &'scope Scope<'scope, 'env>,
-    shared: &'env SharedState<'env>,
-    gauges: &'env LiveCounts,
-    plan: PreparedClientThread,
-    sender: std::sync::mpsc::Sender<OutcomeBatch>,
-) -> ScopedJoinHandle<'scope, Result<ClientThreadSummary, LoadError>> {
-    scope.spawn(move || {
-        let result = ClientThread::new(shared, gauges, plan, sender).and_then(ClientThread::run);
-        if result.is_err() {
-            // One lane alone is not the load that was asked for.
-            shared.halt.store(true, Ordering::Relaxed);
-        }
-        result
-    })
-}
-
-/// Takes outcomes until all lanes have ended.
-fn drain(
-    shared: &SharedState,
-    gauges: &[LiveCounts],
-    receiver: &Receiver<OutcomeBatch>,
-    sink: &mut OutcomeSink,
-    progress: &mut dyn FnMut(&Progress),
-    log_error: &dyn Fn(String) -> LoadError,
-) -> Result<(), LoadError> {
-    let (mut told_s, mut flushed_s) = (now_s(), now_s());
-    loop {
-        let batch = receiver.recv_timeout(Duration::from_secs_f64(PROGRESS_S / 2.0));
-        let now = now_s();
-        match &batch {
-            Ok(batch) => sink.take(batch)?,
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-        if now >= told_s + PROGRESS_S && now >= shared.start_s {
-            progress(&run_summary::progress(shared, gauges, sink, now, now - told_s));
-            sink.interval.clear();
-            told_s = now;
-        }
-        if now >= flushed_s + FLUSH_S {
-            sink.flush()?;
-            sink.interval_log.write_ended(now).map_err(log_error)?;
-            flushed_s = now;
-        }
-    }
-    sink.flush()?;
-    sink.interval_log.finish(shared.end_s.min(now_s())).map_err(log_error)
 }

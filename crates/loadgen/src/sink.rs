@@ -9,12 +9,12 @@ use serde_json::json;
 use sojourn_record::{Column, ColumnType, LogWriter, RowSampling, Value, WriteError};
 
 use crate::client_thread::OutcomeBatch;
-use crate::config::Config;
 use crate::kv::KvTally;
 use crate::latency_statistics::StreamingStatistics;
 use crate::messages::MessagesTally;
 use crate::request_outcome::{Failure, RequestOutcome};
 use crate::request_source::NO_USER;
+use crate::run::RunTerms;
 use crate::sessions::SessionsTally;
 use crate::summary::{LatencyByEndpoint, LatencySummary};
 
@@ -109,27 +109,26 @@ impl<'w> OutcomeSink<'w> {
     /// Creates `requests.rec`; `interval_log` writes `latency.hlog`.
     pub fn create(
         path: &Path,
-        config: &Config,
+        terms: &RunTerms,
         classes: &[String],
-        end_s: f64,
         interval_log: IntervalLog<'w>,
     ) -> Result<OutcomeSink<'w>, WriteError> {
         let names: Vec<&str> = Failure::ALL.iter().map(|failure| failure.name()).collect();
         let meta = json!({
             "classes": classes, "failures": names, "no_user": NO_USER,
-            "seed": config.seed, "start_s": end_s - config.duration_s, "end_s": end_s,
+            "seed": terms.seed, "start_s": terms.start_s, "end_s": terms.end_s,
         });
         let record = LogWriter::create(path, &COLUMNS, &meta)?;
         Ok(OutcomeSink {
             record,
-            sampling: RowSampling::new(config.record_limit),
-            end_s,
+            sampling: RowSampling::new(terms.record_limit),
+            end_s: terms.end_s,
             interval_log,
             totals: RunTotals::new(),
             interval: StreamingStatistics::new(),
             kv: None,
             messages: None,
-            sessions: SessionsTally::new(config, end_s - config.duration_s),
+            sessions: None,
         })
     }
 

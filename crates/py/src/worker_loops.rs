@@ -37,6 +37,22 @@ pub fn load(py: Python<'_>, config: &str, out: &str, progress: Py<PyAny>) -> PyR
     json(&summary)
 }
 
+/// Runs a load of block I/O until it is over or a signal came; returns the summary.
+#[pyfunction]
+pub fn load_blocks(py: Python<'_>, config: &str, out: &str, progress: Py<PyAny>) -> PyResult<String> {
+    use sojourn_blockload::BlockLoadError;
+    let told = |error: BlockLoadError| match error {
+        BlockLoadError::Value { .. } => PyValueError::new_err(error.to_string()),
+        error => os_error(error),
+    };
+    let config = sojourn_blockload::Config::from_json(config).map_err(told)?;
+    let summary = py.detach(|| {
+        sojourn_blockload::run(&config, Path::new(out), &mut |p| tell(&progress, p), stop_flag())
+            .map_err(told)
+    })?;
+    json(&summary)
+}
+
 /// Serves the web testbed until a signal comes; `ready` is called once with where it listens.
 #[pyfunction]
 pub fn serve_web(py: Python<'_>, config: &str, ready: Py<PyAny>) -> PyResult<String> {

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sojourn.cli import block_options as blocks
 from sojourn.cli import http_options as http
 from sojourn.cli.load_bulletin import bulletin_load
 from sojourn.errors import InputError
@@ -21,7 +22,8 @@ def load(
     url: Annotated[
         list[str] | None,
         typer.Argument(
-            help="http://host:port/path, memcached://host:port or messages://host:port; or several; bulletin http://host:port"
+            help="http://host:port/path, memcached://host:port or messages://host:port; or several; bulletin http://host:port; "
+            "file:PATH, blk:DEVICE, nbd://host:port"
         ),
     ] = None,
     rate: Annotated[str | None, typer.Option(help="requests per second, open loop")] = None,
@@ -91,12 +93,28 @@ def load(
     ] = None,
     ramp_up: Annotated[str | None, typer.Option(help="users come; not counted [10s]", **BULLETIN)] = None,
     ramp_down: Annotated[str | None, typer.Option(help="not counted [1s]", **BULLETIN)] = None,
+    iops: blocks.Iops = None,
+    read: blocks.Read = None,
+    random: blocks.Random = None,
+    block: blocks.Block = None,
+    direct: blocks.Direct = None,
+    span: blocks.Span = None,
+    align: blocks.Align = None,
+    depth: blocks.Depth = None,
+    queue: blocks.Queue = None,
+    fsync: blocks.Fsync = None,
+    fua: blocks.Fua = None,
+    engine: blocks.Engine = None,
+    quick_ack: blocks.QuickAck = None,
+    yes_destroy: blocks.YesDestroy = None,
+    cache_of: blocks.CacheOf = None,
     objective: http.Objectives = None,
     out: Annotated[Path | None, typer.Option(help="keep the run folder here")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
 ) -> None:
     """Puts a known load on a service and says how long answers took, from when they were due and from when sent."""
+    from sojourn.measure.block_load import is_block_url
     from sojourn.measure.http_load import http_load
     from sojourn.measure.kv_load import kv_load
     from sojourn.measure.messages_load import messages_load
@@ -149,7 +167,31 @@ def load(
         "message_bytes": message_size,
         "token": token,
     }
+    of_blocks: dict[str, Any] = {
+        "iops": iops,
+        "read": read,
+        "random": random,
+        "block": block,
+        "direct": direct,
+        "span": span,
+        "align": align,
+        "depth": depth,
+        "queue": queue,
+        "fsync_every": fsync,
+        "fua_every": fua,
+        "engine": engine,
+        "quick_ack": quick_ack,
+        "yes_destroy": yes_destroy,
+        "cache_of": cache_of,
+    }
     of_sessions = {"mix": mix, "ramp_up": ramp_up, "ramp_down": ramp_down}
+    if any(is_block_url(one) for one in urls):
+        others = of_http | of_kv | of_messages | of_sessions
+        only_for("http, memcached or messages", others | {"connections": connections, "clients": clients})
+        config = blocks.block_config(urls, given(of_blocks), common, verify, users)
+        return perform_load(config, out, as_json, as_csv, objective)
+    if given(of_blocks):
+        raise InputError(", ".join(given(of_blocks)), "load", "only for file:PATH, blk:DEVICE and nbd://HOST:PORT")
     if urls[:1] == ["bulletin"]:
         config = bulletin_load(urls[1:], users, given(of_http | both | of_kv | of_messages), of_sessions, common)
         return perform_load(config, out, as_json, as_csv, objective)

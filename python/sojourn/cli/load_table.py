@@ -19,6 +19,11 @@ RARE = {
     "foreign": "from another run",
 }
 SESSIONS_SAID = {"steps beside their matrices": "steps_p_value", "counted pages beside the expected mix": "mix_p_value"}
+STORAGE_MARKS = {
+    "saturated": "less than 0.98 of the I/Os that were due were done in time: the path is at its limit, not at this rate",
+    "cached": "more than 1 % of the span was in the page cache: the device may not have been asked; take --direct",
+    "ack stall": "answers waited half-way for an acknowledgement (Nagle x delayed ACK): latency is not the path's; take --quick-ack",
+}
 MIX_AWAY = 1e-3  # of all pages
 
 
@@ -51,6 +56,8 @@ def show(summary: dict[str, Any], out: Console) -> None:
         show_messages(messages, out)
     if sessions := summary.get("sessions"):
         show_sessions(sessions, out)
+    if storage := summary.get("storage"):
+        show_storage(storage, out)
     failed = {kind: count for kind, count in summary["failures"].items() if count}
     if failed:
         out.print("failures: " + ", ".join(f"{kind} {count}" for kind, count in failed.items()), highlight=False)
@@ -102,6 +109,30 @@ def show_sessions(sessions: dict[str, Any], out: Console) -> None:
     if (away := sessions.get("mix_from_stationary") or 0.0) > MIX_AWAY:
         out.print(f"sessions begin with the same page: by then pages are expected to be up to {percent(away)} of all from their "
                   "stationary shares; give a longer --ramp-up", highlight=False)  # fmt: skip
+
+
+def show_storage(storage: dict[str, Any], out: Console) -> None:
+    """The block part: rate, what was read and written, page cache, contents, and what is wrong with the run as a measurement."""
+    out.print(f"{storage['path']} by {storage['engine']}{', direct' if storage['direct'] else ''}: {storage['achieved_iops']:.1f} "
+              f"of {storage['asked_iops']:g} IOPS; {storage['reads']} reads, {storage['writes']} writes, {storage['flushes']} "
+              f"flushes, {storage['refused']} refused", highlight=False)  # fmt: skip
+    done = max(storage["completed"], 1)
+    said = [f"generator {seconds(storage['generator_cpu_s'] / done)} CPU an I/O, {storage['reaps']} reaps"]
+    if (share := storage["cache_share"]) is not None:
+        said.append(f"page cache {percent(share)} of the span")
+    if storage["verified"] or storage["not_compared"] or storage["wrong"]:
+        said.append(
+            f"reads compared: {storage['verified']} right, {storage['wrong']} wrong, {storage['not_compared']} not comparable"
+        )
+    if storage["reconnects"]:
+        said.append(f"{storage['reconnects']} times connected again")
+    out.print("; ".join(said), highlight=False)
+    if storage["first_wrong"]:
+        out.print(f"first wrong: {storage['first_wrong']}", style="bold red", highlight=False, markup=False)
+    if storage["errors"]:
+        out.print("errors: " + ", ".join(f"{name} {n}" for name, n in storage["errors"].items()), highlight=False)
+    for mark in storage["status"]:
+        out.print(f"{mark}: {STORAGE_MARKS[mark]}", style="bold yellow", highlight=False)
 
 
 def show_classes(classes: dict[str, Any], out: Console) -> None:

@@ -24,7 +24,8 @@ def _load(config: Config) -> Any:
     def progress(text: str) -> None:
         emit("progress", **json.loads(text))
 
-    return json.loads(_native.load(json.dumps(config["load"]), config["out"], progress))
+    generate = _native.load_blocks if "block" in config["load"] else _native.load
+    return json.loads(generate(json.dumps(config["load"]), config["out"], progress))
 
 
 def _kv(config: Config) -> Any:

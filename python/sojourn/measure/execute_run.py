@@ -117,6 +117,8 @@ def execute(
             folder.manifest["generator"] = (
                 generate(folder) if generate else _load(workers[1], folder, load, around, progress or _LISTENER.get())
             )
+        if storage := folder.manifest["generator"].get("storage"):
+            folder.manifest["storage"] = storage
         folder.manifest["observer"] = observer.result()["summary"]
         folder.manifest["service"] = service.stop() if service else None
         folder.manifest |= {"end": now(), "status": "complete", "pids": pids}

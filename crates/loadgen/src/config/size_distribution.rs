@@ -25,7 +25,8 @@ pub enum SizeDistribution {
 
 impl SizeDistribution {
     /// The size at `u` in [0, 1): equal shares of `u` for equal probabilities.
-    pub(crate) fn at(&self, u: f64) -> u32 {
+    #[must_use]
+    pub fn at(&self, u: f64) -> u32 {
         match self {
             SizeDistribution::Fixed { value } => *value,
             SizeDistribution::Uniform { low, high } => {
@@ -43,7 +44,8 @@ impl SizeDistribution {
         }
     }
 
-    pub(crate) fn low(&self) -> u32 {
+    #[must_use]
+    pub fn low(&self) -> u32 {
         match self {
             SizeDistribution::Fixed { value } => *value,
             SizeDistribution::Uniform { low, .. } => *low,
@@ -51,7 +53,8 @@ impl SizeDistribution {
         }
     }
 
-    pub(crate) fn high(&self) -> u32 {
+    #[must_use]
+    pub fn high(&self) -> u32 {
         match self {
             SizeDistribution::Fixed { value } => *value,
             SizeDistribution::Uniform { high, .. } => *high,
@@ -59,7 +62,9 @@ impl SizeDistribution {
         }
     }
 
-    pub(super) fn validate(
+    /// # Errors
+    /// `ConfigError::Value` at `place` for weights that are none, or sizes that are not from `least` to `most`.
+    pub fn validate(
         &self,
         place: &str,
         least: u32,

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::client_thread::{LiveCounts, SharedState};
+use super::recorded_run::RunTerms;
+use crate::client_thread::LiveCounts;
 use crate::kv::KvTally;
 use crate::messages::MessagesTally;
 use crate::request_outcome::Failure;
@@ -23,7 +24,9 @@ const BUSY_MAX: f64 = 0.95;
 
 /// All that is known when a run has ended.
 pub struct FinishedRun<'a> {
-    pub shared: &'a SharedState<'a>,
+    pub terms: &'a RunTerms,
+    /// By the user.
+    pub stopped: bool,
     pub sink: &'a OutcomeSink<'a>,
     pub lanes: Vec<ClientThreadSummary>,
     pub steal_s: f64,
@@ -43,7 +46,7 @@ fn read_steal_s(path: &Path) -> Option<f64> {
 }
 
 pub fn progress(
-    shared: &SharedState,
+    terms: &RunTerms,
     gauges: &[LiveCounts],
     sink: &OutcomeSink,
     now_s: f64,
@@ -55,8 +58,8 @@ pub fn progress(
     let (outstanding, waiting) = (sum(|g| &g.outstanding), sum(|g| &g.waiting));
     let interval = sink.interval.statistics();
     Progress {
-        elapsed_s: now_s - shared.start_s,
-        duration_s: shared.config.duration_s,
+        elapsed_s: now_s - terms.start_s,
+        duration_s: terms.end_s - terms.start_s,
         sent: sum(|g| &g.sent),
         ok: sink.totals.ok(),
         failed: sink.totals.ended - sink.totals.ok(),
@@ -70,10 +73,10 @@ pub fn progress(
 
 impl FinishedRun<'_> {
     pub fn summary(self) -> Summary {
-        let (shared, totals) = (self.shared, &self.sink.totals);
-        let interrupted = shared.stop.load(Ordering::Relaxed) && self.ended_s < shared.end_s;
-        let end_s = if interrupted { self.ended_s.max(shared.start_s) } else { shared.end_s };
-        let wall_s = (end_s - shared.start_s).max(1e-9);
+        let (terms, totals) = (self.terms, &self.sink.totals);
+        let interrupted = self.stopped && self.ended_s < terms.end_s;
+        let end_s = if interrupted { self.ended_s.max(terms.start_s) } else { terms.end_s };
+        let wall_s = (end_s - terms.start_s).max(1e-9);
         let (latency, own_lateness) = (totals.latency(), totals.own_lateness.statistics());
         let requested = self.lanes.iter().map(|lane| lane.requested + lane.missed).sum();
         let reason = self.reason(own_lateness.p99_s, latency.from_intended.to_done.p99_s);
@@ -81,8 +84,8 @@ impl FinishedRun<'_> {
         let failed = Failure::ALL.iter().filter(|f| **f != Failure::Ok);
         let counted = failed.map(|f| (f.name(), totals.failures[*f as usize]));
         Summary {
-            seed: shared.config.seed,
-            start_s: shared.start_s,
+            seed: terms.seed,
+            start_s: terms.start_s,
             end_s,
             interrupted,
             requested,
@@ -130,7 +133,7 @@ impl FinishedRun<'_> {
 
     fn notes(&self, sample_every: u64) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.shared.config.realtime && !self.lanes.iter().all(|lane| lane.realtime) {
+        if self.terms.realtime && !self.lanes.iter().all(|lane| lane.realtime) {
             notes.push("real-time priority was refused: the generator ran at normal priority".to_string());
         }
         if sample_every > 1 {

@@ -4,7 +4,7 @@ use std::io;
 use std::mem::zeroed;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use super::{check, Socket};
+use super::check;
 use crate::clock::now_s;
 
 const EVENTS: usize = 256;
@@ -41,7 +41,7 @@ impl Poller {
     }
 
     /// Watches a socket, edge-triggered, for as long as it is open.
-    pub fn add(&self, socket: &Socket, key: u64) -> io::Result<()> {
+    pub fn add(&self, socket: &impl AsRawFd, key: u64) -> io::Result<()> {
         let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
         self.add_raw(socket.as_raw_fd(), key, interest)
     }

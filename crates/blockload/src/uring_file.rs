@@ -1,0 +1,128 @@
+//! A file or device by io_uring: one call submits what is due and waits for what has ended.
+//!
+//! `unsafe` is needed because the kernel reads and writes buffers after the call that named them: they belong to this path, stay
+//! where they are, and are freed only once no I/O is under way; if one still is at the end, they are never freed.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use io_uring::{opcode, squeue, types, IoUring};
+use sojourn_record::clock;
+
+use crate::aligned_buffer::AlignedBuffer;
+use crate::operation::{Operation, OperationKind};
+use crate::path::{error_name, BlockPath, Completion, IoEnd};
+
+/// A file and its ring.
+pub struct UringFile {
+    ring: IoUring,
+    file: File,
+    buffers: Vec<AlignedBuffer>,
+    /// Length of the I/O in each slot.
+    lengths: Vec<Option<u32>>,
+    under_way: usize,
+}
+
+/// Whether this system gives a ring to this process.
+///
+/// # Errors
+/// Why not.
+pub fn available() -> io::Result<()> {
+    ring(2).map(drop)
+}
+
+/// Completions are made when this thread waits for them, not in interrupts; older kernels have only the plain ring.
+fn ring(entries: u32) -> io::Result<IoUring> {
+    let quiet = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries);
+    quiet.or_else(|_| IoUring::new(entries))
+}
+
+impl UringFile {
+    /// For `depth` I/Os of up to `block_bytes`; called on the thread that will use it.
+    ///
+    /// # Errors
+    /// The system has no ring for this process.
+    pub fn new(file: File, depth: u32, block_bytes: u32) -> io::Result<UringFile> {
+        let ring = ring(depth.next_power_of_two())?;
+        let buffers = (0..depth).map(|_| AlignedBuffer::new(block_bytes as usize)).collect();
+        Ok(UringFile { ring, file, buffers, lengths: vec![None; depth as usize], under_way: 0 })
+    }
+
+    fn entry(&mut self, slot: u32, operation: &Operation) -> squeue::Entry {
+        let fd = types::Fd(self.file.as_raw_fd());
+        let buffer = self.buffers[slot as usize].bytes_mut();
+        let (length, offset) = (operation.length_bytes, operation.offset_bytes);
+        assert!(buffer.len() >= length as usize, "a buffer holds the longest block");
+        let entry = match operation.kind {
+            OperationKind::Read => opcode::Read::new(fd, buffer.as_mut_ptr(), length).offset(offset).build(),
+            OperationKind::Write => {
+                let flags = if operation.stable { libc::RWF_DSYNC } else { 0 };
+                opcode::Write::new(fd, buffer.as_ptr(), length).offset(offset).rw_flags(flags).build()
+            }
+            OperationKind::Flush => opcode::Fsync::new(fd).build(),
+        };
+        entry.user_data(slot.into())
+    }
+
+    fn reap(&mut self, ended: &mut Vec<Completion>) {
+        let lengths = &mut self.lengths;
+        let before = ended.len();
+        ended.extend(self.ring.completion().filter_map(|entry| {
+            let slot = entry.user_data() as u32;
+            let length = lengths.get_mut(slot as usize)?.take()?;
+            let end = match entry.result() {
+                error if error < 0 => IoEnd::Error(error_name(&io::Error::from_raw_os_error(-error))),
+                done if done as u32 == length => IoEnd::Done,
+                _ => IoEnd::Short,
+            };
+            Some(Completion { slot, end })
+        }));
+        self.under_way -= ended.len() - before;
+    }
+}
+
+impl BlockPath for UringFile {
+    fn buffer(&mut self, slot: u32) -> &mut [u8] {
+        assert!(self.lengths[slot as usize].is_none(), "the kernel has the buffer of slot {slot}");
+        self.buffers[slot as usize].bytes_mut()
+    }
+
+    fn begin(&mut self, slot: u32, operation: &Operation) -> io::Result<()> {
+        assert!(self.lengths[slot as usize].is_none(), "slot {slot} is taken");
+        let entry = self.entry(slot, operation);
+        // SAFETY: the buffer is this path's, does not move, and `buffer` gives it to nobody until the I/O has ended; `drop`
+        // keeps it where one has not. There are as many entries as slots, so one is free.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        pushed.map_err(|_| io::Error::other("the ring is full"))?;
+        self.lengths[slot as usize] = Some(operation.length_bytes);
+        self.under_way += 1;
+        Ok(())
+    }
+
+    fn wait(&mut self, until_s: f64, ended: &mut Vec<Completion>) -> io::Result<()> {
+        // Nothing to wait for: what has ended is made to appear all the same.
+        let left_s = (until_s - clock::s(clock::now())).clamp(0.0, 1e6);
+        let left = types::Timespec::from(std::time::Duration::from_secs_f64(left_s));
+        let called = self.ring.submitter().submit_with_args(1, &types::SubmitArgs::new().timespec(&left));
+        match called {
+            Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => {
+                Err(error)
+            }
+            _ => {
+                self.reap(ended);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for UringFile {
+    fn drop(&mut self) {
+        if self.under_way > 0 {
+            // The kernel may still write into them.
+            std::mem::forget(std::mem::take(&mut self.buffers));
+        }
+    }
+}

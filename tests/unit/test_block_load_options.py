@@ -1,0 +1,74 @@
+"""What a user may say of a load of block I/O, before anything is opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from sojourn.cli.app import command_line
+from sojourn.errors import InputError
+from sojourn.measure.block_load import block_load, block_sizes, is_block_url, size_bytes
+
+
+def test_sizes_are_in_powers_of_1024_as_storage_tools_have_them() -> None:
+    assert [size_bytes(text, "x") for text in ("512", "8k", "1.5K", "4KiB", "2m", "1g", 4096)] == [
+        512, 8192, 1536, 4096, 2 << 20, 1 << 30, 4096,
+    ]  # fmt: skip
+    assert block_sizes("4k:3,8k:1") == {"kind": "list", "values": [4096, 8192], "weights": [3.0, 1.0]}
+    assert block_sizes("8k") == {"kind": "fixed", "value": 8192}
+
+
+@pytest.mark.parametrize("text", ["", "0", "-4k", "8x", "1.0001k", "k"])
+def test_a_size_that_is_none_is_named(text: str) -> None:
+    with pytest.raises(InputError, match="--span"):
+        size_bytes(text, "--span")
+
+
+def test_which_urls_are_storage() -> None:
+    assert all(is_block_url(url) for url in ("file:/x", "file:///x", "blk:/dev/vdb", "nbd://h:1/e", "nfs://h/f"))
+    assert not any(is_block_url(url) for url in ("http://h/x", "memcached://h:1", "bulletin", "file"))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"iops": 0}, "--iops"),
+        ({"iops": -5}, "--iops"),
+        ({"iops": float("nan")}, "--iops"),
+        ({"block": "4k:x,8k:1"}, "--block"),
+        ({"block": "8t"}, "--block"),
+        ({"engine": "libaio"}, "--engine"),
+        ({"arrivals": "uniform"}, "--arrivals"),
+        ({"depth": -1}, "--depth"),
+        ({"fsync_every": -1}, "--fsync"),
+        ({"fua_every": 4}, "--fua"),
+        ({"verify": True}, "--verify"),
+    ],
+)
+def test_what_is_wrong_is_named(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        block_load("file:/x", **({"iops": 100.0} | given))
+
+
+def test_nfs_is_refused_with_the_way_there_is() -> None:
+    with pytest.raises(InputError, match="mount it"):
+        block_load("nfs://host/file", iops=100)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["file:/x"], "give --iops"),
+        (["file:/x", "--iops", "5", "--rate", "5"], "--rate and --iops"),
+        (["file:/x", "file:/y", "--iops", "5"], "2 targets"),
+        (["file:/x", "--iops", "5", "--users", "3"], "users"),
+        (["file:/x", "--iops", "5", "--keys", "3"], "keys"),
+        (["http://127.0.0.1:1/", "--rate", "5", "--block", "8k"], "only for file:PATH"),
+    ],
+)
+def test_options_of_other_loads_are_refused(words: list[str], said: str) -> None:
+    result = CliRunner().invoke(command_line(["load"]), ["load", *words])
+    assert isinstance(result.exception, InputError)
+    assert said in str(result.exception)
