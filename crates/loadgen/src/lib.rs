@@ -38,6 +38,7 @@ mod request_source;
 mod request_template;
 mod response_check;
 mod run;
+mod run_terms;
 mod sessions;
 mod sink;
 mod summary;
@@ -67,7 +68,8 @@ pub mod recording {
     pub use crate::client_thread::{LiveCounts, OutcomeBatch, ThreadCounts};
     pub use crate::request_outcome::{RequestInFlight, RequestOutcome, ResponseFacts};
     pub use crate::request_source::NO_USER;
-    pub use crate::run::{record_run, RunTerms, StopFlags};
+    pub use crate::run::record_run;
+    pub use crate::run_terms::{RunTerms, StopFlags};
     pub use crate::sink::OutcomeSink;
     pub use crate::sys::{pin, precise_timers, Poller};
 }

@@ -16,12 +16,13 @@ use crate::error::LoadError;
 use crate::kv::{self, KvTally};
 use crate::messages::{self, MessagesTally};
 use crate::prepared_load::{Address, PreparedLoad};
+use crate::run_terms::{RunTerms, StopFlags};
 use crate::sessions::SessionsTally;
 use crate::sink::OutcomeSink;
 use crate::summary::{Progress, Summary};
 use crate::sys;
 
-pub use recorded_run::{record_run, RunTerms, StopFlags};
+pub use recorded_run::record_run;
 
 /// That the process has open beside its connections.
 const OTHER_FILES: u64 = 64;

@@ -14,7 +14,7 @@ use crate::latency_statistics::StreamingStatistics;
 use crate::messages::MessagesTally;
 use crate::request_outcome::{Failure, RequestOutcome};
 use crate::request_source::NO_USER;
-use crate::run::RunTerms;
+use crate::run_terms::RunTerms;
 use crate::sessions::SessionsTally;
 use crate::summary::{LatencyByEndpoint, LatencySummary};
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::LineWriter;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::thread::scope;
 use std::time::Duration;
@@ -14,32 +14,12 @@ use super::run_summary::{self, steal_s, FinishedRun};
 use crate::client_thread::{LiveCounts, OutcomeBatch};
 use crate::clock::{now_s, wall_time};
 use crate::error::LoadError;
+use crate::run_terms::{RunTerms, StopFlags};
 use crate::sink::{IntervalLog, OutcomeSink};
 use crate::summary::{ClientThreadSummary, Progress, Summary};
 
 const PROGRESS_S: f64 = 0.25;
 const FLUSH_S: f64 = 1.0;
-
-/// What is recorded, and over which time.
-#[derive(Debug, Clone, Copy)]
-pub struct RunTerms {
-    pub seed: u64,
-    /// CLOCK_MONOTONIC: the first request is due from `start_s` on, the last before `end_s`.
-    pub start_s: f64,
-    pub end_s: f64,
-    pub timeout_s: f64,
-    /// Rows; above it every k-th request is recorded.
-    pub record_limit: u64,
-    /// SCHED_FIFO was asked for.
-    pub realtime: bool,
-}
-
-/// How a run is ended before its time: by the user's `stop`, or by `halt` after a failure of a thread or of the record.
-#[derive(Debug, Clone, Copy)]
-pub struct StopFlags<'a> {
-    pub stop: &'a AtomicBool,
-    pub halt: &'a AtomicBool,
-}
 
 /// Runs `threads`, each of which sends its outcomes and returns its account, and writes `requests.rec` and `latency.hlog`
 /// into `out`; the caller's thread records and calls `progress` four times a second. `tallies` may add counts to the sink.

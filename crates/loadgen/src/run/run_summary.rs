@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::recorded_run::RunTerms;
 use crate::client_thread::LiveCounts;
 use crate::kv::KvTally;
 use crate::messages::MessagesTally;
 use crate::request_outcome::Failure;
+use crate::run_terms::RunTerms;
 use crate::sessions::SessionsTally;
 use crate::sink::OutcomeSink;
 use crate::summary::{ClientThreadSummary, Progress, Summary};
