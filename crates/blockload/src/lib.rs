@@ -2,7 +2,7 @@
 //!
 //! The way of an I/O, as a list of files:
 //!
-//! 1. `config`: what the user wants; `target`, `device_use`, `nbd_url`, `nbd_connection`: opened and checked before anything is
+//! 1. `config`: what the user wants; `target`, `nbd_url`, `open_file`, `device_use`, `nbd_connection`: opened and checked before anything is
 //!    written
 //! 2. `operation`: which I/O comes next; when it is due says the arrival schedule of all loads
 //! 3. `generator`: one thread takes it up when it is due, and its end when it comes; `path`: what it asks of a path
@@ -23,6 +23,7 @@ mod generator;
 mod nbd_client;
 mod nbd_connection;
 mod nbd_url;
+mod open_file;
 mod operation;
 mod path;
 mod run;

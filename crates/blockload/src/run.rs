@@ -17,11 +17,12 @@ use crate::generator::{Generator, Work};
 use crate::nbd_client::NbdClient;
 use crate::nbd_connection::{connect, NbdStream};
 use crate::nbd_url::NbdUrl;
+use crate::open_file::{open_device, open_file, span_of};
 use crate::operation::OperationKind;
 use crate::path::BlockPath;
 use crate::summary::{BlockSummary, StorageSummary};
 use crate::sys;
-use crate::target::{open_device, open_file, span_of, Target};
+use crate::target::Target;
 use crate::thread_file::ThreadFile;
 use crate::uring_file::{self, UringFile};
 
