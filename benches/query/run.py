@@ -33,7 +33,8 @@ from sojourn.query.sources.source import Source  # noqa: E402
 from sojourn.simulate.simulated_run import as_run  # noqa: E402
 
 LENGTH_S = 667.0
-FIRST_SEED = 10_000
+ORDER = list(NUMBERS)  # in raw.csv a query is its number here, from 1
+FIRST_SEED = 20_000  # not those on which a method was chosen
 
 
 def source(kind: str, seed: int, folder: Path) -> Source:
@@ -43,18 +44,18 @@ def source(kind: str, seed: int, folder: Path) -> Source:
     return as_source(as_run(model(), folder / f"seed-{seed}", seed=seed, until_s=LENGTH_S))
 
 
-def rows(kind: str, seeds: int) -> Iterator[dict[str, object]]:
+def rows(kind: str, first: int, seeds: int) -> Iterator[dict[str, object]]:
     """One for each query and seed."""
     questions = {text: Question.read(text) for text in NUMBERS}
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(FIRST_SEED, FIRST_SEED + seeds):
+        for seed in range(first, first + seeds):
             asked = source(kind, seed, Path(folder))
             for text in NUMBERS:
                 found = query(questions[text], asked)
                 low = -math.inf if found.low is None else found.low
                 high = math.inf if found.high is None else found.high
                 numbers = {"value": found.value, "low": low, "high": high}
-                yield {"source": kind, "seed": seed, "query": text} | {
+                yield {"source": kind, "seed": seed, "query": ORDER.index(text) + 1} | {
                     key: float(f"{x:.6g}") for key, x in numbers.items()
                 }
 
@@ -62,7 +63,10 @@ def rows(kind: str, seeds: int) -> Iterator[dict[str, object]]:
 def recorded(path: Path) -> list[dict[str, object]]:
     """The rows of a file that this wrote."""
     with open(path, newline="") as file:
-        return [row | {key: float(row[key]) for key in ("value", "low", "high")} for row in csv.DictReader(file)]
+        return [
+            row | {key: float(row[key]) for key in ("value", "low", "high")} | {"query": int(row["query"])}
+            for row in csv.DictReader(file)
+        ]
 
 
 def summary(found: list[dict[str, object]], seeds: int) -> str:
@@ -73,10 +77,10 @@ def summary(found: list[dict[str, object]], seeds: int) -> str:
         "|---" * (2 + 2 * len(kinds)) + "|",
     ]
     out = []
-    for text, truth in NUMBERS.items():
+    for number, (text, truth) in enumerate(NUMBERS.items(), 1):
         cells = []
         for kind in kinds:
-            own = [row for row in found if row["source"] == kind and row["query"] == text]
+            own = [row for row in found if row["source"] == kind and row["query"] == number]
             share = sum(row["low"] <= truth <= row["high"] for row in own) / len(own)  # type: ignore[operator]
             widths = sorted((row["high"] - row["low"]) / 2 / truth for row in own)  # type: ignore[operator]
             cells.append(f"{share:.1%} | {widths[len(widths) // 2]:.1%}")
@@ -95,6 +99,7 @@ Outside: {", ".join(out) or "none"}. Half-widths: the median, relative to the tr
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seeds", type=int, default=200)
+    options.add_argument("--first", type=int, default=FIRST_SEED)
     options.add_argument(
         "--source", nargs="+", default=["simulated", "run-folder"], choices=["simulated", "run-folder"]
     )
@@ -103,12 +108,12 @@ def main() -> None:
     folder = HERE / time.strftime("%Y-%m-%d")
     folder.mkdir(exist_ok=True)
     found = recorded(folder / "raw.csv") if asked.add else []
-    found += [row for kind in asked.source for row in rows(kind, asked.seeds)]
+    found += [row for kind in asked.source for row in rows(kind, asked.first, asked.seeds)]
     with open(folder / "raw.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, list(found[0]))
         writer.writeheader()
         writer.writerows(found)
-    (folder / "summary.md").write_text(summary(found, asked.seeds))
+    (folder / "summary.md").write_text(summary(found, len({int(str(row["seed"])) for row in found})))
     (folder / "machine.json").write_text(
         json.dumps({"kernel": platform.release(), "cores": os.cpu_count()}, indent=1) + "\n"
     )

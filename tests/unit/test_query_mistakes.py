@@ -38,6 +38,8 @@ SYNTAX = [
     ("let x(a, = 5; 1", 6, "( is not closed"),
     ("p99{class=}", 11, "expected"),
     ("p99{class}", 10, "expected"),
+    ("p99{class=''}", 5, "a name is empty"),
+    ("{busy('') > 1}", 7, "a name is empty"),
     ("p99 < 50 apples", 10, "apples cannot stand here"),
     ("mean(passage(from {n()==0} to))", 30, "expected"),
     ("probability({n()>=1} at 5ms from)", 33, "expected"),

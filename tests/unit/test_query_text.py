@@ -52,6 +52,7 @@ def test_a_tree_is_its_text() -> None:
         ("2 ^ -3 ^ 2", "2 ^ (-1 * 3 ^ 2)"),
         ("not p50 < 1s or true and false", "not p50(response_time) < 1s or true and false"),
         ("p99 < 50ms in 99% of 10s windows # a comment", "p99(response_time) < 50ms in 99% of 10s windows"),
+        ("p99 < 50ms in 1e1% of 2e+48s windows", "p99(response_time) < 50ms in 10% of 2e+48s windows"),
         ("let slow(x) = 1 - probability(response <= x);\nslow(50ms)",
          "let slow(x) = 1 - probability(response_time in [0, x]); slow(50ms)"),
     ],

@@ -44,7 +44,8 @@ ALL_NAMES = (
 )
 DEEPEST = 100  # nodes below each other
 NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-WINDOWS = re.compile(r"in\s+([0-9.]+)\s*%\s+of\s+([0-9.]+)\s*([a-z]+)\s+windows")
+PART = r"([0-9][0-9.]*(?:e[+-]?[0-9]+)?)"
+WINDOWS = re.compile(rf"in\s+{PART}\s*%\s+of\s+{PART}\s*([a-z]+)\s+windows")
 Branch = Tree[Token]
 
 
@@ -272,8 +273,15 @@ class Builder:
                 raise self.error(self.span(one), f"no filter {key}", meant(key, ("station", "class")))
             if key in found:
                 raise self.error(self.span(one), f"{key} twice", "give it once")
-            found[key] = value.strip("'\"")
+            found[key] = self.unquoted(value, self.span(one))
         return found
+
+    def unquoted(self, word: str, at: Span) -> str:
+        """The name of a station or class, with its quotes or without."""
+        name = word[1:-1] if word[:1] in ("'", '"') else word
+        if not name:
+            raise self.error(at, "a name is empty", "leave it out, or give the name of a station or class")
+        return name
 
     def _call(self, tree: Branch, at: Span) -> Node:
         from sojourn.query.calls import call

@@ -202,7 +202,7 @@ def _state_function(it: Call) -> Node:
         branch = argument.children[0]
         if len(argument.children) > 1 or branch.data not in ("name", "text") or len(branch.children) > 1:
             raise it.wrong("something else than the name of a station or class", it.builder.span(argument))
-        words.append(str(branch.children[0]).strip("'\""))
+        words.append(it.builder.unquoted(str(branch.children[0]), it.builder.span(argument)))
     if len(words) > 2 or (it.name == "busy" and len(words) != 1):
         raise it.wrong(f"{it.name} with {len(words)} names")
     return StateFunction(it.name, *words, at=it.at)
