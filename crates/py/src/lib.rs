@@ -11,6 +11,7 @@
 mod bulletin;
 mod closed_networks;
 mod embedded_kv;
+mod embedded_nbd;
 mod irqwork;
 mod kvproxy;
 mod markov_chains;
@@ -46,6 +47,7 @@ mod _native {
         crate::virtual_host::register(module)?;
         crate::bulletin::register(module)?;
         crate::embedded_kv::register(module)?;
+        crate::embedded_nbd::register(module)?;
         crate::kvproxy::register(module)?;
         crate::messages::register(module)?;
         crate::toml_lines::register(module)

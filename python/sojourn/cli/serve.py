@@ -12,11 +12,12 @@ from typer.core import TyperGroup
 from sojourn.cli.kv_proxy import kv_proxy
 from sojourn.cli.serve_bulletin import bulletin
 from sojourn.cli.serve_messages import messages
+from sojourn.cli.serve_nbd import nbd
 from sojourn.errors import InputError
 
 
 class ServeGroup(TyperGroup):
-    """`kv-proxy`, `messages` and `bulletin` have options of their own; every other word is the name of a testbed."""
+    """`kv-proxy`, `messages`, `bulletin` and `nbd` have options of their own; every other word is the name of a testbed."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         known = bool(args) and args[0] in self.commands
@@ -25,13 +26,14 @@ class ServeGroup(TyperGroup):
 
 app = typer.Typer(
     cls=ServeGroup,
-    help="Starts a service on loopback: kv-proxy, messages, bulletin, or a testbed by its name (sojourn serve web --help).",
+    help="Starts a service on loopback: kv-proxy, messages, bulletin, nbd, or a testbed by its name (sojourn serve web --help).",
     no_args_is_help=True,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 app.command("kv-proxy")(kv_proxy)
 app.command("messages")(messages)
 app.command("bulletin")(bulletin)
+app.command("nbd")(nbd)
 
 
 @app.command("testbed", hidden=True)

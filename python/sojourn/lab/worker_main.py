@@ -32,6 +32,10 @@ def _kv(config: Config) -> Any:
     return json.loads(_native.serve_kv(json.dumps(config["kv"]), lambda text: emit("ready", **json.loads(text))))
 
 
+def _nbd(config: Config) -> Any:
+    return json.loads(_native.serve_nbd(json.dumps(config["nbd"]), lambda text: emit("ready", **json.loads(text))))
+
+
 def _bulletin(config: Config) -> Any:
     bulletin = json.dumps(config["bulletin"])
     return json.loads(_native.serve_bulletin(bulletin, lambda text: emit("ready", **json.loads(text))))
@@ -87,6 +91,7 @@ KINDS: dict[str, Callable[[Config], Any]] = {
     "load": _load,
     "bulletin": _bulletin,
     "kv": _kv,
+    "nbd": _nbd,
     "web": _web,
     "kv-proxy": _kv_proxy,
     "messages": _messages,
