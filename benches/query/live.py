@@ -6,7 +6,9 @@
 Run one after the other on a machine at rest; they write DATE/live-validate.json, live.csv and live.md beside this file. The model is
 not fitted: its service time is what the service was told. A number agrees where the truth lies within the interval of the run, its
 ends moved out by the model's validated error (its largest relative error of mean, p50, p90 and p99 at 100 /s, a rate that is not
-asked); a set of states or a yes where the answer is the same. Queries of a station's inside (its utilisation, its waits) are left out: an
+asked); a set of states or a yes where the answer is the same. Told apart from that: answers that leave open what the truth decides
+(`cannot tell`, an undecided state) do not agree, and do not contradict it either.
+Queries of a station's inside (its utilisation, its waits) are left out: an
 HTTP client does not see them.
 """
 
@@ -17,6 +19,7 @@ import csv
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -122,6 +125,20 @@ def rows(run: object, error: float) -> Iterator[dict[str, object]]:
                "by interval alone": same, "why": found.why}  # fmt: skip
 
 
+def contradicts(row: dict[str, object]) -> bool:
+    """A number that does not agree; another verdict; a state that was decided wrongly."""
+    if row["agrees"]:
+        return False
+    said, wanted = str(row["value"]), str(row["truth"])
+    if wanted == "yes":
+        return said == "no"
+    if not wanted.startswith("{"):
+        return True
+    sure, _, open_ = said.partition(", undecided ")
+    decided, undecided, truth = (set(re.findall(r"\d+", part)) for part in (sure, open_, wanted))
+    return not (decided <= truth and truth - decided <= undecided)
+
+
 def ask(port: int) -> None:
     """Of the run at the golden rate."""
     error = json.loads((today() / "live-validate.json").read_text())["error"]
@@ -132,11 +149,13 @@ def ask(port: int) -> None:
         writer.writeheader()
         writer.writerows(found)
     agree, alone = (sum(bool(row[name]) for row in found) for name in ("agrees", "by interval alone"))
+    contradict = sum(contradicts(row) for row in found)
     missed = [f"- `{row['query']}`: {row['value']} ({row['low']} … {row['high']}), truth {row['truth']}" for row in found
               if not row["agrees"]]  # fmt: skip
     text = f"""# Golden queries of a live service
 
 {agree} of {len(found)} agree within the interval and the model's validated error ({error:.1%}); {alone} within the interval alone.
+{contradict} contradict the truth; the others that are missed leave it open.
 Wanted: 27 of 30. 200 s at 150 /s on {os.cpu_count()} cores, {platform.release()}; all answers in live.csv.
 {"Missed:" if missed else "None is missed."}
 

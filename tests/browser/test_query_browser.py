@@ -1,7 +1,12 @@
-"""Pictures of queries in headless Chromium: every kind of node is drawn inside the picture, and no text runs out of its box."""
+"""Pictures of queries in headless Chromium: every kind of node is drawn inside the picture, and no text runs out of its box.
+
+Mermaid itself is no part of this project: `npm install mermaid` and MERMAID_JS=…/node_modules/mermaid/dist/mermaid.min.js.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -12,12 +17,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from query_trees import Trees
 
 from sojourn.query import nodes as N  # noqa: N812
-from sojourn.query.picture import boxes, svg
+from sojourn.query.picture import TITLES, boxes, mermaid, svg
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path: apt install chromium")
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"]
+EVERY = {name for name, kind in vars(N).items() if isinstance(kind, type) and issubclass(kind, N.Node)} - {"Node"}
 # texts wider than their own box, and what lies outside the picture
 WRONG = """() => {
   const whole = document.documentElement.getBoundingClientRect(), wrong = [];
@@ -40,8 +46,7 @@ def kinds_of(tree: N.Node) -> set[str]:
 
 def trees_of_all_kinds() -> list[N.Result]:
     """Drawn at random, each with a kind that those before it lack."""
-    every = {name for name, kind in vars(N).items() if isinstance(kind, type) and issubclass(kind, N.Node)} - {"Node"}
-    trees, chosen, missing = Trees(seed=5), [], every
+    trees, chosen, missing = Trees(seed=5), [], EVERY
     while missing:
         tree = trees.result()
         if missing & kinds_of(tree):
@@ -60,4 +65,37 @@ def test_every_kind_of_node_in_chromium(tmp_path: Path) -> None:
             page.goto(file.as_uri())
             assert page.evaluate("() => document.documentElement.tagName") == "svg"
             assert page.evaluate(WRONG) == []
+        browser.close()
+
+
+def test_the_picture_in_the_reference() -> None:
+    file = Path(__file__).resolve().parents[2] / "docs/reference/query-nodes.svg"
+    with sync_api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        page = browser.new_page()
+        page.goto(file.as_uri())
+        assert page.evaluate(WRONG) == []
+        drawn = set(page.evaluate("() => [...document.querySelectorAll('text')].map(e => e.textContent)"))
+        browser.close()
+    assert {TITLES.get(name, name) for name in EVERY} <= drawn
+
+
+@pytest.mark.skipif(not os.environ.get("MERMAID_JS"), reason="MERMAID_JS names no mermaid.min.js: npm install mermaid")
+def test_every_kind_of_node_in_mermaid() -> None:
+    draw = """async ([name, text]) => {
+      const drawn = await mermaid.render(name, text);
+      document.body.innerHTML = drawn.svg;
+      return [document.querySelectorAll('.node').length, document.querySelectorAll('.edgePaths path, path.flowchart-link').length];
+    }"""
+    with sync_api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        page = browser.new_page()
+        page.set_content("<html><body></body></html>")
+        page.add_script_tag(path=os.environ["MERMAID_JS"])
+        page.evaluate("() => mermaid.initialize({ startOnLoad: false })")
+        for k, tree in enumerate(trees_of_all_kinds()):
+            text = mermaid(boxes(tree, {}))
+            nodes, edges = page.evaluate(draw, [f"tree{k}", text])
+            assert nodes == len(re.findall(r'^ +n[0-9]+\("', text, re.MULTILINE)), text
+            assert edges == nodes - 1, "a tree"
         browser.close()

@@ -17,6 +17,7 @@ PAGES = {
     "model-keys.md": model_keys.page,
     "query.md": query_nodes.page,
     "query-tree.svg": query_nodes.picture,
+    "query-nodes.svg": query_nodes.pictures,
 }
 
 

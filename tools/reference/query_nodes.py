@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from reference.markdown import cell, prose, table
 from sojourn.model import Model
 from sojourn.query import Question, query
@@ -20,6 +22,16 @@ rate_per_s = 150
 [demands_s]
 cpu = { user = 0.02 }
 """
+EVERY = (
+    "let slow(x) = 1 - probability(response <= x); slow(50ms) < 0.1 and not errors > 1%",
+    "states(probability in [0.1, 1] at 100ms from {n() == 0}) subset {n() <= 5}",
+    "p95(convolve(response, response)) in [100ms, 200ms]",
+    "probability(cdf(passage(from {n() == 0} to {n() >= 8})) <= 1s); states(probability in [0.1, 1])",
+    "probability({n() >= 4} at 20ms from {n() == 0}) < 0.2 or moment(2, distribution(n() over {n() >= 4})) > 70",
+    "p99 < 50ms in 99% of 10s windows",
+    "share(failed / arrivals) < 0.1% or true",
+    "sd(response) < 50ms and utilisation{station=cpu} < 80% and rate(departures) > 140/s",
+)
 PICTURE = "p95 < 85ms and probability({n() >= 8}) < 0.2"
 HEAD = f"""# The query language
 
@@ -29,6 +41,8 @@ six of ours for what most objectives ask, of requests and not of states. Text an
 `--tree FILE.mmd` draw it with what became of each node, `--english` says it:
 
 ![{PICTURE}](query-tree.svg)
+
+[Every kind of node](query-nodes.svg), with what a model answers and what it refuses; GitHub and others draw the Mermaid form.
 
 ## Answers
 
@@ -167,3 +181,14 @@ def _node(kind: type[Node], formula: str, example: str, source: AnalyticSource) 
 def picture() -> str:
     """The tree at the head of the page."""
     return query(PICTURE, AnalyticSource(Model.parse(MODEL), "m4")).svg()
+
+
+def pictures() -> str:
+    """Every kind of node, in trees one below the other, as the model m4 answers them: one picture of nested ones."""
+    found = [query(text, AnalyticSource(Model.parse(MODEL), "m4")).svg() for text in EVERY]
+    sizes = [tuple(int(x) for x in re.findall(r'(?:width|height)="(\d+)"', one)[:2]) for one in found]
+    below = [sum(height for _, height in sizes[:k]) for k in range(len(sizes) + 1)]
+    parts = [one.replace("<svg ", f'<svg y="{y}" ', 1) for one, y in zip(found, below[:-1], strict=True)]
+    wide, high = max(width for width, _ in sizes), below[-1]
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">'
+    return "\n".join([head, "<title>Every kind of node</title>", *parts, "</svg>\n"])
