@@ -6,7 +6,8 @@ factors go in the text of a user · `watched_resources` resources as files name 
 `call_system` a function of the user's own · `url_system` a service that somebody else runs · `simulated_model` a model,
 simulated · `kv` a memcached middleware · `message_service` the message service, `message_service_metrics` what it says of
 itself, `message_service_simulated` the same with known times · `bulletin_board` a three-tier site, `bulletin_board_tiers` its
-processes in one run, `bulletin_board_simulated` the same with everything known · `web_shop` the web shop on hosts of its
+processes in one run, `bulletin_board_simulated` the same with everything known · `storage` I/Os on paths to a disk,
+`storage_paths` which there are, `storage_simulated` the same with known costs · `web_shop` the web shop on hosts of its
 own, `web_shop_simulated` on a simulated host.
 """
 
@@ -30,6 +31,7 @@ SYSTEMS: dict[str, str] = {
     "web-virtual": "sojourn.system.web_shop_simulated:WebVirtualSystem",
     "messages": "sojourn.system.message_service:MessagesSystem",
     "messages-simulated": "sojourn.system.message_service_simulated:SimulatedMessages",
+    "storage": "sojourn.system.storage:StorageSystem",
     "storage-simulated": "sojourn.system.storage_simulated:SimulatedStorage",
 }
 

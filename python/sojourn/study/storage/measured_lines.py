@@ -27,7 +27,7 @@ def measured_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
     if aside := len(list((folder / DISTURBED).glob("*/manifest.json"))):
         yield f"{aside} runs were disturbed, put aside and run again"
     if "verdict" in runs.columns and (marked := runs.filter(pl.col("verdict").fill_null("") != "").height):
-        yield f"{marked} runs are marked and not in the effects: the path did less than 0.98 of what was due"
+        yield f"{marked} runs are marked and not in the effects: the path did less than 0.98 of what was due, or I/Os failed"
     if "meter" in runs.columns and (runs["meter"] == "ticks").any():
         yield "CPU is by ticks here, which miss what avoids them and interrupts: no control group with cpu.idle"
     if "server" in runs.columns and (runs["server"] == "embedded").any():
