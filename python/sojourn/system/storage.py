@@ -34,7 +34,7 @@ from sojourn.units import byte_count
 
 FOREIGN = 0.02  # of a core
 LEAD_S = 0.35  # until the generator has begun and opened its target
-SATURATED, FAILED = "saturated", "failed"
+SATURATED, FAILED, DISTURBED = "saturated", "failed", "disturbed"
 
 
 class StorageSystemOptions(BaseModel):
@@ -162,14 +162,15 @@ class StorageSession:
     def _execute(
         self, point: Point, out: Path, seed: int, path: StoragePath, server: PathServer | None
     ) -> tuple[RunFolder, WindowCpu]:  # fmt: skip
-        load, factors = self.system.load, point.factors
+        load, factors, cores = self.system.load, point.factors, sorted(os.sched_getaffinity(0))
         start_s = time.monotonic() + LEAD_S
         groups = {name: self.groups.path(name) for name in (CLIENT, SERVER)}
         reader = WindowReader(
-            self.meter, {name: Path(group) for name, group in groups.items() if group}, os.sched_getaffinity(0), start_s, load.duration_s
+            self.meter, {name: Path(group) for name, group in groups.items() if group}, cores, start_s, load.duration_s
         )  # fmt: skip
         # generator, server and the kernel's part of an I/O share all cores: to be held up there is part of the path
-        about = {"lab": self.place.describe(), "placement": {"client_shares": True}}
+        placement = {"interrupts": cores, "server": cores, "client": cores, "client_shares": True}
+        about = {"lab": self.place.describe(), "placement": placement}
         around = RunEnvironment(client_cgroup=groups[CLIENT], manifest=about)
         if float(factors["iops"]) > 0:
             target = path.url or (server.url if server else f"file:{self.file}")
@@ -195,7 +196,7 @@ class StorageSession:
             **told, "window_s": self.system.load.duration_s, "cpu_cores": used.cpu_cores, "ticks_cores": used.ticks_cores, **split,
             "foreign_cores": used.foreign_cores, "scanned_cores": used.scanned_cores, "steal": used.steal, "meter": used.meter,
             "cores": len(os.sched_getaffinity(0)), "work_per_s": used.work_per_s if self.meter else None, "server": path.server,
-            "verdict": SATURATED if SATURATED in told.get("status", ()) else FAILED if _failed(folder) else "",
+            "verdict": _verdict(folder, used),
         }  # fmt: skip
 
     def _reasons(self, folder: RunFolder, used: WindowCpu, server: PathServer | None) -> Iterator[str]:
@@ -209,10 +210,14 @@ class StorageSession:
             yield f"{server.kind} ended with {died} during the run"
 
 
-def _failed(folder: RunFolder) -> bool:
-    """Whether I/Os failed, or the server died."""
+def _verdict(folder: RunFolder, used: WindowCpu) -> str:
+    """What keeps a run out of the effects; empty where nothing does."""
     died = (folder.manifest.get("service") or {}).get("died")
-    return died is not None or folder.manifest.get("checks", {}).get("failed share", 0.0) > MOST_FAILURES
+    if died is not None or folder.manifest.get("checks", {}).get("failed share", 0.0) > MOST_FAILURES:
+        return FAILED
+    if SATURATED in (folder.manifest.get("storage") or {}).get("status", ()):
+        return SATURATED
+    return DISTURBED if used.foreign_cores > FOREIGN else ""
 
 
 def _rest(reader: WindowReader) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.lab.owned_folder import make_owned_folder, stale_folders
 from sojourn.testbed.qemu_nbd import QemuNbd, qemu_nbd_program
 
-SERVER, NBD, EMBEDDED = "server", "qemu-nbd", "embedded"
+SERVER, NBD = "server", "qemu-nbd"
 PREFIX, FILE = "sojourn-storage-", "data"
 CHUNK_BYTES = 4 << 20
 ALIGN_BYTES = 1 << 20
@@ -43,7 +43,7 @@ class StoragePath(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    server: Literal["none", "qemu-nbd", "embedded"] = "none"
+    server: Literal["none", "qemu-nbd"] = "none"
     url: str | None = None
     yes_destroy: str | None = None
     quick_ack: bool = True
@@ -85,17 +85,11 @@ def serve(path: StoragePath, file: Path | None, cgroup: str | None) -> Iterator[
     if path.server == "none" or file is None:
         yield None
         return
-    server: Any = QemuNbd(file, cgroup=cgroup) if path.server == NBD else _embedded(file, cgroup)
+    server = QemuNbd(file, cgroup=cgroup)
     try:
         yield server
     finally:
         server.close()
-
-
-def _embedded(file: Path, cgroup: str | None) -> Any:
-    from sojourn.testbed.nbd import NbdServer
-
-    return NbdServer(file=file, direct=True, cgroup=cgroup)
 
 
 @contextmanager

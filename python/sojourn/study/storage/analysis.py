@@ -21,6 +21,7 @@ from sojourn.storage.cost_per_io import CpuCostPerIo
 from sojourn.storage.run_list import FACTORS
 from sojourn.storage.sizing import RUNS
 from sojourn.study.engine.analyses import Analysis
+from sojourn.study.engine.probed_runs import KEY as PROBE
 from sojourn.study.storage.measured_lines import measured_lines
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def run_list(folders: list[RunFolder]) -> pl.DataFrame:
                 "section": run.manifest["section"],
                 "run": place,
                 **named,
+                "transfer_s": (run.manifest.get(PROBE) or {}).get("transfer_s"),
                 "repetition": run.manifest["repetition"],
                 **{
                     k: v

@@ -13,6 +13,7 @@ from sojourn.storage.run_list import FACTORS
 from sojourn.study.engine.run_points import DISTURBED
 
 METERS = (("cpu_cores", "residual"), ("ticks_cores", "ticks"), ("work_cores", "work counter"))
+FAR, FEWEST = 1.5, 16
 PARTS = (("client_cores", "generator"), ("server_cores", "server"))
 
 
@@ -24,14 +25,13 @@ def measured_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
     yield from _latency(busy)
     yield from _repeats(runs, busy)
     yield from _by_meter(runs)
+    yield from _by_distance(runs)
     if aside := len(list((folder / DISTURBED).glob("*/manifest.json"))):
         yield f"{aside} runs were disturbed, put aside and run again"
     if "verdict" in runs.columns and (marked := runs.filter(pl.col("verdict").fill_null("") != "").height):
-        yield f"{marked} runs are marked and not in the effects: the path did less than 0.98 of what was due, or I/Os failed"
+        yield f"{marked} runs are marked and not in the effects: saturated, failed, or others ran each time"
     if "meter" in runs.columns and (runs["meter"] == "ticks").any():
         yield "CPU is by ticks here, which miss what avoids them and interrupts: no control group with cpu.idle"
-    if "server" in runs.columns and (runs["server"] == "embedded").any():
-        yield "a path is served by sojourn's own server, which stands for no product"
 
 
 def _with_work(runs: pl.DataFrame) -> pl.DataFrame:
@@ -95,3 +95,18 @@ def _by_meter(runs: pl.DataFrame) -> Iterator[str]:
     for path, each in told.items():
         if len(each) > 1:
             yield f"{path}, us an I/O by meter: {', '.join(each)}"
+
+
+def _by_distance(runs: pl.DataFrame) -> Iterator[str]:
+    """The cost where the host had put the cores near each other, and where far (lab/topology_probe.py), if there are runs of both."""
+    if "transfer_s" not in runs.columns or runs["transfer_s"].null_count() == runs.height:
+        return
+    far_s = FAR * float(runs["transfer_s"].quantile(0.1) or 0.0)
+    far = (pl.col("transfer_s") > far_s) & (pl.col("iops") > 0)
+    parts = {"near": runs.filter(~far), "far": runs.filter(far | (pl.col("iops") == 0))}
+    if any(part.filter(pl.col("iops") > 0).height < FEWEST for part in parts.values()):
+        return
+    costs = {name: {cost.path: cost for cost in cost_per_io(part)} for name, part in parts.items()}
+    for path in sorted(costs["near"].keys() & costs["far"].keys()):
+        told = [f"{1e6 * costs[name][path].seconds:.1f} where cores were {name}" for name in parts]
+        yield f"{path}, us an I/O {', '.join(told)} (the host moves them: a cache line took more than {1e9 * far_s:.0f} ns, or less)"
