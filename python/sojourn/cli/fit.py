@@ -10,6 +10,7 @@ import typer
 from sojourn.cli.console import check_writable
 from sojourn.cli.fit_demands import fit_demands
 from sojourn.cli.model_file_commands import fit_file, is_model_file
+from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.run_folders import run_paths
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
@@ -36,6 +37,7 @@ def fit(
     further: Annotated[
         int, typer.Option("--next", min=0, help="of a model file: so many runs that would teach most")
     ] = 0,
+    on: OnOption = "",
 ) -> None:
     """Fits a model to measured runs: the unknowns of a model file, by run; or one of ours, by a block bootstrap."""
     from sojourn.fit import compare
@@ -44,9 +46,12 @@ def fit(
 
     check_writable(out)
     if model == "auto" or is_model_file(model):
-        fit_file(runs, model, out, seed, level, further)
+        with workers_on(on, "fitting") as workers:
+            fit_file(runs, model, out, seed, level, further, workers)
         _tell_limits(runs)
         return
+    if on:
+        raise InputError(f"--model {model}", f"--on {on}", "leave it out: such a fit takes seconds")
     if model == "demands":
         fit_demands(runs, out, level)
         return

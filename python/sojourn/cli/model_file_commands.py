@@ -17,6 +17,7 @@ from sojourn.narrow_tables import WidthAwareTable
 from sojourn.units import interval, percent
 
 if TYPE_CHECKING:
+    from sojourn.parallel import Workers
     from sojourn.report import Section
     from sojourn.table import Metrics
 
@@ -46,7 +47,9 @@ def is_fitted_model(path: Path) -> bool:
     raise InputError("a model without a fit", path, remedy)
 
 
-def fit_file(runs: list[Path], model: str, out: Path, seed: int, level: float, further: int) -> None:
+def fit_file(
+    runs: list[Path], model: str, out: Path, seed: int, level: float, further: int, on: Workers | None = None
+) -> None:
     """Fits the unknowns of a model file, or the model that predicts best of several ("auto"), and writes the fitted one."""
     from sojourn.fit.fit_runs import observe_runs
     from sojourn.fit.model_fit import fit_model
@@ -57,11 +60,11 @@ def fit_file(runs: list[Path], model: str, out: Path, seed: int, level: float, f
         expect(model, MODEL)
     measured = observe_runs(runs)
     if model == "auto":
-        chosen = choose_model(measured, level=level, seed=seed)
+        chosen = choose_model(measured, level=level, seed=seed, on=on)
         typer.echo(chosen.why)
         fitted = chosen.best
     else:
-        fitted = fit_model(measured, Model.read(model), level=level, seed=seed)
+        fitted = fit_model(measured, Model.read(model), level=level, seed=seed, on=on)
     fitted.write(out)
     typer.echo(str(fitted))
     typer.echo(f"written to {out}")

@@ -12,6 +12,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from sojourn.cli.console import console, finite
+from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.vary_option import factors
 from sojourn.errors import ObjectiveMissed
 from sojourn.narrow_tables import WidthAwareTable
@@ -48,12 +49,14 @@ def configurations(
     price: Annotated[float | None, typer.Option(help="of a missed objective; without: five times the cheapest choice")] = None,
     level: Annotated[float, typer.Option(help="of the intervals")] = 0.9,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the choices, the front, steps, notes")] = False,
+    on: OnOption = "",
 ) -> None:  # fmt: skip
     """Every combination of --vary on the model: the cheapest that meets the objective, least regret, the front of cost, violation
     and robustness, what binds, and what one step more would buy. Its name may be left out."""
     from sojourn.plan import plan as plan_
 
-    found = plan_(model, factors(vary), objective, cost, load=load or None, price=price, level=level)
+    with workers_on(on, "planning") as workers:
+        found = plan_(model, factors(vary), objective, cost, load=load or None, price=price, level=level, on=workers)
     if as_json:
         typer.echo(json.dumps(finite(found.to_dict()), allow_nan=False, ensure_ascii=False))
     else:

@@ -7,7 +7,8 @@ a search finds its way back; `predict` asks without that, and is told where it s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.model import Distribution, Model
 from sojourn.model.network_arrays import Network
 from sojourn.model.unknown_parameters import replaced, unknowns
+from sojourn.parallel import On, Workers, blocks, open_workers, run_pieces
 from sojourn.solve import registry
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.open.traffic_equations import TrafficSolution
@@ -28,6 +30,7 @@ from sojourn.solve.solution import Solution
 Array = NDArray[np.float64]
 Key = tuple[str, str, str]  # station, class, metric: response_time, throughput or busy (servers at work)
 NEAREST, STEEP = 0.99, 20.0
+BLOCK = 250  # networks of a piece of work, on workers
 TIMES = ("service_s", "service", "think_s", "think")  # of a network: what unknown times change
 
 
@@ -45,7 +48,9 @@ class ModelEvaluator:
     """`model` with its unknowns in the order of `paths`, in `configurations` (factor → value)."""
 
     def __init__(self, model: Model, configurations: Sequence[Mapping[str, Any]]) -> None:
-        self.model, self.unknowns = model, unknowns(model)
+        self.model, self.unknowns, self.configurations = model, unknowns(model), list(configurations)
+        self.workers: Workers | None = None  # that solve many values at once; None: this process
+        self.handle: Any = None
         self.paths = list(self.unknowns)
         self.factors = factors_of(model, configurations)
         self.networks = [applied(model, self.factors, c).network for c in configurations]
@@ -58,7 +63,29 @@ class ModelEvaluator:
 
     def at(self, values: Array, which: Sequence[int] | None = None, nearest: bool = True) -> ModelEvaluation:
         """`values` B x unknowns; each of the B in each configuration (of `which`): P = B · configurations, B outermost."""
-        return self.solved(self.networks_at(values, which), nearest)
+        rows = max(1, BLOCK // len(self.networks))
+        if self.workers is None or which is not None or not nearest or len(values) <= rows:
+            return self.solved(self.networks_at(values, which), nearest)
+        pieces = [values[block.start : block.stop] for block in blocks(len(values), rows)]
+        return joined(run_pieces(self.workers, ModelEvaluator.at, self.handle, pieces))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels as what it was made of."""
+        return ModelEvaluator, (self.model, self.configurations)
+
+    @contextmanager
+    def on_workers(self, on: On) -> Iterator[None]:
+        """Inside, many values at once are solved on workers, in blocks; None: here."""
+        if on is None:
+            yield
+            return
+        with open_workers(on) as self.workers:
+            self.handle = self.workers.send(self)
+            try:
+                yield
+            finally:
+                self.workers.drop(self.handle)
+                self.workers = None
 
     def networks_at(self, values: Array, which: Sequence[int] | None = None) -> list[Network]:
         """The networks of `at`, in its order."""
@@ -102,6 +129,15 @@ class ModelEvaluator:
         asked = [_slowed(n, float(o)) if o > 1 else n for n, o in zip(networks, over, strict=True)]
         solution = self.method.run(asked, RequestedOutputs((), None, registry.BUDGET_S))
         return ModelEvaluation(_values(asked, solution, over), share, saturation)
+
+
+def joined(parts: Sequence[ModelEvaluation]) -> ModelEvaluation:
+    """One after another."""
+    return ModelEvaluation(
+        {key: np.concatenate([part.values[key] for part in parts]) for key in parts[0].values},
+        np.concatenate([part.share for part in parts]),
+        np.concatenate([part.saturation for part in parts]),
+    )
 
 
 def _edits(model: Model, path: str) -> Callable[[Network, float], Network] | None:

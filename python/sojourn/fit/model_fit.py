@@ -27,6 +27,7 @@ from sojourn.fit.fitted import ParameterEstimate, check_level
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
+from sojourn.parallel import On
 from sojourn.table import Metrics
 
 if TYPE_CHECKING:
@@ -113,10 +114,13 @@ class FittedModel:
         return text(self)
 
 
-def fit_model(runs: FitRuns, model: Model, level: float = 0.95, seed: int = 1, draws: int = DRAWS) -> FittedModel:
+def fit_model(
+    runs: FitRuns, model: Model, level: float = 0.95, seed: int = 1, draws: int = DRAWS, *, on: On = None
+) -> FittedModel:  # fmt: skip
     """Fits the unknowns of `model` to `runs`.
 
-    level in (0, 1), draws 20 or more. Raises InputError for an argument, FitError for a model without unknowns, a factor
+    level in (0, 1), draws 20 or more. `on` workers (`sojourn.parallel`) draws are solved in blocks, which pays where a fit takes
+    many seconds. Raises InputError for an argument, FitError for a model without unknowns, a factor
     without a path, a station without its resource, fewer configurations than unknowns, and unknowns that the runs cannot
     tell apart: it names them, and what to vary. MethodRefused where no method solves such a model.
     """
@@ -124,6 +128,12 @@ def fit_model(runs: FitRuns, model: Model, level: float = 0.95, seed: int = 1, d
     if draws < 20:
         raise InputError(draws, "draws", "give 20 or more")
     data = FitProblem(runs, model)
+    with data.evaluator.on_workers(on):
+        return _fitted(data, level, seed, draws)
+
+
+def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedModel:
+    runs, model = data.runs, data.model
     x, jacobian = data.best()
     data.told_apart(x, jacobian)
     rng = np.random.default_rng(seed)

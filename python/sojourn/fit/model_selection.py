@@ -9,6 +9,7 @@ the predictions too (`averaged`), so that these are as wide as what the runs lea
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from sojourn.fit.model_evaluation import ModelEvaluator
 from sojourn.fit.model_fit import FittedModel, fit_model
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
+from sojourn.parallel import On, open_workers
 from sojourn.units import percent
 
 FAR = 1.3  # rates of saturation whose ratio is more are far apart
@@ -46,11 +48,16 @@ class ChosenModel:
     good: bool
 
 
-def choose_model(runs: FitRuns, level: float = 0.95, seed: int = 1) -> ChosenModel:
+def choose_model(runs: FitRuns, level: float = 0.95, seed: int = 1, *, on: On = None) -> ChosenModel:
     """Fits all candidates and takes the simplest that predicts as well as the best; the others are its alternatives.
 
-    Raises FitError where none can be fitted: it says why the first cannot.
+    `on`: workers, as of `fit_model`. Raises FitError where none can be fitted: it says why the first cannot.
     """
+    with nullcontext() if on is None else open_workers(on) as workers:
+        return _chosen(runs, level, seed, workers)
+
+
+def _chosen(runs: FitRuns, level: float, seed: int, on: On) -> ChosenModel:
     fits: dict[str, FittedModel] = {}
     refused: list[str] = []
     models = candidates(runs)
@@ -59,7 +66,7 @@ def choose_model(runs: FitRuns, level: float = 0.95, seed: int = 1) -> ChosenMod
         key = _same_here(model, runs)
         if key not in found:
             try:
-                found[key] = fit_model(runs, model, level, seed, draws=DRAWS_TO_RANK)
+                found[key] = fit_model(runs, model, level, seed, draws=DRAWS_TO_RANK, on=on)
             except SojournError as error:
                 found[key] = error
         one = found[key]
@@ -76,7 +83,7 @@ def choose_model(runs: FitRuns, level: float = 0.95, seed: int = 1) -> ChosenMod
     beside = [name for name in fits if share[name] >= LEAST_WEIGHT and name != chosen]
     whole = share[chosen] + sum(share[name] for name in beside)
     best = replace(
-        fit_model(runs, models[chosen], level, seed),
+        fit_model(runs, models[chosen], level, seed, on=on),
         alternatives=tuple((float(share[name] / whole), fits[name]) for name in beside),
     )
     errors = {name: _errors(fitted) for name, fitted in fits.items()}

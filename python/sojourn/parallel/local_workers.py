@@ -13,8 +13,10 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -44,16 +46,23 @@ class LocalWorkers:
 
     def send(self, shared: Any) -> int:
         handle, content = next(self.handles), pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
-        for slot in self.slots:
-            slot.submit(_keep, handle, content)
+        for slot in range(self.count):
+            self._submit(slot, _keep, handle, content)
         return handle
 
     def submit(self, slot: int, function: Function, handle: int, pieces: Sequence[Piece], bound: bool) -> Future[Done]:
-        return self.slots[slot].submit(_do_kept, self.wanted, function, handle, pieces)
+        return self._submit(slot, _do_kept, self.wanted, function, handle, pieces)
+
+    def _submit(self, slot: int, function: Callable[..., Any], *words: Any) -> Future[Any]:
+        try:
+            return self.slots[slot].submit(function, *words)
+        except (BrokenProcessPool, RuntimeError) as error:  # it ended before this was asked, or all were ended
+            raise self.lost(slot, error) from None
 
     def drop(self, handle: int) -> None:
-        for slot in self.slots:
-            slot.submit(_kept_no_more, handle)
+        for slot in range(self.count):
+            with suppress(WorkerError):
+                self._submit(slot, _kept_no_more, handle)
 
     def lost(self, slot: int, error: BaseException) -> WorkerError:
         value = f"worker {slot + 1} of {self.count} ended before its task did"
@@ -77,6 +86,7 @@ class LocalWorkers:
             process.join(max(until - time.monotonic(), 0.0))
             if process.is_alive():
                 process.kill()
+                process.join(END_S)
 
 
 class _single_threads:  # noqa: N801  (a context manager that reads as a phrase)

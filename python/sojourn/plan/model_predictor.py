@@ -15,27 +15,28 @@ from numpy.typing import NDArray
 from sojourn.errors import InputError, ModelError
 from sojourn.file_errors import meant
 from sojourn.fit.factor_mapping import FactorMapping, applied, factors_of, path_of
-from sojourn.fit.model_evaluation import slower_clock
 from sojourn.fit.model_fit import FittedModel
 from sojourn.metric_names import UNITS
 from sojourn.model import Closed, Distribution, Model, Open
 from sojourn.model.network_arrays import Network
 from sojourn.model.unknown_parameters import WHOLE, replaced, unknowns
+from sojourn.parallel import Workers
 from sojourn.plan.objective import Quantity
+from sojourn.plan.planned_points import BUDGET_S, PlannedPoints, solved_points
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.parameter_variation import Edit, edit
 from sojourn.solve.solve import answer
 
 Array = NDArray[np.float64]
 Settings = Mapping[str, Any]
-BUDGET_S, EACH_S = 1.0, 0.005  # that an exact method may take, of all networks and of one
-CHUNK = 20_000  # networks solved at a time
 
 
 class ModelPredictor:
     """`vary`: names of what is varied, each with its values. Raises ModelError, InputError or FitError for what the model lacks."""
 
     def __init__(self, it: Model | FittedModel, vary: Mapping[str, Sequence[Any]]) -> None:
+        self.workers: Workers | None = None  # that solve; None: this process
+        self.given = (it, dict(vary))
         self.fitted = it if isinstance(it, FittedModel) else None
         self.model = it.model if isinstance(it, FittedModel) else it
         if free := list(unknowns(self.model)):
@@ -53,6 +54,10 @@ class ModelPredictor:
         self.methods: set[str] = set()
         self.base = self.model.network
         _ = self.base.demands_s, self.base.same_chain, self.base.remarkable
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels as what it was made of."""
+        return type(self), self.given
 
     def _mappings(self, vary: Mapping[str, Sequence[Any]]) -> list[FactorMapping]:
         short = {name: values for name, values in vary.items() if "." not in name}
@@ -129,13 +134,10 @@ class ModelPredictor:
             drawn = [tuple(map(float, self.fitted.draws[i])) for i in chosen]
             own = np.random.default_rng(self.fitted.seed)
             longer = np.exp((self.fitted.model_error or 0.0) * own.standard_t(self.fitted.degrees, draws))
-        networks = [
-            slower_clock(n, float(by)) if by != 1 else n
-            for values, by in zip(drawn, longer, strict=True)
-            for n in self.networks(configurations, levels, values)
-        ]
+        points = PlannedPoints(self, list(configurations), levels, drawn, longer)
         shape = (len(drawn), len(configurations), max(len(levels), 1))
-        found = self._solved(networks, wanted)
+        found, methods = solved_points(points, wanted, self.workers)
+        self.methods |= methods
         return {q: _scaled(q, found[q].reshape(shape), longer[:, None, None]) for q in wanted}
 
     def busiest(self, settings: Settings, level: float | None) -> list[tuple[str, float, int]]:
@@ -194,19 +196,6 @@ class ModelPredictor:
             raise InputError(f"users of {classes}", "--load", "leave it out, and vary classes.NAME.population")
         return network.altered(population=np.array([round(level)]))
 
-    def _solved(self, networks: Sequence[Network], wanted: Sequence[Quantity]) -> dict[Quantity, Array]:
-        levels = tuple(sorted({q.q for q in wanted if q.q is not None}))
-        parts: dict[Quantity, list[Array]] = {q: [] for q in wanted}
-        for first in range(0, len(networks), CHUNK):
-            chunk = networks[first : first + CHUNK]
-            asked = RequestedOutputs(levels)
-            budget_s = max(BUDGET_S / len(networks), EACH_S) * len(chunk)  # the same method for each chunk
-            told = answer(chunk, "auto", asked, budget_s, {"point": list(range(len(chunk)))})
-            self.methods.add(told.method)
-            for q in wanted:
-                parts[q].append(_column(told.frame, q, len(chunk), chunk[0], told.method))
-        return {q: np.concatenate(arrays) for q, arrays in parts.items()}
-
 
 def _all_said(fitted: FittedModel, said: set[str]) -> None:
     """Raises InputError for a factor that varied between the runs, stands in the model and is not varied; the load may be."""
@@ -260,37 +249,3 @@ def _scaled(quantity: Quantity, values: Array, longer: Array) -> Array:
     """Seen from the slower clock of `slower_clock`."""
     unit = UNITS.get(quantity.metric, "1")
     return values * longer if unit == "s" else values / longer if unit == "1/s" else values
-
-
-def _column(frame: pl.DataFrame, q: Quantity, points: int, network: Network, method: str) -> Array:
-    """The values of one quantity by point; of a model of one class or one station its rows stand for the whole."""
-    metric = q.metric if q.q is None else f"{q.metric}_quantile"
-    stations, names = [q.station], [q.cls]
-    if not q.station and len(network.stations) == 1:
-        stations.append(network.stations[0])
-    if not q.cls and len(network.classes) == 1:
-        names.append(network.classes[0])
-    rows = frame.filter(pl.col("metric") == metric)
-    if q.q is not None:
-        rows = rows.filter((pl.col("q") - q.q).abs() < 1e-12)
-    for station in stations:
-        for cls in names:
-            own = rows.filter((pl.col("station") == station) & (pl.col("class") == cls))
-            if own.height:
-                found = np.full(points, np.nan)
-                found[own["point"].to_numpy()] = own["value"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-                return found
-    raise _missing(frame, q, rows, network, method)
-
-
-def _missing(frame: pl.DataFrame, q: Quantity, rows: pl.DataFrame, network: Network, method: str) -> InputError:
-    for kind, given, known in (("station", q.station, network.stations), ("class", q.cls, network.classes)):
-        if given and given not in known:
-            return InputError(f"no {kind} {given!r}", "--objective", meant(given, known))
-    if q.q is not None:
-        remedy = "ask for mean, or of a model whose quantiles are known (one station FCFS; stations in a row)"
-        return InputError(f"method {method} tells no quantiles of {q.metric} here", "--objective", remedy)
-    where = sorted({f"{r['metric']}{{station={r['station']}}}" for r in rows.iter_rows(named=True) if r["station"]})
-    if where and not q.station:
-        return InputError(f"{q.metric} of the whole system", "--objective", f"say of which station: {', '.join(where)}")
-    return InputError(f"no {q.metric} of this model", "--objective", meant(q.metric, sorted(set(frame["metric"]))))

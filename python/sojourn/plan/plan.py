@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import InputError
+from sojourn.parallel import On, open_workers
 from sojourn.plan.choices import cheapest, front, least, regrets, shortlist
 from sojourn.plan.cost import Cost
 from sojourn.plan.load import Load
@@ -38,13 +40,15 @@ def plan(
     draws: Any = None,
     price: float | None = None,
     level: float = 0.9,
+    on: On = None,
 ) -> Plan:
     """The cheapest of all combinations of `vary` that meets `objective` at every load, the Pareto front, and the least regret.
 
     `model`: a Model, FittedModel, Fitted, or the path of a file of one; `draws`: the fit that stands for it, where it is given apart.
     `vary`: factor or path of the model → values. `objective`: in the query language. `cost`: arithmetic of what is varied.
     `load`: 1/s or users; a number, `200..900`, `600+5%*12`, or a .csv; None: what the model has. `price` of a missed objective, in
-    the unit of the cost (None: five times the cheapest choice). `level` of the intervals, in (0, 1). Raises InputError, ModelError,
+    the unit of the cost (None: five times the cheapest choice). `level` of the intervals, in (0, 1). `on` workers
+    (`sojourn.parallel`) configurations are solved in blocks. Raises InputError, ModelError,
     QueryError, FitError, MethodRefused.
     """
     if not 0 < level < 1:
@@ -57,7 +61,10 @@ def plan(
     wanted = Objective.read(objective)
     asked = predictor_of(model if draws is None else draws, lists)
     priced = Cost.read(cost, lists)
-    return _Planning(asked, lists, wanted, priced, None if load is None else Load.read(load), price, level).plan()
+    if on is not None and not hasattr(asked, "networks"):
+        raise InputError("a fit of two-class or mmm", "on", "leave it out: such a model is solved in milliseconds")
+    with nullcontext() if on is None else open_workers(on) as asked.workers:
+        return _Planning(asked, lists, wanted, priced, None if load is None else Load.read(load), price, level).plan()
 
 
 @dataclass(frozen=True)

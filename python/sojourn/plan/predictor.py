@@ -13,6 +13,7 @@ from sojourn.errors import InputError
 from sojourn.file_kind import FIT, MODEL, OWN_FIT, expect, kind_of
 from sojourn.fit import Fitted, FittedModel
 from sojourn.model import Model
+from sojourn.parallel import Workers
 from sojourn.plan.objective import Quantity
 
 Array = NDArray[np.float64]
@@ -20,7 +21,9 @@ Settings = Mapping[str, Any]
 
 
 class Predictor(Protocol):
-    """A model whose numbers are varied."""
+    """A model whose numbers are varied; `workers` solve, None: this process."""
+
+    workers: Workers | None
 
     def affordable(self, wanted: Sequence[Quantity]) -> int:
         """How many points it answers in a few seconds."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sojourn.errors import InputError
 from sojourn.file_errors import meant
 from sojourn.fit.fitted import Fitted
+from sojourn.parallel import Workers
 from sojourn.plan.objective import Quantity
 from sojourn.predict import sensitivity
 from sojourn.solve.mmm import ROWS as MMM_ROWS
@@ -29,6 +30,7 @@ class TwoClassPredictor:
     """`vary`: cores, nics. Raises InputError for anything else."""
 
     def __init__(self, fitted: Fitted, vary: Mapping[str, Sequence[Any]]) -> None:
+        self.workers: Workers | None = None
         self.fitted, self.spec = fitted, fitted.spec
         for name, values in vary.items():
             if name not in FACTORS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from sojourn.model import Model
 from sojourn.model.model import as_model
 from sojourn.parallel import On, open_workers
 from sojourn.solve.method import RequestedOutputs
-from sojourn.solve.parameter_variation import varied
+from sojourn.solve.parameter_variation import Variation, varied
 from sojourn.solve.registry import BUDGET_S
 from sojourn.solve.solve import USUAL, answer, checked_budget_s
 from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers
@@ -36,9 +37,10 @@ def sweep(
     factors = {name: list(column) for name, column in asked.items()}
     if not factors or not all(factors.values()):
         raise InputError("no values", f"vary {', '.join(factors)}".strip(), "give at least one value for each path")
-    asked_of = SweepOfBlocks(as_model(model), factors, wanted or USUAL, checked_budget_s(budget_s))
+    it, outputs, budget = as_model(model), wanted or USUAL, checked_budget_s(budget_s)
     if on is not None:
-        with open_workers(on) as workers:
-            return SweepOnWorkers(asked_of, workers).answer(method)
-    networks, columns = varied(asked_of.model, factors)
-    return answer(networks, method, asked_of.wanted, asked_of.budget_s, columns)
+        blocks = SweepOfBlocks(Variation(it, factors), outputs, budget)
+        with open_workers(on) as workers, closing(SweepOnWorkers(blocks, workers)) as points:
+            return points.answer(method)
+    networks, columns = varied(it, factors)
+    return answer(networks, method, outputs, budget, columns)

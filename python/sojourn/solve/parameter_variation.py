@@ -28,19 +28,30 @@ class Variation:
     """All combinations of the values of some paths of a model, the last path running fastest; any stretch of their networks."""
 
     def __init__(self, model: Model, factors: Mapping[str, Sequence[Any]]) -> None:
-        # what the copies inherit is computed once
-        _ = model.network.demands_s, model.network.same_chain, model.network.remarkable
         self.model, self.factors = model, factors
-        edits = [edit(model, path) for path in factors]
-        self.edits = None if any(change is None for change in edits) else cast(list[Edit], edits)
+        self.edits = self._edits()
+
+    def _edits(self) -> list[Edit] | None:
+        # what the copies inherit is computed once
+        _ = self.model.network.demands_s, self.model.network.same_chain, self.model.network.remarkable
+        edits = [edit(self.model, path) for path in self.factors]
+        return None if any(change is None for change in edits) else cast(list[Edit], edits)
+
+    def __getstate__(self) -> tuple[Model, Mapping[str, Sequence[Any]]]:
+        return self.model, self.factors
+
+    def __setstate__(self, state: tuple[Model, Mapping[str, Sequence[Any]]]) -> None:
+        self.model, self.factors = state
+        self.edits = self._edits()
 
     def __len__(self) -> int:
         return math.prod(len(values) for values in self.factors.values())
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self, points: range | None = None) -> dict[str, list[Any]]:
         """The values a point, by path."""
-        points = list(product(*self.factors.values()))
-        return {path: [point[i] for point in points] for i, path in enumerate(self.factors)}
+        every = list(product(*self.factors.values()))
+        some = every if points is None else [every[i] for i in points]
+        return {path: [point[i] for point in some] for i, path in enumerate(self.factors)}
 
     def networks(self, points: range | None = None) -> list[Network]:
         """Of some points, or of all; neighbours share what was changed for both."""

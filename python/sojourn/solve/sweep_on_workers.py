@@ -7,20 +7,18 @@ it does not apply to. What a block answers does not depend on other blocks, nor 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from sojourn.errors import MethodRefused, SolverError
-from sojourn.model import Model, Network
+from sojourn.model import Network
 from sojourn.parallel import Workers, blocks, run_pieces
 from sojourn.solve import status as outcomes
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.metric_rows import MetricRow, is_sound, lines_frame, lines_of
-from sojourn.solve.parameter_variation import Variation
 from sojourn.solve.registry import named, refusal
 from sojourn.solve.solution import PartialSolution, Solution, metrics
 from sojourn.solve.solve import apart, automatically, complete, run
@@ -35,22 +33,21 @@ ARRAYS = (
 )  # fmt: skip
 
 
+class Points(Protocol):
+    """Networks of one shape that are made when they are asked for, and what varies from one to the next. Travels once."""
+
+    def __len__(self) -> int: ...
+    def networks(self, points: range) -> list[Network]: ...
+    def columns(self, points: range) -> dict[str, list[Any]]: ...
+
+
 @dataclass(frozen=True)
 class SweepOfBlocks:
-    """What all blocks share; travels once."""
+    """What all blocks share."""
 
-    model: Model
-    factors: Mapping[str, list[Any]]
+    points: Points
     wanted: RequestedOutputs
     budget_s: float
-
-    @cached_property
-    def points(self) -> Variation:
-        """All of them; networks are made when they are asked for."""
-        return Variation(self.model, self.factors)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass
@@ -90,24 +87,23 @@ def solved_block(sweep: SweepOfBlocks, block: Block) -> BlockAnswer | MethodRefu
 
 def block_apart(sweep: SweepOfBlocks, points: range) -> Metrics:
     """In a worker: each point by its own method."""
-    columns = {path: [values[i] for i in points] for path, values in sweep.points.columns().items()}
-    found = apart(sweep.points.networks(points), sweep.wanted, sweep.budget_s, columns)
+    found = apart(sweep.points.networks(points), sweep.wanted, sweep.budget_s, sweep.points.columns(points))
     _ = found.frame
     return found
 
 
 class _SomeNetworks(Sequence[Network]):
-    """The networks of all points, of which only those that are asked for are made."""
+    """The networks of a stretch of points, of which only those that are asked for are made."""
 
-    def __init__(self, points: Variation) -> None:
-        self.points = points
+    def __init__(self, points: Points, within: range) -> None:
+        self.points, self.within = points, within
 
     def __len__(self) -> int:
-        return len(self.points)
+        return len(self.within)
 
     def __getitem__(self, at: Any) -> Any:
-        at = range(len(self))[at]
-        return self.points.networks(at) if isinstance(at, range) else self.points.networks(range(at, at + 1))[0]
+        some = self.within[at]
+        return self.points.networks(some) if isinstance(some, range) else self.points.networks(range(some, some + 1))[0]
 
 
 @dataclass
@@ -124,26 +120,29 @@ class _Swept:
 
 
 class SweepOnWorkers:
-    """One sweep; `answer` is what `solve.answer` would say."""
+    """Points, sent once; `answer` is what `solve.answer` would say of a stretch of them."""
 
     def __init__(self, sweep: SweepOfBlocks, workers: Workers) -> None:
         self.sweep, self.workers = sweep, workers
-        self.blocks = blocks(len(sweep.points), BLOCK)
         self.handle = workers.send(sweep)
+        self.within, self.blocks = range(0), [range(0)]
 
-    def answer(self, method: str) -> Metrics:
+    def answer(self, method: str, within: range | None = None) -> Metrics:
+        """Of all points, or of those `within`."""
+        self.within = range(len(self.sweep.points)) if within is None else within
+        self.blocks = [self.within[block.start : block.stop] for block in blocks(len(self.within), BLOCK)]
         found: tuple[_Swept, str] | None
-        try:
-            if method == "auto":
-                networks = _SomeNetworks(self.sweep.points)
-                found = automatically(networks, self.sweep.budget_s, self._chosen)
-            else:
-                chosen = named(method, [])
-                swept = self._attempt(chosen, False)
-                found = None if swept is None else (swept, chosen.name)
-            return self._apart() if found is None else self._metrics(*found)
-        finally:
-            self.workers.drop(self.handle)
+        if method == "auto":
+            networks = _SomeNetworks(self.sweep.points, self.within)
+            found = automatically(networks, self.sweep.budget_s, self._chosen)
+        else:
+            chosen = named(method, [])
+            swept = self._attempt(chosen, False)
+            found = None if swept is None else (swept, chosen.name)
+        return self._apart() if found is None else self._metrics(*found)
+
+    def close(self) -> None:
+        self.workers.drop(self.handle)
 
     def _chosen(self, method: Method) -> _Swept | None:
         return self._attempt(method, True)
@@ -165,10 +164,10 @@ class SweepOnWorkers:
 
     def _metrics(self, swept: _Swept, method: str) -> Metrics:
         names = {*swept.status} or {"ok"}
-        factors = self.sweep.points.columns()
+        factors = self.sweep.points.columns(self.within)
         lines = joined_lines([block.lines for block in swept.blocks])
         if lines is None:
-            networks = self.sweep.points.networks()
+            networks = self.sweep.points.networks(self.within)
             solution = joined([block.solution for block in swept.blocks])
             solution.status = swept.status
             solution.message = swept.message
