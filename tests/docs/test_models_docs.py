@@ -38,6 +38,7 @@ PAGES = [
     "docs/howto/coming-from-other-tools.md",
     "docs/howto/ask-for-an-objective.md",
     "docs/explain/message-study.md",
+    "docs/explain/scale.md",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs/explain/methods").glob("*.md")),
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
