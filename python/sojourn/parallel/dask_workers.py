@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import pickle
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
@@ -85,6 +86,16 @@ class DaskWorkers:
         return WorkerError(
             value, "--on", "start it again, and run this again" if gone else "see the log of its workers"
         )
+
+    def silent(self, slots: set[int], for_s: float) -> list[str]:
+        try:
+            scheduler: Any = self.client.scheduler
+            known = self.client.sync(scheduler.identity, n_workers=-1, callback_timeout=CONNECT_S)["workers"]
+        except Exception as error:  # whatever it is, the scheduler did not answer
+            return [f"the scheduler ({type(error).__name__})"]
+        # heartbeats come every few seconds, and are stamped by the scheduler's clock
+        silent = [name for name, told in known.items() if time.time() - float(told["last_seen"]) > for_s]
+        return sorted(silent) if known else ["every worker"]
 
     def stop(self) -> None:
         for job in tuple(self.going):

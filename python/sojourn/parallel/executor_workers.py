@@ -39,6 +39,9 @@ class ExecutorWorkers:
     def lost(self, slot: int, error: BaseException) -> WorkerError:
         return WorkerError(f"the executor lost a task ({error})", "on", "give one whose workers live; see their memory")
 
+    def silent(self, slots: set[int], for_s: float) -> list[str]:
+        return []  # an Executor does not tell
+
     def stop(self) -> None:
         for job in tuple(self.given):
             job.cancel()

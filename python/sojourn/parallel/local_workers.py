@@ -18,6 +18,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from sojourn.errors import WorkerError
@@ -70,6 +71,10 @@ class LocalWorkers:
             value, f"--on local:{self.count}", "it was killed; see whether memory was short, and run it again"
         )
 
+    def silent(self, slots: set[int], for_s: float) -> list[str]:
+        stopped = {slot for slot in slots if any(map(_is_stopped, self.slots[slot]._processes or ()))}
+        return [f"process {slot + 1} of {self.count}" for slot in sorted(stopped)]
+
     def stop(self) -> None:
         self._end(0.0)
 
@@ -99,6 +104,13 @@ class _single_threads:  # noqa: N801  (a context manager that reads as a phrase)
     def __exit__(self, *_: object) -> None:
         for name in self.added:
             os.environ.pop(name, None)
+
+
+def _is_stopped(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"
+    except OSError:
+        return False  # it ended, which its executor tells
 
 
 def _begin() -> None:

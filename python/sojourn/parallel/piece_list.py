@@ -22,7 +22,7 @@ from sojourn.parallel.workers import Done, Function, Piece, Workers
 TASK_S = 1.0
 AHEAD = 2  # tasks given to a slot: one that runs, one that waits
 GROWTH = 8  # of a task over the largest that was measured
-STILL_S, STILL_TASKS = 60.0, 20.0  # no answer for so long, or so many times the longest task: given up
+STILL_S = 60.0  # without any answer, and a worker without a sign of life: given up
 LOOK_S = 0.2
 
 
@@ -38,7 +38,8 @@ def run_pieces(
     """`function(shared, piece)` of every piece, in order; `handle` is what `workers.send(shared)` gave.
 
     `bound`: piece i always runs on slot i modulo their number, where it may find what it left there. Raises what `function`
-    raises, and WorkerError where a worker is lost or none answers for `still_s`; no task is begun after an error.
+    raises, and WorkerError where a worker is lost, or shows no sign of life when none has answered for `still_s`. No task is begun
+    after an error.
     """
     run = _PieceRun(workers, function, handle, pieces, bound, still_s)
     try:
@@ -63,10 +64,10 @@ class _PieceRun:
         )
         self.results: list[Any] = [None] * len(pieces)
         self.done = 0
-        self.spent_s, self.largest, self.longest_s = 0.0, 1, 0.0
+        self.spent_s, self.largest = 0.0, 1
         self.going: dict[Future[Done], tuple[int, list[int]]] = {}
         self.still_s = still_s
-        self.started = self.heard = time.monotonic()
+        self.started = self.heard = self.asked = time.monotonic()
 
     def all(self) -> list[Any]:
         for _ in range(AHEAD):
@@ -109,7 +110,7 @@ class _PieceRun:
             self.results[i] = result
         self.done += len(numbers)
         self.spent_s += seconds
-        self.largest, self.longest_s = max(self.largest, len(numbers)), max(self.longest_s, seconds)
+        self.largest = max(self.largest, len(numbers))
 
     def _watch(self, heard: bool) -> None:
         now = time.monotonic()
@@ -118,11 +119,11 @@ class _PieceRun:
             if self.workers.tell:
                 left = (now - self.started) * (len(self.pieces) - self.done) / self.done if self.done else None
                 self.workers.tell(self.done, len(self.pieces), left)
-        elif now - self.heard > max(self.still_s, STILL_TASKS * self.longest_s):
-            waits = (
-                f"no worker has answered for {now - self.heard:.0f} s, with {len(self.pieces) - self.done} pieces left"
-            )
-            raise WorkerError(waits, "--on", "see whether a worker is stopped or its machine is overloaded")
+        elif now - max(self.heard, self.asked) > self.still_s:
+            self.asked = now
+            if silent := self.workers.silent({slot for slot, _ in self.going.values()}, self.still_s):
+                waits = f"no worker has answered for {now - self.heard:.0f} s, and {', '.join(silent)} shows no sign of life"
+                raise WorkerError(waits, "--on", "see whether it is stopped, or its machine gone")
 
 
 def _known(workers: Workers, slot: int, error: Exception) -> Exception:

@@ -45,6 +45,9 @@ class Workers(Protocol):
     def lost(self, slot: int, error: BaseException) -> WorkerError:
         """What to say when a task of a slot ended without an answer."""
 
+    def silent(self, slots: set[int], for_s: float) -> list[str]:
+        """Names of those of `slots` that show no sign of life, and have not for so long where that can be known."""
+
     def stop(self) -> None:
         """Ends what runs, at once; nothing can be submitted afterwards."""
 
