@@ -24,6 +24,7 @@ STORAGE_MARKS = {
     "cached": "more than 1 % of the span was in the page cache: the device may not have been asked; take --direct",
     "ack stall": "answers waited half-way for an acknowledgement (Nagle x delayed ACK): latency is not the path's; take --quick-ack",
 }
+ACK_STALL = 0.5  # mean number of answers under way
 MIX_AWAY = 1e-3  # of all pages
 
 
@@ -131,6 +132,10 @@ def show_storage(storage: dict[str, Any], out: Console) -> None:
         out.print(f"first wrong: {storage['first_wrong']}", style="bold red", highlight=False, markup=False)
     if storage["errors"]:
         out.print("errors: " + ", ".join(f"{name} {n}" for name, n in storage["errors"].items()), highlight=False)
+    if storage["quick_ack"] is False and (storage["latency_s"] or 0.0) * storage["achieved_iops"] > ACK_STALL:
+        out.print("without quick ACK, and answers take as long as the time between requests or longer: they may wait for the "
+                  "acknowledgement that the next request carries (Nagle x delayed ACK); run again with --quick-ack",
+                  style="bold yellow", highlight=False)  # fmt: skip
     for mark in storage["status"]:
         out.print(f"{mark}: {STORAGE_MARKS[mark]}", style="bold yellow", highlight=False)
 
