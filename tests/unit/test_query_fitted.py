@@ -73,3 +73,29 @@ def test_from_its_file_at_another_rate(tmp_path: Path) -> None:
     at_100 = sj.Model.parse(MODEL.replace("150", "100"))
     assert sj.query("p99", source).value == pytest.approx(sj.query("p99", at_100).value, rel=1e-9)
     assert sj.query("mean < 1s", source).verdict == "yes"
+
+
+def test_two_classes_from_a_file(tmp_path: Path) -> None:
+    """The disk: 40 /s of 5 ms and 10 /s of 30 ms are half of it; the demand of writes is the unknown. What only a simulation knows is
+    refused with that remedy, and the simulation answers."""
+    model = sj.Model.parse(
+        "[stations.cpu]\nservers = 2\n[stations.disk]\nservers = 1\n"
+        '[classes.read]\nkind = "open"\nrate_per_s = 40\n[classes.write]\nkind = "open"\nrate_per_s = 10\n'
+        "[demands_s]\ncpu = { read = 0.01, write = 0.02 }\ndisk = { read = 0.005, write = 0.03 }\n"
+    )
+    path, draws = "demands_s.disk.write", np.linspace(0.028, 0.032, 41)[:, None]
+    estimate = {path: ParameterEstimate(0.03, 0.028, 0.032)}
+    fit = FittedModel(
+        model, model, (path,), estimate, draws, None, {}, 1000, (), ({"rate_per_s": 50.0},), 0.95, 1, "file", ""
+    )
+    fit.write(tmp_path / "two.toml")
+    found = sj.query("utilisation{station=disk}", tmp_path / "two.toml")
+    assert found.value == pytest.approx(0.5) and found.low == pytest.approx(0.48, abs=0.002)
+    write, read = (sj.query(f"mean{{class={name}}}", tmp_path / "two.toml") for name in ("write", "read"))
+    assert write.low is not None and read.high is not None and write.low > read.high
+    refused = sj.query("p99{class=write} < 300ms", tmp_path / "two.toml")
+    assert refused.verdict == "cannot tell" and "--simulate" in refused.why
+    from sojourn.query.sources.simulated import SimulatedSource
+
+    assert sj.query("p99{class=write} < 300ms", SimulatedSource(model, until_s=2000)).verdict == "yes"
+    assert "did you mean read?" in sj.query("p99{class=reed}", tmp_path / "two.toml").why
