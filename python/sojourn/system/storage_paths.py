@@ -13,9 +13,11 @@ from pydantic import BaseModel, ConfigDict
 
 from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.lab.owned_folder import make_owned_folder, stale_folders
+from sojourn.testbed.nbd import EmbeddedNbd
 from sojourn.testbed.qemu_nbd import QemuNbd, qemu_nbd_program
 
 SERVER, NBD = "server", "qemu-nbd"
+EMBEDDED = "embedded"
 PREFIX, FILE = "sojourn-storage-", "data"
 CHUNK_BYTES = 4 << 20
 ALIGN_BYTES = 1 << 20
@@ -43,7 +45,7 @@ class StoragePath(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    server: Literal["none", "qemu-nbd"] = "none"
+    server: Literal["none", "qemu-nbd", "embedded"] = "none"
     url: str | None = None
     yes_destroy: str | None = None
     quick_ack: bool = True
@@ -85,7 +87,7 @@ def serve(path: StoragePath, file: Path | None, cgroup: str | None) -> Iterator[
     if path.server == "none" or file is None:
         yield None
         return
-    server = QemuNbd(file, cgroup=cgroup)
+    server = QemuNbd(file, cgroup=cgroup) if path.server == NBD else EmbeddedNbd(file=file, direct=True, cgroup=cgroup)
     try:
         yield server
     finally:

@@ -11,6 +11,7 @@ import polars as pl
 from sojourn.storage.cost_per_io import background_of, cost_per_io, loaded
 from sojourn.storage.run_list import FACTORS
 from sojourn.study.engine.run_points import DISTURBED
+from sojourn.system.storage_paths import EMBEDDED
 
 METERS = (("cpu_cores", "residual"), ("ticks_cores", "ticks"), ("work_cores", "work counter"))
 FAR, FEWEST = 1.5, 16
@@ -32,6 +33,8 @@ def measured_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
         yield f"{marked} runs are marked and not in the effects: saturated, failed, or others ran each time"
     if "meter" in runs.columns and (runs["meter"] == "ticks").any():
         yield "CPU is by ticks here, which miss what avoids them and interrupts: no control group with cpu.idle"
+    if "server" in runs.columns and (runs["server"] == EMBEDDED).any():
+        yield "a path is served by sojourn's own server, which stands for no product"
 
 
 def _with_work(runs: pl.DataFrame) -> pl.DataFrame:
