@@ -139,13 +139,11 @@ def window(before: Reading, after: Reading, elapsed_s: float | None = None) -> S
     if fell := next((name for name in SUMS if change[name] < -ROUNDING), None):
         raise RestartedError(f"{fell} fell by {-change[fell]:g}: the service has started again")
     present, came = before.waiting + before.in_service, change["arrivals"]
-    most_busy = max(before.workers, after.workers, before.in_service) * length
     for name, most in (
-        ("busy_seconds", min(change["present_seconds"], most_busy)),
+        ("busy_seconds", min(change["present_seconds"], change["worker_seconds"])),
         ("present_seconds", (present + came) * length),
-        ("worker_seconds", None),
     ):
-        if most is not None and change[name] > most * (1 + ROUNDING) + ROUNDING:
+        if change[name] > most * (1 + ROUNDING) + ROUNDING:
             raise MetricsError(f"{name} rose by {change[name]:g} in {length:g} s, where at most {most:g} can be")
     workers = int(after.workers)
     busy = change["busy_seconds"] / change["worker_seconds"] if change["worker_seconds"] > 0 else 0.0

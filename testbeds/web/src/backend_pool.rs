@@ -48,7 +48,7 @@ pub(crate) struct PoolCounts {
     pub arrivals: u64,
     pub departures: u64,
     pub refused: u64,
-    /// Integrals over time of busy servers, of servers that are set, of requests present.
+    /// Integrals over time of busy servers, of servers (set, or ending what they have begun), of requests present.
     pub busy_s: f64,
     pub worker_s: f64,
     pub present_s: f64,
@@ -208,7 +208,8 @@ impl BackendPool {
     fn account(&mut self, at: u64) {
         let passed_s = at.saturating_sub(self.now) as f64 * 1e-9;
         self.counts.busy_s += passed_s * self.in_service.len() as f64;
-        self.counts.worker_s += passed_s * self.settings.workers as f64;
+        let there = self.settings.workers.max(self.in_service.len());
+        self.counts.worker_s += passed_s * there as f64;
         self.counts.present_s += passed_s * (self.in_service.len() + self.waiting.len()) as f64;
         self.now = self.now.max(at);
     }
