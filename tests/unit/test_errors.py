@@ -29,6 +29,7 @@ CODES = {
     "LabError": 4,
     "PermissionLacking": 4,
     "Busy": 4,
+    "WorkerError": 4,
     "ServiceError": 5,
     "ObjectiveMissed": 7,
     "Interrupted": 130,

@@ -25,7 +25,7 @@ VERBS = {
     "validate": "A fitted model beside measured runs, point by point: predicted, its interval, measured, error.",
     "query": "Asks run folders and models a question such as `p99 < 50ms and errors < 0.1%`: yes, no, or cannot tell, and why.",
     "control": (
-        "Runs a policy that sets the number of workers on a model under a load that varies, or over a recorded log of decisions."
+        "Runs a policy of the number of workers on a model under a load that varies, over a recorded log, or beside a live service."
     ),
     "oscillation": (
         "Says whether the bottleneck oscillates between two resources, and whether means over a second would show it."

@@ -9,6 +9,7 @@ import typer
 
 from sojourn.cli.console import check_writable
 from sojourn.cli.fit_demands import fit_demands
+from sojourn.cli.fit_follow import follow_log
 from sojourn.cli.model_file_commands import fit_file, is_model_file
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.run_folders import run_paths
@@ -29,7 +30,10 @@ def fit(
         str, typer.Option(help="of two-class: paper, shared, priority, or best on held-out rates")
     ] = "best",
     given: Annotated[
-        str, typer.Option("--set", help="of two-class, what is known: p=1,capacity=100,client_s=5e-5")
+        str,
+        typer.Option(
+            "--set", help="of two-class, what is known: p=1,capacity=100,client_s=5e-5; with --follow: demand_s, scv"
+        ),
     ] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
     seed: Annotated[int, typer.Option(min=0, help="of the bootstrap")] = 1,
@@ -38,12 +42,17 @@ def fit(
         int, typer.Option("--next", min=0, help="of a model file: so many runs that would teach most")
     ] = 0,
     on: OnOption = "",
+    follow: Annotated[
+        bool, typer.Option("--follow", help="with mmm: the demand on-line, from a log that sojourn control writes")
+    ] = False,
 ) -> None:
     """Fits a model to measured runs: the unknowns of a model file, by run; or one of ours, by a block bootstrap."""
     from sojourn.fit import compare
     from sojourn.fit import fit as fit_
     from sojourn.measure.observations import observe
 
+    if follow:
+        return follow_log(runs, model, settings(given, "--set"), level)
     check_writable(out)
     if model == "auto" or is_model_file(model):
         with workers_on(on, "fitting") as workers:

@@ -6,6 +6,8 @@ from sojourn.control.decision import Seen as Seen
 from sojourn.control.decision import Set as Set
 from sojourn.control.estimation import DemandEstimate as DemandEstimate
 from sojourn.control.estimation import updated as updated
+from sojourn.control.follow import FollowedDemand as FollowedDemand
+from sojourn.control.follow import follow as follow
 from sojourn.control.guard_rails import GuardRails as GuardRails
 from sojourn.control.hpa import Hpa as Hpa
 from sojourn.control.kpa import Kpa as Kpa

@@ -48,10 +48,17 @@ def read_log(folder: Path | str) -> Iterator[tuple[Seen, int]]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(getattr(error, "strerror", None) or "not UTF-8", path, REMEDY) from None
     for number, line in enumerate(lines, 1):
-        try:
-            row = json.loads(line)
-            if "event" in row:
-                continue  # of a live run
-            yield Seen(**{key: NAMED.get(value, value) for key, value in row["seen"].items()}), int(row["workers"])
-        except (json.JSONDecodeError, KeyError, TypeError, ValueError):
-            raise InputError(line[:60], f"{path}:{number}", REMEDY) from None
+        row = read_line(line, f"{path}:{number}")
+        if isinstance(row, tuple):
+            yield row
+
+
+def read_line(line: str, place: str) -> tuple[Seen, int] | str:
+    """What was seen and set; of a live run's other lines the event. InputError."""
+    try:
+        row = json.loads(line)
+        if "event" in row:
+            return str(row["event"])
+        return Seen(**{key: NAMED.get(value, value) for key, value in row["seen"].items()}), int(row["workers"])
+    except (json.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(line[:60], place, REMEDY) from None

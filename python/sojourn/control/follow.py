@@ -1,0 +1,96 @@
+"""The demand of a service while it runs: the windows in a log of `sojourn control` as it grows, and whether what was fitted is stale.
+
+A line of the log is read when it is whole. The demand is that of one class at the workers, by `estimation.updated`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scipy.special import ndtri
+
+from sojourn.control.decision import Seen
+from sojourn.control.estimation import FRESH, DemandEstimate, updated
+from sojourn.control.replay import REMEDY, read_line
+from sojourn.control.simulate import LOG
+from sojourn.errors import InputError
+from sojourn.table import Metrics
+
+AGEING = "ageing"
+LIMIT = 8.0  # of the CUSUM, in standard errors; half of it: the fit is ageing
+UNKNOWN = 1e3  # standard error over demand where no fit is given
+POLL_S = 0.2
+
+
+@dataclass(frozen=True)
+class FollowedDemand:
+    """After the window that ends at `at_s`. `status`: fresh, ageing (the evidence against the demand is half of what makes an alarm), stale
+    (for five windows after one), not identifiable (known worse than to 5 %)."""
+
+    at_s: float
+    estimate: DemandEstimate
+
+    @property
+    def status(self) -> str:
+        told = self.estimate.status()
+        evidence = max(self.estimate.above, self.estimate.below)
+        return AGEING if told == FRESH and evidence > LIMIT / 2 else told
+
+    def interval_s(self, level: float = 0.95) -> tuple[float, float, float]:
+        """Demand and the ends of its interval, s; the noise is taken for normal."""
+        value, error_s = float(self.estimate.demands_s[0]), float(self.estimate.error_s[0])
+        half = float(ndtri((1 + level) / 2)) * error_s
+        return value, max(0.0, value - half), value + half
+
+    def metrics(self, level: float = 0.95) -> Metrics:
+        """One row, `service_demand` of station `workers`, with the status above (`ok` for fresh)."""
+        value, low, high = self.interval_s(level)
+        status = "ok" if self.status == FRESH else self.status
+        row = {"station": "workers", "metric": "service_demand", "value": value, "low": low, "high": high}
+        return Metrics.of([{**row, "source": "measured", "status": status}], "recursive least squares")
+
+
+def follow(
+    folder: Path | str, demand_s: float | None = None, *, scv: float = 1.0, quiet_s: float = 30.0,
+    clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[FollowedDemand]:  # fmt: skip
+    """After each window with sound metrics and answers, until the log says that its run ended or nothing was written for `quiet_s`.
+
+    `demand_s`: of an earlier fit, known to 10 %; without one the first window gives it. `scv`: of service times.
+
+    Raises:
+        InputError: there is no log, a line is none, or the demand is not > 0.
+    """
+    now = DemandEstimate.start([demand_s]) if demand_s is not None else None
+    for seen in _windows(Path(folder, LOG) if Path(folder).is_dir() else Path(folder), quiet_s, clock, sleep):
+        throughput, busy = seen.throughput_per_s or 0.0, (seen.utilisation or 0.0) * seen.ready
+        if seen.trouble() or throughput <= 0 or busy <= 0:
+            continue
+        now = updated(now or DemandEstimate.start([busy / throughput], UNKNOWN), [throughput], busy, seen.window_s,
+                      scv=scv, limit=LIMIT)  # fmt: skip
+        yield FollowedDemand(seen.at_s, now)
+
+
+def _windows(path: Path, quiet_s: float, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[Seen]:
+    try:
+        log = open(path, encoding="utf-8")  # noqa: SIM115
+    except OSError as error:
+        raise InputError(error.strerror or error, path, REMEDY) from None
+    with log:
+        part, number, last_s = "", 0, clock()
+        while True:
+            part += log.readline()
+            if not part.endswith("\n"):
+                if clock() - last_s > quiet_s:
+                    return
+                sleep(POLL_S)
+                continue
+            number, last_s = number + 1, clock()
+            row, part = read_line(part.rstrip("\n"), f"{path}:{number}"), ""
+            if row == "end":
+                return
+            if isinstance(row, tuple):
+                yield row[0]
