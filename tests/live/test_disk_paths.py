@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from machine import made_by_labs
 
 from sojourn.errors import StudyError
 from sojourn.storage import read_storage_runs, size_storage
@@ -55,6 +56,7 @@ section = "effects"
 
 @needs_qemu
 def test_two_paths_and_what_they_cost(tmp_path: Path) -> None:
+    before = set(made_by_labs())
     file = tmp_path / "study.toml"
     file.write_text(STUDY)
     said: list[str] = []
@@ -70,7 +72,7 @@ def test_two_paths_and_what_they_cost(tmp_path: Path) -> None:
     assert (busy["client_cores"] > 0).all() and set(runs["meter"]) == {"residual"}
     assert {one.cost.path for one in size_storage(tmp_path / "out", 10_000)} == {"local", "nbd"}
     assert any("ratio of the paths" in line for line in found.verdict)
-    assert not list(Path("/var/tmp").glob(f"{PREFIX}*"))
+    assert not list(Path("/var/tmp").glob(f"{PREFIX}*")) and set(made_by_labs()) <= before
     again: list[str] = []
     run_study(file, out=tmp_path / "out", say=again.append)
     assert any("11 of 11 runs are there already" in line for line in again)

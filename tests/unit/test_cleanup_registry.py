@@ -66,8 +66,10 @@ def test_other_hosts_are_not_ours(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "group", ["cpu/sojourn-0123ab-server1", "a/b/sojourn-0123ab-proxy16", "cpuacct/sojourn-0123ab-application2"]
-)
+    "group",
+    ["cpu/sojourn-0123ab-server1", "a/b/sojourn-0123ab-proxy16", "cpuacct/sojourn-0123ab-application2",
+     "cpuacct/sojourn-0123ab-server"],
+)  # fmt: skip
 def test_the_group_of_a_host_or_a_tier_is_ours(group: str) -> None:
     assert cleanup_registry.CGROUP.fullmatch(f"/sys/fs/cgroup/{group}")
 
@@ -77,7 +79,7 @@ def test_the_group_of_a_host_or_a_tier_is_ours(group: str) -> None:
     [
         "cpu/sojourn-0123ab-clients",
         "cpu/sojourn-0123ab-application",
-        "cpu/sojourn-0123ab-server",
+        "cpu/sojourn-0123ab-servers",
         "cpu/sojourn-0123ab-server1/x",
     ],
 )

@@ -34,6 +34,14 @@ def test_each_part_has_a_group_once(tmp_path: Path, registry: cleanup_registry.C
     assert registry.listed["cgroups"] == [str(tmp_path / f"v/sojourn-0123ab-{part}") for part in ("client", "database")]
 
 
+def test_a_part_that_the_registry_would_not_remove_is_refused(
+    tmp_path: Path, registry: cleanup_registry.CleanupRegistry
+) -> None:
+    as_the_kernel_does(tmp_path / "v", "client")
+    with pytest.raises(AssertionError, match="servers: the registry would not remove it"):
+        CountedGroups(registry, "0123ab").path("servers")
+
+
 def test_there_are_none_where_no_group_counts(tmp_path: Path, registry: cleanup_registry.CleanupRegistry) -> None:
     (tmp_path / "v").mkdir()
     groups = CountedGroups(registry, "0123ab")

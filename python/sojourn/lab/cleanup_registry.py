@@ -30,7 +30,7 @@ MARK = (
     "SOJOURN_SERVICE"  # of the environment of every process of a user's service; its value is the token of a registry
 )
 TOKEN = re.compile("[0-9a-f]{6}")
-PART = r"nginx|application[1-9][0-9]?|database|client"
+PART = r"nginx|application[1-9][0-9]?|database|server|client"
 NAMESPACE = re.compile(rf"sojourn-[0-9a-f]{{6}}-(client|server|switch|{HOST})")
 CGROUP = re.compile(rf"/sys/fs/cgroup/(?:(?!\.\./)[^/]+/)*sojourn-[0-9a-f]{{6}}(-({HOST}|{PART}))?")
 # An abstract address: every user sees it, and it is gone with the process that holds it.

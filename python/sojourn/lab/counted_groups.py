@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import subprocess
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sojourn.lab.cgroups import make_counted_group, write
-from sojourn.lab.cleanup_registry import CleanupRegistry
+from sojourn.lab.cleanup_registry import PART, CleanupRegistry
 
 CLIENT = "client"
 
@@ -25,7 +26,8 @@ class CountedGroups:
         self.made = tried is not None and _takes_processes(Path(tried))
 
     def path(self, part: str) -> str | None:
-        """Of the group for `part`: nginx, application1 …, database, client; None where there are none."""
+        """Of the group for `part`: nginx, application1 …, database, server, client; None where there are none."""
+        assert re.fullmatch(PART, part), f"{part}: the registry would not remove it"
         if not self.made:
             return None
         if part not in self._groups:
