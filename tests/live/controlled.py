@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sojourn.control.live_actuator import Settings, SocketActuator
+from sojourn.control.live_actuator import ServiceSettings, SocketActuator
 from sojourn.control.live_metrics import LiveMetrics
 from sojourn.lab.worker_process import WorkerProcess
 
@@ -37,10 +37,10 @@ class Pool:
         self.worker = WorkerProcess("web", {"network": None, "web": web})
         self.url = f"http://{self.worker.ready()['addresses'][0]}"
 
-    def settings(self) -> Settings:
+    def settings(self) -> ServiceSettings:
         return SocketActuator(self.socket, "looks", 1.0).read()
 
-    def until(self, holds: Callable[[Settings], bool], within_s: float) -> float:
+    def until(self, holds: Callable[[ServiceSettings], bool], within_s: float) -> float:
         """Waits until it holds; how long that took, s."""
         begin = time.monotonic()
         while not holds(self.settings()):

@@ -26,6 +26,7 @@ from sojourn.errors import InputError
 
 FRESH, STALE, UNTOLD = "fresh", "stale", "not identifiable"
 WIDE = 1e3  # prior standard deviation, in demands: nothing is known
+LIMIT = 8.0  # of the CUSUM, in standard errors
 MOST_SPREAD = 0.05  # of a demand's standard deviation over the demand, above which it is not told
 
 
@@ -64,7 +65,7 @@ class DemandEstimate:
 
 def updated(
     now: DemandEstimate, throughput_per_s: Sequence[float], busy: float, window_s: float, *,
-    scv: float = 1.0, memory: float = 30.0, slack: float = 0.5, limit: float = 8.0,
+    scv: float = 1.0, memory: float = 30.0, slack: float = 0.5, limit: float = LIMIT,
 ) -> DemandEstimate:  # fmt: skip
     """The estimate after one more window: departures by class (1/s), mean number of busy servers, length (s). `scv` of service times;
     `memory` in windows; `slack` and `limit` of the CUSUM in standard deviations. A window without departures changes nothing."""

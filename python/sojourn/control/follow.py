@@ -13,15 +13,13 @@ from pathlib import Path
 from scipy.special import ndtri
 
 from sojourn.control.decision import Seen
-from sojourn.control.estimation import FRESH, DemandEstimate, updated
+from sojourn.control.estimation import FRESH, LIMIT, WIDE, DemandEstimate, updated
 from sojourn.control.replay import REMEDY, read_line
 from sojourn.control.simulate import LOG
 from sojourn.errors import InputError
 from sojourn.table import Metrics
 
 AGEING = "ageing"
-LIMIT = 8.0  # of the CUSUM, in standard errors; half of it: the fit is ageing
-UNKNOWN = 1e3  # standard error over demand where no fit is given
 POLL_S = 0.2
 
 
@@ -69,8 +67,9 @@ def follow(
         throughput, busy = seen.throughput_per_s or 0.0, (seen.utilisation or 0.0) * seen.ready
         if seen.trouble() or throughput <= 0 or busy <= 0:
             continue
-        now = updated(now or DemandEstimate.start([busy / throughput], UNKNOWN), [throughput], busy, seen.window_s,
-                      scv=scv, limit=LIMIT)  # fmt: skip
+        now = updated(
+            now or DemandEstimate.start([busy / throughput], WIDE), [throughput], busy, seen.window_s, scv=scv
+        )
         yield FollowedDemand(seen.at_s, now)
 
 

@@ -14,26 +14,26 @@ from typing import Protocol
 
 from sojourn.control.decision import Decision, Seen
 from sojourn.control.guard_rails import GuardedState, guarded
-from sojourn.control.live_actuator import RefusedError, Settings
+from sojourn.control.live_actuator import RefusedError, ServiceSettings
 from sojourn.control.live_log import LiveLog
-from sojourn.control.live_metrics import MetricsError, Reading, RestartedError, window
+from sojourn.control.live_metrics import MetricsError, MetricsReading, RestartedError, window
 from sojourn.control.policy_file import Policy
 from sojourn.errors import SojournError, StorageFull
 
 
-class Source(Protocol):
+class MetricsSource(Protocol):
     """Where metrics come from."""
 
-    def read(self) -> Reading:
+    def read(self) -> MetricsReading:
         """Raises MetricsError."""
 
 
 class Actuator(Protocol):
     """What can be set: `SocketActuator`."""
 
-    def read(self) -> Settings: ...
-    def set(self, workers: int, cap: int | None = None) -> Settings: ...
-    def revert(self) -> Settings: ...
+    def read(self) -> ServiceSettings: ...
+    def set(self, workers: int, cap: int | None = None) -> ServiceSettings: ...
+    def revert(self) -> ServiceSettings: ...
 
 
 @dataclass
@@ -49,7 +49,7 @@ class LiveCount:
 
 
 def run_live(
-    policy: Policy, source: Source, actuator: Actuator | None, log: LiveLog, stopped: Callable[[], str], *,
+    policy: Policy, source: MetricsSource, actuator: Actuator | None, log: LiveLog, stopped: Callable[[], str], *,
     period_s: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep,
     phase: Callable[[str], None] = lambda _: None, say: Callable[[str], None] = lambda _: None,
 ) -> LiveCount:  # fmt: skip
@@ -70,12 +70,12 @@ def run_live(
 
 
 def _loop(
-    policy: Policy, source: Source, actuator: Actuator | None, log: LiveLog, stopped: Callable[[], str], count: LiveCount,
+    policy: Policy, source: MetricsSource, actuator: Actuator | None, log: LiveLog, stopped: Callable[[], str], count: LiveCount,
     period_s: float, clock: Callable[[], float], sleep: Callable[[float], None], phase: Callable[[str], None],
     say: Callable[[str], None],
 ) -> str:  # fmt: skip
     state = GuardedState()
-    before: tuple[Reading, float] | None = None
+    before: tuple[MetricsReading, float] | None = None
     workers, next_s = 0, clock() + period_s
     while not (why := stopped()):
         if (left := next_s - clock()) > 0:

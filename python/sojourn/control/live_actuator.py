@@ -1,4 +1,4 @@
-"""Settings of a live service over its control socket: read, set, verified, put back.
+"""ServiceSettings of a live service over its control socket: read, set, verified, put back.
 
 The lease is the service's: what was set holds for `lease_s` after the last `set`, then its safe settings are back, whatever became of
 us. Only the holder of a lease can set: one controller a target.
@@ -19,7 +19,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServiceSettings:
     """What holds: `workers`, admission `cap`; whose lease, None where the safe settings hold."""
 
     workers: int
@@ -37,11 +37,11 @@ class SocketActuator:
             raise InputError(f"{lease_s:g} s", "--lease", "give 0.1 to 600 s")
         self.path, self.holder, self.lease_s, self.timeout_s = path, holder, lease_s, timeout_s
 
-    def read(self) -> Settings:
+    def read(self) -> ServiceSettings:
         """Raises RefusedError."""
         return self._says({"do": "read"})
 
-    def set(self, workers: int, cap: int | None = None) -> Settings:
+    def set(self, workers: int, cap: int | None = None) -> ServiceSettings:
         """Sets and renews the lease; what was read back, which is what was set. RefusedError."""
         wanted: dict[str, Any] = {"workers": workers} | ({} if cap is None else {"cap": cap})
         self._says({"do": "set", "holder": self.holder, "lease_s": self.lease_s, **wanted})
@@ -50,11 +50,11 @@ class SocketActuator:
             raise RefusedError(f"set {wanted}, read back workers {found.workers}, cap {found.cap}")
         return found
 
-    def revert(self) -> Settings:
+    def revert(self) -> ServiceSettings:
         """Back to the safe settings at once. RefusedError."""
         return self._says({"do": "release", "holder": self.holder})
 
-    def _says(self, command: dict[str, Any]) -> Settings:
+    def _says(self, command: dict[str, Any]) -> ServiceSettings:
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
                 link.settimeout(self.timeout_s)
@@ -65,6 +65,6 @@ class SocketActuator:
             if "error" in told:
                 raise RefusedError(str(told["error"])[:200])
             now, safe = told["settings"], told["safe"]
-            return Settings(now["workers"], now["cap"], told["holder"], safe["workers"], safe["cap"])
+            return ServiceSettings(now["workers"], now["cap"], told["holder"], safe["workers"], safe["cap"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RefusedError(f"no answer from {self.path}: {error or type(error).__name__}") from None

@@ -34,7 +34,7 @@ class RestartedError(MetricsError):
 
 
 @dataclass(frozen=True)
-class Reading:
+class MetricsReading:
     """Sums since the service's start (times in s) and what it is now; `clock_seconds` is the service's monotonic clock."""
 
     clock_seconds: float
@@ -76,7 +76,7 @@ class LiveMetrics:
             raise ServiceError(f"status {response.status}", f"{self.url}/metrics", "start it with --backend-ms")
         return body.decode("utf-8", "replace")
 
-    def read(self) -> Reading:
+    def read(self) -> MetricsReading:
         """Raises MetricsError."""
         begin = time.monotonic()
         try:
@@ -95,7 +95,7 @@ class LiveMetrics:
         raise InputError("no control socket", self.url, "start the service with --control PATH")
 
 
-def parsed(text: str) -> Reading:
+def parsed(text: str) -> MetricsReading:
     """A reading from OpenMetrics text. MetricsError: a figure is missing or no number >= 0, or they cannot all be true."""
     values: dict[str, float] = {}
     for line in text.splitlines():
@@ -105,13 +105,13 @@ def parsed(text: str) -> Reading:
                 values[name.removeprefix(PREFIX).removesuffix("_total")] = float(value)
             except ValueError:
                 raise MetricsError(f"{name} is {value[:40]!r}") from None
-    names = [field.name for field in fields(Reading)]
+    names = [field.name for field in fields(MetricsReading)]
     for name in names:
         if name not in values:
             raise MetricsError(f"{name} is missing")
         if not (math.isfinite(values[name]) and values[name] >= 0):
             raise MetricsError(f"{name} is {values[name]}")
-    found = Reading(**{name: values[name] for name in names})
+    found = MetricsReading(**{name: values[name] for name in names})
     if found.arrivals - found.departures != found.waiting + found.in_service:
         raise MetricsError(
             f"arrivals {found.arrivals:g} - departures {found.departures:g} are not the "
@@ -128,7 +128,7 @@ def parsed(text: str) -> Reading:
     return found
 
 
-def window(before: Reading, after: Reading, elapsed_s: float | None = None) -> Seen:
+def window(before: MetricsReading, after: MetricsReading, elapsed_s: float | None = None) -> Seen:
     """The window between two readings; `elapsed_s` by our own clock, where known. MetricsError where it is none."""
     length = after.clock_seconds - before.clock_seconds
     if length <= 0:

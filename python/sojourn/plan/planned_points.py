@@ -28,7 +28,7 @@ BUDGET_S, EACH_S = 1.0, 0.005  # that an exact method may take, of all networks 
 CHUNK = 20_000  # networks solved at a time
 
 
-class MakesNetworks(Protocol):
+class NetworkMaker(Protocol):
     """What knows the networks of configurations."""
 
     def networks(
@@ -40,7 +40,7 @@ class MakesNetworks(Protocol):
 class PlannedPoints:
     """Draws x configurations x levels of a plan, the levels running fastest; networks are made when they are asked for."""
 
-    predictor: MakesNetworks
+    predictor: NetworkMaker
     configurations: Sequence[Settings]
     levels: Array
     drawn: Sequence[Sequence[float] | None]

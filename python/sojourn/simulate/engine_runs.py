@@ -101,7 +101,7 @@ class Replication:
         return EngineRecord(float(found["batch_s"]), tables, limits, histograms, *so_far)
 
 
-class Runs(Protocol):
+class ReplicationRuns(Protocol):
     """Replications of one model, wherever they run; `last` is what they have when they were interrupted."""
 
     last: EngineRecord | None

@@ -41,7 +41,7 @@ class ReplicatedModel:
 
 
 @dataclass(frozen=True)
-class Leg:
+class ReplicationStretch:
     """On to `until_s` of simulated time or `completions`, at most to `end_s` of the clock on the wall."""
 
     number: int
@@ -61,7 +61,7 @@ class ReplicationsOnWorkers:
     def go(self, until_s: float, completions: int | None, deadline: float, tick: Tick | None = None) -> EngineRecord:
         """All on to `until_s`, and their records as one; `deadline` is of this process's monotonic clock."""
         end_s = time.time() + deadline - time.monotonic()
-        legs = [Leg(number, until_s, completions, end_s) for number in range(self.count)]
+        legs = [ReplicationStretch(number, until_s, completions, end_s) for number in range(self.count)]
         self.last = together(run_pieces(self.workers, advanced, self.handle, legs, bound=True))
         return self.last
 
@@ -70,7 +70,7 @@ class ReplicationsOnWorkers:
         self.workers.drop(self.handle)
 
 
-def advanced(model: ReplicatedModel, leg: Leg) -> EngineRecord:
+def advanced(model: ReplicatedModel, leg: ReplicationStretch) -> EngineRecord:
     """One leg of one replication, in a worker; runs of other models are forgotten."""
     for name in {name for name, _ in tuple(_kept)} - {model.name}:
         forget(name)

@@ -20,7 +20,7 @@ from sojourn.parallel import On, open_workers
 from sojourn.simulate import stopping_rule
 from sojourn.simulate.engine_config import BATCHES, configuration, first_batch_s
 from sojourn.simulate.engine_record import EngineRecord
-from sojourn.simulate.engine_runs import Engine, Replication, Replications, Runs, Tick, native
+from sojourn.simulate.engine_runs import Engine, Replication, ReplicationRuns, Replications, Tick, native
 from sojourn.simulate.replications_on_workers import ReplicatedModel, ReplicationsOnWorkers
 from sojourn.simulate.simulation_outcome import SimulationOutcome, table
 from sojourn.simulate.stopping_rule import ReachedPrecision
@@ -83,14 +83,16 @@ def simulate(
     with nullcontext() if threads else open_workers(on) as workers:
         if workers is None:
             each = [configuration(network, seed, r, until_s=until_s) for r in range(replications or 1)]
-            runs: Runs = Replications([Replication(config, engine) for config in each], on)
+            runs: ReplicationRuns = Replications([Replication(config, engine) for config in each], on)
         else:
             runs = ReplicationsOnWorkers(ReplicatedModel(network, seed, until_s, engine), replications or 1, workers)
         outcome = follow(network, runs, length, progress)
     return table(network, outcome, quantiles, seed, replications or 1)
 
 
-def follow(network: Network, runs: Runs, length: RunLength, progress: Progress | None = None) -> SimulationOutcome:
+def follow(
+    network: Network, runs: ReplicationRuns, length: RunLength, progress: Progress | None = None
+) -> SimulationOutcome:
     """Runs to the end of `length`, to an interruption, or until the numbers present are seen to grow."""
     started = time.monotonic()
     outcome = SimulationOutcome(length.precision, length.level, overloaded=stopping_rule.overload(network))
@@ -112,7 +114,7 @@ def _telling(progress: Progress | None, outcome: SimulationOutcome) -> Tick | No
 
 
 @contextmanager
-def _ended(runs: Runs, outcome: SimulationOutcome, network: Network) -> Iterator[None]:
+def _ended(runs: ReplicationRuns, outcome: SimulationOutcome, network: Network) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:

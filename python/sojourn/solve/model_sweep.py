@@ -12,7 +12,7 @@ from sojourn.model import Model
 from sojourn.model.model import as_model
 from sojourn.parallel import On, open_workers
 from sojourn.solve.method import RequestedOutputs
-from sojourn.solve.parameter_variation import Variation, varied
+from sojourn.solve.parameter_variation import ParameterVariation, varied
 from sojourn.solve.registry import BUDGET_S
 from sojourn.solve.solve import USUAL, answer, checked_budget_s
 from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers
@@ -39,7 +39,7 @@ def sweep(
         raise InputError("no values", f"vary {', '.join(factors)}".strip(), "give at least one value for each path")
     it, outputs, budget = as_model(model), wanted or USUAL, checked_budget_s(budget_s)
     if on is not None:
-        blocks = SweepOfBlocks(Variation(it, factors), outputs, budget)
+        blocks = SweepOfBlocks(ParameterVariation(it, factors), outputs, budget)
         with open_workers(on) as workers, closing(SweepOnWorkers(blocks, workers)) as points:
             return points.answer(method)
     networks, columns = varied(it, factors)

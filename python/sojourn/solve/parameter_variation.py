@@ -24,7 +24,7 @@ USE = "use classes.NAME.FIELD, stations.NAME.FIELD, regions.NAME.FIELD or demand
 Edit = Callable[[Network, Any], Network]
 
 
-class Variation:
+class ParameterVariation:
     """All combinations of the values of some paths of a model, the last path running fastest; any stretch of their networks."""
 
     def __init__(self, model: Model, factors: Mapping[str, Sequence[Any]]) -> None:
@@ -86,7 +86,7 @@ def _positions(points: range, sizes: Sequence[int]) -> Iterator[list[int]]:
 
 def varied(model: Model, factors: Mapping[str, Sequence[Any]]) -> tuple[list[Network], dict[str, list[Any]]]:
     """The network at each combination of values, the last path running fastest, and the values a point by path."""
-    it = Variation(model, factors)
+    it = ParameterVariation(model, factors)
     return it.networks(), it.columns()
 
 

@@ -80,7 +80,7 @@ def complete(
         tell_stable_parts(networks, solution, lambda own: solved(own, method, wanted, budget_s))
 
 
-class Answered(Protocol):
+class HasStatus(Protocol):
     """What a method answered of all points: a Solution, or parts of one."""
 
     message: str
@@ -89,7 +89,7 @@ class Answered(Protocol):
     def status(self) -> list[str]: ...
 
 
-AnyAnswer = TypeVar("AnyAnswer", bound=Answered)
+AnyAnswer = TypeVar("AnyAnswer", bound=HasStatus)
 
 
 def automatically(

@@ -33,7 +33,7 @@ ARRAYS = (
 )  # fmt: skip
 
 
-class Points(Protocol):
+class SweepPoints(Protocol):
     """Networks of one shape that are made when they are asked for, and what varies from one to the next. Travels once."""
 
     def __len__(self) -> int: ...
@@ -45,13 +45,13 @@ class Points(Protocol):
 class SweepOfBlocks:
     """What all blocks share."""
 
-    points: Points
+    points: SweepPoints
     wanted: RequestedOutputs
     budget_s: float
 
 
 @dataclass
-class BlockAnswer:
+class SweepBlockAnswer:
     """Of one block; `lines` where they do not depend on other blocks."""
 
     solution: Solution
@@ -59,7 +59,7 @@ class BlockAnswer:
 
 
 @dataclass(frozen=True)
-class Block:
+class SweepBlock:
     """Points for a method; `auto`: whether it was chosen, so that it may be refused by a point."""
 
     method: str
@@ -67,7 +67,7 @@ class Block:
     points: range
 
 
-def solved_block(sweep: SweepOfBlocks, block: Block) -> BlockAnswer | MethodRefused | SolverError | None:
+def solved_block(sweep: SweepOfBlocks, block: SweepBlock) -> SweepBlockAnswer | MethodRefused | SolverError | None:
     """In a worker. An error is an answer: `auto` then takes another method."""
     networks = sweep.points.networks(block.points)
     asked = representatives(networks)
@@ -81,8 +81,8 @@ def solved_block(sweep: SweepOfBlocks, block: Block) -> BlockAnswer | MethodRefu
     except (MethodRefused, SolverError) as error:
         return error
     if is_sound(solution.status) and not (solution.more or solution.parts):
-        return BlockAnswer(solution, lines_of(networks, solution))
-    return BlockAnswer(solution, None)
+        return SweepBlockAnswer(solution, lines_of(networks, solution))
+    return SweepBlockAnswer(solution, None)
 
 
 def block_apart(sweep: SweepOfBlocks, points: range) -> Metrics:
@@ -95,7 +95,7 @@ def block_apart(sweep: SweepOfBlocks, points: range) -> Metrics:
 class _SomeNetworks(Sequence[Network]):
     """The networks of a stretch of points, of which only those that are asked for are made."""
 
-    def __init__(self, points: Points, within: range) -> None:
+    def __init__(self, points: SweepPoints, within: range) -> None:
         self.points, self.within = points, within
 
     def __len__(self) -> int:
@@ -110,7 +110,7 @@ class _SomeNetworks(Sequence[Network]):
 class _Swept:
     """All blocks of one method."""
 
-    blocks: list[BlockAnswer]
+    blocks: list[SweepBlockAnswer]
     message: str
 
     @property
@@ -148,7 +148,7 @@ class SweepOnWorkers:
         return self._attempt(method, True)
 
     def _attempt(self, method: Method, auto: bool) -> _Swept | None:
-        pieces = [Block(method.name, auto, points) for points in self.blocks]
+        pieces = [SweepBlock(method.name, auto, points) for points in self.blocks]
         found = run_pieces(self.workers, solved_block, self.handle, pieces)
         for one in found:
             if isinstance(one, MethodRefused | SolverError):

@@ -27,6 +27,7 @@ from sojourn.measure.execute_run import RunEnvironment, execute, machine
 from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.window_cpu import WindowCpu, WindowReader
+from sojourn.system.storage_factors import storage_factors
 from sojourn.system.storage_paths import NBD, SERVER, PathServer, StoragePath, filled_file, serve
 from sojourn.system.system import Factor, Point, Value, all_factors
 from sojourn.system.time_values import Seconds
@@ -79,14 +80,7 @@ class StorageSystem:
 
     @property
     def factors(self) -> dict[str, Factor]:
-        paths = tuple(self.options.paths)
-        return {
-            "read": Factor(default=1.0, low=0.0, high=1.0),
-            "random": Factor(default=1.0, low=0.0, high=1.0),
-            "block_kib": Factor(default=4, low=1, high=1024),
-            "path": Factor(default=paths[0], values=paths),
-            "iops": Factor(default=1000, low=0, high=1_000_000),
-        }
+        return storage_factors(self.options.paths)
 
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         found = all_factors(self.factors, given, place)

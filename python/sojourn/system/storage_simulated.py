@@ -20,6 +20,7 @@ from sojourn.measure.resources import Resource, add_resources
 from sojourn.measure.run_folder import RunFolder
 from sojourn.simulate.run_folder import write_run
 from sojourn.storage.run_list import FACTORS
+from sojourn.system.storage_factors import storage_factors
 from sojourn.system.system import Factor, Point, Value, all_factors
 from sojourn.system.time_values import Seconds
 from sojourn.testbed.simulated_storage import FAULTS, SimulatedStorageOptions, simulate_storage
@@ -57,14 +58,7 @@ class SimulatedStorage:
 
     @property
     def factors(self) -> dict[str, Factor]:
-        paths = tuple(self.options.paths)
-        return {
-            "read": Factor(default=1.0, low=0.0, high=1.0),
-            "random": Factor(default=1.0, low=0.0, high=1.0),
-            "block_kib": Factor(default=4, low=1, high=1024),
-            "path": Factor(default=paths[0], values=paths),
-            "iops": Factor(default=1000, low=0, high=1_000_000),
-        }
+        return storage_factors(self.options.paths)
 
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         return all_factors(self.factors, given, place)
