@@ -96,3 +96,20 @@ def controller(url: str, socket: str, out: Path, *words: str) -> subprocess.Pope
 
 def lines(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "decisions.ndjson").read_text().splitlines()]
+
+
+def until_told(out: Path, holds: Callable[[list[dict[str, Any]]], bool], within_s: float = 30) -> None:
+    """Waits until the log of decisions says so; its last line may be half written."""
+    end = time.monotonic() + within_s
+    log = out / "decisions.ndjson"
+    while True:
+        text = log.read_text() if log.exists() else ""
+        told = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+        if holds(told):
+            return
+        assert time.monotonic() < end, told
+        time.sleep(0.02)
+
+
+def refused(told: list[dict[str, Any]]) -> bool:
+    return any(line.get("event") == "refused" for line in told)

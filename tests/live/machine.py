@@ -14,10 +14,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from sojourn.lab.cleanup_registry import directory
 from sojourn.lab.owned_folder import OWNER, owner_of
 
 MAIN = "from sojourn.cli import main; main()"
 PLAIN = 65534
+LAB_TOKEN = re.compile("(?:sojourn|lab)-([0-9a-f]{6})")
 BOOKS = re.compile(r"sojourn-\d+(/lock)?")
 
 TINY = """
@@ -128,13 +130,17 @@ class Command:
         return self.processes() + temporary + made
 
     def _of_another(self, path: Path) -> bool:
-        """Whether a tier's folder is of another test's process, which may run beside this one."""
-        if path.parent != Path("/tmp"):
-            return False
+        """Whether it is of another test's process, which may run beside this one; a lab's registry names its process."""
+        if path.parent == Path("/tmp"):
+            owner = path / OWNER
+        else:
+            token = LAB_TOKEN.search(path.name)
+            owner = directory() / f"lab-{token[1] if token else ''}.json"
         try:
-            return bool(json.loads((path / OWNER).read_text())["pid"] != self.process.pid)
+            return bool(json.loads(owner.read_text())["pid"] != self.process.pid)
         except (OSError, ValueError):
-            return True  # just being made, or removed
+            # a tier's folder is just being made or removed; of a lab without a registry, what is there is left behind
+            return path.parent == Path("/tmp") or not path.exists()
 
 
 def made_by_labs() -> list[str]:
