@@ -11,6 +11,7 @@ import pytest
 
 from sojourn.measure.assess_run import assess
 from sojourn.measure.run_folder import RunFolder
+from sojourn.measure.run_report import validity_rule
 from sojourn.table import Metrics
 
 RATE, SECONDS, RESPONSE = 200.0, 10.0, 0.004
@@ -94,6 +95,17 @@ def test_each_reason(tmp_path: Path, change: dict[str, Any], reason: str) -> Non
     folder = judged(tmp_path, **{"frame": requests(), **change})
     assert not folder.manifest["valid"]
     assert re.search(reason, "; ".join(folder.manifest["reasons"]))
+
+
+def test_a_pulse_is_not_asked_for_a_steady_state_and_for_all_else(tmp_path: Path) -> None:
+    """A mean over a planned window: its trend is told, and is no reason; that answers do not keep up with requests is one."""
+    drifting = requests(response=lambda t: 0.001 + 0.002 * t)
+    folder = judged(tmp_path / "drift", drifting, pulse=True)
+    assert folder.manifest["valid"], folder.manifest["reasons"]
+    assert folder.manifest["checks"]["trend"]["drift"] > 1
+    late = judged(tmp_path / "late", requests(response=lambda t: np.full(t.size, 6.0)), pulse=True)
+    assert "flow is not balanced" in "; ".join(late.manifest["reasons"])
+    assert "stationary" not in validity_rule([folder]) and "stationary" in validity_rule([judged(tmp_path, requests())])
 
 
 @pytest.mark.parametrize(("sent", "done", "orderly"), [(-40e-6, 0, True), (-60e-6, 0, False), (0, -60e-6, False)])

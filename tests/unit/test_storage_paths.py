@@ -13,10 +13,20 @@ import pytest
 
 from sojourn.errors import InputError, LabError, StudyError
 from sojourn.lab.owned_folder import OWNER
+from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.window_cpu import WindowReader, group_s
 from sojourn.study.engine import read_plan
 from sojourn.system import storage_paths
-from sojourn.system.storage import StorageLoad, StorageSystem, StorageSystemOptions
+from sojourn.system.storage import (
+    DISTURBED,
+    FAILED,
+    INVALID,
+    SATURATED,
+    StorageLoad,
+    StorageSystem,
+    StorageSystemOptions,
+    assessed,
+)
 from sojourn.system.storage_paths import FILE, PREFIX, StoragePath, filled_file
 
 STUDY = Path(__file__).parents[2] / "studies" / "storage"
@@ -83,6 +93,21 @@ def test_a_file_that_takes_no_o_direct(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(storage_paths.os, "open", refuse)
     with pytest.raises(LabError, match="O_DIRECT"), filled_file(Path("/var/tmp"), 1 << 20):
         pass
+
+
+@pytest.mark.parametrize(("manifest", "verdicts"), [
+    ({"reasons": []}, []),
+    ({"reasons": ["disturbed: the hypervisor took 3% of a core"]}, [DISTURBED]),
+    ({"reasons": ["5 of 10 requests after the warm-up failed (timeout: 5); at most 1%", "times are out of order: …"]}, [FAILED, INVALID]),
+    ({"reasons": [], "storage": {"status": ["saturated"], "due": 1000, "completed": 970}}, [SATURATED]),
+    ({"reasons": [], "storage": {"status": ["cached"], "due": 1000, "completed": 990}}, []),
+])  # fmt: skip
+def test_what_makes_a_run_invalid_is_what_keeps_it_out_of_the_effects(
+    tmp_path: Path, manifest: dict[str, object], verdicts: list[str]
+) -> None:
+    found = list(assessed(RunFolder.create(tmp_path / "run", manifest)))
+    assert [verdict for verdict, _ in found] == verdicts
+    assert SATURATED not in verdicts or "0.970" in found[0][1]
 
 
 @pytest.mark.parametrize(("file", "text", "seconds"), [

@@ -21,6 +21,8 @@ from sojourn.table import Metrics
 MOST_FAILURES = 0.01
 MOST_NAMED = 3  # exceptions
 FAILED = "requests after the warm-up failed"
+NOT_BALANCED = "flow is not balanced"
+PULSE = "pulse"  # in the manifest: the run tells a mean over a planned window, and no steady state (see `_steady`)
 MOST_STEAL = 0.02
 MOST_OTHERS = 0.025
 MOST_OTHERS_BY_TICKS = 0.1  # of all cores
@@ -127,10 +129,12 @@ def _schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: d
 
 
 def _steady(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """A trend makes a run invalid that is to show a steady state. A pulse is none: it says over which window it is a mean, and is
+    repeated; in its seconds a disk or a host that was slower for a moment is a trend. Its trend is in the checks."""
     good = inside.filter(pl.col("failure") == 0)
     trend = steadiness(good["response_s"].to_numpy())
     checks["trend"] = {"correlation": trend.correlation, "p": trend.p_value, "drift": trend.drift}
-    if trend.steady:
+    if trend.steady or folder.manifest.get(PULSE):
         return []
     return [f"not stationary: the response time drifted by {trend.drift:+.0%} of its mean over the run (overload?)"]
 
@@ -143,7 +147,7 @@ def _balance(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: di
     allowed = RATE_SIGMAS * max(arrivals, 1) ** 0.5
     if arrivals - answers <= max(allowed, 0.05 * arrivals):
         return []
-    return [f"flow is not balanced: {arrivals} requests, {answers} answers; the service is saturated"]
+    return [f"{NOT_BALANCED}: {arrivals} requests, {answers} answers; the service is saturated"]
 
 
 def _laws(folder: RunFolder, metrics: Metrics, inside: pl.DataFrame, checks: dict[str, Any]) -> list[str]:

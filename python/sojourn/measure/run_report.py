@@ -8,6 +8,7 @@ from typing import Any
 
 from sojourn.diagnosis import Diagnosis, summary
 from sojourn.diagnosis import lines as limit_lines
+from sojourn.measure.assess_run import PULSE
 from sojourn.measure.load_levels import diagnose, load_of
 from sojourn.measure.oscillation_section import oscillation_section
 from sojourn.measure.run_figures import errors_section, measured_section
@@ -76,7 +77,8 @@ def runs_section(runs: Sequence[RunFolder]) -> Section:
 
 def validity_rule(runs: Sequence[RunFolder]) -> str:
     """When a run is valid, with what of it was not checked."""
-    kept = "A run is valid if the generator kept its schedule, and the response time was stationary"
+    steady = "" if runs and all(run.manifest.get(PULSE) for run in runs) else ", and the response time was stationary"
+    kept = f"A run is valid if the generator kept its schedule{steady}"
     real = [run for run in runs if not run.manifest.get("simulated")]
     unknown = [run for run in real if run.manifest.get("checks", {}).get("others") is None]
     if not unknown:

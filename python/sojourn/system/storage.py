@@ -3,6 +3,8 @@
 All paths lead to the same file, which is written once, whole, so that no read is answered by a hole. A server is started for each run in a
 control group of its own. CPU is read at both ends of the load's schedule (`measure/window_cpu.py`); a run at zero IOPS is the same without
 a load. Runs in which strangers used more than `FOREIGN` of a core, or the host took time, are disturbed: the engine repeats them.
+A run is a pulse: what it tells is a mean over a window that was planned, so no steady response time is asked of it. It is valid unless it
+has a verdict, and those with a verdict are the ones that the analysis leaves out.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from sojourn.errors import InputError, LabError
 from sojourn.lab.backends import Environment, environment
 from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
-from sojourn.measure.assess_run import MOST_FAILURES
+from sojourn.measure.assess_run import FAILED as FAILURES
+from sojourn.measure.assess_run import NOT_BALANCED, PULSE
 from sojourn.measure.block_load import block_load
 from sojourn.measure.cpu_residual import STOLEN, ResidualMeter, residual_meter
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
@@ -35,7 +38,12 @@ from sojourn.units import byte_count
 
 FOREIGN = 0.02  # of a core
 LEAD_S = 0.35  # until the generator has begun and opened its target
-SATURATED, FAILED, DISTURBED = "saturated", "failed", "disturbed"
+FAILED, SATURATED, DISTURBED, INVALID = VERDICTS = (
+    "failed",
+    "saturated",
+    "disturbed",
+    "invalid",
+)  # the first that holds is told
 
 
 class StorageSystemOptions(BaseModel):
@@ -144,8 +152,9 @@ class StorageSession:
         with serve(path if busy else StoragePath(), self.file, self.groups.path(SERVER)) as server:
             folder, used = self._execute(point, out, seed, path, server)
         conditions = self.conditions(point)
-        told = self._told(folder, point, used)
-        reasons = [*self._reasons(folder, used, server), *(folder.manifest["reasons"] if busy else ())]
+        found = [*self._reasons(used, server, folder), *(assessed(folder) if busy else ())]
+        reasons = list(dict.fromkeys(reason for _, reason in found))
+        told = self._told(folder, point, used) | {"verdict": min((v for v, _ in found), key=VERDICTS.index, default="")}
         folder.manifest |= {
             "block_load": folder.manifest["load"], "load": conditions["load"], "conditions": conditions["conditions"],
             "storage": told, "cpu": vars(used), "valid": not reasons, "reasons": reasons,
@@ -164,7 +173,7 @@ class StorageSession:
         )  # fmt: skip
         # generator, server and the kernel's part of an I/O share all cores: to be held up there is part of the path
         placement = {"interrupts": cores, "server": cores, "client": cores, "client_shares": True}
-        about = {"lab": self.place.describe(), "placement": placement}
+        about = {"lab": self.place.describe(), "placement": placement, PULSE: True}
         around = RunEnvironment(client_cgroup=groups[CLIENT], manifest=about)
         if float(factors["iops"]) > 0:
             target = path.url or (server.url if server else f"file:{self.file}")
@@ -190,28 +199,38 @@ class StorageSession:
             **told, "window_s": self.system.load.duration_s, "cpu_cores": used.cpu_cores, "ticks_cores": used.ticks_cores, **split,
             "foreign_cores": used.foreign_cores, "scanned_cores": used.scanned_cores, "steal": used.steal, "meter": used.meter,
             "cores": len(os.sched_getaffinity(0)), "work_per_s": used.work_per_s if self.meter else None, "server": path.server,
-            "verdict": _verdict(folder, used),
         }  # fmt: skip
 
-    def _reasons(self, folder: RunFolder, used: WindowCpu, server: PathServer | None) -> Iterator[str]:
+    def _reasons(self, used: WindowCpu, server: PathServer | None, folder: RunFolder) -> Iterator[tuple[str, str]]:
+        """Verdicts with their reasons, of what is read beside the load."""
         if used.foreign_cores > FOREIGN:
             names = ", ".join(f"{name} {cores:.3f}" for name, cores in used.strangers)
-            yield f"disturbed: other processes used {used.foreign_cores:.1%} of a core ({names}); at most {FOREIGN:.0%}; run again"
-        if used.steal > STOLEN and not folder.manifest["reasons"]:  # it may have told of this by itself
-            yield f"disturbed: the hypervisor took {used.steal:.1%} of the machine; at most {STOLEN:.0%}; run again"
+            yield (
+                DISTURBED,
+                f"disturbed: other processes used {used.foreign_cores:.1%} of a core ({names}); at most {FOREIGN:.0%}; run again",
+            )
+        if used.steal > STOLEN:
+            yield (
+                DISTURBED,
+                f"disturbed: the hypervisor took {used.steal:.1%} of the machine; at most {STOLEN:.0%}; run again",
+            )
         died = (folder.manifest.get("service") or {}).get("died")
         if server is not None and died is not None:
-            yield f"{server.kind} ended with {died} during the run"
+            yield FAILED, f"{server.kind} ended with {died} during the run"
 
 
-def _verdict(folder: RunFolder, used: WindowCpu) -> str:
-    """What keeps a run out of the effects; empty where nothing does."""
-    died = (folder.manifest.get("service") or {}).get("died")
-    if died is not None or folder.manifest.get("checks", {}).get("failed share", 0.0) > MOST_FAILURES:
-        return FAILED
-    if SATURATED in (folder.manifest.get("storage") or {}).get("status", ()):
-        return SATURATED
-    return DISTURBED if used.foreign_cores > FOREIGN else ""
+def assessed(folder: RunFolder) -> Iterator[tuple[str, str]]:
+    """Verdicts with their reasons, of what every load is judged by, and of a rate that was not held."""
+    told = folder.manifest.get("storage") or {}
+    if SATURATED in told.get("status", ()):
+        done = told["completed"] / max(told["due"], 1)
+        yield (
+            SATURATED,
+            f"saturated: {done:.3f} of the I/Os that were due were done in time, which is beyond what the path can do; ask for less",
+        )
+    for reason in folder.manifest["reasons"]:
+        kinds = {FAILURES: FAILED, NOT_BALANCED: SATURATED, DISTURBED: DISTURBED}
+        yield next((verdict for words, verdict in kinds.items() if words in reason), INVALID), reason
 
 
 def _rest(reader: WindowReader) -> dict[str, Any]:
