@@ -143,6 +143,14 @@ class Command:
             return path.parent == Path("/tmp") or not path.exists()
 
 
+def wait_for(seen: Callable[[], object], most_s: float = 30.0) -> None:
+    """Waits until something is seen; a machine that runs other tests beside this one may take long."""
+    deadline = time.monotonic() + most_s
+    while not seen():
+        assert time.monotonic() < deadline, f"not seen within {most_s} s"
+        time.sleep(0.02)
+
+
 def made_by_labs() -> list[str]:
     """Namespaces, control groups, registries and tiers' folders of labs on this machine."""
     places = ("/run/netns/sojourn-*", "/sys/fs/cgroup/**/sojourn-*", "/run/sojourn/lab-*")

@@ -47,7 +47,7 @@ def ended(process: subprocess.Popen[str], by: int = signal.SIGTERM) -> str:
 @pytest.mark.parametrize("phase", PHASES)
 def test_killed_in_each_phase(pool: Pool, tmp_path: Path, phase: str) -> None:
     process = controller(pool.url, pool.socket, tmp_path / "log", f"die={phase}")
-    pool.until(lambda now: now.workers == 9, 10)
+    pool.until(lambda now: now.workers == 9, 30)
     assert process.wait(10) == -signal.SIGKILL
     process.communicate()
     took = pool.until(lambda now: now.workers == SAFE and now.holder is None, LEASE_S + MARGIN_S)
@@ -84,11 +84,11 @@ TROUBLES: dict[str, tuple[Callable[[str], str | None], str]] = {
 def test_metrics_that_are_none(pool: Pool, between: Between, tmp_path: Path, trouble: str) -> None:
     change, said = TROUBLES[trouble]
     process = controller(between.url, pool.socket, tmp_path / "log")
-    pool.until(lambda now: now.workers == 9, 10)
+    pool.until(lambda now: now.workers == 9, 30)
     between.change = change
     pool.until(lambda now: now.workers == SAFE and now.holder is None, LEASE_S + PERIOD_S + 0.7 + MARGIN_S)
     between.change = lambda text: text
-    pool.until(lambda now: now.workers == 9, 10)  # it goes on by itself
+    pool.until(lambda now: now.workers == 9, 30)  # it goes on by itself
     told = ended(process)
     assert "safe settings are back: workers 5" in told
     assert any(said in line.get("trouble", "") for line in lines(tmp_path / "log")), lines(tmp_path / "log")
@@ -105,7 +105,7 @@ def test_the_wall_clock_is_not_looked_at(pool: Pool) -> None:
 
 def test_two_controllers(pool: Pool, tmp_path: Path) -> None:
     first = controller(pool.url, pool.socket, tmp_path / "first")
-    pool.until(lambda now: now.workers == 9, 10)
+    pool.until(lambda now: now.workers == 9, 30)
     second = controller(pool.url, pool.socket, tmp_path / "second")
     until_told(tmp_path / "second", refused)
     holder = pool.settings().holder or ""
@@ -142,7 +142,7 @@ def test_a_service_that_restarts_within_a_lease(pool: Pool, tmp_path: Path) -> N
 def test_the_disk_is_full(pool: Pool, tmp_path: Path) -> None:
     (tmp_path / "log").mkdir()
     process = controller(pool.url, pool.socket, tmp_path / "log")
-    pool.until(lambda now: now.workers == 9, 10)
+    pool.until(lambda now: now.workers == 9, 30)
     ended(process)
     # a log of a device that is always full: the first decision cannot be written, so that nothing is set
     script = (
@@ -164,7 +164,7 @@ def test_the_disk_is_full(pool: Pool, tmp_path: Path) -> None:
 def test_dry_and_live_decide_identically(pool: Pool, tmp_path: Path) -> None:
     """The log of a run that acts, decided again, with nothing to set: every decision and its reason the same."""
     process = controller(pool.url, pool.socket, tmp_path / "log")
-    pool.until(lambda now: now.workers == 9, 10)
+    pool.until(lambda now: now.workers == 9, 30)
     until_told(tmp_path / "log", lambda told: sum("event" not in line for line in told) >= 4)
     ended(process)
     told = [line for line in lines(tmp_path / "log") if "event" not in line]

@@ -7,20 +7,13 @@ import resource
 import socket
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from kv_cluster import Memcached, Proxy, Talk, needs_memcached
+from machine import wait_for
 
 pytestmark = pytest.mark.live
-
-
-def wait_for(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 8
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def limit_files(proxy: Proxy, most_bytes: int) -> None:

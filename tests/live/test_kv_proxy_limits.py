@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from kv_cluster import Memcached, Proxy, Talk, free_port, needs_memcached
-from machine import Command
+from machine import Command, wait_for
 
 pytestmark = [pytest.mark.live, needs_memcached]
 
@@ -88,8 +88,7 @@ def test_a_client_that_reads_nothing_harms_no_other(start: Start) -> None:
             assert talk.ask(b"get nothing\r\n") == b"END\r\n"
             slowest = max(slowest, time.monotonic() - begun)
         assert slowest < 0.5
-        time.sleep(1.6)  # and then it is disconnected
-    assert stat(proxy, "connections") == 1
+    wait_for(lambda: stat(proxy, "connections") == 1)  # it is disconnected; this question is the one
     greedy.close()
 
 
@@ -236,7 +235,7 @@ def test_sigterm_under_load_loses_nothing(start: Start) -> None:
     threads = [threading.Thread(target=client, args=(i,)) for i in range(4)]
     for thread in threads:
         thread.start()
-    time.sleep(0.5)
+    wait_for(lambda: sum(seen) > 100)
     summary = proxy.stop()
     for thread in threads:
         thread.join()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from kv_cluster import Memcached, Proxy, needs_memcached
+from machine import wait_for
 
 pytestmark = [pytest.mark.live, needs_memcached]
 
@@ -36,13 +37,6 @@ def start(request: pytest.FixtureRequest, servers: list[Memcached], tmp_path: Pa
     yield begin
     for proxy in proxies:
         proxy.close()
-
-
-def wait_for(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 8
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def page(proxy: Proxy, path: str) -> str:

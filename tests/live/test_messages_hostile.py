@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from machine import wait_for
 from message_cluster import WAYS, Service, Way, everything
 
 from sojourn.cli.serve_messages import messages as serve_messages
@@ -91,6 +92,7 @@ def test_others_are_served_rightly_meanwhile(start: Start, kind: str, count: int
     assert hostile.at_work.wait(20.0)
     normal.start()
     time.sleep(SECONDS if not way else SECONDS / 3)
+    wait_for(lambda: normal.rounds > 10)
     normal.stop()
     hostile.stop()
     assert hostile.faults == [] and normal.faults == []

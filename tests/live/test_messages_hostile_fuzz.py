@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from machine import wait_for
 from message_cluster import WAYS, Service, Way
 
 from sojourn.testbed.postgres import Postgres
@@ -33,6 +34,7 @@ def test_every_answer_to_mutated_requests_is_the_one_that_is_due(
         for one in fuzzers:
             one.start()
         time.sleep(2.0)
+        wait_for(lambda: all(one.streams > 10 for one in fuzzers))
         for one in fuzzers:
             one.halt.set()
         for one in fuzzers:
