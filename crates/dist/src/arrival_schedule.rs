@@ -24,7 +24,8 @@ pub enum Arrivals {
 impl Arrivals {
     /// The arrival times in [0, `duration_s`), ascending: a pure function of (process, seed, name).
     pub fn schedule(&self, seed: u64, name: &str, duration_s: f64) -> Schedule {
-        Schedule { process: self.clone(), stream: Stream::new(seed, name), duration_s, count: 0, events: 0.0 }
+        let stream = Stream::new(seed, name);
+        Schedule { process: self.clone(), stream, duration_s, count: 0, events: 0.0, share: None }
     }
 
     /// The highest rate at any time (0 for a trace).
@@ -98,12 +99,27 @@ pub struct Schedule {
     count: usize,
     /// Arrival times of a Poisson process of rate 1: the process's own clock.
     events: f64,
+    share: Option<Share>,
 }
 
-impl Iterator for Schedule {
-    type Item = f64;
+/// Which times are one's own, where several generators share a schedule.
+#[derive(Debug, Clone)]
+struct Share {
+    owners: Stream,
+    index: u64,
+    count: u64,
+}
 
-    fn next(&mut self) -> Option<f64> {
+impl Schedule {
+    /// Of these times those of generator `index` of `count`: each time belongs to one of them, by a draw of the stream
+    /// (seed, name). Together they have every time once, and of a Poisson process each has a Poisson process, independent of
+    /// the others' (thinning: Kingman, Poisson Processes, 1993, section 5.1).
+    pub fn share(mut self, index: u64, count: u64, seed: u64, name: &str) -> Schedule {
+        self.share = Some(Share { owners: Stream::new(seed, name), index, count });
+        self
+    }
+
+    fn next_of_all(&mut self) -> Option<f64> {
         let time = match &self.process {
             Arrivals::Constant { rate_per_s } => self.count as f64 / rate_per_s,
             Arrivals::Trace { times_s } => *times_s.get(self.count)?,
@@ -114,6 +130,20 @@ impl Iterator for Schedule {
         };
         self.count += 1;
         (time < self.duration_s).then_some(time)
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        loop {
+            let time = self.next_of_all()?;
+            let is_own = self.share.as_mut().is_none_or(|s| s.owners.below(s.count) == s.index);
+            if is_own {
+                return Some(time);
+            }
+        }
     }
 }
 

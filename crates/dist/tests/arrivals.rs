@@ -52,6 +52,42 @@ fn poisson_has_its_rate_variation_independence_and_distribution() {
 }
 
 #[test]
+fn shares_are_the_schedule_cut_once_and_each_is_poisson() {
+    let (process, name) = (Arrivals::Poisson { rate_per_s: 800.0 }, "lane 0 arrivals");
+    let whole: Vec<f64> = process.schedule(7, name, 50.0).collect();
+    for count in [1, 2, 4, 1000] {
+        let share = |k| process.schedule(7, name, 50.0).share(k, count, 7, "owners").collect::<Vec<f64>>();
+        let shares: Vec<Vec<f64>> = (0..count).map(share).collect();
+        let mut union = shares.concat();
+        union.sort_by(f64::total_cmp);
+        assert_eq!(union, whole, "to the last bit");
+        // Each is Poisson with a mean of 40000 / count; 5 sigma of it (6e-7), and 1 for the discreteness of small counts.
+        let mean = 40000.0 / count as f64;
+        if count < 1000 {
+            assert!(shares.iter().all(|s| (s.len() as f64 - mean).abs() < 5.0 * mean.sqrt() + 1.0));
+        }
+    }
+}
+
+#[test]
+fn a_share_is_independent_of_the_others() {
+    // Counts of 0.1 s in two shares of a Poisson process are independent: their correlation has a standard error of 1/sqrt(n).
+    let process = Arrivals::Poisson { rate_per_s: 400.0 };
+    let counts = |k| {
+        let mut bins = vec![0.0; 1000];
+        process.schedule(3, "a", 100.0).share(k, 2, 3, "b").for_each(|t| bins[(t * 10.0) as usize] += 1.0);
+        bins
+    };
+    let (one, other) = (counts(0), counts(1));
+    let (a, b) = (mean(&one), mean(&other));
+    let spread = |x: &[f64], m: f64| x.iter().map(|v| (v - m) * (v - m)).sum::<f64>();
+    let shared: f64 = one.iter().zip(&other).map(|(x, y)| (x - a) * (y - b)).sum();
+    assert!((shared / (spread(&one, a) * spread(&other, b)).sqrt()).abs() < 4.5 / 1000f64.sqrt());
+    // Variance over mean is 1 for a Poisson process, with a standard error of sqrt(2 / n).
+    assert!((spread(&one, a) / 999.0 / a - 1.0).abs() < 4.5 * (2.0 / 1000f64).sqrt());
+}
+
+#[test]
 fn constant_is_exact() {
     let times: Vec<f64> = Arrivals::Constant { rate_per_s: 4.0 }.schedule(9, "a", 1.0).collect();
     assert_eq!(times, [0.0, 0.25, 0.5, 0.75]);

@@ -107,6 +107,7 @@ impl<'a> ClientThread<'a> {
         let realtime = config.realtime && sys::realtime(REALTIME_PRIORITY).is_ok();
         let system = |cause| LoadError::System { lane: index, call: "epoll_create1", cause };
         let pool = |_: &_| ConnectionPool::new(lane.connections(), lane.connections_max());
+        let stream = |of: &str| Stream::new(config.seed, &config.own_stream(&format!("lane {index} {of}")));
         let mut new = ClientThread {
             shared,
             gauges,
@@ -120,8 +121,8 @@ impl<'a> ClientThread<'a> {
             generator: RequestGenerator::new(config, index, shared.start_s),
             source: RequestSource::new(config, index, shared.start_s),
             poller: Poller::new(false).map_err(system)?,
-            choose_target: Stream::new(config.seed, &format!("lane {index} targets")),
-            choose_connection: Stream::new(config.seed, &format!("lane {index} connections")),
+            choose_target: stream("targets"),
+            choose_connection: stream("connections"),
             stamps: ReceiveTimestamps::new(),
             buffer: vec![0; BUFFER_BYTES],
             sender,

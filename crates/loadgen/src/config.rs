@@ -1,5 +1,6 @@
 //! What the user wants: the JSON of a run, its defaults and its limits.
 
+mod agent;
 mod http;
 mod kv;
 mod messages;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sojourn_dist::{Arrivals, Distribution};
 
+pub use agent::AgentConfig;
 pub(crate) use http::check_value;
 pub use http::{BodyConfig, Credential, ExpectedStatuses, HeaderConfig};
 pub use kv::{KeyPattern, KvConfig, OperationMix, KEY_BYTES_MAX};
@@ -58,6 +60,9 @@ pub struct Config {
     /// HTTP goes to this socket, whatever the URLs' hosts are.
     #[serde(default)]
     pub unix_socket: Option<PathBuf>,
+    /// One of several generators that share the arrivals.
+    #[serde(default)]
+    pub agent: Option<AgentConfig>,
     /// Start at this CLOCK_MONOTONIC time; otherwise as soon as everything is open.
     #[serde(default)]
     pub start_at_s: Option<f64>,

@@ -1,6 +1,6 @@
 //! The statistics of a latency, streaming: exact mean and maximum, quantiles to 0.1 %.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Fraction bits that tell bins apart: a bin is 2^-10 of its lower edge wide.
 const FRACTION_BITS: u32 = 10;
@@ -57,6 +57,17 @@ pub struct LatencyStatistics {
     pub max_s: Option<f64>,
 }
 
+/// What statistics are made of, so that those of several generators are added and nothing is lost: of each bin that holds
+/// anything its number and its count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyCounts {
+    pub failed: u64,
+    pub sum_s: f64,
+    pub max_s: Option<f64>,
+    pub bins: Vec<(usize, u64)>,
+}
+
 /// Adds up values in seconds; NaN is not counted.
 #[derive(Debug)]
 pub struct StreamingStatistics {
@@ -87,6 +98,23 @@ impl StreamingStatistics {
         self.sum_s += value_s;
         self.max_s = self.max_s.max(value_s);
         self.bins.add(value_s);
+    }
+
+    pub fn counts(&self) -> LatencyCounts {
+        let bins = self.bins.0.iter().copied().enumerate().filter(|(_, count)| *count > 0).collect();
+        let max_s = (self.count > 0).then_some(self.max_s);
+        LatencyCounts { failed: self.failed, sum_s: self.sum_s, max_s, bins }
+    }
+
+    /// Adds what another has counted; a bin that does not exist is its last.
+    pub fn merge(&mut self, other: &LatencyCounts) {
+        self.failed += other.failed;
+        self.sum_s += other.sum_s;
+        self.max_s = self.max_s.max(other.max_s.unwrap_or(f64::NEG_INFINITY));
+        for (bin, count) in &other.bins {
+            self.count += count;
+            self.bins.0[(*bin).min(BINS - 1)] += count;
+        }
     }
 
     /// Counts a failure.
@@ -148,6 +176,28 @@ mod tests {
         assert_eq!((tally.quantile_s(0.91), tally.quantile_s(1.0)), (None, None));
         let told = tally.statistics();
         assert_eq!((told.count, told.max_s, told.p99_s), (90, Some(0.09), None));
+    }
+
+    #[test]
+    fn statistics_of_the_added_counts_are_those_of_one() {
+        let mut all = StreamingStatistics::new();
+        let mut parts = [StreamingStatistics::new(), StreamingStatistics::new(), StreamingStatistics::new()];
+        for i in 0..10_000_u32 {
+            // Powers of two, so that sums have no rounding error that depends on their order.
+            let value_s = 2_f64.powi(-((i * 7919 % 20) as i32)) * if i % 3 == 0 { 1.5 } else { 1.0 };
+            let part = &mut parts[if i % 5 < 2 { 0 } else { 1 }]; // the third has nothing
+            if i % 97 == 0 {
+                all.fail();
+                part.fail();
+            } else {
+                all.add(value_s);
+                part.add(value_s);
+            }
+        }
+        let mut merged = StreamingStatistics::new();
+        parts.iter().for_each(|part| merged.merge(&part.counts()));
+        assert_eq!(merged.statistics(), all.statistics());
+        assert_eq!(merged.counts(), all.counts());
     }
 
     #[test]

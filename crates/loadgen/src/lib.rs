@@ -13,6 +13,8 @@
 //!    (users who go from page to page)
 //! 6. `sink`: rows to `requests.rec`, histograms to `latency.hlog`, counts to [`Progress`] and [`Summary`]
 //!
+//! `merge`: what several generators have counted, added up.
+//!
 //! `sys` has the system calls and all `unsafe` of the crate; `clock` what time it is; `latency_statistics` the
 //! statistics of a latency; `request_outcome` the kinds of failure; `error` and `config_error` what can go wrong.
 
@@ -30,6 +32,7 @@ mod error;
 mod http;
 mod kv;
 mod latency_statistics;
+mod merge;
 mod messages;
 mod prepared_load;
 mod protocol;
@@ -49,14 +52,15 @@ mod verifiable_bytes;
 
 pub use clock::now_s;
 pub use config::{
-    BodyConfig, ClientThreadConfig, ClosedLoop, Config, Credential, ExpectedResponse, ExpectedStatuses,
-    HeaderConfig, KeyPattern, KvConfig, MessagesConfig, MixConfig, OperationMix, SessionsConfig,
-    SizeDistribution, TargetConfig, TlsConfig,
+    AgentConfig, BodyConfig, ClientThreadConfig, ClosedLoop, Config, Credential, ExpectedResponse,
+    ExpectedStatuses, HeaderConfig, KeyPattern, KvConfig, MessagesConfig, MixConfig, OperationMix,
+    SessionsConfig, SizeDistribution, TargetConfig, TlsConfig,
 };
 pub use config_error::ConfigError;
 pub use error::LoadError;
 pub use kv::KvSummary;
-pub use latency_statistics::LatencyStatistics;
+pub use latency_statistics::{LatencyCounts, LatencyStatistics};
+pub use merge::{merge_interval_logs, merged_latency, MergedLatency};
 pub use messages::MessagesSummary;
 pub use request_outcome::Failure;
 pub use run::run;

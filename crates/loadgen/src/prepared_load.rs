@@ -76,7 +76,7 @@ impl PreparedLoad {
         let mut weight = 0.0;
         for (number, target) in lane.targets.iter().enumerate() {
             let url = Url::parse(&target.url, &format!("lanes[{index}].targets.url"))?;
-            let name = format!("lane {index} target {number}");
+            let name = config.own_stream(&format!("lane {index} target {number}"));
             let EncodedRequest { bytes, template } = match url.scheme {
                 Scheme::Http if config.sessions.is_none() => {
                     EncodedRequest::new(target, &url, config.seed, &name)?

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use sojourn_dist::{Distribution, Schedule, Stream};
 
-use crate::config::Config;
+use crate::config::{AgentConfig, Config};
 use crate::request_outcome::Failure;
 
 /// The `user` of a request in an open loop.
@@ -78,6 +78,9 @@ impl RequestSource {
         let nothing = sojourn_dist::Arrivals::Trace { times_s: Vec::new() };
         let process = of_lane.arrivals.as_ref().unwrap_or(&nothing);
         let mut schedule = process.schedule(seed, &format!("lane {lane} arrivals"), duration_s);
+        if let Some(AgentConfig { index, count }) = config.agent {
+            schedule = schedule.share(index, count, seed, &format!("lane {lane} agents"));
+        }
         RequestSource::Open { start_s, next_s: schedule.next(), schedule }
     }
 

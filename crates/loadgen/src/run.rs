@@ -58,6 +58,7 @@ pub fn run(
     };
     let tallies = |sink: &mut OutcomeSink| {
         (sink.kv, sink.messages) = (kv, messages);
+        sink.tell_counts = config.agent.is_some();
         sink.sessions = SessionsTally::new(config, start_s);
     };
     let shared = &shared;

@@ -3,6 +3,7 @@
 
 mod interval_log;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::json;
@@ -10,7 +11,7 @@ use sojourn_record::{Column, ColumnType, LogWriter, RowSampling, Value, WriteErr
 
 use crate::client_thread::OutcomeBatch;
 use crate::kv::KvTally;
-use crate::latency_statistics::StreamingStatistics;
+use crate::latency_statistics::{LatencyCounts, StreamingStatistics};
 use crate::messages::MessagesTally;
 use crate::request_outcome::{Failure, RequestOutcome};
 use crate::request_source::NO_USER;
@@ -18,7 +19,7 @@ use crate::run_terms::RunTerms;
 use crate::sessions::SessionsTally;
 use crate::summary::{LatencyByEndpoint, LatencySummary};
 
-pub use interval_log::IntervalLog;
+pub use interval_log::{begin_log, empty_histogram, IntervalLog};
 
 const COLUMNS: [Column; 12] = [
     Column { name: "intended_s", kind: ColumnType::F64 },
@@ -67,6 +68,19 @@ impl RunTotals {
         LatencySummary { from_intended: both(&self.intended), from_sent: both(&self.sent) }
     }
 
+    /// By the names that `merge::merged_latency` knows.
+    pub fn counts(&self) -> BTreeMap<&'static str, LatencyCounts> {
+        let named = [
+            ("intended_to_received", &self.intended[0]),
+            ("intended_to_done", &self.intended[1]),
+            ("sent_to_received", &self.sent[0]),
+            ("sent_to_done", &self.sent[1]),
+            ("lateness", &self.lateness),
+            ("own_lateness", &self.own_lateness),
+        ];
+        named.into_iter().map(|(name, of)| (name, of.counts())).collect()
+    }
+
     fn add(&mut self, outcome: &RequestOutcome, end_s: f64) {
         let request = &outcome.request;
         self.ended += 1;
@@ -97,6 +111,8 @@ pub struct OutcomeSink<'w> {
     pub totals: RunTotals,
     /// Since the last progress report, from intended to answered.
     pub interval: StreamingStatistics,
+    /// The summary has the counts, which are added to those of other agents.
+    pub tell_counts: bool,
     /// Of a load on memcached.
     pub kv: Option<KvTally>,
     /// Of a load on the message service.
@@ -126,6 +142,7 @@ impl<'w> OutcomeSink<'w> {
             interval_log,
             totals: RunTotals::new(),
             interval: StreamingStatistics::new(),
+            tell_counts: false,
             kv: None,
             messages: None,
             sessions: None,

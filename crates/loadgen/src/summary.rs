@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::kv::KvSummary;
-use crate::latency_statistics::LatencyStatistics;
+use crate::latency_statistics::{LatencyCounts, LatencyStatistics};
 use crate::messages::MessagesSummary;
 use crate::sessions::SessionsSummary;
 
@@ -98,6 +98,9 @@ pub struct Summary {
     /// CPU time that the hypervisor took from this machine, all cores, between start and end.
     pub steal_s: f64,
     pub notes: Vec<String>,
+    /// Of one of several agents: what its statistics are made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<BTreeMap<&'static str, LatencyCounts>>,
     /// Of a load on memcached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kv: Option<KvSummary>,

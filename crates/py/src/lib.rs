@@ -34,7 +34,9 @@ mod _native {
     #[pymodule_export]
     use crate::topology_probe::{cache_line_transfer, pointer_chase};
     #[pymodule_export]
-    use crate::worker_loops::{collect_host, load, load_blocks, schedule, serve_web, spin};
+    use crate::worker_loops::{
+        collect_host, load, load_blocks, merge_interval_logs, merged_latency, schedule, serve_web, spin,
+    };
     #[pymodule_export]
     use crate::worker_process::{die_with_parent, enter_network, share_taken, stop_on_signals, stopped};
 

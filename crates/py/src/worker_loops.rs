@@ -90,3 +90,17 @@ pub fn schedule(
     let arrivals: sojourn_dist::Arrivals = parse("arrivals", arrivals)?;
     Ok(py.detach(|| arrivals.schedule(seed, name, duration_s).collect()))
 }
+
+/// The statistics of all requests of several agents, from the `counts` of their summaries.
+#[pyfunction]
+pub fn merged_latency(counts: &str) -> PyResult<String> {
+    let counts: Vec<std::collections::BTreeMap<String, sojourn_loadgen::LatencyCounts>> =
+        parse("counts", counts)?;
+    json(&sojourn_loadgen::merged_latency(&counts))
+}
+
+/// Adds the interval logs of several agents, second by second, into one.
+#[pyfunction]
+pub fn merge_interval_logs(py: Python<'_>, logs: Vec<PathBuf>, out: PathBuf) -> PyResult<()> {
+    py.detach(|| sojourn_loadgen::merge_interval_logs(&logs, &out).map_err(os_error))
+}

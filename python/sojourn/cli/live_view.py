@@ -28,7 +28,7 @@ class LiveView:
         self.console.print(text, soft_wrap=True, markup=False, highlight=False)
 
     def __call__(self, event: dict[str, Any]) -> None:
-        text = (
+        text = event.get("text") or (
             f"{event.get('rate_per_s', 0):.0f}/s  p50 {seconds(event.get('p50_s'))}  p99 {seconds(event.get('p99_s'))}  "
             f"failed {event.get('failed', 0)}  in flight {event.get('in_flight', 0)}"
         )

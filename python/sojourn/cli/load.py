@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sojourn.cli import agent_options as of_agents
 from sojourn.cli import block_options as blocks
 from sojourn.cli import http_options as http
 from sojourn.cli.load_bulletin import bulletin_load
@@ -108,6 +109,8 @@ def load(
     quick_ack: blocks.QuickAck = None,
     yes_destroy: blocks.YesDestroy = None,
     cache_of: blocks.CacheOf = None,
+    agents: of_agents.Agents = None,
+    per_agent: of_agents.PerAgent = None,
     objective: http.Objectives = None,
     out: Annotated[Path | None, typer.Option(help="keep the run folder here")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")] = False,
@@ -184,7 +187,10 @@ def load(
         "yes_destroy": yes_destroy,
         "cache_of": cache_of,
     }
+    shared = {"agents": agents, "per_agent": per_agent}
     of_sessions = {"mix": mix, "ramp_up": ramp_up, "ramp_down": ramp_down}
+    if not all(one.startswith(("http://", "https://")) for one in urls):
+        only_for("http", shared)
     if any(is_block_url(one) for one in urls):
         others = of_http | of_kv | of_messages | of_sessions
         only_for("http, memcached or messages", others | {"connections": connections, "clients": clients})
@@ -219,15 +225,17 @@ def load(
         number_ = 64 if connections is None else connections
         config = http_load(urls, users=users, connections=number_, **http.http_given(**of_http), **common)
         http.warn_of_hidden(config)
-    perform_load(config, out, as_json, as_csv, objective)
+    perform_load(config, out, as_json, as_csv, objective, of_agents.agent_load(agents, per_agent))
 
 
-def perform_load(config: dict[str, Any], out: Path | None, as_json: bool, as_csv: bool, objective: Any) -> None:
+def perform_load(
+    config: dict[str, Any], out: Path | None, as_json: bool, as_csv: bool, objective: Any, agents: Any = None
+) -> None:
     """Runs it and prints what came out."""
     from sojourn.cli.load_run import OutputFormat, perform  # slow to import, and not needed where an option is wrong
     from sojourn.measure.objectives import read_objectives
 
-    perform(config, out, OutputFormat(as_json, as_csv), read_objectives(objective or ()))
+    perform(config, out, OutputFormat(as_json, as_csv), read_objectives(objective or ()), agents)
 
 
 def connections_of(connections: int | None, users: int | None, rate_per_s: float | None) -> int:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -22,6 +22,9 @@ from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.session_mix import AWAY, MIX, STEPS
 from sojourn.table import Metrics
 
+if TYPE_CHECKING:
+    from sojourn.measure.agents import AgentLoad
+
 SESSION_CHECKS = {"steps_p_value": STEPS, "mix_p_value": MIX, "mix_from_stationary": AWAY}
 
 
@@ -33,19 +36,27 @@ class OutputFormat:
     as_csv: bool = False
 
 
-def perform(config: dict[str, Any], out: Path | None, form: OutputFormat, objectives: Sequence[Objective] = ()) -> None:
+def perform(
+    config: dict[str, Any], out: Path | None, form: OutputFormat, objectives: Sequence[Objective] = (),
+    agents: AgentLoad | None = None,
+) -> None:  # fmt: skip
     """Runs the load with a live view, and prints its summary, cut off or not.
 
     Raises:
         LoadError, ServiceError: for a run that is not valid. ObjectiveMissed: for a valid one.
     """
+    from sojourn.measure.agents import execute_on_agents
     from sojourn.measure.execute_run import execute
 
     one_form(form.as_json, form.as_csv, "load")
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
     try:
         with live("load") as view:
-            folder = execute(where, config, what={"name": where.name}, progress=view)
+            what = {"name": where.name}
+            if agents is None:
+                folder = execute(where, config, what=what, progress=view)
+            else:
+                folder = execute_on_agents(where, config, agents, what=what, progress=view)
         found = judge(folder, objectives, whole=True)
         summary = summary_of(where)
         assert summary is not None, "a run that ended without an error has a summary"
@@ -74,6 +85,8 @@ def summary_of(where: Path) -> dict[str, Any] | None:
     if "sessions" in told:
         checks = manifest.get("checks") or {}
         told["sessions"] |= {name: checks.get(check) for name, check in SESSION_CHECKS.items()}
+    if agents := manifest.get("agents"):
+        told["agents"] = agents
     return told | {key: manifest[key] for key in ("valid", "reasons", "status")} | expectation(manifest)
 
 

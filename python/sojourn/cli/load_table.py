@@ -51,6 +51,8 @@ def show(summary: dict[str, Any], out: Console) -> None:
         out.print(
             "quantiles count requests that failed as later than all; – where they lie among them", highlight=False
         )
+    if agents := summary.get("agents"):
+        show_agents(agents, out)
     if kv := summary.get("kv"):
         show_kv(kv, out)
     if messages := summary.get("messages"):
@@ -66,6 +68,22 @@ def show(summary: dict[str, Any], out: Console) -> None:
         out.print(line, style="bold red" if line.endswith("MISSED") else None, highlight=False, markup=False)
     verdict = "valid" if summary["valid"] else "NOT VALID: " + "; ".join(summary["reasons"])
     out.print(verdict, style="green" if summary["valid"] else "bold red", highlight=False, markup=False)
+
+
+def show_agents(agents: list[dict[str, Any]], out: Console) -> None:
+    """Each agent: its share, whether it was on time, and its clocks from ours when the run began."""
+    table = Table(
+        "", "on", "requests", "late p99", "thread busy", "clock", "wall clock", "drift", box=None, header_style="dim"
+    )
+    for one in agents:
+        generator, clock = one["generator"], one["clock"]
+        bound = f" ± {seconds(clock['bound_s'])}"
+        table.add_row(
+            f"agent {one['agent']}", one["machine"]["host"], str(generator["requested"]),
+            seconds(generator["own_lateness"]["p99_s"]), percent(one["checks"].get("busiest thread")),
+            seconds(clock["offset_s"]) + bound, seconds(clock["wall_offset_s"]) + bound, seconds(clock["drift_s"]),
+        )  # fmt: skip
+    out.print(WidthAwareTable(table))
 
 
 def by_chance(summary: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def assess(folder: RunFolder) -> None:
     window, told = choose_window(folder, requests)
     folder.manifest |= {"window_s": list(window), "warnings": told}
     inside = in_window(requests, window)
-    for check in (_failures, _order, _schedule, _steady, _balance):
+    for check in _checks_of(folder):
         reasons += check(folder, inside, window, checks)
     told_of = (folder.manifest.get("generator") or {}).get("sessions")
     if told_of and "steps" in told_of:  # not of an older run
@@ -61,6 +62,7 @@ def assess(folder: RunFolder) -> None:
 
 
 Window = tuple[float, float]
+Check = Callable[[RunFolder, pl.DataFrame, Window, dict[str, Any]], list[str]]
 
 
 def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
@@ -148,6 +150,30 @@ def _balance(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: di
     if arrivals - answers <= max(allowed, 0.05 * arrivals):
         return []
     return [f"{NOT_BALANCED}: {arrivals} requests, {answers} answers; the service is saturated"]
+
+
+def _checks_of(folder: RunFolder) -> tuple[Check, ...]:
+    """One agent of several is judged by what is its own; what all of them saw, by what is the service's."""
+    if folder.manifest["load"].get("agent"):
+        return _failures, _order, _own_schedule
+    return _failures, _order, _all_schedules if "agents" in folder.manifest else _schedule, _steady, _balance
+
+
+def _own_schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """Of an agent: also whether its threads had time left, by its own account."""
+    generator = folder.manifest.get("generator") or {}
+    lanes = generator.get("lanes", ())
+    checks["busiest thread"] = max((lane["cpu_s"] / max(lane["wall_s"], 1e-9) for lane in lanes), default=None)
+    reasons = _schedule(folder, inside, window, checks)
+    if reasons or generator.get("schedule_kept", True):
+        return reasons
+    return [f"the generator was the bottleneck: {generator['schedule_reason']}"]
+
+
+def _all_schedules(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """The figure of all agents; the verdict is each agent's."""
+    _schedule(folder, inside, window, checks)
+    return []
 
 
 def _laws(folder: RunFolder, metrics: Metrics, inside: pl.DataFrame, checks: dict[str, Any]) -> list[str]:

@@ -2,10 +2,12 @@
 
 open_workers   what `on` means: "local:2", "dask://host:8786", an Executor, a dask Client
 run_pieces     pieces → results in order, in tasks of about a second
+run_at_once    pieces that must run at the same time, each on a slot of its own
 """
 
+from sojourn.parallel.at_once import run_at_once
 from sojourn.parallel.open_workers import On, open_workers
 from sojourn.parallel.piece_list import blocks, run_pieces
 from sojourn.parallel.workers import Workers
 
-__all__ = ["On", "Workers", "blocks", "open_workers", "run_pieces"]
+__all__ = ["On", "Workers", "blocks", "open_workers", "run_at_once", "run_pieces"]

@@ -89,13 +89,30 @@ class DaskWorkers:
 
     def silent(self, slots: set[int], for_s: float) -> list[str]:
         try:
-            scheduler: Any = self.client.scheduler
-            known = self.client.sync(scheduler.identity, n_workers=-1, callback_timeout=CONNECT_S)["workers"]
+            known = self._known()
         except Exception as error:  # whatever it is, the scheduler did not answer
             return [f"the scheduler ({type(error).__name__})"]
         # heartbeats come every few seconds, and are stamped by the scheduler's clock
         silent = [name for name, told in known.items() if time.time() - float(told["last_seen"]) > for_s]
         return sorted(silent) if known else ["every worker"]
+
+    def _known(self) -> dict[str, Any]:
+        """The workers that the scheduler has now, by their addresses."""
+        scheduler: Any = self.client.scheduler
+        found: dict[str, Any] = self.client.sync(scheduler.identity, n_workers=-1, callback_timeout=CONNECT_S)[
+            "workers"
+        ]
+        return found
+
+    def place(self, slot: int) -> str:
+        return self.slots[slot]
+
+    def left(self, slots: set[int]) -> list[str]:
+        try:
+            known = self._known()
+        except Exception as error:
+            return [f"the scheduler ({type(error).__name__})"]
+        return sorted({self.slots[slot] for slot in slots} - set(known))
 
     def stop(self) -> None:
         for job in tuple(self.going):

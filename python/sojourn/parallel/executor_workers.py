@@ -42,6 +42,12 @@ class ExecutorWorkers:
     def silent(self, slots: set[int], for_s: float) -> list[str]:
         return []  # an Executor does not tell
 
+    def place(self, slot: int) -> str:
+        return f"thread or process {slot + 1} of {self.count}"
+
+    def left(self, slots: set[int]) -> list[str]:
+        return []
+
     def stop(self) -> None:
         for job in tuple(self.given):
             job.cancel()

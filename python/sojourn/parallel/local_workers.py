@@ -73,7 +73,13 @@ class LocalWorkers:
 
     def silent(self, slots: set[int], for_s: float) -> list[str]:
         stopped = {slot for slot in slots if any(map(_is_stopped, self.slots[slot]._processes or ()))}
-        return [f"process {slot + 1} of {self.count}" for slot in sorted(stopped)]
+        return [self.place(slot) for slot in sorted(stopped)]
+
+    def place(self, slot: int) -> str:
+        return f"process {slot + 1} of {self.count}"
+
+    def left(self, slots: set[int]) -> list[str]:
+        return []  # the executor of a process that ended tells
 
     def stop(self) -> None:
         self._end(0.0)

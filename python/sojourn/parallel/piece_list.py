@@ -75,7 +75,7 @@ class _PieceRun:
                 self._give(slot)
         while self.going:
             ready = wait(self.going, LOOK_S, FIRST_COMPLETED).done
-            for job in ready:
+            for job in [job for job in self.going if job in ready]:  # of two errors, the first piece's
                 slot, numbers = self.going.pop(job)
                 self._take(job, slot, numbers)
                 self._give(slot)
@@ -105,7 +105,7 @@ class _PieceRun:
         except SojournError:
             raise
         except Exception as error:
-            raise _known(self.workers, slot, error) from error
+            raise known_error(self.workers, slot, error) from error
         for i, result in zip(numbers, found, strict=True):
             self.results[i] = result
         self.done += len(numbers)
@@ -126,7 +126,7 @@ class _PieceRun:
                 raise WorkerError(waits, "--on", "see whether it is stopped, or its machine gone")
 
 
-def _known(workers: Workers, slot: int, error: Exception) -> Exception:
+def known_error(workers: Workers, slot: int, error: Exception) -> Exception:
     """Errors of dask that mean a lost worker, by their names: dask need not be there."""
     lost = any(kind.__module__.startswith("distributed") for kind in type(error).__mro__)
     return workers.lost(slot, error) if lost else error

@@ -48,6 +48,12 @@ class Workers(Protocol):
     def silent(self, slots: set[int], for_s: float) -> list[str]:
         """Names of those of `slots` that show no sign of life, and have not for so long where that can be known."""
 
+    def place(self, slot: int) -> str:
+        """The worker that has the slot, as messages name it; slots of one worker have one name."""
+
+    def left(self, slots: set[int]) -> list[str]:
+        """Names of those of `slots` whose worker has gone, where that is known otherwise than by its task's error."""
+
     def stop(self) -> None:
         """Ends what runs, at once; nothing can be submitted afterwards."""
 

@@ -41,7 +41,8 @@ impl Config {
         let lanes = self.lanes.len();
         check((1..=LANES_MAX).contains(&lanes), "lanes", format!("{lanes} lanes"), "give 1 to 255")?;
         self.lanes.iter().enumerate().try_for_each(|(i, lane)| lane.validate(&format!("lanes[{i}]")))?;
-        self.validate_scheme()
+        self.validate_scheme()?;
+        self.validate_agent()
     }
 }
 

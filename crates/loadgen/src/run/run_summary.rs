@@ -107,6 +107,7 @@ impl FinishedRun<'_> {
             realtime_granted: self.lanes.iter().all(|lane| lane.realtime),
             steal_s: self.steal_s,
             notes: self.notes(sample_every),
+            counts: self.sink.tell_counts.then(|| totals.counts()),
             kv: self.sink.kv.as_ref().map(KvTally::summary),
             messages: self.sink.messages.as_ref().map(MessagesTally::summary),
             sessions: self.sink.sessions.as_ref().map(SessionsTally::summary),

@@ -13,7 +13,7 @@ use crate::latency_statistics::LogLinearBins;
 use crate::request_outcome::{Failure, RequestOutcome};
 
 pub type LogFile = LineWriter<File>;
-type Log<'w> = IntervalLogWriter<'w, 'w, LogFile, V2DeflateSerializer>;
+pub type Log<'w> = IntervalLogWriter<'w, 'w, LogFile, V2DeflateSerializer>;
 
 /// A second is written this long after its end, when all lanes have reported.
 const LAG_S: f64 = 1.0;
@@ -44,10 +44,7 @@ impl<'w> IntervalLog<'w> {
         start_wall: SystemTime,
         timeout_s: f64,
     ) -> io::Result<IntervalLog<'w>> {
-        let mut builder = IntervalLogWriterBuilder::new();
-        builder.add_comment("[Histogram log format version 1.3]").add_comment(HEADER);
-        builder.with_start_time(start_wall).with_max_value_divisor(1e6);
-        let log = builder.begin_log_with(file, serializer)?;
+        let log = begin_log(file, serializer, start_wall)?;
         Ok(IntervalLog { log, start_s, timeout_s, next: 0, open: VecDeque::new() })
     }
 
@@ -97,10 +94,26 @@ impl<'w> IntervalLog<'w> {
     }
 }
 
-/// The standard form of what was counted: up to 1 h in ns, three digits.
+/// A log with the header that ours have.
+pub fn begin_log<'w>(
+    file: &'w mut LogFile,
+    serializer: &'w mut V2DeflateSerializer,
+    start_wall: SystemTime,
+) -> io::Result<Log<'w>> {
+    let mut builder = IntervalLogWriterBuilder::new();
+    builder.add_comment("[Histogram log format version 1.3]").add_comment(HEADER);
+    builder.with_start_time(start_wall).with_max_value_divisor(1e6);
+    builder.begin_log_with(file, serializer)
+}
+
+/// An empty one: up to 1 h in ns, three digits.
+pub fn empty_histogram() -> Result<Histogram<u64>, String> {
+    Histogram::new_with_bounds(1, 3_600_000_000_000, 3).map_err(|cause| cause.to_string())
+}
+
+/// The standard form of what was counted.
 fn histogram(bins: Option<&LogLinearBins>) -> Result<Histogram<u64>, String> {
-    let mut histogram =
-        Histogram::new_with_bounds(1, 3_600_000_000_000, 3).map_err(|cause| cause.to_string())?;
+    let mut histogram = empty_histogram()?;
     for (value_s, count) in bins.iter().flat_map(|bins| bins.counts()) {
         histogram.saturating_record_n((value_s * 1e9) as u64, count);
     }
