@@ -16,7 +16,7 @@ from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_metrics import row as metric
 from sojourn.report import Figure, Table, Text
 from sojourn.study.engine.factorial_effects import effects_blocks
-from sojourn.study.kv.multiget import multiget_blocks, paired_ratio
+from sojourn.study.kv.multiget import multiget_blocks, repetition_ratio
 from sojourn.system.kv import response_bins
 from sojourn.system.kv.middleware_records import startup
 from sojourn.table import Metrics
@@ -117,16 +117,16 @@ def test_ratios_are_taken_in_pairs() -> None:
     whole, split = (
         [seen(k, s, x * d) for k, d in ((1, 1.0), (2, 3.0), (3, 0.2))] for s, x in ((False, 1e3), (True, 8e2))
     )
-    exact = paired_ratio(rows_of(*split), rows_of(*whole), "throughput_per_s")
+    exact = repetition_ratio(rows_of(*split), rows_of(*whole), "throughput_per_s")
     assert exact is not None
     assert exact.value == pytest.approx(0.8)
     logs = np.log([0.7, 0.8, 0.9])
     pairs = [seen(k, True, r * 1e3) for k, r in ((1, 0.7), (2, 0.8), (3, 0.9))]
-    found = paired_ratio(rows_of(*pairs), rows_of(*(seen(k, False, 1e3) for k in (1, 2, 3))), "throughput_per_s")
+    found = repetition_ratio(rows_of(*pairs), rows_of(*(seen(k, False, 1e3) for k in (1, 2, 3))), "throughput_per_s")
     assert found is not None
     half = t.ppf(0.975, 2) * logs.std(ddof=1) / 3**0.5
     assert found.low == pytest.approx(np.exp(logs.mean() - half))
-    assert paired_ratio(rows_of(seen(1, True, 1.0)), rows_of(seen(2, False, 1.0)), "throughput_per_s") is None
+    assert repetition_ratio(rows_of(seen(1, True, 1.0)), rows_of(seen(2, False, 1.0)), "throughput_per_s") is None
 
 
 def with_metrics(folder: RunFolder, *rows: dict[str, Any]) -> RunFolder:

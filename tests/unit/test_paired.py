@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sojourn.design.analyse.paired import compare_pairs
+from sojourn.design.analyse.paired import compare_pairs, ratio_of_pairs
 from sojourn.errors import DesignError, StudyError
 from sojourn.measure.run_folder import RunFolder
 from sojourn.study.engine.paired_runs import paired_analysis, run_pairs
@@ -34,6 +34,18 @@ def test_mean_is_students_paired_test_of_the_logarithms() -> None:
     interval = known.confidence_interval(0.95)
     assert told.ratio.p == pytest.approx(known.pvalue, rel=1e-9)
     assert (told.ratio.low, told.ratio.high) == pytest.approx((np.exp(interval.low), np.exp(interval.high)), rel=1e-9)
+
+
+def test_a_ratio_alone_takes_one_pair_or_more() -> None:
+    first, second = drawn(np.random.default_rng(1), 9, (0.03, 0.05), 1.06)
+    assert ratio_of_pairs(first, second) == compare_pairs(first, second).ratio
+    few = ratio_of_pairs([1.0, 1.0], [1.0, np.e])  # logarithms 0 and 1: 1/2 with an error of 1/2, and one degree of freedom
+    reach = stats.t.ppf(0.975, 1) / 2
+    assert (few.value, few.low, few.high) == pytest.approx(tuple(np.exp([0.5, 0.5 - reach, 0.5 + reach])))
+    one = ratio_of_pairs([2.0], [3.0])
+    assert one.value == pytest.approx(1.5) and np.isnan(one.low) and np.isnan(one.high)
+    with pytest.raises(DesignError, match="0 and 0 values"):
+        ratio_of_pairs([], [])
 
 
 def test_spread_is_pitmans_test() -> None:

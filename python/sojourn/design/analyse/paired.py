@@ -66,20 +66,38 @@ def compare_pairs(
     x, y = _logarithms(first, second)
     difference = y - x
     n = len(difference)
-    mean, error = float(difference.mean()), float(difference.std(ddof=1)) / math.sqrt(n)
     r = _correlation(difference, x + y)
     found = None if covariate is None else _adjusted(difference, *_logarithms(*covariate), level)
     return PairedComparison(
-        n, _ratio(_tested(mean, error, n - 1, level)), (float(x.std(ddof=1)), float(y.std(ddof=1))),
+        n, _ratio(_mean_tested(difference, level)), (float(x.std(ddof=1)), float(y.std(ddof=1))),
         _p(r * math.sqrt((n - 2) / max(1 - r * r, 1e-300)), n - 2), _pairs_for(r),
         *((None, None) if found is None else (found[0], _ratio(found[1]))),
     )  # fmt: skip
 
 
-def _logarithms(first: Sequence[float], second: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+def ratio_of_pairs(first: Sequence[float], second: Sequence[float], level: float = 0.95) -> TestedEstimate:
+    """The geometric mean of `second[k] / first[k]`, one pair or more, with Student's interval; its ends and p are NaN for one pair.
+
+    Raises:
+        DesignError: no pairs, lists of different length, or a value that is not positive.
+    """
+    x, y = _logarithms(first, second, fewest=1)
+    return _ratio(_mean_tested(y - x, level))
+
+
+def _mean_tested(difference: np.ndarray, level: float) -> TestedEstimate:
+    n, mean = len(difference), float(difference.mean())
+    if n < 2:
+        return TestedEstimate(mean, math.nan, math.nan, math.nan)
+    return _tested(mean, float(difference.std(ddof=1)) / math.sqrt(n), n - 1, level)
+
+
+def _logarithms(
+    first: Sequence[float], second: Sequence[float], fewest: int = FEWEST
+) -> tuple[np.ndarray, np.ndarray]:
     x, y = np.asarray(first, float), np.asarray(second, float)
-    if x.ndim != 1 or x.shape != y.shape or len(x) < FEWEST:
-        raise DesignError(f"{x.size} and {y.size} values", "pairs", f"give as many of both, {FEWEST} at least")
+    if x.ndim != 1 or x.shape != y.shape or len(x) < fewest:
+        raise DesignError(f"{x.size} and {y.size} values", "pairs", f"give as many of both, {fewest} at least")
     if bad := [value for value in (*x, *y) if not (value > 0 and math.isfinite(value))]:
         raise DesignError(str(bad[0]), "pairs", "give positive numbers: what is compared are ratios")
     return np.log(x), np.log(y)

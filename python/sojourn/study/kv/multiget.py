@@ -1,7 +1,6 @@
 """`kv.multiget`: multi-gets split over the servers or whole: how many times one is the other, in pairs; both sides of the requests.
 
-Source of the ratios: repetitions are blocks, and within one both were run near each other: the logarithms of the ratios of each
-block have a mean and a Student's t interval; its ends as powers of e. Limits: positive values; no interval with one block.
+Repetitions are blocks, and within one both were run near each other: ratios are of pairs (`ratio_of_pairs`).
 """
 
 from __future__ import annotations
@@ -9,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
+from sojourn.design.analyse.paired import TestedEstimate, ratio_of_pairs
 from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table, Text
 from sojourn.report.document import Block, Cell
 from sojourn.study.engine.analyses import Analysis
 from sojourn.study.kv.client_and_middleware import histogram_figures, shift_table
 from sojourn.study.kv.table_cells import MS, mean, number, three
-from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 from sojourn.system.kv import frame
 
 if TYPE_CHECKING:
@@ -69,7 +67,7 @@ def split_table(rows: pl.DataFrame) -> Table:
 
 def _pairs(whole: pl.DataFrame, split: pl.DataFrame) -> Iterator[Cell]:
     for column, _, scale in RATIOS:
-        ratio = paired_ratio(split, whole, column)
+        ratio = repetition_ratio(split, whole, column)
         yield from (mean(whole, column, scale), mean(split, column, scale))
         yield from three(ratio) if ratio else (None, None, None)
 
@@ -89,15 +87,10 @@ def startup_text(rows: pl.DataFrame) -> Text:
     )
 
 
-def paired_ratio(
-    above: pl.DataFrame, below: pl.DataFrame, column: str, level: float = 0.95
-) -> ParameterEstimate | None:
-    """Geometric mean of above/below over the repetitions that both have; None without any."""
+def repetition_ratio(above: pl.DataFrame, below: pl.DataFrame, column: str) -> TestedEstimate | None:
+    """Of above to below over the repetitions that both have; None without any."""
     means = [rows.group_by("repetition").agg(pl.col(column).mean()) for rows in (above, below)]
     both = means[0].join(means[1], on="repetition", suffix="_below")
-    ratios = (both[column] / both[f"{column}_below"]).cast(pl.Float64).to_numpy()
-    ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
-    if not len(ratios):
-        return None
-    e = estimate(np.log(ratios), level)
-    return ParameterEstimate(*(float(np.exp(v)) for v in (e.value, e.low, e.high)))
+    both = both.select(pl.col(column, f"{column}_below").cast(pl.Float64))
+    both = both.filter(pl.all_horizontal(pl.all() > 0), pl.all_horizontal(pl.all().is_finite()))
+    return ratio_of_pairs(*(both[name].to_list() for name in (f"{column}_below", column))) if both.height else None

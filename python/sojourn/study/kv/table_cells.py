@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from sojourn.design.analyse.paired import TestedEstimate
 from sojourn.study.mean_of_runs import ParameterEstimate
 
 MS = 1e3
@@ -22,7 +23,7 @@ def mean(rows: pl.DataFrame, column: str, scale: float = 1.0) -> float | None:
     return number(rows[column].mean(), scale)
 
 
-def three(e: ParameterEstimate, scale: float = 1.0) -> tuple[float | None, float | None, float | None]:
+def three(e: ParameterEstimate | TestedEstimate, scale: float = 1.0) -> tuple[float | None, float | None, float | None]:
     """Value and ends of the interval; no ends where there is none (one run)."""
     ends = (number(e.low, scale), number(e.high, scale)) if e.low < e.high else (None, None)
     return (number(e.value, scale), *ends)
