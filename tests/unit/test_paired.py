@@ -39,7 +39,9 @@ def test_mean_is_students_paired_test_of_the_logarithms() -> None:
 def test_a_ratio_alone_takes_one_pair_or_more() -> None:
     first, second = drawn(np.random.default_rng(1), 9, (0.03, 0.05), 1.06)
     assert ratio_of_pairs(first, second) == compare_pairs(first, second).ratio
-    few = ratio_of_pairs([1.0, 1.0], [1.0, np.e])  # logarithms 0 and 1: 1/2 with an error of 1/2, and one degree of freedom
+    few = ratio_of_pairs(
+        [1.0, 1.0], [1.0, np.e]
+    )  # logarithms 0 and 1: 1/2 with an error of 1/2, and one degree of freedom
     reach = stats.t.ppf(0.975, 1) / 2
     assert (few.value, few.low, few.high) == pytest.approx(tuple(np.exp([0.5, 0.5 - reach, 0.5 + reach])))
     one = ratio_of_pairs([2.0], [3.0])

@@ -92,9 +92,7 @@ def _mean_tested(difference: np.ndarray, level: float) -> TestedEstimate:
     return _tested(mean, float(difference.std(ddof=1)) / math.sqrt(n), n - 1, level)
 
 
-def _logarithms(
-    first: Sequence[float], second: Sequence[float], fewest: int = FEWEST
-) -> tuple[np.ndarray, np.ndarray]:
+def _logarithms(first: Sequence[float], second: Sequence[float], fewest: int = FEWEST) -> tuple[np.ndarray, np.ndarray]:
     x, y = np.asarray(first, float), np.asarray(second, float)
     if x.ndim != 1 or x.shape != y.shape or len(x) < fewest:
         raise DesignError(f"{x.size} and {y.size} values", "pairs", f"give as many of both, {fewest} at least")
