@@ -93,4 +93,4 @@ def repetition_ratio(above: pl.DataFrame, below: pl.DataFrame, column: str) -> T
     both = means[0].join(means[1], on="repetition", suffix="_below")
     both = both.select(pl.col(column, f"{column}_below").cast(pl.Float64))
     both = both.filter(pl.all_horizontal(pl.all() > 0), pl.all_horizontal(pl.all().is_finite()))
-    return ratio_of_pairs(*(both[name].to_list() for name in (f"{column}_below", column))) if both.height else None
+    return ratio_of_pairs(both[f"{column}_below"].to_list(), both[column].to_list()) if both.height else None
