@@ -177,3 +177,19 @@ def test_without_dask_a_scheduler_is_refused_with_what_to_install(monkeypatch: p
     monkeypatch.delitem(sys.modules, "sojourn.parallel.dask_workers", raising=False)
     with pytest.raises(InputError, match=r"pip install 'sojourn\[dask\]'"), open_workers("dask://127.0.0.1:8786"):
         pass
+
+
+def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path: Path) -> None:
+    """Workers import the script, which would begin again in each; ours say so where Python only says it on the way."""
+    script = tmp_path / "plain.py"
+    script.write_text(
+        "import sojourn as sj\n"
+        "cpu, user = sj.Queue('cpu'), sj.Open('user', rate_per_s=1.0)\n"
+        "model = sj.Model(stations=[cpu], classes=[user], demands_s={'cpu': {'user': 0.1}})\n"
+        "sj.simulate(model, replications=2, completions=100, on='local:1')\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    told = [line for line in done.stderr.splitlines() if line.startswith("sojourn.errors.WorkerError")]
+    assert len(told) == 1 and "--on local:1: worker 1 of 1 ended before it began" in told[0]
+    assert "if __name__ == '__main__':" in told[0]

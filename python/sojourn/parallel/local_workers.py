@@ -66,6 +66,10 @@ class LocalWorkers:
                 self._submit(slot, _kept_no_more, handle)
 
     def lost(self, slot: int, error: BaseException) -> WorkerError:
+        if not _has_begun(self.started[slot]):
+            value = f"worker {slot + 1} of {self.count} ended before it began"
+            remedy = "a script that asks for workers runs its own code only under `if __name__ == '__main__':`, because they import it"
+            return WorkerError(value, f"--on local:{self.count}", remedy)
         value = f"worker {slot + 1} of {self.count} ended before its task did"
         return WorkerError(
             value, f"--on local:{self.count}", "it was killed; see whether memory was short, and run it again"
@@ -98,6 +102,10 @@ class LocalWorkers:
             if process.is_alive():
                 process.kill()
                 process.join(END_S)
+
+
+def _has_begun(started: Future[int]) -> bool:
+    return started.done() and not started.cancelled() and started.exception() is None
 
 
 class _single_threads:  # noqa: N801  (a context manager that reads as a phrase)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
@@ -33,15 +33,16 @@ def blocks(count: int, size: int) -> list[range]:
 
 def run_pieces(
     workers: Workers, function: Function, handle: Any, pieces: Sequence[Piece], bound: bool = False,
-    still_s: float = STILL_S,
+    still_s: float = STILL_S, each: Callable[[int, Any], None] | None = None,
 ) -> list[Any]:  # fmt: skip
     """`function(shared, piece)` of every piece, in order; `handle` is what `workers.send(shared)` gave.
 
-    `bound`: piece i always runs on slot i modulo their number, where it may find what it left there. Raises what `function`
+    `bound`: piece i always runs on slot i modulo their number, where it may find what it left there.
+    `each(i, result)` hears of results as they come. Raises what `function`
     raises, and WorkerError where a worker is lost, or shows no sign of life when none has answered for `still_s`. No task is begun
     after an error.
     """
-    run = _PieceRun(workers, function, handle, pieces, bound, still_s)
+    run = _PieceRun(workers, function, handle, pieces, bound, still_s, each)
     try:
         return run.all()
     except WorkerError:
@@ -54,8 +55,9 @@ def run_pieces(
 
 class _PieceRun:
     def __init__(
-        self, workers: Workers, function: Function, handle: Any, pieces: Sequence[Piece], bound: bool, still_s: float
-    ) -> None:
+        self, workers: Workers, function: Function, handle: Any, pieces: Sequence[Piece], bound: bool, still_s: float,
+        each: Callable[[int, Any], None] | None,
+    ) -> None:  # fmt: skip
         self.workers, self.function, self.handle, self.pieces, self.bound = workers, function, handle, pieces, bound
         self.slots = max(1, min(workers.count, len(pieces)))
         every = deque(range(len(pieces)))
@@ -66,7 +68,7 @@ class _PieceRun:
         self.done = 0
         self.spent_s, self.largest = 0.0, 1
         self.going: dict[Future[Done], tuple[int, list[int]]] = {}
-        self.still_s = still_s
+        self.still_s, self.each = still_s, each
         self.started = self.heard = self.asked = time.monotonic()
 
     def all(self) -> list[Any]:
@@ -108,6 +110,8 @@ class _PieceRun:
             raise known_error(self.workers, slot, error) from error
         for i, result in zip(numbers, found, strict=True):
             self.results[i] = result
+            if self.each:
+                self.each(i, result)
         self.done += len(numbers)
         self.spent_s += seconds
         self.largest = max(self.largest, len(numbers))

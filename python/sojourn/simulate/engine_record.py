@@ -68,6 +68,11 @@ class EngineRecord:
         )
 
 
+def in_few_bytes(counts: Array) -> Array:
+    """In as few bytes as hold them: they are most of a record, which goes from process to process."""
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+
+
 def together(parts: Sequence[EngineRecord]) -> EngineRecord:
     """Runs side by side: batches merged to the longest `batch_s` (powers of two apart), cut to the shortest run."""
     if len(parts) == 1:

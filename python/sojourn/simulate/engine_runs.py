@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sojourn.errors import InputError, SojournError
-from sojourn.simulate.engine_record import TABLES, EngineRecord, together
+from sojourn.simulate.engine_record import TABLES, EngineRecord, in_few_bytes, together
 
 SLICE_S = 0.1
 
@@ -93,18 +93,22 @@ class Replication:
             one = self.simulation.histogram(key)
             counts = one["counts"]
             if counts.size:
-                # in as few bytes as hold them: they are most of a record, which goes from process to process
-                small = counts.astype(np.min_scalar_type(int(counts.max())))
-                histograms[key] = (np.asarray(one["edges_s"], float), small[None], float(one["group_s"]))
+                histograms[key] = (np.asarray(one["edges_s"], float), in_few_bytes(counts)[None], float(one["group_s"]))
         sim = self.simulation
         so_far = (int(sim.events), bool(sim.ended), int(sim.completions))
         return EngineRecord(float(found["batch_s"]), tables, limits, histograms, *so_far)
 
 
 class ReplicationRuns(Protocol):
-    """Replications of one model, wherever they run; `last` is what they have when they were interrupted."""
+    """Replications of one model, wherever they run; `last` is what they have when they were interrupted, `complete` how many
+    are in it. `one_stretch`: they go to their whole length at once."""
 
     last: EngineRecord | None
+
+    @property
+    def complete(self) -> int: ...
+    @property
+    def one_stretch(self) -> bool: ...
 
     def go(
         self, until_s: float, completions: int | None, deadline: float, tick: Tick | None = None
@@ -115,8 +119,11 @@ class ReplicationRuns(Protocol):
 class Replications:
     """Replications of one model, 0 … R - 1; brought to the same simulated time, in the order of their numbers."""
 
+    one_stretch = False
+
     def __init__(self, runs: Sequence[Replication], executor: ThreadPoolExecutor | None = None) -> None:
         self.runs = list(runs)
+        self.complete = len(self.runs)
         self.stop = threading.Event()
         self.own = executor is None and len(self.runs) > 1
         self.executor = ThreadPoolExecutor(min(len(self.runs), cpu_count() or 1)) if self.own else executor

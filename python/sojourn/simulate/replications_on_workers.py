@@ -35,9 +35,12 @@ class ReplicatedModel:
     def replication(self, number: int) -> Replication:
         """Where a replication stands here, or its beginning."""
         if (self.name, number) not in _kept:
-            config = configuration(self.network, self.seed, number, until_s=self.until_s)
-            _kept[self.name, number] = Replication(config, self.engine)
+            _kept[self.name, number] = self.beginning(number)
         return _kept[self.name, number]
+
+    def beginning(self, number: int) -> Replication:
+        """A replication of which nothing has run."""
+        return Replication(configuration(self.network, self.seed, number, until_s=self.until_s), self.engine)
 
 
 @dataclass(frozen=True)
@@ -53,14 +56,17 @@ class ReplicationStretch:
 class ReplicationsOnWorkers:
     """`count` replications of a model."""
 
+    one_stretch = False
+
     def __init__(self, model: ReplicatedModel, count: int, workers: Workers) -> None:
         self.model, self.count, self.workers = model, count, workers
+        self.complete = count
         self.handle = workers.send(model)
         self.last: EngineRecord | None = None
 
     def go(self, until_s: float, completions: int | None, deadline: float, tick: Tick | None = None) -> EngineRecord:
         """All on to `until_s`, and their records as one; `deadline` is of this process's monotonic clock."""
-        end_s = time.time() + deadline - time.monotonic()
+        end_s = wall_clock_s(deadline)
         legs = [ReplicationStretch(number, until_s, completions, end_s) for number in range(self.count)]
         self.last = together(run_pieces(self.workers, advanced, self.handle, legs, bound=True))
         return self.last
@@ -74,8 +80,17 @@ def advanced(model: ReplicatedModel, leg: ReplicationStretch) -> EngineRecord:
     """One leg of one replication, in a worker; runs of other models are forgotten."""
     for name in {name for name, _ in tuple(_kept)} - {model.name}:
         forget(name)
-    deadline = time.monotonic() + leg.end_s - time.time()
-    return model.replication(leg.number).go(leg.until_s, leg.completions, deadline)
+    return model.replication(leg.number).go(leg.until_s, leg.completions, monotonic_s(leg.end_s))
+
+
+def wall_clock_s(deadline: float) -> float:
+    """A time of this process's monotonic clock for processes on other machines."""
+    return time.time() + deadline - time.monotonic()
+
+
+def monotonic_s(end_s: float) -> float:
+    """And back."""
+    return time.monotonic() + end_s - time.time()
 
 
 def forget(name: str) -> None:

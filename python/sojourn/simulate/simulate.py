@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from os import cpu_count
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from sojourn.model.checked_values import quantile_levels
 from sojourn.model.model import as_model
 from sojourn.parallel import On, open_workers
 from sojourn.simulate import stopping_rule
-from sojourn.simulate.engine_config import BATCHES, configuration, first_batch_s
+from sojourn.simulate.engine_config import BATCHES, first_batch_s
 from sojourn.simulate.engine_record import EngineRecord
-from sojourn.simulate.engine_runs import Engine, Replication, ReplicationRuns, Replications, Tick, native
+from sojourn.simulate.engine_runs import Engine, ReplicationRuns, Replications, Tick, native
+from sojourn.simulate.pooled_replications import MOST_RUNS, PooledReplications
 from sojourn.simulate.replications_on_workers import ReplicatedModel, ReplicationsOnWorkers
 from sojourn.simulate.simulation_outcome import SimulationOutcome, table
 from sojourn.simulate.stopping_rule import ReachedPrecision
@@ -70,7 +72,9 @@ def simulate(
     or for `until_s` of simulated time or `completions` passes of each run where these are given; at most `max_seconds`
     of wall time. `replications` independent runs go side by side in threads, or `on` workers (`sojourn.parallel`):
     "local:2", "dask://HOST:PORT", an Executor, a dask Client; without it, one long run. The same seed gives the same answer
-    for any number of threads and workers, unless the wall time cuts it short.
+    for any number of threads and workers, unless the wall time cuts it short. More than 64 replications of a given length
+    run to their end one after another and are pooled to 64 runs, so that memory does not grow with their number; those that had no
+    time to end are left out, and the message says how many.
     Status: ok, too_short (the message says how long would do), unstable, interrupted (Ctrl-C; what was done is kept).
     Raises InputError for arguments out of range and ModelError for a model that cannot be simulated.
     """
@@ -80,14 +84,29 @@ def simulate(
     threads = on is None or isinstance(on, ThreadPoolExecutor)
     if not threads and replications is None:
         raise InputError("one long run", "on", "give replications, which go side by side")
-    with nullcontext() if threads else open_workers(on) as workers:
-        if workers is None:
-            each = [configuration(network, seed, r, until_s=until_s) for r in range(replications or 1)]
-            runs: ReplicationRuns = Replications([Replication(config, engine) for config in each], on)
-        else:
-            runs = ReplicationsOnWorkers(ReplicatedModel(network, seed, until_s, engine), replications or 1, workers)
+    with _opened(network, seed, replications or 1, length, on, engine) as runs:
         outcome = follow(network, runs, length, progress)
     return table(network, outcome, quantiles, seed, replications or 1)
+
+
+@contextmanager
+def _opened(
+    network: Network, seed: int, count: int, length: RunLength, on: On, engine: Engine
+) -> Iterator[ReplicationRuns]:
+    """The replications where they run: in threads of this process, or on workers."""
+    threads = on is None or isinstance(on, ThreadPoolExecutor)
+    model = ReplicatedModel(network, seed, length.until_s, engine)
+    if length.fixed and count > MOST_RUNS:
+        with (
+            nullcontext(on) if on is not None else ThreadPoolExecutor(cpu_count() or 1) as place,
+            open_workers(place) as workers,
+        ):
+            yield PooledReplications(model, count, workers)
+    elif threads:
+        yield Replications([model.beginning(number) for number in range(count)], on)
+    else:
+        with open_workers(on) as workers:
+            yield ReplicationsOnWorkers(model, count, workers)
 
 
 def follow(
@@ -97,10 +116,15 @@ def follow(
     started = time.monotonic()
     outcome = SimulationOutcome(length.precision, length.level, overloaded=stopping_rule.overload(network))
     with _ended(runs, outcome, network):
-        for until_s in _lengths(network, length, outcome):
+        for until_s in (
+            [math.inf if length.until_s is None else length.until_s]
+            if runs.one_stretch
+            else _lengths(network, length, outcome)
+        ):
             record = runs.go(until_s, length.completions, started + length.max_seconds, _telling(progress, outcome))
             outcome.wall_s = time.monotonic() - started
             _judge(outcome, record, network, length)
+            outcome.complete = runs.complete
             if _over(outcome, length):
                 break
     return outcome
@@ -120,6 +144,7 @@ def _ended(runs: ReplicationRuns, outcome: SimulationOutcome, network: Network) 
     except KeyboardInterrupt:
         outcome.interrupted = True
         _judge(outcome, runs.last, network, RunLength(outcome.precision, outcome.level, None, None, math.inf))
+        outcome.complete = runs.complete
         if outcome.record is None:
             raise
     finally:

@@ -38,6 +38,7 @@ class SimulationOutcome:
     unstable: bool = False
     interrupted: bool = False
     ended: bool = False
+    complete: int = 1  # replications in the record
 
     @property
     def status(self) -> str:
@@ -59,7 +60,7 @@ def table(network: Network, outcome: SimulationOutcome, quantiles: Sequence[floa
 
 def message(outcome: SimulationOutcome, seed: int, runs: int) -> str:
     lines = [f"{outcome.status}: {TEXT[outcome.status]}" if outcome.status != "ok" else "", _why(outcome)]
-    each = "" if runs == 1 else f" in each of {runs} runs"
+    each = "" if runs == 1 else f" in each of {outcome.complete or runs} runs"
     cut = (
         f"the first {seconds(outcome.warm_up_s)} cut as warm-up (MSER-5)"
         if outcome.cut
@@ -68,6 +69,8 @@ def message(outcome: SimulationOutcome, seed: int, runs: int) -> str:
     if at_edge(outcome.warm_up_s, outcome.length_s):
         cut += ", which is as late as it may lie: the warm-up may go on; simulate longer"
     lines.append(f"{seconds(outcome.length_s)} simulated{each}, {cut}; seed {seed}, {outcome.events} events")
+    if outcome.complete < runs:
+        lines.append(f"{outcome.complete} of {runs} replications had time to end; the others are left out")
     return "\n".join(filter(None, lines))
 
 
