@@ -277,12 +277,16 @@ def _status(lines: Sequence[MetricRow], value: Array, points: int, status: Seque
     missing = ~np.isfinite(value)
     if not status and not missing.any():
         return pl.lit("ok").alias("status")
-    names = list(dict.fromkeys(["ok", "no_moment", *(line.why for line in lines), *status]))
-    code = np.array([names.index(name) for name in status] or [0] * points)
+    # one byte a value: a sweep has millions of them
+    codes = {
+        name: number for number, name in enumerate(dict.fromkeys(["ok", "no_moment", *(x.why for x in lines), *status]))
+    }
+    code = np.array([codes[name] for name in status] or [0] * points, np.uint8)
     always = np.array([name in PERVASIVE for name in status] or [False] * points)
-    of, at = np.divmod(np.arange(len(value)), points)
-    given = np.array([line.metric in GIVEN for line in lines])[of]
-    reason = np.array([names.index(line.why) for line in lines])[of]
-    endless = np.where(value == np.inf, names.index("no_moment"), reason)
-    why = np.where(code[at] == 0, endless, code[at])
-    return pl.Series("status", names).gather(np.where(missing, why, np.where(always[at] & ~given, code[at], 0)))
+    given = np.array([line.metric in GIVEN for line in lines])[:, None]
+    told = np.where(always & ~given, code, np.uint8(0))
+    if missing.any():
+        reason = np.array([codes[line.why] for line in lines], np.uint8)[:, None]
+        endless = np.where(value.reshape(-1, points) == np.inf, np.uint8(codes["no_moment"]), reason)
+        told = np.where(missing.reshape(-1, points), np.where(code == 0, endless, code), told)
+    return pl.Series("status", list(codes)).gather(told.ravel().astype(np.uint32))
