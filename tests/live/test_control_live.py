@@ -130,7 +130,7 @@ def test_an_actuator_that_refuses(pool: Pool, tmp_path: Path) -> None:
 def test_a_service_that_restarts_within_a_lease(pool: Pool, tmp_path: Path) -> None:
     """It comes back in its safe settings, whatever was set before."""
     actuator = SocketActuator(pool.socket, "one", 60)
-    assert actuator.set(8, cap=20).cap == 20
+    assert actuator.set({"workers": 8, "cap": 20}) == {"workers": 8, "cap": 20}
     pool.close()
     with pytest.raises(RefusedError, match="no answer from"):
         actuator.read()
@@ -233,10 +233,10 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "passed: 0.00 %" in done.stdout
-    assert [line["read_back"] for line in lines(tmp_path / "act") if line.get("event") == "set"] == [7]
+    assert [line["read_back"] for line in lines(tmp_path / "act") if line.get("event") == "set"] == [{"workers": 7}]
     assert pool.settings().workers == SAFE
     held = SocketActuator(pool.socket, "somebody", 30)
-    held.set(6)
+    held.set({"workers": 6})
     assert "held by somebody" in command(pool, tmp_path, "--act", "--force").stderr
     held.revert()
     (tmp_path / "stop").touch()

@@ -128,7 +128,7 @@ def test_step_time_and_budget() -> None:
 
 def test_a_clock_that_steps_back_holds_no_longer_than_the_shortest_time() -> None:
     """By hand: a change at 5000 s, the clock steps back to 1000 s; with 30 s between changes the next one may come at 1030 s."""
-    rails, state = GuardRails(shortest_s=30), GuardedState(None, (5000.0,))
+    rails, state = GuardRails(shortest_s=30), GuardedState(None, (("workers", 5000.0),))
     found = []
     for at_s in (1000.0, 1029.0, 1030.0):
         decision, state = guarded(down_to_two, rails, seen(at_s=at_s), state)

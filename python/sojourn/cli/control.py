@@ -39,6 +39,7 @@ def control(
     lease: Annotated[str, typer.Option(help="with --act: the service undoes what is not renewed for so long; default 3 periods")] = "",
     stop_file: Annotated[Path | None, typer.Option(help="with --live: end when this file exists; so do q and Enter, and SIGTERM")] = None,
     stop_after: Annotated[str, typer.Option(help="with --live: end after so long")] = "",
+    pid: Annotated[int | None, typer.Option(help="with --live: the process whose cores and steering are set")] = None,
     lag: Annotated[str, typer.Option(help="until a worker that is added serves; default at once")] = "",
     seed: Annotated[int, typer.Option(help="of the first repetition")] = 1,
     seeds: Annotated[int, typer.Option(help="repetitions, each with a seed of its own")] = 1,
@@ -70,7 +71,7 @@ def control(
         from sojourn.cli.control_live import LiveOptions, beside
 
         loads = read_loads(load, rate, duration_s(duration, "--duration")) if model else []
-        options = LiveOptions(live, act, force, lease, stop_file, stop_after, out)
+        options = LiveOptions(live, act, force, lease, stop_file, stop_after, out, pid)
         return beside(read(policy, model), model, loads, options)
     assert model is not None
     if seeds < 1 or not 0 < rate < float("inf"):

@@ -10,6 +10,7 @@ import statistics
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,12 @@ from sojourn.errors import Busy, InputError, ServiceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sojourn.control.live import Actuators
+    from sojourn.control.live_actuator import Values
+    from sojourn.control.live_metrics import LiveMetrics
     from sojourn.control.load_trace import Load
     from sojourn.control.policy_file import Policy
+    from sojourn.lab.service_placement import ServicePlacement
     from sojourn.model import Model
 
 LEAST_PERIODS = 1.5  # of a lease: one late window must not end it
@@ -37,15 +42,16 @@ class LiveOptions:
     stop_file: Path | None
     stop_after: str
     out: Path | None
+    pid: int | None = None
 
 
 def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: LiveOptions) -> None:
     """Runs it until it is stopped. InputError, ServiceError, Busy."""
     from sojourn.control.live import run_live
-    from sojourn.control.live_actuator import RefusedError, SocketActuator
     from sojourn.control.live_log import LiveLog
     from sojourn.control.live_metrics import LiveMetrics
-    from sojourn.control.simulate import PERIOD_S
+    from sojourn.control.placement_actuator import read
+    from sojourn.control.simulate import LOG, PERIOD_S
     from sojourn.units import duration_s
 
     say = _say
@@ -60,30 +66,74 @@ def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: 
         say(passed(policy, model, loads))
     source, actuator = LiveMetrics(options.url), None
     source.text()  # the service is there
-    if options.act:
-        holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-        actuator = SocketActuator(source.socket(), holder, lease_s)
-        try:
-            found = actuator.read()
-        except RefusedError as error:
-            raise ServiceError(str(error), "--act", "start the service with --control PATH, as the same user") from None
-        if found.holder is not None:
-            raise Busy(
-                f"held by {found.holder}", options.url, "one controller a target: stop the other, or wait for its lease"
-            )
-        say(f"acts on {options.url}, lease {lease_s:g} s; safe: workers {found.safe_workers}, cap {found.safe_cap}")
     folder = options.out or Path("runs") / time.strftime("control-%Y%m%d-%H%M%S", time.gmtime())
+    placement = _placement(policy, source, options)
+    if options.act:
+        actuator, safe = _actuator(policy, source, placement, lease_s, folder / LOG, options.url)
+        say(
+            f"acts on {options.url}, lease {lease_s:g} s; safe: {', '.join(f'{name} {at}' for name, at in safe.items())}"
+        )
     log = LiveLog(folder)
     log.event(
         "start", policy=policy.name, objective=policy.objective, target=options.url, act=options.act,
-        lease_s=lease_s if options.act else None, period_s=period_s,
+        lease_s=lease_s if options.act else None, period_s=period_s, settings=list(policy.rails.settings),
     )  # fmt: skip
     say(f"{'acting' if options.act else 'dry run'}, every {period_s:g} s; the log is {log.path}")
     stopped = _stopped(options.stop_file, time.monotonic() + after_s)
-    count = run_live(policy, source, actuator, log, stopped, period_s=period_s, say=say)
+    placed: Callable[[], Values] = partial(read, placement) if placement else dict
+    count = run_live(policy, source, actuator, log, stopped, period_s=period_s, placed=placed, say=say)
     say(
         f"{count.windows} windows, {count.changes} changes decided, {count.troubled} without a decision, {count.refused} refused"
     )
+
+
+def _placement(policy: Policy, source: LiveMetrics, options: LiveOptions) -> ServicePlacement | None:
+    """Where the policy may change cores or steering: those of the process that the service's control socket is of, or `--pid`."""
+    from sojourn.control.live_actuator import RefusedError, SocketActuator
+    from sojourn.lab.service_placement import ServicePlacement
+
+    if not {"cores", "steering"} & set(policy.rails.settings):
+        return None
+    pid = options.pid
+    if pid is None:
+        try:
+            pid = SocketActuator(source.socket(), "looks", 1.0).pid()
+        except (InputError, RefusedError) as error:
+            raise InputError(str(error), "--pid", "give the number of the service's process") from None
+    return ServicePlacement(pid)
+
+
+def _actuator(
+    policy: Policy, source: LiveMetrics, placement: ServicePlacement | None, lease_s: float, log: Path, url: str
+) -> tuple[Actuators, dict[str, Any]]:
+    """For the settings that may be changed, and the safe ones. Busy: another controller has them; ServiceError: they cannot be read."""
+    from sojourn.control.live import Actuators
+    from sojourn.control.live_actuator import RefusedError, SocketActuator
+    from sojourn.control.placement_actuator import PlacementActuator
+
+    holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    parts: list[tuple[Any, tuple[str, ...]]] = []
+    safe: dict[str, Any] = {}
+    try:
+        if {"workers", "cap"} & set(policy.rails.settings):
+            pool = SocketActuator(source.socket(), holder, lease_s)
+            found = pool.read()
+            safe |= {"workers": found.safe_workers, "cap": found.safe_cap}
+            _free(found.holder, url)
+            parts.append((pool, ("workers", "cap")))
+        if placement is not None:
+            placed = PlacementActuator(placement, holder, lease_s, log)
+            safe |= placed.read()
+            _free(placed.held_by(), url)
+            parts.append((placed, ("cores", "steering")))
+    except RefusedError as error:
+        raise ServiceError(str(error), "--act", "start the service with --control PATH, as the same user") from None
+    return Actuators(parts), safe
+
+
+def _free(holder: str | None, url: str) -> None:
+    if holder is not None:
+        raise Busy(f"held by {holder}", url, "one controller a target: stop the other, or wait for its lease")
 
 
 def passed(policy: Policy, model: Model | None, loads: Sequence[Load], seed: int = 1) -> str:

@@ -7,11 +7,13 @@ None. The same function runs in the simulator, over a recorded log, and beside a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 State = Any
+STEERINGS = ("one core", "spread")  # which cores take the soft interrupts, by the capacity that this leaves
+OTHERS = ("cap", "cores", "steering")  # what may be set beside workers
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,8 @@ class Seen:
 
     `workers`: as set; `ready`: of them, those that serve. `rate_per_s`, `throughput_per_s`: arrivals and answers. `utilisation`: mean
     busy share of a ready worker, `cpu`: the share of it that was on the CPU. `in_system`, `waiting`: mean present, and waiting at
-    the end. `response_s`: mean of the answers. `late`: the figures are older than a window. `window_s` > 0, times in s.
+    the end. `response_s`: mean of the answers. `late`: the figures are older than a window. `window_s` > 0, times in s. `cap`, `cores`,
+    `steering`: as set; None where they cannot be read, and so not be changed.
     """
 
     at_s: float
@@ -35,6 +38,9 @@ class Seen:
     waiting: float | None = None
     response_s: float | None = None
     late: bool = False
+    cap: int | None = None
+    cores: int | None = None
+    steering: str | None = None
 
     @property
     def placed(self) -> bool:
@@ -57,7 +63,7 @@ class Seen:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; `Seen(**it)` gives an equal one back."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 FIGURES = ("rate_per_s", "throughput_per_s", "utilisation", "cpu", "in_system", "waiting", "response_s")
@@ -81,12 +87,22 @@ class Option:
 
 @dataclass(frozen=True)
 class Set:
-    """What a policy wants: `workers` servers (None: as they are), `why` in one sentence, and the next best with what they would give."""
+    """What a policy wants: `workers` servers (None: as they are), `why` in one sentence, and the next best with what they would give.
+
+    `cap`: most requests present, further ones are refused; `cores`: how many; `steering`: one of STEERINGS. None leaves them as they are.
+    """
 
     workers: int | None = None
     why: str = ""
     next_best: tuple[Option, ...] = ()
     chosen: Option | None = None
+    cap: int | None = None
+    cores: int | None = None
+    steering: str | None = None
+
+    def others(self) -> dict[str, int | str]:
+        """What is asked for beside workers."""
+        return {name: value for name in OTHERS if (value := getattr(self, name)) is not None}
 
 
 Decide = Callable[[Seen, State], tuple[Set, State]]
@@ -94,7 +110,8 @@ Decide = Callable[[Seen, State], tuple[Set, State]]
 
 @dataclass(frozen=True)
 class Decision:
-    """A line of the audit log. `wanted`: by the policy, None where it gave no answer that can be read; `workers`: what was set."""
+    """A line of the audit log. `wanted`: by the policy, None where it gave no answer that can be read; `workers`: what was set.
+    `asked`, `others`: the same of the settings beside workers."""
 
     seen: Seen
     wanted: int | None
@@ -102,6 +119,13 @@ class Decision:
     why: str
     next_best: tuple[Option, ...] = ()
     chosen: Option | None = None
+    asked: Mapping[str, int | str] = field(default_factory=dict)
+    others: Mapping[str, int | str] = field(default_factory=dict)
+
+    def changes(self) -> dict[str, int | str]:
+        """What is set to another value than was seen."""
+        wanted: dict[str, int | str] = {"workers": self.workers, **self.others}
+        return {name: value for name, value in wanted.items() if value != getattr(self.seen, name)}
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, where an infinite time is null."""
@@ -109,6 +133,8 @@ class Decision:
             "seen": self.seen.to_dict(),
             "wanted": self.wanted,
             "workers": self.workers,
+            **({"asked": dict(self.asked)} if self.asked else {}),
+            **({"others": dict(self.others)} if self.others else {}),
             "why": self.why,
             "chosen": _plain(self.chosen),
             "next_best": [_plain(one) for one in self.next_best],

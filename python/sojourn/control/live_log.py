@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ class LiveLog:
         self.path = folder / LOG
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = open(self.path, "x", encoding="utf-8")  # noqa: SIM115
+            self._file = open(self.path, "x", encoding="utf-8", opener=_appending)  # noqa: SIM115
         except FileExistsError:
             raise InputError("there is a log already", self.path, "choose another --out") from None
         except OSError as error:
@@ -47,6 +48,11 @@ class LiveLog:
             self._file.flush()
         except OSError as error:
             raise StorageFull(error.strerror or error, self.path, "free space; nothing is set without a log") from None
+
+
+def _appending(path: str, flags: int) -> int:
+    """The keeper of the lease writes to it, too, when we are late or gone."""
+    return os.open(path, flags | os.O_APPEND, 0o666)
 
 
 def plain(value: Any) -> Any:

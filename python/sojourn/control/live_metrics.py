@@ -152,5 +152,5 @@ def window(before: MetricsReading, after: MetricsReading, elapsed_s: float | Non
         at_s=after.clock_seconds, window_s=length, workers=workers, ready=workers,
         rate_per_s=(came + change["refused"]) / length, throughput_per_s=departed / length,
         utilisation=min(busy, 1.0), in_system=change["present_seconds"] / length, waiting=after.waiting,
-        response_s=change["response_seconds"] / departed if departed else None,
+        response_s=change["response_seconds"] / departed if departed else None, cap=int(after.cap),
     )  # fmt: skip

@@ -3,7 +3,7 @@
 policy = "model"            # model, square-root, hpa, kpa, fixed, schedule, or "my_policy.py:decide"
 objective = "p99 < 300ms"
 [options]                   # keys of the policy
-[rails]                     # keys of the guard rails
+[rails]                     # keys of the guard rails; settings = ["workers", "cap"]: what may be changed
 """
 
 from __future__ import annotations

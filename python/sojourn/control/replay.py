@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sojourn.control.decision import Decide, Decision, Seen
@@ -14,19 +14,21 @@ from sojourn.control.simulate import LOG
 from sojourn.errors import InputError
 
 NAMED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # numbers that JSON does not have
+Recorded = tuple[Seen, int, Mapping[str, int | str]]  # what was seen, workers and other settings that were set
 REMEDY = "give a folder that sojourn control --out wrote"
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """`recorded` workers, and the `decision` that the policy takes on the same figures."""
+    """`recorded` workers (and `others`, the settings beside them), and the `decision` that the policy takes on the same figures."""
 
     recorded: int
     decision: Decision
+    others: Mapping[str, int | str] = field(default_factory=dict)
 
     @property
     def same(self) -> bool:
-        return self.recorded == self.decision.workers
+        return self.recorded == self.decision.workers and self.others == self.decision.others
 
 
 def replay(decide: Decide, folder: Path | str, rails: GuardRails | None = None) -> list[Replayed]:
@@ -34,13 +36,13 @@ def replay(decide: Decide, folder: Path | str, rails: GuardRails | None = None) 
     is what that would have done with what was seen, not what would have come of it. Raises InputError."""
     state, rails = GuardedState(), rails or GuardRails()
     found = []
-    for seen, workers in read_log(folder):
+    for seen, workers, others in read_log(folder):
         decision, state = guarded(decide, rails, seen, state)
-        found.append(Replayed(workers, decision))
+        found.append(Replayed(workers, decision, others))
     return found
 
 
-def read_log(folder: Path | str) -> Iterator[tuple[Seen, int]]:
+def read_log(folder: Path | str) -> Iterator[Recorded]:
     """What was seen and set, window by window. InputError."""
     path = Path(folder, LOG) if Path(folder).is_dir() else Path(folder)
     try:
@@ -53,12 +55,13 @@ def read_log(folder: Path | str) -> Iterator[tuple[Seen, int]]:
             yield row
 
 
-def read_line(line: str, place: str) -> tuple[Seen, int] | str:
+def read_line(line: str, place: str) -> Recorded | str:
     """What was seen and set; of a live run's other lines the event. InputError."""
     try:
         row = json.loads(line)
         if "event" in row:
             return str(row["event"])
-        return Seen(**{key: NAMED.get(value, value) for key, value in row["seen"].items()}), int(row["workers"])
+        seen = Seen(**{key: NAMED.get(value, value) for key, value in row["seen"].items()})
+        return seen, int(row["workers"]), dict(row.get("others", {}))
     except (json.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
         raise InputError(line[:60], place, REMEDY) from None

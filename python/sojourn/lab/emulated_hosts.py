@@ -9,9 +9,9 @@ from sojourn.lab.cpu_topology import CorePlacement
 from sojourn.lab.namespaces import ip, make_namespace, pair, path_of, raise_nic, set_up_nics
 
 
-def core_mask(core: int) -> str:
-    """The kernel's bitmap of one core: hexadecimal, groups of 32 bits joined by commas."""
-    digits = f"{1 << core:x}"
+def core_mask(*cores: int) -> str:
+    """The kernel's bitmap of cores: hexadecimal, groups of 32 bits joined by commas."""
+    digits = f"{sum(1 << core for core in cores):x}"
     groups: list[str] = []
     while digits:
         groups.insert(0, digits[-8:])

@@ -1,0 +1,90 @@
+"""Cores and interrupt steering as settings that are leased: `lease_keeper` makes them, here they are asked for and read back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sojourn.control.lease_keeper import address
+from sojourn.control.live_actuator import RefusedError, UnansweredError, Values, asked, check_lease, same
+from sojourn.errors import LabError
+from sojourn.lab.service_placement import ServicePlacement
+
+
+class PlacementActuator:
+    """Of the process `placement` is of, as `holder`; its settings at the first look are the safe ones. `log`: where the keeper tells what
+    it had to put back."""
+
+    def __init__(self, placement: ServicePlacement, holder: str, lease_s: float, log: Path | None = None) -> None:
+        check_lease(lease_s)
+        self.placement, self.holder, self.lease_s, self.log = placement, holder, lease_s, log
+        self.timeout_s = 2.0
+        self._keepers: list[subprocess.Popen[bytes]] = []
+
+    def held_by(self) -> str | None:
+        """Whose lease there is on it. RefusedError."""
+        try:
+            return asked(address(self.placement), {"do": "read"}, self.timeout_s).get("holder")
+        except UnansweredError:
+            return None
+
+    def read(self) -> dict[str, int | str]:
+        """From the kernel, whatever the keeper says. RefusedError."""
+        return read(self.placement)
+
+    def set(self, wanted: Values) -> Values:
+        """Sets `cores`, `steering` or both and renews the lease; what was read back, which is what was set. RefusedError."""
+        command = {"do": "set", "holder": self.holder, "lease_s": self.lease_s, **wanted}
+        try:
+            self._says(command)
+        except UnansweredError:
+            self._start()
+            self._says(command)
+        return same(wanted, self.read())
+
+    def revert(self) -> Values:
+        """Back to the safe settings at once, by the keeper or, where it is gone, by us. RefusedError."""
+        try:
+            self._says({"do": "release", "holder": self.holder})
+        except UnansweredError:
+            if failed := self.placement.restore():
+                raise RefusedError("; ".join(failed)) from None
+        for keeper in self._keepers:  # it ends when nobody has a lease
+            with suppress(subprocess.TimeoutExpired):
+                keeper.wait(self.timeout_s)
+        return self.read()
+
+    def _says(self, command: dict[str, Any]) -> None:
+        asked(address(self.placement), command, self.timeout_s)
+
+    def _start(self) -> None:
+        """A keeper in a session of its own: no signal of our terminal, and no end of ours, ends it."""
+        keeper = subprocess.Popen(
+            [sys.executable, "-m", "sojourn.control.lease_keeper", str(self.placement.pid)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        self._keepers.append(keeper)
+        assert keeper.stdin is not None and keeper.stdout is not None
+        given = {"safe": self.placement.safe.to_dict(), "log": str(self.log.resolve()) if self.log else None}
+        try:
+            keeper.stdin.write(json.dumps(given).encode() + b"\n")
+            keeper.stdin.close()
+            keeper.stdout.readline()  # ready, or ended because there is one
+        except OSError as error:
+            raise RefusedError(f"no keeper of the lease: {error}") from None
+        finally:
+            keeper.stdout.close()
+
+
+def read(placement: ServicePlacement) -> dict[str, int | str]:
+    """Cores and steering as they are. RefusedError."""
+    if not placement.alive():
+        raise RefusedError(f"process {placement.pid} has ended")
+    try:
+        return placement.read()
+    except LabError as error:
+        raise RefusedError(str(error)) from None
