@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 import pickle
 import time
 from collections.abc import Sequence
@@ -19,6 +20,9 @@ CONNECT_S = 10.0
 
 def connected(address: str) -> DaskWorkers:
     """A scheduler's workers. Raises WorkerError where it does not answer within `CONNECT_S`."""
+    logging.getLogger("distributed.client").setLevel(
+        logging.CRITICAL
+    )  # what it would print of a lost scheduler is told here
     try:
         client = Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
