@@ -1,7 +1,7 @@
 """The rule of the Kubernetes HorizontalPodAutoscaler (autoscaling/v2), without Kubernetes.
 
 Source: Kubernetes documentation, Horizontal Pod Autoscaling: Algorithm details; Configurable scaling behavior (v1.33); where it is silent
-(pods that are not ready, rounding), the behaviour of pkg/controller/podautoscaler.
+(pods that are not ready, rounding, the first recommendation), the behaviour of pkg/controller/podautoscaler.
 
     documentation                   here
     desiredMetricValue              target (a share, or any number that the metric is per pod)
@@ -140,7 +140,7 @@ class Hpa(BaseModel):
         pods = [Pod(value if fine else None)] * seen.ready + [Pod(0.0, ready=False)] * (seen.workers - seen.ready)
         asked = proposed(pods, self.target, seen.workers, self._tolerance) if pods else None
         if asked is None:
-            return Set(why=f"{self.metric} is missing: no change"), state or HpaState()
+            return Set(why=f"{self.metric} is missing: no change"), state or _begun(seen.workers, seen.at_s)
         wanted, after = self.behave(asked, seen.workers, seen.at_s, state)
         why = f"{self.metric} {value:.2f} against {self.target:g} asks for {asked}"
         return Set(wanted, why if wanted == asked else f"{why}, stabilisation and policies allow {wanted}"), after
@@ -152,7 +152,7 @@ class Hpa(BaseModel):
 
     def behave(self, asked: int, current: int, at_s: float, state: HpaState | None) -> tuple[int, HpaState]:
         """What stabilisation, policies and bounds leave of what the metric asks for; and the state with this decision."""
-        state = _noticed(state or HpaState(), current, at_s)
+        state = _noticed(state or _begun(current, at_s), current, at_s)
         kept = tuple(
             one for one in state.asked if at_s - one[0] <= max(self.up.stabilisation_s, self.down.stabilisation_s)
         )
@@ -172,6 +172,11 @@ class Hpa(BaseModel):
         up = min([asked, *(n for at, n in kept if at_s - at < self.up.stabilisation_s)])
         down = max([asked, *(n for at, n in kept if at_s - at < self.down.stabilisation_s)])
         return min(max(current, up), down)
+
+
+def _begun(current: int, at_s: float) -> HpaState:
+    """A controller that begins takes what is there for its first recommendation."""
+    return HpaState(asked=((at_s, current),))
 
 
 def _noticed(state: HpaState, current: int, at_s: float) -> HpaState:
