@@ -76,7 +76,8 @@ def over(rows: list[dict[str, Any]], policy: str, figure: str, load: str = "") -
 
 def summary(rows: list[dict[str, Any]], command: str, seeds: int, lag_s: float) -> str:
     names = [*policies(), CLAIRVOYANT]
-    lines = [f"# Policies of capacity, {seeds} seeds, lag {lag_s:g} s", "", f"`{command}`", ""]
+    first = min(row["seed"] for row in rows)
+    lines = [f"# Policies of capacity, {seeds} seeds from {first}, lag {lag_s:g} s", "", f"`{command}`", ""]
     lines += [
         "Mean over seven loads: late requests, late windows, core-hours, changes; then late requests and core-hours by load.",
         "",
@@ -141,6 +142,7 @@ def _said(met: bool) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=1, help="seed")
     parser.add_argument("--lag", type=float, default=0.0, help="until a worker serves, s")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
@@ -148,7 +150,12 @@ def main() -> None:
     rows = had(folder / "raw.csv")
     done = {(row["policy"], row["load"], row["seed"]) for row in rows}
     names = [*policies(), CLAIRVOYANT]
-    every = [(name, load, seed, given.lag) for seed in range(1, given.seeds + 1) for name in names for load in MADE]
+    every = [
+        (name, load, seed, given.lag)
+        for seed in range(given.first, given.first + given.seeds)
+        for name in names
+        for load in MADE
+    ]
     tasks = [task for task in every if task[:3] not in done]
     with ProcessPoolExecutor(given.processes) as pool, open(folder / "raw.csv", "a", newline="") as file:
         for row in pool.map(run, tasks, chunksize=4):
@@ -158,6 +165,8 @@ def main() -> None:
             writer.writerow(row)
             file.flush()
             rows.append(row)
+    asked = {task[2] for task in every}
+    rows = [row for row in rows if row["seed"] in asked]
     text = summary(rows, f"python benches/control/run.py {' '.join(sys.argv[1:])}".strip(), given.seeds, given.lag)
     (folder / "summary.md").write_text(text)
     print(text)

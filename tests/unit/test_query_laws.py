@@ -6,9 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from query_golden import model
+from scipy import stats
 
+from sojourn.batch_means import IntervalEstimate, ratio
+from sojourn.query import query
 from sojourn.query.sources.batched import BATCHES, BatchedLaw
 from sojourn.query.sources.convolved import convolved
+from sojourn.query.sources.share_interval import share_of
+from sojourn.query.sources.simulated import SimulatedSource
 from sojourn.query.values import Estimate, Span
 
 
@@ -90,3 +96,55 @@ def test_uniform_pieces_and_points() -> None:
     for q, t in ((0.1, 1.0), (0.25, 1.0), (0.5, 2.0), (0.75, 2.5), (1.0, 3.0)):
         assert found.quantile(q).value == pytest.approx(t, abs=1e-9)
         assert found.probability(at_most(t)).value == pytest.approx(max(q, 0.25), abs=1e-9)
+
+
+def estimate_of(share: float, each: float) -> IntervalEstimate:
+    """By batches: with the variance that clusters of this part of the whole give."""
+    deviation = math.sqrt(share * (1 - share) * each)
+    ends = (np.array([share + 1.96 * sign * deviation]) for sign in (-1, 1))
+    return IntervalEstimate(np.array([share]), *ends, np.array([deviation**2]))
+
+
+def test_a_rare_share_is_jeffreys_of_its_clusters() -> None:
+    """7 clusters of 500 each, of 500 000: 7.5 and 993.5 of the beta distribution; what is not rare is the batches' own."""
+    found = share_of(estimate_of(0.007, 1e-3), 500_000, wider=lambda _: 1e-3)
+    assert (found.low, found.high) == pytest.approx(tuple(stats.beta.ppf([0.025, 0.975], 7.5, 993.5)))
+    other = share_of(estimate_of(0.993, 1e-3), 500_000, wider=lambda _: 1e-3)
+    assert (1 - other.high, 1 - other.low) == pytest.approx((found.low, found.high))
+    wider = share_of(estimate_of(0.007, 1e-4), 500_000, wider=lambda share: 1e-3 if share > 0.08 else 5e-4)
+    assert wider.low == pytest.approx(stats.beta.ppf(0.025, 14.5, 1986.5)) and wider.high == pytest.approx(found.high)
+    common = share_of(estimate_of(0.3, 1e-3), 500_000)
+    assert (common.low, common.high) == pytest.approx((0.3 - 1.96 * 0.01449138, 0.3 + 1.96 * 0.01449138))
+
+
+def test_without_a_wider_tail_clusters_vary_too() -> None:
+    """Independent failures: as of a number of Poisson's. In clusters of 199 at the mean, c = 397: as 10 exponential ones."""
+    alone = share_of(estimate_of(4e-5, 1e-5), 100_000)
+    assert (alone.low, alone.high) == pytest.approx(tuple(stats.gamma.ppf([0.025, 0.975], 4.5) / 1e5), rel=1e-3)
+    clusters = share_of(estimate_of(0.0199, 397e-5), 100_000)
+    scale = 0.0199 * 10.5 / 10
+    assert (clusters.low, clusters.high) == pytest.approx(
+        tuple(scale * stats.f.ppf([0.025, 0.975], 21, 2 * 10 * 199 / 198)), rel=1e-6
+    )
+    none = share_of(estimate_of(0.0, 0.0), 100_000)
+    assert none.low == 0 and none.high == pytest.approx(stats.gamma.ppf(0.975, 0.5) / 1e5, rel=1e-3)
+
+
+def test_intervals_of_clusters_of_failures_hold_the_truth() -> None:
+    """16 clusters of geometric size, 20 at the mean, in 100 000 requests, by 32 batches: of 400 records."""
+    inside, rng = 0, np.random.default_rng(11)
+    for _ in range(400):
+        batches = np.array([rng.geometric(1 / 20, rng.poisson(0.5)).sum() for _ in range(32)], float)
+        found = share_of(ratio(batches[None, :, None], np.full((1, 32, 1), 3125.0), 0.95), 100_000)
+        inside += found.low <= 0.0032 <= found.high
+    assert 368 <= inside <= 396, inside  # 92 to 99 %; of 95 %, fewer than 368 with a chance of 1 %
+
+
+def test_a_rare_state_that_few_busy_periods_reach() -> None:
+    """M/M/4 as in query_golden: P(n >= 24) = C 0.75^20, in 200 s about one effective cluster, and often none."""
+    truth, inside = 0.509433962264 * 0.75**20, 0
+    for seed in range(700_000, 700_060):
+        found = query("probability({n() >= 24})", SimulatedSource(model(), seed=seed, until_s=200.0))
+        assert found.low is not None and found.high is not None
+        inside += found.low <= truth <= found.high
+    assert inside >= 54, inside

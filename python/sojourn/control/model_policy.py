@@ -48,7 +48,7 @@ class ModelPolicy(BaseModel):
     service_s: float = Field(default=0.05, gt=0)
     scv: float = Field(default=1.0, ge=0)
     period_s: float = Field(default=2.0, gt=0)
-    spread: float = Field(default=3.0, ge=0)
+    spread: float = Field(default=2.5, ge=0)
     span_s: float = Field(default=10.0, gt=0)
     hold_s: float = Field(default=60.0, ge=0)
     drain_s: float | None = Field(default=None, gt=0)

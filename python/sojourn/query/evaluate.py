@@ -13,7 +13,7 @@ from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query import values as V  # noqa: N812
 from sojourn.query.check import ValueType
 from sojourn.query.node import Node
-from sojourn.query.sources.batched import share_widened
+from sojourn.query.sources.share_interval import jeffreys
 from sojourn.query.sources.source import Source
 from sojourn.query.text import to_text
 from sojourn.query.told import described, shown
@@ -198,7 +198,7 @@ def _slices(it: Evaluator, node: N.Slices, given: Mapping[str, Value]) -> Truth:
         inner = Evaluator(it.macros, it.kinds, window, points=True)
         met.append(inner.truth(node.condition, given).value is True)
     share = float(np.mean(met))
-    found = share_widened(Estimate(share, 1.0, 0.0, node.length.si * len(met)), len(met), share)
+    found = Estimate(share, *jeffreys(share, 1 / len(met)), node.length.si * len(met))
     truth = V.compare(">=", found.point() if it.points else found, Estimate.exact(node.least.si))
     told = f"met in {sum(met)} of {len(met)} windows of {node.length.value:g}{node.length.unit}"
     return Truth(truth.value, told, truth.more)

@@ -1,12 +1,7 @@
 """Laws of what was recorded in time, with intervals by batch means: times of requests, passages, state functions over time.
 
-Source: batch means as in `sojourn.batch_means`; a quantile's interval by inverting that of the distribution function there, after
-Woodruff, J. Amer. Stat. Assoc. 47 (1952), p. 635. Shares also by Clopper and Pearson, Biometrika 26 (1934), p. 404: batches without
-a single failure say nothing of how rare it is.
-
-Of a tail that few clusters of observations reach, batches show too little variance (of an M/M/4 at 0.75 and 100 000 requests a
-third of it at p99.9: benches/query). So what an observation counts for is taken no larger than at a share ten times that of the
-tail: clusters of rarer events are no smaller where the process forgets alike at all levels, as that of a busy period does.
+Source: batch means as in `sojourn.batch_means`; shares as in `share_interval`; a quantile's interval by inverting that of the
+distribution function, after Woodruff, J. Amer. Stat. Assoc. 47 (1952), p. 635.
 """
 
 from __future__ import annotations
@@ -19,13 +14,12 @@ import numpy as np
 
 from sojourn.batch_means import IntervalEstimate, ratio, variance_of
 from sojourn.errors import SourceRefused
+from sojourn.query.sources.share_interval import LEVEL, RARE, Wider, each_of, jeffreys, needed, share_of, wider_share
 from sojourn.query.values import Array, Estimate, Span, Whole
 
 BATCHES, LEAST = 32, 30
 ROUNDED = 1e-9  # of a weight
-WIDER, WIDEST = 10.0, 0.1  # times the share of a tail, and at most: where else its clusters are measured
 GRID, REACH = 61, 3.0  # times at which a quantile's interval is looked for, and how far, in half-widths
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -49,21 +43,25 @@ class BatchedLaw:
         """P(X in the range): of the weight, the share within."""
         self.enough()
         to, from_ = self._below(span.high.value, span.closed[1]), self._below(span.low.value, not span.closed[0])
-        total = self.weight.sum()
-        each = max(self._each(float((self.weight * x).sum() / total)) for x in (from_, to))
-        return share_of(self._ratio_of(to - from_), self._count(), self.spent_s, each)
+        ends = [float((self.weight * x).sum() / self.weight.sum()) for x in (from_, to)]
+        return share_of(self._ratio_of(to - from_), self._count(), self.spent_s, self._beside(*ends))
+
+    def _beside(self, first: float, last: float) -> Wider | None:
+        """Of a range between these shares: where it, or what is outside of it, lies on one side of the median, the tails there."""
+        inside = last - first < RARE
+        if inside and first < 0.5 < last:
+            return None
+        upper = first >= 0.5 if inside else 1 - last >= first
+        return lambda share: self._each(share, upper)
 
     def _ratio_of(self, inside: Array) -> IntervalEstimate:
         above, below = (self._sums(x)[None, :, None] for x in (inside, np.ones(len(self.low))))
         return ratio(above, below, LEVEL)
 
-    def _each(self, q: float) -> float:
-        """`each_of` the share at or below the quantile q, at least: that of a wider tail on its side."""
-        rare = min(q, 1 - q)
-        if rare >= WIDEST:
-            return 0.0
-        wide = min(WIDER * max(rare, 1 / self._count()), WIDEST)
-        return each_of(self._ratio_of(self._below(self._inverse(wide if q < 0.5 else 1 - wide), True)))
+    def _each(self, share: float, upper: bool) -> float:
+        """What a cluster counts for in a tail."""
+        share = max(share, wider_share(1 / self._count()))
+        return each_of(self._ratio_of(self._below(self._inverse(1 - share if upper else share), True)))
 
     def quantile(self, q: float) -> Estimate:
         """With an interval; without a value where it lies among what never happened."""
@@ -71,7 +69,8 @@ class BatchedLaw:
         value = self._inverse(q)
         if not math.isfinite(value):
             return Estimate(math.inf, self._lower(q), math.inf, self.spent_s)
-        each = self._each(q)
+        rare = min(q, 1 - q)
+        each = self._each(wider_share(rare), q > 0.5) if rare < RARE else 0.0
         low, high = self._bounds(q, each)
         needs = 0.0 if math.isfinite(high) else needed(q, self._count(), each)
         return Estimate(value, min(low, value), max(high, value), self.spent_s, needs)
@@ -87,7 +86,7 @@ class BatchedLaw:
             return -math.inf, math.inf
         low, high = self._shares(times, each)
         from_, to = np.flatnonzero(high >= q), np.flatnonzero(low >= q)
-        known = len(from_) and (q > reach or share_widened(Estimate.exact(0.0), self._count(), 0.0, each=each).high < q)
+        known = len(from_) and (q > reach or jeffreys(0.0, max(each, 1 / self._count()))[1] < q)
         begin = float(times[from_[0]]) if known else -math.inf
         return begin, float(times[to[0]]) if len(to) else math.inf
 
@@ -96,11 +95,9 @@ class BatchedLaw:
         above = np.stack([self._sums(self._below(float(t), True)) for t in times], axis=1)
         below = np.broadcast_to(self._sums(np.ones(len(self.low)))[:, None], above.shape)
         found = ratio(above[None], below[None], LEVEL)
-        each = zip(*(x.tolist() for x in (found.value, found.low, found.high, found.variance)), strict=True)
-        wide = [
-            share_widened(Estimate.known(v, lo, hi), self._count(), min(max(v, 0.0), 1.0), var, least)
-            for v, lo, hi, var in each
-        ]
+        columns = zip(*(x.tolist() for x in (found.value, found.low, found.high, found.variance)), strict=True)
+        told = [IntervalEstimate(*(np.array([x]) for x in column)) for column in columns]
+        wide = [share_of(x, self._count(), wider=lambda _: least) for x in told]
         return np.array([x.low for x in wide]), np.array([x.high for x in wide])
 
     def moment(self, order: int) -> Estimate:
@@ -191,39 +188,3 @@ class BatchedLaw:
     def _lower(self, q: float) -> float:
         ends = self.high[np.isfinite(self.high)]
         return float(ends.max(initial=0.0))
-
-
-def each_of(found: IntervalEstimate) -> float:
-    """The variance of a share by share * (1 - share): what one observation of so many independent ones would count for; 0 where
-    the batches do not say."""
-    share, variance = float(found.value[0]), float(found.variance[0])
-    return variance / (share * (1 - share)) if 0 < share < 1 and variance > 0 else 0.0
-
-
-def needed(q: float, count: int, each: float) -> float:
-    """Times as many observations, about, until the largest bounds a quantile above: `size` independent ones that all lie below it
-    bound its share by out^(1/size). 0 where these are as many, and something else is missing."""
-    size = min(count, 1 / max(each, 1 / count))
-    found = math.log((1 - LEVEL) / 2) / math.log(q) / size if 0 < q < 1 else 0.0
-    return found if found > 1 else 0.0
-
-
-def share_of(found: IntervalEstimate, count: int, spent_s: float, each: float = 0.0) -> Estimate:
-    """A share, by batches, of `count` observations."""
-    value, low, high, variance = (float(x[0]) for x in (found.value, found.low, found.high, found.variance))
-    return share_widened(Estimate.known(value, low, high, spent_s), count, min(max(value, 0.0), 1.0), variance, each)
-
-
-def share_widened(found: Estimate, count: int, share: float, variance: float = 0.0, each: float = 0.0) -> Estimate:
-    """An interval of a share that lies in [0, 1] and is no narrower than that of as many independent observations as have its
-    `variance`, or as many as 1 by `each` (at most `count`): of rare events in clusters there are few, and the interval is as
-    skewed as theirs."""
-    from scipy.special import betaincinv
-
-    own = variance / (share * (1 - share)) if math.isfinite(variance) and variance > 0 and 0 < share < 1 else 0.0
-    size = min(count, max(1 / max(own, each, 1 / count), 1.0))
-    k, out = share * size, (1 - LEVEL) / 2
-    low = float(betaincinv(k, size - k + 1, out)) if k > 0 else 0.0
-    high = float(betaincinv(k + 1, size - k, 1 - out)) if k < size else 1.0
-    seen = (found.low if math.isfinite(found.low) else 0.0, found.high if math.isfinite(found.high) else 1.0)
-    return Estimate(found.value, max(0.0, min(low, seen[0])), min(1.0, max(high, seen[1])), found.spent_s)

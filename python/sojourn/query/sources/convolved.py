@@ -22,7 +22,8 @@ import numpy as np
 
 from sojourn.batch_means import IntervalEstimate, around
 from sojourn.errors import SourceRefused
-from sojourn.query.sources.batched import LEVEL, WIDER, WIDEST, BatchedLaw, each_of, needed, share_of
+from sojourn.query.sources.batched import BatchedLaw
+from sojourn.query.sources.share_interval import LEVEL, RARE, each_of, needed, share_of, wider_share
 from sojourn.query.values import Array, Estimate, Law, Span
 
 POINTS = 10_000  # of each sample; of longer ones neighbours are one
@@ -76,15 +77,17 @@ class ConvolvedLaw:
             for a, b in ((self.second, self.first), (self.first, self.second))
         ]
         found = self._found(values)
-        tails = (self._below(t) for t in (span.low.value, span.high.value))
-        return share_of(found, self.count, self.spent_s, max(self._each(q) for q in tails))
+        first, last = (self._below(t) for t in (span.low.value, span.high.value))
+        upper = first >= 0.5 if last - first < RARE else 1 - last >= first
+        return share_of(found, self.count, self.spent_s, lambda share: self._each(share, upper))
 
     def quantile(self, q: float) -> Estimate:
-        value, each = self._inverse(q), self._each(q)
+        value, rare = self._inverse(q), min(q, 1 - q)
+        each = self._each(wider_share(rare), q > 0.5) if rare < RARE else 0.0
         least, most = self._ends()
 
         def bound(t: float) -> Estimate:
-            return share_of(self._at(t), self.count, self.spent_s, each)
+            return share_of(self._at(t), self.count, self.spent_s, lambda _: each)
 
         low = -math.inf if bound(least).high >= q else _first(lambda t: bound(t).high >= q, least, value)
         high = math.inf if bound(most).low < q else _first(lambda t: bound(t).low >= q, value, most)
@@ -130,13 +133,10 @@ class ConvolvedLaw:
     def _inverse(self, q: float) -> float:
         return _first(lambda t: self._below(t) >= q, *self._ends())
 
-    def _each(self, q: float) -> float:
-        """As of `BatchedLaw`: of a tail, no less than of a wider one."""
-        rare = min(q, 1 - q)
-        if rare >= WIDEST:
-            return 0.0
-        wide = min(WIDER * max(rare, 1 / self.count), WIDEST)
-        return each_of(self._at(self._inverse(wide if q < 0.5 else 1 - wide)))
+    def _each(self, share: float, upper: bool) -> float:
+        """As of `BatchedLaw`."""
+        share = max(share, wider_share(1 / self.count))
+        return each_of(self._at(self._inverse(1 - share if upper else share)))
 
 
 def convolved(a: Law, b: Law) -> Law:

@@ -13,11 +13,12 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from sojourn.batch_means import ratio
+from sojourn.batch_means import IntervalEstimate, ratio
 from sojourn.errors import SourceRefused
 from sojourn.file_errors import meant
 from sojourn.query.nodes import StateFunction
-from sojourn.query.sources.batched import BATCHES, LEAST, LEVEL, BatchedLaw, share_of
+from sojourn.query.sources.batched import BATCHES, LEAST, BatchedLaw
+from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
@@ -190,9 +191,37 @@ class PathSource(Source):
         return np.diff(cut), index[at], self.batch_of((cut[:-1] + cut[1:]) / 2)
 
     def occupancy(self, observed: Flags) -> Estimate:
+        return share_of(self._time_in(observed), len(self.pieces[0]), self.spent_s, self._more_extreme(observed))
+
+    def _time_in(self, observed: Flags) -> IntervalEstimate:
         length, state, batch = self.pieces
         above, below = (np.bincount(batch, x, BATCHES).astype(float) for x in (length * observed[state], length))
-        return share_of(ratio(above[None, :, None], below[None, :, None], LEVEL), len(self.pieces[0]), self.spent_s)
+        return ratio(above[None, :, None], below[None, :, None], LEVEL)
+
+    def _more_extreme(self, observed: Flags) -> Wider | None:
+        """Of a set that is all with more (fewer) present than some number, above (below) the median: of wider ones. Of states that
+        were never seen it is not known on which side they lie."""
+        present = self.table[0].sum(axis=1)
+        length, state, _ = self.pieces
+        order = np.argsort(present, kind="stable")
+        reached = np.cumsum(np.bincount(state, length, len(present))[order]) / length.sum()
+
+        def bound(upper: bool, share: float) -> float:
+            at = np.searchsorted(reached, 1 - share if upper else share)
+            return float(present[order][min(int(at), len(present) - 1)])
+
+        def beyond(upper: bool, number: float) -> Flags:
+            return present >= number if upper else present <= number
+
+        def tail(upper: bool) -> bool:
+            end = float(inside.min() if upper else inside.max())
+            return middle not in inside and np.array_equal(beyond(upper, end), observed)
+
+        inside, middle = present[observed], bound(True, 0.5)
+        sides = [upper for upper in (True, False) if not len(inside) or tail(upper)]
+        if not sides:
+            return None
+        return lambda share: max(each_of(self._time_in(beyond(upper, bound(upper, share)))) for upper in sides)
 
     def distribution(self, values: Array, over: Flags | None) -> Law:
         length, state, batch = self.pieces
@@ -209,9 +238,12 @@ class PathSource(Source):
         above = np.zeros((BATCHES, count))
         np.add.at(above, (batch, state), length)
         below = above.sum(axis=1, keepdims=True)
-        found = ratio(above[None], np.broadcast_to(below, above.shape)[None], LEVEL)
-        low, high = (np.where(np.isnan(x), bound, x) for x, bound in ((found.low, 0.0), (found.high, 1.0)))
-        return found.value, np.clip(low, 0, 1), np.clip(high, 0, 1)
+        found = [
+            share_of(ratio(above[None, :, k : k + 1], below[None], LEVEL), len(state), self.spent_s)
+            for k in range(count)
+        ]
+        value, low, high = np.array([(x.value, x.low, x.high) for x in found]).reshape(-1, 3).T
+        return value, low, high
 
     def at_time(self, observed: Flags, time_s: float, start: Flags) -> Estimate:
         state, batch = self._later(time_s, start)
