@@ -10,6 +10,7 @@ import polars as pl
 
 from sojourn.batch_means import batch_interval, student_quantile
 from sojourn.laws import LawCheck, broken, check_laws
+from sojourn.measure.block_reasons import block_reasons
 from sojourn.measure.host_samples import changes, core_shares
 from sojourn.measure.measurement_window import choose_window, in_window, responses
 from sojourn.measure.run_folder import RunFolder
@@ -57,6 +58,7 @@ def assess(folder: RunFolder) -> None:
         reasons += _disturbed(folder, host, window, checks)
     metrics = run_metrics(folder, requests, host, window)
     reasons += _laws(folder, metrics, inside, checks)
+    reasons += block_reasons(folder.manifest.get("storage") or {})
     folder.manifest |= {"valid": not reasons, "reasons": reasons, "checks": checks}
     metrics.write(folder.path / "metrics.parquet")
 

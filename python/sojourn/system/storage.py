@@ -25,6 +25,7 @@ from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
 from sojourn.measure.assess_run import FAILED as FAILURES
 from sojourn.measure.assess_run import NOT_BALANCED, PULSE
 from sojourn.measure.block_load import block_load
+from sojourn.measure.block_reasons import BEYOND
 from sojourn.measure.cpu_residual import STOLEN, ResidualMeter, residual_meter
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
 from sojourn.measure.resources import Resource, add_resources
@@ -220,16 +221,9 @@ class StorageSession:
 
 
 def assessed(folder: RunFolder) -> Iterator[tuple[str, str]]:
-    """Verdicts with their reasons, of what every load is judged by, and of a rate that was not held."""
-    told = folder.manifest.get("storage") or {}
-    if SATURATED in told.get("status", ()):
-        done = told["completed"] / max(told["due"], 1)
-        yield (
-            SATURATED,
-            f"saturated: {done:.3f} of the I/Os that were due were done in time, which is beyond what the path can do; ask for less",
-        )
+    """Verdicts with their reasons, of what every load is judged by."""
+    kinds = {BEYOND: SATURATED, FAILURES: FAILED, NOT_BALANCED: SATURATED, DISTURBED: DISTURBED}
     for reason in folder.manifest["reasons"]:
-        kinds = {FAILURES: FAILED, NOT_BALANCED: SATURATED, DISTURBED: DISTURBED}
         yield next((verdict for words, verdict in kinds.items() if words in reason), INVALID), reason
 
 
