@@ -1,5 +1,7 @@
 """Policies that set the number of workers, on a simulated queue, over a recorded log (docs/howto/control-capacity.md)."""
 
+from sojourn.control.configurations import Choice as Choice
+from sojourn.control.configurations import Configurations as Configurations
 from sojourn.control.decision import Decision as Decision
 from sojourn.control.decision import Option as Option
 from sojourn.control.decision import Seen as Seen

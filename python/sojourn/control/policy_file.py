@@ -1,6 +1,6 @@
 """A policy as a TOML file: which one, its options, objective and guard rails; or a Python function of one's own.
 
-policy = "model"            # model, square-root, hpa, kpa, fixed, schedule, or "my_policy.py:decide"
+policy = "model"            # model, square-root, hpa, kpa, fixed, schedule, configurations, or "my_policy.py:decide"
 objective = "p99 < 300ms"
 [options]                   # keys of the policy
 [rails]                     # keys of the guard rails; settings = ["workers", "cap"]: what may be changed
@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sojourn.control.configurations import Configurations
 from sojourn.control.decision import Decide
 from sojourn.control.guard_rails import GuardRails
 from sojourn.control.hpa import Hpa
@@ -31,6 +32,7 @@ from sojourn.model import Model
 
 POLICIES: dict[str, type[BaseModel]] = {
     "model": ModelPolicy, "square-root": SquareRoot, "hpa": Hpa, "kpa": Kpa, "fixed": Fixed, "schedule": Schedule,
+    "configurations": Configurations,
 }  # fmt: skip
 
 
