@@ -108,7 +108,7 @@ def prediction(one_core: float) -> dict[str, Any]:
     return {
         "trained_on": {"saturation_one_core_per_s": one_core}, "saturation_spread_per_s": spread, "carries_per_s": carries,
         "phases": phases, "changes": ["spread", "one core"] if WHOLE else ["spread"],
-        "spread_within_s": [part, part + 3 * PERIOD_S], "one_core_within_s": [7.5 * part + HOLD_S, 7.5 * part + HOLD_S + 15.0],
+        "spread_within_s": [part, part + 3 * PERIOD_S], "one_core_within_s": [7.5 * part + HOLD_S - 20.0, 7.5 * part + HOLD_S + 15.0],
         "late_at_most": {"below": 0.01, "above, 20 s after the step": 0.01, "edge": 0.01, "below again": 0.01},
     }  # fmt: skip
 

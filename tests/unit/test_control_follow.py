@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sojourn.cli.app import command_line
-from sojourn.control import follow
+from sojourn.control import ValidatedRange, follow
 from sojourn.control.decision import Decision, Seen
 from sojourn.control.load_trace import Load
 from sojourn.control.varying_queue import VaryingQueue
@@ -65,6 +65,17 @@ def test_a_fit_that_holds_no_more_is_stale_and_then_found_anew(tmp_path: Path) -
     assert {one.status for one in told[5:29]} <= {"fresh", "ageing"}
     assert "stale" in {one.status for one in told[30:40]}
     assert told[-1].estimate.alarms == 1 and told[-1].estimate.demands_s[0] == pytest.approx(1.5 * DEMAND_S, rel=0.1)
+
+
+def test_outside_the_range_of_its_validation(tmp_path: Path) -> None:
+    """200/s, validated up to 150/s: a row of Metrics says so; up to 300/s it is fresh."""
+    path = written(tmp_path, "".join([*lines(30), end()]))
+    told = list(follow(path, DEMAND_S, validated=ValidatedRange(most_per_s=150.0)))
+    assert {one.status for one in told} == {"outside range"}
+    assert told[-1].metrics().frame.row(0, named=True)["status"] == "outside range"
+    assert {one.status for one in follow(path, DEMAND_S, validated=ValidatedRange(300.0, 0.9))} == {"fresh"}
+    words = ["fit", "--follow", str(tmp_path), "--model", "mmm", "--set", "demand_s=0.05,most_per_s=150"]
+    assert CliRunner().invoke(command_line(), words).output.splitlines()[-1].endswith("outside range")
 
 
 def test_lines_are_read_when_they_are_whole(tmp_path: Path) -> None:

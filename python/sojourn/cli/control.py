@@ -30,7 +30,7 @@ def control(
     on: Annotated[Path | None, typer.Option(help="the model file to run it on: one queue, one open class")] = None,
     load: Annotated[str, typer.Option(help="a CSV file (at_s,rate_per_s), a folder, a made load (sine, step …), or all")] = "all",
     against: Annotated[list[Path] | None, typer.Option(help="another policy file, to compare")] = None,
-    replay: Annotated[Path | None, typer.Option(help="a folder with a log: the policy decides again on what was seen")] = None,
+    replay: Annotated[Path | None, typer.Option(help="a folder with a log, or a run folder: the policy decides on what was seen")] = None,
     rate: Annotated[float, typer.Option(help="mean rate of a made load, 1/s")] = 240.0,
     duration: Annotated[str, typer.Option(help="of a made load")] = "30m",
     live: Annotated[str | None, typer.Option(help="http://HOST:PORT of a service with /metrics: decide beside it, setting nothing")] = None,
@@ -39,6 +39,7 @@ def control(
     lease: Annotated[str, typer.Option(help="with --act: the service undoes what is not renewed for so long; default 3 periods")] = "",
     stop_file: Annotated[Path | None, typer.Option(help="with --live: end when this file exists; so do q and Enter, and SIGTERM")] = None,
     stop_after: Annotated[str, typer.Option(help="with --live: end after so long")] = "",
+    workers: Annotated[int | None, typer.Option(help="with --replay of a run folder: how many it had")] = None,
     pid: Annotated[int | None, typer.Option(help="with --live: the process whose cores and steering are set")] = None,
     lag: Annotated[str, typer.Option(help="until a worker that is added serves; default at once")] = "",
     seed: Annotated[int, typer.Option(help="of the first repetition")] = 1,
@@ -65,7 +66,7 @@ def control(
         expect(on, MODEL, FIT)
     model = Model.read(on) if on is not None else None
     if replay is not None:
-        _replay(read(policy), replay, as_json)
+        _replay(read(policy), replay, workers, as_json)
         return
     if live is not None:
         from sojourn.cli.control_live import LiveOptions, beside
@@ -121,10 +122,10 @@ def _cell(name: str, value: Any) -> str:
     return f"{100 * value:.2f} %" if name in SHARES else f"{value:.4g}"
 
 
-def _replay(policy: Policy, folder: Path, as_json: bool) -> None:
+def _replay(policy: Policy, folder: Path, workers: int | None, as_json: bool) -> None:
     from sojourn.control import replay
 
-    found = replay(policy.decide, folder, policy.rails)
+    found = replay(policy.decide, folder, policy.rails, workers)
     if as_json:
         rows = [{"recorded": one.recorded, **one.decision.to_dict()} for one in found]
         typer.echo(json.dumps(finite({"decisions": rows}), allow_nan=False))

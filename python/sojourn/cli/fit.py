@@ -32,7 +32,8 @@ def fit(
     given: Annotated[
         str,
         typer.Option(
-            "--set", help="of two-class, what is known: p=1,capacity=100,client_s=5e-5; with --follow: demand_s, scv"
+            "--set",
+            help="of two-class, what is known: p=1,capacity=100,client_s=5e-5; with --follow: demand_s, scv, most_per_s",
         ),
     ] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),

@@ -7,6 +7,7 @@ from sojourn.control.decision import Option as Option
 from sojourn.control.decision import Seen as Seen
 from sojourn.control.decision import Set as Set
 from sojourn.control.estimation import DemandEstimate as DemandEstimate
+from sojourn.control.estimation import ValidatedRange as ValidatedRange
 from sojourn.control.estimation import updated as updated
 from sojourn.control.follow import FollowedDemand as FollowedDemand
 from sojourn.control.follow import follow as follow

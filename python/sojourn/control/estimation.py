@@ -24,10 +24,26 @@ import numpy as np
 from sojourn.control.load_trace import Array
 from sojourn.errors import InputError
 
-FRESH, STALE, UNTOLD = "fresh", "stale", "not identifiable"
+FRESH, STALE, UNTOLD, OUTSIDE = "fresh", "stale", "not identifiable", "outside range"
 WIDE = 1e3  # prior standard deviation, in demands: nothing is known
 LIMIT = 8.0  # of the CUSUM, in standard errors
 MOST_SPREAD = 0.05  # of a demand's standard deviation over the demand, above which it is not told
+
+
+@dataclass(frozen=True)
+class ValidatedRange:
+    """How far a fit was validated: up to `most_per_s` requests a second, and `most_utilisation` of the servers; None: no limit."""
+
+    most_per_s: float | None = None
+    most_utilisation: float | None = None
+
+    def beyond(self, rate_per_s: float | None, utilisation: float | None) -> str:
+        """What lies outside of it; "" where nothing does."""
+        if self.most_per_s is not None and (rate_per_s or 0) > self.most_per_s:
+            return f"{rate_per_s:.0f}/s, validated up to {self.most_per_s:g}/s"
+        if self.most_utilisation is not None and (utilisation or 0) > self.most_utilisation:
+            return f"utilisation {utilisation:.2f}, validated up to {self.most_utilisation:g}"
+        return ""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from scipy.special import ndtri
 
 from sojourn.control.decision import Seen
-from sojourn.control.estimation import FRESH, LIMIT, WIDE, DemandEstimate, updated
+from sojourn.control.estimation import FRESH, LIMIT, OUTSIDE, STALE, WIDE, DemandEstimate, ValidatedRange, updated
 from sojourn.control.replay import REMEDY, read_line
 from sojourn.control.simulate import LOG
 from sojourn.errors import InputError
@@ -26,14 +26,18 @@ POLL_S = 0.2
 @dataclass(frozen=True)
 class FollowedDemand:
     """After the window that ends at `at_s`. `status`: fresh, ageing (the evidence against the demand is half of what makes an alarm), stale
-    (for five windows after one), not identifiable (known worse than to 5 %)."""
+    (for five windows after one), outside range (`beyond` says what lies beyond that of the fit's validation), not identifiable (known
+    worse than to 5 %)."""
 
     at_s: float
     estimate: DemandEstimate
+    beyond: str = ""
 
     @property
     def status(self) -> str:
         told = self.estimate.status()
+        if self.beyond and told != STALE:
+            return OUTSIDE
         evidence = max(self.estimate.above, self.estimate.below)
         return AGEING if told == FRESH and evidence > LIMIT / 2 else told
 
@@ -52,12 +56,13 @@ class FollowedDemand:
 
 
 def follow(
-    folder: Path | str, demand_s: float | None = None, *, scv: float = 1.0, quiet_s: float = 30.0,
+    folder: Path | str, demand_s: float | None = None, *, scv: float = 1.0, validated: ValidatedRange | None = None, quiet_s: float = 30.0,
     clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[FollowedDemand]:  # fmt: skip
     """After each window with sound metrics and answers, until the log says that its run ended or nothing was written for `quiet_s`.
 
-    `demand_s`: of an earlier fit, known to 10 %; without one the first window gives it. `scv`: of service times.
+    `demand_s`: of an earlier fit, known to 10 %; without one the first window gives it. `scv`: of service times. `validated`: how far
+    that fit was.
 
     Raises:
         InputError: there is no log, a line is none, or the demand is not > 0.
@@ -70,7 +75,8 @@ def follow(
         now = updated(
             now or DemandEstimate.start([busy / throughput], WIDE), [throughput], busy, seen.window_s, scv=scv
         )
-        yield FollowedDemand(seen.at_s, now)
+        beyond = (validated or ValidatedRange()).beyond(seen.rate_per_s, seen.utilisation)
+        yield FollowedDemand(seen.at_s, now, beyond)
 
 
 def _windows(path: Path, quiet_s: float, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[Seen]:

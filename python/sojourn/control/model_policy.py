@@ -3,8 +3,8 @@
 Feed-forward: M/M/m under FCFS (`solve.single.mmm`), its wait scaled by (1 + scv)/2 for other service times (Lee, Longton, Operational
 Research Quarterly 10, 1959). What is corrected is the model's service time, slowly (`estimation`), never the capacity itself. On top:
 a rising trend, until what is set now can be set again; what was needed in the last `hold_s` is kept; where that leaves too few to
-drain a queue within the objective's limit, as many as do, until it is gone; while the fit is stale no fewer than a reactive rule
-asks for; and where more servers do not bring more throughput, none is added.
+drain a queue within the objective's limit, as many as do, until it is gone; while the fit is stale or out of its
+range no fewer than a reactive rule asks for; and where more servers do not bring more throughput, none is added.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.control.decision import Option, Seen, Set
-from sojourn.control.estimation import STALE, DemandEstimate, updated
+from sojourn.control.estimation import STALE, DemandEstimate, ValidatedRange, updated
 from sojourn.control.load_trace import Array
 from sojourn.solve.single.erlang import erlang_c
 from sojourn.solve.single.mmm import response_quantile, response_tail
@@ -39,7 +39,8 @@ class ModelState:
 
 class ModelPolicy(BaseModel):
     """`q`, `limit_s`: of the objective; `service_s`, `scv`: of the model. `spread`: standard deviations from the rate to its upper bound,
-    over `span_s`. `floor_target`: utilisation for the reactive floor. `lag_s`: until a server serves. `drain_s`: within
+    over `span_s`. `floor_target`: utilisation for the reactive floor, which holds while the fit is
+    stale or the load lies outside of `validated`. `lag_s`: until a server serves. `drain_s`: within
     which a queue is to be gone (None: the longer of `limit_s` and `lag_s`). Times in s."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,6 +54,7 @@ class ModelPolicy(BaseModel):
     hold_s: float = Field(default=60.0, ge=0)
     drain_s: float | None = Field(default=None, gt=0)
     floor_target: float = Field(default=0.6, gt=0, le=1)
+    validated: ValidatedRange = ValidatedRange()
     lag_s: float = Field(default=0.0, ge=0)
     least: int = Field(default=1, ge=1)
     most: int = Field(default=1000, ge=1)
@@ -69,8 +71,10 @@ class ModelPolicy(BaseModel):
         wanted = self.capacity(rate, service_s)
         why = f"{wanted} carry {rate:.0f}/s at {1000 * service_s:.3g} ms"
         busy = (seen.utilisation or 0) * seen.ready
-        if state.demand.status() == STALE and (floor := math.ceil(busy / self.floor_target - 1e-9)) > wanted:
-            wanted, why = floor, f"the fit is stale; {busy:.1f} busy at {self.floor_target:g} ask for {floor}"
+        beyond = self.validated.beyond(seen.rate_per_s, seen.utilisation)
+        doubt = "the fit is stale" if state.demand.status() == STALE else f"outside range ({beyond})" if beyond else ""
+        if doubt and (floor := math.ceil(busy / self.floor_target - 1e-9)) > wanted:
+            wanted, why = floor, f"{doubt}; {busy:.1f} busy at {self.floor_target:g} ask for {floor}"
         wanted, why, needed = self._held(wanted, why, seen, state, empty)
         drain_s = self.drain_s or max(self.limit_s, self.lag_s)
         drain = math.ceil((rate + (seen.waiting or 0) / drain_s) * service_s - 1e-9)

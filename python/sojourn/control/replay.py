@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sojourn.control.decision import Decide, Decision, Seen
 from sojourn.control.guard_rails import GuardedState, GuardRails, guarded
-from sojourn.control.simulate import LOG
+from sojourn.control.recorded_run import is_run_folder, recorded_windows
+from sojourn.control.simulate import LOG, PERIOD_S
 from sojourn.errors import InputError
 
 NAMED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # numbers that JSON does not have
@@ -31,14 +32,26 @@ class Replayed:
         return self.recorded == self.decision.workers and self.others == self.decision.others
 
 
-def replay(decide: Decide, folder: Path | str, rails: GuardRails | None = None) -> list[Replayed]:
+def replay(
+    decide: Decide, folder: Path | str, rails: GuardRails | None = None, workers: int | None = None
+) -> list[Replayed]:
     """Each recorded window given to `decide` again, behind `rails`. The workers in place are the recorded ones: with another policy it
-    is what that would have done with what was seen, not what would have come of it. Raises InputError."""
+    is what that would have done with what was seen, not what would have come of it.
+
+    `folder`: of an audit log; or a run folder, whose windows are as long as the policy's period, and where `workers` were in place (and
+    stayed: they are what is `recorded`). Raises InputError, RunFolderError."""
     state, rails = GuardedState(), rails or GuardRails()
     found = []
-    for seen, workers, others in read_log(folder):
+    if is_run_folder(folder) and not Path(folder, LOG).exists():
+        if workers is None:
+            raise InputError("no number of workers", "--workers", "give how many the run had")
+        period_s = float(getattr(decide, "period_s", PERIOD_S))
+        rows: Iterable[Recorded] = ((seen, workers, {}) for seen in recorded_windows(folder, period_s, workers))
+    else:
+        rows = read_log(folder)
+    for seen, recorded, others in rows:
         decision, state = guarded(decide, rails, seen, state)
-        found.append(Replayed(workers, decision, others))
+        found.append(Replayed(recorded, decision, others))
     return found
 
 
