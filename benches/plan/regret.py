@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.solve.single.mmm import MMm
 
 FITS, PROCESSES = 200, 2
+FIRST_SEED = (
+    3001  # 1 to 1040 judged the model's own error as it was estimated before, 2001 to 2040 showed why it was too large
+)
+BY_STATED = (0.0, 0.6, 0.7, 0.8, 0.95, 1.01)
 REQUESTS = (
     4000  # a run; of 600, with 40 in service, those that end in time are the short ones: demands came out 6 % too low
 )
@@ -117,7 +122,7 @@ def planned(name: str, seed: int) -> dict[str, Any]:
 
 
 def measure(fits: int = FITS, processes: int = PROCESSES) -> list[dict[str, Any]]:
-    todo = [(name, seed) for name in SERVICES for seed in range(1, fits + 1)]
+    todo = [(name, seed) for name in SERVICES for seed in range(FIRST_SEED, FIRST_SEED + fits)]
     with ProcessPoolExecutor(processes) as pool:
         rows = list(pool.map(planned, *zip(*todo, strict=True), chunksize=4))
     return [{**dict.fromkeys(max(rows, key=len)), **row} for row in rows]
@@ -136,6 +141,21 @@ def summary(rows: list[dict[str, Any]]) -> str:
             f"| {name} | {len(own)} | {misses['point']} | {misses['regret']} | {extra:.1f} % | "
             f"{stated['point']:.1f} %, {true['point']:.1f} % | {stated['regret']:.1f} %, {true['regret']:.1f} % |"
         )
+    lines += [
+        "",
+        "The point estimate's plans of all services, by what was stated:",
+        "",
+        "| stated | plans | mean stated | true |",
+        "|---|---|---|---|",
+    ]
+    every = [r for r in rows if r["point_chance"] is not None]
+    for low, high in pairwise(BY_STATED):
+        own = [r for r in every if low <= r["point_chance"] < high]
+        if own:
+            stated, true = (100 * float(np.mean([r[f"point_{k}"] for r in own])) for k in ("chance", "holds"))
+            lines.append(
+                f"| {100 * low:.0f} to {min(100 * high, 100):.0f} % | {len(own)} | {stated:.1f} % | {true:.1f} % |"
+            )
     refused = sum(bool(r["refused"]) for r in rows)
     empty = sum(not r["refused"] and (r["point_cost"] is None or r["regret_cost"] is None) for r in rows)
     lines += ["", f"Refused fits: {refused}. Plans without a choice: {empty}. A miss: by the true demands the objective is not met.",

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from message_cluster import needs_postgres
 
+from sojourn.measure.run_folder import RunFolder
+from sojourn.query import query
+from sojourn.query.query import as_source
 from sojourn.study import run_study
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+from query_golden import NUMBERS, SETS, YES
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, needs_postgres]
 
@@ -59,3 +66,26 @@ def test_from_a_file_to_a_report(tmp_path: Path) -> None:
     page = result.report.read_text()
     for heading in ("The best by each model", "Completions of the service", "clients: throughput", "Limits", "Laws"):
         assert heading in page
+    for run in result.findings.runs:
+        ask(run)
+
+
+def ask(run: RunFolder) -> None:
+    """The golden queries: each has an answer, or says what the run does not hold; clients see no `cpu` and no waits."""
+    source = as_source(run)
+    for text in (*NUMBERS, *SETS, *YES):
+        found = query(text, source)
+        assert found.value is not None or found.why, text
+        if any(word in text for word in ("cpu", "wait")):
+            assert "cannot tell" in found.verdict and run.path.name in found.why, text
+    for text in (
+        "mean(response)",
+        "p99(response)",
+        "mean(n())",
+        "rate(departures)",
+        "probability({n() >= 4})",
+        "errors{class=take}",
+    ):
+        found = query(text, source)
+        assert found.value is not None and found.low is not None and found.low <= found.value, text
+    assert query("errors < 5%", source).verdict == "yes" and query("p50(response) < 1s", source).verdict == "yes"

@@ -133,10 +133,11 @@ class FitProblem:
         return f"vary {' or '.join(more)} too" if more else "measure nearer to saturation"
 
     def model_error(
-        self, x: Array, jacobian: Array, sensitivity: Array
+        self, x: Array, jacobian: Array, sensitivity: Array, draws: Array
     ) -> tuple[float | None, list[dict[str, object]]]:
-        """Each configuration left out: the spread of one factor on all demands that explains the errors there. None where the others
-        are fewer than the unknowns, so that none of them can be foretold."""
+        """Each configuration left out: the spread of one factor on all demands that explains the errors there, beyond what is uncertain
+        within its runs and what the unknowns vary by from draw to draw (`draws` x unknowns, as `x`): a prediction draws these too.
+        None where the others are fewer than the unknowns, so that none of them can be foretold."""
         names = np.arange(len(self.each))
         weights = np.where(self.of[None] == names[:, None], 0.0, self.weight[None])
         sets = np.broadcast_to(self.measured, weights.shape)
@@ -144,6 +145,7 @@ class FitProblem:
             nonlinear_least_squares.refitted(self.predicted, sets, weights, self.scale, x, jacobian)
         )
         guess = self.predicted(values)
+        known = self.within**2 + np.var((draws - draws.mean(axis=0)) @ jacobian.T, axis=0)
         rows, squares, count = [], 0.0, 0
         for number, run in enumerate(self.each):
             row: dict[str, object] = dict(run.factors)
@@ -153,8 +155,8 @@ class FitProblem:
                     continue
                 error = guess[number, own] - self.measured[own]
                 row[metric] = float(np.expm1(error.mean()))
-                if metric == "response_time":  # what is uncertain within the run is no error of the model
-                    squares += float(np.mean((error**2 - self.within[own] ** 2) / sensitivity[own] ** 2))
+                if metric == "response_time":
+                    squares += float(np.mean((error**2 - known[own]) / sensitivity[own] ** 2))
                     count += 1
             rows.append(row)
         told = count and len(self.each) > len(x)

@@ -145,7 +145,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedMode
     degrees = max(len(runs.runs) - len(x), 1)
     estimates = _estimates(data, best, values, level, clusters.degrees)
     sensitivity = data.sensitivity(x)
-    error, held = data.model_error(x, jacobian, sensitivity)
+    error, held = data.model_error(x, jacobian, sensitivity, found)
     told = model
     for path, value in zip(data.paths, best, strict=True):
         told = replaced(told, path, float(value))
