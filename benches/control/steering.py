@@ -37,10 +37,11 @@ sys.path.insert(0, str(HERE.parent))
 from record import describe  # noqa: E402
 
 INTERRUPT_S = 1.5e-3 + 51.7e-6  # the work at a packet, and the network's own (README, "A study with known demands")
-LIMIT_S, BACKEND_S, HOLD_S, PERIOD_S, CONNECTIONS = 0.05, 0.001, 60.0, 2.0, 256
+LIMIT_S, BACKEND_S, PERIOD_S, CONNECTIONS = 0.05, 0.001, 2.0, 256
 SECONDS = float(sys.argv[1]) if sys.argv[1:] else 600.0
-WHOLE = SECONDS >= 600  # a shorter one is a trial, and not kept
-FOLDER = (HERE if WHOLE else Path(tempfile.gettempdir())) / (time.strftime("%Y-%m-%d") + "-steering")
+KEPT = SECONDS >= 180  # a shorter one is a trial
+HOLD_S = 60.0 if SECONDS >= 600 else 30.0
+FOLDER = (HERE if KEPT else Path(tempfile.gettempdir())) / (time.strftime("%Y-%m-%d") + "-steering")
 TAIL = math.log(100) / (LIMIT_S - BACKEND_S)
 
 
@@ -107,7 +108,7 @@ def prediction(one_core: float) -> dict[str, Any]:
     ]
     return {
         "trained_on": {"saturation_one_core_per_s": one_core}, "saturation_spread_per_s": spread, "carries_per_s": carries,
-        "phases": phases, "changes": ["spread", "one core"] if WHOLE else ["spread"],
+        "phases": phases, "changes": ["spread", "one core"] if KEPT else ["spread"],
         "spread_within_s": [part, part + 3 * PERIOD_S], "one_core_within_s": [7.5 * part + HOLD_S - 20.0, 7.5 * part + HOLD_S + 15.0],
         "late_at_most": {"below": 0.01, "above, 20 s after the step": 0.01, "edge": 0.01, "below again": 0.01},
     }  # fmt: skip
