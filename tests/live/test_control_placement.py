@@ -188,7 +188,7 @@ def test_a_group_of_its_own(tmp_path: Path) -> None:
 def two_nics() -> Iterator[dict[str, Any]]:
     """A process on a host of two NICs, which are steered to the first core."""
     token = secrets.token_hex(3)
-    registry, host, other = CleanupRegistry(token), f"sojourn-{token}-a", f"sojourn-{token}-b"
+    registry, host, other = CleanupRegistry(token), f"sojourn-{token}-server", f"sojourn-{token}-client"
     process = None
     try:
         for name in (host, other):
@@ -201,6 +201,7 @@ def two_nics() -> Iterator[dict[str, Any]]:
         if process is not None:
             ended(process)
         registry.close()
+    assert not [name for name in (host, other) if Path(path_of(name)).exists()], "nothing is left behind"
 
 
 @needs_root
