@@ -122,14 +122,32 @@ def warm(made: Hosts) -> None:
     inside(made.network.path("client"), ask)
 
 
+def by_the_host(one: dict[str, Any]) -> bool:
+    """Whether a run, or an agent's, is not valid only because the host took a core away meanwhile."""
+    return not one["valid"] and all("the hypervisor took" in reason for reason in one["reasons"])
+
+
 @pytest.mark.parametrize("agents", [2, 4])
 def test_what_arrives_from_all_agents_is_one_poisson_process(tmp_path: Path, agents: int) -> None:
+    for attempt in range(3):
+        (folder := tmp_path / str(attempt)).mkdir()
+        if not one_run_disturbed(folder, agents):
+            return
+    pytest.skip("the host of this machine disturbed three runs")
+
+
+def one_run_disturbed(tmp_path: Path, agents: int) -> bool:
+    """One run, looked at as a whole; True where the host disturbed it, which says nothing of agents."""
     with hosts(tmp_path, agents) as made:
         warm(made)
         command = load(made, tmp_path, SEED, "20s")
-        assert command.end(200) == 0, command.said() + (tmp_path / "worker.log").read_text()[-2000:]
+        code = command.end(200)
+        assert code in (0, 3), command.said() + (tmp_path / "worker.log").read_text()[-2000:]
         assert made.service.stop() is not None
     told = json.loads(command.answered())
+    if by_the_host(told):
+        return True
+    assert code == 0, told["reasons"]
     records = pl.read_parquet(tmp_path / "run/requests.parquet")
     served, _ = read_log(made.log / "app.rec")
     served = served[5:]  # without those that warmed
@@ -152,6 +170,7 @@ def test_what_arrives_from_all_agents_is_one_poisson_process(tmp_path: Path, age
         assert told["latency"]["from_intended"]["to_done"][name] == pytest.approx(exact, rel=1e-3)
     shift_changes_no_latency(told, records, np.sort(arrivals))
     assert command.left() == [] == made.cluster.left()
+    return False
 
 
 def shift_changes_no_latency(told: dict[str, Any], records: pl.DataFrame, arrivals_s: NDArray[np.float64]) -> None:
@@ -204,12 +223,13 @@ def test_an_agent_that_is_too_slow_makes_the_run_invalid_by_its_name(tmp_path: P
             slow.join()
     told = json.loads(command.answered())
     assert not told["valid"]
-    slow_one = next(k for k, one in enumerate(told["agents"]) if not one["valid"])
+    slow_one = next(k for k, one in enumerate(told["agents"]) if not one["valid"] and not by_the_host(one))
     late = [one["generator"]["own_lateness"]["p99_s"] for one in told["agents"]]
     print(told["reasons"], late)
-    assert [one["valid"] for one in told["agents"]].count(False) == 1 and late[slow_one] == max(late) > 0.03
-    assert all(reason.startswith(f"agent {slow_one + 1} of 2 (") for reason in told["reasons"][:1])
-    assert "the generator was the bottleneck" in told["reasons"][0]
+    assert late[slow_one] == max(late) > 0.03
+    assert all(one["valid"] or by_the_host(one) for k, one in enumerate(told["agents"]) if k != slow_one)
+    named = [reason for reason in told["reasons"] if reason.startswith(f"agent {slow_one + 1} of 2 (")]
+    assert any("the generator was the bottleneck" in reason for reason in named)
     # the slow one is that which was starved: the one with the clock ahead
     assert abs(told["agents"][slow_one]["clock"]["offset_s"] - AHEAD_S) < AHEAD_S / 2
     assert command.left() == []
