@@ -18,7 +18,7 @@ from typing import Any
 from sojourn import _native
 from sojourn.lab.cleanup_registry import only_one
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.agents.agent_run import AgentResult, AgentTask, Identity, run_agent
+from sojourn.measure.agents.agent_run import AgentProcess, AgentResult, AgentTask, run_agent
 from sojourn.measure.agents.clock_offsets import clock_offset, read_clocks
 from sojourn.parallel import open_workers, run_at_once
 
@@ -48,7 +48,7 @@ def one_agent(place: Path) -> AgentResult:
         words = ["load", url, "--rate", str(RATE_PER_S), "--duration", "1s", "--out", str(place / "run")]
         subprocess.run([sys.executable, "-m", "sojourn", *words], check=False, stdout=subprocess.DEVNULL)
         load = json.loads((place / "run/manifest.json").read_text())["load"] | {"duration_s": SECONDS}
-        return run_agent({"load": load, "count": 1}, AgentTask(0, time.monotonic() + 3.0, Identity.own()))
+        return run_agent({"load": load, "count": 1}, AgentTask(0, time.monotonic() + 3.0, AgentProcess.own()))
     finally:
         service.close()
 

@@ -7,13 +7,13 @@ of one of them does not make it change to and fro.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sojourn.control.decision import OTHERS, Seen, Set
+from sojourn.control.rate_bound import RateWindows, lately, upper_rate
 
 
 class Choice(BaseModel):
@@ -36,7 +36,7 @@ class Choice(BaseModel):
 class ConfigurationsState:
     """`rates`: (at_s, length_s, rate) lately; `needed`: (at_s, place among the choices)."""
 
-    rates: tuple[tuple[float, float, float], ...] = ()
+    rates: RateWindows = ()
     needed: tuple[tuple[float, int], ...] = ()
 
 
@@ -63,9 +63,8 @@ class Configurations(BaseModel):
         state = state or ConfigurationsState()
         if trouble := seen.trouble():
             return Set(why=f"{trouble}: no change"), state
-        kept = tuple(one for one in state.rates if seen.at_s - one[0] < self.span_s - 1e-9)
-        rates = (*kept, (seen.at_s, seen.window_s, float(seen.rate_per_s or 0)))
-        upper = self._upper(rates)
+        rates = lately(state.rates, seen, self.span_s)
+        upper = upper_rate(rates, self.spread, falls=False)
         able = [k for k, one in enumerate(self.choices) if one.carries_per_s >= upper]
         now = able[0] if able else len(self.choices) - 1
         needed = tuple(one for one in state.needed if seen.at_s - one[0] < self.hold_s - 1e-9)
@@ -78,12 +77,3 @@ class Configurations(BaseModel):
             why = f"{self.choices[now].named()} would do; {choice.named()} was needed in the last {self.hold_s:g} s"
         after = ConfigurationsState(rates, (*needed, (seen.at_s, now)))
         return Set(choice.workers, why, cap=choice.cap, cores=choice.cores, steering=choice.steering), after
-
-    def _upper(self, rates: tuple[tuple[float, float, float], ...]) -> float:
-        """Upper bound of the rate, 1/s."""
-        span = sum(length for _, length, _ in rates)
-        mean = sum(length * rate for _, length, rate in rates) / span
-        _, window, last = rates[-1]
-        jumped = last - mean > 3 * math.sqrt(max(mean, 1 / span) / window)
-        base, over = (last, window) if jumped else (mean, span)
-        return base + self.spread * math.sqrt(base / over)

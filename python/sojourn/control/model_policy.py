@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sojourn.control.decision import Option, Seen, Set
 from sojourn.control.estimation import STALE, DemandEstimate, ValidatedRange, updated
 from sojourn.control.load_trace import Array
+from sojourn.control.rate_bound import lately, upper_rate
 from sojourn.solve.single.erlang import erlang_c
 from sojourn.solve.single.mmm import response_quantile, response_tail
 
@@ -88,19 +89,11 @@ class ModelPolicy(BaseModel):
     def _learnt(self, seen: Seen, state: ModelState) -> ModelState:
         busy = (seen.utilisation or 0) * seen.ready
         demand = updated(state.demand, [seen.throughput_per_s or 0], busy, seen.window_s, scv=self.scv)
-        kept = tuple(one for one in state.rates if seen.at_s - one[0] < self.span_s - 1e-9)
-        return replace(state, demand=demand, rates=(*kept, (seen.at_s, seen.window_s, float(seen.rate_per_s or 0))))
+        return replace(state, demand=demand, rates=lately(state.rates, seen, self.span_s))
 
     def _upper_rate(self, state: ModelState, seen: Seen) -> float:
         """Upper bound of the rate, 1/s: over the whole span, or over the last window where that is above it; plus a rising trend."""
-        length = np.array([one[1] for one in state.rates])
-        rates = np.array([one[2] for one in state.rates])
-        span = float(length.sum())
-        mean = float(rates @ length) / span
-        last, window = float(rates[-1]), float(length[-1])
-        jumped = abs(last - mean) > 3 * math.sqrt(max(mean, 1 / span) / window)
-        base, over = (last, window) if jumped else (mean, span)
-        return base + self.spread * math.sqrt(base / over) + self._trend(state) * (self.period_s + self.lag_s)
+        return upper_rate(state.rates, self.spread, falls=True) + self._trend(state) * (self.period_s + self.lag_s)
 
     def _trend(self, state: ModelState) -> float:
         """Rise of the rate, 1/s each s: by least squares, where it is more than twice its standard error; else 0."""

@@ -23,7 +23,7 @@ AT_ONCE = 8  # records that are held before they are added up
 
 
 @dataclass(frozen=True)
-class Pool:
+class ReplicationPool:
     """Replications `numbers` from the beginning to `until_s` or `completions`, at most to `end_s` of the clock on the wall."""
 
     numbers: range
@@ -63,7 +63,7 @@ class PooledReplications:
     def go(self, until_s: float, completions: int | None, deadline: float, tick: Tick | None = None) -> EngineRecord:
         """All to `until_s` or `completions`; `deadline` is of this process's monotonic clock."""
         end_s = wall_clock_s(deadline)
-        pieces = [Pool(numbers, until_s, completions, end_s) for numbers in self.pools]
+        pieces = [ReplicationPool(numbers, until_s, completions, end_s) for numbers in self.pools]
 
         def keep(number: int, found: PoolRecord) -> None:
             self.done[number] = found
@@ -77,13 +77,14 @@ class PooledReplications:
             kept = [self.done[number] for number in sorted(self.done)]
             whole = [pool.record for pool in kept if pool.complete] or [pool.record for pool in kept]
             self.last = together(whole) if whole else None
-        return together(whole)
+        assert self.last is not None
+        return self.last
 
     def close(self) -> None:
         self.workers.drop(self.handle)
 
 
-def run_pool(model: ReplicatedModel, pool: Pool) -> PoolRecord:
+def run_pool(model: ReplicatedModel, pool: ReplicationPool) -> PoolRecord:
     """In a worker: one replication after another; what they hold is freed as they end."""
     deadline, held, complete = monotonic_s(pool.end_s), list[EngineRecord](), 0
     for number in pool.numbers:
@@ -100,7 +101,7 @@ def run_pool(model: ReplicatedModel, pool: Pool) -> PoolRecord:
     return PoolRecord(mean(added(held), complete), complete)
 
 
-def _complete(record: EngineRecord, pool: Pool) -> bool:
+def _complete(record: EngineRecord, pool: ReplicationPool) -> bool:
     if record.ended:
         return True
     if pool.completions is not None:

@@ -21,15 +21,15 @@ PREFIX = "sojourn-agent-"
 
 
 @dataclass(frozen=True)
-class Identity:
+class AgentProcess:
     """The process that is an agent: what was asked for one clock must not run by another."""
 
     host: str
     pid: int
 
     @staticmethod
-    def own() -> Identity:
-        return Identity(socket.gethostname(), os.getpid())
+    def own() -> AgentProcess:
+        return AgentProcess(socket.gethostname(), os.getpid())
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
@@ -41,7 +41,7 @@ class AgentTask:
 
     index: int
     start_s: float
-    identity: Identity
+    identity: AgentProcess
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class AgentResult:
     files: dict[str, bytes]
 
 
-def look(_shared: object, _piece: object) -> tuple[Identity, float]:
+def look(_shared: object, _piece: object) -> tuple[AgentProcess, float]:
     """Who runs here, and how long a process of a generator takes to start, s."""
     started = time.monotonic()
     worker = WorkerProcess("host")
@@ -63,7 +63,7 @@ def look(_shared: object, _piece: object) -> tuple[Identity, float]:
         pass
     finally:
         worker.close()
-    return Identity.own(), time.monotonic() - started
+    return AgentProcess.own(), time.monotonic() - started
 
 
 def run_agent(shared: dict[str, Any], task: AgentTask) -> AgentResult:
@@ -74,7 +74,7 @@ def run_agent(shared: dict[str, Any], task: AgentTask) -> AgentResult:
     """
     count = shared["count"]
     name = f"agent {task.index + 1} of {count}"
-    if (own := Identity.own()) != task.identity:
+    if (own := AgentProcess.own()) != task.identity:
         raise WorkerError(
             f"{name} was {task.identity}, which is gone", "--agents", "see why it ended, and run it again"
         )

@@ -19,7 +19,7 @@ from typing import Any
 from sojourn.errors import InputError, SojournError, WorkerError
 from sojourn.lab.cleanup_registry import start_time
 from sojourn.lab.owned_folder import stale_folders
-from sojourn.measure.agents.agent_run import PREFIX, AgentTask, Identity, look, run_agent
+from sojourn.measure.agents.agent_run import PREFIX, AgentProcess, AgentTask, look, run_agent
 from sojourn.measure.agents.clock_offsets import ClockOffset, clock_offset, read_clocks
 from sojourn.measure.agents.joined_run import join, reasons_of_agents
 from sojourn.measure.assess_run import assess
@@ -180,4 +180,4 @@ def _again(error: SojournError, place: str) -> SojournError:
     return type(error)(error.value, place, error.remedy)
 
 
-__all__ = ["AgentLoad", "Identity", "execute_on_agents"]
+__all__ = ["AgentLoad", "AgentProcess", "execute_on_agents"]
