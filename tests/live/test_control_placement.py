@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from sojourn.control.lease_keeper import address
+from sojourn.control.leased_actuator import LeasedActuator
 from sojourn.control.live_actuator import RefusedError, UnansweredError, asked
-from sojourn.control.placement_actuator import PlacementActuator
 from sojourn.lab.cleanup_registry import CleanupRegistry
 from sojourn.lab.namespaces import ip, make_namespace, pair, path_of
 from sojourn.lab.process_tree import alive
@@ -82,11 +82,11 @@ def no_keeper(placement: ServicePlacement) -> bool:
 @needs_two_cores
 def test_cores_are_set_read_back_and_put_back(service: subprocess.Popen[str]) -> None:
     placement, before = ServicePlacement(service.pid), masks(service.pid)
-    actuator = PlacementActuator(placement, "one", LONG_S)
+    actuator = LeasedActuator(placement, "one", LONG_S)
     assert actuator.read()["cores"] == len(CORES)
     assert actuator.set({"cores": 1})["cores"] == 1
     assert masks(service.pid) == [[placement.order[0]]] * 2
-    other = PlacementActuator(placement, "another", LONG_S)
+    other = LeasedActuator(placement, "another", LONG_S)
     assert other.held_by() == "one"
     with pytest.raises(RefusedError, match="held by one"):
         other.set({"cores": 2})
@@ -102,9 +102,9 @@ def test_cores_are_set_read_back_and_put_back(service: subprocess.Popen[str]) ->
 CONTROLLER = """
 import os, signal, sys, time
 from pathlib import Path
-from sojourn.control.placement_actuator import PlacementActuator
+from sojourn.control.leased_actuator import LeasedActuator
 from sojourn.lab.service_placement import ServicePlacement
-actuator = PlacementActuator(ServicePlacement(int(sys.argv[1])), "killed", float(sys.argv[2]), Path(sys.argv[3]))
+actuator = LeasedActuator(ServicePlacement(int(sys.argv[1])), "killed", float(sys.argv[2]), Path(sys.argv[3]))
 print(actuator.set({"cores": 1})["cores"], flush=True)
 time.sleep(1000)
 """
@@ -127,7 +127,7 @@ def test_kill_9_of_the_controller(service: subprocess.Popen[str], tmp_path: Path
 @needs_two_cores
 def test_kill_9_of_the_keeper(service: subprocess.Popen[str]) -> None:
     """A new one takes the lease at the next setting and knows what is safe; without one the controller puts it back itself."""
-    before, actuator = masks(service.pid), PlacementActuator(ServicePlacement(service.pid), "one", LONG_S)
+    before, actuator = masks(service.pid), LeasedActuator(ServicePlacement(service.pid), "one", LONG_S)
     for again in (True, False):
         actuator.set({"cores": 1})
         keeper = actuator._keepers[-1]
@@ -144,14 +144,15 @@ def test_kill_9_of_the_keeper(service: subprocess.Popen[str]) -> None:
 
 @needs_two_cores
 def test_the_service_ends_under_a_lease(service: subprocess.Popen[str]) -> None:
-    actuator = PlacementActuator(ServicePlacement(service.pid), "one", LONG_S)
+    placement = ServicePlacement(service.pid)
+    actuator = LeasedActuator(placement, "one", LONG_S)
     actuator.set({"cores": 1})
     ended(service)
     with pytest.raises(RefusedError, match=f"process {service.pid} has ended"):
         actuator.read()
     with pytest.raises(RefusedError, match="has ended"):
         actuator.revert()
-    assert no_keeper(actuator.placement)
+    assert no_keeper(placement)
 
 
 @needs_root
@@ -171,9 +172,10 @@ def test_a_group_of_its_own(tmp_path: Path) -> None:
             (group / "cpuset.mems").write_text("0")
         process = begun("sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs"))
         assert own_cpuset(process.pid) == group / "cpuset.cpus"
-        actuator, before = PlacementActuator(ServicePlacement(process.pid), "one", LONG_S), masks(process.pid)
+        placement, before = ServicePlacement(process.pid), masks(process.pid)
+        actuator = LeasedActuator(placement, "one", LONG_S)
         actuator.set({"cores": 1})
-        assert (group / "cpuset.cpus").read_text().strip() == str(actuator.placement.order[0])
+        assert (group / "cpuset.cpus").read_text().strip() == str(placement.order[0])
         actuator.revert()
         assert (group / "cpuset.cpus").read_text().strip() in (f"{CORES[0]}-{CORES[-1]}", ",".join(map(str, CORES)))
         assert masks(process.pid) == before
@@ -210,7 +212,7 @@ def test_steering_of_a_host_of_its_own(two_nics: dict[str, Any]) -> None:
     placement = ServicePlacement(two_nics["process"].pid)
     found = placement.state().queues
     assert sorted(found) == ["nic0/rx-0", "nic1/rx-0"]
-    actuator = PlacementActuator(placement, "one", LONG_S)
+    actuator = LeasedActuator(placement, "one", LONG_S)
     assert "steering" not in actuator.read(), "no steering at all has no name here"
     assert actuator.set({"steering": "one core"})["steering"] == "one core"
     assert {int(mask, 16) for mask in placement.state().queues.values()} == {1 << placement.own[0]}

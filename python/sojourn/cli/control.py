@@ -33,7 +33,7 @@ def control(
     replay: Annotated[Path | None, typer.Option(help="a folder with a log, or a run folder: the policy decides on what was seen")] = None,
     rate: Annotated[float, typer.Option(help="mean rate of a made load, 1/s")] = 240.0,
     duration: Annotated[str, typer.Option(help="of a made load")] = "30m",
-    live: Annotated[str | None, typer.Option(help="http://HOST:PORT of a service with /metrics: decide beside it, setting nothing")] = None,
+    live: Annotated[str | None, typer.Option(help="URL of the web testbed, or a file of your service: decide, set nothing")] = None,
     act: Annotated[bool, typer.Option("--act", help="with --live: set what is decided; with --on, on which it has to pass first")] = False,
     force: Annotated[bool, typer.Option("--force", help="with --act: without having passed on a model")] = False,
     lease: Annotated[str, typer.Option(help="with --act: the service undoes what is not renewed for so long; default 3 periods")] = "",
@@ -60,7 +60,9 @@ def control(
         raise InputError("both", "--live, --replay", "give one of them")
     if live is None and (act or force or lease or stop_file or stop_after):
         raise InputError(
-            "no service", "--act, --force, --lease, --stop-file, --stop-after", "give --live http://HOST:PORT"
+            "no service",
+            "--act, --force, --lease, --stop-file, --stop-after",
+            "give --live http://HOST:PORT, or --live FILE",
         )
     if on is not None:
         expect(on, MODEL, FIT)

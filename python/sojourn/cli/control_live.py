@@ -1,4 +1,4 @@
-"""`sojourn control policy.toml --live http://127.0.0.1:8080 [--act]`: a policy beside a live service."""
+"""`sojourn control policy.toml --live http://127.0.0.1:8080 [--act]`: a policy beside a live service; `--live shop.toml`: of one's own."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from sojourn.errors import Busy, InputError, ServiceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sojourn.control.command_settings import CommandSettings
     from sojourn.control.live import Actuators
     from sojourn.control.live_actuator import Values
     from sojourn.control.live_metrics import LiveMetrics
     from sojourn.control.load_trace import Load
     from sojourn.control.policy_file import Policy
+    from sojourn.control.service_metrics import ServiceMetrics
     from sojourn.lab.service_placement import ServicePlacement
     from sojourn.model import Model
 
@@ -35,7 +37,7 @@ LEAST_PERIODS = 1.5  # of a lease: one late window must not end it
 class LiveOptions:
     """As given on the command line."""
 
-    url: str
+    target: str
     act: bool
     force: bool
     lease: str
@@ -47,10 +49,9 @@ class LiveOptions:
 
 def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: LiveOptions) -> None:
     """Runs it until it is stopped. InputError, ServiceError, Busy."""
+    from sojourn.control.leased_actuator import read
     from sojourn.control.live import run_live
     from sojourn.control.live_log import LiveLog
-    from sojourn.control.live_metrics import LiveMetrics
-    from sojourn.control.placement_actuator import read
     from sojourn.control.simulate import LOG, PERIOD_S
     from sojourn.units import duration_s
 
@@ -64,18 +65,21 @@ def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: 
     after_s = duration_s(options.stop_after, "--stop-after") if options.stop_after else float("inf")
     if options.act and not options.force:
         say(passed(policy, model, loads))
-    source, actuator = LiveMetrics(options.url), None
+    target = _target(options.target)
+    if options.act:
+        _check_settings(policy, target)
+    source, actuator = target.source, None
     source.text()  # the service is there
     folder = options.out or Path("runs") / time.strftime("control-%Y%m%d-%H%M%S", time.gmtime())
-    placement = _placement(policy, source, options)
+    placement = _placement(policy, target, options)
     if options.act:
-        actuator, safe = _actuator(policy, source, placement, lease_s, folder / LOG, options.url)
+        actuator, safe = _actuator(policy, target, placement, lease_s, folder / LOG)
         say(
-            f"acts on {options.url}, lease {lease_s:g} s; safe: {', '.join(f'{name} {at}' for name, at in safe.items())}"
+            f"acts on {target.name}, lease {lease_s:g} s; safe: {', '.join(f'{name} {at}' for name, at in safe.items())}"
         )
     log = LiveLog(folder)
     log.event(
-        "start", policy=policy.name, objective=policy.objective, target=options.url, act=options.act,
+        "start", policy=policy.name, objective=policy.objective, target=target.name, act=options.act,
         lease_s=lease_s if options.act else None, period_s=period_s, settings=list(policy.rails.settings),
     )  # fmt: skip
     say(f"{'acting' if options.act else 'dry run'}, every {period_s:g} s; the log is {log.path}")
@@ -87,47 +91,85 @@ def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: 
     )
 
 
-def _placement(policy: Policy, source: LiveMetrics, options: LiveOptions) -> ServicePlacement | None:
+@dataclass(frozen=True)
+class Target:
+    """The service. `settings`: of one of one's own; None for the web testbed, which has a control socket."""
+
+    name: str
+    source: LiveMetrics | ServiceMetrics
+    settings: CommandSettings | None
+
+
+def _target(given: str) -> Target:
+    """Of the web testbed's URL, or the file of a service of one's own. InputError, ServiceError."""
+    from sojourn.control.command_settings import CommandSettings
+    from sojourn.control.live_metrics import LiveMetrics
+    from sojourn.control.service_file import ServiceFile
+    from sojourn.control.service_metrics import ServiceMetrics
+
+    if "://" in given:
+        return Target(given, LiveMetrics(given), None)
+    settings = CommandSettings(ServiceFile(given))
+    return Target(given, ServiceMetrics(settings.file, settings.read), settings)
+
+
+def _check_settings(policy: Policy, target: Target) -> None:
+    """Before anything is set: InputError where the policy may change what the file has no command for."""
+    if target.settings is None:
+        return
+    for name in policy.rails.settings:
+        if name not in (*target.settings.names, "cores", "steering"):
+            raise InputError(name, target.name, f"give [{name}] set, or leave it out of [rails] settings of the policy")
+
+
+def _placement(policy: Policy, target: Target, options: LiveOptions) -> ServicePlacement | None:
     """Where the policy may change cores or steering: those of the process that the service's control socket is of, or `--pid`."""
     from sojourn.control.live_actuator import RefusedError, SocketActuator
+    from sojourn.control.live_metrics import LiveMetrics
     from sojourn.lab.service_placement import ServicePlacement
 
     if not {"cores", "steering"} & set(policy.rails.settings):
         return None
     pid = options.pid
     if pid is None:
+        if not isinstance(target.source, LiveMetrics):
+            raise InputError("not given", "--pid", "give the number of the service's process")
         try:
-            pid = SocketActuator(source.socket(), "looks", 1.0).pid()
+            pid = SocketActuator(target.source.socket(), "looks", 1.0).pid()
         except (InputError, RefusedError) as error:
             raise InputError(str(error), "--pid", "give the number of the service's process") from None
     return ServicePlacement(pid)
 
 
 def _actuator(
-    policy: Policy, source: LiveMetrics, placement: ServicePlacement | None, lease_s: float, log: Path, url: str
+    policy: Policy, target: Target, placement: ServicePlacement | None, lease_s: float, log: Path
 ) -> tuple[Actuators, dict[str, Any]]:
     """For the settings that may be changed, and the safe ones. Busy: another controller has them; ServiceError: they cannot be read."""
+    from sojourn.control.lease_keeper import Leased
+    from sojourn.control.leased_actuator import LeasedActuator
     from sojourn.control.live import Actuators
     from sojourn.control.live_actuator import RefusedError, SocketActuator
-    from sojourn.control.placement_actuator import PlacementActuator
+    from sojourn.control.live_metrics import LiveMetrics
 
     holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     parts: list[tuple[Any, tuple[str, ...]]] = []
     safe: dict[str, Any] = {}
+    leased: list[Leased] = [each for each in (target.settings, placement) if each is not None]
     try:
-        if {"workers", "cap"} & set(policy.rails.settings):
-            pool = SocketActuator(source.socket(), holder, lease_s)
+        if isinstance(target.source, LiveMetrics) and {"workers", "cap"} & set(policy.rails.settings):
+            pool = SocketActuator(target.source.socket(), holder, lease_s)
             found = pool.read()
             safe |= {"workers": found.safe_workers, "cap": found.safe_cap}
-            _free(found.holder, url)
+            _free(found.holder, target.name)
             parts.append((pool, ("workers", "cap")))
-        if placement is not None:
-            placed = PlacementActuator(placement, holder, lease_s, log)
-            safe |= placed.read()
-            _free(placed.held_by(), url)
-            parts.append((placed, ("cores", "steering")))
+        for each in leased:
+            by_keeper = LeasedActuator(each, holder, lease_s, log)
+            safe |= target.settings.safe if target.settings is each else by_keeper.read()
+            _free(by_keeper.held_by(), target.name)
+            parts.append((by_keeper, each.names))
     except RefusedError as error:
-        raise ServiceError(str(error), "--act", "start the service with --control PATH, as the same user") from None
+        remedy = "start the service with --control PATH, as the same user" if target.settings is None else "mend it"
+        raise ServiceError(str(error), "--act", remedy) from None
     return Actuators(parts), safe
 
 

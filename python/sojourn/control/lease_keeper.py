@@ -1,11 +1,11 @@
-"""Who holds the lease on cores and interrupt steering: a process beside the controller, which outlives it.
+"""Who holds the lease on settings that the service itself does not lease: a process beside the controller, which outlives it.
 
-    python -m sojourn.control.lease_keeper PID      the safe settings as JSON on standard input
+    python -m sojourn.control.lease_keeper KEY      what is leased, and the safe settings, as JSON on standard input
 
-The kernel keeps what is set for ever, and the service does not know of it; so a small process holds the lease: it makes the settings,
-and puts the safe ones back when the lease is not renewed, whatever became of the controller (docs/decisions/0027). It answers as the
-web testbed's control socket does, at an abstract Unix socket named after the service's process, which is gone with it, and of
-which there is one. It ends when nobody has a lease.
+The kernel keeps cores and interrupt steering as they were set for ever, and a user's command does so, too; so a small process holds the
+lease: it makes the settings, and puts the safe ones back when the lease is not renewed, whatever became of the controller
+(docs/decisions/0027). It answers as the web testbed's control socket does, at an abstract Unix socket named after what is
+leased, which is gone with it, and of which there is one. It ends when nobody has a lease.
 """
 
 from __future__ import annotations
@@ -17,30 +17,67 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from sojourn.control.command_settings import CommandSettings
 from sojourn.control.live_actuator import peer
-from sojourn.errors import LabError
-from sojourn.lab.service_placement import PlacementState, ServicePlacement
+from sojourn.errors import LabError, SojournError
+from sojourn.lab.service_placement import ServicePlacement
 
 IDLE_S = 10.0  # without a lease
+RETRY_S = 5.0  # where the safe settings could not be put back
+MOST_TRIES = 120
 LINE_BYTES = 4096
 ANSWER_S = 0.5  # for one command to come
 
 
-def address(placement: ServicePlacement) -> str:
-    """Of the keeper of this process: a number of a process comes again, with another time of start."""
-    return f"\0sojourn-keeper-{placement.pid}-{placement.started}"
+class Leased(Protocol):
+    """Settings of one service: `ServicePlacement`, `CommandSettings`. `names`: which; `limit_s`: how long a command takes at most."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def limit_s(self) -> float: ...
+
+    def key(self) -> str:
+        """One service, one key."""
+
+    def told(self) -> dict[str, Any]:
+        """JSON of which `of` makes the same in another process."""
+
+    def gone(self) -> str:
+        """Why there is no such service any more; "" where there is."""
+
+    def read(self) -> Mapping[str, int | str]:
+        """As they are. LabError."""
+
+    def set(self, wanted: dict[str, Any]) -> None:
+        """LabError."""
+
+    def restore(self) -> list[str]:
+        """Puts the safe ones back; what could not be, each with its reason."""
+
+
+KINDS: dict[str, Any] = {each.kind: each for each in (ServicePlacement, CommandSettings)}
+
+
+def address(leased: Leased) -> str:
+    """Of the keeper of this lease."""
+    return f"\0sojourn-keeper-{leased.key()}"
 
 
 class LeaseKeeper:
-    """The lease on one service's cores and steering."""
+    """The lease on one service's settings."""
 
-    def __init__(self, placement: ServicePlacement, log: Path | None) -> None:
-        self.placement, self.log = placement, log
+    def __init__(self, leased: Leased, log: Path | None) -> None:
+        self.leased, self.log = leased, log
         self.holder: str | None = None
+        self.tries = 0
         self.until_s = time.monotonic() + IDLE_S
 
     def answer(self, line: bytes) -> dict[str, Any]:
@@ -50,11 +87,11 @@ class LeaseKeeper:
             what = command["do"]
             if what != "read":
                 self._obey(what, command)
-        except (ValueError, KeyError, TypeError) as error:
-            return {"error": f"not a command: {error}"}
+            return {"holder": self.holder, **({"settings": self.leased.read()} if what == "read" else {})}
         except (LabError, PermissionError) as error:
             return {"error": str(error)}
-        return {"settings": self.placement.read(), "holder": self.holder}
+        except (ValueError, KeyError, TypeError) as error:
+            return {"error": f"not a command: {error}"}
 
     def _obey(self, what: str, command: dict[str, Any]) -> None:
         holder = str(command["holder"])
@@ -64,20 +101,27 @@ class LeaseKeeper:
             lease_s = min(max(float(command["lease_s"]), 0.1), 600.0)
             # before anything is set: whatever happens then, it is put back
             self.holder, self.until_s = holder, time.monotonic() + lease_s
-            self.placement.set({name: command[name] for name in ("cores", "steering") if name in command})
+            self.tries = 0
+            self.leased.set({name: command[name] for name in self.leased.names if name in command})
+            self.until_s = time.monotonic() + lease_s  # a slow command must not use the lease up
         elif what == "release":
             self.put_back("released")
         else:
             raise ValueError(what)
 
     def put_back(self, why: str) -> None:
-        """The safe settings; told in the log where the controller may no longer be able to."""
-        failed = self.placement.restore()
-        if self.holder is not None and (why != "released" or failed):
+        """The safe settings; told in the log where the controller may no longer be able to. LabError: not all of them; the lease stays,
+        and it is tried again, `MOST_TRIES` times."""
+        failed = self.leased.restore()
+        self.tries += 1
+        if self.holder is not None and (why != "released" or failed) and (not failed or self.tries in (1, MOST_TRIES)):
             self._tell(why, failed)
-        self.holder, self.until_s = None, time.monotonic() + IDLE_S
+        if failed and self.tries < MOST_TRIES:
+            self.until_s = time.monotonic() + RETRY_S
+        else:
+            self.holder, self.until_s = None, time.monotonic() + IDLE_S
         if failed:
-            raise LabError("; ".join(failed), f"process {self.placement.pid}", "put them back by hand")
+            raise LabError("; ".join(failed), self.leased.key(), "put them back by hand")
 
     def _tell(self, why: str, failed: list[str]) -> None:
         wall_clock = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -93,9 +137,13 @@ def serve(listener: socket.socket, keeper: LeaseKeeper) -> None:
     while True:
         left_s = keeper.until_s - time.monotonic()
         if left_s <= 0:
-            if keeper.holder is not None:
+            if keeper.holder is None:
+                return
+            with suppress(LabError):
                 keeper.put_back("the lease ran out")
-            return
+            if keeper.holder is None:
+                return
+            continue
         if not select.select([listener], [], [], left_s)[0]:
             continue
         link, _ = listener.accept()
@@ -114,12 +162,15 @@ def serve(listener: socket.socket, keeper: LeaseKeeper) -> None:
 
 def main() -> int:
     given = json.loads(sys.stdin.readline())
-    placement = ServicePlacement(int(sys.argv[1]), PlacementState.of(given["safe"]))
     log = Path(given["log"]) if given.get("log") else None
-    keeper = LeaseKeeper(placement, log)
+    try:
+        leased = KINDS[given["kind"]].of(given["told"])
+    except SojournError:
+        return 2  # the service is gone
+    keeper = LeaseKeeper(leased, log)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        listener.bind(address(placement))
+        listener.bind(address(leased))
     except OSError:
         return 3  # there is one already
     listener.listen()

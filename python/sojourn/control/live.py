@@ -17,20 +17,32 @@ from sojourn.control.decision import Decision, Seen
 from sojourn.control.guard_rails import GuardedState, guarded
 from sojourn.control.live_actuator import DiffersError, RefusedError, Values
 from sojourn.control.live_log import LiveLog
-from sojourn.control.live_metrics import MetricsError, MetricsReading, RestartedError, window
+from sojourn.control.live_metrics import RestartedError
+from sojourn.control.metric_series import MetricsError
 from sojourn.control.policy_file import Policy
 from sojourn.errors import SojournError, StorageFull
 
 
-class MetricsSource(Protocol):
-    """Where metrics come from."""
+class Reading(Protocol):
+    """What was read once: `MetricsReading` of the web testbed, `ServiceReading` of a service of one's own."""
 
-    def read(self) -> MetricsReading:
+    @property
+    def workers(self) -> float: ...
+    @property
+    def cap(self) -> float | None: ...
+    def since(self, before: Any, elapsed_s: float | None = None) -> Seen:
+        """The window from `before` to this. MetricsError where it is none."""
+
+
+class MetricsSource(Protocol):
+    """Where metrics come from: `LiveMetrics`, `ServiceMetrics`."""
+
+    def read(self) -> Reading:
         """Raises MetricsError."""
 
 
 class Actuator(Protocol):
-    """What can be set: `SocketActuator`, `PlacementActuator`, `Actuators`. Both answer what was read back, and raise RefusedError."""
+    """What can be set: `SocketActuator`, `LeasedActuator`, `Actuators`. Both answer what was read back, and raise RefusedError."""
 
     def set(self, wanted: Values) -> Values: ...
     def revert(self) -> Values: ...
@@ -110,7 +122,7 @@ def _loop(
     phase: Callable[[str], None], say: Callable[[str], None],
 ) -> str:  # fmt: skip
     state = GuardedState()
-    before: tuple[MetricsReading, float] | None = None
+    before: tuple[Reading, float] | None = None
     workers, next_s = 0, clock() + period_s
     others: dict[str, Any] = {}
     while not (why := stopped()):
@@ -123,11 +135,11 @@ def _loop(
         try:
             after = source.read()
             workers = int(after.workers)
-            others = {"cap": int(after.cap), **placed()}
+            others = {"cap": None if after.cap is None else int(after.cap), **placed()}
             if before is None:
                 before = after, now_s
                 continue
-            seen = replace(window(before[0], after, now_s - before[1]), **others)
+            seen = replace(after.since(before[0], now_s - before[1]), **others)
             before = after, now_s
         except (MetricsError, RefusedError) as error:
             if isinstance(error, RestartedError):

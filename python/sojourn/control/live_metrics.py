@@ -8,25 +8,19 @@ the time present = that of those who have left + the ages of those who have not 
 
 from __future__ import annotations
 
-import http.client
 import math
 import time
 from dataclasses import dataclass, fields
-from urllib.parse import urlsplit
 
 from sojourn.control.decision import Seen
+from sojourn.control.metric_series import MetricsError, page
 from sojourn.errors import InputError, ServiceError
 
 PREFIX = "sojourn_web_"
 SUMS = (
     "arrivals", "departures", "refused", "busy_seconds", "worker_seconds", "present_seconds", "response_seconds",
 )  # fmt: skip
-MOST_BYTES = 1 << 20
 ROUNDING = 1e-6  # of sums of times
-
-
-class MetricsError(Exception):
-    """Why a reading is no measurement."""
 
 
 class RestartedError(MetricsError):
@@ -50,6 +44,10 @@ class MetricsReading:
     waiting: float
     in_service: float
 
+    def since(self, before: MetricsReading, elapsed_s: float | None = None) -> Seen:
+        """The window between two readings. MetricsError where it is none."""
+        return window(before, self, elapsed_s)
+
 
 @dataclass(frozen=True)
 class LiveMetrics:
@@ -60,21 +58,7 @@ class LiveMetrics:
 
     def text(self) -> str:
         """The page. ServiceError: nobody answers, or it is not one."""
-        parts = urlsplit(self.url)
-        if parts.scheme != "http" or not parts.hostname:
-            raise InputError(self.url, "--live", "give http://HOST:PORT of a service with /metrics")
-        connection = http.client.HTTPConnection(parts.hostname, parts.port or 80, timeout=self.timeout_s)
-        try:
-            connection.request("GET", "/metrics")
-            response = connection.getresponse()
-            body = response.read(MOST_BYTES)
-        except (OSError, http.client.HTTPException) as error:
-            raise ServiceError(str(error) or type(error).__name__, f"{self.url}/metrics", "start the service") from None
-        finally:
-            connection.close()
-        if response.status != 200:
-            raise ServiceError(f"status {response.status}", f"{self.url}/metrics", "start it with --backend-ms")
-        return body.decode("utf-8", "replace")
+        return page(f"{self.url.rstrip('/')}/metrics", self.timeout_s, "start it with --backend-ms")
 
     def read(self) -> MetricsReading:
         """Raises MetricsError."""

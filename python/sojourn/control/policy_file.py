@@ -8,15 +8,12 @@ objective = "p99 < 300ms"
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.control.configurations import Configurations
 from sojourn.control.decision import Decide
@@ -27,8 +24,9 @@ from sojourn.control.model_policy import ModelPolicy
 from sojourn.control.simple_policies import Fixed, Schedule, SquareRoot
 from sojourn.control.simulate import single_queue, tail_objective
 from sojourn.errors import InputError
-from sojourn.file_errors import line_of, meant, mistake
+from sojourn.file_errors import meant
 from sojourn.model import Model
+from sojourn.toml_settings import TomlFile
 
 POLICIES: dict[str, type[BaseModel]] = {
     "model": ModelPolicy, "square-root": SquareRoot, "hpa": Hpa, "kpa": Kpa, "fixed": Fixed, "schedule": Schedule,
@@ -58,27 +56,20 @@ class Policy:
 
 def read(path: Path | str, model: Model | None = None) -> Policy:
     """The policy of a file; what it does not say of the service is the model's. InputError names file, line, value and remedy."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise InputError(f"not TOML: {error}", f"{path}:{line[1]}" if line else path, "correct the line") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(getattr(error, "strerror", None) or "not UTF-8", path, "give a policy file") from None
-    table = _checked(PolicyTable, data, str(path), text, ())
+    file = TomlFile.read(path, "a policy file")
+    table = file.checked(PolicyTable)
     name = Path(path).stem
     if ":" in table.policy:
-        decide = _own(table.policy, Path(path).parent, _at(str(path), text, ("policy",)))
+        decide = _own(table.policy, Path(path).parent, file.at("policy"))
         return Policy(name, decide, tail_objective(table.objective).text, table.rails)
     if table.policy not in POLICIES:
-        raise InputError(repr(table.policy), _at(str(path), text, ("policy",)), meant(table.policy, POLICIES))
+        raise InputError(repr(table.policy), file.at("policy"), meant(table.policy, POLICIES))
     aim = tail_objective(table.objective)
     known = _of_model(table.policy, model, aim.q, aim.limit)
-    kind = POLICIES[table.policy]
+    kind: Any = POLICIES[table.policy]
     bounds = {"least": table.rails.least, "most": table.rails.most} if "least" in kind.model_fields else {}
     options = {**bounds, **known, **table.options}
-    return Policy(name, _checked(kind, options, str(path), text, ("options",)), aim.text, table.rails)
+    return Policy(name, file.checked(kind, options, ("options",)), aim.text, table.rails)
 
 
 def _of_model(policy: str, model: Model | None, q: float, limit_s: float) -> dict[str, Any]:
@@ -90,20 +81,6 @@ def _of_model(policy: str, model: Model | None, q: float, limit_s: float) -> dic
         if policy == "model":
             found["scv"] = service.scv
     return found
-
-
-def _checked(kind: Any, data: Mapping[str, Any], path: str, text: str, under: tuple[str, ...]) -> Any:
-    try:
-        return kind.model_validate(data)
-    except ValidationError as error:
-        found = mistake(error, kind)
-        key = (*under, *found.key)
-        raise InputError(f"{'.'.join(map(str, key))}: {found.value}", _at(path, text, key), found.remedy) from None
-
-
-def _at(path: str, text: str, key: tuple[str | int, ...]) -> str:
-    line = line_of(text, key)
-    return f"{path}:{line}" if line else path
 
 
 def _own(named: str, folder: Path, place: str) -> Decide:

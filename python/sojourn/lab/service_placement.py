@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +49,10 @@ class ServicePlacement:
     """Of the process `pid` and what it started. `safe`: as found now, unless an earlier `state()` is given. LabError: there is no such
     process, or it is not ours to look at."""
 
+    kind = "placement"
+    names = ("cores", "steering")
+    limit_s = 2.0
+
     def __init__(self, pid: int, safe: PlacementState | None = None) -> None:
         columns = stat(pid)
         if not columns:
@@ -65,6 +69,19 @@ class ServicePlacement:
         order = [core.number for core in topology(allowed=set(range(number)) | own)]
         self.order = sorted(order, key=lambda core: core not in own)  # its own first
         self.own = self.order[: len(own)]
+
+    def told(self) -> dict[str, Any]:
+        """What another process makes it of: `of(told)`."""
+        return {"pid": self.pid, "safe": self.safe.to_dict()}
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> ServicePlacement:
+        """LabError."""
+        return cls(int(told["pid"]), PlacementState.of(told["safe"]))
+
+    def key(self) -> str:
+        """A number of a process comes again, with another time of start."""
+        return f"{self.pid}-{self.started}"
 
     def read(self) -> dict[str, int | str]:
         """`cores`: how many, left out where they are not the first of `order`; `steering`: left out where there is none that has a
@@ -124,6 +141,10 @@ class ServicePlacement:
             except (OSError, KeyError) as error:
                 failed.append(f"steering of {name}: {error}")
         return failed
+
+    def gone(self) -> str:
+        """Why there is no such process any more; "" where there is."""
+        return "" if self.alive() else f"process {self.pid} has ended"
 
     def alive(self) -> bool:
         """Whether it is still the same process."""

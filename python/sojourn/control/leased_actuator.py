@@ -1,4 +1,4 @@
-"""Cores and interrupt steering as settings that are leased: `lease_keeper` makes them, here they are asked for and read back."""
+"""Settings that the service itself does not lease: `lease_keeper` makes them and holds the lease, here they are asked for and read back."""
 
 from __future__ import annotations
 
@@ -9,35 +9,33 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.control.lease_keeper import address
+from sojourn.control.lease_keeper import Leased, address
 from sojourn.control.live_actuator import RefusedError, UnansweredError, Values, asked, check_lease, same
 from sojourn.errors import LabError
-from sojourn.lab.service_placement import ServicePlacement
 
 
-class PlacementActuator:
-    """Of the process `placement` is of, as `holder`; its settings at the first look are the safe ones. `log`: where the keeper tells what
-    it had to put back."""
+class LeasedActuator:
+    """Of the settings of `leased`, as `holder`; those at the first look are the safe ones. `log`: where the keeper tells what it had to
+    put back."""
 
-    def __init__(self, placement: ServicePlacement, holder: str, lease_s: float, log: Path | None = None) -> None:
+    def __init__(self, leased: Leased, holder: str, lease_s: float, log: Path | None = None) -> None:
         check_lease(lease_s)
-        self.placement, self.holder, self.lease_s, self.log = placement, holder, lease_s, log
-        self.timeout_s = 2.0
+        self.leased, self.holder, self.lease_s, self.log = leased, holder, lease_s, log
         self._keepers: list[subprocess.Popen[bytes]] = []
 
     def held_by(self) -> str | None:
         """Whose lease there is on it. RefusedError."""
         try:
-            return asked(address(self.placement), {"do": "read"}, self.timeout_s).get("holder")
+            return asked(address(self.leased), {"do": "read"}, self.leased.limit_s).get("holder")
         except UnansweredError:
             return None
 
-    def read(self) -> dict[str, int | str]:
-        """From the kernel, whatever the keeper says. RefusedError."""
-        return read(self.placement)
+    def read(self) -> Values:
+        """As they are, whatever the keeper says. RefusedError."""
+        return read(self.leased)
 
     def set(self, wanted: Values) -> Values:
-        """Sets `cores`, `steering` or both and renews the lease; what was read back, which is what was set. RefusedError."""
+        """Sets some of `leased.names` and renews the lease; what was read back, which is what was set. RefusedError."""
         command = {"do": "set", "holder": self.holder, "lease_s": self.lease_s, **wanted}
         try:
             self._says(command)
@@ -51,25 +49,26 @@ class PlacementActuator:
         try:
             self._says({"do": "release", "holder": self.holder})
         except UnansweredError:
-            if failed := self.placement.restore():
+            if failed := self.leased.restore():
                 raise RefusedError("; ".join(failed)) from None
         for keeper in self._keepers:  # it ends when nobody has a lease
             with suppress(subprocess.TimeoutExpired):
-                keeper.wait(self.timeout_s)
+                keeper.wait(self.leased.limit_s)
         return self.read()
 
     def _says(self, command: dict[str, Any]) -> None:
-        asked(address(self.placement), command, self.timeout_s)
+        asked(address(self.leased), command, self.leased.limit_s)
 
     def _start(self) -> None:
         """A keeper in a session of its own: no signal of our terminal, and no end of ours, ends it."""
         keeper = subprocess.Popen(
-            [sys.executable, "-m", "sojourn.control.lease_keeper", str(self.placement.pid)],
+            [sys.executable, "-m", "sojourn.control.lease_keeper", self.leased.key()],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         self._keepers.append(keeper)
         assert keeper.stdin is not None and keeper.stdout is not None
-        given = {"safe": self.placement.safe.to_dict(), "log": str(self.log.resolve()) if self.log else None}
+        log = str(self.log.resolve()) if self.log else None
+        given = {"kind": self.leased.kind, "told": self.leased.told(), "log": log}
         try:
             keeper.stdin.write(json.dumps(given).encode() + b"\n")
             keeper.stdin.close()
@@ -80,11 +79,11 @@ class PlacementActuator:
             keeper.stdout.close()
 
 
-def read(placement: ServicePlacement) -> dict[str, int | str]:
-    """Cores and steering as they are. RefusedError."""
-    if not placement.alive():
-        raise RefusedError(f"process {placement.pid} has ended")
+def read(leased: Leased) -> Values:
+    """The settings as they are. RefusedError."""
+    if why := leased.gone():
+        raise RefusedError(why)
     try:
-        return placement.read()
+        return leased.read()
     except LabError as error:
         raise RefusedError(str(error)) from None
