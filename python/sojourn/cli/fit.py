@@ -33,7 +33,7 @@ def fit(
         str,
         typer.Option(
             "--set",
-            help="of two-class, what is known: p=1,capacity=100,client_s=5e-5; with --follow: demand_s, scv, most_per_s",
+            help="of two-class, what is known: p=1,capacity=100,client_s=5e-5; with --follow: demand_s, scv, most_per_s, workers",
         ),
     ] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
@@ -44,7 +44,10 @@ def fit(
     ] = 0,
     on: OnOption = "",
     follow: Annotated[
-        bool, typer.Option("--follow", help="with mmm: the demand on-line, from a log that sojourn control writes")
+        bool,
+        typer.Option(
+            "--follow", help="with mmm: the demand on-line, from a run folder or a log that sojourn control writes"
+        ),
     ] = False,
 ) -> None:
     """Fits a model to measured runs: the unknowns of a model file, by run; or one of ours, by a block bootstrap."""

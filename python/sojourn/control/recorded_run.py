@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from sojourn.control.decision import Seen
 from sojourn.control.load_trace import Array
@@ -41,16 +42,21 @@ def recorded_windows(path: Path | str, period_s: float, workers: int) -> Iterato
     first_s, span_s = float(came[0]), float(came[-1] - came[0])
     if span_s < period_s:
         raise InputError(f"{span_s:g} s of requests", path, f"give a run of at least a period, {period_s:g} s")
-    good = (found["failure"] == 0).to_numpy()
-    begin, end = came[good] - first_s, found["end_s"].fill_nan(math.inf).to_numpy()[good] - first_s
+    yield from windows(found, first_s, period_s, workers, range(int(span_s / period_s + 1e-9)))
+
+
+def windows(found: pl.DataFrame, first_s: float, period_s: float, workers: int, numbers: range) -> Iterator[Seen]:
+    """Of the requests `found`, as `responses` gives them, the windows with these `numbers`, from `first_s`."""
+    came, good = found["intended_s"].to_numpy() - first_s, (found["failure"] == 0).to_numpy()
+    begin, end = came[good], found["end_s"].fill_nan(math.inf).to_numpy()[good] - first_s
     served = begins(begin, end, workers)
-    for k in range(int(span_s / period_s + 1e-9)):
+    for k in numbers:
         window = (k * period_s, (k + 1) * period_s)
         left = (end >= window[0]) & (end < window[1])
         busy = float(_inside(served, end, window)) / period_s / workers
         yield Seen(
             at_s=window[1], window_s=period_s, workers=workers, ready=workers,
-            rate_per_s=float(((came - first_s >= window[0]) & (came - first_s < window[1])).sum()) / period_s,
+            rate_per_s=float(((came >= window[0]) & (came < window[1])).sum()) / period_s,
             throughput_per_s=float(left.sum()) / period_s, utilisation=min(busy, 1.0),
             in_system=float(_inside(begin, end, window)) / period_s,
             waiting=float(((begin < window[1]) & (served >= window[1])).sum()),

@@ -18,6 +18,7 @@ from sojourn.measure.host_samples import cache_miss_rates
 from sojourn.measure.measurement_window import in_window
 from sojourn.measure.quantiles import FAILED, quantile
 from sojourn.measure.run_folder import RunFolder
+from sojourn.measure.service_phases import service_phases
 from sojourn.table import Metrics
 
 LEVEL = 0.95
@@ -37,7 +38,7 @@ def run_metrics(
         rows += _cores(folder, host, window)
     app = folder.frame("app")
     if app is not None:
-        rows += _app(app, window)
+        rows += _app(service_phases(app, folder.manifest), window)
     factors = {f"{name}": value for name, value in folder.manifest.get("factors", {}).items()}
     source = "simulated" if folder.manifest.get("simulated") else "measured"
     rows = [row | {"source": source} for row in rows]
@@ -153,12 +154,12 @@ def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -
     return rows
 
 
-def _app(app: pl.DataFrame, window: tuple[float, float]) -> list[Row]:
-    inside = app.filter(pl.col("start_s").is_between(*window)).sort("start_s")
+def _app(phases: pl.DataFrame, window: tuple[float, float]) -> list[Row]:
+    inside = phases.filter(pl.col("begin_s").is_between(*window))
     if inside.is_empty():
         return []
-    waiting = (pl.col("start_s") - pl.col("received_s")).alias("waiting")
+    waiting = (pl.col("begin_s") - pl.col("came_s")).alias("waiting")
     return [
-        _mean("service_time", inside.select(pl.col("end_s") - pl.col("start_s")).to_series(), station="app"),
+        _mean("service_time", inside.select(pl.col("end_s") - pl.col("begin_s")).to_series(), station="app"),
         _mean("waiting_time", inside.select(waiting).to_series().drop_nans(), station="app"),
     ]

@@ -16,6 +16,7 @@ from sojourn.measure.core_utilisation import busy_shares, softirq_shares
 from sojourn.measure.measurement_window import choose_window, responses
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_metrics import run_metrics
+from sojourn.measure.service_phases import service_phases
 from sojourn.model import Model
 from sojourn.query.sources.batched import LEVEL
 from sojourn.query.sources.path import PathSource
@@ -69,8 +70,9 @@ class MeasuredSource(PathSource):
         ):
             if app is None:
                 self.refuse(time, "record the service's own times (app.parquet), or ask for response_time")
-            first, last = ("received_s", "start_s") if time == "waiting_time" else ("start_s", "end_s")
-            app = app.filter(pl.col("start_s").is_between(*self.window)).sort("start_s").drop_nulls([first, last])
+            first, last = ("came_s", "begin_s") if time == "waiting_time" else ("begin_s", "end_s")
+            app = service_phases(app, self.folder.manifest).filter(pl.col("begin_s").is_between(*self.window))
+            app = app.drop_nans([first, last]).drop_nulls([first, last])
             return self.law(app[first].to_numpy(), app[last].to_numpy(), np.zeros(app.height, bool), time)
         return super().time(time, station, cls)
 
