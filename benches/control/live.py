@@ -27,11 +27,11 @@ import sojourn as sj
 from sojourn.control import GuardRails, Hpa, Load, ModelPolicy, SquareRoot, made, simulate
 from sojourn.control.decision import Decide
 from sojourn.control.live import run_live
-from sojourn.control.live_actuator import SocketActuator
 from sojourn.control.live_log import LiveLog
 from sojourn.control.live_metrics import LiveMetrics
 from sojourn.control.policy_file import Policy
 from sojourn.lab.worker_process import WorkerProcess
+from sojourn.live_service.control_socket import SocketActuator
 from sojourn.measure.record_logs import read_log
 
 HERE = Path(__file__).resolve().parent

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sojourn.control.live_actuator import ServiceSettings, SocketActuator
 from sojourn.control.live_metrics import LiveMetrics
 from sojourn.lab.worker_process import WorkerProcess
+from sojourn.live_service.control_socket import ServiceSettings, SocketActuator
 
 SAFE = 5
 LEASE_S = 1.0

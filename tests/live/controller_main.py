@@ -13,11 +13,11 @@ from pathlib import Path
 from sojourn.control import GuardRails, Seen, Set
 from sojourn.control.decision import State
 from sojourn.control.live import run_live
-from sojourn.control.live_actuator import SocketActuator
 from sojourn.control.live_log import LiveLog
 from sojourn.control.live_metrics import LiveMetrics
 from sojourn.control.policy_file import Policy
 from sojourn.errors import SojournError
+from sojourn.live_service.control_socket import SocketActuator
 
 url, socket, out, lease_s, period_s, *words = sys.argv[1:]
 given = dict(word.partition("=")[::2] for word in words)

@@ -16,8 +16,8 @@ from controlled import lines, until_told
 from machine import wait_for
 from services import resizable_pool as service
 
-from sojourn.control.command_settings import CommandSettings
-from sojourn.control.service_file import ServiceFile
+from sojourn.live_service.command_settings import CommandSettings
+from sojourn.live_service.service_file import ServiceFile
 
 pytestmark = pytest.mark.live
 

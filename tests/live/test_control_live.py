@@ -15,8 +15,8 @@ import pytest
 from controlled import LEASE_S, PERIOD_S, SAFE, Between, Pool, controller, lines, refused, until_told
 
 from sojourn.control import Fixed, GuardRails, Seen, replay
-from sojourn.control.live_actuator import RefusedError, SocketActuator
 from sojourn.control.live_metrics import LiveMetrics, MetricsError, window
+from sojourn.live_service.control_socket import RefusedError, SocketActuator
 
 pytestmark = pytest.mark.live
 MARGIN_S = 1.0

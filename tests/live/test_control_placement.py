@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from sojourn.control.lease_keeper import address
-from sojourn.control.leased_actuator import LeasedActuator
-from sojourn.control.live_actuator import RefusedError, UnansweredError, asked
 from sojourn.lab.cleanup_registry import CleanupRegistry
 from sojourn.lab.namespaces import ip, make_namespace, pair, path_of
 from sojourn.lab.process_tree import alive
 from sojourn.lab.service_placement import ServicePlacement, own_cpuset
+from sojourn.live_service.control_socket import RefusedError, UnansweredError, asked
+from sojourn.live_service.lease_keeper import address
+from sojourn.live_service.leased_actuator import LeasedActuator
 
 pytestmark = pytest.mark.live
 CORES = sorted(os.sched_getaffinity(0))
@@ -102,7 +102,7 @@ def test_cores_are_set_read_back_and_put_back(service: subprocess.Popen[str]) ->
 CONTROLLER = """
 import os, signal, sys, time
 from pathlib import Path
-from sojourn.control.leased_actuator import LeasedActuator
+from sojourn.live_service.leased_actuator import LeasedActuator
 from sojourn.lab.service_placement import ServicePlacement
 actuator = LeasedActuator(ServicePlacement(int(sys.argv[1])), "killed", float(sys.argv[2]), Path(sys.argv[3]))
 print(actuator.set({"cores": 1})["cores"], flush=True)

@@ -16,10 +16,10 @@ import pytest
 from sojourn.control import GuardRails, Hpa, ModelPolicy, replay
 from sojourn.control.decision import Decide
 from sojourn.control.live import run_live
-from sojourn.control.live_actuator import Values
 from sojourn.control.live_log import LiveLog
 from sojourn.control.live_metrics import LiveMetrics
 from sojourn.control.policy_file import Policy
+from sojourn.live_service.control_socket import Values
 
 SECONDS, WORKERS = 60, 8
 POLICIES: dict[str, Decide] = {

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.control import lease_keeper
-from sojourn.control.command_settings import CommandSettings, ran
-from sojourn.control.lease_keeper import LeaseKeeper
 from sojourn.control.live_metrics import RestartedError
-from sojourn.control.metric_series import MetricsError, Series, page, totals
-from sojourn.control.service_file import ServiceFile
 from sojourn.control.service_metrics import ServiceMetrics, ServiceReading
 from sojourn.errors import InputError, LabError, ServiceError
+from sojourn.live_service import lease_keeper
+from sojourn.live_service.command_settings import CommandSettings, ran
+from sojourn.live_service.lease_keeper import LeaseKeeper
+from sojourn.live_service.metric_series import MetricsError, Series, page, totals
+from sojourn.live_service.service_file import ServiceFile
 
 # https://prometheus.io/docs/instrumenting/exposition_formats/: its own example, shortened
 PAGE = """# HELP http_requests_total The total number of HTTP requests.

@@ -17,11 +17,11 @@ from sojourn.control import GuardRails, Seen, Set, replay
 from sojourn.control.decision import STEERINGS
 from sojourn.control.guard_rails import Bounds, GuardedState, guarded
 from sojourn.control.live import Actuators, run_live
-from sojourn.control.live_actuator import DiffersError, RefusedError, Values, same
 from sojourn.control.live_log import LiveLog
 from sojourn.control.live_metrics import MetricsReading
 from sojourn.control.policy_file import Policy, read
 from sojourn.errors import InputError
+from sojourn.live_service.control_socket import DiffersError, RefusedError, Values, same
 
 ALL = ("workers", "cap", "cores", "steering")
 FINE = Seen(0.0, 2.0, 8, 8, 10.0, 10.0, 0.2, 0.2, 1.0, 0.0, 0.1, cap=100, cores=2, steering="spread")

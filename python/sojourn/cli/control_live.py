@@ -20,14 +20,14 @@ from sojourn.errors import Busy, InputError, ServiceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sojourn.control.command_settings import CommandSettings
     from sojourn.control.live import Actuators
-    from sojourn.control.live_actuator import Values
     from sojourn.control.live_metrics import LiveMetrics
     from sojourn.control.load_trace import Load
     from sojourn.control.policy_file import Policy
     from sojourn.control.service_metrics import ServiceMetrics
     from sojourn.lab.service_placement import ServicePlacement
+    from sojourn.live_service.command_settings import CommandSettings
+    from sojourn.live_service.control_socket import Values
     from sojourn.model import Model
 
 LEAST_PERIODS = 1.5  # of a lease: one late window must not end it
@@ -49,10 +49,10 @@ class LiveOptions:
 
 def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: LiveOptions) -> None:
     """Runs it until it is stopped. InputError, ServiceError, Busy."""
-    from sojourn.control.leased_actuator import read
     from sojourn.control.live import run_live
     from sojourn.control.live_log import LiveLog
     from sojourn.control.simulate import LOG, PERIOD_S
+    from sojourn.live_service.leased_actuator import read
     from sojourn.units import duration_s
 
     say = _say
@@ -102,10 +102,10 @@ class Target:
 
 def _target(given: str) -> Target:
     """Of the web testbed's URL, or the file of a service of one's own. InputError, ServiceError."""
-    from sojourn.control.command_settings import CommandSettings
     from sojourn.control.live_metrics import LiveMetrics
-    from sojourn.control.service_file import ServiceFile
     from sojourn.control.service_metrics import ServiceMetrics
+    from sojourn.live_service.command_settings import CommandSettings
+    from sojourn.live_service.service_file import ServiceFile
 
     if "://" in given:
         return Target(given, LiveMetrics(given), None)
@@ -124,9 +124,9 @@ def _check_settings(policy: Policy, target: Target) -> None:
 
 def _placement(policy: Policy, target: Target, options: LiveOptions) -> ServicePlacement | None:
     """Where the policy may change cores or steering: those of the process that the service's control socket is of, or `--pid`."""
-    from sojourn.control.live_actuator import RefusedError, SocketActuator
     from sojourn.control.live_metrics import LiveMetrics
     from sojourn.lab.service_placement import ServicePlacement
+    from sojourn.live_service.control_socket import RefusedError, SocketActuator
 
     if not {"cores", "steering"} & set(policy.rails.settings):
         return None
@@ -145,11 +145,11 @@ def _actuator(
     policy: Policy, target: Target, placement: ServicePlacement | None, lease_s: float, log: Path
 ) -> tuple[Actuators, dict[str, Any]]:
     """For the settings that may be changed, and the safe ones. Busy: another controller has them; ServiceError: they cannot be read."""
-    from sojourn.control.lease_keeper import Leased
-    from sojourn.control.leased_actuator import LeasedActuator
     from sojourn.control.live import Actuators
-    from sojourn.control.live_actuator import RefusedError, SocketActuator
     from sojourn.control.live_metrics import LiveMetrics
+    from sojourn.live_service.control_socket import RefusedError, SocketActuator
+    from sojourn.live_service.lease_keeper import Leased
+    from sojourn.live_service.leased_actuator import LeasedActuator
 
     holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     parts: list[tuple[Any, tuple[str, ...]]] = []

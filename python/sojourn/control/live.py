@@ -15,12 +15,12 @@ from typing import Any, Protocol
 
 from sojourn.control.decision import Decision, Seen
 from sojourn.control.guard_rails import GuardedState, guarded
-from sojourn.control.live_actuator import DiffersError, RefusedError, Values
 from sojourn.control.live_log import LiveLog
 from sojourn.control.live_metrics import RestartedError
-from sojourn.control.metric_series import MetricsError
 from sojourn.control.policy_file import Policy
 from sojourn.errors import SojournError, StorageFull
+from sojourn.live_service.control_socket import DiffersError, RefusedError, Values
+from sojourn.live_service.metric_series import MetricsError
 
 
 class Reading(Protocol):

@@ -13,8 +13,8 @@ import time
 from dataclasses import dataclass, fields
 
 from sojourn.control.decision import Seen
-from sojourn.control.metric_series import MetricsError, page
 from sojourn.errors import InputError, ServiceError
+from sojourn.live_service.metric_series import MetricsError, page
 
 PREFIX = "sojourn_web_"
 SUMS = (

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from sojourn.control.decision import Seen
 from sojourn.control.live_metrics import ROUNDING, RestartedError
-from sojourn.control.metric_series import MetricsError, page, totals
-from sojourn.control.service_file import SINCE, ServiceFile
 from sojourn.errors import LabError, ServiceError
+from sojourn.live_service.metric_series import MetricsError, page, totals
+from sojourn.live_service.service_file import SINCE, ServiceFile
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.control.metric_series import Series
 from sojourn.errors import InputError
+from sojourn.live_service.metric_series import Series
 from sojourn.toml_settings import TomlFile
 
 VALUE = "{value}"

@@ -17,9 +17,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from sojourn.control.metric_series import page, totals
-from sojourn.control.service_file import VALUE, ServiceFile, SettingCommands
 from sojourn.errors import LabError, ServiceError
+from sojourn.live_service.metric_series import page, totals
+from sojourn.live_service.service_file import VALUE, ServiceFile, SettingCommands
 
 MOST_BYTES = 1 << 16  # of what a command prints
 LOOK_S = 0.1  # between two looks at the page

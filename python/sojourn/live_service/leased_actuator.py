@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.control.lease_keeper import Leased, address
-from sojourn.control.live_actuator import RefusedError, UnansweredError, Values, asked, check_lease, same
 from sojourn.errors import LabError
+from sojourn.live_service.control_socket import RefusedError, UnansweredError, Values, asked, check_lease, same
+from sojourn.live_service.lease_keeper import Leased, address
 
 
 class LeasedActuator:
@@ -62,7 +62,7 @@ class LeasedActuator:
     def _start(self) -> None:
         """A keeper in a session of its own: no signal of our terminal, and no end of ours, ends it."""
         keeper = subprocess.Popen(
-            [sys.executable, "-m", "sojourn.control.lease_keeper", self.leased.key()],
+            [sys.executable, "-m", "sojourn.live_service.lease_keeper", self.leased.key()],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         self._keepers.append(keeper)

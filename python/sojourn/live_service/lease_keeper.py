@@ -1,6 +1,6 @@
 """Who holds the lease on settings that the service itself does not lease: a process beside the controller, which outlives it.
 
-    python -m sojourn.control.lease_keeper KEY      what is leased, and the safe settings, as JSON on standard input
+    python -m sojourn.live_service.lease_keeper KEY      what is leased, and the safe settings, as JSON on standard input
 
 The kernel keeps cores and interrupt steering as they were set for ever, and a user's command does so, too; so a small process holds the
 lease: it makes the settings, and puts the safe ones back when the lease is not renewed, whatever became of the controller
@@ -22,10 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from sojourn.control.command_settings import CommandSettings
-from sojourn.control.live_actuator import peer
 from sojourn.errors import LabError, SojournError
-from sojourn.lab.service_placement import ServicePlacement
+from sojourn.live_service.control_socket import peer
 
 IDLE_S = 10.0  # without a lease
 RETRY_S = 5.0  # where the safe settings could not be put back
@@ -63,7 +61,15 @@ class Leased(Protocol):
         """Puts the safe ones back; what could not be, each with its reason."""
 
 
-KINDS: dict[str, Any] = {each.kind: each for each in (ServicePlacement, CommandSettings)}
+def made(kind: str, told: Mapping[str, Any]) -> Leased:
+    """Again, of what another process told. It imports only what it needs: a keeper is small. SojournError: there is no such service."""
+    if kind == "placement":
+        from sojourn.lab.service_placement import ServicePlacement
+
+        return ServicePlacement.of(told)
+    from sojourn.live_service.command_settings import CommandSettings
+
+    return CommandSettings.of(told)
 
 
 def address(leased: Leased) -> str:
@@ -164,7 +170,7 @@ def main() -> int:
     given = json.loads(sys.stdin.readline())
     log = Path(given["log"]) if given.get("log") else None
     try:
-        leased = KINDS[given["kind"]].of(given["told"])
+        leased = made(given["kind"], given["told"])
     except SojournError:
         return 2  # the service is gone
     keeper = LeaseKeeper(leased, log)
