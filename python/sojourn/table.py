@@ -235,9 +235,12 @@ class Metrics:
         found = _filtered(self.frame, wanted | ({} if q is None else {"q": q}) | ({} if n is None else {"n": n}))
         if found.height == 1:
             return found.row(0, named=True)
+        there = self.frame
         for name in ("metric", "station", "class"):
-            if wanted[name] not in (known := self.frame[name].unique(maintain_order=True).to_list()):
+            among = there if wanted[name] else self.frame  # what was not said is told with all that there is, below
+            if wanted[name] not in (known := among[name].unique(maintain_order=True).to_list()):
                 raise NoSuchRow(f"no {name} {wanted[name]!r}", "Metrics", meant(wanted[name], known))
+            there = there.filter(pl.col(name) == wanted[name])
         keys = ["metric", "station", "class", "q", "n", *self.factors]
         there = (found if found.height else self.frame).select(keys).unique(maintain_order=True)
         told = [", ".join(f"{k}={v!r}" for k, v in row.items() if v is not None) for row in there.head(12).to_dicts()]

@@ -83,6 +83,10 @@ The same for all sources:
   often intervals hold the truth: benches/query.
 - Of a run that has only `latency.hlog` (or recorded only some of its requests), times of responses come from its histograms, a batch being
   some of its seconds; within a bucket (of `sojourn load`: 0.1 % wide) they are uniform. States, classes and phases are refused.
+- Of a run whose service recorded its own times (`app.parquet`: the web testbeds), the service is the station `app`: `n(app)` are there,
+  from the packet's arrival to the answer, `busy(app)` of them in service; `utilisation{{station=app}}` is by its threads, or by the servers
+  behind its waiting page; `waiting_time` and `service_time` are those at it. A state is then the number that clients have under way and
+  these two.
 - States whose probability may lie on either side of a range are `undecided`; a set that has some is refused where it matters.
 - `share(failed / arrivals)` is of requests, `… in 99% of 10s windows` of windows of time, each judged by its own figures.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sojourn.cli.console import check_writable, console, finite
+from sojourn.cli.run_folders import run_paths
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError, ObjectiveMissed
 
@@ -22,7 +24,9 @@ CANNOT_TELL = 8  # exit code
 
 def query(
     question: Annotated[str, typer.Argument(help="a query, or a file that holds one (.ptq, or .json with a tree)")],
-    sources: Annotated[list[Path] | None, typer.Argument(help="run folders, model files; without any the query is only read")] = None,
+    sources: Annotated[
+        list[Path] | None, typer.Argument(help="run folders, folders of them, model files; without any the query is only read")
+    ] = None,
     simulate: Annotated[list[Path] | None, typer.Option(help="a model file to simulate, as a source too")] = None,
     seed: Annotated[int, typer.Option(help="of --simulate")] = 1,
     given: Annotated[str, typer.Option("--set", help="of the models: rate_per_s=300,stations.cpu.servers=4")] = "",
@@ -42,7 +46,7 @@ def query(
         raise InputError(tree, "--tree", "give a file that ends with .svg or .mmd, or -")
     it = _question(question)
     values = settings(given, "--set")
-    answers = [query_(it, _source(path, values)) for path in sources or ()]
+    answers = [query_(it, _source(path, values)) for path in _each(sources or ())]
     answers += [query_(it, _simulated(path, values, seed)) for path in simulate or ()]
     if tree:
         _draw(it, answers[0].states if answers else {}, tree)
@@ -78,6 +82,13 @@ def _question(text: str) -> Question:
         raise InputError(
             getattr(error, "strerror", None) or "no UTF-8 text", text, "give a file that holds a query"
         ) from None
+
+
+def _each(paths: Sequence[Path]) -> Iterator[Path]:
+    """In place of a folder that is no run folder those below it."""
+    for path in paths:
+        holds = path.is_dir() and not (path / "manifest.json").exists()
+        yield from run_paths([path]) if holds else [path]
 
 
 def _source(path: Path, values: dict[str, Any]) -> Source:

@@ -13,7 +13,7 @@ from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query import values as V  # noqa: N812
 from sojourn.query.check import ValueType
 from sojourn.query.node import Node
-from sojourn.query.sources.share_interval import jeffreys
+from sojourn.query.sources.share_interval import jeffreys, share_needs
 from sojourn.query.sources.source import Source
 from sojourn.query.text import to_text
 from sojourn.query.told import described, shown
@@ -201,7 +201,7 @@ def _slices(it: Evaluator, node: N.Slices, given: Mapping[str, Value]) -> Truth:
     found = Estimate(share, *jeffreys(share, 1 / len(met)), node.length.si * len(met))
     truth = V.compare(">=", found.point() if it.points else found, Estimate.exact(node.least.si))
     told = f"met in {sum(met)} of {len(met)} windows of {node.length.value:g}{node.length.unit}"
-    return Truth(truth.value, told, truth.more)
+    return Truth(truth.value, told, None if truth.more is None else share_needs(share, len(met), node.least.si))
 
 
 def _moment(it: Evaluator, node: N.Moment, given: Mapping[str, Value]) -> Estimate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,12 +141,20 @@ def model_source(path: Path, values: Mapping[str, Any]) -> Source:
 def answered(question: Question, source: Source) -> Answer:
     """The answer of one source."""
     tree = question.tree
+    source = source.with_states_of({node.station for node in nodes_of(tree) if isinstance(node, N.StateFunction)})
     evaluator = Evaluator({one.name: one for one in tree.macro}, question.kinds, source)
     if not isinstance(tree.query, N.Sequential):
         return replace(_one(evaluator, question, tree.query, source), tree=tree)
     parts = tuple(_one(evaluator, question, node, source) for node in tree.query.query)
     found = worst([part.verdict for part in parts])
     return Answer(source.name, found, None, None, None, "", tree, evaluator.states, parts)
+
+
+def nodes_of(node: N.Node) -> Iterator[N.Node]:
+    """It and all below it."""
+    yield node
+    for _, child in node.children():
+        yield from nodes_of(child)
 
 
 def worst(verdicts: list[str]) -> str:

@@ -23,8 +23,13 @@ def shown(x: Estimate, dimension: float = 0.0) -> str:
         return f"beyond all that was seen (from {one(x.low)})"
     if math.isinf(x.low) and math.isinf(x.high):
         return f"{one(x.value)} (its interval is not known)"
-    more = f"; about {x.needs:.2g} times as much data would bound it" if x.needs else ""
+    more = f"; about {times(x.needs)} times as much data would bound it" if x.needs else ""
     return one(x.value) if x.is_exact else f"{one(x.value)} ({one(x.low)} … {one(x.high)}{more})"
+
+
+def times(more: float) -> str:
+    """To two digits, never as a power of ten."""
+    return f"{float(f'{more:.2g}'):.0f}" if more >= 10 else f"{more:.2g}"
 
 
 def verdict(found: Truth) -> str:
@@ -38,7 +43,7 @@ def reason(found: Truth) -> str:
         return found.why
     if found.more > NEVER:
         return f"{found.why}; the limit lies so near that no run decides"
-    return f"{found.why}; about {max(found.more, 1.1):.2g} times as long a run would decide"
+    return f"{found.why}; about {times(max(found.more, 1.1))} times as long a run would decide"
 
 
 def described(found: Value, dimension: float) -> str:

@@ -5,6 +5,8 @@ Times end as in the folder's Metrics: with the kernel's receive where there is o
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -21,15 +23,19 @@ from sojourn.model import Model
 from sojourn.query.sources.batched import LEVEL
 from sojourn.query.sources.path import PathSource
 from sojourn.query.sources.rows import RowSource
+from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, only_station
 from sojourn.query.values import Estimate, Law
 from sojourn.table import Metrics
 
 CORE_BATCHES = 20
+APP = "app"  # the service by its own account
 
 
 class MeasuredSource(PathSource):
     """Raises RunFolderError for a folder without requests."""
+
+    OF_WINDOW = ("edges", "served", "path", "table", "pieces", "metrics", "phases")  # what is kept of a window
 
     def __init__(self, folder: RunFolder) -> None:
         records = folder.frame("requests")
@@ -64,7 +70,7 @@ class MeasuredSource(PathSource):
         app = self.folder.frame("app")
         if (
             not cls
-            and station in ("", "app")
+            and station in ("", APP)
             and time in ("waiting_time", "service_time")
             and not (app is None and self.station)
         ):
@@ -76,7 +82,29 @@ class MeasuredSource(PathSource):
             return self.law(app[first].to_numpy(), app[last].to_numpy(), np.zeros(app.height, bool), time)
         return super().time(time, station, cls)
 
+    @property
+    def stations(self) -> list[str]:
+        return super().stations or [APP] * (self.folder.frame(APP) is not None)
+
+    def with_states_of(self, stations: Collection[str]) -> Source:
+        from sojourn.query.sources.phased import PhasedSource
+
+        return PhasedSource.of(self) if APP in stations and self.folder.frame(APP) is not None else self
+
+    def windows(self, length_s: float) -> Iterator[Source]:
+        for part in super().windows(length_s):
+            assert isinstance(part, PathSource)
+            own = copy.copy(self)
+            for name in self.OF_WINDOW:
+                own.__dict__.pop(name, None)
+            own.window, own.inside = part.window, part.inside
+            yield own
+
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
+        if (metric, station, cls) == ("utilisation", APP, ""):
+            from sojourn.query.sources.phased import PhasedSource
+
+            return PhasedSource.of(self).utilisation()
         if metric == "utilisation" and self.station and station == self.station.name and not cls:
             return self.utilisation()
         if metric in ("utilisation", "softirq_utilisation") and station.startswith("core ") and not cls:

@@ -18,6 +18,7 @@ from sojourn.errors import SourceRefused
 from sojourn.file_errors import meant
 from sojourn.query.nodes import StateFunction
 from sojourn.query.sources.batched import BATCHES, LEAST, BatchedLaw
+from sojourn.query.sources.counted import counted
 from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
@@ -37,6 +38,11 @@ class PathSource(Source):
         self.name, self.kind, self.window, self.classes, self.station = name, kind, window, list(classes), station
         self.requests = requests
         self.inside = requests.filter(pl.col("begin_s").is_between(*window))
+
+    @property
+    def stations(self) -> list[str]:
+        """Those whose states are seen."""
+        return [self.station.name] if self.station else []
 
     @property
     def spent_s(self) -> float:
@@ -132,19 +138,18 @@ class PathSource(Source):
     @cached_property
     def path(self) -> tuple[Array, Array]:
         """(times (E + 1) at which the state changes or the window ends, numbers present (E, C) between them)."""
-        start, end = self.window
-        by = []
-        for k in range(max(1, len(self.classes))):
-            own = self.requests.filter(pl.col("class") == k) if len(self.classes) > 1 else self.requests
-            by.append((own["begin_s"].to_numpy(), own["end_s"].fill_nan(math.inf).to_numpy()))
-        moments = np.concatenate([np.concatenate(pair) for pair in by])
-        moments = np.unique(moments[(moments > start) & (moments < end)])
-        times = np.concatenate([[start], moments, [end]])
-        present = [
-            np.searchsorted(np.sort(b), times[:-1], "right") - np.searchsorted(np.sort(e), times[:-1], "right")
-            for b, e in by
-        ]
-        return times, np.stack(present, axis=1).astype(float)
+        return counted(self._stays(), self.window)
+
+    def _stays(self) -> list[tuple[Array, Array]]:
+        """Begins and ends of the requests of each class."""
+        each = [self.requests.filter(pl.col("class") == k) for k in range(len(self.classes))]
+        parts = each if len(each) > 1 else [self.requests]
+        return [(own["begin_s"].to_numpy(), own["end_s"].to_numpy()) for own in parts]
+
+    def present_in(self, states: Array) -> Array:
+        """The number present in each state."""
+        found: Array = states.sum(axis=1)
+        return found
 
     @cached_property
     def table(self) -> tuple[Array, Whole]:
@@ -157,18 +162,16 @@ class PathSource(Source):
         return states, np.ravel(index)
 
     def states(self, function: StateFunction) -> Array:
-        known = [self.station.name] if self.station else []
-        if function.station and function.station not in known:
-            remedy = "ask for n(), of the whole system; or " + (
-                meant(function.station, known) if known else "record phase times"
+        if function.station and function.station not in (known := self.stations):
+            told = (
+                meant(function.station, known) if known else "for n(app) record the service's own times (app.parquet)"
             )
-            raise SourceRefused(
-                f"{function.function}({function.station}): not seen", f"{self.kind} source {self.name}", remedy
-            )
+            what = f"{function.function}({function.station}): not seen"
+            raise SourceRefused(what, f"{self.kind} source {self.name}", f"ask for n(), of the whole system; or {told}")
         states = self.table[0]
         if function.cls and function.cls not in self.classes:
             raise SourceRefused(f"no class {function.cls!r}", self.name, meant(function.cls, self.classes))
-        present = states[:, self.classes.index(function.cls)] if function.cls else states.sum(axis=1)
+        present = states[:, self.classes.index(function.cls)] if function.cls else self.present_in(states)
         if function.function == "busy":
             assert self.station is not None
             return np.minimum(present, self.station.servers)
@@ -201,7 +204,7 @@ class PathSource(Source):
     def _more_extreme(self, observed: Flags) -> Wider | None:
         """Of a set that is all with more (fewer) present than some number, above (below) the median: of wider ones. Of states that
         were never seen it is not known on which side they lie."""
-        present = self.table[0].sum(axis=1)
+        present = self.present_in(self.table[0])
         length, state, _ = self.pieces
         order = np.argsort(present, kind="stable")
         reached = np.cumsum(np.bincount(state, length, len(present))[order]) / length.sum()

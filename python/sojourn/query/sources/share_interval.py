@@ -30,6 +30,7 @@ from sojourn.query.values import Estimate
 LEVEL = 0.95
 RARE, WIDER = 0.1, 10.0
 ENOUGH = 100  # clusters of the wider tail's size: the batches tell the variance themselves
+MOST = 1e7
 TURNS = 3  # until a bound and the tail ten times its share agree
 LOW, HIGH = (1 - LEVEL) / 2, (1 + LEVEL) / 2
 Wider = Callable[[float], float]  # a share → `each` of a tail so large
@@ -71,6 +72,19 @@ def jeffreys(p: float, each: float) -> tuple[float, float]:
     k = p * size
     low = float(betaincinv(k + 0.5, size - k + 0.5, LOW)) if k > 0 else 0.0
     return low, float(betaincinv(k + 0.5, size - k + 0.5, HIGH)) if k < size else 1.0
+
+
+def share_needs(share: float, count: int, limit: float) -> float:
+    """Times as many independent ones with the same share, to a twentieth, until its interval does not hold `limit`; inf: never."""
+    if share == limit:
+        return math.inf
+    more = 1.0
+    while more < MOST:
+        low, high = jeffreys(share, 1 / (count * more))
+        if not low < limit < high:
+            return more
+        more *= 1.05
+    return math.inf
 
 
 def needed(q: float, count: int, each: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NoReturn
 
 from sojourn.errors import SourceRefused
@@ -19,6 +19,10 @@ class Source:
     def refuse(self, what: str, remedy: str) -> NoReturn:
         """Raises SourceRefused."""
         raise SourceRefused(f"{what}: not known", f"{self.kind} source {self.name}", remedy)
+
+    def with_states_of(self, stations: Collection[str]) -> Source:
+        """The source for a query that asks for the states of these stations: one that counts them, where that is another."""
+        return self
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
         """A row of Metrics."""

@@ -1,0 +1,25 @@
+"""How many are present over time, from their begins and ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from sojourn.query.values import Array
+
+
+def counted(stays: Sequence[tuple[Array, Array]], window: tuple[float, float]) -> tuple[Array, Array]:
+    """Of each kind of stay its begins and ends (NaN: it does not end), s. Gives the times (E + 1) at which a number changes or the
+    window ends, and the numbers present (E, kinds) between them."""
+    start, end = window
+    known = [(begin, np.where(np.isnan(left), math.inf, left)) for begin, left in stays]
+    moments = np.concatenate([np.concatenate(pair) for pair in known])
+    moments = np.unique(moments[(moments > start) & (moments < end)])
+    times = np.concatenate([[start], moments, [end]])
+    present = [
+        np.searchsorted(np.sort(begin), times[:-1], "right") - np.searchsorted(np.sort(left), times[:-1], "right")
+        for begin, left in known
+    ]
+    return times, np.stack(present, axis=1).astype(float)
