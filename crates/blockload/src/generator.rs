@@ -18,6 +18,7 @@ use sojourn_loadgen::{now_s, ClientThreadSummary};
 use crate::block_contents::{BlockContents, ReadPromise};
 use crate::config::Config;
 use crate::error::BlockLoadError;
+use crate::late_answers::LateAnswers;
 use crate::operation::{Operation, OperationGenerator, OperationKind};
 use crate::path::{BlockPath, Completion};
 use crate::summary::StorageSummary;
@@ -63,6 +64,7 @@ pub struct Generator<'a> {
     waiting: VecDeque<DueIo>,
     slots: Vec<Option<InFlight>>,
     promises: Vec<ReadPromise>,
+    late: LateAnswers,
     free: Vec<u32>,
     /// By when I/Os must have ended: time, slot, number; ascending.
     deadlines: VecDeque<(f64, u32, u64)>,
@@ -110,6 +112,7 @@ impl<'a> Generator<'a> {
             waiting: VecDeque::new(),
             slots: vec![None; depth as usize],
             promises: vec![ReadPromise::default(); depth as usize],
+            late: LateAnswers::default(),
             free: (0..depth).rev().collect(),
             deadlines: VecDeque::new(),
             begun: 0,
@@ -155,8 +158,7 @@ impl<'a> Generator<'a> {
         self.report();
         let network = self.path.network();
         self.storage.reconnects = network.reconnects;
-        let answers = network.answers_with_data;
-        self.storage.stalled_share = (answers > 0).then(|| network.stalled as f64 / answers as f64);
+        self.storage.stalled_share = self.stalled_share(&network);
         Ok((self.counts.summary(0, self.config.lane().cpu), self.storage))
     }
 
@@ -255,6 +257,7 @@ impl<'a> Generator<'a> {
             taken_s: due.taken_s,
             sent_s: now_s(),
         };
+        self.late.sent(number, request.sent_s);
         self.slots[slot as usize] = Some(InFlight { request, operation, abandoned: false });
         self.deadlines.push_back((due.intended_s + self.terms.timeout_s, slot, number));
         self.counts.sent += 1;

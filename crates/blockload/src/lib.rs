@@ -20,6 +20,7 @@ mod config;
 mod device_use;
 mod error;
 mod generator;
+mod late_answers;
 mod nbd_client;
 mod nbd_connection;
 mod nbd_url;

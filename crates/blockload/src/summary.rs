@@ -9,7 +9,7 @@ use sojourn_loadgen::Summary;
 const SATURATED_BELOW: f64 = 0.98;
 /// Above this share of the span in the page cache a run is `cached`.
 const CACHED_ABOVE: f64 = 0.01;
-/// Above this share of answers that stalled half-way a run is `ack stall`.
+/// Above this share of answers that stalled a run is `ack stall`.
 const STALLED_ABOVE: f64 = 0.01;
 
 /// The account of a run: that of every load, and `storage`.
@@ -57,7 +57,7 @@ pub struct StorageSummary {
     pub generator_cpu_s: f64,
     pub process_cpu_s: f64,
     pub quick_ack: Option<bool>,
-    /// Of NBD answers with data, those whose last bytes waited.
+    /// Of NBD answers with data, those that waited for an acknowledgement: their last bytes, or all of them.
     pub stalled_share: Option<f64>,
     pub reconnects: u64,
     /// Reads that were compared, were wrong, could not be compared; the first that was wrong.

@@ -22,7 +22,7 @@ SESSIONS_SAID = {"steps beside their matrices": "steps_p_value", "counted pages 
 STORAGE_MARKS = {
     "saturated": "less than 0.98 of the I/Os that were due were done in time: the path is at its limit, not at this rate",
     "cached": "more than 1 % of the span was in the page cache: the device may not have been asked; take --direct",
-    "ack stall": "answers waited half-way for an acknowledgement (Nagle x delayed ACK): latency is not the path's; take --quick-ack",
+    "ack stall": "answers waited for an acknowledgement (Nagle x delayed ACK): latency is not the path's; take --quick-ack",
 }
 ACK_STALL = 0.5  # mean number of answers under way
 MIX_AWAY = 1e-3  # of all pages

@@ -1,12 +1,13 @@
 //! How I/Os end: done, failed, too late, never begun.
 
+use sojourn_dist::Arrivals;
 use sojourn_loadgen::recording::{RequestInFlight, RequestOutcome, ResponseFacts, NO_USER};
 use sojourn_loadgen::Failure;
 
 use super::{DueIo, Generator, InFlight};
 use crate::block_contents::ReadVerdict;
 use crate::operation::OperationKind;
-use crate::path::{Completion, IoEnd};
+use crate::path::{Completion, IoEnd, NetworkCounts};
 
 impl Generator<'_> {
     /// An I/O has ended on the path.
@@ -25,6 +26,9 @@ impl Generator<'_> {
             IoEnd::Short => Failure::Length,
             IoEnd::Lost => Failure::Reset,
         };
+        if failure == Failure::Ok && io.operation.kind == OperationKind::Read {
+            self.late.answered(io.request.sequence, io.request.sent_s, done_s);
+        }
         self.written(&io, failure == Failure::Ok);
         if failure == Failure::Ok && done_s <= self.terms.end_s {
             let bytes = u64::from(io.operation.length_bytes);
@@ -78,6 +82,17 @@ impl Generator<'_> {
             sent_s: f64::NAN,
         };
         self.tell(request, 0, failure, now);
+    }
+
+    /// Of a network path, the share of answers with data that waited for an acknowledgement, half-way or as a whole. A queue that is full
+    /// sends when an answer has come, and not at random: then only the former is told.
+    pub(super) fn stalled_share(&self, network: &NetworkCounts) -> Option<f64> {
+        let answers = network.answers_with_data;
+        let half_way = (answers > 0).then(|| network.stalled as f64 / answers as f64)?;
+        let at_random =
+            self.storage.refused == 0 && matches!(self.config.lane().arrivals, Arrivals::Poisson { .. });
+        let whole = self.late.stalled_share(self.begun as f64 / self.config.duration_s).filter(|_| at_random);
+        Some(half_way.max(whole.unwrap_or(0.0)))
     }
 
     fn verified(&mut self, slot: u32, io: &InFlight) -> Failure {
