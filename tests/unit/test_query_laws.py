@@ -13,7 +13,7 @@ from sojourn.batch_means import IntervalEstimate, ratio
 from sojourn.query import query
 from sojourn.query.sources.batched import BATCHES, BatchedLaw
 from sojourn.query.sources.convolved import convolved
-from sojourn.query.sources.share_interval import share_of
+from sojourn.query.sources.share_interval import share_of, slow_cluster
 from sojourn.query.sources.simulated import SimulatedSource
 from sojourn.query.values import Estimate, Span
 
@@ -148,3 +148,36 @@ def test_a_rare_state_that_few_busy_periods_reach() -> None:
         assert found.low is not None and found.high is not None
         inside += found.low <= truth <= found.high
     assert inside >= 54, inside
+
+
+def test_failures_never_seen_are_taken_to_come_as_slow_requests_do() -> None:
+    """None of 10 000: the upper end of Jeffreys' interval for a Poisson number, half the 97.5 % quantile of chi-square with one degree of
+    freedom, 2.5119, clusters of 8 each."""
+    none = ratio(np.zeros((1, 32, 1)), np.full((1, 32, 1), 312.5), 0.95)
+    found = share_of(none, 10_000, further=lambda: 8.0)
+    assert (found.low, found.high) == (0.0, pytest.approx(2.5119 * 8 / 10_000, rel=1e-3))
+    assert share_of(none, 10_000, further=lambda: 1.0).high == pytest.approx(2.5119 / 10_000, rel=1e-3)
+
+
+@pytest.mark.parametrize("clusters", [0.5, 1.5, 4.0, 20.0])
+def test_intervals_of_few_clusters_hold_the_share(clusters: float) -> None:
+    """Poisson clusters of geometric size, mean 4, in 400 records of 100 000; the slow requests come in clusters of 8."""
+    rng, held, count = np.random.default_rng(7), 0, 100_000
+    for _ in range(400):
+        sizes = rng.geometric(0.25, rng.poisson(clusters))
+        batch = np.bincount(rng.integers(0, 32, len(sizes)), sizes, 32)
+        seen = share_of(
+            ratio(batch[None, :, None].astype(float), np.full((1, 32, 1), count / 32), 0.95), count, further=lambda: 8.0
+        )
+        held += seen.low <= 4 * clusters / count <= seen.high
+    assert held >= 0.92 * 400
+
+
+def test_in_how_many_slow_requests_come() -> None:
+    """Independent times: one at a time. Runs of 20 alike: 10.5, (c + 1)/2 with c = 20, as the mean of geometric
+    ones with this variance."""
+    rng, batch = np.random.default_rng(8), np.repeat(np.arange(32), 2500)
+    assert slow_cluster(rng.exponential(size=80_000), batch, 32) < 3
+    runs = np.repeat(rng.exponential(size=4000), 20)
+    assert 4 < slow_cluster(runs, batch, 32) < 25
+    assert slow_cluster(np.empty(0), np.empty(0, int), 32) == 1.0

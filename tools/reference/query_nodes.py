@@ -74,13 +74,14 @@ The same for all sources:
   ends with the next entry into the target from outside: one that starts in the target ends when it comes back. One in which an
   excluded state is entered first never ends.
 - `convolve` takes its two times as independent. Waiting and service of one request are not: ask for `response_time`.
-- Of a run and a simulation, the warm-up is cut. Shares of time are weighted by time; intervals come from 32 batches of the window, widened
-  for their correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval for as many independent clusters as the
-  record is worth. In a rare tail (of times, or of the number present) few clusters were seen, and too regular ones: there the variance
-  is no smaller, by share (1 - share), than in a tail ten times as heavy. A quantile that the run is too short to bound has an interval
-  without an end, and says about how many times as much data would bound it. Failures have no such wider tail: their clusters are taken
-  as of geometric size, those of which none or one was seen as independent, and of fewer than about four clusters they are too sure. How
-  often intervals hold the truth: benches/query.
+- Of a run and a simulation, the warm-up is cut. Shares of time are weighted by time; intervals come from 32 batches of the window,
+  widened for their correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval for as many independent clusters
+  as the record is worth. In a rare tail (of times, or of the number present) few clusters were seen, and too regular ones: there the
+  variance is no smaller, by share (1 - share), than in a tail ten times as heavy. A quantile that the run is too short to bound has an
+  interval without an end, and says about how many times as much data would bound it. Failures have no such wider tail: their clusters
+  are taken as of geometric size, in the mean over those seen and one further in which the slowest requests of the run come: that none
+  failed of 10 000 does not say that fewer than 0.1 % do where requests are slow by the dozen. How often intervals hold the truth:
+  benches/query.
 - Of a run that has only `latency.hlog` (or recorded only some of its requests), times of responses come from its histograms, a batch being
   some of its seconds; within a bucket (of `sojourn load`: 0.1 % wide) they are uniform. States, classes and phases are refused.
 - Of a run whose service recorded its own times (`app.parquet`: the web testbeds), the service is the station `app`: `n(app)` are there,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.query.values import Array
+from sojourn.query.values import Array, Flags
 
 
 def counted(stays: Sequence[tuple[Array, Array]], window: tuple[float, float]) -> tuple[Array, Array]:
@@ -23,3 +23,8 @@ def counted(stays: Sequence[tuple[Array, Array]], window: tuple[float, float]) -
         for begin, left in known
     ]
     return times, np.stack(present, axis=1).astype(float)
+
+
+def entries(inside: Flags) -> Flags:
+    """Where a set is entered: inside, and not just before; the beginning of the record is no entry."""
+    return np.concatenate([[False], inside[1:] & ~inside[:-1]]) if len(inside) else inside

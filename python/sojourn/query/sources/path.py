@@ -18,13 +18,17 @@ from sojourn.errors import SourceRefused
 from sojourn.file_errors import meant
 from sojourn.query.nodes import StateFunction
 from sojourn.query.sources.batched import BATCHES, LEAST, BatchedLaw
-from sojourn.query.sources.counted import counted
-from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of
+from sojourn.query.sources.counted import counted, entries
+from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of, slow_cluster
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
 
 MOST_NAMED = 12
+SLOW, ENOUGH_SLOW = (
+    0.01,
+    1000,
+)  # the share of answers whose clusters stand for one of failures, and how many these are at least
 
 
 class PathSource(Source):
@@ -119,7 +123,13 @@ class PathSource(Source):
             raise SourceRefused(f"no {whole} in the window", self.name, "run longer")
         counts = [np.histogram(x, self.edges)[0][None, :, None].astype(float) for x in (of, all_)]
         with np.errstate(invalid="ignore"):
-            return share_of(ratio(counts[0], counts[1], LEVEL), len(all_), self.spent_s)
+            return share_of(ratio(counts[0], counts[1], LEVEL), len(all_), self.spent_s, further=self._slow_cluster)
+
+    def _slow_cluster(self) -> float:
+        done = self.inside.filter(~pl.col("failed"))
+        return slow_cluster(
+            (done["end_s"] - done["begin_s"]).to_numpy(), self.batch_of(done["begin_s"].to_numpy()), BATCHES
+        )
 
     def _times(self, events: Events) -> Array:
         """When they happened; an answer when it ended."""
@@ -241,19 +251,15 @@ class PathSource(Source):
         above = np.zeros((BATCHES, count))
         np.add.at(above, (batch, state), length)
         below = above.sum(axis=1, keepdims=True)
-        found = [
-            share_of(ratio(above[None, :, k : k + 1], below[None], LEVEL), len(state), self.spent_s)
-            for k in range(count)
-        ]
+        each = [ratio(above[None, :, k : k + 1], below[None], LEVEL) for k in range(count)]
+        found = [share_of(x, len(state), self.spent_s) for x in each]
         value, low, high = np.array([(x.value, x.low, x.high) for x in found]).reshape(-1, 3).T
         return value, low, high
 
     def at_time(self, observed: Flags, time_s: float, start: Flags) -> Estimate:
         state, batch = self._later(time_s, start)
-        above, below = (
-            np.bincount(batch, x, BATCHES).astype(float) for x in (observed[state] * 1.0, np.ones(len(state)))
-        )
-        return share_of(ratio(above[None, :, None], below[None, :, None], LEVEL), len(state), self.spent_s)
+        sums = [np.bincount(batch, x, BATCHES).astype(float) for x in (observed[state] * 1.0, np.ones(len(state)))]
+        return share_of(ratio(sums[0][None, :, None], sums[1][None, :, None], LEVEL), len(state), self.spent_s)
 
     def _later(self, time_s: float, start: Flags) -> tuple[Whole, Whole]:
         """State and batch of each entry into `start`, `time_s` after it."""
@@ -261,9 +267,8 @@ class PathSource(Source):
         began = times[:-1][entries(start[index])]
         began = began[began + time_s < self.window[1]]
         if len(began) < LEAST:
-            raise SourceRefused(
-                f"the start was entered {len(began)} times", self.name, f"{LEAST} are needed: run longer"
-            )
+            told = f"the start was entered {len(began)} times"
+            raise SourceRefused(told, self.name, f"{LEAST} are needed: run longer")
         at = np.searchsorted(times, began + time_s, "right") - 1
         return index[np.minimum(at, len(index) - 1)], self.batch_of(began)
 
@@ -293,8 +298,3 @@ class PathSource(Source):
         for k in range(count):
             window = (self.window[0] + k * length_s, self.window[0] + (k + 1) * length_s)
             yield PathSource(self.name, self.kind, self.requests, window, self.classes, self.station)
-
-
-def entries(inside: Flags) -> Flags:
-    """Where a set is entered: inside, and not just before; the beginning of the record is no entry."""
-    return np.concatenate([[False], inside[1:] & ~inside[:-1]]) if len(inside) else inside

@@ -14,9 +14,12 @@ Where there is no wider tail (failures) clusters are taken as of geometric size,
     g = (c + 1)/2, c = each count       mean size in observations; N = p count/g clusters
     p/share ~ F(2N + 1, 2N g/(g - 1))   F: of Snedecor; independent observations, g = 1: Jeffreys' again, as of a Poisson number
 
+A record that saw few clusters shows too small ones, and one that saw none shows no size. So one further cluster counts, of the size in
+which the slowest requests of the same record come: g is the mean of N of its own and that one.
+
 Sources: L. D. Brown, T. T. Cai, A. DasGupta, Interval Estimation for a Binomial Proportion, Statistical Science 16 (2001), 101-133, 4.2;
-effective sample size: E. L. Korn, B. I. Graubard, Survey Methodology 24 (1998), 193-201. Limits: where there is no wider tail, events
-never seen are taken as independent. How often these intervals hold the truth: benches/query.
+effective sample size: E. L. Korn, B. I. Graubard, Survey Methodology 24 (1998), 193-201. Limits: failures that come in
+much larger clusters than slow requests do. How often these intervals hold the truth: benches/query.
 """
 
 from __future__ import annotations
@@ -24,16 +27,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from sojourn.batch_means import IntervalEstimate
-from sojourn.query.values import Estimate
+import numpy as np
+
+from sojourn.batch_means import IntervalEstimate, ratio
+from sojourn.query.values import Array, Estimate, Whole
 
 LEVEL = 0.95
 RARE, WIDER = 0.1, 10.0
 ENOUGH = 100  # clusters of the wider tail's size: the batches tell the variance themselves
 MOST = 1e7
+SLOW, ENOUGH_SLOW = (
+    0.01,
+    1000,
+)  # the share of answers whose clusters stand for one of failures, and how many these are at least
 TURNS = 3  # until a bound and the tail ten times its share agree
 LOW, HIGH = (1 - LEVEL) / 2, (1 + LEVEL) / 2
 Wider = Callable[[float], float]  # a share → `each` of a tail so large
+Further = Callable[[], float]
 
 
 def each_of(found: IntervalEstimate) -> float:
@@ -47,8 +57,15 @@ def wider_share(rare: float) -> float:
     return min(WIDER * rare, RARE)
 
 
-def share_of(found: IntervalEstimate, count: int, spent_s: float = 0.0, wider: Wider | None = None) -> Estimate:
-    """The interval of a share by batches of `count` observations; `wider`: of a tail on the rarer side."""
+def share_of(
+    found: IntervalEstimate,
+    count: int,
+    spent_s: float = 0.0,
+    wider: Wider | None = None,
+    further: Further | None = None,
+) -> Estimate:
+    """The interval of a share by batches of `count` observations; `wider`: of a tail on the rarer side; without one `further`: the size
+    of the further cluster."""
     share = float(found.value[0])
     if math.isnan(share):
         return Estimate.known(share, None, None, spent_s)
@@ -58,10 +75,20 @@ def share_of(found: IntervalEstimate, count: int, spent_s: float = 0.0, wider: W
         seen = Estimate.known(share, float(found.low[0]), float(found.high[0]))
         low, high = (min(low, seen.low), max(high, seen.high)) if own else (0.0, 1.0)
     elif p < RARE:
-        low, high = _rare(p, own, count, wider)
+        low, high = _rare(p, own, count, wider, further)
     else:
-        low, high = (1 - x for x in reversed(_rare(1 - p, own, count, wider)))
+        low, high = (1 - x for x in reversed(_rare(1 - p, own, count, wider, further)))
     return Estimate(share, max(low, 0.0), min(high, 1.0), spent_s)
+
+
+def slow_cluster(times: Array, batch: Whole, batches: int) -> float:
+    """In how many the slowest 1 % of `times` come at a time, each in its `batch` (0 …); of few the slowest 1000, at most 10 %."""
+    if not len(times):
+        return 1.0
+    slow = times > np.quantile(times, 1 - min(max(SLOW, ENOUGH_SLOW / len(times)), RARE))
+    above, below = (np.bincount(batch, x, batches)[None, :, None].astype(float) for x in (slow, np.ones(len(slow))))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return cluster_size(each_of(ratio(above, below, LEVEL)), len(slow))
 
 
 def jeffreys(p: float, each: float) -> tuple[float, float]:
@@ -97,9 +124,9 @@ def needed(q: float, count: int, each: float) -> float:
     return found if found > 1 else 0.0
 
 
-def _rare(p: float, own: float, count: int, wider: Wider | None) -> tuple[float, float]:
+def _rare(p: float, own: float, count: int, wider: Wider | None, further: Further | None) -> tuple[float, float]:
     if wider is None:
-        return _clustered(p, max(own, 1 / count), count)
+        return _clustered(p, max(own, 1 / count), count, further)
     each = max(own, wider(wider_share(p)), 1 / count)
     if p > ENOUGH * each:
         return jeffreys(p, max(own, 1 / count))
@@ -109,17 +136,30 @@ def _rare(p: float, own: float, count: int, wider: Wider | None) -> tuple[float,
     return low, high
 
 
-def _clustered(p: float, each: float, count: int) -> tuple[float, float]:
-    """Clusters of geometric size."""
-    from scipy.special import betaincinv
+def cluster_size(each: float, count: int) -> float:
+    """The mean size of geometric clusters, in observations."""
+    return max((each * count + 1) / 2, 1.0)
 
-    size = (each * count + 1) / 2
+
+def _clustered(p: float, each: float, count: int, further: Further | None) -> tuple[float, float]:
+    """Clusters of geometric size."""
+    from scipy.special import betaincinv, gammaincinv
+
+    size = cluster_size(each, count)
+    if further is not None:
+        own = p * count / size
+        size = (own * size + further()) / (own + 1)
     clusters = p * count / size
-    if clusters <= 0 or size <= 1 + 1e-9:
+    if size <= 1 + 1e-9 or (clusters <= 0 and further is None):
         return jeffreys(p, each)
-    a, b = clusters + 0.5, clusters * size / (size - 1)
+    if clusters <= 0:
+        return 0.0, float(gammaincinv(0.5, HIGH)) * size / count
+    a, b = (
+        clusters + 0.5,
+        max(clusters, 0.5) * size / (size - 1),
+    )  # of less than half a cluster nothing is known but that
     part = (
         float(betaincinv(a, b, x)) for x in (LOW, HIGH)
     )  # of Gamma(a)/(Gamma(a) + Gamma(b)): b/a times its odds are F(2a, 2b)
-    low, high = (x / (1 - x) * b / a * p * a / clusters for x in part)
+    low, high = (x / max(1 - x, 1e-300) * b * size / count for x in part)
     return low, high
