@@ -56,7 +56,7 @@ class CpuCostPerIo:
 
 def background_of(runs: pl.DataFrame) -> BackgroundCpu:
     """Of the runs at zero IOPS of a run list with `cpu_cores`."""
-    found = _unmarked(runs.filter(pl.col("iops") == 0))["cpu_cores"].drop_nulls().to_numpy()
+    found = unmarked(runs.filter(pl.col("iops") == 0))["cpu_cores"].drop_nulls().to_numpy()
     if len(found) < 2:
         return BackgroundCpu(float(found.mean()) if len(found) else 0.0, 0.0, len(found))
     return BackgroundCpu(float(found.mean()), float(found.std(ddof=1) / math.sqrt(len(found))), len(found))
@@ -65,12 +65,13 @@ def background_of(runs: pl.DataFrame) -> BackgroundCpu:
 def loaded(runs: pl.DataFrame) -> pl.DataFrame:
     """The runs with a load and a result that are not marked in a column `verdict`, with `rate`: IOPS achieved where they are told."""
     _has_cpu(runs)
-    found = _unmarked(runs.filter((pl.col("iops") > 0) & pl.col("cpu_cores").is_not_null()))
+    found = unmarked(runs.filter((pl.col("iops") > 0) & pl.col("cpu_cores").is_not_null()))
     rate = pl.col("achieved_iops") if "achieved_iops" in found.columns else pl.col("iops")
     return found.with_columns(rate.cast(pl.Float64).alias("rate"))
 
 
-def _unmarked(runs: pl.DataFrame) -> pl.DataFrame:
+def unmarked(runs: pl.DataFrame) -> pl.DataFrame:
+    """The runs that are not marked in a column `verdict`: saturated, failed, disturbed each time."""
     if "verdict" not in runs.columns:
         return runs
     return runs.filter(pl.col("verdict").is_null() | pl.col("verdict").cast(pl.String).is_in(["", "ok"]))

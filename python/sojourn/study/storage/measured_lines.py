@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sojourn.storage.cost_per_io import background_of, cost_per_io, loaded
+from sojourn.storage.cost_per_io import background_of, cost_per_io, loaded, unmarked
 from sojourn.storage.run_list import FACTORS
 from sojourn.study.engine.run_points import DISTURBED
 from sojourn.system.storage_paths import EMBEDDED
 
 METERS = (("cpu_cores", "residual"), ("ticks_cores", "ticks"), ("work_cores", "work counter"))
+# what the server and the generator used differs from run to run, too; this is left of the meter's own error, and the kernel's own work
+OWN = ("outside_cores", "residual less control groups")
 FAR, FEWEST = 1.5, 16
 PARTS = (("client_cores", "generator"), ("server_cores", "server"))
 
@@ -29,7 +31,7 @@ def measured_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
     yield from _by_distance(runs)
     if aside := len(list((folder / DISTURBED).glob("*/manifest.json"))):
         yield f"{aside} runs were disturbed, put aside and run again"
-    if "verdict" in runs.columns and (marked := runs.filter(pl.col("verdict").fill_null("") != "").height):
+    if marked := runs.height - unmarked(runs).height:
         yield f"{marked} runs are marked and not in the effects: saturated, failed, or others ran each time"
     if "meter" in runs.columns and (runs["meter"] == "ticks").any():
         yield "CPU is by ticks here, which miss what avoids them and interrupts: no control group with cpu.idle"
@@ -39,7 +41,7 @@ def measured_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
 
 def _with_work(runs: pl.DataFrame) -> pl.DataFrame:
     """With `work_cores`: what the loops' work fell short of theirs at rest, as cores; 0 at rest by definition."""
-    rest = runs.filter(pl.col("iops") == 0)
+    rest = unmarked(runs.filter(pl.col("iops") == 0))
     if "work_per_s" not in runs.columns or rest["work_per_s"].null_count() == rest.height:
         return runs
     return runs.with_columns(work_cores=pl.col("cores") * (1 - pl.col("work_per_s") / rest["work_per_s"].mean()))
@@ -74,14 +76,17 @@ def _repeats(runs: pl.DataFrame, busy: pl.DataFrame) -> Iterator[str]:
     """Standard deviation of repetitions, pooled over all combinations."""
     factors = [name for name in FACTORS if name in busy.columns]
     told = []
-    for column, meter in METERS:
+    if {column for column, _ in PARTS} <= set(busy.columns):
+        used = sum(pl.col(column).fill_null(0.0) for column, _ in PARTS)
+        busy = busy.with_columns(outside_cores=pl.col("cpu_cores") - used)
+    for column, meter in (*METERS, OWN):
         if column in busy.columns:
             each = busy.group_by(factors).agg(pl.col(column).var().alias("var"), pl.len())
             there = each.filter(pl.col("len") > 1)
             if there.height:
                 degrees = there["len"].cast(pl.Float64).to_numpy() - 1
                 told.append(f"{meter} {float(np.average(there['var'].to_numpy(), weights=degrees)) ** 0.5:.4f}")
-    rest = runs.filter(pl.col("iops") == 0)["cpu_cores"]
+    rest = unmarked(runs.filter(pl.col("iops") == 0))["cpu_cores"]
     if told and len(rest) > 1:
         at_rest = f"at rest {float(rest.mean()):.4f}, sd {float(rest.std()):.4f}"  # type: ignore[arg-type]
         yield f"repeated runs differ by (sd, cores): {', '.join(told)}; {at_rest}"
