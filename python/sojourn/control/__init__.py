@@ -6,6 +6,9 @@ from sojourn.control.decision import Decision as Decision
 from sojourn.control.decision import Option as Option
 from sojourn.control.decision import Seen as Seen
 from sojourn.control.decision import Set as Set
+from sojourn.control.demand_filter import DemandFilter as DemandFilter
+from sojourn.control.demand_filter import WindowSeen as WindowSeen
+from sojourn.control.demand_filter import filtered as filtered
 from sojourn.control.estimation import DemandEstimate as DemandEstimate
 from sojourn.control.estimation import ValidatedRange as ValidatedRange
 from sojourn.control.estimation import updated as updated
@@ -16,6 +19,7 @@ from sojourn.control.hpa import Hpa as Hpa
 from sojourn.control.kpa import Kpa as Kpa
 from sojourn.control.load_trace import Load as Load
 from sojourn.control.load_trace import made as made
+from sojourn.control.model_observer import observer as observer
 from sojourn.control.model_policy import ModelPolicy as ModelPolicy
 from sojourn.control.replay import replay as replay
 from sojourn.control.simple_policies import Fixed as Fixed

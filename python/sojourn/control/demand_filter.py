@@ -1,0 +1,176 @@
+"""Service demands of several classes and stations from windows of a running service: an extended Kalman filter.
+
+What a window shows (utilisations, mean response times, throughputs) is compared with what the model's solver says at the demands known so
+far. After T. Zheng, C. M. Woodside, M. Litoiu, Performance model estimation and tracking using optimal filters, IEEE Trans. Software Eng.
+34(3), 2008, pp. 391-406; changes are noticed by CUSUM (as in estimation.py) on the innovations.
+
+    x, P          logarithms of the demands, so that these stay positive; their covariance
+    z, R          what the window shows; its covariance, from the window's own batches
+    h, H          the solver; its derivatives, by central differences
+    S             H P H' + R
+    Q             drift of x from window to window
+
+The step is iterated (Gauss-Newton on the same prior), since response times bend where little is known; P by Joseph's form, which stays
+symmetric and positive. Innovations are whitened, S = L L', e = L^-1 (z - h). Limits: what the solver does not give at some demands (a
+saturated station has no response time) is left out of that window; correlated batches make R too small, so take windows that
+are long against the longest busy period.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.special import ndtri
+
+from sojourn.control.estimation import FRESH, LIMIT, MOST_SPREAD, STALE, UNTOLD
+from sojourn.control.load_trace import Array
+from sojourn.errors import InputError
+from sojourn.table import Metrics
+
+WIDE = 2.0  # prior standard deviation of a logarithm where nothing is known: a factor of seven
+MEMORY = 30  # windows
+TURNS, STEP = 8, 1e-4
+LEAST_ERROR = 1e-3  # relative, of what a window shows: batches of a full server do not differ
+MOST_MOVE = 1.0  # of a logarithm in a turn
+Flags = NDArray[np.bool_]
+Solver = Callable[[Array], Array]  # demands (s) → what a window would show, NaN where there is no such value
+
+
+@dataclass(frozen=True)
+class WindowSeen:
+    """What a window shows, NaN where it does not, and its `covariance`; both in the order of the solver's values."""
+
+    values: Array
+    covariance: Array
+
+    @staticmethod
+    def of_batches(batches: Array) -> WindowSeen:
+        """From `batches` (batches, values) of a window: their mean, and the covariance of that. InputError: fewer than two."""
+        given = np.asarray(batches, float)
+        if given.ndim != 2 or len(given) < 2:
+            raise InputError(given.shape, "batches", "give two or more rows, a column a value")
+        mean = given.mean(axis=0)
+        return WindowSeen(
+            mean, np.atleast_2d(np.cov(given, rowvar=False)) / len(given) + np.diag((LEAST_ERROR * mean) ** 2)
+        )
+
+
+@dataclass(frozen=True)
+class DemandFilter:
+    """`log_demands` with `covariance`; `above`, `below`: sums of the CUSUM of each value; `windows` since the start or the last alarm;
+    `alarms`: how many there were; `noise`: relative covariance of what a window shows, the mean over those `seen`."""
+
+    log_demands: Array
+    covariance: Array
+    above: Array
+    below: Array
+    windows: int = 0
+    alarms: int = 0
+    noise: Array | None = None
+    seen: int = 0
+
+    @staticmethod
+    def start(demands_s: Sequence[float], values: int, spread: float = 0.1) -> DemandFilter:
+        """From a fit: its demands (s, > 0), known to the relative standard error `spread`; 2 for not at all. `values`: that a window
+        shows. InputError."""
+        found = np.asarray(demands_s, float)
+        if found.ndim != 1 or not len(found) or not np.all(np.isfinite(found) & (found > 0)):
+            raise InputError(found.tolist(), "demands_s", "give finite demands > 0 in s")
+        return DemandFilter(np.log(found), np.eye(len(found)) * spread**2, np.zeros(values), np.zeros(values))
+
+    @property
+    def demands_s(self) -> Array:
+        """The median of what is known."""
+        found: Array = np.exp(self.log_demands)
+        return found
+
+    @property
+    def error(self) -> Array:
+        """Standard error of each demand, relative."""
+        found: Array = np.sqrt(np.diag(self.covariance))
+        return found
+
+    def metrics(self, where: Sequence[tuple[str, str]], level: float = 0.95) -> Metrics:
+        """A row `service_demand` for each demand, of the station and class in `where`, with interval and status (`ok` for fresh)."""
+        status = "ok" if self.status() == FRESH else self.status()
+        ends = np.exp(self.log_demands + np.outer([0, -1, 1], float(ndtri((1 + level) / 2)) * self.error))
+        rows = [
+            {"station": station, "class": cls, "metric": "service_demand", "value": value, "low": low, "high": high, "level": level,
+             "source": "measured", "status": status}
+            for (station, cls), value, low, high in zip(where, *ends.tolist(), strict=True)
+        ]  # fmt: skip
+        return Metrics.of(rows, "extended Kalman filter")
+
+    def status(self, young: int = 5) -> str:
+        """`stale` for `young` windows after an alarm; `not identifiable` where a demand is known worse than to 5 %."""
+        if self.alarms and self.windows < young:
+            return STALE
+        return FRESH if np.all(self.error <= MOST_SPREAD) else UNTOLD
+
+
+def filtered(
+    now: DemandFilter, solver: Solver, seen: WindowSeen, *, drift: float = 0.005, slack: float = 0.5, limit: float = LIMIT,
+) -> DemandFilter:  # fmt: skip
+    """The estimate after one more window. `drift`: standard deviation of a logarithm from window to window; `slack`, `limit`: of the CUSUM,
+    in standard deviations. A window that shows nothing the solver gives changes nothing."""
+    prior = now.covariance + np.eye(len(now.log_demands)) * drift**2
+    keep = np.isfinite(seen.values) & np.isfinite(solver(now.demands_s))
+    if not keep.any():
+        return now
+    relative, count = _averaged(now, seen, keep), now.seen + 1
+    told = np.where(keep, solver(now.demands_s), 1.0)
+    wide = relative * np.outer(told, told)
+    noise, shown = wide[np.ix_(keep, keep)], seen.values[keep]
+    slope = _derivatives(solver, now.log_demands)[keep]
+    lower = np.linalg.cholesky(slope @ prior @ slope.T + noise)
+    normal = np.zeros(len(keep))
+    normal[keep] = solve_triangular(lower, shown - solver(now.demands_s)[keep], lower=True)
+    above, below = np.maximum(0, now.above + normal - slack), np.maximum(0, now.below - normal - slack)
+    if now.windows and max(above.max(), below.max()) > limit:
+        start = DemandFilter.start(now.demands_s.tolist(), len(keep), WIDE)
+        found, covariance = _step(start.log_demands, start.covariance, solver, seen.values, relative)
+        return DemandFilter(found, covariance, start.above, start.below, 1, now.alarms + 1, relative, count)
+    found, covariance = _step(now.log_demands, prior, solver, seen.values, relative)
+    return DemandFilter(found, covariance, above, below, now.windows + 1, now.alarms, relative, count)
+
+
+def _averaged(now: DemandFilter, seen: WindowSeen, keep: Flags) -> Array:
+    """The relative covariance, the mean over the windows so far, at most MEMORY. That of one window is known poorly, and small where its
+    response times are by chance small: weighed by it, these would count for more."""
+    scale = np.where(keep, seen.values, 1.0)
+    own = np.where(np.outer(keep, keep), seen.covariance, 0.0) / np.outer(scale, scale)
+    if now.noise is None:
+        return own
+    return now.noise + (own - now.noise) / min(now.seen + 1, MEMORY)
+
+
+def _step(x: Array, prior: Array, solver: Solver, shown: Array, relative: Array) -> tuple[Array, Array]:
+    """The iterated update: each turn linear about the last, from the same prior."""
+    at = x
+    for _ in range(TURNS):
+        told = solver(np.exp(at))
+        keep = np.isfinite(shown) & np.isfinite(told)
+        slope, own = _derivatives(solver, at)[keep], (relative * np.outer(told, told))[np.ix_(keep, keep)]
+        gain = np.linalg.solve(slope @ prior @ slope.T + own, slope @ prior).T
+        after = x + gain @ (shown[keep] - told[keep] - slope @ (x - at))
+        moved = np.clip(after - at, -MOST_MOVE, MOST_MOVE)
+        for _ in range(TURNS):  # not to where a station is saturated that was not
+            if np.isfinite(solver(np.exp(at + moved))[keep]).all():
+                break
+            moved = moved / 2
+        at = at + moved
+        if np.abs(moved).max() < STEP:
+            break
+    left = np.eye(len(x)) - gain @ slope
+    covariance = left @ prior @ left.T + gain @ own @ gain.T
+    return at, (covariance + covariance.T) / 2
+
+
+def _derivatives(solver: Solver, at: Array) -> Array:
+    """By the logarithms, (values, demands); 0 where a side has no value."""
+    columns = [(solver(np.exp(at + step)) - solver(np.exp(at - step))) / (2 * STEP) for step in np.eye(len(at)) * STEP]
+    return np.nan_to_num(np.stack(columns, axis=1), nan=0.0, posinf=0.0, neginf=0.0)
