@@ -90,12 +90,16 @@ def test_a_server_that_dies_or_freezes_ends_no_io_late_and_no_block_wrong(
             server.close()
             time.sleep(back_s)
             disk(port=port)
+            back.append(time.monotonic())
+            over.wait(60)  # a server ends with the thread that started it
 
+    over, back = threading.Event(), list[float]()
     thread = threading.Thread(target=fault)
     thread.start()
     try:
         run = load(tmp_path, server.url, duration_s=2.0, seed=seed + 1, span="256k")
     finally:
+        over.set()
         thread.join()
     generator, storage = run.manifest["generator"], run.manifest["storage"]
     frame = run.frame("requests")
@@ -110,6 +114,9 @@ def test_a_server_that_dies_or_freezes_ends_no_io_late_and_no_block_wrong(
         assert not run.manifest["valid"]
     if not freeze and generator["failed"]:
         assert set(generator["failures"]) <= {"refused", "reset", "timeout", "unsent"}
+    if back and back[0] < float(frame["intended_s"].max()) - 0.7:  # type: ignore[arg-type]
+        assert storage["reconnects"] > 0 and not run.manifest["valid"]
+        assert float(frame.filter(frame["failure"] == 0)["done_s"].max()) > back[0]  # type: ignore[arg-type]
 
 
 def test_an_older_block_is_wrong(tmp_path: Path) -> None:

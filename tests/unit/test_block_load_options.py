@@ -52,9 +52,12 @@ def test_what_is_wrong_is_named(given: dict[str, Any], said: str) -> None:
         block_load("file:/x", **({"iops": 100.0} | given))
 
 
-def test_nfs_is_refused_with_the_way_there_is() -> None:
-    with pytest.raises(InputError, match="mount it"):
-        block_load("nfs://host/file", iops=100)
+@pytest.mark.parametrize(
+    ("url", "said"), [("nfs://host/file", "mount it"), ("iscsi://host/lun", "attach it.*blk:DEVICE"), ("fc:0/1", "blk:DEVICE")]
+)  # fmt: skip
+def test_what_has_no_client_in_here_is_refused_with_the_way_there_is(url: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        block_load(url, iops=100)
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ WELL = {
         ),
         ({"errors": {"ENOSPC": 7}}, ["refused 7 I/Os with ENOSPC; no room"]),
         ({"errors": {"EIO": 2}}, ["refused 2 I/Os with EIO", "dmesg"]),
+        ({"reconnects": 1}, ["the connection broke and was made again, 1 times"]),
         ({"wrong": 1, "first_wrong": "write 3 at 4096 is not there"}, ["1 reads were wrong", "write 3 at 4096"]),
     ],
 )

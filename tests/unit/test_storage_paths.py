@@ -8,11 +8,13 @@ import sys
 import time
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from sojourn.errors import InputError, LabError, StudyError
 from sojourn.lab.owned_folder import OWNER
+from sojourn.measure.cpu_residual import ResidualMeter
 from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.window_cpu import WindowReader, group_s
 from sojourn.study.engine import read_plan
@@ -52,6 +54,8 @@ def test_a_device_is_written_to_only_when_it_is_named_twice() -> None:
     with pytest.raises(InputError, match="yes_destroy"):
         of(fc=device).settled({"iops": 100, "read": 0.5}, place)
     assert of(fc=named).settled({"iops": 100, "read": 0.5}, place)["read"] == 0.5
+    mounted = StoragePath(url="file:/mnt/img", yes_destroy="file:/mnt/img")
+    assert of(nfs=mounted).settled({"iops": 100, "read": 0.5}, place)["path"] == "nfs"
     with pytest.raises(InputError, match="yes_destroy = '/dev/vda'"):
         of(fc=StoragePath(url="blk:/dev/vdz", yes_destroy="/dev/vda"))
     with pytest.raises(InputError, match="one of them"):
@@ -65,6 +69,24 @@ def test_without_the_server_other_paths_go_on(monkeypatch: pytest.MonkeyPatch) -
     assert any("qemu-utils" in line for line in plan.not_shown)
     with pytest.raises(StudyError, match="qemu-utils"):
         read_plan(STUDY, paths=["nbd"], only=["effects"])
+
+
+def test_a_path_that_is_not_in_the_study_is_refused_with_how_to_get_it() -> None:
+    with pytest.raises(InputError, match=r"path = 'nfs'; give one of local, nbd.*\[system.paths\]"):
+        read_plan(STUDY, paths=["local", "nfs"], quick=True)
+
+
+def test_a_window_whose_meter_ends_is_one_error_and_no_traceback(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As when a run is interrupted: the loops are ended first."""
+    (tmp_path / "stat").write_text("cpu0 0 0 0 0 0 0 0 0\n")
+    spinners = SimpleNamespace(pid=1, threads={0: 1}, work=0)
+    meter = ResidualMeter(spinners, [0], tmp_path)  # type: ignore[arg-type]
+    reader = WindowReader(meter, {}, [0], time.monotonic() + 0.1, 0.1)
+    with pytest.raises(LabError, match="loops have ended"):
+        reader.result([])
+    assert capfd.readouterr().err == ""
 
 
 def test_the_file_is_whole_and_gone_at_the_end(tmp_path: Path) -> None:

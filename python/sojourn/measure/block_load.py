@@ -8,7 +8,12 @@ from typing import Any
 
 from sojourn.errors import InputError
 
-SCHEMES = ("file", "blk", "nbd", "nbd+unix", "nfs")
+SCHEMES = ("file", "blk", "nbd", "nbd+unix", "nfs", "iscsi", "fc")
+# that have no client in here (docs/decisions/0028): what brings them
+ATTACHED = {
+    "nfs": "mount it (package nfs-common, and a kernel that has NFS), and give file:PATH on it",
+    "iscsi": "attach it (package open-iscsi), and give blk:DEVICE", "fc": "attach it, and give blk:DEVICE",
+}  # fmt: skip
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?", re.IGNORECASE)
 _POWERS = ("", "k", "m", "g", "t")
 # of fsync, fua and verify: what is written is asked for
@@ -63,8 +68,8 @@ def block_load(
     Raises:
         InputError: a value out of range; the generator checks the rest.
     """
-    if url.partition(":")[0] == "nfs":
-        raise InputError(url, "load", "there is no NFS client in here: mount it and give file:PATH")
+    if (scheme := url.partition(":")[0]) in ATTACHED:
+        raise InputError(f"{url}: there is no {scheme} client in here", "load", ATTACHED[scheme])
     if not iops > 0:
         raise InputError(f"{iops:g}", "--iops", "give a rate above 0; a background run needs no load")
     if arrivals not in ("poisson", "constant"):

@@ -1,4 +1,5 @@
-"""What makes a run of block I/O invalid beside what every load is judged by: a rate beyond the path, I/Os that it refused, wrong blocks."""
+"""What makes a run of block I/O invalid beside what every load is judged by: a rate beyond the path, I/Os that it refused, a server that
+ended, wrong blocks."""
 
 from __future__ import annotations
 
@@ -27,5 +28,7 @@ def block_reasons(storage: Mapping[str, Any]) -> Iterator[str]:
         )
     for name, count in (storage.get("errors") or {}).items():
         yield f"the target refused {count} I/Os with {name}; {REMEDIES.get(name, OTHER_REMEDY)}"
+    if broke := storage.get("reconnects"):
+        yield f"the connection broke and was made again, {broke} times: the server ended, or cut it; its log says why"
     if storage.get("wrong"):
         yield f"{storage['wrong']} reads were wrong, the first: {storage['first_wrong']}; trust nothing that was written there"

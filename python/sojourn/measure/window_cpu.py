@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sojourn.errors import LabError
 from sojourn.measure.cpu_residual import MeterReading, ResidualMeter, tick_reading
 from sojourn.measure.process_times import most, process_times, used_between
 
@@ -48,9 +49,16 @@ class WindowReader(threading.Thread):
         super().__init__(daemon=True)
         self._meter, self._groups, self._cores = meter, dict(groups), list(cores)
         self._start_s, self._length_s = start_s, length_s
+        self._failed: OSError | None = None
         self.start()
 
     def run(self) -> None:
+        try:
+            self._watch()
+        except OSError as error:  # the loops are gone: who interrupts a run ends them under the window
+            self._failed = error
+
+    def _watch(self) -> None:
         _sleep_until(self._start_s - LOOK_S)
         self._threads = process_times()
         _sleep_until(self._start_s)
@@ -65,8 +73,16 @@ class WindowReader(threading.Thread):
         return reading, {name: group_s(group) for name, group in self._groups.items()}
 
     def result(self, ours: Collection[int]) -> WindowCpu:
-        """After the window; `ours`: processes that are no strangers."""
+        """After the window; `ours`: processes that are no strangers.
+
+        Raises:
+            LabError: the loops ended within it.
+        """
         self.join()
+        if self._failed:
+            raise LabError(
+                str(self._failed), "CPU meter", "its loops have ended: let nobody end them, and run again"
+            ) from self._failed
         (a, parts), (b, parts_after) = self._begin, self._end
         length_s = b.at_s - a.at_s
         used_s = self._meter.used_s(a, b) if self._meter else b.ticks_s - a.ticks_s

@@ -26,7 +26,8 @@ KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or f
 
 
 class Factor(BaseModel):
-    """What can be set from run to run: `default`, whose type is that of all its values, within [low, high], one of `values`."""
+    """What can be set from run to run: `default`, whose type is that of all its values, within [low, high], one of `values`; `others`:
+    how to get a value that is none of them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,6 +35,7 @@ class Factor(BaseModel):
     low: float | None = None
     high: float | None = None
     values: tuple[StrictBool | StrictInt | StrictFloat | StrictStr, ...] = ()
+    others: str = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -56,7 +58,8 @@ class Factor(BaseModel):
         if outside:
             raise InputError(f"{name} = {value!r}", place, f"give a value in [{self.low}, {self.high}]")
         if self.values and value not in self.values:
-            raise InputError(f"{name} = {value!r}", place, f"give one of {', '.join(map(str, self.values))}")
+            others = f"; {self.others}" if self.others else ""
+            raise InputError(f"{name} = {value!r}", place, f"give one of {', '.join(map(str, self.values))}{others}")
         return value
 
 

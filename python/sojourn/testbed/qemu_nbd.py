@@ -37,13 +37,15 @@ class QemuNbd:
     kind = "qemu-nbd"
     caching = "none: the server opens the file O_DIRECT (cache=none, aio=native)"
 
-    def __init__(self, file: Path, *, cores: Iterable[int] | None = None, cgroup: str | None = None) -> None:
-        """Serves `file` at a free port, on `cores` and in the control group at `cgroup` where given.
+    def __init__(
+        self, file: Path, *, cores: Iterable[int] | None = None, cgroup: str | None = None, port: int | None = None
+    ) -> None:
+        """Serves `file` at `port` of loopback (default: a free one), on `cores` and in the control group at `cgroup` where given.
 
         Raises:
             ServiceError: it is not installed, or does not start; the reason is its own.
         """
-        program, self.port = qemu_nbd_program(), _free_port()
+        program, self.port = qemu_nbd_program(), port or _free_port()
         command = [
             "setpriv", "--pdeathsig=KILL", program, "--format=raw", "--cache=none", "--aio=native", "--persistent", "--shared=64",
             "--bind=127.0.0.1", f"--port={self.port}", str(file),
