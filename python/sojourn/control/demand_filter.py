@@ -19,7 +19,7 @@ are long against the longest busy period.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,8 +115,8 @@ class DemandFilter:
 def filtered(
     now: DemandFilter, solver: Solver, seen: WindowSeen, *, drift: float = 0.005, slack: float = 0.5, limit: float = LIMIT,
 ) -> DemandFilter:  # fmt: skip
-    """The estimate after one more window. `drift`: standard deviation of a logarithm from window to window; `slack`, `limit`: of the CUSUM,
-    in standard deviations. A window that shows nothing the solver gives changes nothing."""
+    """The estimate after one more window. `drift`: standard deviation of a logarithm from window to window; `slack`, `limit`: of the CUSUM
+    of one value, in standard deviations. A window that shows nothing the solver gives changes nothing."""
     prior = now.covariance + np.eye(len(now.log_demands)) * drift**2
     keep = np.isfinite(seen.values) & np.isfinite(solver(now.demands_s))
     if not keep.any():
@@ -130,7 +130,9 @@ def filtered(
     normal = np.zeros(len(keep))
     normal[keep] = solve_triangular(lower, shown - solver(now.demands_s)[keep], lower=True)
     above, below = np.maximum(0, now.above + normal - slack), np.maximum(0, now.below - normal - slack)
-    if now.windows and max(above.max(), below.max()) > limit:
+    most = limit + float(np.log(len(keep)))  # windows to a false alarm grow as its exponential; so many sums run
+    if now.windows and max(above.max(), below.max()) > most:
+        relative, count = _averaged(replace(now, noise=None), seen, keep), 1
         start = DemandFilter.start(now.demands_s.tolist(), len(keep), WIDE)
         found, covariance = _step(start.log_demands, start.covariance, solver, seen.values, relative)
         return DemandFilter(found, covariance, start.above, start.below, 1, now.alarms + 1, relative, count)
