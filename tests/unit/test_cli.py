@@ -70,7 +70,7 @@ def test_a_rate_that_is_none(sojourn: Sojourn, tmp_path: Path, verb: str, rate: 
         (("load", "http://127.0.0.1:1/"), ("rate = None", "either --rate or --users")),
         (("load", "http://127.0.0.1:1/", "--rate", "1", "--users", "1"), ("users = 1", "either --rate or --users")),
         (("load", "http://127.0.0.1:1/", "--users", "0"), ("--users: 0", "give 1 to")),
-        (("load", "http://127.0.0.1:1/", "--users", "x"), ("--users", "sojourn --help")),
+        (("load", "http://127.0.0.1:1/", "--users", "x"), ("--users", "sojourn load --help")),
         (("load", "http://127.0.0.1:1/", "--rate", "1", "--connections", "0"), ("--connections: 0", "at least 1")),
         (("load", "http://127.0.0.1:1/", "--rate", "1", "--duration", "-1s"), ("--duration: '-1s'", "above 0")),
         (("load", "http://127.0.0.1:1/", "--rate", "1", "--arrivals", "x"), ("--arrivals: 'x'", "poisson or constant")),

@@ -39,7 +39,9 @@ def main() -> None:
     except typer.TyperException as error:
         if not str(error):
             sys.exit(2)  # without any arguments: the help was shown
-        console.print(f"sojourn: {error.format_message()}; sojourn --help shows how", style="red")
+        context = getattr(error, "ctx", None)
+        verb = " ".join(["sojourn", *context.command_path.partition("sojourn")[2].split()]) if context else "sojourn"
+        console.print(f"sojourn: {error.format_message().rstrip('.')}; {verb} --help shows how", style="red")
         sys.exit(2)
 
 

@@ -216,21 +216,30 @@ def _ranged(value: Any, ends: tuple[Any, Any], told: Any) -> str:
 
 
 def _print(found: Plan) -> None:
+    from sojourn.plan.plan_result import settings_text
+
     out = console()
     for line in found.lines():
         out.print(line, markup=False, soft_wrap=True)
     robust = "draws that meet it" if found.draws else "room"
     table = Table("front", "cost", "", "violation", robust, "", box=None, header_style="dim")
-    for one in found.front[:MOST_SHOWN]:
+    seen = {_cells(one)[3:]: one for one in reversed(found.front)}  # of those that look alike the cheapest
+    told = [one for one in found.front if seen[_cells(one)[3:]] is one][:MOST_SHOWN]
+    for one in told:
         table.add_row(*_cells(one))
-    out.print(WidthAwareTable(table))
-    if len(found.front) > MOST_SHOWN:
-        out.print(f"and {len(found.front) - MOST_SHOWN} more (--json has all)", style="dim")
+    if found.front:
+        out.print(WidthAwareTable(table))
+    if len(found.front) > len(told):
+        out.print(f"and {len(found.front) - len(told)} more, of equal figures or dearer (--json has all)", style="dim")
     if found.by_load:
-        table = Table(found.load_name, "cheapest there", "cost", box=None, header_style="dim")
-        for at in found.by_load:
-            settings = "none" if at.settings is None else ", ".join(f"{k} = {v}" for k, v in at.settings.items())
-            table.add_row(f"{at.load:g}", settings, "" if at.cost is None else f"{at.cost:.4g}")
+        grows = "%" in (found.load or "")
+        table = Table(
+            *(["period"] if grows else []), found.load_name, "cheapest there", "cost", box=None, header_style="dim"
+        )
+        for period, at in enumerate(found.by_load):
+            settings = "none" if at.settings is None else settings_text(at.settings)
+            cells = f"{at.load:g}", settings, "" if at.cost is None else f"{at.cost:.4g}"
+            table.add_row(*([str(period)] if grows else []), *cells)
         out.print(WidthAwareTable(table))
     for line in found.notes:
         out.print(line, style="dim", markup=False)

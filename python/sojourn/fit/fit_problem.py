@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sojourn.errors import FitError
 from sojourn.fit import nonlinear_least_squares, run_mean_error
 from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.model_error import ModelErrorPosterior
 from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.starting_values import starts
@@ -134,10 +135,10 @@ class FitProblem:
 
     def model_error(
         self, x: Array, jacobian: Array, sensitivity: Array, draws: Array
-    ) -> tuple[float | None, list[dict[str, object]]]:
+    ) -> tuple[ModelErrorPosterior | None, list[dict[str, object]]]:
         """Each configuration left out: the spread of one factor on all demands that explains the errors there, beyond what is uncertain
         within its runs and what the unknowns vary by from draw to draw (`draws` x unknowns, as `x`): a prediction draws these too.
-        None where the others are fewer than the unknowns, so that none of them can be foretold."""
+        None where the others are fewer than the unknowns, so that none of them can be foretold. And a row a configuration."""
         names = np.arange(len(self.each))
         weights = np.where(self.of[None] == names[:, None], 0.0, self.weight[None])
         sets = np.broadcast_to(self.measured, weights.shape)
@@ -146,7 +147,7 @@ class FitProblem:
         )
         guess = self.predicted(values)
         known = self.within**2 + np.var((draws - draws.mean(axis=0)) @ jacobian.T, axis=0)
-        rows, squares, count = [], 0.0, 0
+        rows, squares, knowns = [], [], []
         for number, run in enumerate(self.each):
             row: dict[str, object] = dict(run.factors)
             for metric in ("response_time", "throughput", "busy"):
@@ -156,11 +157,11 @@ class FitProblem:
                 error = guess[number, own] - self.measured[own]
                 row[metric] = float(np.expm1(error.mean()))
                 if metric == "response_time":
-                    squares += float(np.mean((error**2 - known[own]) / sensitivity[own] ** 2))
-                    count += 1
+                    squares.append(float(np.mean((error / sensitivity[own]) ** 2)))
+                    knowns.append(float(np.mean(known[own] / sensitivity[own] ** 2)))
             rows.append(row)
-        told = count and len(self.each) > len(x)
-        return float(np.sqrt(max(squares, 0.0) / count)) if told else None, rows
+        told = squares and len(self.each) > len(x)
+        return ModelErrorPosterior.of(np.array(squares), np.array(knowns), len(x)) if told else None, rows
 
     def sensitivity(self, x: Array) -> Array:
         """n, by how much the logarithm of each measured number changes with the logarithm of all times of service; 0.5 or more."""
@@ -175,32 +176,38 @@ class FitProblem:
             ]
         return np.maximum(np.abs(np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)), 0.5)
 
-    def noise(self, sensitivity: Array) -> dict[str, float]:
-        """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by.
+    def noise(self, sensitivity: Array) -> tuple[dict[str, float], dict[str, float]]:
+        """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by. And the degrees
+        of freedom of what repetitions told; what runs state of themselves is taken as known.
 
         Of response times by `sensitivity`: the mean of a run near saturation is known by as much less as the response
         grows faster with the load (W. Whitt: Planning Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366).
         Of busy resources: the work of a Poisson number of exponential services has twice the relative variance of their number.
         """
-        found = {}
+        counts = [r.means.get(("", "throughput"), (0.0, 0.0))[1] for r in self.runs.runs]
+        within = {"busy": float(np.sqrt(2) * np.median(counts))}
+        degrees = {}
         for metric in ("response_time", "throughput"):
             own = np.array([s.key[2] == metric for s in self.seen])
             by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
-            within = self.within / by
-            found[metric] = float(max(np.median(within[own]), self._repeated(metric, by))) if own.any() else 0.0
-        counts = [r.means.get(("", "throughput"), (0.0, 0.0))[1] for r in self.runs.runs]
-        work = float(np.sqrt(2) * np.median(counts))
-        return found | {"busy": max(work, self._repeated("busy", np.ones_like(sensitivity)))}
+            within[metric] = float(np.median((self.within / by)[own])) if own.any() else 0.0
+        for metric in within:
+            repeated, free = self._repeated(
+                metric, sensitivity if metric == "response_time" else np.ones_like(sensitivity)
+            )
+            if repeated > within[metric]:
+                within[metric], degrees[metric] = repeated, float(free)
+        return within, degrees
 
-    def _repeated(self, metric: str, by: Array) -> float:
-        """Standard deviation between repetitions of one configuration, each by `by`; 0 without any."""
+    def _repeated(self, metric: str, by: Array) -> tuple[float, int]:
+        """Standard deviation between repetitions of one configuration, each by `by`, and its degrees of freedom; 0 without any."""
         groups: dict[tuple[int, str], list[float]] = {}
         for i, s in enumerate(self.seen):
             if s.key[1:] == ("", metric):
                 groups.setdefault((self.of[i], s.key[0]), []).append(s.log / by[i])
         degrees = sum(len(logs) - 1 for logs in groups.values())
         squares = sum(float(np.var(logs) * len(logs)) for logs in groups.values())
-        return float(np.sqrt(squares / degrees)) if degrees else 0.0
+        return float(np.sqrt(squares / degrees)) if degrees else 0.0, degrees
 
     def notes(self, x: Array, clusters: RunClusters) -> list[str]:
         """What the reader of the values has to know."""

@@ -32,6 +32,8 @@ def to_toml(fitted: FittedModel) -> str:
         "held_out": [json.dumps(row) for row in fitted.held_out], "noise": dict(fitted.noise),
         "estimates": {path: list(e) for path, e in fitted.estimates.items()},
         "draws": {path: fitted.draws[:, i].tolist() for i, path in enumerate(fitted.paths)},
+        "noise_degrees": dict(fitted.noise_degrees),
+        **({} if fitted.factors is None else {"factors": list(fitted.factors)}),
     }  # fmt: skip
     if fitted.alternatives:
         weights, models = zip(*fitted.alternatives, strict=True)
@@ -63,6 +65,8 @@ def _parsed(text: str, path: Path | str) -> FittedModel:
             tuple(json.loads(row) for row in table["configurations"]), float(table["level"]), int(table["seed"]),
             table["method"], table["message"],
             tuple((float(w), _parsed(text, path)) for w, text in zip(others["weights"], others["files"], strict=True)),
+            tuple(map(float, table["factors"])) if "factors" in table else None,
+            table.get("noise_degrees", dict.fromkeys(table["noise"], float(table["degrees"]))),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a fitted model ({error})", path, "fit again; the file was changed by hand?") from None

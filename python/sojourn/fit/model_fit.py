@@ -3,27 +3,28 @@
 Fitted are the logarithms of mean response times, of throughputs where users are closed, and of what the resources of
 `[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`problem`, `run_error`). Draws are refits to runs
 whose residuals were given random weights (`clusters`), so that what differs from run to run is in the intervals. How wrong the model
-is: each configuration is left out, fitted without, and predicted; `ModelError` is the spread of the demands, all by one
+is: each configuration is left out, fitted without, and predicted; `model_error` is the spread of the demands, all by one
 factor, that explains what is left beyond the spread of the runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import chdtri, stdtrit
 
 from sojourn.errors import InputError
 from sojourn.fit import nonlinear_least_squares
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted import ParameterEstimate, check_level
+from sojourn.fit.nonlinear_least_squares import ParameterScale
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
@@ -35,17 +36,19 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 DRAWS = 300
+FURTHEST = 5.0  # of a draw from the best value, in what is searched: a factor of 150
 
 
 @dataclass(frozen=True)
 class FittedModel:
     """A model with its unknowns found.
 
-    `estimates`: path → value, low, high at `level`. `draws`: count x paths. `model_error`: standard deviation of the
-    logarithm of one factor on all demands, None where too few configurations tell it; `noise`: of a new run's response time
-    and throughput about its mean, by metric;
-    `degrees`: of freedom of these. `held_out`: a row a configuration that was left out, with relative errors by metric.
+    `estimates`: path → value, low, high at `level`. `draws`: count x paths, as wide as Student's t has it. `model_error`: standard
+    deviation of the logarithm of one factor on all demands, mean of what is believed of it, None where too few configurations tell it;
+    `noise`: of a new run's response time and throughput about its mean, by metric, `noise_degrees` of freedom where repetitions told it.
+    `degrees`: runs less unknowns. `held_out`: a row a configuration that was left out, with relative errors by metric.
     `alternatives`: other models that predict about as well, with their weights in predictions, beside it (`averaged`).
+    `factors`: count, the draws of that factor on all demands (`longer`).
     """
 
     model: Model  # with the values found
@@ -63,6 +66,17 @@ class FittedModel:
     method: str
     message: str
     alternatives: tuple[tuple[float, FittedModel], ...] = ()
+    factors: tuple[float, ...] | None = None
+    noise_degrees: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def longer(self) -> Array:
+        """By draw: how many times as long all demands are as the model has them, by its own error; 1 where nothing is known of that. A
+        file of an earlier version has one number, of `degrees`."""
+        if self.factors is not None:
+            return np.array(self.factors)
+        drawn = np.random.default_rng(self.seed).standard_t(self.degrees, len(self.draws))
+        return np.asarray(np.exp((self.model_error or 0.0) * drawn))
 
     @property
     def alone(self) -> FittedModel:
@@ -141,19 +155,29 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedMode
     clusters = RunClusters.of(data.weight[:, None] * jacobian, data.run)
     sets = clusters.drawn(at_best, data.measured - at_best, data.weight, draws, rng)
     found = nonlinear_least_squares.refitted(data.predicted, sets, data.weight, data.scale, x, jacobian)
-    values, best = data.scale.outward(found), data.scale.outward(x)
-    degrees = max(len(runs.runs) - len(x), 1)
-    estimates = _estimates(data, best, values, level, clusters.degrees)
+    best = data.scale.outward(x)
+    estimates = _estimates(data, best, data.scale.outward(found), level, clusters.degrees)
+    values = data.scale.outward(_widened(found, x, clusters.degrees, data.scale, rng))
     sensitivity = data.sensitivity(x)
     error, held = data.model_error(x, jacobian, sensitivity, found)
+    noise, noise_degrees = data.noise(sensitivity)
     told = model
     for path, value in zip(data.paths, best, strict=True):
         told = replaced(told, path, float(value))
     message = "\n".join([f"solved by {data.evaluator.method.name}", *data.notes(x, clusters)])
     return FittedModel(
-        told, model, tuple(data.paths), estimates, values, error, data.noise(sensitivity), degrees, tuple(held),
-        tuple(run.factors for run in data.each), level, seed, data.evaluator.method.name, message,
+        told, model, tuple(data.paths), estimates, values, None if error is None else error.mean, noise,
+        max(len(runs.runs) - len(x), 1), tuple(held), tuple(run.factors for run in data.each), level, seed,
+        data.evaluator.method.name, message, factors=None if error is None else tuple(error.factors(draws, rng).tolist()),
+        noise_degrees=noise_degrees,
     )  # fmt: skip
+
+
+def _widened(found: Array, x: Array, degrees: Array, scale: ParameterScale, rng: np.random.Generator) -> Array:
+    """Draws about `x` as wide as Student's t: their spread was estimated from few runs, with these degrees of freedom an unknown."""
+    at = rng.permutation((np.arange(len(found)) + 0.5) / len(found))[:, None]
+    by = np.sqrt(degrees / chdtri(degrees, at))
+    return np.clip(x + np.clip(by * (found - x), -FURTHEST, FURTHEST), scale.low, scale.high)
 
 
 def _estimates(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sojourn.errors import FitError, MethodRefused
 from sojourn.fit.fitted import check_level
 from sojourn.fit.model_evaluation import ModelEvaluator, slower_clock
+from sojourn.fit.run_clusters import KNOWN
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import Unknown, replaced
 from sojourn.solve import status
@@ -91,7 +92,7 @@ def point_rows(fitted: FittedModel, point: Mapping[str, Any], level: float) -> I
     few = one.method.cost_s(one.networks[0]) > DEAR_S
     networks = one.networks_at(fitted.draws[: FEW_DRAWS if few else None, kept])
     rng = np.random.default_rng(fitted.seed)
-    longer = np.exp((fitted.model_error or 0.0) * rng.standard_t(fitted.degrees, len(networks)))
+    longer = fitted.longer[: len(networks)]
     drawn = one.solved([slower_clock(n, f) for n, f in zip(networks, longer, strict=True)], nearest=False)
     inside = _inside(fitted, base, point)
     sensitive = _sensitivity(one, best)
@@ -107,7 +108,8 @@ def point_rows(fitted: FittedModel, point: Mapping[str, Any], level: float) -> I
         times = longer if metric == "response_time" else 1 / longer if metric == "throughput" else 1.0
         spread = np.asarray(drawn.values[key] * times, float)
         by = max(abs(sensitive), 0.5) if metric == "response_time" else 1.0
-        noise = by * fitted.noise.get(metric, 0.0) * rng.standard_t(fitted.degrees, len(spread))
+        free = fitted.noise_degrees.get(metric, KNOWN)
+        noise = by * fitted.noise.get(metric, 0.0) * rng.standard_t(free, len(spread))
         row = _row(float(values[0]), spread * np.exp(noise), float(exact.share[0]), drawn.share, level)
         if metric == "busy":
             if template.station(station).kind != "queue":

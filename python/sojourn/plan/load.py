@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +55,13 @@ class Load:
         return _even(text, "level" if len(found) == 1 else "range", found)
 
     @property
+    def whole(self) -> Load:
+        """In whole numbers, the next above: users."""
+        values = np.ceil(self.levels - 1e-9)
+        found, group = np.unique(values, return_inverse=True)
+        return replace(self, levels=found, share=np.bincount(group, self.share))
+
+    @property
     def most(self) -> float:
         """The highest level."""
         return float(self.levels[-1])
@@ -69,10 +76,12 @@ def _even(text: str, kind: str, values: list[float]) -> Load:
 
 def _trace(path: Path) -> Load:
     """The levels of a file; many are put together, each group by its highest. Rows are equal times, or `t_s` says when each begins."""
+    if not path.is_file():
+        raise InputError("no such file", path, "give a file that exists")
     try:
         table = pl.read_csv(path)
     except OSError as error:
-        raise InputError(error.strerror or error, path, "give a file that exists") from None
+        raise InputError(error.strerror or error, path, "give a file that can be read") from None
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise InputError(str(error).splitlines()[0][:80], path, HOW) from None
     name = next((c for c in COLUMNS if c in table.columns), None)

@@ -62,7 +62,7 @@ def merge(*models: Model | Path | str, servers: int | None = None) -> Merged:
     Raises InputError for another kind of model.
     """
     if len(models) < 2:
-        raise InputError(f"{len(models)} models", "plan merge", "give two or more")
+        raise InputError(f"{len(models)} model{'s' if not models else ''}", "plan merge", "give two or more")
     read = [_read(model, i) for i, model in enumerate(models)]
     names = [name for name, *_ in read]
     if len(set(names)) < len(names):

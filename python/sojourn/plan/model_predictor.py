@@ -68,7 +68,10 @@ class ModelPredictor:
                 raise ModelError(f"no factor {name}", "--vary", remedy + meant(name, sorted(known)))
         # two configurations that differ in each factor, so that one that changes nothing is refused
         found = factors_of(self.model, [short, dict.fromkeys(short, ())]) if short else []
-        return found + [path_of(name) for name in vary if "." in name]
+        found += [path_of(name) for name in vary if "." in name]
+        for mapping in found:
+            _whole(mapping, vary.get(mapping.name, ()))
+        return found
 
     def affordable(self, wanted: Sequence[Quantity]) -> int:
         """How many networks it solves in a few seconds."""
@@ -132,8 +135,7 @@ class ModelPredictor:
         if draws and self.fitted is not None:
             chosen = np.linspace(0, len(self.fitted.draws) - 1, draws).round().astype(int)
             drawn = [tuple(map(float, self.fitted.draws[i])) for i in chosen]
-            own = np.random.default_rng(self.fitted.seed)
-            longer = np.exp((self.fitted.model_error or 0.0) * own.standard_t(self.fitted.degrees, draws))
+            longer = self.fitted.longer[chosen]
         points = PlannedPoints(self, list(configurations), levels, drawn, longer)
         shape = (len(drawn), len(configurations), max(len(levels), 1))
         found, methods = solved_points(points, wanted, self.workers)
@@ -216,6 +218,14 @@ def _edit(model: Model, path: str) -> Edit | None:
         return edit(model, path)
     except ModelError as error:
         raise ModelError(error.value, "--vary", error.remedy) from None
+
+
+def _whole(mapping: FactorMapping, values: Sequence[Any]) -> None:
+    """Raises InputError for a part of a server that is given as it is: what is computed from a factor is rounded."""
+    if mapping.path.rpartition(".")[2] in WHOLE and set(mapping.value.names) == {mapping.name}:
+        for value in values:
+            if isinstance(value, float) and value != round(value) and mapping.result({mapping.name: value}) == value:
+                raise InputError(f"{mapping.name} = {value:g}", "--vary", "give whole numbers, as 1..16")
 
 
 def _put(mapping: FactorMapping, settings: Settings) -> Any:

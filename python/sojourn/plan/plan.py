@@ -21,6 +21,7 @@ from sojourn.plan.objective import Objective
 from sojourn.plan.plan_result import CheapestAtLoad, Plan, PlannedConfiguration, Step, TermValue
 from sojourn.plan.predictor import Predictor, predictor_of
 from sojourn.plan.staffing import SquareRootCheck
+from sojourn.units import percent
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -84,7 +85,8 @@ class _Planning:
         self, asked: Predictor, lists: Mapping[str, list[Any]], objective: Objective, cost: Cost, load: Load | None,
         price: float | None, level: float,
     ) -> None:  # fmt: skip
-        self.asked, self.lists, self.objective, self.load, self.level = asked, lists, objective, load, level
+        self.asked, self.lists, self.objective, self.level, self.given_price = asked, lists, objective, level, price
+        self.load = load.whole if load is not None and asked.load_name == "users" else load
         count = int(np.prod([len(values) for values in lists.values()]))
         if count > MOST:
             raise InputError(f"{count} configurations", "--vary", f"ask for at most {MOST}")
@@ -93,14 +95,13 @@ class _Planning:
         if not self.all:
             raise InputError("no configuration that can exist", "--vary", "give at least as many cores as nics")
         self.cost = cost.of({name: np.array([one[name] for one in self.all]) for name in lists})
-        self.levels = np.array([]) if load is None else load.levels
+        self.levels = np.array([]) if self.load is None else self.load.levels
         found = asked.values(self.all, self.levels, objective.quantities)
         self.judged = objective.judge({q: v[0] for q, v in found.items()})  # C x L
         self.worst = np.argmax(self.judged.violation, axis=1)
         self.violation = self.judged.violation.max(axis=1)
         self.met = np.asarray(self.judged.met.all(axis=1))
-        most = asked.current_load() if load is None else None
-        ends = [most] if load is None else [float(self.levels[0]), float(self.levels[-1])]
+        ends = [asked.current_load()] if load is None else [float(self.levels[0]), float(self.levels[-1])]
         told = [[asked.inside(one, at) for at in ends] for one in self.all]
         self.known = told[0][0] is not None
         self.inside = np.array([all(one) for one in told]) if self.known else np.ones(len(self.all), bool)
@@ -130,9 +131,9 @@ class _Planning:
         outside = cheapest(self.cost, self.met & ~self.inside, -self.violation)
         if first is not None and outside is not None and self.cost[outside] >= self.cost[first]:
             outside = None
-        nearest = int(np.lexsort((self.cost, self.violation))[0]) if first is None and outside is None else None
+        nearest = self._nearest() if first is None and outside is None else None
         mean, most = self._least_regret()
-        chosen = mean if mean is not None else first
+        chosen = next(i for i in (None if first is None else mean, first, outside, nearest) if i is not None)
         return Plan(
             self.objective.text, None if self.load is None else self.load.text, self.asked.load_name, len(self.all),
             self._choice(first), self._choice(outside), self._choice(nearest), self._choice(mean), self._choice(most),
@@ -141,12 +142,18 @@ class _Planning:
             tuple(self._notes(chosen)),
         )  # fmt: skip
 
+    def _nearest(self) -> int:
+        """The least violation, of equal ones the cheapest; where none carries the load, the dearest."""
+        cost = np.where(np.isfinite(self.violation), self.cost, -self.cost)
+        return int(np.lexsort((cost, self.violation))[0])
+
     def _least_regret(self) -> tuple[int | None, int | None]:
-        """Of the mean and of the maximum, inside the validated range."""
+        """Of the mean and of the maximum, inside the validated range, of those that meet the objective in some draw."""
         if self.drawn is None:
             return None, None
         listed, regret = self.drawn.listed, self.drawn.regret
-        found = (least(r, self.cost[listed], self.inside[listed]) for r in (regret.mean(axis=0), regret.max(axis=0)))
+        among = self.inside[listed] & self.drawn.met.any(axis=0)
+        found = (least(r, self.cost[listed], among) for r in (regret.mean(axis=0), regret.max(axis=0)))
         mean, most = (None if i is None else int(listed[i]) for i in found)
         return mean, most
 
@@ -178,10 +185,8 @@ class _Planning:
             bool(self.inside[i]) if self.known else None, share,
         )  # fmt: skip
 
-    def _steps(self, chosen: int | None) -> tuple[Step, ...]:
+    def _steps(self, chosen: int) -> tuple[Step, ...]:
         """One level up and down of each factor, the others as they are."""
-        if chosen is None:
-            return ()
         where = {tuple(one.values()): i for i, one in enumerate(self.all)}
         found = []
         for name, values in self.lists.items():
@@ -193,10 +198,8 @@ class _Planning:
                         found.append(Step(name, values[at], values[at + by], self._choice(i)))
         return tuple(found)
 
-    def _binds(self, chosen: int | None) -> str:
+    def _binds(self, chosen: int) -> str:
         """The comparison that is nearest to its limit, at which load, and the busiest station there."""
-        if chosen is None:
-            return ""
         at = int(self.worst[chosen])
         term = max(self.judged.terms, key=lambda t: t.violation[chosen, at])
         load = f" at {self.asked.load_name} = {self.levels[at]:g}" if len(self.levels) else ""
@@ -220,17 +223,24 @@ class _Planning:
             )
         return tuple(found)
 
-    def _notes(self, chosen: int | None) -> Iterable[str]:
+    def _notes(self, chosen: int) -> Iterable[str]:
         yield from self.asked.notes
         if not self.known:
             yield "nothing was measured: there is no validated range, and nothing is known of how wrong the model is"
         if self.drawn is None:
             yield "no draws: a model file has one value of each parameter; fit it to have chances and regret"
-        elif len(self.drawn.listed) < len(self.all):
-            yield f"chances and regret are of the {len(self.drawn.listed)} configurations that cost least for what they do"
+        else:
+            price = "--price" if self.given_price else "five times the cheapest choice; --price says another"
+            yield f"{len(self.drawn.met)} draws of what was fitted and of the model's own error; intervals at {percent(self.level, 0)}"
+            if self.met.any():
+                yield f"in regret a missed objective counts {self.price:.4g} ({price})"
+            if len(self.drawn.listed) < len(self.all):
+                yield f"chances and regret are of the {len(self.drawn.listed)} configurations that cost least for what they do"
+        if self.load is None and (at := self.asked.current_load()) is not None:
+            yield f"the load is that of the model, {self.asked.load_name} = {at:g}; --load asks another"
         if self.load is not None and self.load.kind == "range":
             yield f"the objective was asked at {len(self.levels)} loads from {self.levels[0]:g} to {self.levels[-1]:g}"
-        if chosen is not None:
+        if self.met[chosen]:
             yield from map(str, self._square_root(chosen))
 
     def _square_root(self, chosen: int) -> list[SquareRootCheck]:

@@ -9,6 +9,8 @@ from typing import Any
 
 from sojourn.units import interval, percent
 
+OUTSIDE = "OUTSIDE what was measured"
+
 
 @dataclass(frozen=True)
 class TermValue:
@@ -65,11 +67,11 @@ class PlannedConfiguration:
         if self.mean_regret is not None and self.most_regret is not None:
             parts.append(f"regret {self.mean_regret:.3g} on average, at most {self.most_regret:.3g}")
         if self.share_of_time is not None:
-            parts.append(f"{percent(self.share_of_time)} of the time")
+            parts.append(f"meets it in {percent(self.share_of_time)} of the trace's time")
         if not self.met:
             parts.append("misses the objective")
         if self.inside is False:
-            parts.append("OUTSIDE what was measured")
+            parts.append(OUTSIDE)
         return "; ".join(parts)
 
 
@@ -86,10 +88,14 @@ class Step:
         """What it costs and brings beside `base`."""
         less = self.choice.cost < base.cost
         change = f"{'saves' if less else 'costs'} {abs(self.choice.cost - base.cost):.3g}"
-        chance = "" if self.choice.chance is None else f", {percent(self.choice.chance)} of the draws"
-        missed = "" if self.choice.met else ", misses the objective"
-        terms = "; ".join(map(str, self.choice.terms))
-        return f"{self.factor} {shown(self.from_)} → {shown(self.to)} {change}: {terms}{chance}{missed}"
+        parts = [*map(str, self.choice.terms)]
+        if self.choice.chance is not None and base.chance is not None:
+            parts.append(f"{percent(base.chance)} → {percent(self.choice.chance)} of the draws meet the objective")
+        if not self.choice.met:
+            parts.append("misses the objective")
+        if self.choice.inside is False:
+            parts.append(OUTSIDE)
+        return f"{self.factor} {shown(self.from_)} → {shown(self.to)} {change}: {'; '.join(parts)}"
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ class Plan:
     """`cheapest` that meets the objective inside the validated range; `cheapest_outside`: cheaper still, or the only one, but nothing
     like it was measured; `nearest`: where none meets it. `least_regret` by its mean over the draws, `least_most_regret` by its
     maximum. `front`: not beaten in cost, violation and robustness (share of draws; without draws: room). `steps`, `binds` of the
-    first choice. `by_load`: the cheapest at each load."""
+    `first` choice, or of what stands for it. `by_load`: the cheapest at each load."""
 
     objective: str
     load: str | None
@@ -128,8 +134,9 @@ class Plan:
 
     @property
     def first(self) -> PlannedConfiguration | None:
-        """What to choose: least mean regret where there are draws, else the cheapest; never outside the validated range."""
-        return self.least_regret or self.cheapest
+        """What to choose: least mean regret where there are draws, else the cheapest; None where nothing inside the validated range meets
+        the objective at the fitted values."""
+        return None if self.cheapest is None else self.least_regret or self.cheapest
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; choices as tables."""
@@ -151,21 +158,27 @@ class Plan:
 
     def lines(self) -> list[str]:
         """The answer in lines, the front not among them."""
-        found = []
+        titles: dict[str, list[str]] = {}
+        choices: dict[str, PlannedConfiguration] = {}
         for title, one in (
-            ("cheapest", self.cheapest), ("least regret", self.least_regret),
-            ("least maximum regret", self.least_most_regret), ("cheaper, but not validated", self.cheapest_outside),
-            ("none meets the objective; nearest", self.nearest),
+            ("least regret", self.first and self.least_regret), ("least maximum regret", self.first and self.least_most_regret),
+            ("cheapest", self.cheapest),
+            ("cheaper, but not validated" if self.cheapest else "cheapest, but not validated", self.cheapest_outside),
+            ("nearest", self.nearest),
         ):  # fmt: skip
             if one is not None:
-                found.append(f"{title}: {one}")
-        if self.cheapest is None and self.cheapest_outside is not None:
-            found.append(
-                "no configuration inside what was measured meets the objective: measure near the one above first"
-            )
+                titles.setdefault(one.name, []).append(title)
+                choices[one.name] = one
+        found = [f"{' and '.join(names)}: {choices[name]}" for name, names in titles.items()]
+        if self.first is not None:
+            found[0] = f"choose, {found[0]}"
+        elif self.cheapest_outside is not None:
+            found.insert(0, "nothing inside what was measured meets the objective: measure near the one below first")
+        else:
+            found.insert(0, "nothing meets the objective")
         if self.binds:
             found.append(f"binds: {self.binds}")
-        base = self.first
+        base = self.first or self.cheapest_outside or self.nearest
         found += [f"one step: {step.told(base)}" for step in self.steps if base is not None]
         return found
 

@@ -44,9 +44,7 @@ class FittedSource(AnalyticSource):
     @cached_property
     def drawn(self) -> list[tuple[AnalyticSource, float]]:
         """The model at each draw, and how many times as long its times are."""
-        rng = np.random.default_rng(self.fitted.seed)
-        draws = self.fitted.draws[:DRAWS]
-        longer = np.exp((self.fitted.model_error or 0.0) * rng.standard_t(self.fitted.degrees, len(draws)))
+        draws, longer = self.fitted.draws[:DRAWS], self.fitted.longer[:DRAWS]
         found = []
         for values, times in zip(draws, longer.tolist(), strict=True):
             model = self.fitted.model
