@@ -59,7 +59,7 @@ class Load:
         """In whole numbers, the next above: users."""
         values = np.ceil(self.levels - 1e-9)
         found, group = np.unique(values, return_inverse=True)
-        return replace(self, levels=found, share=np.bincount(group, self.share))
+        return replace(self, levels=found, share=np.bincount(group, self.share).astype(np.float64))
 
     @property
     def most(self) -> float:
