@@ -49,13 +49,14 @@ def ours(folder: Path, path: str, url: str, image: Path, rate: float, seconds: f
     }  # fmt: skip
 
 
-def fio(image: Path, rate: int, seconds: float) -> dict[str, Any]:
-    """A run of fio as a row: the same shares, rate and depth; its CPU time is that of its job."""
+def fio(image: Path, rate: int, seconds: float, log: Path | None = None) -> dict[str, Any]:
+    """A run of fio as a row: the same shares, rate and depth; its CPU time is that of its job. With `log` it writes a row an I/O there."""
     words = [
         "fio", "--name=x", f"--filename={image}", f"--size={SPAN}", "--rw=randrw", "--rwmixread=70", "--bs=4k", "--direct=1",
         "--ioengine=io_uring", "--iodepth=128", "--thread", "--rate_process=poisson", "--time_based", f"--runtime={seconds:g}",
         f"--rate_iops={round(0.7 * rate)},{round(0.3 * rate)}", "--output-format=json",
     ]  # fmt: skip
+    words += [f"--write_lat_log={log}"] if log else []
     text = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
     job = json.loads(text[text.index("{") :])["jobs"][0]
     done = job["read"]["total_ios"] + job["write"]["total_ios"]
@@ -63,7 +64,7 @@ def fio(image: Path, rate: int, seconds: float) -> dict[str, Any]:
     mean_ns = sum(job[kind]["lat_ns"]["mean"] * job[kind]["total_ios"] for kind in ("read", "write")) / done
     p99_ns = max(job[kind]["clat_ns"]["percentile"]["99.000000"] for kind in ("read", "write"))
     return {
-        "generator": "fio", "path": "local", "asked_iops": rate, "completed": done, "mean_us": mean_ns / 1e3,
+        "generator": "fio with a log" if log else "fio", "path": "local", "asked_iops": rate, "completed": done, "mean_us": mean_ns / 1e3,
         "p99_us": p99_ns / 1e3, "cpu_us_per_io": 1e6 * cpu_s / done,
         "sigmas": (done - rate * seconds) / (rate * seconds) ** 0.5,
     }  # fmt: skip

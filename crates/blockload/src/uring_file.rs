@@ -15,6 +15,11 @@ use crate::aligned_buffer::AlignedBuffer;
 use crate::operation::{Operation, OperationKind};
 use crate::path::{error_name, BlockPath, Completion, IoEnd};
 
+/// Marks the end of a timer, which is no slot's.
+const TIMER: u64 = u64::MAX;
+/// Entries beside those of I/Os, for timers.
+const SPARE: u32 = 2;
+
 /// A file and its ring.
 pub struct UringFile {
     ring: IoUring,
@@ -23,6 +28,11 @@ pub struct UringFile {
     /// Length of the I/O in each slot.
     lengths: Vec<Option<u32>>,
     under_way: usize,
+    /// When timers in the ring end, the last one first. A timer outlives the waits before it: one that was set with each wait would be
+    /// set twice for an I/O, and taken back once, each of which leaves a virtual machine.
+    timers: Vec<f64>,
+    /// Of the timer that goes out with the next call.
+    timer: types::Timespec,
 }
 
 /// Whether this system gives a ring to this process.
@@ -45,9 +55,10 @@ impl UringFile {
     /// # Errors
     /// The system has no ring for this process.
     pub fn new(file: File, depth: u32, block_bytes: u32) -> io::Result<UringFile> {
-        let ring = ring(depth.next_power_of_two())?;
+        let ring = ring((depth + SPARE).next_power_of_two())?;
         let buffers = (0..depth).map(|_| AlignedBuffer::new(block_bytes as usize)).collect();
-        Ok(UringFile { ring, file, buffers, lengths: vec![None; depth as usize], under_way: 0 })
+        let (lengths, timer) = (vec![None; depth as usize], types::Timespec::new());
+        Ok(UringFile { ring, file, buffers, lengths, under_way: 0, timers: Vec::new(), timer })
     }
 
     fn entry(&mut self, slot: u32, operation: &Operation) -> squeue::Entry {
@@ -66,10 +77,28 @@ impl UringFile {
         entry.user_data(slot.into())
     }
 
+    /// Sees to it that a wait ends at `until_s`, unless it ends before.
+    fn set_timer(&mut self, until_s: f64) -> io::Result<()> {
+        if self.timers.last().is_some_and(|ends_s| *ends_s <= until_s) {
+            return Ok(());
+        }
+        self.timer = types::Timespec::from(std::time::Duration::from_secs_f64(until_s.clamp(0.0, 1e9)));
+        let entry = opcode::Timeout::new(&raw const self.timer).flags(types::TimeoutFlags::ABS).build();
+        // SAFETY: the kernel reads the time in the call that follows in `wait`, before which nothing moves or changes it.
+        let pushed = unsafe { self.ring.submission().push(&entry.user_data(TIMER)) };
+        pushed.map_err(|_| io::Error::other("the ring is full"))?;
+        self.timers.push(until_s);
+        Ok(())
+    }
+
     fn reap(&mut self, ended: &mut Vec<Completion>) {
-        let lengths = &mut self.lengths;
+        let (lengths, timers) = (&mut self.lengths, &mut self.timers);
         let before = ended.len();
         ended.extend(self.ring.completion().filter_map(|entry| {
+            if entry.user_data() == TIMER {
+                timers.pop();
+                return None;
+            }
             let slot = entry.user_data() as u32;
             let length = lengths.get_mut(slot as usize)?.take()?;
             let end = match entry.result() {
@@ -102,10 +131,14 @@ impl BlockPath for UringFile {
     }
 
     fn wait(&mut self, until_s: f64, ended: &mut Vec<Completion>) -> io::Result<()> {
-        // Nothing to wait for: what has ended is made to appear all the same.
-        let left_s = (until_s - clock::s(clock::now())).clamp(0.0, 1e6);
-        let left = types::Timespec::from(std::time::Duration::from_secs_f64(left_s));
-        let called = self.ring.submitter().submit_with_args(1, &types::SubmitArgs::new().timespec(&left));
+        let called = if until_s <= clock::s(clock::now()) {
+            // Nothing to wait for: what has ended is made to appear all the same.
+            let at_once = types::Timespec::new();
+            self.ring.submitter().submit_with_args(1, &types::SubmitArgs::new().timespec(&at_once))
+        } else {
+            self.set_timer(until_s)?;
+            self.ring.submit_and_wait(1)
+        };
         match called {
             Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => {
                 Err(error)
