@@ -84,11 +84,22 @@ def test_windows_that_say_nothing_change_nothing() -> None:
         WindowSeen.of_batches(np.ones((1, 3)))
 
 
-def test_one_value_that_is_linear_is_the_plain_kalman_filter() -> None:
-    """Prior variance 0.01 and noise 0.03: a quarter of the way from 0 to 0.2, and variance 0.0075 (no drift). The noise is relative to
-    what is predicted, which moves by 1 %."""
+def test_where_all_is_linear_it_is_the_plain_kalman_filter() -> None:
+    """A value that is the demand, seen at exp(0.2): prior variance 0.01 and noise 0.03 give a quarter of the way, and variance 0.0075."""
     now = DemandFilter(np.zeros(1), np.array([[0.01]]), np.zeros(1), np.zeros(1))
-    seen = WindowSeen(np.array([5.2]), np.array([[0.03 * (5.2 / 5.0) ** 2]]))
-    after = filtered(now, lambda demands: 5.0 + np.log(demands), seen, drift=0.0)
-    assert after.log_demands[0] == pytest.approx(0.05, rel=0.02)
-    assert after.covariance[0, 0] == pytest.approx(0.0075, rel=0.02)
+    seen = WindowSeen(np.exp([0.2]), np.array([[0.03 * np.exp(0.4)]]))
+    after = filtered(now, lambda demands: demands, seen, drift=0.0)
+    assert after.log_demands[0] == pytest.approx(0.05, rel=1e-6)
+    assert after.covariance[0, 0] == pytest.approx(0.0075, rel=1e-6)
+
+
+def test_it_begins_anew_where_response_times_bend() -> None:
+    """A window that shows four times the response times that were known: what was 0.53 busy is now 0.83 busy (bench, seed 710 186)."""
+    rates, truth = np.array([15.0, 4.3]), DEMANDS_S * 1.55
+    now = DemandFilter(np.log(DEMANDS_S), np.eye(2) * 2e-4, np.full(3, 7.0), np.zeros(3), 40)
+    covariance = np.array([[0.0021, 0.007, 0.008], [0.007, 0.0283, 0.0288], [0.008, 0.0288, 0.0389]])
+    shown = np.array([0.8329, 0.1743, 0.5936])
+    after = filtered(
+        now, lambda demands: closed_form(rates, demands), WindowSeen(shown, covariance * np.outer(shown, shown))
+    )
+    assert after.alarms == 1 and after.demands_s == pytest.approx(truth, rel=0.3)

@@ -5,8 +5,8 @@ far. After T. Zheng, C. M. Woodside, M. Litoiu, Performance model estimation and
 34(3), 2008, pp. 391-406; changes are noticed by CUSUM (as in estimation.py) on the innovations.
 
     x, P          logarithms of the demands, so that these stay positive; their covariance
-    z, R          what the window shows; its covariance, from the window's own batches
-    h, H          the solver; its derivatives, by central differences
+    z, R          logarithms of what the window shows; their covariance, from the windows' own batches
+    h, H          the solver, in logarithms; its derivatives, by central differences
     S             H P H' + R
     Q             drift of x from window to window
 
@@ -35,7 +35,6 @@ WIDE = 2.0  # prior standard deviation of a logarithm where nothing is known: a 
 MEMORY = 30  # windows
 TURNS, STEP = 8, 1e-4
 LEAST_ERROR = 1e-3  # relative, of what a window shows: batches of a full server do not differ
-MOST_MOVE = 1.0  # of a logarithm in a turn
 Flags = NDArray[np.bool_]
 Solver = Callable[[Array], Array]  # demands (s) → what a window would show, NaN where there is no such value
 
@@ -117,27 +116,40 @@ def filtered(
 ) -> DemandFilter:  # fmt: skip
     """The estimate after one more window. `drift`: standard deviation of a logarithm from window to window; `slack`, `limit`: of the CUSUM
     of one value, in standard deviations. A window that shows nothing the solver gives changes nothing."""
-    prior = now.covariance + np.eye(len(now.log_demands)) * drift**2
-    keep = np.isfinite(seen.values) & np.isfinite(solver(now.demands_s))
+    prior, says = now.covariance + np.eye(len(now.log_demands)) * drift**2, _in_logs(solver)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shown = np.log(seen.values)
+    told = says(now.log_demands)
+    keep = np.isfinite(shown) & np.isfinite(told)
     if not keep.any():
         return now
-    relative, count = _averaged(now, seen, keep), now.seen + 1
-    told = np.where(keep, solver(now.demands_s), 1.0)
-    wide = relative * np.outer(told, told)
-    noise, shown = wide[np.ix_(keep, keep)], seen.values[keep]
-    slope = _derivatives(solver, now.log_demands)[keep]
-    lower = np.linalg.cholesky(slope @ prior @ slope.T + noise)
+    noise, count = _averaged(now, seen, keep), now.seen + 1
+    slope = _derivatives(says, now.log_demands)[keep]
+    lower = np.linalg.cholesky(slope @ prior @ slope.T + noise[np.ix_(keep, keep)])
     normal = np.zeros(len(keep))
-    normal[keep] = solve_triangular(lower, shown - solver(now.demands_s)[keep], lower=True)
+    normal[keep] = solve_triangular(lower, shown[keep] - told[keep], lower=True)
     above, below = np.maximum(0, now.above + normal - slack), np.maximum(0, now.below - normal - slack)
     most = limit + float(np.log(len(keep)))  # windows to a false alarm grow as its exponential; so many sums run
     if now.windows and max(above.max(), below.max()) > most:
-        relative, count = _averaged(replace(now, noise=None), seen, keep), 1
-        start = DemandFilter.start(now.demands_s.tolist(), len(keep), WIDE)
-        found, covariance = _step(start.log_demands, start.covariance, solver, seen.values, relative)
-        return DemandFilter(found, covariance, start.above, start.below, 1, now.alarms + 1, relative, count)
-    found, covariance = _step(now.log_demands, prior, solver, seen.values, relative)
-    return DemandFilter(found, covariance, above, below, now.windows + 1, now.alarms, relative, count)
+        noise, start = (
+            _averaged(replace(now, noise=None), seen, keep),
+            DemandFilter.start(now.demands_s.tolist(), len(keep), WIDE),
+        )
+        found, covariance = _step(start.log_demands, start.covariance, says, shown, noise)
+        return DemandFilter(found, covariance, start.above, start.below, 1, now.alarms + 1, noise, 1)
+    found, covariance = _step(now.log_demands, prior, says, shown, noise)
+    return DemandFilter(found, covariance, above, below, now.windows + 1, now.alarms, noise, count)
+
+
+def _in_logs(solver: Solver) -> Solver:
+    """Logarithms of what is shown, of the logarithms of the demands."""
+
+    def says(x: Array) -> Array:
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            found: Array = np.log(solver(np.exp(x)))
+        return found
+
+    return says
 
 
 def _averaged(now: DemandFilter, seen: WindowSeen, keep: Flags) -> Array:
@@ -150,29 +162,31 @@ def _averaged(now: DemandFilter, seen: WindowSeen, keep: Flags) -> Array:
     return now.noise + (own - now.noise) / min(now.seen + 1, MEMORY)
 
 
-def _step(x: Array, prior: Array, solver: Solver, shown: Array, relative: Array) -> tuple[Array, Array]:
-    """The iterated update: each turn linear about the last, from the same prior."""
-    at = x
+def _step(x: Array, prior: Array, says: Solver, shown: Array, noise: Array) -> tuple[Array, Array]:
+    """The iterated update: each turn linear about the last, from the same prior, and no further than what is missed grows less."""
+    at, keep = x, np.isfinite(shown) & np.isfinite(says(x))
+    own = noise[np.ix_(keep, keep)]
+
+    def missed(y: Array) -> float:
+        error = (shown - says(y))[keep]
+        cost = (y - x) @ np.linalg.solve(prior, y - x) + error @ np.linalg.solve(own, error)
+        return float(cost) if np.isfinite(cost) else np.inf
+
     for _ in range(TURNS):
-        told = solver(np.exp(at))
-        keep = np.isfinite(shown) & np.isfinite(told)
-        slope, own = _derivatives(solver, at)[keep], (relative * np.outer(told, told))[np.ix_(keep, keep)]
+        slope = _derivatives(says, at)[keep]
         gain = np.linalg.solve(slope @ prior @ slope.T + own, slope @ prior).T
-        after = x + gain @ (shown[keep] - told[keep] - slope @ (x - at))
-        moved = np.clip(after - at, -MOST_MOVE, MOST_MOVE)
-        for _ in range(TURNS):  # not to where a station is saturated that was not
-            if np.isfinite(solver(np.exp(at + moved))[keep]).all():
-                break
-            moved = moved / 2
-        at = at + moved
-        if np.abs(moved).max() < STEP:
+        move = x + gain @ ((shown - says(at))[keep] - slope @ (x - at)) - at
+        while np.abs(move).max() > STEP and missed(at + move) > missed(at):
+            move = move / 2
+        if np.abs(move).max() <= STEP:
             break
+        at = at + move
     left = np.eye(len(x)) - gain @ slope
     covariance = left @ prior @ left.T + gain @ own @ gain.T
     return at, (covariance + covariance.T) / 2
 
 
-def _derivatives(solver: Solver, at: Array) -> Array:
-    """By the logarithms, (values, demands); 0 where a side has no value."""
-    columns = [(solver(np.exp(at + step)) - solver(np.exp(at - step))) / (2 * STEP) for step in np.eye(len(at)) * STEP]
+def _derivatives(says: Solver, at: Array) -> Array:
+    """(values, demands); 0 where a side has no value."""
+    columns = [(says(at + step) - says(at - step)) / (2 * STEP) for step in np.eye(len(at)) * STEP]
     return np.nan_to_num(np.stack(columns, axis=1), nan=0.0, posinf=0.0, neginf=0.0)
