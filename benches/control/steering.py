@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,21 @@ TAIL = math.log(100) / (LIMIT_S - BACKEND_S)
 
 
 def main() -> None:
+    with staged() as (place, lanes, steered, folder):
+        steered.set({"steering": "one core"})
+        one_core = saturation(place, lanes, folder)
+        said = prediction(one_core)
+        describe(FOLDER, {})
+        (FOLDER / "prediction.json").write_text(json.dumps(said, indent=1) + "\n")
+        print(json.dumps(said), flush=True)
+        rows = controlled(place, lanes, said, folder)
+        print("steering at the end:", steered.read(), flush=True)
+    told(said, rows)
+
+
+@contextmanager
+def staged() -> Iterator[tuple[NamespaceBackend, list[dict[str, Any]], ServicePlacement, Path]]:
+    """The service on two hosts: the place, a lane of load for each NIC, what steers, a folder for its time."""
     options = WebOptions(
         port=18480,
         path="/wait",
@@ -59,20 +76,11 @@ def main() -> None:
         placement = place.arrange(2, 2)
         service = WebTestbed.start(place, placement, options, KnownDemand(interrupt_s=1.5e-3, page_s=0.0), 1, None)
         try:
-            steered = ServicePlacement(service.pids["service"])
-            steered.set({"steering": "one core"})
             lanes = [{"targets": [{"url": url}], "connections": CONNECTIONS, "cpu": core}
                      for url, core in zip(service.urls, placement.client, strict=True)]  # fmt: skip
-            one_core = saturation(place, lanes, folder)
-            said = prediction(one_core)
-            describe(FOLDER, {})
-            (FOLDER / "prediction.json").write_text(json.dumps(said, indent=1) + "\n")
-            print(json.dumps(said), flush=True)
-            rows = controlled(place, lanes, said, folder)
-            print("steering at the end:", steered.read(), flush=True)
+            yield place, lanes, ServicePlacement(service.pids["service"]), folder
         finally:
             service.stop()
-    told(said, rows)
 
 
 def load(place: NamespaceBackend, lanes: list[dict[str, Any]], out: Path, **config: Any) -> WorkerProcess:
