@@ -95,7 +95,7 @@ def test_the_generator_of_an_agent_killed(tmp_path: Path, shop: Recording) -> No
     command = loaded(tmp_path, shop, "local:2")
     for generator in generators_below(workers_of(command)[0]):
         os.kill(generator, signal.SIGKILL)
-    one_error(command, 5, "agent ", "of 2 (process ", "load ended with -9")
+    one_error(command, 4, "agent ", "of 2 (process ", "load ended with -9")
     assert not (tmp_path / "a").exists() and quiet(shop)
 
 

@@ -14,8 +14,11 @@ from recording import Recording, recording
 from test_bad_input import one_message
 
 from sojourn import _native
+from sojourn.measure.agents_section import COLUMNS, agents_section
 from sojourn.measure.interval_log import read_interval_log
 from sojourn.measure.quantiles import KEPT
+from sojourn.measure.run_folder import RunFolder
+from sojourn.report import Table
 
 pytestmark = pytest.mark.live
 
@@ -58,6 +61,10 @@ def test_agents_send_the_schedule_of_one_generator_and_what_they_recorded_is_one
     clocks = [one["clock"] for one in manifest["agents"]]
     assert all(abs(clock["offset_s"]) <= clock["bound_s"] for clock in clocks)
     assert all(abs(clock["wall_offset_s"]) <= clock["bound_s"] + 1e-3 for clock in clocks)
+    # the report has a row for each
+    section = agents_section([RunFolder.open(tmp_path / "run")])
+    assert section is not None and isinstance(table := section.blocks[0], Table)
+    assert [row[COLUMNS.index("sent")] for row in table.rows] == [str(one["sent"]) for one in own]
     assert command.left() == []
 
 

@@ -48,9 +48,17 @@ def test_stop_says_nothing_and_does_not_wait_the_second_time() -> None:
     worker.process.kill()
     assert worker.stop() is None
     assert worker.stop(3600) is None and worker.stop(3600) is None
-    with pytest.raises(ServiceError, match="load ended with -9"):
+    with pytest.raises(LabError, match="load ended with -9"):
         worker.result(3600)
     assert gone(worker)
+
+
+def test_the_end_of_a_service_is_the_services() -> None:
+    service = WorkerProcess("web")
+    service.process.kill()
+    with pytest.raises(ServiceError, match="web ended with -9"):
+        service.ready()
+    assert gone(service)
 
 
 def test_what_is_told_to_a_dead_worker_is_no_error_of_its_own() -> None:
@@ -58,7 +66,7 @@ def test_what_is_told_to_a_dead_worker_is_no_error_of_its_own() -> None:
     worker.process.kill()
     worker.process.wait()
     worker.begin({"load": {}})
-    with pytest.raises(ServiceError, match="ended with -9"):
+    with pytest.raises(LabError, match="ended with -9"):
         worker.finish(10)
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from sojourn.errors import FULL, InputError, LabError, ServiceError, SojournError, StorageFull
 
 Event = dict[str, Any]
+OURS = ("load", "host", "spin", "irqwork")  # their end says nothing of the service
 
 
 class WorkerProcess:
@@ -86,7 +87,7 @@ class WorkerProcess:
         """Waits until the worker says that it is ready; one that does not is ended, within `grace_s` in good order.
 
         Raises:
-            ServiceError: it ended or said an error first. LabError: it said nothing in time.
+            ServiceError: it ended or said an error first. LabError: it said nothing in time, or is not a service and ended.
         """
         try:
             return self._until("ready", timeout_s, None)
@@ -144,7 +145,8 @@ class WorkerProcess:
                 self._events.put(None)  # whoever asks next must not wait for it again
                 code = self.process.wait()
                 self.close()
-                raise ServiceError(f"{self.kind} ended with {code}", "worker process", "see its log in the run folder")
+                raised = LabError if self.kind in OURS else ServiceError
+                raise raised(f"{self.kind} ended with {code}", "worker process", "see its log in the run folder")
             if event["event"] == wanted:
                 return event
             if event["event"] == "error":

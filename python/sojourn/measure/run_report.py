@@ -8,6 +8,7 @@ from typing import Any
 
 from sojourn.diagnosis import Diagnosis, summary
 from sojourn.diagnosis import lines as limit_lines
+from sojourn.measure.agents_section import agents_section
 from sojourn.measure.assess_run import PULSE
 from sojourn.measure.load_levels import diagnose, load_of
 from sojourn.measure.oscillation_section import oscillation_section
@@ -27,7 +28,7 @@ def runs_document(paths: Sequence[Path], model: Section | None = None) -> Docume
     invalid = [run for run in runs if not run.manifest.get("valid")]
     found = diagnose(runs)
     seen = [measured_section(runs, found), oscillation_section(runs), model, errors_section(runs)]
-    sections = [*seen, runs_section(runs), where_section(runs)]
+    sections = [*seen, runs_section(runs), agents_section(runs), where_section(runs)]
     return Document(
         title=", ".join(targets(runs)[:MOST_NAMED]) or "Measured runs",
         subtitle=", ".join(sorted({run.path.parent.name for run in runs})),
