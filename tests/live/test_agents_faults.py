@@ -15,6 +15,8 @@ from dask_cluster import DaskCluster, generators_below
 from machine import Command
 from recording import Recording, recording
 
+from sojourn.measure.run_folder import RunFolder
+
 pytestmark = pytest.mark.live
 LIMIT_S = 120.0
 
@@ -97,6 +99,33 @@ def test_the_generator_of_an_agent_killed(tmp_path: Path, shop: Recording) -> No
         os.kill(generator, signal.SIGKILL)
     one_error(command, 4, "agent ", "of 2 (process ", "load ended with -9")
     assert not (tmp_path / "a").exists() and quiet(shop)
+
+
+def cut_off(tmp_path: Path, command: Command, shop: Recording) -> None:
+    """Ctrl-C ends the run of two agents, and what was recorded is kept, marked, and what the service has seen."""
+    command.process.send_signal(signal.SIGINT)
+    assert command.end(LIMIT_S) == 130, command.said()
+    kept = RunFolder.open(tmp_path / "a/run")
+    assert kept.manifest["status"] == "cut off" and not kept.manifest["valid"]
+    assert kept.manifest["reasons"] == ["the run was cut off: interrupted"]
+    own = [one["generator"]["sent"] for one in kept.manifest["agents"]]
+    assert len(own) == 2 and min(own) > 0
+    assert sum(own) == kept.manifest["generator"]["sent"] == len(shop.heard)
+    records = kept.frame("requests")
+    assert records is not None and set(records["agent"]) == {1, 2} and records.height <= sum(own)
+    assert "agent 2" in command.answered() and quiet(shop)
+
+
+def test_ctrl_c_keeps_what_local_agents_recorded(tmp_path: Path, shop: Recording) -> None:
+    command = loaded(tmp_path, shop, "local:2")
+    cut_off(tmp_path, command, shop)
+    soon(lambda: command.left() == [])
+
+
+def test_ctrl_c_keeps_what_dasks_agents_recorded(tmp_path: Path, shop: Recording, cluster: DaskCluster) -> None:
+    cut_off(tmp_path, loaded(tmp_path, shop, cluster.address), shop)
+    soon(lambda: not any(generators_below(worker.pid) for worker in cluster.workers))
+    soon(lambda: cluster.left() == [])
 
 
 def test_the_command_killed_ends_its_agents(tmp_path: Path, shop: Recording) -> None:

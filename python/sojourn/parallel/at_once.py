@@ -16,15 +16,16 @@ from sojourn.parallel.piece_list import known_error
 from sojourn.parallel.workers import Done, Function, Piece, Workers
 
 LOOK_S = 0.2
+END_S = 40.0  # for pieces that were asked to end: a generator may take 10 s, and what it wrote is collected
 ASK_S = 2.0  # between two looks at whether workers live
 
 
 def run_at_once(
     workers: Workers, function: Function, handle: Any, pieces: Sequence[Piece], slots: Sequence[int], *,
-    limit_s: float, still_s: float, tell: Callable[[], None] | None = None,
+    limit_s: float, still_s: float, tell: Callable[[], None] | None = None, end: Callable[[], None] | None = None,
 ) -> list[Any]:  # fmt: skip
     """`function(shared, piece)` of every piece, piece i on `slots[i]`, in order; `handle` as of `run_pieces`. `tell` is called
-    several times a second.
+    several times a second. Where `end` is given, Ctrl-C calls it, which asks the pieces to end, and their results are waited for.
 
     Raises what `function` raises, and WorkerError, which names the slot's place, where a worker is lost, where it shows no sign of
     life for `still_s`, or where not all have answered after `limit_s`. After an error the others are asked to stop.
@@ -33,7 +34,16 @@ def run_at_once(
     try:
         for number, (piece, slot) in enumerate(zip(pieces, slots, strict=True)):
             going[workers.submit(slot, function, handle, [piece], True)] = number
-        return _all(workers, going, list(slots), limit_s, still_s, tell)
+        results: list[Any] = [None] * len(slots)
+        left = dict(going)
+        try:
+            _all(workers, left, results, list(slots), limit_s, still_s, tell)
+        except KeyboardInterrupt:
+            if end is None:
+                raise
+            end()
+            _all(workers, left, results, list(slots), END_S, still_s, None)
+        return results
     except BaseException:
         workers.stop()
         raise
@@ -43,17 +53,17 @@ def run_at_once(
 
 
 def _all(
-    workers: Workers, jobs: dict[Future[Done], int], slots: list[int], limit_s: float, still_s: float,
-    tell: Callable[[], None] | None,
-) -> list[Any]:  # fmt: skip
-    results: list[Any] = [None] * len(slots)
+    workers: Workers, left: dict[Future[Done], int], results: list[Any], slots: list[int], limit_s: float,
+    still_s: float, tell: Callable[[], None] | None,
+) -> None:  # fmt: skip
+    """Moves what ends from `left` to `results`, until nothing is left."""
     started = asked = time.monotonic()
     silent_since: dict[str, float] = {}
-    left = dict(jobs)
     while left:
         for job in wait(left, LOOK_S, FIRST_COMPLETED).done:
-            number = left.pop(job)
+            number = left[job]
             results[number] = _result(workers, job, slots[number])
+            del left[job]
         if tell:
             tell()
         now = time.monotonic()
@@ -75,7 +85,6 @@ def _all(
                     "--on",
                     "see whether it is stopped, or its machine gone",
                 )
-    return results
 
 
 def _result(workers: Workers, job: Future[Done], slot: int) -> Any:

@@ -8,11 +8,13 @@ import pickle
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any
 
 from distributed import Client
 
 from sojourn.errors import WorkerError
+from sojourn.parallel.early_end import ask
 from sojourn.parallel.workers import Done, Function, Piece, Tell, do, versions
 
 CONNECT_S = 10.0
@@ -117,6 +119,10 @@ class DaskWorkers:
         except Exception as error:
             return [f"the scheduler ({type(error).__name__})"]
         return sorted({self.slots[slot] for slot in slots} - set(known))
+
+    def end_early(self, name: str) -> None:
+        with suppress(Exception):  # whoever does not hear it is waited for in vain, which the caller bounds
+            self.client.sync(self.client._run, ask, name, on_error="return", callback_timeout=CONNECT_S)
 
     def stop(self) -> None:
         for job in tuple(self.going):

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import WorkerError
+from sojourn.parallel.early_end import EVERY, ask
 from sojourn.parallel.workers import Done, Function, Piece, Tell, do, versions
 
 _kept: dict[int, Any] = {}  # in a worker: handle → what was sent
@@ -85,6 +86,12 @@ class LocalWorkers:
     def left(self, slots: set[int]) -> list[str]:
         return []  # the executor of a process that ended tells
 
+    def end_early(self, name: str) -> None:
+        for slot in self.slots:
+            for pid in tuple(slot._processes or ()):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGUSR1)
+
     def stop(self) -> None:
         self._end(0.0)
 
@@ -129,6 +136,7 @@ def _is_stopped(pid: int) -> bool:
 
 def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGUSR1, lambda _number, _frame: ask(EVERY))
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -54,6 +54,9 @@ class Workers(Protocol):
     def left(self, slots: set[int]) -> list[str]:
         """Names of those of `slots` whose worker has gone, where that is known otherwise than by its task's error."""
 
+    def end_early(self, name: str) -> None:
+        """Asks tasks of this name to end with what they have (early_end.py), where that can be asked."""
+
     def stop(self) -> None:
         """Ends what runs, at once; nothing can be submitted afterwards."""
 

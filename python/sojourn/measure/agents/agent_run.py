@@ -16,6 +16,8 @@ from sojourn.errors import LabError, SojournError, WorkerError
 from sojourn.lab.owned_folder import owned_folder
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.execute_run import execute
+from sojourn.measure.run_folder import RunFolder
+from sojourn.parallel.early_end import asked
 
 PREFIX = "sojourn-agent-"
 
@@ -67,7 +69,8 @@ def look(_shared: object, _piece: object) -> tuple[AgentProcess, float]:
 
 
 def run_agent(shared: dict[str, Any], task: AgentTask) -> AgentResult:
-    """The share of agent `task.index` of `shared["load"]`, the generator's configuration.
+    """The share of agent `task.index` of `shared["load"]`, the generator's configuration; what there is of it, cut off, where
+    `shared["run"]` was asked to end.
 
     Raises:
         WorkerError: this is another process than was asked, or nobody wants its result any more. SojournError: as `execute`.
@@ -80,9 +83,19 @@ def run_agent(shared: dict[str, Any], task: AgentTask) -> AgentResult:
         )
     load = {**shared["load"], "agent": {"index": task.index, "count": count}, "start_at_s": task.start_s}
     still_wanted = _still_wanted(name)
+
+    def check(_event: object) -> None:
+        still_wanted()
+        if asked(shared["run"]):
+            raise KeyboardInterrupt  # the run ends as one that its user interrupts
+
     with owned_folder(PREFIX) as place:
         try:
-            folder = execute(place / "run", load, what={"name": name}, progress=lambda _event: still_wanted())
+            folder = execute(place / "run", load, what={"name": name}, progress=check)
+        except KeyboardInterrupt:
+            if not asked(shared["run"]):
+                raise
+            folder = RunFolder.open(place / "run")
         except SojournError as error:
             raise type(error)(error.value, f"{name} ({own}), {error.place}", error.remedy) from None
         files = {path.name: path.read_bytes() for path in folder.path.iterdir() if path.name != "manifest.json"}

@@ -136,5 +136,6 @@ def _told(number: int, one: AgentResult, before: ClockOffset, after: ClockOffset
     kept = ("valid", "reasons", "checks", "warnings", "machine", "window_s", "start", "end", "host", "cpu_time", "pids")
     return {
         "agent": number, "clock": clock, "generator": generator,
+        "checks": {},  # of one that was cut off
         **{key: manifest[key] for key in kept if key in manifest},
     }  # fmt: skip

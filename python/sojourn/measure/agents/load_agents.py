@@ -10,6 +10,7 @@ import math
 import os
 import shutil
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ LEAD_S, LEAD_STARTS, CONNECT_S = (
 )  # to the common start: at least; times a process's start; for each connection
 RECORD_LIMIT = 2_000_000  # rows of all agents together, as of one generator
 MOST_AGENTS = 10_000
+CUT_OFF = "the run was cut off: interrupted"
 Progress = Callable[[dict[str, Any]], None]
 
 
@@ -62,7 +64,8 @@ def execute_on_agents(
 
     Raises:
         InputError: a load that agents cannot share, too few workers, no place to run. WorkerError: an agent was lost or is silent.
-        SojournError: as `execute`, with the agent's name. Such a run leaves nothing.
+        SojournError: as `execute`, with the agent's name. Such a run leaves nothing. KeyboardInterrupt: after the agents ended, and what
+        they recorded was kept and marked as cut off; where the load had not begun, nothing is.
     """
     rate_per_s = shared_rate(load)
     with _of_agents(), open_workers(agents.on) as workers:
@@ -75,7 +78,8 @@ def execute_on_agents(
         try:
             _run(folder, workers, slots, load, progress)
         except BaseException:
-            folder.discard()
+            if folder.manifest.get("status") != "cut off":
+                folder.discard()
             raise
         finally:
             if agents.on.startswith("local:"):
@@ -123,7 +127,8 @@ def _run(
 ) -> None:
     count = len(slots)
     own = {**load, "record_limit": max(1, load.get("record_limit", RECORD_LIMIT) // count)}
-    handle = workers.send({"load": own, "count": count})
+    run = uuid.uuid4().hex
+    handle = workers.send({"load": own, "count": count, "run": run})
     seen = run_at_once(workers, look, handle, range(count), slots, limit_s=LOOK_S, still_s=STILL_S)
     before = _offsets(workers, handle, slots)
     slowest_s = max(took_s for _, took_s in seen)
@@ -140,13 +145,33 @@ def _run(
         if progress and (elapsed_s := time.monotonic() - start_s) >= 0:
             progress({"elapsed_s": elapsed_s, "duration_s": duration_s, "text": f"{count} agents"})
 
-    found = run_at_once(workers, run_agent, handle, tasks, slots, limit_s=limit_s, still_s=STILL_S, tell=tell)
+    ending: list[bool] = []
+
+    def end() -> None:
+        ending.append(True)
+        workers.end_early(run)
+
+    try:
+        found = run_at_once(
+            workers, run_agent, handle, tasks, slots, limit_s=limit_s, still_s=STILL_S, tell=tell, end=end
+        )
+    except SojournError:
+        if ending:
+            raise KeyboardInterrupt from None  # an agent did not end: there is nothing whole to keep
+        raise
+    if any(one is None or not one.manifest.get("generator") for one in found):
+        raise KeyboardInterrupt  # before the load began
     after = _offsets(workers, handle, slots)
     workers.drop(handle)
     for one, identity, slot in zip(found, (identity for identity, _ in seen), slots, strict=True):
         one.manifest["machine"] |= {"host": identity.host, "worker": workers.place(slot)}
     join(folder, found, start_s, before, after)
-    folder.manifest |= {"end": now(), "status": "complete"}
+    folder.manifest["end"] = now()
+    if ending:
+        folder.manifest |= {"status": "cut off", "valid": False, "reasons": [CUT_OFF]}
+        folder.save()
+        raise KeyboardInterrupt
+    folder.manifest["status"] = "complete"
     assess(folder)
     if reasons := reasons_of_agents(found):
         folder.manifest |= {"valid": False, "reasons": [*reasons, *folder.manifest["reasons"]]}
