@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sojourn.model import Model
 
 LEAST_PERIODS = 1.5  # of a lease: one late window must not end it
+READS = 3  # of the settings in a turn: what is seen, before a command, after it
 
 
 @dataclass(frozen=True)
@@ -57,17 +58,13 @@ def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: 
 
     say = _say
     period_s = float(getattr(policy.decide, "period_s", PERIOD_S))
-    lease_s = duration_s(options.lease, "--lease") if options.lease else 3 * period_s
-    if lease_s < LEAST_PERIODS * period_s:
-        raise InputError(
-            f"{lease_s:g} s", "--lease", f"give at least {LEAST_PERIODS * period_s:g} s: a period is {period_s:g} s"
-        )
     after_s = duration_s(options.stop_after, "--stop-after") if options.stop_after else float("inf")
-    if options.act and not options.force:
-        say(passed(policy, model, loads))
     target = _target(options.target)
     if options.act:
         _check_settings(policy, target)
+    lease_s = _lease_s(options, period_s, target)
+    if options.act and not options.force:
+        say(passed(policy, model, loads))
     source, actuator = target.source, None
     source.text()  # the service is there
     folder = options.out or Path("runs") / time.strftime("control-%Y%m%d-%H%M%S", time.gmtime())
@@ -75,7 +72,7 @@ def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: 
     if options.act:
         actuator, safe = _actuator(policy, target, placement, lease_s, folder / LOG)
         say(
-            f"acts on {target.name}, lease {lease_s:g} s; safe: {', '.join(f'{name} {at}' for name, at in safe.items())}"
+            f"acts on {target.name}, lease {lease_s:.3g} s; safe: {', '.join(f'{name} {at}' for name, at in safe.items())}"
         )
     log = LiveLog(folder)
     log.event(
@@ -111,6 +108,23 @@ def _target(given: str) -> Target:
         return Target(given, LiveMetrics(given), None)
     settings = CommandSettings(ServiceFile(given))
     return Target(given, ServiceMetrics(settings.file, settings.read), settings)
+
+
+def _lease_s(options: LiveOptions, period_s: float, target: Target) -> float:
+    """As given, or three turns of the loop: a period, and what the commands of one's own service take. InputError: too short."""
+    from sojourn.units import duration_s
+
+    turn_s = period_s
+    if options.act and target.settings is not None:
+        begin = time.monotonic()
+        target.settings.read()
+        turn_s += READS * (time.monotonic() - begin)
+    lease_s = duration_s(options.lease, "--lease") if options.lease else 3 * turn_s
+    if lease_s < LEAST_PERIODS * turn_s:
+        raise InputError(
+            f"{lease_s:g} s", "--lease", f"give at least {LEAST_PERIODS * turn_s:.3g} s: a turn takes {turn_s:.3g} s"
+        )
+    return lease_s
 
 
 def _check_settings(policy: Policy, target: Target) -> None:
