@@ -17,6 +17,8 @@ pub enum CreateQueueError {
 
 /// Connections at once: a queue is a commit or two, and commits of several sessions share a flush of the disk.
 const SIDE_BY_SIDE: usize = 8;
+/// Fewer queues are made over one connection, in their order.
+const FEWEST: usize = 16;
 
 /// Makes all queues at `addr`; `head` is what stands behind each path. Fewer only when `stop` was set.
 pub fn make(
@@ -26,7 +28,7 @@ pub fn make(
     timeout: Duration,
     stop: &AtomicBool,
 ) -> Result<(), CreateQueueError> {
-    let share = usize::try_from(config.queues).unwrap_or(usize::MAX).div_ceil(SIDE_BY_SIDE).max(1);
+    let share = usize::try_from(config.queues).unwrap_or(usize::MAX).div_ceil(SIDE_BY_SIDE).max(FEWEST);
     let queues: Vec<_> = (0..config.queues).collect();
     std::thread::scope(|scope| {
         let parts: Vec<_> = queues
