@@ -101,6 +101,7 @@ class LocalWorkers:
     def _end(self, patience_s: float) -> None:
         """Processes that have not ended by themselves after `patience_s` are killed, stopped ones among them."""
         processes = [p for slot in self.slots for p in (slot._processes or {}).values()]
+        managers: list[Any] = [slot._executor_manager_thread for slot in self.slots]
         for slot in self.slots:
             slot.shutdown(wait=False, cancel_futures=True)
         until = time.monotonic() + patience_s
@@ -109,6 +110,9 @@ class LocalWorkers:
             if process.is_alive():
                 process.kill()
                 process.join(END_S)
+        for manager in managers:  # else the interpreter's end may wake one through a pipe that it is closing
+            if manager is not None:
+                manager.join(END_S)
 
 
 def _has_begun(started: Future[int]) -> bool:
