@@ -107,12 +107,14 @@ def cut_off(tmp_path: Path, command: Command, shop: Recording) -> None:
     assert command.end(LIMIT_S) == 130, command.said()
     kept = RunFolder.open(tmp_path / "a/run")
     assert kept.manifest["status"] == "cut off" and not kept.manifest["valid"]
-    assert kept.manifest["reasons"] == ["the run was cut off: interrupted"]
-    own = [one["generator"]["sent"] for one in kept.manifest["agents"]]
-    assert len(own) == 2 and min(own) > 0
-    assert sum(own) == kept.manifest["generator"]["sent"] == len(shop.heard)
+    assert "the run was cut off: interrupted" in kept.manifest["reasons"]  # a busy machine adds others
+    own = [one["generator"] for one in kept.manifest["agents"]]
+    assert len(own) == 2 and all(one["interrupted"] for one in own)
+    # what was under way then may have been heard and not answered
+    assert 0 < sum(one["ok"] for one in own) == kept.manifest["generator"]["ok"] <= len(shop.heard)
     records = kept.frame("requests")
-    assert records is not None and set(records["agent"]) == {1, 2} and records.height <= sum(own)
+    assert records is not None and set(records["agent"]) == {1, 2}
+    assert [records.filter(agent=k).height for k in (1, 2)] == [one["recorded"] for one in own]
     assert "agent 2" in command.answered() and quiet(shop)
 
 
