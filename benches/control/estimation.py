@@ -22,7 +22,7 @@ sys.path.insert(0, str(HERE.parents[1] / "tests/unit"))
 import shared_processor as processor  # noqa: E402
 from test_control_estimation import two, windows  # noqa: E402
 
-from sojourn.control import DemandEstimate, DemandFilter, WindowSeen, filtered, updated  # noqa: E402
+from sojourn.control import DemandEstimate, DemandFilter, WindowMeasurement, filtered, updated  # noqa: E402
 
 QUIET, AFTER = 40, 15
 Seen = Sequence[tuple[int, float]]  # of each window: alarms so far, the largest relative error of a demand
@@ -43,7 +43,7 @@ def shared(seed: int, count: int, factor: float = 1.0) -> Seen:
     now, found = DemandFilter.start(processor.DEMANDS_S.tolist(), 3), []
     for k, (rows, rates) in enumerate(processor.windows(seed, count, factor, QUIET)):
         now = filtered(
-            now, lambda demands, rates=rates: processor.closed_form(rates, demands), WindowSeen.of_batches(rows)
+            now, lambda demands, rates=rates: processor.closed_form(rates, demands), WindowMeasurement.of_batches(rows)
         )
         truth = processor.DEMANDS_S * (factor if k >= QUIET else 1)
         found.append((now.alarms, float(np.abs(now.demands_s / truth - 1).max())))

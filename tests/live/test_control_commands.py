@@ -34,7 +34,7 @@ most = 20
 TARGET = "period_s = 0.3\ntarget = 0.5\ndown = {{ stabilisation_s = 0 }}"
 
 
-class OwnPool:
+class ResizableService:
     """The service in `folder`, of `SAFE` workers, and its file."""
 
     def __init__(self, folder: Path) -> None:
@@ -42,7 +42,7 @@ class OwnPool:
         self.process = subprocess.Popen([sys.executable, str(POOL), "serve", str(self.port), str(SAFE)])
         wait_for(self.port.exists)
         self.url = f"http://127.0.0.1:{self.port.read_text()}"
-        self.file = folder / "shop.toml"
+        self.file = folder / "service.toml"
         command = [sys.executable, str(POOL)]
         self.text = f"""
 metrics = "{self.url}/metrics"
@@ -68,26 +68,26 @@ set = {json.dumps([*command, "resize", "port", "{value}"])}
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[OwnPool]:
-    pool = OwnPool(tmp_path)
+def own(tmp_path: Path) -> Iterator[ResizableService]:
+    pool = ResizableService(tmp_path)
     yield pool
     pool.close()
 
 
-def policy(own: OwnPool, options: str = "workers = 9\nperiod_s = 0.3", name: str = "fixed") -> Path:
+def policy(own: ResizableService, options: str = "workers = 9\nperiod_s = 0.3", name: str = "fixed") -> Path:
     path = own.folder / f"{name}.toml"
     path.write_text(POLICY.format(policy=name, options=options))
     return path
 
 
-def controller(own: OwnPool, file: Path, *more: str) -> subprocess.Popen[str]:
+def controller(own: ResizableService, file: Path, *more: str) -> subprocess.Popen[str]:
     words = ["control", str(file), "--live", str(own.file), "--out", str(own.folder / "log"), *more]
     return subprocess.Popen(
         [sys.executable, "-m", "sojourn", *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
 
 
-def test_it_is_set_by_its_command_read_back_and_put_back(own: OwnPool) -> None:
+def test_it_is_set_by_its_command_read_back_and_put_back(own: ResizableService) -> None:
     process = controller(own, policy(own), "--act", "--force", "--lease", "60s")
     wait_for(lambda: own.size() == 9)
     until_told(own.folder / "log", lambda told: any(line.get("event") == "set" for line in told))
@@ -97,7 +97,7 @@ def test_it_is_set_by_its_command_read_back_and_put_back(own: OwnPool) -> None:
     assert own.size() == SAFE
 
 
-def test_the_lease_outlives_a_controller_that_is_killed(own: OwnPool) -> None:
+def test_the_lease_outlives_a_controller_that_is_killed(own: ResizableService) -> None:
     process = controller(own, policy(own), "--act", "--force", "--lease", "2s")
     wait_for(lambda: own.size() == 9)
     process.kill()
@@ -107,7 +107,7 @@ def test_the_lease_outlives_a_controller_that_is_killed(own: OwnPool) -> None:
     assert lines(own.folder / "log")[-1]["put_back"] is True
 
 
-def test_a_dry_run_sees_the_load_and_sets_nothing(own: OwnPool) -> None:
+def test_a_dry_run_sees_the_load_and_sets_nothing(own: ResizableService) -> None:
     """20 requests in turn by each of 2 clients, 20 ms of work each: no more than 100/s, and the mean response time is that at least."""
     process = controller(own, policy(own))
     stop = threading.Event()
@@ -147,7 +147,7 @@ def test_a_dry_run_sees_the_load_and_sets_nothing(own: OwnPool) -> None:
         (("shop_in_progress", "shop_in_progres"), "in_system is missing: the page has no shop_in_progres"),
     ],
 )
-def test_what_is_wrong_is_told_while_it_runs(own: OwnPool, change: tuple[str, str], told: str) -> None:
+def test_what_is_wrong_is_told_while_it_runs(own: ResizableService, change: tuple[str, str], told: str) -> None:
     own.file.write_text(own.text.replace(*change))
     if told == "refused: ":
         own.file.write_text(own.text.replace('"{value}"]', '"no {value}"]'))
@@ -157,7 +157,7 @@ def test_what_is_wrong_is_told_while_it_runs(own: OwnPool, change: tuple[str, st
     assert own.size() == SAFE
 
 
-def test_two_controllers(own: OwnPool) -> None:
+def test_two_controllers(own: ResizableService) -> None:
     first = controller(own, policy(own), "--act", "--force", "--lease", "60s")
     wait_for(lambda: own.size() == 9)
     second = controller(own, policy(own), "--act", "--force")
@@ -170,7 +170,7 @@ def test_two_controllers(own: OwnPool) -> None:
     assert own.size() == SAFE
 
 
-def test_nothing_is_left(own: OwnPool) -> None:
+def test_nothing_is_left(own: ResizableService) -> None:
     """The keeper ends with the controller."""
     process = controller(own, policy(own), "--act", "--force", "--lease", "60s")
     wait_for(lambda: own.size() == 9)

@@ -7,7 +7,7 @@ import pytest
 from shared_processor import DEMANDS_S, MODEL, ROWS, UNKNOWNS, closed_form, served, windows
 
 import sojourn as sj
-from sojourn.control import DemandFilter, WindowSeen, filtered, observer
+from sojourn.control import DemandFilter, WindowMeasurement, filtered, observer
 from sojourn.errors import InputError, ModelError
 
 
@@ -17,7 +17,9 @@ def followed(
     now, found = DemandFilter.start(DEMANDS_S.tolist(), len(range(3)[only]), spread), []
     for rows, rates in windows(seed, count, factor, at):
         now = filtered(
-            now, lambda demands, rates=rates: closed_form(rates, demands)[only], WindowSeen.of_batches(rows[:, only])
+            now,
+            lambda demands, rates=rates: closed_form(rates, demands)[only],
+            WindowMeasurement.of_batches(rows[:, only]),
         )
         found.append(now)
     return found
@@ -59,7 +61,9 @@ def test_from_nothing() -> None:
     """Known to a factor of seven at first."""
     now = DemandFilter.start((DEMANDS_S * [3, 0.3]).tolist(), 3, 2.0)
     for rows, rates in windows(11, 20):
-        now = filtered(now, lambda demands, rates=rates: closed_form(rates, demands), WindowSeen.of_batches(rows))
+        now = filtered(
+            now, lambda demands, rates=rates: closed_form(rates, demands), WindowMeasurement.of_batches(rows)
+        )
     assert now.demands_s == pytest.approx(DEMANDS_S, rel=0.1) and now.status() == "fresh"
 
 
@@ -73,21 +77,21 @@ def test_few_false_alarms() -> None:
 
 def test_windows_that_say_nothing_change_nothing() -> None:
     now = DemandFilter.start([0.02, 0.06], 3)
-    nothing = WindowSeen(np.full(3, np.nan), np.full((3, 3), np.nan))
+    nothing = WindowMeasurement(np.full(3, np.nan), np.full((3, 3), np.nan))
     assert filtered(now, lambda demands: closed_form(np.array([15.0, 4.0]), demands), nothing) is now
-    full = WindowSeen(np.array([0.5, 0.04, 0.1]), np.eye(3) * 1e-6)
+    full = WindowMeasurement(np.array([0.5, 0.04, 0.1]), np.eye(3) * 1e-6)
     assert filtered(now, lambda demands: np.full(3, np.nan), full) is now
     for bad in ([0.0], [], [float("nan")]):
         with pytest.raises(InputError, match="finite demands > 0"):
             DemandFilter.start(bad, 3)
     with pytest.raises(InputError, match="two or more rows"):
-        WindowSeen.of_batches(np.ones((1, 3)))
+        WindowMeasurement.of_batches(np.ones((1, 3)))
 
 
 def test_where_all_is_linear_it_is_the_plain_kalman_filter() -> None:
     """A value that is the demand, seen at exp(0.2): prior variance 0.01 and noise 0.03 give a quarter of the way, and variance 0.0075."""
     now = DemandFilter(np.zeros(1), np.array([[0.01]]), np.zeros(1), np.zeros(1))
-    seen = WindowSeen(np.exp([0.2]), np.array([[0.03 * np.exp(0.4)]]))
+    seen = WindowMeasurement(np.exp([0.2]), np.array([[0.03 * np.exp(0.4)]]))
     after = filtered(now, lambda demands: demands, seen, drift=0.0)
     assert after.log_demands[0] == pytest.approx(0.05, rel=1e-6)
     assert after.covariance[0, 0] == pytest.approx(0.0075, rel=1e-6)
@@ -100,6 +104,6 @@ def test_it_begins_anew_where_response_times_bend() -> None:
     covariance = np.array([[0.0021, 0.007, 0.008], [0.007, 0.0283, 0.0288], [0.008, 0.0288, 0.0389]])
     shown = np.array([0.8329, 0.1743, 0.5936])
     after = filtered(
-        now, lambda demands: closed_form(rates, demands), WindowSeen(shown, covariance * np.outer(shown, shown))
+        now, lambda demands: closed_form(rates, demands), WindowMeasurement(shown, covariance * np.outer(shown, shown))
     )
     assert after.alarms == 1 and after.demands_s == pytest.approx(truth, rel=0.3)

@@ -36,7 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return as_run(sj.Model.parse(MODEL), tmp_path_factory.mktemp("growing") / "run", seed=700_000, until_s=60).path
 
 
-class Growing:
+class GrowingRunFolder:
     """The same run as it is written: its record log, in pieces, one each time that somebody waits; the clock counts the waits."""
 
     def __init__(self, run: Path, folder: Path, pieces: int, ends: bool = True, weight: int = 1) -> None:
@@ -78,7 +78,7 @@ def told(seen: Seen) -> dict[str, float]:
 
 @pytest.mark.parametrize("pieces", [1, 9, 40])
 def test_its_windows_are_those_of_the_finished_run(run: Path, tmp_path: Path, pieces: int) -> None:
-    growing = Growing(run, tmp_path / "live", pieces)
+    growing = GrowingRunFolder(run, tmp_path / "live", pieces)
     found = list(growing_windows(growing.folder, 2.0, 4, 30.0, growing.clock, growing.sleep))
     finished = list(recorded_windows(run, 2.0, 4))
     assert len(found) == len(finished) == 29
@@ -87,13 +87,13 @@ def test_its_windows_are_those_of_the_finished_run(run: Path, tmp_path: Path, pi
 
 
 def test_windows_come_while_it_runs(run: Path, tmp_path: Path) -> None:
-    growing = Growing(run, tmp_path / "live", 40)
+    growing = GrowingRunFolder(run, tmp_path / "live", 40)
     next(growing_windows(growing.folder, 2.0, 4, 30.0, growing.clock, growing.sleep))
     assert len(growing.left) > 30
 
 
 def test_one_that_stays_quiet_is_over(run: Path, tmp_path: Path) -> None:
-    growing = Growing(run, tmp_path / "live", 4, ends=False)
+    growing = GrowingRunFolder(run, tmp_path / "live", 4, ends=False)
     assert len(list(growing_windows(growing.folder, 2.0, 4, 30.0, growing.clock, growing.sleep))) == 29
 
 
@@ -115,6 +115,6 @@ def test_what_is_missing(run: Path, tmp_path: Path) -> None:
         list(follow(run, workers=0))
     with pytest.raises(InputError, match="at least 100 s, or a shorter window_s"):
         list(follow(run, workers=4, window_s=100))
-    growing = Growing(run, tmp_path / "live", 4, weight=2)
+    growing = GrowingRunFolder(run, tmp_path / "live", 4, weight=2)
     with pytest.raises(RunFolderError, match="not each of its requests"):
         list(growing_windows(growing.folder, 2.0, 4, 30.0, growing.clock, growing.sleep))

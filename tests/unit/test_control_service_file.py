@@ -19,7 +19,7 @@ from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.live_service import lease_keeper
 from sojourn.live_service.command_settings import CommandSettings, ran
 from sojourn.live_service.lease_keeper import LeaseKeeper
-from sojourn.live_service.metric_series import MetricsError, Series, page, totals
+from sojourn.live_service.metric_series import MetricSeries, MetricsError, page, totals
 from sojourn.live_service.service_file import ServiceFile
 
 # https://prometheus.io/docs/instrumenting/exposition_formats/: its own example, shortened
@@ -49,21 +49,21 @@ rpc_duration_seconds_count 2693
     ],
 )
 def test_totals_of_a_page(text: str, total: float | None) -> None:
-    found = totals(PAGE, {"it": Series.parsed(text, "here")})
+    found = totals(PAGE, {"it": MetricSeries.parsed(text, "here")})
     assert found == ({} if total is None else {"it": total})
 
 
 def test_a_value_that_is_no_figure_is_told() -> None:
     with pytest.raises(MetricsError, match="something_weird is inf"):
-        totals(PAGE, {"it": Series.parsed("something_weird", "here")})
+        totals(PAGE, {"it": MetricSeries.parsed("something_weird", "here")})
     with pytest.raises(MetricsError, match="not a sample"):
-        totals("it{ 3\n", {"it": Series.parsed("it", "here")})
+        totals("it{ 3\n", {"it": MetricSeries.parsed("it", "here")})
 
 
 @pytest.mark.parametrize("text", ["a b", "1st", "{}", 'it{a="b"', "it 3\nother 4", "", "it{a=b}", "# it"])
 def test_not_a_series(text: str) -> None:
     with pytest.raises(InputError, match="give a name as the page has it"):
-        Series.parsed(text, "here")
+        MetricSeries.parsed(text, "here")
 
 
 FIRST = ServiceReading(100.0, {"departures": 50.0, "response_seconds": 5.0, "busy_seconds": 4.0}, 4.0, 0.0, 8, 8, None)
@@ -98,7 +98,7 @@ def test_a_restart_and_a_clock_that_stands() -> None:
         FIRST.since(FIRST)
 
 
-class Page:
+class MetricsServer:
     """A server of one text, or of a status."""
 
     def __init__(self) -> None:
@@ -120,8 +120,8 @@ class Page:
 
 
 @pytest.fixture
-def shop() -> Iterator[Page]:
-    served = Page()
+def shop() -> Iterator[MetricsServer]:
+    served = MetricsServer()
     yield served
     served.server.shutdown()
     served.server.server_close()
@@ -136,12 +136,12 @@ in_system = "shop_now"
 
 
 def described(folder: Path, url: str, more: str, series: str = SERIES) -> ServiceFile:
-    path = folder / "shop.toml"
+    path = folder / "service.toml"
     path.write_text(f'metrics = "{url}"\ntimeout_s = 10\n{series}\n{more}')
     return ServiceFile(path)
 
 
-def test_what_the_page_and_the_commands_tell(shop: Page, tmp_path: Path) -> None:
+def test_what_the_page_and_the_commands_tell(shop: MetricsServer, tmp_path: Path) -> None:
     (tmp_path / "size").write_text("7\n")
     file = described(tmp_path, shop.url, '[workers]\nread = ["cat", "size"]\nset = ["true", "{value}"]')
     found = ServiceMetrics(file, CommandSettings(file).read).read()
@@ -152,7 +152,7 @@ def test_what_the_page_and_the_commands_tell(shop: Page, tmp_path: Path) -> None
     assert (found.workers, found.ready) == (7, 4)
 
 
-def test_a_series_that_is_not_there_is_no_zero(shop: Page, tmp_path: Path) -> None:
+def test_a_series_that_is_not_there_is_no_zero(shop: MetricsServer, tmp_path: Path) -> None:
     """A wrong name of the busy seconds would be read as idle workers, and they would be taken away. A counter of refusals begins with
     the first of them."""
     file = described(tmp_path, shop.url, "", SERIES + 'workers = "shop_pool"\nbusy_seconds = "shop_bussy"')
@@ -162,7 +162,7 @@ def test_a_series_that_is_not_there_is_no_zero(shop: Page, tmp_path: Path) -> No
     assert ServiceMetrics(file, dict).read().sums["refused"] == 0
 
 
-def test_pages_that_are_none(shop: Page, tmp_path: Path) -> None:
+def test_pages_that_are_none(shop: MetricsServer, tmp_path: Path) -> None:
     shop.status = 500
     with pytest.raises(ServiceError, match="status 500"):
         page(shop.url, 10.0)
@@ -191,8 +191,8 @@ def test_mistakes_in_the_file(tmp_path: Path, more: str, series: str, line: int,
     with pytest.raises(InputError) as found:
         described(tmp_path, "http://127.0.0.1:1/metrics", more, series)
     assert told in str(found.value), found.value
-    assert "shop.toml" in str(found.value)
-    assert not line or f"shop.toml:{line}" in str(found.value), found.value
+    assert "service.toml" in str(found.value)
+    assert not line or f"service.toml:{line}" in str(found.value), found.value
 
 
 def test_a_command_that_fails_hangs_or_is_not_there(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`sojourn control policy.toml --live http://127.0.0.1:8080 [--act]`: a policy beside a live service; `--live shop.toml`: of one's own."""
+"""`sojourn control policy.toml --live http://127.0.0.1:8080 [--act]`: a policy beside a live service (`--live service.toml`: one's own)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: 
 
 
 @dataclass(frozen=True)
-class Target:
+class ControlledService:
     """The service. `settings`: of one of one's own; None for the web testbed, which has a control socket."""
 
     name: str
@@ -97,7 +97,7 @@ class Target:
     settings: CommandSettings | None
 
 
-def _target(given: str) -> Target:
+def _target(given: str) -> ControlledService:
     """Of the web testbed's URL, or the file of a service of one's own. InputError, ServiceError."""
     from sojourn.control.live_metrics import LiveMetrics
     from sojourn.control.service_metrics import ServiceMetrics
@@ -105,12 +105,12 @@ def _target(given: str) -> Target:
     from sojourn.live_service.service_file import ServiceFile
 
     if "://" in given:
-        return Target(given, LiveMetrics(given), None)
+        return ControlledService(given, LiveMetrics(given), None)
     settings = CommandSettings(ServiceFile(given))
-    return Target(given, ServiceMetrics(settings.file, settings.read), settings)
+    return ControlledService(given, ServiceMetrics(settings.file, settings.by_command), settings)
 
 
-def _lease_s(options: LiveOptions, period_s: float, target: Target) -> float:
+def _lease_s(options: LiveOptions, period_s: float, target: ControlledService) -> float:
     """As given, or three turns of the loop: a period, and what the commands of one's own service take. InputError: too short."""
     from sojourn.units import duration_s
 
@@ -127,7 +127,7 @@ def _lease_s(options: LiveOptions, period_s: float, target: Target) -> float:
     return lease_s
 
 
-def _check_settings(policy: Policy, target: Target) -> None:
+def _check_settings(policy: Policy, target: ControlledService) -> None:
     """Before anything is set: InputError where the policy may change what the file has no command for."""
     if target.settings is None:
         return
@@ -136,7 +136,7 @@ def _check_settings(policy: Policy, target: Target) -> None:
             raise InputError(name, target.name, f"give [{name}] set, or leave it out of [rails] settings of the policy")
 
 
-def _placement(policy: Policy, target: Target, options: LiveOptions) -> ServicePlacement | None:
+def _placement(policy: Policy, target: ControlledService, options: LiveOptions) -> ServicePlacement | None:
     """Where the policy may change cores or steering: those of the process that the service's control socket is of, or `--pid`."""
     from sojourn.control.live_metrics import LiveMetrics
     from sojourn.lab.service_placement import ServicePlacement
@@ -156,19 +156,19 @@ def _placement(policy: Policy, target: Target, options: LiveOptions) -> ServiceP
 
 
 def _actuator(
-    policy: Policy, target: Target, placement: ServicePlacement | None, lease_s: float, log: Path
+    policy: Policy, target: ControlledService, placement: ServicePlacement | None, lease_s: float, log: Path
 ) -> tuple[Actuators, dict[str, Any]]:
     """For the settings that may be changed, and the safe ones. Busy: another controller has them; ServiceError: they cannot be read."""
     from sojourn.control.live import Actuators
     from sojourn.control.live_metrics import LiveMetrics
     from sojourn.live_service.control_socket import RefusedError, SocketActuator
-    from sojourn.live_service.lease_keeper import Leased
+    from sojourn.live_service.lease_keeper import LeasedSettings
     from sojourn.live_service.leased_actuator import LeasedActuator
 
     holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     parts: list[tuple[Any, tuple[str, ...]]] = []
     safe: dict[str, Any] = {}
-    leased: list[Leased] = [each for each in (target.settings, placement) if each is not None]
+    leased: list[LeasedSettings] = [each for each in (target.settings, placement) if each is not None]
     try:
         if isinstance(target.source, LiveMetrics) and {"workers", "cap"} & set(policy.rails.settings):
             pool = SocketActuator(target.source.socket(), holder, lease_s)
@@ -177,6 +177,8 @@ def _actuator(
             _free(found.holder, target.name)
             parts.append((pool, ("workers", "cap")))
         for each in leased:
+            if not set(each.names) & set(policy.rails.settings):
+                continue
             by_keeper = LeasedActuator(each, holder, lease_s, log)
             safe |= target.settings.safe if target.settings is each else by_keeper.read()
             _free(by_keeper.held_by(), target.name)

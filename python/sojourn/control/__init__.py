@@ -7,7 +7,7 @@ from sojourn.control.decision import Option as Option
 from sojourn.control.decision import Seen as Seen
 from sojourn.control.decision import Set as Set
 from sojourn.control.demand_filter import DemandFilter as DemandFilter
-from sojourn.control.demand_filter import WindowSeen as WindowSeen
+from sojourn.control.demand_filter import WindowMeasurement as WindowMeasurement
 from sojourn.control.demand_filter import filtered as filtered
 from sojourn.control.estimation import DemandEstimate as DemandEstimate
 from sojourn.control.estimation import ValidatedRange as ValidatedRange

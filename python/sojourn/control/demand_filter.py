@@ -40,20 +40,20 @@ Solver = Callable[[Array], Array]  # demands (s) → what a window would show, N
 
 
 @dataclass(frozen=True)
-class WindowSeen:
+class WindowMeasurement:
     """What a window shows, NaN where it does not, and its `covariance`; both in the order of the solver's values."""
 
     values: Array
     covariance: Array
 
     @staticmethod
-    def of_batches(batches: Array) -> WindowSeen:
+    def of_batches(batches: Array) -> WindowMeasurement:
         """From `batches` (batches, values) of a window: their mean, and the covariance of that. InputError: fewer than two."""
         given = np.asarray(batches, float)
         if given.ndim != 2 or len(given) < 2:
             raise InputError(given.shape, "batches", "give two or more rows, a column a value")
         mean = given.mean(axis=0)
-        return WindowSeen(
+        return WindowMeasurement(
             mean, np.atleast_2d(np.cov(given, rowvar=False)) / len(given) + np.diag((LEAST_ERROR * mean) ** 2)
         )
 
@@ -112,7 +112,7 @@ class DemandFilter:
 
 
 def filtered(
-    now: DemandFilter, solver: Solver, seen: WindowSeen, *, drift: float = 0.005, slack: float = 0.5, limit: float = LIMIT,
+    now: DemandFilter, solver: Solver, seen: WindowMeasurement, *, drift: float = 0.005, slack: float = 0.5, limit: float = LIMIT,
 ) -> DemandFilter:  # fmt: skip
     """The estimate after one more window. `drift`: standard deviation of a logarithm from window to window; `slack`, `limit`: of the CUSUM
     of one value, in standard deviations. A window that shows nothing the solver gives changes nothing."""
@@ -152,7 +152,7 @@ def _in_logs(solver: Solver) -> Solver:
     return says
 
 
-def _averaged(now: DemandFilter, seen: WindowSeen, keep: Flags) -> Array:
+def _averaged(now: DemandFilter, seen: WindowMeasurement, keep: Flags) -> Array:
     """The relative covariance, the mean over the windows so far, at most MEMORY. That of one window is known poorly, and small where its
     response times are by chance small: weighed by it, these would count for more."""
     scale = np.where(keep, seen.values, 1.0)

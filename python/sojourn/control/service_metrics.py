@@ -57,7 +57,7 @@ class ServiceReading:
 
 
 class ServiceMetrics:
-    """Of the service that `file` describes; `settings` tells what is set now."""
+    """Of the service that `file` describes; `settings` tells what is set now, where the page does not."""
 
     def __init__(self, file: ServiceFile, settings: Callable[[], Mapping[str, int | str]]) -> None:
         self.file, self._settings = file, settings

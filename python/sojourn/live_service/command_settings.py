@@ -60,6 +60,10 @@ class CommandSettings:
         """As they are. LabError."""
         return {name: self._read(name, one) for name, one in self.file.commands.items()}
 
+    def by_command(self) -> dict[str, int]:
+        """Those that a command tells; the page has the others. LabError."""
+        return {name: self._read(name, one) for name, one in self.file.commands.items() if one.read}
+
     def set(self, wanted: Mapping[str, Any]) -> None:
         """Runs the command of each that is not so already. LabError."""
         for name, value in wanted.items():

@@ -32,7 +32,7 @@ LINE_BYTES = 4096
 ANSWER_S = 0.5  # for one command to come
 
 
-class Leased(Protocol):
+class LeasedSettings(Protocol):
     """Settings of one service: `ServicePlacement`, `CommandSettings`. `names`: which; `limit_s`: how long a command takes at most."""
 
     @property
@@ -61,7 +61,7 @@ class Leased(Protocol):
         """Puts the safe ones back; what could not be, each with its reason."""
 
 
-def made(kind: str, told: Mapping[str, Any]) -> Leased:
+def made(kind: str, told: Mapping[str, Any]) -> LeasedSettings:
     """Again, of what another process told. It imports only what it needs: a keeper is small. SojournError: there is no such service."""
     if kind == "placement":
         from sojourn.lab.service_placement import ServicePlacement
@@ -72,7 +72,7 @@ def made(kind: str, told: Mapping[str, Any]) -> Leased:
     return CommandSettings.of(told)
 
 
-def address(leased: Leased) -> str:
+def address(leased: LeasedSettings) -> str:
     """Of the keeper of this lease."""
     return f"\0sojourn-keeper-{leased.key()}"
 
@@ -80,7 +80,7 @@ def address(leased: Leased) -> str:
 class LeaseKeeper:
     """The lease on one service's settings."""
 
-    def __init__(self, leased: Leased, log: Path | None) -> None:
+    def __init__(self, leased: LeasedSettings, log: Path | None) -> None:
         self.leased, self.log = leased, log
         self.holder: str | None = None
         self.tries = 0

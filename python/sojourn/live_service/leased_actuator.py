@@ -11,14 +11,14 @@ from typing import Any
 
 from sojourn.errors import LabError
 from sojourn.live_service.control_socket import RefusedError, UnansweredError, Values, asked, check_lease, same
-from sojourn.live_service.lease_keeper import Leased, address
+from sojourn.live_service.lease_keeper import LeasedSettings, address
 
 
 class LeasedActuator:
     """Of the settings of `leased`, as `holder`; those at the first look are the safe ones. `log`: where the keeper tells what it had to
     put back."""
 
-    def __init__(self, leased: Leased, holder: str, lease_s: float, log: Path | None = None) -> None:
+    def __init__(self, leased: LeasedSettings, holder: str, lease_s: float, log: Path | None = None) -> None:
         check_lease(lease_s)
         self.leased, self.holder, self.lease_s, self.log = leased, holder, lease_s, log
         self._keepers: list[subprocess.Popen[bytes]] = []
@@ -79,7 +79,7 @@ class LeasedActuator:
             keeper.stdout.close()
 
 
-def read(leased: Leased) -> Values:
+def read(leased: LeasedSettings) -> Values:
     """The settings as they are. RefusedError."""
     if why := leased.gone():
         raise RefusedError(why)

@@ -25,14 +25,14 @@ class MetricsError(Exception):
 
 
 @dataclass(frozen=True)
-class Series:
+class MetricSeries:
     """All series of that name whose labels have these values."""
 
     name: str
     labels: Mapping[str, str]
 
     @classmethod
-    def parsed(cls, text: str, place: str) -> Series:
+    def parsed(cls, text: str, place: str) -> MetricSeries:
         """`name` or `name{label="value",…}`. InputError."""
         remedy = 'give a name as the page has it: name, or name{label="value"}'
         try:
@@ -49,7 +49,7 @@ class Series:
         return f"{self.name}{{{labels}}}" if labels else self.name
 
 
-def totals(text: str, wanted: Mapping[str, Series]) -> dict[str, float]:
+def totals(text: str, wanted: Mapping[str, MetricSeries]) -> dict[str, float]:
     """The sum of each that is on the page; those that are not are left out. MetricsError: a value that is no number >= 0."""
     names = tuple({series.name for series in wanted.values()})
     found: dict[str, float] = {}

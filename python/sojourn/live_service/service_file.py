@@ -18,7 +18,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError
-from sojourn.live_service.metric_series import Series
+from sojourn.live_service.metric_series import MetricSeries
 from sojourn.toml_settings import TomlFile
 
 VALUE = "{value}"
@@ -41,9 +41,9 @@ class SeriesNames(BaseModel):
     workers: str = ""
     cap: str = ""
 
-    def parsed(self, file: TomlFile) -> dict[str, Series]:
+    def parsed(self, file: TomlFile) -> dict[str, MetricSeries]:
         """Those that are given. InputError."""
-        return {name: Series.parsed(text, file.at("series", name)) for name, text in self if text}
+        return {name: MetricSeries.parsed(text, file.at("series", name)) for name, text in self if text}
 
 
 class SettingCommands(BaseModel):

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from scipy.special import chdtrc, ndtri, stdtr
 
-from sojourn.storage.cost_per_io import background_of
+from sojourn.storage.cost_per_io import background_of, unmarked
 
 SIZE = 0.001
 CACHED, ENOUGH, AT_ONCE = 0.01, 0.98, 2.0
@@ -92,7 +92,7 @@ def _closed(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Itera
 
 
 def _drift(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterator[StorageRunFault]:
-    rest = runs.filter((pl.col("iops") == 0) & pl.col("cpu_cores").is_not_null())
+    rest = unmarked(runs.filter((pl.col("iops") == 0) & pl.col("cpu_cores").is_not_null()))
     if rest.height < 4:
         return
     place, cpu = rest["run"].to_numpy().astype(float), rest["cpu_cores"].to_numpy()

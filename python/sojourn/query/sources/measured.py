@@ -87,9 +87,9 @@ class MeasuredSource(PathSource):
         return super().stations or [APP] * (self.folder.frame(APP) is not None)
 
     def with_states_of(self, stations: Collection[str]) -> Source:
-        from sojourn.query.sources.phased import PhasedSource
+        from sojourn.query.sources.phased import PhaseTimesSource
 
-        return PhasedSource.of(self) if APP in stations and self.folder.frame(APP) is not None else self
+        return PhaseTimesSource.of(self) if APP in stations and self.folder.frame(APP) is not None else self
 
     def windows(self, length_s: float) -> Iterator[Source]:
         for part in super().windows(length_s):
@@ -102,9 +102,9 @@ class MeasuredSource(PathSource):
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
         if (metric, station, cls) == ("utilisation", APP, ""):
-            from sojourn.query.sources.phased import PhasedSource
+            from sojourn.query.sources.phased import PhaseTimesSource
 
-            return PhasedSource.of(self).utilisation()
+            return PhaseTimesSource.of(self).utilisation()
         if metric == "utilisation" and self.station and station == self.station.name and not cls:
             return self.utilisation()
         if metric in ("utilisation", "softirq_utilisation") and station.startswith("core ") and not cls:

@@ -23,18 +23,18 @@ from sojourn.query.sources.measured import APP, MeasuredSource
 from sojourn.query.values import Array, Estimate
 
 
-class PhasedSource(MeasuredSource):
+class PhaseTimesSource(MeasuredSource):
     """Of a measured source with `app.parquet`."""
 
     @staticmethod
-    def of(source: MeasuredSource) -> PhasedSource:
+    def of(source: MeasuredSource) -> PhaseTimesSource:
         """The same run and window. Raises SourceRefused: no phase times."""
         app = source.folder.frame("app")
         if app is None:
             source.refuse(
                 f"states of station {APP}", "record phase times (app.parquet), or ask for n(), of the whole system"
             )
-        found = PhasedSource.__new__(PhasedSource)
+        found = PhaseTimesSource.__new__(PhaseTimesSource)
         found.__dict__.update({name: value for name, value in source.__dict__.items() if name not in source.OF_WINDOW})
         found.app = app
         return found
