@@ -24,7 +24,7 @@ from sojourn.control import (
     replay,
     simulate,
 )
-from sojourn.control.load_trace import MADE, read
+from sojourn.control.load_trace import NAMED, read
 from sojourn.control.policy_file import read as read_policy
 from sojourn.control.varying_queue import Downstream, VaryingQueue
 from sojourn.errors import InputError
@@ -185,7 +185,7 @@ def test_a_restart_with_an_empty_history_takes_nothing_away() -> None:
 
 
 def test_made_and_read_loads(tmp_path: Path) -> None:
-    assert [one.name for one in read("all", 240, 60)] == list(MADE)
+    assert [one.name for one in read("all", 240, 60)] == list(NAMED)
     (tmp_path / "a.csv").write_text("at_s,rate_per_s\n0,10\n2,20\n4,0\n")
     assert read(tmp_path)[0].rates_per_s == (10, 10, 20, 20, 0, 0)
     assert math.isclose(len(steady(500).arrivals_s(1)), 600_000, rel_tol=0.01)

@@ -1,4 +1,4 @@
-"""Loads that vary over time: a rate by step of time, made or read from a file, and the arrivals drawn from it."""
+"""Loads that vary over time: a rate by step of time, made, a day of a web log or read from a file, and the arrivals drawn from it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import csv
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.control.web_log import WEB_LOGS, played
 from sojourn.errors import InputError
 from sojourn.file_errors import meant
 
 Array = NDArray[np.float64]
 STEP_S = 1.0
-MOST_REQUESTS = 20_000_000
+MOST_REQUESTS = 25_000_000  # a day of worldcup98 at its own rate is 23.5 million
 REMEDY = "give a CSV file with the columns at_s,rate_per_s, a folder of them, or one of: "
 
 
@@ -98,26 +100,30 @@ def day(t: Array) -> Array:
 MADE: dict[str, Callable[[Array], Array]] = {
     "sine": sine, "step": step, "flash": flash, "levels": levels, "noise": noise, "bursts": bursts, "day": day,
 }  # fmt: skip
+LOGGED: dict[str, Callable[[Array], Array]] = {name: partial(played, name) for name in WEB_LOGS}
+NAMED = {**MADE, **LOGGED}
 
 
 def made(name: str, mean_per_s: float = 240.0, duration_s: float = 1800.0) -> Load:
-    """A made trace: `sine`, `step`, `flash`, `levels`, `noise`, `bursts`, `day`; `mean_per_s` is the rate at its factor 1. InputError."""
-    if name not in MADE:
-        raise InputError(repr(name), "load", meant(name, MADE))
-    return Load(name, tuple(float(x) for x in mean_per_s * MADE[name](np.arange(0, duration_s, STEP_S))))
+    """A load by its name. Made: `sine`, `step`, `flash`, `levels`, `noise`, `bursts`, `day`; `mean_per_s` is the rate at its factor 1.
+    A day of a web log: `worldcup98`, `clarknet`, played in `duration_s` (86 400: at its own speed) with `mean_per_s` as mean rate; requests
+    were counted by minute, within which arrivals are Poisson (python/sojourn/control/web_logs/README.md). InputError."""
+    if name not in NAMED:
+        raise InputError(repr(name), "load", meant(name, NAMED))
+    return Load(name, tuple(float(x) for x in mean_per_s * NAMED[name](np.arange(0, duration_s, STEP_S))))
 
 
 def read(given: Path | str, mean_per_s: float = 240.0, duration_s: float = 1800.0) -> list[Load]:
-    """The loads of a CSV file, of all in a folder, or a made one by its name (`all`: all of them). InputError."""
+    """The loads of a CSV file, of all in a folder, or one by its name (`all`: all that have one). InputError."""
     path = Path(given)
     if str(given) == "all":
-        return [made(name, mean_per_s, duration_s) for name in MADE]
-    if str(given) in MADE and not path.exists():
+        return [made(name, mean_per_s, duration_s) for name in NAMED]
+    if str(given) in NAMED and not path.exists():
         return [made(str(given), mean_per_s, duration_s)]
     if path.is_dir():
         files = sorted(path.glob("*.csv"))
         if not files:
-            raise InputError("no .csv file in it", path, REMEDY + ", ".join(MADE))
+            raise InputError("no .csv file in it", path, REMEDY + ", ".join(NAMED))
         return [_file(one) for one in files]
     return [_file(path)]
 
@@ -128,9 +134,9 @@ def _file(path: Path) -> Load:
             rows = list(csv.DictReader(file))
         points = [(float(row["at_s"]), float(row["rate_per_s"])) for row in rows]
     except (KeyError, TypeError, ValueError):
-        raise InputError("no columns at_s and rate_per_s of numbers", path, REMEDY + ", ".join(MADE)) from None
+        raise InputError("no columns at_s and rate_per_s of numbers", path, REMEDY + ", ".join(NAMED)) from None
     except OSError as error:
-        raise InputError(error.strerror, path, REMEDY + ", ".join(MADE)) from None
+        raise InputError(error.strerror, path, REMEDY + ", ".join(NAMED)) from None
     times = [at for at, _ in points]
     if len(points) < 2 or any(b <= a for a, b in pairwise(times)):
         raise InputError(f"{len(points)} points", path, "give two or more points with ascending at_s")
