@@ -28,7 +28,7 @@ from run import CLAIRVOYANT, MOST, OURS, SERVICE_S, run  # noqa: E402
 
 import sojourn as sj  # noqa: E402
 from sojourn.control import GuardRails, Load, Schedule, made, simulate  # noqa: E402
-from sojourn.control.load_trace import MADE  # noqa: E402
+from sojourn.control.load_trace import NAMED  # noqa: E402
 
 LIMIT_S, ALLOWED, START = 0.3, 0.01, 0.009
 TRAINING = (901, 902)
@@ -119,13 +119,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=301)
+    parser.add_argument("--loads", default=",".join(NAMED), help="names, with commas")
     given = parser.parse_args()
+    loads = given.loads.split(",")
     folder = new_folder(HERE.parent, HERE.name, {}, "-clairvoyant")
     with ProcessPoolExecutor(2) as pool:
-        schedules = dict(zip(MADE, pool.map(searched, MADE), strict=True))
+        schedules = dict(zip(loads, pool.map(searched, loads), strict=True))
         tasks = [
             (name, tuple(schedules[name]), seed)
-            for name in MADE
+            for name in loads
             for seed in range(given.first, given.first + given.seeds)
         ]
         rows = [row for part in pool.map(judged, tasks) for row in part]
@@ -138,7 +140,7 @@ def main() -> None:
         of = [row for row in rows if row["policy"] == policy]
         told = [mean(row[key] for row in of) for key in ("late_requests", "core_hours", "changes")]
         lines.append(f"| {policy} | {100 * told[0]:.2f} % | {told[1]:.2f} | {told[2]:.0f} |")
-    for name in MADE:
+    for name in loads:
         of = {p: [r for r in rows if r["policy"] == p and r["load"] == name] for p in ("searched", OURS)}
         told = [mean(r["core_hours"] for r in of[p]) for p in ("searched", OURS)]
         share = mean(r["late_requests"] for r in of["searched"])
