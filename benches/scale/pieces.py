@@ -96,6 +96,8 @@ def fits(count: int) -> Job:
     model = Model.parse(OPEN % (0.02, 0.012))
 
     def run(on: Any) -> list[FittedModel]:
+        if on is None:
+            return [simulated_fit(model, seed) for seed in range(count)]
         with open_workers(on) as workers:
             return run_pieces(workers, simulated_fit, workers.send(model), list(range(count)))
 

@@ -1,8 +1,8 @@
 """The bench of many cores: one worker beside two, the same pieces, equal results. `python benches/scale/run.py NAME…`
 
-python benches/scale/run.py sweep plan          each with one worker, and with two; their starts and memory apart
-python benches/scale/run.py --dask sweep plan   the same by a dask scheduler with one and with two workers, processes of their own,
-                                                and with one local worker
+python benches/scale/run.py sweep plan          each three times: in this process alone, with one worker, with two, in turn; medians
+python benches/scale/run.py --dask sweep plan   the same by a dask scheduler with one and with two workers, processes of their own
+python benches/scale/run.py ceiling             what two processes gain on this machine where they share nothing
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from sojourn.lab.cleanup_registry import only_one
 from sojourn.parallel import open_workers, run_pieces
 
 HERE = Path(__file__).resolve().parent
+TIMES = 3
 sys.path.insert(0, str(HERE.parent))
 
 
@@ -45,7 +47,9 @@ def _imports() -> int:
     import sojourn.plan
     import sojourn.simulate
     import sojourn.solve  # noqa: F401
+    from sojourn.parallel.workers import versions
 
+    versions()
     return os.getpid()
 
 
@@ -107,22 +111,60 @@ def total(size: int, piece: int) -> float:
     return float(np.random.default_rng(piece).random(size).sum())
 
 
+def arithmetic(_shared: None, piece: int) -> float:
+    """About 0.2 s of work that is the same wherever it is done."""
+    found = 0.0
+    for i in range(3_000_000):
+        found += i * 0.5 % 3
+    return found + piece
+
+
+def ceiling(kind: str) -> dict[str, Any]:
+    """40 such pieces on one worker and on two, three times in turn."""
+    walls: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(TIMES):
+        for count in walls:
+            with _place(f"{kind}:{count}") as place, open_workers(place) as workers:
+                warmed(workers)
+                started = time.monotonic()
+                run_pieces(workers, arithmetic, workers.send(None), list(range(40)))
+                walls[count].append(round(time.monotonic() - started, 2))
+    return {"job": "ceiling", "on": kind, "one_s": walls[1], "two_s": walls[2], "speed_up": ratio(walls[1], walls[2])}
+
+
+def ratio(slow: list[float], fast: list[float]) -> float:
+    return round(median(slow) / median(fast), 3)
+
+
 def compared(name: str, kind: str) -> dict[str, Any]:
     make, count = JOBS[name]
     make(max(count // 1000, 2)).run("local:1")  # what this process imports is not timed
     job = make(count)
-    start1, one_s, first, memory1 = timed(job.run, f"{kind}:1")
-    start2, two_s, second, memory2 = timed(job.run, f"{kind}:2")
-    row = {
-        "job": name, "on": kind, "count": count, "start_1_s": round(start1, 2), "start_2_s": round(start2, 2),
-        "one_s": round(one_s, 2), "two_s": round(two_s, 2), "speed_up": round(one_s / two_s, 3),
-        "same": job.same(first, second), "peak_1_mib": memory1, "peak_2_mib": memory2,
+    places = {"one": f"{kind}:1", "two": f"{kind}:2"}
+    starts: dict[str, list[float]] = {where: [] for where in places}
+    walls: dict[str, list[float]] = {where: [] for where in ("alone", *places)}
+    memory: dict[str, list[float]] = {}
+    first, same, same_alone = None, True, True
+    for _ in range(TIMES):
+        started = time.monotonic()
+        alone = job.run(None)
+        walls["alone"].append(round(time.monotonic() - started, 2))
+        for where, place in places.items():
+            start_s, work_s, found, memory[where] = timed(job.run, place)
+            starts[where].append(round(start_s, 2))
+            walls[where].append(round(work_s, 2))
+            first = found if first is None else first
+            same = same and job.same(first, found)
+        same_alone = same_alone and job.same(first, alone)
+        del alone, found
+    return {
+        "job": name, "on": kind, "count": count, **{f"{where}_s": each for where, each in walls.items()},
+        **{f"start_{where}_s": each for where, each in starts.items()},
+        "speed_up": ratio(walls["one"], walls["two"]), "speed_up_of_alone": ratio(walls["alone"], walls["two"]),
+        "same": same, "same_alone": same_alone,
+        **{f"peak_{where}_mib": each for where, each in memory.items()},
+        "parent_peak_mib": round(resident_mib("self", peak=True)),
     }  # fmt: skip
-    if kind != "local":
-        _, local_s, third, _ = timed(job.run, "local:1")
-        row |= {"local_1_s": round(local_s, 2), "speed_up_of_local_1": round(local_s / two_s, 3)}
-        row["same_as_local_1"] = job.same(second, third)
-    return row | {"parent_peak_mib": round(resident_mib("self", peak=True))}
 
 
 def main() -> None:
@@ -133,8 +175,8 @@ def main() -> None:
     with only_one("bench"), open(folder / "raw.ndjson", "a") as out:
         kind = "dask" if "--dask" in sys.argv else "local"
         names = [name for name in sys.argv[1:] if name != "--dask"]
-        for name in names or [*JOBS, "overhead", "memory"]:
-            alone = {"overhead": overhead, "memory": memory_growth}.get(name)
+        for name in names or ["ceiling", *JOBS, "overhead", "memory"]:
+            alone = {"overhead": overhead, "memory": memory_growth, "ceiling": ceiling}.get(name)
             row = alone(kind) if alone else compared(name, kind)
             out.write(json.dumps(row) + "\n")
             out.flush()

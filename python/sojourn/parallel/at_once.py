@@ -33,7 +33,7 @@ def run_at_once(
     going: dict[Future[Done], int] = {}
     try:
         for number, (piece, slot) in enumerate(zip(pieces, slots, strict=True)):
-            going[workers.submit(slot, function, handle, [piece], True)] = number
+            going[workers.submit(slot, function, handle, [piece])] = number
         results: list[Any] = [None] * len(slots)
         left = dict(going)
         try:

@@ -73,12 +73,12 @@ class DaskWorkers:
         content = pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
         return self.client.submit(pickle.loads, content, pure=False)
 
-    def submit(self, slot: int, function: Function, handle: Any, pieces: Sequence[Piece], bound: bool) -> Future[Done]:
-        key = self.slots[slot] if bound else ""
-        if key not in self.executors:
-            where = {"workers": [key], "allow_other_workers": True} if bound else {}
-            self.executors[key] = self.client.get_executor(pure=False, **where)
-        job: Future[Done] = self.executors[key].submit(do, self.wanted, function, handle, pieces)
+    def submit(self, slot: int, function: Function, handle: Any, pieces: Sequence[Piece]) -> Future[Done]:
+        # else dask places the first tasks all where their input is
+        at = self.slots[slot]
+        if at not in self.executors:
+            self.executors[at] = self.client.get_executor(pure=False, workers=[at], allow_other_workers=True)
+        job: Future[Done] = self.executors[at].submit(do, self.wanted, function, handle, pieces)
         self.going.add(job)
         job.add_done_callback(self.going.discard)
         return job

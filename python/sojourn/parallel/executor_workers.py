@@ -27,7 +27,7 @@ class ExecutorWorkers:
     def send(self, shared: Any) -> Any:
         return shared
 
-    def submit(self, slot: int, function: Function, handle: Any, pieces: Sequence[Piece], bound: bool) -> Future[Done]:
+    def submit(self, slot: int, function: Function, handle: Any, pieces: Sequence[Piece]) -> Future[Done]:
         job = self.executor.submit(do, self.wanted, function, handle, pieces)
         self.given.add(job)
         job.add_done_callback(self.given.discard)

@@ -52,7 +52,7 @@ class LocalWorkers:
             self._submit(slot, _keep, handle, content)
         return handle
 
-    def submit(self, slot: int, function: Function, handle: int, pieces: Sequence[Piece], bound: bool) -> Future[Done]:
+    def submit(self, slot: int, function: Function, handle: int, pieces: Sequence[Piece]) -> Future[Done]:
         return self._submit(slot, _do_kept, self.wanted, function, handle, pieces)
 
     def _submit(self, slot: int, function: Callable[..., Any], *words: Any) -> Future[Any]:

@@ -89,7 +89,7 @@ class _PieceRun:
         numbers = [waiting.popleft() for _ in range(min(self._size(len(waiting)), len(waiting)))]
         if numbers:
             own = [self.pieces[i] for i in numbers]
-            self.going[self.workers.submit(slot, self.function, self.handle, own, self.bound)] = (slot, numbers)
+            self.going[self.workers.submit(slot, self.function, self.handle, own)] = (slot, numbers)
 
     def _size(self, waiting: int) -> int:
         """Pieces of the next task: about a second of them, and towards the end so few that all workers end together."""

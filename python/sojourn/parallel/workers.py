@@ -36,8 +36,8 @@ class Workers(Protocol):
     def send(self, shared: Any) -> Any:
         """A handle of inputs that `submit` takes."""
 
-    def submit(self, slot: int, function: Function, handle: Any, pieces: Sequence[Piece], bound: bool) -> Future[Done]:
-        """Pieces on a slot; `bound`: rather there than on another, because state of them is kept there."""
+    def submit(self, slot: int, function: Function, handle: Any, pieces: Sequence[Piece]) -> Future[Done]:
+        """Pieces on a slot, where state of them may be kept; on another only where its worker is lost."""
 
     def drop(self, handle: Any) -> None:
         """Forgets what was sent."""

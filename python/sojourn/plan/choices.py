@@ -27,13 +27,13 @@ def front(cost: Array, violation: Array, robustness: Array) -> NDArray[np.int64]
     in one. Equal ones stay; by cost, then violation."""
     rows = np.column_stack([cost, violation, -robustness])
     order = np.lexsort(rows.T[::-1])
+    rows, left = rows[order], np.arange(len(rows))
     kept: list[int] = []
-    best = np.empty((0, 3))
-    for i in order:  # what beats a row stands before it
-        row = rows[i]
-        if not (np.all(best <= row, axis=1) & np.any(best < row, axis=1)).any():
-            kept.append(int(i))
-            best = np.vstack([best, row])
+    while len(left):  # what beats a row stands before it: the first of those left is not beaten
+        first, left = left[0], left[1:]
+        kept.append(int(order[first]))
+        others = rows[left]
+        left = left[~((rows[first] <= others).all(axis=1) & (rows[first] < others).any(axis=1))]
     return np.array(kept, int)
 
 

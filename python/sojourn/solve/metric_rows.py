@@ -15,8 +15,9 @@ import numpy as np
 import polars as pl
 
 from sojourn.metric_names import UNITS
-from sojourn.model.network_arrays import Array, Network, stacked
+from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.further_rows import PERVASIVE, further
+from sojourn.solve.point_arrays import PointArrays
 from sojourn.solve.solution import PartialSolution, Solution
 from sojourn.table import COLUMNS
 
@@ -44,51 +45,36 @@ class MetricRow:
     why: str = "idle"  # the status of a number that is missing at a point that is ok
 
 
-def frame(networks: Sequence[Network], s: Solution, factors: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+def frame(points: PointArrays, s: Solution, factors: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """The rows, with all columns of Metrics and the factors; missing numbers are null."""
-    return _with_factors(_rows(networks, s), factors)
-
-
-def lines_frame(
-    lines: Sequence[MetricRow], status: Sequence[str], factors: Mapping[str, Sequence[Any]]
-) -> pl.DataFrame:
-    """As `frame`, of the lines that `lines_of` gave."""
-    return _with_factors(_columns(lines, len(lines[0].value), status), factors)
-
-
-def _with_factors(made: pl.DataFrame, factors: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    made = _rows(points, s)
     point = made["point"]
     more = [pl.Series(name, values).gather(point) for name, values in factors.items()]
     return made.drop("point").select(*COLUMNS).with_columns(more)
 
 
-def lines_of(networks: Sequence[Network], s: Solution) -> list[MetricRow]:
+def _lines(points: PointArrays, s: Solution) -> list[MetricRow]:
     """The lines of the table, without further rows and those of parts."""
-    n = networks[0]
-    tables = _tables(networks, s)
-    lines = [line for line in _station_lines(n, s, tables) if not _absent(line, n, is_sound(s.status))]
-    return lines + list(_class_lines(networks, s, tables["residence_time"], tables["throughput"]))
+    n = points.first
+    tables = _tables(points, s)
+    sound = set(s.status) <= {"ok", *PERVASIVE}  # every point has its numbers
+    lines = [line for line in _station_lines(n, s, tables) if not _absent(line, n, sound)]
+    return lines + list(_class_lines(points, s, tables["residence_time"], tables["throughput"]))
 
 
-def is_sound(status: Sequence[str]) -> bool:
-    """Whether every point has its numbers: which lines there are then depends on no other point."""
-    return all(name in ("ok", *PERVASIVE) for name in status)
-
-
-def _rows(networks: Sequence[Network], s: Solution) -> pl.DataFrame:
+def _rows(points: PointArrays, s: Solution) -> pl.DataFrame:
     """All columns but the factors, and `point`."""
-    n = networks[0]
-    made = _columns(lines_of(networks, s), len(networks), s.status)
+    made = _columns(_lines(points, s), len(points), s.status)
     if s.more:
         made = pl.concat([made, further(s)], how="diagonal_relaxed")
     for part in s.parts:
-        made = _replaced(made, part, n)
+        made = _replaced(made, part, points.first)
     return made
 
 
 def _replaced(made: pl.DataFrame, part: PartialSolution, n: Network) -> pl.DataFrame:
     """The rows of a part's stations and classes are its own where it is stable."""
-    own = _rows(part.networks, part.solution)
+    own = _rows(PointArrays.of(part.networks), part.solution)
     late = [i for i, name in enumerate(part.solution.status) if name == "unstable"]
     own = own.filter((pl.col("station") + pl.col("class") != "") & ~pl.col("point").is_in(late))
     own = own.with_columns(point=pl.Series(part.points, dtype=pl.Int64).gather(own["point"]))
@@ -100,10 +86,9 @@ def _replaced(made: pl.DataFrame, part: PartialSolution, n: Network) -> pl.DataF
     return pl.concat([rest, own], how="diagonal_relaxed").sort(*order, "point", maintain_order=True)
 
 
-def _tables(networks: Sequence[Network], s: Solution) -> dict[str, Array | None]:
+def _tables(points: PointArrays, s: Solution) -> dict[str, Array | None]:
     """Metric → P x K x C, NaN where a class does not visit."""
-    n = networks[0]
-    visits, service = stacked(networks, "visits"), stacked(networks, "service_s")
+    n, visits, service = points.first, points.visits, points.service_s
     rate = s.throughput @ n.same_chain
     with np.errstate(divide="ignore", invalid="ignore"):
         residence = s.queue_length / rate[:, None, :] if s.residence_s is None else s.residence_s
@@ -179,10 +164,8 @@ def _absent(line: MetricRow, n: Network, sound: bool) -> bool:
     return line.low is None and line.high is None and (sound or not told)
 
 
-def _class_lines(
-    networks: Sequence[Network], s: Solution, residence: Array | None, rate: Array | None
-) -> Iterator[MetricRow]:
-    n, number = networks[0], s.queue_length.sum(axis=1)
+def _class_lines(points: PointArrays, s: Solution, residence: Array | None, rate: Array | None) -> Iterator[MetricRow]:
+    n, number = points.first, s.queue_length.sum(axis=1)
     assert residence is not None and rate is not None
     spent = residence.sum(axis=1, where=(n.visits > 0)[None])
     if s.outside is not None:
@@ -200,7 +183,7 @@ def _class_lines(
             yield MetricRow("", name, "residence_time", spent[:, c])
             if n.passes[c] == 1:  # all passes begin as this class: the whole pass is its response
                 yield MetricRow("", name, "response_time", whole[:, n.chain == n.chain[c]].sum(axis=1), why=why)
-    yield from _open_lines(networks, s, rate)
+    yield from _open_lines(points, s, rate)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = number.sum(axis=1) / np.where(s.lost_late, np.nan, s.throughput.sum(axis=1))
     alone = len(n.classes) == 1
@@ -215,9 +198,9 @@ def _bounded(station: str, cls: str, metric: str, value: Array, s: Solution, nam
     return MetricRow(station, cls, metric, value, low, high)
 
 
-def _open_lines(networks: Sequence[Network], s: Solution, rate: Array) -> Iterator[MetricRow]:
+def _open_lines(points: PointArrays, s: Solution, rate: Array) -> Iterator[MetricRow]:
     """What comes from outside, and which share of it does not get through where visits are lost."""
-    n, offered = networks[0], stacked(networks, "rate_per_s")
+    n, offered = points.first, points.rate_per_s
     own = np.flatnonzero(~n.closed)
     for c in own:
         yield MetricRow("", n.classes[c], "arrival_rate", offered[:, c])

@@ -10,8 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import polars as pl
+
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve import status as outcomes
+from sojourn.solve.point_arrays import PointArrays
 from sojourn.table import Metrics
 
 
@@ -49,12 +52,17 @@ class PartialSolution:
 
 
 def metrics(
-    networks: Sequence[Network], solution: Solution, method: str, factors: Mapping[str, Sequence[Any]] | None = None
-) -> Metrics:
+    networks: Sequence[Network] | PointArrays, solution: Solution, method: str,
+    factors: Mapping[str, Sequence[Any]] | None = None,
+) -> Metrics:  # fmt: skip
     """The table of a solution; `factors` name what was varied, a value a point. Rows are made when first asked for."""
     from sojourn.solve.metric_rows import frame
 
     names = set(solution.status).union(*(part.solution.status for part in solution.parts)) or {"ok"}
     text = "\n".join(filter(None, (solution.message, outcomes.message(names))))
-    make = lambda: frame(networks, solution, factors or {})  # noqa: E731
+
+    def make() -> pl.DataFrame:
+        points = networks if isinstance(networks, PointArrays) else PointArrays.of(networks)
+        return frame(points, solution, factors or {})
+
     return Metrics.later(make, method, outcomes.worst(names), text, trusted=True)

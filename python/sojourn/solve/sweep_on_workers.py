@@ -1,4 +1,4 @@
-"""A sweep on workers: points in blocks of fixed size, made, solved and turned into lines of the table where they are solved.
+"""A sweep on workers: points in blocks of fixed size, made and solved there; the table is made here, of their arrays.
 
 One method answers all blocks, chosen as in one process: from the first, the middle and the last point, refused by whatever point
 it does not apply to. What a block answers does not depend on other blocks, nor on who solves it.
@@ -16,9 +16,8 @@ import numpy as np
 from sojourn.errors import MethodRefused, SolverError
 from sojourn.model import Network
 from sojourn.parallel import Workers, blocks, run_pieces
-from sojourn.solve import status as outcomes
 from sojourn.solve.method import Method, RequestedOutputs
-from sojourn.solve.metric_rows import MetricRow, is_sound, lines_frame, lines_of
+from sojourn.solve.point_arrays import PointArrays, StretchArrays
 from sojourn.solve.registry import named, refusal
 from sojourn.solve.solution import PartialSolution, Solution, metrics
 from sojourn.solve.solve import apart, automatically, complete, run
@@ -52,10 +51,10 @@ class SweepOfBlocks:
 
 @dataclass
 class SweepBlockAnswer:
-    """Of one block; `lines` where they do not depend on other blocks."""
+    """Of one block."""
 
     solution: Solution
-    lines: list[MetricRow] | None
+    points: StretchArrays
 
 
 @dataclass(frozen=True)
@@ -80,9 +79,7 @@ def solved_block(sweep: SweepOfBlocks, block: SweepBlock) -> SweepBlockAnswer | 
         complete(networks, solution, "auto" if block.auto else block.method, sweep.wanted, sweep.budget_s)
     except (MethodRefused, SolverError) as error:
         return error
-    if is_sound(solution.status) and not (solution.more or solution.parts):
-        return SweepBlockAnswer(solution, lines_of(networks, solution))
-    return SweepBlockAnswer(solution, None)
+    return SweepBlockAnswer(solution, StretchArrays.of(networks))
 
 
 def block_apart(sweep: SweepOfBlocks, points: range) -> Metrics:
@@ -163,18 +160,11 @@ class SweepOnWorkers:
         return Metrics.concat(run_pieces(self.workers, block_apart, self.handle, self.blocks))
 
     def _metrics(self, swept: _Swept, method: str) -> Metrics:
-        names = {*swept.status} or {"ok"}
-        factors = self.sweep.points.columns(self.within)
-        lines = joined_lines([block.lines for block in swept.blocks])
-        if lines is None:
-            networks = self.sweep.points.networks(self.within)
-            solution = joined([block.solution for block in swept.blocks])
-            solution.status = swept.status
-            solution.message = swept.message
-            return metrics(networks, solution, method, factors)
-        text = "\n".join(filter(None, (swept.message, outcomes.message(names))))
-        make = lambda: lines_frame(lines, swept.status, factors)  # noqa: E731
-        return Metrics.later(make, method, outcomes.worst(names), text, trusted=True)
+        solution = joined([block.solution for block in swept.blocks])
+        solution.status, solution.message = swept.status, swept.message
+        first = self.sweep.points.networks(self.within[:1])[0]
+        points = PointArrays.joined(first, [block.points for block in swept.blocks])
+        return metrics(points, solution, method, self.sweep.points.columns(self.within))
 
 
 def told_once(lines: Iterable[str]) -> str:
@@ -183,28 +173,6 @@ def told_once(lines: Iterable[str]) -> str:
     for line in lines:
         kinds.setdefault(NUMBER.sub("", line), line)
     return "\n".join(kinds.values())
-
-
-def joined_lines(parts: Sequence[list[MetricRow] | None]) -> list[MetricRow] | None:
-    """The lines of all blocks, one after another; None where blocks have different ones."""
-    keys = [None if part is None else [_key(line) for line in part] for part in parts]
-    if any(key is None or key != keys[0] for key in keys):
-        return None
-    every = [part for part in parts if part is not None]
-    return [
-        replace(
-            same[0], **{name: _end_to_end([getattr(line, name) for line in same]) for name in ("value", "low", "high")}
-        )
-        for same in zip(*every, strict=True)
-    ]
-
-
-def _key(line: MetricRow) -> tuple[Any, ...]:
-    return line.station, line.cls, line.metric, line.why, line.low is None, line.high is None
-
-
-def _end_to_end(arrays: Sequence[Any]) -> Any:
-    return None if arrays[0] is None else np.concatenate(arrays)
 
 
 def joined(parts: Sequence[Solution]) -> Solution:
