@@ -1,4 +1,5 @@
-"""Policies beside the live waiting page, and what the model said beforehand: `python benches/control/live.py predict|repeat N|summary`.
+"""Policies beside the live waiting page, and what the model said beforehand: `python benches/control/live.py predict|repeat N|summary`,
+and one cell with further seeds, each predicted for its own arrivals first: `live.py cell LOAD POLICY FIRST LAST` (28 s a seed).
 
 DATE-live/prediction.csv is written first, from the model alone (M/M/m, 50 ms, 100 seeds of other arrivals). `repeat N` then runs all
 policies on all loads once, in an order of its own, each on a fresh service, in under 240 s, and adds to raw.csv. Loads are those
@@ -26,6 +27,7 @@ import numpy as np
 import sojourn as sj
 from sojourn.control import GuardRails, Hpa, Load, ModelPolicy, SquareRoot, made, simulate
 from sojourn.control.decision import Decide
+from sojourn.control.figures import ControlMetrics
 from sojourn.control.live import run_live
 from sojourn.control.live_log import LiveLog
 from sojourn.control.live_metrics import LiveMetrics
@@ -58,19 +60,20 @@ def load(name: str) -> Load:
     return Load(name, rates)
 
 
-def predict() -> None:
+def simulated(policy: str, of: Load, seed: int) -> ControlMetrics:
     pool = sj.Model(
         stations=[sj.Queue("pool", servers=START)],
         classes=[sj.Open("request", rate_per_s=MEAN_PER_S)],
         service_s={"pool": {"request": SERVICE_S}},
     )
+    return simulate(POLICIES[policy], pool, of, seed, rails=RAILS, period_s=PERIOD_S).figures
+
+
+def predict() -> None:
     rows = []
     for name in FROM_S:
-        for policy, decide in POLICIES.items():
-            runs = [
-                simulate(decide, pool, load(name), seed, rails=RAILS, period_s=PERIOD_S).figures
-                for seed in range(100, 200)
-            ]
+        for policy in POLICIES:
+            runs = [simulated(policy, load(name), seed) for seed in range(100, 200)]
             late, cost = [one.late_requests for one in runs], [one.core_hours * 3600 for one in runs]
             rows.append({
                 "load": name, "policy": policy, "late": mean(late), "late_sd": stdev(late), "core_s": mean(cost), "core_sd": stdev(cost),
@@ -99,6 +102,44 @@ def repeat(number: int) -> None:
                 writer.writeheader()
             writer.writerow(row)
         print(row, flush=True)
+
+
+def cell(name: str, policy: str, first: int, last: int) -> None:
+    """Adds to cell.csv: a seed's late requests, and of 200 simulated runs with its arrivals and other service times."""
+    for seed in range(first, last + 1):
+        same = _SameArrivals(load(name), seed)
+        said = [simulated(policy, same, 1000 + k).late_requests for k in range(200)]
+        with tempfile.TemporaryDirectory() as folder:
+            late = run(name, policy, seed, Path(folder))["late"]
+        below = mean(one <= late for one in said)
+        row = {
+            "load": name,
+            "policy": policy,
+            "seed": seed,
+            "late": late,
+            "said": mean(said),
+            "said_sd": stdev(said),
+            "below": below,
+        }
+        path = FOLDER / "cell.csv"
+        new = not path.exists()
+        with open(path, "a", newline="") as file:
+            writer = csv.DictWriter(file, list(row))
+            if new:
+                writer.writeheader()
+            writer.writerow(row)
+        print(row, flush=True)
+
+
+class _SameArrivals(Load):
+    """A load whose arrivals are those of one seed, whatever the seed of the service times."""
+
+    def __init__(self, of: Load, seed: int) -> None:
+        super().__init__(of.name, of.rates_per_s, of.step_s, of.stalls)
+        object.__setattr__(self, "_arrivals_s", of.arrivals_s(seed))
+
+    def arrivals_s(self, seed: int) -> Any:
+        return self._arrivals_s
 
 
 def run(name: str, policy: str, seed: int, folder: Path) -> dict[str, Any]:
@@ -213,4 +254,8 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 if __name__ == "__main__":
     what, *rest = sys.argv[1:] or ["summary"]
-    {"predict": predict, "summary": summary, "repeat": lambda: repeat(int(rest[0]))}[what]()
+    does = {
+        "predict": predict, "summary": summary, "repeat": lambda: repeat(int(rest[0])),
+        "cell": lambda: cell(rest[0], rest[1], int(rest[2]), int(rest[3])),
+    }  # fmt: skip
+    does[what]()

@@ -2,6 +2,7 @@
 
 python benches/scale/run.py sweep plan          each three times: in this process alone, with one worker, with two, in turn; medians
 python benches/scale/run.py --dask sweep plan   the same by a dask scheduler with one and with two workers, processes of their own
+python benches/scale/run.py --once fits         once each
 python benches/scale/run.py ceiling             what two processes gain on this machine where they share nothing
 """
 
@@ -24,7 +25,7 @@ from sojourn.lab.cleanup_registry import only_one
 from sojourn.parallel import open_workers, run_pieces
 
 HERE = Path(__file__).resolve().parent
-TIMES = 3
+TIMES = 1 if "--once" in sys.argv else 3
 sys.path.insert(0, str(HERE.parent))
 
 
@@ -36,6 +37,7 @@ def resident_mib(pid: int | str, peak: bool = False) -> float:
 
 def warmed(workers: Any) -> list[int]:
     if hasattr(workers, "client"):
+        workers.client.run_on_scheduler(_imports)  # it unpacks tasks, and imports what they are of
         return sorted(workers.client.run(_imports).values())
     return [slot.submit(_imports).result() for slot in workers.slots]
 
@@ -174,7 +176,7 @@ def main() -> None:
     describe(folder, {})
     with only_one("bench"), open(folder / "raw.ndjson", "a") as out:
         kind = "dask" if "--dask" in sys.argv else "local"
-        names = [name for name in sys.argv[1:] if name != "--dask"]
+        names = [name for name in sys.argv[1:] if not name.startswith("--")]
         for name in names or ["ceiling", *JOBS, "overhead", "memory"]:
             alone = {"overhead": overhead, "memory": memory_growth, "ceiling": ceiling}.get(name)
             row = alone(kind) if alone else compared(name, kind)
