@@ -1,7 +1,7 @@
 """Intervals by batch means: of what was measured, and of ratios and quantiles of what was simulated.
 
 A measured run is short: 20 batches of it, Student's interval (`batch_interval`, `rate_interval`). A simulated one has fine batches
-by the hundred, whose correlation and skewness are estimated as well (`ratio`, `variance_of`, `quantile`).
+by the hundred, whose correlation and skewness are estimated as well (`ratio`, `variance_of`, `quantiles`).
 
 Source: the Student interval adjusted for skewness and autocorrelation of Tafazzoli, Wilson, Lada and Steiger,
 Performance of Skart, INFORMS J. Computing 23(2) (2011), pp. 297-314; skewness by Willink, Communications in Statistics -
@@ -18,6 +18,7 @@ before it trusts an interval. Runs are independent; with many of them a run is o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 MACRO = 64
 LEAST_BEYOND = 3  # observations that a bound of a quantile must leave on either side
+STRETCH = 64  # bins of a histogram that are added up beforehand
 GRID, REACH = 121, 3.0  # times at which a quantile's interval is looked for, and how far, in half-widths
 
 
@@ -152,27 +154,57 @@ def _skewed(deviation: Array, spread: Array, k: int, level: float) -> tuple[Arra
     return -bent(t), -bent(-t)
 
 
-def quantile(edges: Array, counts: Array, q: float, level: float) -> tuple[float, float, float]:
-    """Quantile q from histograms (R, G, n) over bins between `edges` (n + 1) by groups of batches: value, low, high.
+def quantiles(edges: Array, counts: Array, asked: Sequence[float], level: float) -> list[tuple[float, float, float]]:
+    """Quantiles from histograms (R, G, n) over bins between `edges` (n + 1) by groups of batches: value, low, high of each.
 
     A time lies within the interval where the interval of the distribution function at that time encloses q. NaN where
     there is nothing; a bound is NaN where fewer than `LEAST_BEYOND` observations lie beyond it.
     """
-    number = counts.sum(axis=2, dtype=float)[..., None]
-    total = float(number.sum())
+    groups = _GroupedCounts(edges, counts)
+    return [_quantile(groups, q, level) for q in asked]
+
+
+def _quantile(groups: _GroupedCounts, q: float, level: float) -> tuple[float, float, float]:
+    edges, number, share, total = groups.edges, groups.number, groups.share, groups.total
     if not total:
         return (np.nan,) * 3
-    share = np.concatenate([[0.0], np.cumsum(counts.sum(axis=(0, 1), dtype=float))]) / total
     value = _inverse(edges, share, np.array([q]))
-    first = ratio(_at(edges, counts, value), number, level)
+    first = ratio(groups.below(value), number, level)
     reach = REACH * float(np.nanmax([first.high[0] - q, q - first.low[0], 1 / total]))
     levels = q + reach * np.linspace(-1, 1, GRID)
     levels = levels[(levels > LEAST_BEYOND / total) & (levels < 1 - LEAST_BEYOND / total)]
     times = _inverse(edges, share, levels)
     if not times.size:  # too few for an interval
         return float(value[0]), np.nan, np.nan
-    found = ratio(_at(edges, counts, times), np.broadcast_to(number, (*number.shape[:2], times.size)), level)
+    found = ratio(groups.below(times), np.broadcast_to(number, (*number.shape[:2], times.size)), level)
     return float(value[0]), _crossing(times, found.high, q), _crossing(times, found.low, q)
+
+
+class _GroupedCounts:
+    """Histograms (R, G, n): their counts are tens of millions, so they are gone through twice, not once a quantile."""
+
+    def __init__(self, edges: Array, counts: Array) -> None:
+        self.edges, self.counts = edges, counts
+        stretches = np.add.reduceat(counts, np.arange(0, counts.shape[2], STRETCH), axis=2, dtype=float)
+        self.before = np.zeros((*counts.shape[:2], stretches.shape[2] + 1))  # a stretch: how many lie before it
+        np.cumsum(stretches, axis=2, out=self.before[..., 1:])
+        self.number = self.before[..., -1:]
+        self.total = float(self.number.sum())
+        cumulative = np.cumsum(counts.reshape(-1, counts.shape[2]).sum(axis=0, dtype=float))
+        self.share = np.concatenate([[0.0], cumulative / (self.total or 1.0)])
+
+    def below(self, times: Array) -> Array:
+        """How many of each group lie at or below each time (R, G, times), linear within a bin."""
+        edges = self.edges
+        at = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
+        inside = (times - edges[at]) / (edges[at + 1] - edges[at])
+        first = int(at.min()) // STRETCH
+        low, high = first * STRETCH, int(at.max()) + 1
+        before = self.before[..., first : first + 1]
+        below = before + np.cumsum(self.counts[..., low:high], axis=2, dtype=float)
+        below = np.concatenate([before, below], axis=2)
+        found: Array = below[..., at - low] + inside * (below[..., at + 1 - low] - below[..., at - low])
+        return found
 
 
 def _inverse(edges: Array, share: Array, p: Array) -> Array:
@@ -180,19 +212,6 @@ def _inverse(edges: Array, share: Array, p: Array) -> Array:
     at = np.searchsorted(share, p, side="left")
     inside = (p - share[at - 1]) / (share[at] - share[at - 1])
     found: Array = edges[at - 1] + inside * (edges[at] - edges[at - 1])
-    return found
-
-
-def _at(edges: Array, counts: Array, times: Array) -> Array:
-    """How many of each group lie at or below each time (R, G, times), linear within a bin. Only the bins between the
-    first and the last time are added up one by one: all of them would be ten million numbers."""
-    at = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
-    inside = (times - edges[at]) / (edges[at + 1] - edges[at])
-    low, high = int(at.min()), int(at.max()) + 1
-    before = counts[..., :low].sum(axis=2, dtype=float)[..., None]
-    below = before + np.cumsum(counts[..., low:high], axis=2, dtype=float)
-    below = np.concatenate([before, below], axis=2)
-    found: Array = below[..., at - low] + inside * (below[..., at + 1 - low] - below[..., at - low])
     return found
 
 

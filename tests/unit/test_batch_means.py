@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sojourn.batch_means import around, macro, quantile, ratio, variance_of
+from sojourn.batch_means import around, macro, quantiles, ratio, variance_of
 
 LEVEL = 0.95
 
@@ -99,7 +99,7 @@ def test_quantiles_of_exponential_times_are_covered_at_their_level(q: float) -> 
     truth, inside = -np.log(1 - q), 0
     for _ in range(200):
         counts = np.array([np.histogram(random.exponential(1.0, 1000), edges)[0] for _ in range(48)], float)
-        _, low, high = quantile(edges, counts[None], q, LEVEL)
+        _, low, high = quantiles(edges, counts[None], [q], LEVEL)[0]
         inside += low <= truth <= high
     assert 0.91 <= inside / 200 <= 0.99
 
@@ -108,9 +108,9 @@ def test_a_quantile_beyond_what_was_seen_has_no_upper_bound() -> None:
     edges = np.linspace(0, 10, 11)
     counts = np.zeros((1, 48, 10))
     counts[0, np.arange(48), np.arange(48) % 10] = 1
-    value, low, high = quantile(edges, counts, 0.97, LEVEL)
+    value, low, high = quantiles(edges, counts, [0.97], LEVEL)[0]
     assert low < value <= 10 and np.isnan(high)
 
 
 def test_no_observation_no_quantile() -> None:
-    assert all(np.isnan(quantile(np.array([0.0, 1.0]), np.zeros((1, 4, 1)), 0.5, LEVEL)))
+    assert all(np.isnan(quantiles(np.array([0.0, 1.0]), np.zeros((1, 4, 1)), [0.5], LEVEL)[0]))

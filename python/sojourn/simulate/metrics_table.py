@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.batch_means import Array, IntervalEstimate, quantile, ratio, variance_of
+from sojourn.batch_means import Array, IntervalEstimate, quantiles, ratio, variance_of
 from sojourn.model.network_arrays import Network
 from sojourn.simulate.engine_record import EngineRecord
 
@@ -65,11 +65,11 @@ def row(station: str, cls: str, metric: str, value: float, low: float, high: flo
     return {**told, "level": level, "source": "simulated", "status": status, **more}
 
 
-def rows(record: EngineRecord, network: Network, level: float, quantiles: Sequence[float]) -> list[Row]:
+def rows(record: EngineRecord, network: Network, level: float, levels: Sequence[float]) -> list[Row]:
     """All rows; `record` is what stayed after the warm-up."""
     columns = RecordColumns(record, network)
     found = [*_rates(columns, level), *_times(columns, level), *_waits(columns, level), *_losses(columns, level)]
-    return [*found, *_limits(columns, level), *_quantiles(columns, quantiles, level)]
+    return [*found, *_limits(columns, level), *_quantiles(columns, levels, level)]
 
 
 def _rates(c: RecordColumns, level: float) -> Iterator[Row]:
@@ -173,11 +173,11 @@ def _limits(c: RecordColumns, level: float) -> Iterator[Row]:
                 yield row(limit.name, [*n.classes, ""][j], metric, value, low, high, level)
 
 
-def _quantiles(c: RecordColumns, quantiles: Sequence[float], level: float) -> Iterator[Row]:
+def _quantiles(c: RecordColumns, asked: Sequence[float], level: float) -> Iterator[Row]:
     for key, (edges, counts, _) in c.record.histograms.items():
         station, _, cls = key.rpartition("/")
-        for q in quantiles:
-            yield row(station, cls, "response_time_quantile", *quantile(edges, counts, q, level), level, q=q)
+        for q, found in zip(asked, quantiles(edges, counts, asked, level), strict=True):
+            yield row(station, cls, "response_time_quantile", *found, level, q=q)
 
 
 def mean_servers(network: Network, k: int) -> float:
