@@ -70,7 +70,7 @@ TROUBLES: dict[str, tuple[Callable[[str], str | None], str]] = {
     "cut off": (lambda text: text[:200], "is missing"),
     "NaN": (with_figure("waiting", lambda _: "NaN"), "waiting is nan"),
     "NaN clock": (with_figure("clock_seconds", lambda _: "NaN"), "clock_seconds is nan"),
-    "no number": (with_figure("arrivals_total", lambda _: "many"), "arrivals_total is 'many'"),
+    "no number": (with_figure("arrivals_total", lambda _: "many"), "not a sample: 'sojourn_web_arrivals_total many"),
     "arrivals 100 times": (with_figure("arrivals_total", lambda x: 100 * x + 100), "are not the"),
     "busy 100 times": (with_figure("busy_seconds_total", lambda x: 100 * x + 100), "busy_seconds 1"),
     "present 100 times": (with_figure("present_seconds_total", lambda x: 100 * x + 100), "do not go with"),

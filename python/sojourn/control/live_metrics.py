@@ -8,13 +8,12 @@ the time present = that of those who have left + the ages of those who have not 
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, fields
 
 from sojourn.control.decision import Seen
 from sojourn.errors import InputError, ServiceError
-from sojourn.live_service.metric_series import MetricsError, page
+from sojourn.live_service.metric_series import MetricSeries, MetricsError, page, totals
 
 PREFIX = "sojourn_web_"
 SUMS = (
@@ -49,6 +48,12 @@ class MetricsReading:
         return window(before, self, elapsed_s)
 
 
+SERIES = {
+    field.name: MetricSeries(PREFIX + field.name + ("_total" if field.name in SUMS else ""), {})
+    for field in fields(MetricsReading)
+}
+
+
 @dataclass(frozen=True)
 class LiveMetrics:
     """Of the service at `url`, http://HOST:PORT; a reading takes at most about `timeout_s`."""
@@ -81,21 +86,10 @@ class LiveMetrics:
 
 def parsed(text: str) -> MetricsReading:
     """A reading from OpenMetrics text. MetricsError: a figure is missing or no number >= 0, or they cannot all be true."""
-    values: dict[str, float] = {}
-    for line in text.splitlines():
-        name, _, value = line.partition(" ")
-        if name.startswith(PREFIX) and "{" not in name:
-            try:
-                values[name.removeprefix(PREFIX).removesuffix("_total")] = float(value)
-            except ValueError:
-                raise MetricsError(f"{name} is {value[:40]!r}") from None
-    names = [field.name for field in fields(MetricsReading)]
-    for name in names:
-        if name not in values:
-            raise MetricsError(f"{name} is missing")
-        if not (math.isfinite(values[name]) and values[name] >= 0):
-            raise MetricsError(f"{name} is {values[name]}")
-    found = MetricsReading(**{name: values[name] for name in names})
+    values = totals(text, SERIES)
+    if missing := next((series for name, series in SERIES.items() if name not in values), None):
+        raise MetricsError(f"{missing} is missing")
+    found = MetricsReading(**values)
     if found.arrivals - found.departures != found.waiting + found.in_service:
         raise MetricsError(
             f"arrivals {found.arrivals:g} - departures {found.departures:g} are not the "
