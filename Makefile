@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check sanitize test docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services bench-plan demo clean
+.PHONY: help setup build check sanitize test test-alone docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services bench-plan demo clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -39,11 +39,13 @@ sanitize: ## tests of the Rust crates with `unsafe` under AddressSanitizer, or v
 	bash tools/sanitize
 
 # Matrices and tables of the tests are small: threads that wait for a share of one cost a quarter of the CPU time of a fit.
-test: export OPENBLAS_NUM_THREADS := 1
-test: export POLARS_MAX_THREADS := 1
-test: build ## all tests (eleven minutes on 2 cores)
+test test-alone: export OPENBLAS_NUM_THREADS := 1
+test test-alone: export POLARS_MAX_THREADS := 1
+test: build ## all tests that others may run beside (eight minutes on 2 cores)
 	cargo test --workspace --locked --quiet --exclude sojourn-py
 	$(PY) -m pytest -m "not alone" -n 3 --dist worksteal
+
+test-alone: build ## the tests that measure: nothing else may run (eleven minutes)
 	$(PY) -m pytest -m alone
 
 live: build ## only the tests that put load on a service here (bounded)
