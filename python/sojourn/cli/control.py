@@ -13,7 +13,8 @@ from sojourn.cli.console import check_writable, console, finite
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
-    from sojourn.control.load_trace import Load
+    from sojourn.control.comparison import ComparedPolicy
+    from sojourn.control.load_trace import Array, Load
     from sojourn.control.policy_file import Policy
     from sojourn.model import Model
 
@@ -22,14 +23,20 @@ COLUMNS = {
     "worst_window": "worst window", "core_hours": "core-hours", "changes": "changes", "reversals": "reversals",
     "longest_s": "longest late, s",
 }  # fmt: skip
-SHARES = ("late_requests", "late_windows", "worst_window")
+ELASTICITY = {
+    "load": "load", "policy": "policy", "too_few": "workers too few", "too_many": "too many",
+    "time_too_few": "time with too few", "time_too_many": "with too many", "instability": "instability",
+}  # fmt: skip
+SHARES = ("late_requests", "late_windows", "worst_window", "time_too_few", "time_too_many", "instability")
 
 
 def control(
     policy: Annotated[Path, typer.Argument(help="a policy file: docs/howto/control-capacity.md has its keys")],
     on: Annotated[Path | None, typer.Option(help="the model file to run it on: one queue, one open class")] = None,
     load: Annotated[str, typer.Option(help="a CSV file (at_s,rate_per_s), a folder, a name (sine, day, worldcup98 …), or all")] = "all",
-    against: Annotated[list[Path] | None, typer.Option(help="another policy file, to compare")] = None,
+    against: Annotated[list[Path] | None, typer.Option(help="another policy file, or a folder of them, to compare")] = None,
+    elasticity: Annotated[bool, typer.Option("--elasticity", help="workers too few and too many, against what the load needed")] = False,
+    plot: Annotated[Path | None, typer.Option(help="draw late requests against core-hours; a folder is a curve")] = None,
     replay: Annotated[Path | None, typer.Option(help="a folder with a log, or a run folder: the policy decides on what was seen")] = None,
     rate: Annotated[float, typer.Option(help="mean rate of a load with a name, 1/s")] = 240.0,
     duration: Annotated[str, typer.Option(help="of a load with a name; a day of a web log is played in it")] = "30m",
@@ -48,10 +55,13 @@ def control(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the rows, or the decisions of --replay")] = False,
 ) -> None:  # fmt: skip
     """Runs a policy of the number of workers on a model under a load that varies, over a recorded log, or beside a live service."""
+    from sojourn.control.comparison import compared, violations_and_cost
+    from sojourn.control.elasticity import needed_workers
     from sojourn.control.load_trace import read as read_loads
     from sojourn.control.policy_file import read
     from sojourn.file_kind import FIT, MODEL, expect
     from sojourn.model import Model
+    from sojourn.report.figure_files import check_figure_file, write_figure
     from sojourn.units import duration_s
 
     if live is None and (on is None) == (replay is None):
@@ -81,41 +91,57 @@ def control(
         raise InputError((seeds, rate), "--seeds, --rate", "give one or more seeds and a rate > 0")
     if out is not None:
         check_writable(out / "log")
-    policies = [read(path, model) for path in (policy, *(against or []))]
+    if plot is not None:
+        check_figure_file(plot, "--plot")
+    policies = compared([policy, *(against or [])], model)
     loads = read_loads(load, rate, duration_s(duration, "--duration"))
     lag_s = duration_s(lag, "--lag") if lag else 0.0
-    rows = [
-        _run(one, model, each, range(seed, seed + seeds), lag_s, out) for each in loads for one in policies
-    ]  # fmt: skip
+    rows = []
+    for each in loads:
+        needed = needed_workers(model, policies[0].objective, each) if elasticity else None
+        rows += [_run(one, model, each, range(seed, seed + seeds), lag_s, out, needed) for one in policies]
+    if plot is not None:
+        write_figure(violations_and_cost(rows, policies[0].objective), plot)
     if as_json:
         typer.echo(json.dumps(finite({"objective": policies[0].objective, "rows": rows}), allow_nan=False))
         return
     _print(rows, policies[0].objective, seeds)
 
 
-def _run(policy: Policy, model: Model, load: Load, seeds: range, lag_s: float, out: Path | None) -> dict[str, Any]:
-    """A row: means over the seeds."""
+def _run(
+    policy: ComparedPolicy, model: Model, load: Load, seeds: range, lag_s: float, out: Path | None, needed: Array | None
+) -> dict[str, Any]:
+    """A row: means over the seeds; `needed`: workers that each second of the load needs."""
     from sojourn.control import simulate
+    from sojourn.control.elasticity import elasticity, supply
 
-    found = []
+    found: list[dict[str, Any]] = []
     for seed in seeds:
         run = simulate(policy.decide, model, load, seed, objective=policy.objective, rails=policy.rails, lag_s=lag_s)
         if out is not None:
-            run.write(out / f"{policy.name}-{load.name}-{seed}")
+            run.write(out / f"{policy.name.replace('/', '-')}-{load.name}-{seed}")
         found.append(run.figures.to_dict())
+        if needed is not None:
+            found[-1] |= elasticity(supply(run.log, [load.step_s * k for k in range(len(needed))]), needed).to_dict()
     means = {name: statistics.mean(one[name] for one in found) for name in found[0]}
-    return {"load": load.name, "policy": policy.name, **means}
+    return {"load": load.name, "policy": policy.name, "curve": policy.curve, **means}
 
 
 def _print(rows: list[dict[str, Any]], objective: str, seeds: int) -> None:
     from rich.table import Table
 
-    table = Table(box=None, title=f"{objective}, mean of {seeds} seed{'s' if seeds > 1 else ''}", title_justify="left")
-    for name, head in COLUMNS.items():
-        table.add_column(head, justify="left" if name in ("load", "policy") else "right")
-    for row in rows:
-        table.add_row(*(_cell(name, row[name]) for name in COLUMNS))
-    console().print(table)
+    title = f"{objective}, mean of {seeds} seed{'s' if seeds > 1 else ''}"
+    for columns in (COLUMNS, ELASTICITY):
+        if not columns.keys() <= rows[0].keys():
+            continue
+        table = Table(box=None, title=title, title_justify="left")
+        for name, head in columns.items():
+            left = name in ("load", "policy")
+            table.add_column(head, justify="left" if left else "right", no_wrap=left)
+        for row in rows:
+            table.add_row(*(_cell(name, row[name]) for name in columns))
+        console().print(table)
+        title = "against the workers that each second's rate needs, measured on the model"
 
 
 def _cell(name: str, value: Any) -> str:

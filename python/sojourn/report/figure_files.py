@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sojourn.errors import ReportError
+from sojourn.errors import InputError, ReportError
 from sojourn.report.chart import specification
 from sojourn.report.document import Document, Figure
 from sojourn.report.figure_channels import Spec
@@ -45,6 +45,12 @@ def write_figures(document: Document, directory: Path | str, formats: Sequence[s
             write_figure(figure, path)
             paths.append(path)
     return paths
+
+
+def check_figure_file(path: Path, place: str) -> None:
+    """InputError for a file whose ending is none of `FORMATS`."""
+    if path.suffix.lstrip(".") not in FORMATS:
+        raise InputError(path.name, place, f"end it with one of {', '.join('.' + f for f in FORMATS)}")
 
 
 def write_figure(figure: Figure, path: Path) -> None:
