@@ -23,8 +23,8 @@ from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.solve.single.mmm import MMm
 
 FITS, PROCESSES = 400, 2
-# 5001 to 5400 and 6001 to 6500 judged this version; 1 to 1040 and 3001 to 3200 judged earlier ones, 2001 to 2040 showed why the first stated too little; 4001 to 4600 are those on which
-# the posterior of the model's own error was chosen
+# 5001 to 5400 and 6001 to 6500 judged this version, 1 to 1040 and 3001 to 3200 earlier ones; 2001 to 2040 showed why the first stated too
+# little; 4001 to 4600 are those on which the posterior of the model's own error was chosen
 FIRST_SEED = 7001
 BY_STATED = (0.0, 0.6, 0.7, 0.8, 0.95, 1.01)
 REQUESTS = (
