@@ -33,6 +33,8 @@ pub struct UringFile {
     timers: Vec<f64>,
     /// Of the timer that goes out with the next call.
     timer: types::Timespec,
+    /// The kernel holds file and buffers, and need not look them up and pin them for each I/O.
+    registered: bool,
 }
 
 /// Whether this system gives a ring to this process.
@@ -49,6 +51,20 @@ fn ring(entries: u32) -> io::Result<IoUring> {
     quiet.or_else(|_| IoUring::new(entries))
 }
 
+/// Makes file and buffers known to the ring. It may refuse: buffers count as locked memory.
+fn register(ring: &IoUring, file: &File, buffers: &mut [AlignedBuffer]) -> io::Result<()> {
+    let submitter = ring.submitter();
+    submitter.register_files(&[file.as_raw_fd()])?;
+    let parts: Vec<libc::iovec> = buffers
+        .iter_mut()
+        .map(AlignedBuffer::bytes_mut)
+        .map(|bytes| libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() })
+        .collect();
+    // SAFETY: the buffers belong to the path, which lives as long as the ring, and never move; one that an I/O may still write to is
+    // never freed.
+    unsafe { submitter.register_buffers(&parts) }
+}
+
 impl UringFile {
     /// For `depth` I/Os of up to `block_bytes`; called on the thread that will use it.
     ///
@@ -56,23 +72,28 @@ impl UringFile {
     /// The system has no ring for this process.
     pub fn new(file: File, depth: u32, block_bytes: u32) -> io::Result<UringFile> {
         let ring = ring((depth + SPARE).next_power_of_two())?;
-        let buffers = (0..depth).map(|_| AlignedBuffer::new(block_bytes as usize)).collect();
+        let mut buffers: Vec<_> = (0..depth).map(|_| AlignedBuffer::new(block_bytes as usize)).collect();
         let (lengths, timer) = (vec![None; depth as usize], types::Timespec::new());
-        Ok(UringFile { ring, file, buffers, lengths, under_way: 0, timers: Vec::new(), timer })
+        let registered = register(&ring, &file, &mut buffers).is_ok();
+        Ok(UringFile { ring, file, buffers, lengths, under_way: 0, timers: Vec::new(), timer, registered })
     }
 
     fn entry(&mut self, slot: u32, operation: &Operation) -> squeue::Entry {
-        let fd = types::Fd(self.file.as_raw_fd());
         let buffer = self.buffers[slot as usize].bytes_mut();
         let (length, offset) = (operation.length_bytes, operation.offset_bytes);
         assert!(buffer.len() >= length as usize, "a buffer holds the longest block");
-        let entry = match operation.kind {
-            OperationKind::Read => opcode::Read::new(fd, buffer.as_mut_ptr(), length).offset(offset).build(),
-            OperationKind::Write => {
-                let flags = if operation.stable { libc::RWF_DSYNC } else { 0 };
-                opcode::Write::new(fd, buffer.as_ptr(), length).offset(offset).rw_flags(flags).build()
+        let (at, fd, held, index) = (buffer.as_mut_ptr(), types::Fd(self.file.as_raw_fd()), types::Fixed(0), slot as u16);
+        let flags = if operation.stable { libc::RWF_DSYNC } else { 0 };
+        let entry = match (operation.kind, self.registered) {
+            (OperationKind::Read, true) => opcode::ReadFixed::new(held, at, length, index).offset(offset).build(),
+            (OperationKind::Read, false) => opcode::Read::new(fd, at, length).offset(offset).build(),
+            (OperationKind::Write, true) => {
+                opcode::WriteFixed::new(held, at, length, index).offset(offset).rw_flags(flags).build()
             }
-            OperationKind::Flush => opcode::Fsync::new(fd).build(),
+            (OperationKind::Write, false) => {
+                opcode::Write::new(fd, at, length).offset(offset).rw_flags(flags).build()
+            }
+            (OperationKind::Flush, _) => opcode::Fsync::new(fd).build(),
         };
         entry.user_data(slot.into())
     }
