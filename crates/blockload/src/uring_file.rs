@@ -82,10 +82,13 @@ impl UringFile {
         let buffer = self.buffers[slot as usize].bytes_mut();
         let (length, offset) = (operation.length_bytes, operation.offset_bytes);
         assert!(buffer.len() >= length as usize, "a buffer holds the longest block");
-        let (at, fd, held, index) = (buffer.as_mut_ptr(), types::Fd(self.file.as_raw_fd()), types::Fixed(0), slot as u16);
+        let (at, fd, held, index) =
+            (buffer.as_mut_ptr(), types::Fd(self.file.as_raw_fd()), types::Fixed(0), slot as u16);
         let flags = if operation.stable { libc::RWF_DSYNC } else { 0 };
         let entry = match (operation.kind, self.registered) {
-            (OperationKind::Read, true) => opcode::ReadFixed::new(held, at, length, index).offset(offset).build(),
+            (OperationKind::Read, true) => {
+                opcode::ReadFixed::new(held, at, length, index).offset(offset).build()
+            }
             (OperationKind::Read, false) => opcode::Read::new(fd, at, length).offset(offset).build(),
             (OperationKind::Write, true) => {
                 opcode::WriteFixed::new(held, at, length, index).offset(offset).rw_flags(flags).build()
