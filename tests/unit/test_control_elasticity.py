@@ -48,15 +48,21 @@ def test_demand_between_rates_is_rounded_up_and_held_at_the_ends() -> None:
     assert demand.at([5, 10, 10.1, 15, 15.1, 20, 90]).tolist() == [2, 2, 3, 3, 4, 4, 4]
 
 
-def test_demand_is_that_of_erlangs_formula() -> None:
+@pytest.mark.parametrize("ends", [(20, 300), (1000, 1000)])
+def test_demand_is_that_of_erlangs_formula(ends: tuple[float, float]) -> None:
     """The least servers whose p99 is below 300 ms; 60 000 requests tell 1 % late to 0.1 %, so one server more or less may be missed."""
-    demand = measured_demand(POOL, AIM, [20, 300])
+    demand = measured_demand(POOL, AIM, ends)
     for rate, workers in zip(demand.rates_per_s, demand.workers, strict=True):
         exact = next(
             c for c in range(1, 100) if rate * 0.05 < c and MMm(rate, 0.05, c).response_quantile(0.99)[0] < 0.3
         )
         assert abs(workers - exact) <= 1
     assert list(demand.workers) == sorted(demand.workers)
+
+
+def test_a_load_that_rests_needs_one_worker() -> None:
+    assert measured_demand(POOL, AIM, [0.0, 0.0]).at([0, 0]).tolist() == [1, 1]
+    assert measured_demand(POOL, AIM, [0.0, 0.05]).at([0, 0.05]).tolist() == [1, 1]
 
 
 def test_supply_is_what_the_decisions_set() -> None:

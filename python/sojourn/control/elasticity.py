@@ -15,13 +15,15 @@ from itertools import pairwise
 import numpy as np
 
 from sojourn.control.decision import Decision
+from sojourn.control.guard_rails import GuardRails
 from sojourn.control.load_trace import Array, Load
 from sojourn.control.simple_policies import Fixed
 from sojourn.control.simulate import simulate, tail_objective
 from sojourn.errors import InputError
 from sojourn.model import Model
 
-RATES, REQUESTS, MOST_WORKERS = 12, 60_000, 2000  # of a calibration: rates, requests of each run, workers tried
+RATES, REQUESTS, LEAST_REQUESTS, LONGEST_S = 12, 60_000, 5000, 50_000  # of a calibration: rates, and a run's length
+MOST_WORKERS = 2000  # tried
 
 
 @dataclass(frozen=True)
@@ -66,16 +68,21 @@ class MeasuredDemand:
 
 
 def measured_demand(model: Model, objective: str, rates_per_s: Sequence[float], seed: int = 1) -> MeasuredDemand:
-    """By bisection at `RATES` rates between the least and the greatest given: each is a run of `REQUESTS` requests with fixed workers.
+    """By bisection at `RATES` rates between the least and the greatest given (>= 0; what is below a hundredth of the greatest, or below
+    0.1/s, is as there): each is a run of `REQUESTS` requests, at most `LONGEST_S`, with fixed workers. To about one worker.
     InputError where `MOST_WORKERS` do not meet the objective."""
     aim = tail_objective(objective)
-    rates = np.unique(np.linspace(max(min(rates_per_s), 1e-9), max(max(rates_per_s), 1e-9), RATES))
+    if not (most := max(rates_per_s)) > 0:
+        return MeasuredDemand((0.0,), (1,))
+    slowest = max(most / 100, LEAST_REQUESTS / LONGEST_S)
+    rates = np.unique(np.linspace(max(min(rates_per_s), slowest), max(most, slowest), RATES))
     found: list[int] = []
     for rate in rates.tolist():
-        load = Load("constant", (rate,) * max(math.ceil(REQUESTS / rate), 10))
+        load = Load("constant", (rate,) * math.ceil(min(REQUESTS / rate + 10, LONGEST_S)))
 
         def meets(workers: int, load: Load = load) -> bool:
-            run = simulate(Fixed(workers=workers), model, load, seed, objective=objective, workers=workers)
+            rails = GuardRails(least=workers, most=workers)
+            run = simulate(Fixed(workers=workers), model, load, seed, objective=objective, rails=rails)
             return run.figures.late_requests <= 1 - aim.q
 
         found.append(_least(meets, found[-1] if found else 1, rate, objective))
