@@ -11,20 +11,26 @@ far. After T. Zheng, C. M. Woodside, M. Litoiu, Performance model estimation and
     Q             drift of x from window to window
 
 The step is iterated (Gauss-Newton on the same prior), since response times bend where little is known; P by Joseph's form, which stays
-symmetric and positive. Innovations are whitened, S = L L', e = L^-1 (z - h). Limits: what the solver does not give at some demands (a
+symmetric and positive. Innovations are whitened, S = L L', e = L^-1 (z - h). The CUSUM needs e to be standard normal, so it sums what
+is left after two corrections: R is estimated, so e has Student's t at first; and e has a mean that no demand explains, which is learnt
+(as by D. M. Hawkins, Self-starting CUSUM charts for location and scale, The Statistician 36(4), 1987, pp. 299-315): batches with few
+requests, whose response times are short, count as much as those with many, and the logarithm of what scatters is low on average.
+
+Limits: what the solver does not give at some demands (a
 saturated station has no response time) is left out of that window; correlated batches make R too small, so take windows that
 are long against the longest busy period.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtr
 
 from sojourn.control.estimation import FRESH, LIMIT, MOST_SPREAD, STALE, UNTOLD
 from sojourn.control.load_trace import Array
@@ -34,6 +40,8 @@ from sojourn.table import Metrics
 WIDE = 2.0  # prior standard deviation of a logarithm where nothing is known: a factor of seven
 MEMORY = 30  # windows
 TURNS, STEP = 8, 1e-4
+LEAST_SHARE = 1e-300  # of Student's t beyond an innovation: 37 standard deviations
+SHIFT_WINDOWS = 16  # said already that innovations have mean 0: it is known to 0.25, half the slack
 LEAST_ERROR = 1e-3  # relative, of what a window shows: batches of a full server do not differ
 Flags = NDArray[np.bool_]
 Solver = Callable[[Array], Array]  # demands (s) → what a window would show, NaN where there is no such value
@@ -41,10 +49,12 @@ Solver = Callable[[Array], Array]  # demands (s) → what a window would show, N
 
 @dataclass(frozen=True)
 class WindowMeasurement:
-    """What a window shows, NaN where it does not, and its `covariance`; both in the order of the solver's values."""
+    """What a window shows, NaN where it does not, and its `covariance`; both in the order of the solver's values. `degrees` of freedom:
+    what the covariance was estimated from; infinite where it is known."""
 
     values: Array
     covariance: Array
+    degrees: float = math.inf
 
     @staticmethod
     def of_batches(batches: Array) -> WindowMeasurement:
@@ -54,14 +64,16 @@ class WindowMeasurement:
             raise InputError(given.shape, "batches", "give two or more rows, a column a value")
         mean = given.mean(axis=0)
         return WindowMeasurement(
-            mean, np.atleast_2d(np.cov(given, rowvar=False)) / len(given) + np.diag((LEAST_ERROR * mean) ** 2)
-        )
+            mean, np.atleast_2d(np.cov(given, rowvar=False)) / len(given) + np.diag((LEAST_ERROR * mean) ** 2),
+            len(given) - 1.0,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class DemandFilter:
     """`log_demands` with `covariance`; `above`, `below`: sums of the CUSUM of each value; `windows` since the start or the last alarm;
-    `alarms`: how many there were; `noise`: relative covariance of what a window shows, the mean over those `seen`."""
+    `alarms`: how many there were; `noise`: relative covariance of what a window shows, the mean over those `seen`, with
+    `degrees` of freedom; `shift`, `shifted`: mean of the innovations of each value, over how many."""
 
     log_demands: Array
     covariance: Array
@@ -71,6 +83,9 @@ class DemandFilter:
     alarms: int = 0
     noise: Array | None = None
     seen: int = 0
+    degrees: float = 0.0
+    shift: Array | None = None
+    shifted: Array | None = None
 
     @staticmethod
     def start(demands_s: Sequence[float], values: int, spread: float = 0.1) -> DemandFilter:
@@ -127,7 +142,12 @@ def filtered(
     slope = _derivatives(says, now.log_demands)[keep]
     lower = np.linalg.cholesky(slope @ prior @ slope.T + noise[np.ix_(keep, keep)])
     normal = np.zeros(len(keep))
-    normal[keep] = solve_triangular(lower, shown[keep] - told[keep], lower=True)
+    degrees = now.degrees + (seen.degrees if now.seen < MEMORY else 0.0)
+    normal[keep] = _scored(solve_triangular(lower, shown[keep] - told[keep], lower=True), degrees)
+    shift, shifted = (np.zeros(len(keep)) if known is None else known for known in (now.shift, now.shifted))
+    weight = SHIFT_WINDOWS + shifted
+    usual = np.where(keep, normal - shift, 0.0)
+    normal = usual / np.sqrt(1 + 1 / weight)
     above, below = np.maximum(0, now.above + normal - slack), np.maximum(0, now.below - normal - slack)
     most = limit + float(np.log(len(keep)))  # windows to a false alarm grow as its exponential; so many sums run
     if now.windows and max(above.max(), below.max()) > most:
@@ -136,9 +156,18 @@ def filtered(
             DemandFilter.start(now.demands_s.tolist(), len(keep), WIDE),
         )
         found, covariance = _step(start.log_demands, start.covariance, says, shown, noise)
-        return DemandFilter(found, covariance, start.above, start.below, 1, now.alarms + 1, noise, 1)
+        return DemandFilter(found, covariance, start.above, start.below, 1, now.alarms + 1, noise, 1, seen.degrees)
     found, covariance = _step(now.log_demands, prior, says, shown, noise)
-    return DemandFilter(found, covariance, above, below, now.windows + 1, now.alarms, noise, count)
+    return DemandFilter(
+        found, covariance, above, below, now.windows + 1, now.alarms, noise, count, degrees, shift + usual / (weight + 1), shifted + keep,
+    )  # fmt: skip
+
+
+def _scored(innovations: Array, degrees: float) -> Array:
+    """Of Student's t with what is left of `degrees`, as standard normal ones."""
+    share = stdtr(max(degrees - len(innovations) + 1, 1.0), -np.abs(innovations))
+    found: Array = -np.sign(innovations) * ndtri(np.maximum(share, LEAST_SHARE))
+    return found
 
 
 def _in_logs(solver: Solver) -> Solver:
