@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 
+ELSEWHERE = {"sweep": "sojourn solve MODEL --vary PATH=VALUES [--on local:2]"}  # as Python calls it
 INTERRUPTED = "sojourn: interrupted; what was measured is kept, what was made for it has been removed"
 
 
@@ -41,7 +42,10 @@ def main() -> None:
             sys.exit(2)  # without any arguments: the help was shown
         context = getattr(error, "ctx", None)
         verb = " ".join(["sojourn", *context.command_path.partition("sojourn")[2].split()]) if context else "sojourn"
-        console.print(f"sojourn: {error.format_message().rstrip('.')}; {verb} --help shows how", style="red")
+        said = error.format_message().rstrip(".")
+        if said.startswith("No such command") and (other := ELSEWHERE.get(next(iter(sys.argv[1:]), ""))):
+            said = f"No such command {sys.argv[1]!r}, use {other}"
+        console.print(f"sojourn: {said}; {verb} --help shows how", style="red")
         sys.exit(2)
 
 
