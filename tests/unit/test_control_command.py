@@ -54,6 +54,31 @@ def test_against_another_policy(files: Path) -> None:
     assert "sine" in table
 
 
+def test_a_folder_of_policies_with_its_curve_and_its_elasticity(files: Path) -> None:
+    Path("grid").mkdir()
+    for target in ("0.5", "0.7"):
+        Path("grid", f"{target}.toml").write_text(f'policy = "hpa"\n[options]\ntarget = {target}\n')
+    words = (
+        "ours.toml",
+        "--on",
+        "pool.toml",
+        "--load",
+        "traces",
+        "--against",
+        "grid",
+        "--elasticity",
+        "--plot",
+        "x.svg",
+    )
+    found = run(*words, "--out", "logs")
+    assert "against the workers that each second's rate needs" in found.stdout
+    assert "late requests, %" in Path("x.svg").read_text()
+    assert sorted(path.name for path in Path("logs").iterdir()) == ["grid-0.5-up-1", "grid-0.7-up-1", "ours-up-1"]
+    rows = json.loads(run(*words, "--json").stdout)["rows"]
+    assert [(row["policy"], row["curve"]) for row in rows] == [("ours", ""), ("grid/0.5", "grid"), ("grid/0.7", "grid")]
+    assert all(0 <= row["instability"] <= 1 and row["too_many"] >= 0 for row in rows)
+
+
 def test_replay_of_its_log(files: Path) -> None:
     run("own.toml", "--on", "pool.toml", "--load", "traces", "--out", "logs", "--seed", "4")
     assert run("own.toml", "--replay", "logs/own-up-4").stdout.splitlines()[-1] == "15 of 15 decisions as recorded"
@@ -69,6 +94,8 @@ def test_replay_of_its_log(files: Path) -> None:
         (("ours.toml", "--on", "pool.toml", "--replay", "logs"), "--on, --replay: both; give one of them"),
         (("ours.toml", "--on", "pool.toml", "--load", "sine2"), "sine2: No such file or directory; give a CSV file"),
         (("ours.toml", "--on", "pool.toml", "--seeds", "0"), "give one or more seeds"),
+        (("ours.toml", "--replay", "logs", "--plot", "x.svg"), "--against, --elasticity, --plot: nothing to compare"),
+        (("ours.toml", "--on", "pool.toml", "--plot", "x.gif"), "--plot: x.gif; end it with one of"),
         (("none.toml", "--on", "pool.toml"), "none.toml: No such file or directory; give a policy file"),
         (
             ("ours.toml", "--replay", "nowhere"),

@@ -74,6 +74,10 @@ def control(
             "--act, --force, --lease, --stop-file, --stop-after",
             "give --live http://HOST:PORT, or --live FILE",
         )
+    if (live is not None or replay is not None) and (against or elasticity or plot):
+        raise InputError(
+            "nothing to compare", "--against, --elasticity, --plot", "give --on MODEL without --live, --replay"
+        )
     if on is not None:
         expect(on, MODEL, FIT)
     model = Model.read(on) if on is not None else None
