@@ -15,7 +15,7 @@ from sojourn.cli.app import command_line
 from sojourn.errors import MethodRefused, ModelError
 from sojourn.parallel import Workers, open_workers
 from sojourn.solve.method import RequestedOutputs
-from sojourn.solve.sweep_on_workers import BLOCK
+from sojourn.solve.sweep_on_workers import BLOCK, told_once
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MANY = 2 * BLOCK + 7
@@ -79,3 +79,15 @@ def test_the_command_prints_the_same_table() -> None:
     alone, there = (CliRunner().invoke(command_line(["solve"]), [*words, *more]) for more in ([], ["--on", "local:2"]))
     assert alone.exit_code == there.exit_code == 0
     assert alone.stdout == there.stdout
+
+
+def test_what_blocks_say_is_said_once_with_the_span_of_its_numbers() -> None:
+    said = ["cpu1 is unstable from 42.5/s, {depends}", "cpu2 is unstable from 7/s", "6 states, residual 1.5e-16"]
+    more = [
+        "cpu1 is unstable from 9/s, {depends}",
+        "cpu1 is unstable from 42.50/s, {depends}",
+        "6 states, residual 0.0",
+    ]
+    assert told_once([*said, *more]).splitlines() == [
+        "cpu1 is unstable from 9 … 42.50/s, {depends}", "cpu2 is unstable from 7/s", "6 states, residual 0.0 … 1.5e-16",
+    ]  # fmt: skip

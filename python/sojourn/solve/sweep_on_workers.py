@@ -25,7 +25,7 @@ from sojourn.solve.sweep_points import representatives
 from sojourn.table import Metrics
 
 BLOCK = 250
-NUMBER = re.compile(r"\d[\d.e+-]*")
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?")  # and no digits of a name
 ARRAYS = (
     "throughput", "queue_length", "utilisation", "residence_s", "waiting_s", "blocked_s", "visit_rate", "lost_per_s", "loss",
     "outside",
@@ -152,9 +152,7 @@ class SweepOnWorkers:
                 raise one
         if any(one is None for one in found):
             return None
-        return _Swept(
-            found, "\n".join(dict.fromkeys(line for one in found for line in one.solution.message.splitlines()))
-        )
+        return _Swept(found, told_once(line for one in found for line in one.solution.message.splitlines()))
 
     def _apart(self) -> Metrics:
         return Metrics.concat(run_pieces(self.workers, block_apart, self.handle, self.blocks))
@@ -168,11 +166,16 @@ class SweepOnWorkers:
 
 
 def told_once(lines: Iterable[str]) -> str:
-    """Lines that differ by more than their numbers, each as it came first."""
-    kinds: dict[str, str] = {}
+    """Lines that differ by more than their numbers, in the order in which they came; of numbers that differ, the least … the greatest."""
+    kinds: dict[str, list[list[str]]] = {}
     for line in lines:
-        kinds.setdefault(NUMBER.sub("", line), line)
-    return "\n".join(kinds.values())
+        kinds.setdefault(NUMBER.sub("{}", line.replace("{", "{{").replace("}", "}}")), []).append(NUMBER.findall(line))
+    return "\n".join(kind.format(*map(_span, zip(*numbers, strict=True))) for kind, numbers in kinds.items())
+
+
+def _span(numbers: Iterable[str]) -> str:
+    known = sorted(dict.fromkeys(numbers), key=float)
+    return known[0] if len(known) == 1 else f"{known[0]} … {known[-1]}"
 
 
 def joined(parts: Sequence[Solution]) -> Solution:
