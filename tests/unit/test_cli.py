@@ -55,11 +55,6 @@ def refused(answer: tuple[int, str, str], code: int, *parts: str) -> None:
     assert all(part in err for part in parts), err
 
 
-def test_a_sweep_is_solve_with_vary(sojourn: Sojourn) -> None:
-    """sj.sweep has no verb of its own name."""
-    refused(sojourn("sweep", "m.toml"), 2, "No such command 'sweep'", "sojourn solve MODEL --vary PATH=VALUES")
-
-
 @pytest.mark.parametrize("rate", ["0", "-5", "1e9", "abc", "nan", "inf", ""])
 @pytest.mark.parametrize("verb", ["load", "measure"])
 def test_a_rate_that_is_none(sojourn: Sojourn, tmp_path: Path, verb: str, rate: str) -> None:

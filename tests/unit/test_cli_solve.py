@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -136,3 +138,12 @@ def test_values_that_are_none(text: str) -> None:
 def test_a_path_twice() -> None:
     with pytest.raises(InputError, match="twice"):
         factors(["a=1", "a=2"])
+
+
+def test_a_sweep_is_solve_with_vary() -> None:
+    """`sj.sweep` has no verb of its own name."""
+    said = subprocess.run(
+        [sys.executable, "-m", "sojourn", "sweep", "m.toml"], capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 2
+    assert "No such command 'sweep', use sojourn solve MODEL --vary PATH=VALUES" in said.stderr
