@@ -41,7 +41,7 @@ sanitize: ## tests of the Rust crates with `unsafe` under AddressSanitizer, or v
 # Matrices and tables of the tests are small: threads that wait for a share of one cost a quarter of the CPU time of a fit.
 test test-alone: export OPENBLAS_NUM_THREADS := 1
 test test-alone: export POLARS_MAX_THREADS := 1
-test: build ## all tests that others may run beside (eight minutes on 2 cores)
+test: build ## all tests that others may run beside (nine minutes on 2 cores)
 	cargo test --workspace --locked --quiet --exclude sojourn-py
 	$(PY) -m pytest -m "not alone" -n 3 --dist worksteal
 
