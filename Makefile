@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check sanitize test test-alone docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services bench-plan demo clean
+.PHONY: help setup build check sanitize test test-alone docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services bench-plan fuzz demo clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -33,6 +33,7 @@ check: build ## linters: rustfmt, clippy, ruff, mypy, layout rules
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(PY) tools/tidy.py
+	$(PY) tools/package_arrows.py
 	$(PY) tools/module_circles.py
 
 sanitize: ## tests of the Rust crates with `unsafe` under AddressSanitizer, or valgrind (minutes)
@@ -80,6 +81,13 @@ bench-services: build ## small services whose limit is known: predicted, then me
 
 bench-plan: build ## plans: 10 000 configurations, and 200 fits of a known service (half an hour)
 	$(PY) benches/plan/run.py
+
+fuzz: build $(VENV)/.fuzz ## an hour of fuzzing: all readers of foreign files, texts and protocols, from a corpus that grows
+	$(PY) fuzz/run.py --minutes 60
+
+$(VENV)/.fuzz: requirements-fuzz.lock $(STAMP)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-fuzz.lock
+	@touch $@
 
 demo: build ## the web study, its verdict, and the path of one HTML report
 	$(VENV)/bin/sojourn study studies/web --quick

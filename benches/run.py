@@ -29,8 +29,8 @@ from pathlib import Path
 from sojourn.lab.backends import LoopbackBackend
 from sojourn.lab.cleanup_registry import only_one
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.http_load import http_load
-from sojourn.measure.session_load import session_load
+from sojourn.load.http_load import http_load
+from sojourn.load.session_load import session_load
 from sojourn.testbed.bulletin import BulletinOptions, BulletinService
 from sojourn.testbed.web import KnownDemand, WebOptions, WebTestbed
 

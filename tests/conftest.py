@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+from collections.abc import Iterator
 
 import pytest
 
+from sojourn.cli.stop_signals import STOPS
 from sojourn.lab import cleanup_registry
 
 
@@ -23,3 +26,12 @@ def own_lock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """A unit test that takes the lock takes one of its own."""
     if not request.node.get_closest_marker("live"):
         monkeypatch.setattr(cleanup_registry, "MACHINE", f"\0sojourn-test-{os.getpid()}")
+
+
+@pytest.fixture(autouse=True)
+def own_handlers() -> Iterator[None]:
+    """A command line that a test runs in this process ends with signals ignored, which all later children would inherit."""
+    before = {number: signal.getsignal(number) for number in STOPS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

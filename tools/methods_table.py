@@ -12,12 +12,13 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from sojourn.measure import quantiles
 from sojourn.model import Model
 from sojourn.simulate import status as simulated
 from sojourn.solve import status
+from sojourn.solve.automatic_method import preferred
 from sojourn.solve.method import Method
-from sojourn.solve.registry import FAMILIES, all_methods, preferred, refusal
+from sojourn.solve.registry import FAMILIES, all_methods, refusal
+from sojourn.stats import quantiles
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python tools/methods_table.py"

@@ -1,12 +1,10 @@
 """Layout rules that a machine can hold; run by `make check`.
 
-Sizes of files, units in names of Markdown links, paths in ARCHITECTURE.md, leftovers, names of tests, and which
-package may import which (ARCHITECTURE.md, "Arrows").
+Sizes of files, paths in ARCHITECTURE.md, leftovers, and names of tests. Who may import whom: `tools/package_arrows.py`.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
@@ -15,18 +13,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MOST_LINES = 300
 LEFTOVERS = re.compile(r"\b(FIXME|XXX|HACK|TODO)\b")
-LEAVES = {
-    "table",
-    "metric_names",
-    "metrics_view",
-    "narrow_tables",
-    "file_errors",
-    "_native",
-    "units",
-    "errors",
-    "report",
-}
-TOPS = {"cli", "__main__"}
 
 
 def files() -> list[Path]:
@@ -72,34 +58,9 @@ def missing_paths() -> list[str]:
     return [f"ARCHITECTURE.md: {path} does not exist" for path in paths if not (ROOT / path).exists()]
 
 
-def arrows(paths: list[Path]) -> list[str]:
-    """Leaves import nothing of ours but errors; nobody imports the command line."""
-    package = ROOT / "python/sojourn"
-    found = []
-    for path in paths:
-        if path.suffix != ".py" or package not in path.parents:
-            continue
-        own = path.relative_to(package).parts[0].removesuffix(".py")
-        for name in imports(path):
-            if name in TOPS and own not in TOPS:
-                found.append(f"{path.relative_to(ROOT)}: imports {name}; nobody imports the command line")
-            if own in LEAVES and name not in LEAVES:
-                found.append(f"{path.relative_to(ROOT)}: imports {name}; {own} is a leaf")
-    return found
-
-
-def imports(path: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names |= {m.split(".")[1] for m in modules if m.startswith("sojourn.")}
-    return names
-
-
 def main() -> int:
     paths = files()
-    problems = [*long_files(paths), *leftovers(paths), *same_names(paths), *missing_paths(), *arrows(paths)]
+    problems = [*long_files(paths), *leftovers(paths), *same_names(paths), *missing_paths()]
     print("\n".join(problems) or f"tidy: {len(paths)} files in order")
     return 1 if problems else 0
 

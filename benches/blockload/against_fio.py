@@ -12,7 +12,7 @@ from pathlib import Path
 
 from run import RATES, SPAN, fio, ours
 
-from sojourn.measure.block_load import block_load
+from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
 
 ROUNDS, LENGTH_S = 7, 1.5

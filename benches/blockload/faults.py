@@ -16,7 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from sojourn.measure.block_load import block_load
+from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
 from sojourn.testbed.nbd import EmbeddedNbd
 from sojourn.testbed.qemu_nbd import QemuNbd

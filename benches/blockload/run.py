@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sojourn.measure.block_load import block_load
+from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
 
 RATES = (500, 4000, 12000)

@@ -9,7 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from sojourn.measure.block_load import block_load
+from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
 from sojourn.testbed.qemu_nbd import QemuNbd
 

@@ -23,7 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import steering  # noqa: E402
 from record import describe  # noqa: E402
 
-from sojourn.measure.record_logs import read_log  # noqa: E402
+from sojourn.runs.record_logs import read_log  # noqa: E402
 
 SECONDS = float(sys.argv[1]) if sys.argv[1:] else 40.0
 FOLDER = (HERE if SECONDS >= 40 else Path(tempfile.gettempdir())) / (time.strftime("%Y-%m-%d") + "-carried")

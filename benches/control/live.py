@@ -34,7 +34,7 @@ from sojourn.control.live_metrics import LiveMetrics
 from sojourn.control.policy_file import Policy
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.live_service.control_socket import SocketActuator
-from sojourn.measure.record_logs import read_log
+from sojourn.runs.record_logs import read_log
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

@@ -30,7 +30,7 @@ import numpy as np
 from sojourn.lab.backends import NamespaceBackend, environment
 from sojourn.lab.service_placement import ServicePlacement
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.record_logs import read_log
+from sojourn.runs.record_logs import read_log
 from sojourn.testbed.web import BackendOptions, KnownDemand, WebOptions, WebTestbed
 
 HERE = Path(__file__).resolve().parent

@@ -148,12 +148,15 @@ def _line(setting: Setting, rows: list[dict[str, Any]]) -> str:
     return f"| {case.title} | {runs} | {setting[1]:g} | {covered} | {bias:+.2%} | {events} |"
 
 
+def machine() -> dict[str, Any]:
+    model = [x.split(":")[1].strip() for x in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in x]
+    return {"kernel": platform.release(), "cores": os.cpu_count(), "processor": (model or [platform.machine()])[0]}
+
+
 def store(rows: list[dict[str, Any]], seeds: int) -> str:
     folder = HERE / time.strftime("%Y-%m-%d")
     folder.mkdir(exist_ok=True)
-    model = [x.split(":")[1].strip() for x in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in x]
-    machine = {"kernel": platform.release(), "cores": os.cpu_count(), "processor": (model or [platform.machine()])[0]}
-    (folder / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
+    (folder / "machine.json").write_text(json.dumps(machine(), indent=1) + "\n")
     (folder / "raw.json").write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
     text = summary(rows, seeds)
     (folder / "summary.md").write_text(text)

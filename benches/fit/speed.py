@@ -36,7 +36,7 @@ def text(values: dict[str, str]) -> str:
 def measured(users: int, rng: np.random.Generator) -> FitRun:
     """What the network answers, with noise."""
     truth = sj.Model.parse(text({name: repr(value) for name, value in DEMANDS_S.items()}))
-    m = sj.solve(replaced(truth, "classes.user.population", users))
+    m = sj.solve(replaced(truth, {"classes.user.population": users}))
     noise = np.exp(NOISE * rng.standard_normal(2 + len(WATCHED)))
     x, r = m.value("throughput"), m.value("response_time")
     means = {("", "throughput"): (x * noise[0], NOISE), ("", "response_time"): (r * noise[1], NOISE)}

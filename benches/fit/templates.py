@@ -36,10 +36,7 @@ class Template:
         """What is simulated."""
         if self.real:
             return Model.parse(self.real)
-        model = self.model
-        for path, value in self.truth.items():
-            model = replaced(model, path, value)
-        return model
+        return replaced(self.model, self.truth)
 
 
 def rates(*values: float) -> list[Point]:

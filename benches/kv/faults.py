@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sojourn.errors import ServiceError
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.kv_load import kv_load
+from sojourn.load.kv_load import kv_load
 from sojourn.testbed.memcached import Memcached
 
 # Asked again after at most 2 s; then connected, and asked for its version.

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.kv_load import kv_load
+from sojourn.load.kv_load import kv_load
 from sojourn.testbed.memcached import Memcached, version
 
 HERE = Path(__file__).resolve().parent

@@ -172,7 +172,7 @@ KINDS = (
 )
 REFUSED = (
     (b"nonsense\r\n", b"ERROR\r\n"),
-    (b"get " + b"k" * 251 + b"\r\n", b"CLIENT_ERROR key is too long or has control characters\r\n"),
+    (b"get " + b"k" * 251 + b"\r\n", b"CLIENT_ERROR bad command line format\r\n"),
     (b"set k 0 0 x\r\n", b"CLIENT_ERROR bad command line format\r\n"),
     (b"incr k x\r\n", b"CLIENT_ERROR invalid numeric delta argument\r\n"),
 )

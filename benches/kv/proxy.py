@@ -22,7 +22,7 @@ from pathlib import Path
 from record import cpu_s
 
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.kv_load import kv_load
+from sojourn.load.kv_load import kv_load
 from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
 from sojourn.testbed.memcached import Memcached, free_port, version
 

@@ -25,7 +25,7 @@ from probes import ANSWERED_S, Probe, Tally
 from verdict import judgements, summary
 
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.kv_load import kv_load
+from sojourn.load.kv_load import kv_load
 from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
 from sojourn.testbed.memcached import Memcached
 

@@ -22,7 +22,7 @@ def judgements(raw: Json, tallies: list[Tally], faults: Faults, memory: Memory) 
     loads = [raw[name] for name in LOADS]
     failures = sum((Counter(load["failures"]) for load in loads), Counter())
     wrong = [fault for tally in tallies for fault in tally.faults]
-    stuck = {name: failures[name] for name in ("timeout", "reset", "refused", "connect_timeout", "protocol")}
+    stuck = {name: failures[name] for name in ("timeout", "reset", "closed", "refused", "connect_timeout", "protocol")}
     checked, quiet = sum(tally.batches for tally in tallies), sum(tally.undisturbed for tally in tallies)
     hits = sum(load["kv"]["hits"] for load in loads)
     unsent = failures["unsent"]

@@ -27,7 +27,7 @@ from record import new_folder
 
 from sojourn.lab.cleanup_registry import only_one
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.messages_load import messages_load
+from sojourn.load.messages_load import messages_load
 from sojourn.testbed.messages import MessageService, MessagesOptions
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_programs import programs, version

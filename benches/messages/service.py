@@ -19,7 +19,7 @@ from record import cpu_s
 
 from sojourn._native import message_settings, message_statements
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.messages_load import messages_load
+from sojourn.load.messages_load import messages_load
 from sojourn.testbed.messages import MessageService, MessagesOptions
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_programs import programs

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sojourn.measure.observations import observe
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.observations import observe
+from sojourn.runs.run_folder import RunFolder
 from sojourn.study.web.known_demands import RequestOverheads, is_bare, known_page, overheads
 
 TICKS_PER_S = 250  # the kernel's

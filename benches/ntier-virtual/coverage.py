@@ -24,11 +24,12 @@ import polars as pl
 
 from sojourn.fit.mix_demands import mix_demands
 from sojourn.fit.package_step import CROSSING, compare_laws
-from sojourn.study.engine import read_plan, run_system_study
-from sojourn.study.engine.oscillating_runs import judged
-from sojourn.study.engine.study_findings import StudyFindings
+from sojourn.study.checked_study import read_plan
+from sojourn.study.oscillating_runs import judged
 from sojourn.study.parameter_recovery import coverage
-from sojourn.system import System
+from sojourn.study.study_findings import StudyFindings
+from sojourn.study.study_steps import run_system_study
+from sojourn.study.system import System
 from sojourn.system.bulletin_board_simulated import SimulatedBulletin
 from sojourn.table import Metrics
 from sojourn.testbed.simulated_bulletin import TIERS, demand_s

@@ -12,11 +12,11 @@ from pathlib import Path
 from statistics import fmean
 
 import sojourn as sj
+from sojourn.diagnosis.oscillation import Oscillation
 from sojourn.lab.slow_disk import SlowDisk, slow_disk
-from sojourn.measure.busy_series import busy_series
+from sojourn.load.session_load import session_load
 from sojourn.measure.execute_run import execute
-from sojourn.measure.oscillation import Oscillation
-from sojourn.measure.session_load import session_load
+from sojourn.runs.busy_series import busy_series
 from sojourn.testbed.bulletin import BulletinOptions, BulletinService
 from sojourn.testbed.bulletin_database import load_bulletin
 from sojourn.testbed.postgres import DATABASE, USER, Postgres

@@ -18,9 +18,9 @@ import numpy as np
 import sojourn as sj
 from sojourn.lab.cleanup_registry import only_one
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.busy_series import busy_series
-from sojourn.measure.host_samples import read_samples
-from sojourn.measure.record_logs import write_parquet
+from sojourn.runs.busy_series import busy_series
+from sojourn.runs.host_samples import read_samples
+from sojourn.runs.record_logs import write_parquet
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

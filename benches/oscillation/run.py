@@ -20,7 +20,7 @@ import numpy as np
 from known_pairs import CASES, Draw, pair
 
 import sojourn as sj
-from sojourn.measure.circular_shift import correlations, high_passed, shift_test
+from sojourn.stats.circular_shift import correlations, high_passed, shift_test
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

@@ -37,7 +37,7 @@ import sojourn as sj  # noqa: E402
 from sojourn.lab.cleanup_registry import only_one  # noqa: E402
 from sojourn.query import query  # noqa: E402
 from sojourn.query.query import as_source  # noqa: E402
-from sojourn.system import Point  # noqa: E402
+from sojourn.study.system import Point  # noqa: E402
 from sojourn.system.web_shop import WebLoad, WebSystem, WebSystemOptions  # noqa: E402
 
 VALIDATED = ("mean(response)", "p50(response)", "p90(response)", "p99(response)")

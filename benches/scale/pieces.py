@@ -10,7 +10,8 @@ import numpy as np
 
 import sojourn as sj
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.model_fit import FittedModel, fit_model
+from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.model_fit import fit_model
 from sojourn.model import Model
 from sojourn.parallel import open_workers, run_pieces
 from sojourn.solve.method import RequestedOutputs

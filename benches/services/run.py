@@ -33,7 +33,7 @@ from sojourn.errors import SojournError
 from sojourn.fit.model_selection import choose_model
 from sojourn.lab.cleanup_registry import CleanupRegistry
 from sojourn.lab.spinners import Spinners
-from sojourn.measure.run_folder import RunFolder, run_folders
+from sojourn.runs.run_folder import RunFolder, run_folders
 from sojourn.table import Metrics
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

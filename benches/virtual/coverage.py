@@ -32,7 +32,7 @@ from scipy import stats
 
 from sojourn.errors import SojournError
 from sojourn.fit import fit
-from sojourn.measure.observations import observe
+from sojourn.runs.observations import observe
 from sojourn.simulate.virtual_host import VirtualHost, simulate_host, write_host_run
 from sojourn.study.web.interval_coverage import RecoveredParameter, covered
 

@@ -1,10 +1,10 @@
 """sojourn: measure a real service under a known load, fit a queueing model, predict what nobody has run.
 
-Names are imported when they are first used, so that a worker process starts in milliseconds. A name that is a function and
-a package too (`fit`, `plan`, `predict`, `query`, `simulate`, `solve`, `validate`) is the package, and calling it calls the function.
+Names are imported when they are first used, so that a worker process starts in milliseconds. A name that is a function and a package
+too (`fit`, `measure`, `plan`, `predict`, `query`, `simulate`, `solve`, `validate`) is the package, and calling it calls the function.
 
 Table      Metrics
-Measure    http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose, oscillation
+Measure    measure, http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose, oscillation; trace_visits
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Breakdowns; Closed, Open, Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
@@ -16,7 +16,7 @@ Validate   validate
 Design     design: experiment designs, made and analysed
 Query      query: a question to run folders and models
 Control    control: policies of capacity on a simulated queue; Set: what a policy wants
-Study      run_study
+Study      run_study; of one's own: System, CallSystem, VirtualSystem, Session, Point, Factor, Resource, FitTemplate, Analysis
 Report     Document, write_html
 Errors     SojournError and its tree in sojourn.errors
 """
@@ -28,6 +28,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from sojourn.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from inspect import Signature
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from sojourn import design as design
     from sojourn import laws as laws
     from sojourn.control import Set as Set
+    from sojourn.diagnosis.load_levels import diagnose as diagnose
+    from sojourn.diagnosis.oscillation import oscillation as oscillation
     from sojourn.errors import SojournError as SojournError
     from sojourn.fit import Fitted as Fitted
     from sojourn.fit import FittedModel as FittedModel
@@ -44,14 +48,12 @@ if TYPE_CHECKING:
     from sojourn.fit import observe_runs as observe_runs
     from sojourn.fit.scalability_law import fit_usl as fit_usl
     from sojourn.fit.scalability_law import usl as usl
+    from sojourn.fit.trace_visits import trace_visits as trace_visits
+    from sojourn.load.http_load import http_load as http_load
+    from sojourn.load.kv_load import kv_load as kv_load
+    from sojourn.load.messages_load import messages_load as messages_load
+    from sojourn.measure import measure as measure
     from sojourn.measure.execute_run import execute as execute
-    from sojourn.measure.http_load import http_load as http_load
-    from sojourn.measure.kv_load import kv_load as kv_load
-    from sojourn.measure.load_levels import diagnose as diagnose
-    from sojourn.measure.messages_load import messages_load as messages_load
-    from sojourn.measure.observations import observe as observe
-    from sojourn.measure.oscillation import oscillation as oscillation
-    from sojourn.measure.run_folder import RunFolder as RunFolder
     from sojourn.model import *  # noqa: F403
     from sojourn.plan import plan as plan
     from sojourn.predict import gain as gain
@@ -59,6 +61,9 @@ if TYPE_CHECKING:
     from sojourn.query import query as query
     from sojourn.report import Document as Document
     from sojourn.report import write_html as write_html
+    from sojourn.runs.observations import observe as observe
+    from sojourn.runs.resources import Resource as Resource
+    from sojourn.runs.run_folder import RunFolder as RunFolder
     from sojourn.simulate import *  # noqa: F403
     from sojourn.solve import cite as cite
     from sojourn.solve import methods as methods
@@ -67,6 +72,14 @@ if TYPE_CHECKING:
     from sojourn.solve import sweep as sweep
     from sojourn.solve import two_class as two_class
     from sojourn.study import run_study as run_study
+    from sojourn.study.analysis import Analysis as Analysis
+    from sojourn.study.fit_templates import FitTemplate as FitTemplate
+    from sojourn.study.kinds.call_system import CallSystem as CallSystem
+    from sojourn.study.kinds.simulated_model import VirtualSystem as VirtualSystem
+    from sojourn.study.system import Factor as Factor
+    from sojourn.study.system import Point as Point
+    from sojourn.study.system import Session as Session
+    from sojourn.study.system import System as System
     from sojourn.table import Metrics as Metrics
     from sojourn.validate import validate as validate
 
@@ -91,14 +104,15 @@ _HOMES = {
     "Set": "control",
     "design": "",
     "laws": "",
-    "RunFolder": "measure.run_folder",
-    "http_load": "measure.http_load",
-    "kv_load": "measure.kv_load",
-    "messages_load": "measure.messages_load",
-    "diagnose": "measure.load_levels",
-    "observe": "measure.observations",
+    "RunFolder": "runs.run_folder",
+    "http_load": "load.http_load",
+    "kv_load": "load.kv_load",
+    "messages_load": "load.messages_load",
+    "diagnose": "diagnosis.load_levels",
+    "observe": "runs.observations",
+    "measure": "measure",
     "execute": "measure.execute_run",
-    "oscillation": "measure.oscillation",
+    "oscillation": "diagnosis.oscillation",
     "plan": "plan",
     "gain": "predict",
     "predict": "predict",
@@ -113,11 +127,17 @@ _HOMES = {
     "sweep": "solve",
     "two_class": "solve",
     "run_study": "study",
+    **dict.fromkeys(("Factor", "Point", "Session", "System"), "study.system"),
+    "Analysis": "study.analysis",
+    "CallSystem": "study.kinds.call_system",
+    "FitTemplate": "study.fit_templates",
+    "Resource": "runs.resources",
+    "VirtualSystem": "study.kinds.simulated_model",
+    "trace_visits": "fit.trace_visits",
     "Metrics": "table",
     "validate": "validate",
 }
 __all__ = sorted(_HOMES)
-__version__ = "0.1.0"
 
 
 class _CallablePackage(ModuleType):

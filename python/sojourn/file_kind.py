@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from sojourn.errors import InputError
+from sojourn.files.reading import read_toml
 
 STUDY, MODEL, FIT = "a study file", "a model file", "a fitted model file"
 OWN_FIT = "a fit of two-class or mmm"  # parameters alone; the model is ours
@@ -26,8 +26,8 @@ def kind_of(path: Path | str) -> str:
     if path.suffix != ".toml":
         return ENDINGS.get(path.suffix, "a file")
     try:
-        keys = set(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        keys = set(read_toml(path, "give a file")[0])
+    except InputError:
         return "a file"
     if "stations" in keys:
         return FIT if "fit" in keys else MODEL

@@ -12,11 +12,12 @@ from html import escape
 from typing import Any
 
 import polars as pl
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from sojourn.narrow_tables import WidthAwareTable
+from sojourn.terminal import SafeConsole, shown
 from sojourn.units import quantity
 
 SHORT = {
@@ -76,11 +77,11 @@ def view(frame: pl.DataFrame, factors: Sequence[str], most: int = MOST) -> Rende
 
 def text(head: str, frame: pl.DataFrame, factors: Sequence[str], message: str, most: int = 30) -> str:
     """`head`, the tables and `message` as plain text."""
-    console = Console(width=TEXT_WIDTH, no_color=True, highlight=False)
+    console = SafeConsole(width=TEXT_WIDTH, no_color=True)
     with console.capture() as capture:
         console.print(view(frame, factors, most))
     lines = (line.rstrip() for line in capture.get().rstrip().split("\n"))
-    return "\n".join([head, *lines, *message.splitlines()])
+    return "\n".join([shown(head), *lines, *map(shown, message.splitlines())])
 
 
 def html(head: str, frame: pl.DataFrame, factors: Sequence[str], message: str, most: int = 30) -> str:

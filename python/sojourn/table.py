@@ -7,6 +7,7 @@ class means the whole system or all classes. Columns beyond the fixed ones are f
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -18,6 +19,9 @@ from rich.console import RenderableType
 
 from sojourn.errors import InputError, NoSuchRow, RunFolderError
 from sojourn.file_errors import meant
+from sojourn.files.reading import parse_json
+from sojourn.files.tables import NUMBER, TEXT, for_polars, read_parquet
+from sojourn.files.writing import write_output
 from sojourn.metric_names import UNITS
 
 if TYPE_CHECKING:
@@ -39,6 +43,7 @@ COLUMNS: dict[str, pl.DataType] = {
     "status": pl.String(),
 }
 _DEFAULTS: dict[str, Any] = {"station": "", "class": "", "source": "analytic", "status": "ok"}
+KINDS = {name: TEXT if kind == pl.String else NUMBER for name, kind in COLUMNS.items()}
 _PARQUET_KEY = "sojourn.metrics"
 
 
@@ -135,7 +140,7 @@ class Metrics:
         number; a line a class and a combination of the others, shaded where there are intervals. SI units.
         Raises InputError where no factor varies, or there is no such metric."""
         from sojourn.report.chart import plot
-        from sojourn.report.result_figures import sweep
+        from sojourn.report.result_figures import sweep  # altair takes longer to import than most verbs need
 
         return plot(sweep(self, metric, station))
 
@@ -148,7 +153,7 @@ class Metrics:
     def from_json(cls, text: str, place: str = "JSON") -> Metrics:
         """The inverse of `to_json`; InputError naming `place` for text that is not such an object."""
         try:
-            data = json.loads(text)
+            data = parse_json(text)
             return cls.of(data["rows"], data["method"], data["status"], data["message"])
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise InputError(f"not a Metrics object ({error})", place, "give what `--json` printed") from None
@@ -156,22 +161,22 @@ class Metrics:
     def write(self, path: Path | str) -> None:
         """One Parquet file; method, status and message are in its key-value metadata."""
         head = {"method": self.method, "status": self.status, "message": self.message}
-        self.frame.write_parquet(path, metadata={_PARQUET_KEY: json.dumps(head)})
+        content = io.BytesIO()
+        self.frame.write_parquet(content, metadata={_PARQUET_KEY: json.dumps(head)})
+        write_output(path, content.getvalue())
 
     @classmethod
     def read(cls, path: Path | str) -> Metrics:
         """What `write` wrote. Raises RunFolderError where the file is missing, cut off, or something else."""
+        remedy = "give a file that Metrics.write made"
         try:
-            frame = pl.read_parquet(path)
-            head = json.loads(pl.read_parquet_metadata(path).get(_PARQUET_KEY, "{}"))
-        except FileNotFoundError:
-            raise RunFolderError("no such file", path, "give a file that Metrics.write made") from None
-        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-            raise RunFolderError(f"cannot be read ({error})", path, "make it again from its run folder") from None
-        missing = set(COLUMNS) - set(frame.columns)
-        if missing:
-            raise RunFolderError(f"no columns {sorted(missing)}", path, "give a file that Metrics.write made")
-        return cls(frame, **head)
+            frame = read_parquet(Path(path), KINDS, remedy, needed=len(KINDS), error=RunFolderError)
+            head = parse_json(pl.read_parquet_metadata(for_polars(path)).get(_PARQUET_KEY, "{}"))
+            return cls(frame, **{name: str(head[name]) for name in ("method", "status", "message") if name in head})
+        except RunFolderError:
+            raise
+        except (pl.exceptions.PolarsError, OSError, ValueError, TypeError) as error:
+            raise RunFolderError(f"cannot be read ({error})", path, remedy) from None
 
     def __len__(self) -> int:
         return self.frame.height

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from sojourn.errors import InputError
 from sojourn.file_errors import line_of, mistake
+from sojourn.files.reading import read_toml
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
@@ -28,14 +27,8 @@ class TomlFile:
     @classmethod
     def read(cls, path: Path | str, kind: str) -> TomlFile:
         """`kind`: what to give instead, "a policy file". InputError."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-            return cls(str(path), text, tomllib.loads(text))
-        except tomllib.TOMLDecodeError as error:
-            line = re.search(r"line (\d+)", str(error))
-            raise InputError(f"not TOML: {error}", f"{path}:{line[1]}" if line else path, "correct the line") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(getattr(error, "strerror", None) or "not UTF-8", path, f"give {kind}") from None
+        data, text = read_toml(path, f"give {kind}")
+        return cls(str(path), text, data)
 
     def checked(
         self, kind: type[Checked], data: Mapping[str, Any] | None = None, under: tuple[str, ...] = ()

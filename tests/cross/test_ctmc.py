@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import sojourn as sj
 from sojourn.solve.closed import convolution
 from sojourn.solve.markov import ctmc
-from sojourn.solve.markov.ctmc import network_chain
+from sojourn.solve.markov.network_chain import network_chain
 from sojourn.solve.markov.network_spec import UNLIMITED
 from sojourn.solve.markov.state_count import states
 from sojourn.solve.method import RequestedOutputs

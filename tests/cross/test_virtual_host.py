@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sojourn.batch_means import batch_interval
 from sojourn.errors import InputError
 from sojourn.simulate.virtual_host import VirtualHost, VirtualHostRun, simulate_host
 from sojourn.solve.two_class import two_class
+from sojourn.stats.batch_means import batch_interval
 
 REQUESTS = 600_000
 NOTHING = {"kind": "deterministic", "mean": 0.0}

@@ -18,9 +18,9 @@ from pydantic_core import PydanticUndefined
 
 import sojourn
 from sojourn.cli.app import GROUPS, VERBS
-from sojourn.measure import assess_run
-from sojourn.measure.run_metrics import row
-from sojourn.study.engine import file_schema
+from sojourn.runs import assess_run
+from sojourn.runs.run_metrics import row
+from sojourn.study import file_schema
 from sojourn.system.kv import KvLoad, KvOptions
 from sojourn.system.message_service import MessagesLoad, MessagesOptions
 from sojourn.system.web_shop import LabOptions, WebLoad, WebSystemOptions

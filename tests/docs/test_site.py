@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import sojourn as sj
-from sojourn.system import SYSTEMS
+from sojourn.study.kinds import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))

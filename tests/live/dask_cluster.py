@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,13 +19,16 @@ class DaskCluster:
 
     def __init__(
         self, folder: Path, places: Sequence[Sequence[str]], before: Sequence[str] = (), host: str = "127.0.0.1",
-        port: int = 8786,
+        port: int = 8786, tls: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
-        self.folder, self.url = folder, f"tcp://{host}:{port}"
+        """`tls`: dask's settings of certificates, as environment variables."""
+        self.folder, self.url = folder, f"{'tls' if tls else 'tcp'}://{host}:{port}"
+        self.tls = dict(tls or {})
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
-        self.address = f"dask://{host}:{port}"
-        self.scheduler = self._start(before, "scheduler", "--host", host, "--port", str(port), "--no-dashboard")
+        kind = "tls" if tls else "dask" if host == "127.0.0.1" else "dask+insecure"
+        self.address = f"{kind}://{host}:{port}"
+        self.scheduler = self._start(before, "scheduler", "--host", f"{self.url}", "--no-dashboard")
         where = (
             "--nthreads",
             "1",
@@ -45,7 +48,7 @@ class DaskCluster:
 
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join(filter(None, sys.path))
-        return {**os.environ, "PYTHONPATH": path, "TMPDIR": str(self.temporary)}
+        return {**os.environ, "PYTHONPATH": path, "TMPDIR": str(self.temporary), **self.tls}
 
     def left(self) -> list[Path]:
         """Temporary files of agents, whose place is on their workers' machines."""

@@ -73,7 +73,14 @@ class Command:
             for path in (folder, self.temporary):
                 os.chown(path, PLAIN, PLAIN)
         name, _, value = self.mark.partition("=")
-        environment = {**os.environ, name: value, "TMPDIR": str(self.temporary), "COLUMNS": "200"}
+        environment = {
+            **os.environ,
+            name: value,
+            "TMPDIR": str(self.temporary),
+            "COLUMNS": "200",
+            "PYTHONFAULTHANDLER": "1",
+        }
+        environment.pop("XDG_RUNTIME_DIR", None)  # its registry and its lock are in TMPDIR, too
         self.stdout, self.stderr = self.temporary.with_suffix(".out"), self.temporary.with_suffix(".err")
         with open(self.stdout, "w") as out, open(self.stderr, "w") as err:
             self.process = subprocess.Popen(
@@ -83,10 +90,13 @@ class Command:
             )  # fmt: skip
 
     def end(self, timeout_s: float = 60.0) -> int:
-        """Waits for the exit code; a command that hangs is ended, and its code is then that of a kill."""
+        """Waits for the exit code; one that hangs is ended by SIGABRT, and says on standard error where it was."""
         try:
             return self.process.wait(timeout_s)
         except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(10)
             self.process.kill()
             return self.process.wait()
 
@@ -176,8 +186,9 @@ def as_plain_user() -> tuple[str, ...]:
 
 
 def _heed_signals() -> None:
-    """A test run in the background ignores SIGINT, and its children would too."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A test run in the background (nohup, `&`) ignores signals, and its children would too."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def tiny_study(folder: Path, kind: str = "auto", spinners: bool = False) -> Path:

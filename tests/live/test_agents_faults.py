@@ -15,7 +15,7 @@ from dask_cluster import DaskCluster, generators_below
 from machine import Command
 from recording import Recording, recording
 
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
 
 pytestmark = pytest.mark.live
 LIMIT_S = 120.0

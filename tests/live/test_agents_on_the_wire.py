@@ -32,8 +32,8 @@ from sojourn.lab.cleanup_registry import CleanupRegistry
 from sojourn.lab.emulated_network import EmulatedNetwork
 from sojourn.lab.namespaces import inside
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.quantiles import KEPT
-from sojourn.measure.record_logs import read_log
+from sojourn.runs.record_logs import read_log
+from sojourn.stats.quantiles import KEPT
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 

@@ -15,10 +15,10 @@ import pytest
 from machine import Command
 
 from sojourn.errors import InputError, SojournError
-from sojourn.measure.block_load import block_load
-from sojourn.measure.block_reasons import BEYOND
+from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.block_reasons import BEYOND
+from sojourn.runs.run_folder import RunFolder
 from sojourn.testbed.nbd import EmbeddedNbd
 
 pytestmark = pytest.mark.live

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from sojourn.errors import InputError, ServiceError, SojournError
-from sojourn.measure.block_load import block_load
+from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
 
 pytestmark = pytest.mark.live
 

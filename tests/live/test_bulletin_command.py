@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -17,9 +18,9 @@ from message_cluster import needs_postgres
 
 from sojourn.cli.serve_bulletin import load
 from sojourn.errors import ServiceError
+from sojourn.load.session_load import session_load
 from sojourn.measure.execute_run import execute
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.session_load import session_load
+from sojourn.runs.run_folder import RunFolder
 from sojourn.testbed.bulletin import BulletinOptions, BulletinService
 from sojourn.testbed.postgres import Postgres
 
@@ -117,6 +118,50 @@ def test_a_submission_is_rejected_once(database: str) -> None:
         assert link
         said = [urlopen(service.url + link[0], timeout=10).read().decode() for _ in range(2)]
         assert "<p>rejected</p>" in said[0] and "<p>nothing to reject</p>" in said[1]
+    finally:
+        service.close()
+
+
+def page(url: str) -> tuple[int, str]:
+    try:
+        with urlopen(url, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except HTTPError as error:
+        return error.code, error.read().decode()
+
+
+@needs_postgres
+@pytest.mark.parametrize("tables", ["embedded", "postgres"])
+def test_comments_are_stored_where_their_story_is_or_refused(tables: str, database: str) -> None:
+    """Issue 26: a comment on a story that is not there was acknowledged. Story 1 is an old one in both, story 0 is none."""
+    given = {"database": database} if tables == "postgres" else {"scale": 0.001}
+    service = BulletinService(
+        BulletinOptions(listen="127.0.0.1:0", page_work_s=0.0, workers=1, pool=1, **given)  # type: ignore[arg-type]
+    )
+    user, author = "nickname=user3&password=password3", "nickname=user1&password=password1"
+    try:
+        told = page(f"{service.url}/ViewStory?storyId=1")[1]
+        comment = re.findall(r"/ViewComment\?storyId=1&commentId=([1-9]\d*)", told)[0]
+        count = len(re.findall(r"replies, by", told))
+        for asked, why in [
+            (f"StoreComment?{user}&storyId=99999999&parent=0&subject=s&body=lost", "no story 99999999"),
+            (f"StoreComment?{user}&storyId=4294967295&parent=0&subject=s&body=lost", "no story 4294967295"),
+            (
+                f"StoreComment?{user}&storyId=2&parent={comment}&subject=s&body=lost",
+                f"no story 2 with a comment {comment}",
+            ),
+            (f"StoreStory?{user}&category=21&title=t&body=lost", "no category 21"),
+            (f"StoreModerateLog?{author}&commentId=99999999&rating=1", "no comment 99999999"),
+            (f"StoreModerateLog?{author}&commentId={comment}&rating=9", "no rating 9"),
+        ]:
+            status, said = page(f"{service.url}/{asked}")
+            assert (status, f"<p>{why}</p>" in said) == (404, True), said
+        # A comment on an old story, and a verdict on one: before, they hid its comments, and were refused.
+        assert page(f"{service.url}/StoreComment?{user}&storyId=1&parent=0&subject=s&body=kept")[0] == 200
+        assert page(f"{service.url}/StoreComment?{user}&storyId=1&parent={comment}&subject=s&body=kept")[0] == 200
+        assert "<p>rated</p>" in page(f"{service.url}/StoreModerateLog?{author}&commentId={comment}&rating=0")[1]
+        assert len(re.findall(r"replies, by", page(f"{service.url}/ViewStory?storyId=1")[1])) == count + 1
+        assert "kept" in page(f"{service.url}/ViewComment?storyId=1&commentId={comment}")[1]
     finally:
         service.close()
 

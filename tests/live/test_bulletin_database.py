@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_rows(session: PostgresSession) -> None:
 
 
 def test_every_statement_is_prepared_and_a_scan_of_a_large_table_refused(session: PostgresSession) -> None:
-    assert len(statements()) == 29
+    assert len(statements()) == 30
     check_plans(session, statements())
     with pytest.raises(ServiceError, match=r"statement by_body reads all \d+ rows of old_stories"):
         check_plans(session, {"by_body": "SELECT id FROM old_stories WHERE body = $1"})

@@ -9,9 +9,9 @@ import pytest
 
 from sojourn.lab.backends import environment
 from sojourn.lab.loop_disk import PREFIX
-from sojourn.measure.busy_series import busy_series
+from sojourn.runs.busy_series import busy_series
+from sojourn.study.system import Point
 from sojourn.system.bulletin_board import BulletinLoad, BulletinSystem, BulletinSystemOptions
-from sojourn.system.system import Point
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 

@@ -15,10 +15,10 @@ import pytest
 from machine import made_by_labs
 
 from sojourn.errors import Busy, InputError, ServiceError
-from sojourn.measure.run_folder import RunFolder
-from sojourn.system import CommandSystem, Point
-from sojourn.system.command_system import CommandOptions
-from sojourn.system.http_system import HttpLoad
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.kinds.command_system import CommandOptions, CommandSystem
+from sojourn.study.kinds.http_system import HttpLoad
+from sojourn.study.system import Point
 from sojourn.table import Metrics
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
@@ -96,7 +96,7 @@ def test_time_of_forked_workers_counts(tmp_path: Path, port: int) -> None:
 def test_without_control_groups_the_processes_are_counted(
     tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sojourn.system.command_system.make_counted_group", lambda *_: None)
+    monkeypatch.setattr("sojourn.study.kinds.command_system.make_counted_group", lambda *_: None)
     folder = run(system(port, "--work-ms", "5", "--processes", "3", load={"rate_per_s": 40.0, "for": 2.0}), tmp_path)
     assert 0.005 <= Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu") <= 0.0085
     assert len(folder.manifest["resources"]["cpu"]["pids"]) == 3

@@ -21,8 +21,8 @@ from sojourn.lab.namespaces import ip, make_namespace, pair, path_of
 from sojourn.lab.process_tree import alive
 from sojourn.lab.service_placement import ServicePlacement, own_cpuset
 from sojourn.live_service.control_socket import RefusedError, UnansweredError, asked
-from sojourn.live_service.lease_keeper import address
 from sojourn.live_service.leased_actuator import LeasedActuator
+from sojourn.live_service.leased_settings import address
 
 pytestmark = pytest.mark.live
 CORES = sorted(os.sched_getaffinity(0))
@@ -73,7 +73,7 @@ def until(holds: Callable[[], object]) -> float:
 
 def no_keeper(placement: ServicePlacement) -> bool:
     try:
-        asked(address(placement), {"do": "read"}, 1.0)
+        asked(address(placement.key()), {"do": "read"}, 1.0)
     except UnansweredError:
         return True
     return False

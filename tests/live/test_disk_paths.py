@@ -17,9 +17,9 @@ from sojourn.errors import StudyError
 from sojourn.storage import read_storage_runs, size_storage
 from sojourn.storage.sizing import RUNS
 from sojourn.study import run_study
-from sojourn.system.storage import FAILED, StorageLoad, StorageSystem, StorageSystemOptions
+from sojourn.study.system import Point
+from sojourn.system.storage import DISTURBED, FAILED, StorageLoad, StorageSystem, StorageSystemOptions
 from sojourn.system.storage_paths import PREFIX, StoragePath
-from sojourn.system.system import Point
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 needs_qemu = pytest.mark.skipif(shutil.which("qemu-nbd") is None, reason="needs the package qemu-utils")
@@ -37,7 +37,7 @@ size = "16Mi"
 server = "qemu-nbd"
 
 [load]
-for = 0.5
+for = 1.0
 
 [[section]]
 name = "effects"
@@ -112,4 +112,6 @@ def test_a_server_that_dies_costs_its_run_and_no_more(tmp_path: Path) -> None:
         whole = session.run(point, tmp_path / "whole", 2)
     assert not broken.manifest["valid"] and broken.manifest["storage"]["verdict"] == FAILED
     assert any("qemu-nbd ended with -9" in reason for reason in broken.manifest["reasons"])
-    assert whole.manifest["storage"]["verdict"] == "" and whole.manifest["storage"]["completed"] > 0
+    # Another guest of this machine may disturb it, which is no trace of the dead server.
+    assert whole.manifest["storage"]["verdict"] in ("", DISTURBED) and whole.manifest["storage"]["completed"] > 0
+    assert not any("qemu-nbd" in reason for reason in whole.manifest["reasons"])

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, SojournError
 from sojourn.lab.worker_process import WorkerProcess
+from sojourn.load.kv_load import kv_load
 from sojourn.measure import execute_run
-from sojourn.measure.kv_load import kv_load
 from sojourn.testbed.kv import EmbeddedKv
 from sojourn.testbed.memcached import Memcached, start_server
 

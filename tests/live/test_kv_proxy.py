@@ -127,12 +127,37 @@ def test_a_conversation_is_the_same_byte_by_byte(start: Start) -> None:
                 server.stop()
 
 
-def test_the_data_of_a_refused_set_is_not_carried_out(start: Start) -> None:
+def test_behind_a_refused_set_the_next_line_is_a_command_as_memcached_has_it(start: Start) -> None:
+    """Issue 26: the proxy swallowed it. What memcached says is its own."""
+    alone = Memcached()
+    try:
+        with start().talk() as talk, Talk(alone.address) as direct:
+            for words in (b"cas a 0 0 1", b"set a 0 0 9 more words", b"set a x 0 9", b"add %s 0 0 9" % (b"k" * 251)):
+                for one in (talk, direct):
+                    assert one.ask(b"set gone 0 0 1\r\nx\r\n") == b"STORED\r\n"
+                refused = [one.ask(words + b"\r\nflush_all\r\n") for one in (talk, direct)]
+                assert refused[0] == refused[1] and b"ERROR" in refused[0]
+                for one in (talk, direct):
+                    assert one.line() == b"OK\r\n"
+                    assert one.values(b"get gone\r\n") == b"END\r\n", words
+    finally:
+        alone.stop()
+
+
+def test_a_set_of_too_large_a_value_forgets_the_old_one(start: Start, servers: list[Memcached]) -> None:
+    """As memcached does (proto_text.c: "avoid stale data persisting"); an `add` leaves it. With noreply without a word."""
+    large = b"v" * (1 << 20) + b"v"
     with start().talk() as talk:
-        assert talk.ask(b"set kept 0 0 1\r\nx\r\n") == b"STORED\r\n"
-        for words in (b"set a 0 0 9 more words", b"cas a 0 0 9", b"set a x 0 9", b"add %s 0 0 9" % (b"k" * 251)):
-            assert b"ERROR" in talk.ask(words + b"\r\nflush_all\r\n")
-            assert talk.values(b"get kept\r\n") == b"VALUE kept 0 1\r\nx\r\nEND\r\n", words
+        for words, kept in ((b"add old 0 0 %d", True), (b"set old 0 0 %d", False), (b"set old 0 0 %d noreply", False)):
+            assert talk.ask(b"set old 0 0 1\r\nx\r\n") == b"STORED\r\n"
+            talk.say(words % len(large) + b"\r\n" + large + b"\r\n")
+            if not words.endswith(b"noreply"):
+                assert talk.line() == b"SERVER_ERROR object too large for cache\r\n"
+            assert talk.ask(b"version\r\n").startswith(b"VERSION")
+            for server in servers:
+                with Talk(server.address) as direct:
+                    found = direct.values(b"get old\r\n")
+                    assert found == (b"VALUE old 0 1\r\nx\r\nEND\r\n" if kept else b"END\r\n"), words
 
 
 def proxy_design(proxy: Proxy) -> str:
@@ -211,7 +236,7 @@ def test_a_large_value_goes_through_and_a_larger_one_is_refused(start: Start) ->
         too_large = b"set large 0 0 1048577\r\n" + bytes(1048577) + b"\r\n"
         assert talk.ask(too_large) == b"SERVER_ERROR object too large for cache\r\n"
         assert talk.ask(b"get " + b"k" * 251 + b"\r\n").startswith(b"CLIENT_ERROR")
-        assert talk.ask(b"delete large\r\n") == b"DELETED\r\n"
+        assert talk.ask(b"delete large\r\n") == b"NOT_FOUND\r\n", "as memcached forgets it"
 
 
 def test_counts_at_the_end_are_what_clients_saw(start: Start, tmp_path: Path) -> None:

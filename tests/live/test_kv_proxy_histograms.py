@@ -14,7 +14,7 @@ import pytest
 from kv_cluster import Memcached, Proxy, needs_memcached
 
 from sojourn.errors import SojournError
-from sojourn.measure.record_logs import read_log
+from sojourn.runs.record_logs import read_log
 
 pytestmark = [pytest.mark.live, needs_memcached]
 COUNT = 300

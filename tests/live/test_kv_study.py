@@ -24,7 +24,7 @@ from sojourn.lab.cpu_topology import cores
 from sojourn.lab.namespaces import inside
 from sojourn.study.kv.laws import laws
 from sojourn.study.kv.limits import limited_by, uses
-from sojourn.system import Point
+from sojourn.study.system import Point
 from sojourn.system.kv import KvLoad, KvOptions, KvSystem, frame, response_bins
 from sojourn.system.kv.hosts import CLIENT, PORT, HostOptions, Hosts, open_hosts
 

@@ -17,8 +17,8 @@ from sojourn.lab.cleanup_registry import only_one
 from sojourn.lab.cpu_topology import cores, place
 from sojourn.lab.emulated_hosts import EmulatedHosts
 from sojourn.measure.execute_run import RunEnvironment, execute
-from sojourn.measure.host_samples import core_shares
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.host_samples import core_shares
+from sojourn.runs.run_folder import RunFolder
 from sojourn.testbed.web import KnownDemand, WebOptions, WebTestbed
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]

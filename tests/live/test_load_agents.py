@@ -15,10 +15,10 @@ from test_bad_input import one_message
 
 from sojourn import _native
 from sojourn.measure.agents_section import COLUMNS, agents_section
-from sojourn.measure.interval_log import read_interval_log
-from sojourn.measure.quantiles import KEPT
-from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Table
+from sojourn.runs.interval_log import read_interval_log
+from sojourn.runs.run_folder import RunFolder
+from sojourn.stats.quantiles import KEPT
 
 pytestmark = pytest.mark.live
 

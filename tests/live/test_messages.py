@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from message_cluster import WAYS, Client, Service, Way, starting
 
-from sojourn.measure.record_logs import read_log
+from sojourn.runs.record_logs import read_log
 from sojourn.testbed.postgres import Postgres
 
 pytestmark = pytest.mark.live

@@ -6,63 +6,46 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from queue import Queue
-from threading import Thread
+from typing import Any
 
 import pytest
+from machine import Command, wait_for
 from message_cluster import Client, needs_postgres
 
 pytestmark = [pytest.mark.live, needs_postgres]
 
 
-class Command:
-    """The command in a process of its own, and the lines that it writes to standard error."""
+class Messages(Command):
+    """The command, its data in a folder."""
 
-    def __init__(self, *arguments: str) -> None:
-        words = [
-            sys.executable,
-            "-c",
-            "from sojourn.cli import main; main()",
-            "serve",
-            "messages",
-            "--json",
-            *arguments,
-        ]
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self._lines: Queue[str] = Queue()
-        Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self.process.stderr
-        for line in self.process.stderr:
-            self._lines.put(line)
+    def __init__(self, folder: Path) -> None:
+        listening = ("--listen", "127.0.0.1:0", "--workers", "2", "--connections", "2")
+        super().__init__(folder, "serve", "messages", "--json", "--folder", folder, *listening)
 
     def line(self, pattern: str) -> re.Match[str]:
-        """Waits for a line with it."""
-        while True:
-            if found := re.search(pattern, self._lines.get(timeout=30)):
-                return found
+        """Waits until it has said something like it on standard error."""
+        wait_for(lambda: re.search(pattern, self.said()))
+        found = re.search(pattern, self.said())
+        assert found
+        return found
 
     def client(self) -> Client:
         return Client(self.line(r"http://([0-9.:]+)/queues")[1])
 
-    def end(self) -> str:
+    def summary(self) -> Any:
         """Ends it in good order; what it printed."""
         self.process.send_signal(signal.SIGTERM)
-        said, _ = self.process.communicate(timeout=60)
-        assert self.process.returncode == 0
-        return said
+        assert self.end() == 0, self.said()
+        return json.loads(self.answered())
 
 
 @contextmanager
-def command(folder: Path) -> Iterator[Command]:
-    one = Command("--folder", str(folder), "--listen", "127.0.0.1:0", "--workers", "2", "--connections", "2")
+def command(folder: Path) -> Iterator[Messages]:
+    one = Messages(folder)
     try:
         yield one
     finally:
@@ -82,7 +65,7 @@ def test_a_server_that_was_killed_is_started_again(open_folder: Path) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.1)
         assert taken.body == b"kept"
-        assert json.loads(service.end())["by_kind"]["take"] == 1
+        assert service.summary()["by_kind"]["take"] == 1
 
 
 def test_a_server_that_cannot_start_again_ends_the_service(open_folder: Path) -> None:

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, SojournError
+from sojourn.load.messages_load import messages_load
 from sojourn.measure import execute_run
-from sojourn.measure.messages_load import messages_load
 
 pytestmark = pytest.mark.live
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from message_cluster import WAYS, Way, needs_postgres
 
+from sojourn.load.messages_load import messages_load
 from sojourn.measure import execute_run
-from sojourn.measure.messages_load import messages_load
 from sojourn.testbed.messages import MessageService, MessagesOptions
 from sojourn.testbed.postgres import Postgres
 

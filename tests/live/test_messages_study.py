@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from message_cluster import needs_postgres
 
-from sojourn.measure.run_folder import RunFolder
 from sojourn.query import query
 from sojourn.query.query import as_source
+from sojourn.runs.run_folder import RunFolder
 from sojourn.study import run_study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))

@@ -8,8 +8,8 @@ import pytest
 from message_cluster import needs_postgres
 
 from sojourn.laws import check_laws
-from sojourn.measure.run_series import differences
-from sojourn.system import Point
+from sojourn.runs.run_series import differences
+from sojourn.study.system import Point
 from sojourn.system.message_service import MessagesLoad, MessagesOptions, MessagesSystem
 from sojourn.system.message_service_metrics import frame
 from sojourn.table import Metrics

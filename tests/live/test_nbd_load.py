@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from sojourn.errors import InputError, ServiceError
-from sojourn.measure.block_load import block_load
+from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
 from sojourn.testbed.nbd import EmbeddedNbd
 
 pytestmark = pytest.mark.live

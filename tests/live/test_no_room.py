@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from machine import Command
 
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
 
 pytestmark = [
     pytest.mark.live,

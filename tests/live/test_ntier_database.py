@@ -16,9 +16,9 @@ from machine import Command, made_by_labs
 from sojourn.lab.backends import environment
 from sojourn.lab.counted_groups import CountedGroups
 from sojourn.lab.process_tree import children, wait_until
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.system import Point
 from sojourn.system.bulletin_board import BulletinLoad, BulletinSession, BulletinSystem, BulletinSystemOptions
-from sojourn.system.system import Point
 from sojourn.testbed.bulletin_cluster import bulletin_cluster
 from sojourn.testbed.memcached import free_port
 from sojourn.testbed.nginx import Nginx

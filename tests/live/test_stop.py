@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from machine import Command, made_by_labs, tiny_study
 
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
 

@@ -14,10 +14,9 @@ from test_command_system import SHOP, port, run
 
 from sojourn.errors import InputError, ServiceError
 from sojourn.lab.readiness import problem
-from sojourn.system import CommandSystem, UrlSystem
-from sojourn.system.command_system import CommandOptions
-from sojourn.system.http_system import HttpLoad
-from sojourn.system.url_system import UrlOptions
+from sojourn.study.kinds.command_system import CommandOptions, CommandSystem
+from sojourn.study.kinds.http_system import HttpLoad
+from sojourn.study.kinds.url_system import UrlOptions, UrlSystem
 from sojourn.table import Metrics
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]

@@ -9,8 +9,8 @@ import pytest
 
 from sojourn.lab.cleanup_registry import only_one
 from sojourn.lab.cpu_topology import cores
-from sojourn.measure.run_folder import RunFolder
-from sojourn.system import Point
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.system import Point
 from sojourn.system.web_shop import WebLoad, WebSystem, WebSystemOptions
 from sojourn.table import Metrics
 

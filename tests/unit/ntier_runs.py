@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from sojourn.measure.host_samples import EVERYTHING
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.host_samples import EVERYTHING
+from sojourn.runs.run_folder import RunFolder
 
 # seconds when the cores are full, and what is added when they are idle
 TRUE_S = {

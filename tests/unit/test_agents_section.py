@@ -11,8 +11,8 @@ import pytest
 from sojourn.errors import InputError
 from sojourn.measure.agents import AgentLoad, execute_on_agents
 from sojourn.measure.agents_section import COLUMNS, agents_section
-from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Table
+from sojourn.runs.run_folder import RunFolder
 
 LOAD = {"lanes": [{"arrivals": {"kind": "poisson", "rate_per_s": 90.0}}], "duration_s": 1.0}
 

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.measure.assess_run import assess
-from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_report import validity_rule
+from sojourn.runs.assess_run import _disturbed, assess
+from sojourn.runs.run_folder import RunFolder
 from sojourn.table import Metrics
 
 RATE, SECONDS, RESPONSE = 200.0, 10.0, 0.004
@@ -163,6 +163,21 @@ def test_a_disturbed_run_is_marked(tmp_path: Path, steal: float, others_s: float
     host(steal, others_s).write_parquet(folder.path / "host.parquet")
     assess(folder)
     assert reason in "; ".join(folder.manifest["reasons"])
+
+
+@pytest.mark.parametrize(("ticks", "disturbed"), [(1, False), (2, False), (3, True)])
+def test_one_tick_of_stolen_time_is_what_the_kernel_cannot_tell_from_none(
+    tmp_path: Path, ticks: int, disturbed: bool
+) -> None:
+    """In half a second a tick of 10 ms is 2 % of a core: as much as is allowed at all."""
+    folder = RunFolder(tmp_path, {"pids": {}})
+    rows = [
+        (t, "cpu", "0", item, value * t / 0.5)
+        for t in (0.0, 0.5)
+        for item, value in (("steal", 0.01 * ticks), ("idle", 0.5 - 0.01 * ticks))
+    ]
+    samples = pl.DataFrame(rows, schema=["t_s", "source", "key", "item", "value"], orient="row")
+    assert bool(_disturbed(folder, samples, (0.0, 0.5), {})) is disturbed
 
 
 def test_a_run_without_a_request_is_not_valid(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sojourn.batch_means import around, macro, quantiles, ratio, variance_of
+from sojourn.stats.batch_means import around, macro, quantiles, ratio, variance_of
 
 LEVEL = 0.95
 
@@ -114,3 +114,12 @@ def test_a_quantile_beyond_what_was_seen_has_no_upper_bound() -> None:
 
 def test_no_observation_no_quantile() -> None:
     assert all(np.isnan(quantiles(np.array([0.0, 1.0]), np.zeros((1, 4, 1)), [0.5], LEVEL)[0]))
+
+
+def test_bounds_of_what_cannot_be_negative_end_at_zero() -> None:
+    """Issue 26: a lower limit of a time of -181 s was printed."""
+    x = np.r_[np.zeros(63), 1000.0][None, :, None]
+    assert ratio(x, ones(x), LEVEL).low[0] == 0.0
+    assert variance_of(x**2, x, ones(x), LEVEL).low[0] >= 0.0
+    signed = np.r_[np.zeros(32), 1000.0, np.zeros(30), -1.0][None, :, None]
+    assert ratio(signed, ones(signed), LEVEL).low[0] < 0.0

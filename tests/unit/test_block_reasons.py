@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sojourn.measure.block_reasons import block_reasons
+from sojourn.runs.block_reasons import block_reasons
 
 WELL = {
     "status": [],

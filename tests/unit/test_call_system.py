@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sojourn.system import CallSystem, Resource
-from sojourn.system.call_system import CallLoad, CallOptions
+from sojourn.runs.resources import Resource
+from sojourn.study.kinds.call_system import CallLoad, CallOptions, CallSystem
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/howto/add-a-study.md"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sojourn.measure.assess_run import _failure
+from sojourn.load.credentials import without_secrets
 from sojourn.measure.call_load import MOST_MESSAGES, MOST_SAID, CallGenerator
-from sojourn.measure.credentials import without_secrets
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.assess_run import _failure
+from sojourn.runs.run_folder import RunFolder
 
 
 def failures(path: Path, errors: list[Exception]) -> dict[str, int]:

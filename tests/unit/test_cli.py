@@ -8,7 +8,7 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,18 +19,9 @@ from sojourn import cli
 from sojourn.cli import app as verbs
 from sojourn.cli import stop_signals
 
-COLUMNS = [["intended_s", "f8"], ["failure", "u1"]]
+COLUMNS = [["intended_s", "f8"], ["sent_s", "f8"], ["received_s", "f8"], ["done_s", "f8"], ["failure", "u1"]]
 STUDY = (Path(__file__).parents[2] / "studies/web/study.toml").read_text()
 Sojourn = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture(autouse=True)
-def handlers() -> Iterator[None]:
-    """A command sets signal handlers; here it runs inside the test."""
-    before = {number: signal.getsignal(number) for number in stop_signals.STOPS}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 @pytest.fixture
@@ -107,7 +98,9 @@ def cut_off(path: Path) -> None:
     """As kill -9 leaves it: a manifest that says running, of a process that is gone, and half a row."""
     run_folder(path, status="running", load={"lanes": [{"arrivals": {"kind": "poisson", "rate_per_s": 9.0}}]})
     header = {"format": "sojourn-record", "version": 1, "columns": COLUMNS, "meta": {"classes": ["page"]}}
-    (path / "requests.rec").write_bytes(json.dumps(header).encode() + b"\n" + struct.pack("<dB", 1.0, 0) + b"\0\0")
+    (path / "requests.rec").write_bytes(
+        json.dumps(header).encode() + b"\n" + struct.pack("<ddddB", 1.0, 1.0, 1.0, 1.0, 0) + b"\0\0"
+    )
 
 
 def make(kind: str, path: Path) -> None:
@@ -184,7 +177,7 @@ def test_a_process_id_that_was_used_again_does_not_keep_a_run_going(sojourn: Soj
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("name = ", ("study.toml", "mend the TOML")),
+        ("name = ", ("study.toml:1: not TOML", "correct the line")),
         ("colour = 1\n" + STUDY, ("study.toml:1: colour: unknown key", "use one of name")),
         (STUDY.replace("for = 25 ", 'for = "long" '), ("study.toml:", "load.for: ", "give a time above 0")),
     ],

@@ -72,7 +72,7 @@ def test_a_control_group_that_resists_stays_in_its_book(tmp_path: Path, monkeypa
     """The next start must find it; a registry that is thrown away too early leaves it for ever."""
     group = "/sys/fs/cgroup/sojourn-0123ab"
     monkeypatch.setattr(cleanup_registry, "_remove_group", lambda path: False)
-    monkeypatch.setattr(cleanup_registry, "_left", lambda listed: listed["cgroups"] == [group])
+    monkeypatch.setattr(cleanup_registry, "_left", lambda listed, since: listed["cgroups"] == [group])
     registry = cleanup_registry.CleanupRegistry("0123ab")
     registry.add(cgroup=group)
     registry.close()

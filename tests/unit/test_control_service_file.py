@@ -20,6 +20,7 @@ from sojourn.live_service import lease_keeper
 from sojourn.live_service.command_settings import CommandSettings, ran
 from sojourn.live_service.lease_keeper import LeaseKeeper
 from sojourn.live_service.metric_series import MetricSeries, MetricsError, page, totals
+from sojourn.live_service.restore_plan import RestorePlan, plan_of
 from sojourn.live_service.service_file import ServiceFile
 
 # https://prometheus.io/docs/instrumenting/exposition_formats/: its own example, shortened
@@ -260,7 +261,7 @@ def test_a_reader_that_prints_no_number(tmp_path: Path) -> None:
 def test_a_keeper_tries_again_until_it_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease_keeper, "RETRY_S", 0.05)
     settings = by_files(tmp_path)
-    keeper = LeaseKeeper(settings, tmp_path / "log")
+    keeper = LeaseKeeper(settings, RestorePlan.of(settings, tmp_path / "log", None))
     assert keeper.answer(b'{"do": "set", "holder": "one", "lease_s": 60, "workers": 5}') == {"holder": "one"}
     assert "held by one" in keeper.answer(b'{"do": "set", "holder": "two", "lease_s": 60, "workers": 6}')["error"]
     (tmp_path / "resize.py").rename(tmp_path / "away.py")
@@ -271,3 +272,17 @@ def test_a_keeper_tries_again_until_it_is_put_back(tmp_path: Path, monkeypatch: 
     keeper.put_back("the lease ran out")
     assert (keeper.holder, (tmp_path / "size").read_text()) == (None, "2")
     assert (tmp_path / "log").read_text().count('"put_back": true') == 1
+    assert plan_of(settings.key()) is None
+
+
+def test_what_is_to_be_put_back_is_written_down_first_for_its_user_alone(tmp_path: Path) -> None:
+    settings = by_files(tmp_path)
+    keeper = LeaseKeeper(settings, RestorePlan.of(settings, None, None))
+    (tmp_path / "resize.py").unlink()  # nothing can be set, and yet something may have been
+    assert "error" in keeper.answer(b'{"do": "set", "holder": "one", "lease_s": 60, "workers": 5}')
+    plan = plan_of(settings.key())
+    assert plan is not None and plan.holder == "one" and plan.told["safe"] == {"workers": 2}
+    assert plan.path.stat().st_mode & 0o777 == 0o600
+    again = LeaseKeeper(settings, plan)
+    assert again.holder == "one" and again.until_s == plan.until_s, "one that is started again has the lease"
+    plan.remove()

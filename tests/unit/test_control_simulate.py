@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from sojourn.control import (
     Fixed,
     GuardRails,
     Hpa,
+    Kpa,
     Load,
     ModelPolicy,
     Schedule,
     Seen,
+    Set,
     SquareRoot,
     made,
     replay,
@@ -127,12 +130,30 @@ def test_simple_policies() -> None:
 
     day = Schedule(at=((10, 3), (20, 7)), repeat_s=30)
     assert [day(at(t), None)[0].workers for t in (0, 10, 19, 20, 29, 30, 45)] == [7, 3, 3, 7, 7, 7, 3]
-    assert Schedule(at=((10, 3),))(at(5), None)[0].workers is None
+    assert Schedule(at=((10, 3),))(at(5), None)[0] == Set(None, "schedule at 5 s begins at 10 s: no change")
     root = SquareRoot(beta=1, service_s=0.09)  # 9 erlangs: 9 + 3
     assert root(at(0), None)[0].workers == 12
     assert root(at(0, None), None)[0].workers is None
     with pytest.raises(ValueError, match="ascending"):
         Schedule(at=((20, 3), (10, 7)))
+
+
+def test_a_policy_that_changes_nothing_says_why_in_truth() -> None:
+    """Issue 26: `square-root` without a service time said "no rate" at 120/s; late figures were "missing" to others."""
+    fine = Seen(0.0, 2.0, 4, 4, 120.0, 120.0, 0.5, 0.5, 1.0, 0.0, 0.1)
+    assert SquareRoot()(fine, None)[0] == Set(
+        why="no service time (give service_s in [options], or a model): no change"
+    )
+    policies = {"rate_per_s": SquareRoot(service_s=0.05), "utilisation": Hpa(), "in_system": Kpa()}
+    for name, decide in policies.items():
+        for broken, why in [
+            (replace(fine, late=True), "metrics are late: no change"),
+            (replace(fine, **{name: None}), f"{name} is missing: no change"),
+            (replace(fine, **{name: math.nan}), f"{name} is nan: no change"),
+            (replace(fine, **{name: -1.0}), f"{name} is -1.0: no change"),
+        ]:
+            assert decide(broken, None)[0] == Set(why=why)
+    assert Hpa()(replace(fine, ready=0), None)[0] == Set(why="no worker is ready: no change")
 
 
 def test_the_least_capacity_by_the_closed_form() -> None:

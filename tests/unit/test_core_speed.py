@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from sojourn.fit.core_speed import ALIKE, CoreSpeed, exponent, usual
-from sojourn.measure.core_speed import core_work_s
+from sojourn.runs.core_speed import core_work_s
 
 
 def test_the_mean_of_the_pieces_in_the_window() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from test_assess import SECONDS, host, requests
 
-from sojourn.measure.assess_run import assess
 from sojourn.measure.cpu_time import cpu_time
-from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_report import validity_rule
+from sojourn.runs.assess_run import assess
+from sojourn.runs.run_folder import RunFolder
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 

@@ -12,8 +12,8 @@ import pytest
 
 import sojourn as sj
 from sojourn.diagnosis import LoadLevel, WatchedResource, diagnose_levels, queue_utilisation, summary
+from sojourn.diagnosis.load_levels import diagnose, read_level
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.load_levels import diagnose, read_level
 from sojourn.model.unknown_parameters import replaced
 from sojourn.simulate.simulated_run import as_run
 from sojourn.table import Metrics
@@ -213,7 +213,7 @@ def test_simulated_services(tmp_path: Path, text: str, kind: str, name: str) -> 
     """Both are full at 200/s: 4 connections of 20 ms, or 2 cores of 10 ms."""
     model = sj.Model.parse(text)
     for seed, rate in enumerate((20, 50, 80, 110, 140, 170)):
-        as_run(replaced(model, "classes.user.rate_per_s", rate), tmp_path / f"rate-{rate}", until_s=120, seed=seed)
+        as_run(replaced(model, {"classes.user.rate_per_s": rate}), tmp_path / f"rate-{rate}", until_s=120, seed=seed)
     found = diagnose([tmp_path])[""]
     assert found.kind == kind and name in found.name, str(found)
     assert found.full_per_s is not None and found.full_per_s[0] == pytest.approx(200, rel=0.15)
@@ -226,7 +226,7 @@ def test_simulated_users(tmp_path: Path) -> None:
         "0.004", "0.02"
     )
     for seed, users in enumerate((10, 50, 150, 220)):
-        as_run(replaced(sj.Model.parse(text.replace("size = 4", "size = 40")), "classes.user.population", users),
+        as_run(replaced(sj.Model.parse(text.replace("size = 4", "size = 40")), {"classes.user.population": users}),
                tmp_path / f"users-{users}", until_s=200, seed=seed)  # fmt: skip
     found = diagnose([tmp_path])[""]
     assert (found.kind, found.name) == ("station", "cpu") and "220 users" in found.sentence, str(found)

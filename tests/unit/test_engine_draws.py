@@ -10,7 +10,7 @@ from test_engine_features import FREE, STUDY, TRUTH, WRONG, done
 
 import sojourn as sj
 from sojourn.errors import StudyError
-from sojourn.study.engine.checked_study import read_plan
+from sojourn.study.checked_study import read_plan
 
 
 def test_systems_at_random_are_each_fitted_and_predicted_blind(tmp_path: Path) -> None:

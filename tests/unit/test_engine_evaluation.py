@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sojourn.measure.run_folder import RunFolder
-from sojourn.study.engine.evaluation import BLIND_AT_SPEED, evaluated, evaluated_at_speed, median_error
-from sojourn.study.engine.fit_templates import RivalModels
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.evaluation import BLIND_AT_SPEED, evaluated, evaluated_at_speed, median_error
+from sojourn.study.fit_templates import RivalModels
 from sojourn.table import Metrics
 
 RATES = {"low": 100.0, "high": 200.0}

@@ -10,8 +10,8 @@ import pytest
 from small_study import mistaken
 
 from sojourn.errors import ModelError, StudyError
-from sojourn.study import StudyResult, run_study
-from sojourn.study.engine import best_configuration, evaluation, read_plan
+from sojourn.study import StudyResult, best_configuration, evaluation, run_study
+from sojourn.study.checked_study import read_plan
 
 TRUTH = """
 [stations.cpu]
@@ -27,8 +27,7 @@ MINE = '''
 """A system and an analysis of a user's own."""
 
 from sojourn.model import Closed
-from sojourn.study.engine.analyses import Analysis
-from sojourn.system import Factor, VirtualSystem
+from sojourn import Analysis, Factor, VirtualSystem
 
 
 class Either(VirtualSystem):

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sojourn.measure.run_folder import RunFolder
-from sojourn.study.engine.run_points import run_points
-from sojourn.system import Point
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.run_points import run_points
+from sojourn.study.system import Point
 
 
 class DisturbedSession:

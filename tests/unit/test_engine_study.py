@@ -12,7 +12,8 @@ from small_study import mistaken
 
 from sojourn.errors import RunFolderError, StudyError
 from sojourn.study import run_study
-from sojourn.study.engine import StudyFindings, read_plan
+from sojourn.study.checked_study import read_plan
+from sojourn.study.study_findings import StudyFindings
 
 TRUTH = """
 [stations.cpu]
@@ -222,7 +223,7 @@ def test_credentials_are_not_in_the_studys_folder(tmp_path: Path) -> None:
         "name": "x", "system": {"kind": "virtual", "environment": {"DB_PASSWORD": "hunter2", "API_KEY": "env:KEY"}},
         "load": {"headers": {"Authorization": "Bearer abc"}, "bearer_env": "TOKEN"}, "section": [{"name": "s"}],
     }  # fmt: skip
-    from sojourn.study.engine.checked_study import StudyFile
+    from sojourn.study.checked_study import StudyFile
 
     told = StudyFile(**study).model_dump_json()
     assert "hunter2" not in told and "Bearer abc" not in told

@@ -14,9 +14,10 @@ import sojourn as sj
 from sojourn.fit.candidate_models import candidates, whole_factors
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.lightest_run import spread_square
 from sojourn.fit.model_averaging import predict_averaged, weights
-from sojourn.fit.model_fit import FittedModel, fit_model
+from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_selection import ChosenModel, choose_model
 from sojourn.fit.next_runs import next_runs
 from sojourn.model import Queue

@@ -13,7 +13,7 @@ from sojourn.errors import FitError, InputError, ModelError
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_file import _parsed, to_toml
 from sojourn.fit.model_evaluation import ModelEvaluator
-from sojourn.fit.model_fit import FittedModel, fit_model
+from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_selection import choose_model
 from sojourn.fit.validate_model import scores
 from sojourn.model.unknown_parameters import Unknown, replaced, unknowns
@@ -139,7 +139,7 @@ def test_predictions_have_intervals_that_grow_towards_saturation_and_end_there()
 def test_a_fitted_file_is_a_model_and_comes_back(tmp_path: Path) -> None:
     fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
     fitted.write(tmp_path / "fitted.toml")
-    again = FittedModel.read(tmp_path / "fitted.toml")
+    again = sj.FittedModel.read(tmp_path / "fitted.toml")
     assert again.estimates == fitted.estimates and again.message == fitted.message
     assert again.predict({"rate_per_s": 90.0}).frame.equals(fitted.predict({"rate_per_s": 90.0}).frame)
     assert sj.solve(sj.Model.read(tmp_path / "fitted.toml")).status == "ok"
@@ -196,7 +196,7 @@ def test_unknowns_in_a_file() -> None:
     )
     assert list(unknowns(model)) == ["demands_s.cpu.user", "demands_s.net.user"]
     assert sj.Model.parse(model.to_toml()) == model
-    assert isinstance(replaced(model, "demands_s.cpu.user", 0.5).demands_s["net"]["user"], Unknown)
+    assert isinstance(replaced(model, {"demands_s.cpu.user": 0.5}).demands_s["net"]["user"], Unknown)
     for text, words in (
         ("{ free = false }", "write free = true"),
         ("{ free = true, low = 2, high = 1 }", "give low < high"),
@@ -248,7 +248,7 @@ def test_with_as_many_unknowns_as_configurations_no_error_of_the_model_is_known(
     fitted = fit_model(FitRuns([mmm_run(rate) for rate in (20.0, 20.0, 80.0, 80.0)]), sj.Model.parse(OPEN % FREE))
     assert fitted.model_error is None and "the model's own error is not known" in str(fitted)
     assert "not known, and not in them" in fitted.predict({"rate_per_s": 50.0}).message
-    assert _parsed(to_toml(fitted), "fitted.toml").model_error is None
+    assert _parsed(to_toml(fitted), "fitted.toml", sj.FittedModel).model_error is None
 
 
 def test_a_saturated_answer_for_a_run_that_was_not_is_an_error_and_counted() -> None:
@@ -296,5 +296,5 @@ def test_unknown_visits_do_not_undo_unknown_times() -> None:
     values = {"visits.disk.user": 3.0, "service_s.cpu.user": 0.04}
     found = evaluator.at(np.array([[values[path] for path in evaluator.paths]])).values["", "", "response_time"]
     for users, response in zip((3, 9), found, strict=True):
-        known = replaced(sj.Model.parse(text % ("3.0", "0.04")), "classes.user.population", users)
+        known = replaced(sj.Model.parse(text % ("3.0", "0.04")), {"classes.user.population": users})
         assert response == pytest.approx(sj.solve(known).value("response_time"), rel=1e-9)

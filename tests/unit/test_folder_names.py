@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from sojourn.cli.measure import named_levels
-from sojourn.study.engine.fit_templates import RivalModels
-from sojourn.study.engine.predictions import _files
-from sojourn.system import Point
+from sojourn.measure.measure import levels
+from sojourn.study.fit_templates import RivalModels
+from sojourn.study.predictions import _files
+from sojourn.study.system import Point
 
 
 @pytest.mark.parametrize(
@@ -37,5 +37,5 @@ def test_rivals_whose_names_are_alike_on_disk_have_files_of_their_own() -> None:
 
 
 def test_levels_that_differ_in_the_seventh_digit_are_two_runs() -> None:
-    assert set(named_levels("1234567,1234568", None)) == {"rate-1234567", "rate-1234568"}
-    assert set(named_levels(None, "1234567,1234568")) == {"users-1234567", "users-1234568"}
+    assert set(levels([1234567.0, 1234568.0], ())) == {"rate-1234567", "rate-1234568"}
+    assert set(levels((), [1234567, 1234568])) == {"users-1234567", "users-1234568"}

@@ -10,9 +10,9 @@ import pytest
 
 from sojourn.cli.http_options import pairs, status_list
 from sojourn.errors import InputError
-from sojourn.measure.credentials import authorization, header, hidden
-from sojourn.measure.http_load import http_load
-from sojourn.measure.http_request import HttpRequest, read_requests, targets
+from sojourn.load.credentials import authorization, header, hidden
+from sojourn.load.http_load import http_load
+from sojourn.load.http_request import HttpRequest, read_requests, targets
 
 URL = "http://127.0.0.1:1/x"
 
@@ -95,7 +95,7 @@ def test_a_file_of_requests(tmp_path: Path) -> None:
     [
         ("", ("no list of requests", "[[request]]")),
         ("request = 3", ("no list of requests",)),
-        ("[[request]\n", ("mend the TOML",)),
+        ("[[request]\n", ("not TOML", "correct the line")),
         ("[[request]]\nmethod = 'GET'", ("request 1", "no path")),
         ("[[request]]\npath = '/a'\nurl = 'http://a'", ("path and url", "give either")),
         ("[[request]]\npath = 'a'", ("request 1: path", "begin it with /")),

@@ -16,7 +16,7 @@ import pytest
 import sojourn as sj
 from sojourn.errors import InputError
 
-BOTH = ("fit", "predict", "query", "simulate", "solve", "validate")
+BOTH = ("fit", "measure", "predict", "query", "simulate", "solve", "validate")
 SHOP = Path(__file__).parents[2] / "examples/shop.toml"
 
 
@@ -72,3 +72,8 @@ def test_a_path_is_a_model_and_anything_else_an_error() -> None:
     for call in (sj.solve, sj.methods, sj.simulate):
         with pytest.raises(InputError, match="model: a dict; give a Model, or the path of a model file"):
             call({})  # type: ignore[arg-type]
+
+
+def test_the_version_is_told() -> None:
+    done = subprocess.run([sys.executable, "-m", "sojourn", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"sojourn {sj.__version__}\n"

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from sojourn.errors import RunFolderError
-from sojourn.measure.interval_log import read_interval_log
 from sojourn.query import query
+from sojourn.runs.interval_log import read_interval_log
 
 
 def word(number: int) -> bytes:

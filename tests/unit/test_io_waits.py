@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 from sojourn.errors import StudyError
-from sojourn.measure.busy_series import busy_series
-from sojourn.measure.host_samples import EVERYTHING
-from sojourn.measure.record_logs import write_parquet
-from sojourn.measure.run_folder import RunFolder
-from sojourn.study.engine.io_waits import histogram, io_waits
+from sojourn.runs.busy_series import busy_series
+from sojourn.runs.host_samples import EVERYTHING
+from sojourn.runs.record_logs import write_parquet
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.io_waits import histogram, io_waits
 
 PLAN: Any = SimpleNamespace(system=SimpleNamespace(factors={"disk_bps": 0}))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.measure.kv_load import kv_load, pattern, sizes
+from sojourn.load.kv_load import kv_load, pattern, sizes
 
 URL = "memcached://127.0.0.1:1"
 

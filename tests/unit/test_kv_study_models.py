@@ -10,8 +10,8 @@ import pytest
 from kv_rows import row, rows_of
 
 from sojourn.errors import FitError
-from sojourn.measure.run_folder import RunFolder
-from sojourn.study.engine.fit_templates import RivalModels
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.fit_templates import RivalModels
 from sojourn.study.kv.model_errors import station_table
 from sojourn.study.kv.models import (
     InstrumentedTimes,
@@ -25,7 +25,7 @@ from sojourn.study.kv.models.middleware_network import OperationDemands, solve
 from sojourn.study.kv.template import NETWORK, PLACED, SHARED, TEMPLATE
 from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 from sojourn.study.run_order import run_seed
-from sojourn.system import Point
+from sojourn.study.system import Point
 from sojourn.system.kv import configurations, frame, name_of
 from sojourn.system.kv.simulated_system import KnownTimes, SimulatedKv, SimulatedLoad
 

@@ -12,10 +12,11 @@ from kv_rows import row as row_of
 from kv_rows import rows_of
 from scipy.stats import t
 
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.run_metrics import row as metric
 from sojourn.report import Figure, Table, Text
-from sojourn.study.engine.factorial_effects import effects_blocks
+from sojourn.runs.request_rows import request_frame
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.run_metrics import row as metric
+from sojourn.study.factorial_effects import effects_blocks
 from sojourn.study.kv.multiget import multiget_blocks, repetition_ratio
 from sojourn.system.kv import response_bins
 from sojourn.system.kv.middleware_records import startup
@@ -44,7 +45,7 @@ def folder_of(
     sent = done - np.concatenate([np.full(50, 0.5), client, np.full(50, 0.5)])
     manifest = {"section": "multiget", "valid": True, "reasons": [], "checks": {}, "kv": {}, "window_s": [10.0, 11.0]}
     folder = RunFolder.create(path, {**manifest, "factors": factors or {}, **more})
-    pl.DataFrame({"sent_s": sent, "done_s": done, "failure": 0}).write_parquet(path / "requests.parquet")
+    request_frame({"intended_s": sent, "done_s": done}).write_parquet(path / "requests.parquet")
     if middleware is not None:
         bins = [bins_at(np.full(50, 0.4), 9.95), bins_at(middleware, 10.5), bins_at(np.full(50, 0.4), 11.04)]
         log = pl.DataFrame({"t_s": [9.95, 10.5, 11.04], "length_s": [0.05, 0.05, 0.05]})

@@ -13,10 +13,10 @@ from small_study import mistaken, written
 
 from sojourn.errors import StudyError
 from sojourn.study import StudyResult, run_study
-from sojourn.study.engine import read_plan
-from sojourn.study.engine.study_findings import HELD_OUT
+from sojourn.study.checked_study import read_plan
 from sojourn.study.kv.laws import knee, laws
 from sojourn.study.kv.template import NETWORK
+from sojourn.study.study_findings import HELD_OUT
 
 ROOT = Path(__file__).parents[2]
 SMALL = """
@@ -87,7 +87,7 @@ def test_whole_configurations_are_held_out(name: str, quick: bool) -> None:
     ("change", "message"),
     [
         (("workers = 8", "workers = 0"), "give one at least"),
-        (("vary = { clients", 'set = { workload = "set" }\nvary = { clients'), "mend the TOML"),
+        (("vary = { clients", 'set = { workload = "set" }\nvary = { clients'), "not TOML"),
         (("workers = 8", 'workload = "set"'), "give one of get"),
         (('name = "proxy"', 'name = "fit"'), "choose another name"),
         (("for =", "four ="), "load.four"),

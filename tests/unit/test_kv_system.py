@@ -11,9 +11,9 @@ import pytest
 
 from sojourn.errors import InputError, PermissionLacking, StudyError
 from sojourn.lab.cgroups import CpuShareCgroup
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
 from sojourn.study.study_file import checked
-from sojourn.system import Point
+from sojourn.study.system import Point
 from sojourn.system.kv import KvLoad, KvOptions, KvSystem, frame, name_of
 from sojourn.system.kv.host_counters import HostCounterSampler, grown, sent_bytes
 from sojourn.system.kv.hosts import HostOptions, Hosts, open_hosts

@@ -10,8 +10,8 @@ import pytest
 
 from sojourn.errors import InputError
 from sojourn.fit.scalability_law import usl
-from sojourn.measure.run_folder import RunFolder
-from sojourn.system import Point
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.system import Point
 from sojourn.system.message_service import MessagesLoad, MessagesOptions, MessagesSystem
 from sojourn.system.message_service_metrics import COLUMNS, ServiceLog, frame, service_rows
 from sojourn.system.message_service_simulated import SimulatedMessages, SimulatedOptions

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from sojourn.study import run_study
-from sojourn.study.engine import read_plan
+from sojourn.study.checked_study import read_plan
 from sojourn.study.messages.operational_analysis import busy, laws, shares
 from sojourn.system.message_service_metrics import frame
 

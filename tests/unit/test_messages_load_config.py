@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.measure.messages_load import messages_load
-from sojourn.measure.think_time import mean_think_s
+from sojourn.load.messages_load import messages_load
+from sojourn.runs.think_time import mean_think_s
 
 URL = "messages://127.0.0.1:1"
 

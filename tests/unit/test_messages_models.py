@@ -12,14 +12,14 @@ import pytest
 import sojourn as sj
 from sojourn.errors import FitError
 from sojourn.fit.core_speed import CoreSpeed
-from sojourn.measure.run_folder import RunFolder
 from sojourn.model import Closed, Delay, LoadDependent, Model
+from sojourn.runs.run_folder import RunFolder
 from sojourn.study.messages import template
 from sojourn.study.messages.message_network import MessageNetwork, places
 from sojourn.study.messages.network_fit import fit, observed, where_valid
 from sojourn.study.messages.telesto import order_of_parallelism, telesto_network
 from sojourn.study.run_order import run_seed
-from sojourn.system import Point
+from sojourn.study.system import Point
 from sojourn.system.message_service import MessagesLoad
 from sojourn.system.message_service_metrics import FACTORS, frame
 from sojourn.system.message_service_simulated import SimulatedMessages, SimulatedOptions

@@ -12,8 +12,8 @@ import sojourn as sj
 from sojourn.cli.fit_demands import fit_demands
 from sojourn.errors import FitError, InputError
 from sojourn.fit.mix_demands import MixDemands, _wholes, mix_demands
-from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.simulated_run import as_run
 
 TRUE_S = np.array([0.065, 0.167, 0.137, 0.273, 0.402, 0.205, 0.176, 0.226]) * 1e-3  # database alone, ntier measurements

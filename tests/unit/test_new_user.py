@@ -16,10 +16,10 @@ from sojourn.cli import measure_table
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, NoSuchRow
 from sojourn.fit import fit, observe_runs
-from sojourn.measure.run_folder import RunFolder, run_folders
 from sojourn.measure.run_report import runs_document
 from sojourn.predict import predict
 from sojourn.report.terminal_output import print_terminal
+from sojourn.runs.run_folder import RunFolder, run_folders
 from sojourn.simulate.run_folder import write_run
 from sojourn.table import Metrics
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from sojourn.errors import StudyError
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
 from sojourn.study.ntier.demands import demands_analysis
 
 TRUE_S = {"home": 80e-6, "story": 60e-6, "search": 120e-6, "form": 40e-6}

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from sojourn.errors import InputError, LabError, StudyError
-from sojourn.measure.run_folder import RunFolder
-from sojourn.study.engine import run_system_study
-from sojourn.study.engine.sweep_limit import limit_of
-from sojourn.system import Point
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.study_steps import run_system_study
+from sojourn.study.sweep_limit import limit_of
+from sojourn.study.system import Point
 from sojourn.system.bulletin_board_simulated import SimulatedBulletin, SimulatedBulletinLoad
 from sojourn.testbed.simulated_bulletin import DEMANDS_S, TIERS, SimulatedBulletinOptions, mean_demand_s, shares
 

@@ -14,8 +14,8 @@ from sojourn.cli.load_run import end, expectation
 from sojourn.cli.load_table import by_chance
 from sojourn.cli.measure_table import finish
 from sojourn.errors import LoadError, ObjectiveMissed, QueryError, ServiceError
-from sojourn.measure.objectives import demand_met, judge, lines, read_objectives
-from sojourn.measure.run_folder import RunFolder
+from sojourn.query.objectives import demand_met, judge, lines, read_objectives
+from sojourn.runs.run_folder import RunFolder
 
 
 @pytest.mark.parametrize(

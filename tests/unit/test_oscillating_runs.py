@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sojourn.errors import StudyError
-from sojourn.study.engine import oscillating_runs
+from sojourn.study import oscillating_runs
 
 INTERVAL_S = 0.1
 PLAN: Any = SimpleNamespace(system=SimpleNamespace(factors={"pinned": None, "pause_s": None}))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import sojourn as sj
+from sojourn.diagnosis.oscillation_figures import document, figures
 from sojourn.errors import InputError
-from sojourn.measure.circular_shift import correlations, high_passed, shift_test
-from sojourn.measure.oscillation_figures import document
+from sojourn.stats.circular_shift import correlations, high_passed, shift_test
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benches/oscillation"))
 
@@ -112,7 +112,7 @@ def test_each_condition_is_told_by_its_name() -> None:
 def test_it_has_figures_and_plain_values() -> None:
     found = sj.oscillation(*pair(OSC, 1, 60.0), names=("cpu", "disk"))
     assert found.oscillating
-    shares, _, shifts = found.figures
+    shares, _, shifts = figures(found)
     assert [series.name for series in shares.series] == ["cpu", "disk"] and len(shares.series[0].x) == 200
     r = dict(zip(shifts.series[0].x, shifts.series[0].y, strict=True))
     assert r[0.0] == pytest.approx(found.correlation) and min(r) == -10.0 == -max(r)

@@ -13,14 +13,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from sojourn.cli.app import command_line
+from sojourn.diagnosis.oscillation import oscillation
+from sojourn.diagnosis.oscillation_section import oscillation_section
+from sojourn.diagnosis.share_columns import share_columns
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.busy_series import busy_series
-from sojourn.measure.oscillation import oscillation
-from sojourn.measure.oscillation_section import oscillation_section
-from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_report import runs_document
-from sojourn.measure.share_columns import share_columns
 from sojourn.report import Figure, Table
+from sojourn.runs.busy_series import busy_series
+from sojourn.runs.run_folder import RunFolder
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benches/oscillation"))
 

@@ -9,7 +9,7 @@ from small_study import written
 
 from sojourn.errors import StudyError
 from sojourn.study import run_study
-from sojourn.study.engine import read_plan
+from sojourn.study.checked_study import read_plan
 
 MODEL = """
 [stations.cpu]

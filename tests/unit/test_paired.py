@@ -13,8 +13,8 @@ from scipy import stats
 
 from sojourn.design.analyse.paired import compare_pairs, ratio_of_pairs
 from sojourn.errors import DesignError, StudyError
-from sojourn.measure.run_folder import RunFolder
-from sojourn.study.engine.paired_runs import paired_analysis, run_pairs
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.paired_runs import paired_analysis, run_pairs
 from sojourn.table import Metrics
 
 

@@ -193,3 +193,25 @@ def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path: Path) -> None:
     told = [line for line in done.stderr.splitlines() if line.startswith("sojourn.errors.WorkerError")]
     assert len(told) == 1 and "--on local:1: worker 1 of 1 ended before it began" in told[0]
     assert "if __name__ == '__main__':" in told[0]
+
+
+def test_ctrl_c_while_workers_start_is_their_parents_alone(tmp_path: Path) -> None:
+    """Of a terminal it goes to all of its processes: those that start are not to tell of it, each with a trace."""
+    script = tmp_path / "interrupted.py"
+    script.write_text(
+        "import os, signal, sys\n"
+        "from sojourn.parallel import open_workers\n"
+        "if __name__ == '__main__':\n"
+        "    os.setpgid(0, 0)\n"
+        "    try:\n"
+        "        with open_workers('local:2') as workers:\n"
+        "            for slot in workers.slots:\n"
+        "                for process in slot._processes.values():\n"
+        "                    os.kill(process.pid, signal.SIGINT)\n"  # long before they have imported anything
+        "            workers.send(1)\n"
+        "            print([slot.submit(os.getpid).result() > 0 for slot in workers.slots])\n"
+        "    except KeyboardInterrupt:\n"
+        "        sys.exit(3)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "[True, True]", "")

@@ -19,6 +19,7 @@ from distributed import Client
 import sojourn
 from sojourn.errors import WorkerError
 from sojourn.parallel import open_workers, run_pieces
+from sojourn.parallel.dask_workers import DaskWorkers
 
 DISTRIBUTED = "import sys; from distributed.cli import dask_{0}; sys.argv[0] = '{0}'; dask_{0}.main()"
 SHOP = Path(__file__).resolve().parents[2] / "examples/shop.toml"
@@ -123,3 +124,39 @@ def test_nobody_at_the_address_is_said_soon() -> None:
         port = free.getsockname()[1]
     with pytest.raises(WorkerError, match="start a scheduler there"), open_workers(f"dask://127.0.0.1:{port}"):
         pass
+
+
+class _Known:
+    """A cluster of which the scheduler says when it last heard of each worker."""
+
+    def __init__(self, **stamps: float) -> None:
+        self.stamps, self.heard = stamps, dict[str, tuple[float, float]]()
+
+    def _known(self) -> dict[str, dict[str, float]]:
+        return {name: {"last_seen": at} for name, at in self.stamps.items()}
+
+    def silent(self) -> list[str]:
+        return DaskWorkers.silent(self, set(), 60.0)  # type: ignore[arg-type]
+
+
+def test_a_scheduler_whose_clock_is_not_ours_has_workers_that_live(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stamps of an hour ago, and of a clock that is set back by another hour meanwhile."""
+    now = [1000.0]
+    monkeypatch.setattr("sojourn.parallel.dask_workers.time.monotonic", lambda: now[0])
+    cluster = _Known(a=time.time() - 3600, b=time.time() - 3600)
+    assert cluster.silent() == []
+    now[0] += 61
+    cluster.stamps = {name: at - 3600 + 61 for name, at in cluster.stamps.items()}
+    assert cluster.silent() == []
+    now[0] += 61
+    cluster.stamps["a"] += 61  # and b is not heard of
+    assert cluster.silent() == ["b"]
+
+
+def test_the_only_worker_is_silent_where_its_stamp_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("sojourn.parallel.dask_workers.time.monotonic", lambda: now[0])
+    cluster = _Known(a=time.time() + 3600)
+    assert cluster.silent() == []
+    now[0] += 61
+    assert cluster.silent() == ["a"]

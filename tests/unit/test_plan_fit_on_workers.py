@@ -15,7 +15,8 @@ import pytest
 import sojourn as sj
 from sojourn.errors import WorkerError
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.model_fit import FittedModel, fit_model
+from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.model_fit import fit_model
 from sojourn.model import Model
 from sojourn.parallel import Workers, open_workers
 from sojourn.plan import Plan

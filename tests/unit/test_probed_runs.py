@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from sojourn.lab.topology_probe import BatchTimes, TopologyProbe
-from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Table
-from sojourn.study.engine import probed_runs
-from sojourn.study.engine.probed_runs import KEY, ProbedSession, mark_moved, probe_section
-from sojourn.study.engine.run_points import run_points
-from sojourn.system import Point
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study import probed_runs
+from sojourn.study.probed_runs import KEY, ProbedSession, mark_moved, probe_section
+from sojourn.study.run_points import run_points
+from sojourn.study.system import Point
 
 PAIRS = ((0, 1), (0, 2))
 

@@ -13,9 +13,9 @@ import pytest
 from sojourn.errors import InputError, LabError, ServiceError, StorageFull
 from sojourn.lab import worker_process
 from sojourn.lab.worker_process import WorkerProcess
+from sojourn.load.http_load import http_load
 from sojourn.measure import execute_run
-from sojourn.measure.http_load import http_load
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
 
 
 def gone(worker: WorkerProcess) -> bool:

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.measure.measurement_window import responses
-from sojourn.measure.quantiles import quantile
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.run_metrics import run_metrics
+from sojourn.runs.measurement_window import responses
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.run_metrics import run_metrics
+from sojourn.stats.quantiles import quantile
 
 
 @pytest.mark.parametrize("failed", [0, 2, 9, 500])

@@ -10,7 +10,7 @@ from query_golden import MODEL
 
 import sojourn as sj
 from sojourn.fit.fitted import ParameterEstimate
-from sojourn.fit.model_fit import FittedModel
+from sojourn.fit.fitted_model import FittedModel
 from sojourn.query.query import model_source
 from sojourn.query.sources.fitted import FittedSource, spread
 

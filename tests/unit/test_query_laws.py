@@ -9,13 +9,13 @@ import pytest
 from query_golden import model
 from scipy import stats
 
-from sojourn.batch_means import IntervalEstimate, ratio
 from sojourn.query import query
 from sojourn.query.sources.batched import BATCHES, BatchedLaw
 from sojourn.query.sources.convolved import convolved
 from sojourn.query.sources.share_interval import share_of, slow_cluster
 from sojourn.query.sources.simulated import SimulatedSource
 from sojourn.query.values import Estimate, Span
+from sojourn.stats.batch_means import IntervalEstimate, ratio
 
 
 def law(times: np.ndarray, weight: np.ndarray | None = None) -> BatchedLaw:

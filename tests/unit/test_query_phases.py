@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 import sojourn as sj
 from sojourn.cli.app import command_line
-from sojourn.measure.run_folder import RunFolder
 from sojourn.query import query
 from sojourn.query.sources.share_interval import share_needs
 from sojourn.query.sources.station import begins
 from sojourn.query.told import times
+from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.run_folder import write_run
 from sojourn.simulate.simulated_run import as_run
 

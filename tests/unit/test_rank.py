@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sojourn.rank_correlation import rank_correlation
+from sojourn.stats.rank_correlation import rank_correlation
 
 
 @pytest.mark.parametrize("seed", range(5))

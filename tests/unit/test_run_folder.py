@@ -1,6 +1,8 @@
 """Run folders that are whole, cut off, empty, damaged, or from another version."""
 
 import json
+import os
+import stat
 import struct
 from pathlib import Path
 
@@ -9,17 +11,18 @@ import polars as pl
 import pytest
 
 from sojourn.errors import RunFolderError, StorageFull
-from sojourn.measure.core_utilisation import busy_shares
-from sojourn.measure.host_samples import changes, core_shares, read_samples
-from sojourn.measure.record_logs import read_log
-from sojourn.measure.run_folder import RunFolder, run_folders
+from sojourn.files import writing
+from sojourn.runs.core_utilisation import busy_shares
+from sojourn.runs.host_samples import changes, core_shares, read_samples
+from sojourn.runs.record_logs import read_log, write_parquet
+from sojourn.runs.run_folder import RunFolder, run_folders
 
-COLUMNS = [["intended_s", "f8"], ["failure", "u1"]]
+COLUMNS = [["intended_s", "f8"], ["sent_s", "f8"], ["received_s", "f8"], ["done_s", "f8"], ["failure", "u1"]]
 
 
 def log(path: Path, rows: int, cut: int = 0, version: int = 1) -> None:
     header = {"format": "sojourn-record", "version": version, "columns": COLUMNS, "meta": {"classes": ["page"]}}
-    data = b"".join(struct.pack("<dB", k, 0) for k in range(rows))
+    data = b"".join(struct.pack("<ddddB", k, k, k, k, 0) for k in range(rows))
     path.write_bytes(json.dumps(header).encode() + b"\n" + data[: len(data) - cut])
 
 
@@ -42,13 +45,51 @@ def test_a_run_that_was_killed_is_readable_and_marked(tmp_path: Path) -> None:
     assert RunFolder.open(tmp_path / "run").frame("requests") is not None
 
 
+def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in sorted(folder.iterdir())}
+
+
+def test_reading_a_run_that_was_cut_off_writes_nothing(tmp_path: Path) -> None:
+    """Nor through a link that somebody has put where a file was to be written; `complete` makes the same records Parquet."""
+    run, precious = tmp_path / "run", tmp_path / "precious"
+    cut_off_run(run)
+    log(run / "requests.rec", rows=5, cut=3)
+    samples(run / "host.ndjson")
+    (run / "app.rec").touch()  # killed before its header was written
+    precious.write_text("kept")
+    for name in ("manifest.tmp", "requests.tmp", "host.tmp"):
+        (run / name).symlink_to(precious)
+    before = contents(run)
+    folder = RunFolder.open(run)
+    read = {name: folder.frame(name) for name in ("requests", "host", "app", "metrics")}
+    assert (
+        folder.manifest["status"] == "cut off" and folder.sample_every == 1 and folder.manifest["host"]["cores"] == [0]
+    )
+    assert read["app"] is None and read["metrics"] is None and read["host"] is not None and read["requests"] is not None
+    assert [folder.has(name) for name in ("requests", "host", "app")] == [True, True, False]
+    assert read["requests"]["intended_s"].to_list() == [0, 1, 2, 3] and read["host"]["t_s"].max() == 12
+    assert contents(run) == before and precious.read_text() == "kept"
+    folder.complete()
+    assert {"requests.parquet", "host.parquet"} < contents(run).keys() and not (run / "requests.rec").exists()
+    again = RunFolder.open(run)
+    assert json.loads((run / "manifest.json").read_text()) == again.manifest == folder.manifest
+    for name in ("requests", "host"):
+        assert again.frame(name).equals(read[name])  # type: ignore[union-attr, arg-type]
+    assert precious.read_text() == "kept"
+
+
+def test_a_run_folder_is_its_user_s_alone(tmp_path: Path) -> None:
+    path = RunFolder.create(tmp_path / "new/run", {}).path
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
 def test_a_log_whose_rows_got_heavier_becomes_a_systematic_sample(tmp_path: Path) -> None:
     """Requests 0 to 9 have a row each, then every second, then every fourth: left is every fourth from the first on."""
     cut_off_run(tmp_path / "run")
     rows = [(k, 1) for k in range(10)] + [(k, 2) for k in range(10, 20, 2)] + [(k, 4) for k in range(20, 37, 4)]
-    columns = [["intended_s", "f8"], ["weight", "u4"]]
+    columns = [*COLUMNS, ["weight", "u4"]]
     header = {"format": "sojourn-record", "version": 1, "columns": columns, "meta": {}}
-    data = b"".join(struct.pack("<dI", *row) for row in rows)
+    data = b"".join(struct.pack("<ddddBI", *[at] * 4, 0, weight) for at, weight in rows)
     (tmp_path / "run/requests.rec").write_bytes(json.dumps(header).encode() + b"\n" + data)
     folder = RunFolder.open(tmp_path / "run")
     requests = folder.frame("requests")
@@ -91,12 +132,17 @@ def test_a_folder_that_exists_is_not_written_over(tmp_path: Path) -> None:
         RunFolder.create(tmp_path, {})
 
 
-def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path: Path) -> None:
+def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """/dev/full refuses every write, as a full disk does."""
     folder = RunFolder.create(tmp_path / "run", {})
-    (tmp_path / "run/manifest.tmp").symlink_to("/dev/full")
-    with pytest.raises(StorageFull, match="No space left on device.*free space"):
-        folder.save()
+    monkeypatch.setattr(writing, "NEW", os.O_WRONLY)
+    monkeypatch.setattr(writing.secrets, "token_hex", lambda count: "full")
+    new = tmp_path / "run/.full.new"
+    for write in (folder.save, lambda: write_parquet(pl.DataFrame({"a": [1]}), folder.path / "requests.parquet")):
+        new.symlink_to("/dev/full")
+        with pytest.raises(StorageFull, match="No space left on device.*free space"):
+            write()
+        assert not new.is_symlink()
     assert json.loads((tmp_path / "run/manifest.json").read_text())["status"] == "running"
 
 

@@ -10,10 +10,10 @@ import pytest
 
 import sojourn as sj
 from sojourn.fit.fit_report import model_section
-from sojourn.measure.run_folder import run_folders
 from sojourn.measure.run_report import runs_document
 from sojourn.model.unknown_parameters import replaced
 from sojourn.report import Document, Figure, Table, Text, render_html
+from sojourn.runs.run_folder import run_folders
 from sojourn.simulate.run_folder import write_run
 from sojourn.simulate.simulated_run import as_run
 
@@ -35,7 +35,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for seed, rate in enumerate((20, 40, 60, 75, 100)):
         until_s = 200.0 if rate < 100 else 5.0
         as_run(
-            replaced(sj.Model.parse(SERVICE), "classes.user.rate_per_s", rate),
+            replaced(sj.Model.parse(SERVICE), {"classes.user.rate_per_s": rate}),
             where / f"rate-{rate}",
             until_s=until_s,
             seed=seed,

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.http_load import http_load
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.run_series import contents, differences, kept
-from sojourn.measure.watched_resources import WatchedResources, demands, watched
+from sojourn.load.http_load import http_load
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.run_series import contents, differences, kept
+from sojourn.runs.watched_resources import WatchedResources, demands, watched
 
 URL = "http://127.0.0.1:1/x"
 LIKE = {"machine": {"kernel": "6.1", "cores": 2, "sojourn": "0.1.0"}, "conditions": {"every_s": 0.1}}

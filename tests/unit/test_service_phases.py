@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.service_phases import service_phases
 from sojourn.query import query
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.service_phases import service_phases
 from sojourn.simulate.run_folder import write_run
 from sojourn.table import Metrics
 

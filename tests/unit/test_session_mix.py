@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from sojourn.measure.session_load import mix_of
-from sojourn.measure.session_mix import AWAY, MIX, STEPS, mix_p_value, session_checks, steps_p_value
-from sojourn.measure.session_walk import pages_by_request, shares_of_run
-from sojourn.measure.transition_matrix import TransitionMatrix
+from sojourn.load.session_load import mix_of
+from sojourn.load.session_walk import pages_by_request, shares_of_run
+from sojourn.load.transition_matrix import TransitionMatrix
+from sojourn.runs.session_mix import AWAY, MIX, STEPS, mix_p_value, session_checks, steps_p_value
 
 
 def steps_of(kind: TransitionMatrix, users: int, requests: Sequence[int], seed: int) -> np.ndarray:

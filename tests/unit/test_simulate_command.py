@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import sojourn as sj
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.simulated_run import as_run
 
 MODEL = """

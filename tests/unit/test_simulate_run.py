@@ -15,12 +15,12 @@ import pytest
 from lindley import Lindley
 
 import sojourn as sj
-from sojourn.batch_means import IntervalEstimate
 from sojourn.errors import InputError
 from sojourn.simulate import compare_simulated, simulate, stopping_rule
 from sojourn.simulate.metrics_table import _not_negative
 from sojourn.simulate.progress_bar import bar, share, text
 from sojourn.simulate.simulate import ProgressSnapshot
+from sojourn.stats.batch_means import IntervalEstimate
 
 MU = 100.0
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.batch_means import Array
 from sojourn.simulate.engine_record import TABLES, EngineRecord
 from sojourn.simulate.warmup import cut
+from sojourn.stats.batch_means import Array
 
 
 def record(responses: Array, numbers: Array) -> EngineRecord:

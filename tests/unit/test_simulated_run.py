@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.observations import observe
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.observations import observe
+from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.run_folder import cpu_rows, write_run
 from sojourn.simulate.virtual_host import VirtualHost, simulate_host, write_host_run
 from sojourn.table import Metrics

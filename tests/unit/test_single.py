@@ -34,6 +34,7 @@ MODELS = {
     "gm1": one(1.0, sj.Open("c", arrivals=sj.Uniform(1.0, 2.0))),
     "fork-join": sj.Model([sj.ForkJoin("f", 2)], [sj.Open("c", 0.5)], service_s={"f": {"c": 1.0}}),
     "nelson-tantawi": sj.Model([sj.ForkJoin("f", 4)], [sj.Open("c", 0.5)], service_s={"f": {"c": 1.0}}),
+    "gig1": one(sj.Uniform(0.5, 1.5), sj.Open("c", arrivals=sj.Uniform(1.0, 2.0))),
     "whitt": one(sj.Erlang(1.0, 2), sj.Open("c", arrivals=sj.Erlang(0.6, 2)), servers=2),
 }  # fmt: skip
 
@@ -89,11 +90,11 @@ def test_refusals_name_the_reason(name: str, model: sj.Model, words: str) -> Non
         sj.solve(model, name)
 
 
-@pytest.mark.parametrize("name", ["mm1", "md1", "mg1", "gm1", "fork-join", "allen-cunneen", "whitt"])
+@pytest.mark.parametrize("name", ["mm1", "md1", "mg1", "gm1", "gig1", "fork-join", "allen-cunneen", "whitt"])
 @pytest.mark.parametrize("service", [2.0, 2.5])
 def test_unstable_is_a_status_with_the_rate_at_which_it_starts(name: str, service: float) -> None:
     time = sj.Deterministic(service) if name == "md1" else service
-    arrivals = {"arrivals": sj.Erlang(2.0, 2)} if name == "gm1" else {"rate_per_s": 0.5}
+    arrivals = {"arrivals": sj.Erlang(2.0, 2)} if name in ("gm1", "gig1") else {"rate_per_s": 0.5}
     model = one(time, sj.Open("c", **arrivals))
     if name == "fork-join":
         model = sj.Model([sj.ForkJoin("q", 2)], [sj.Open("c", 0.5)], service_s={"q": {"c": service}})

@@ -8,9 +8,9 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import MethodRefused
+from sojourn.solve.automatic_method import choose
 from sojourn.solve.markov.transient_means import over_time
 from sojourn.solve.method import RequestedOutputs
-from sojourn.solve.registry import choose
 
 
 def two_open(discipline: str, means: tuple[float, float], **station: object) -> sj.Metrics:

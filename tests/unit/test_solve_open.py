@@ -105,3 +105,13 @@ def test_refusals_say_why(method: str, reason: str) -> None:
 def test_closed_classes_are_refused(method: str) -> None:
     with pytest.raises(MethodRefused, match="closed|open class"):
         sj.solve(sj.Model([sj.Queue("q")], [sj.Closed("u", 3)], demands_s={"q": {"u": 1.0}}), method)
+
+
+def test_a_network_with_a_delay_that_saturates_at_all_points_says_so() -> None:
+    model = sj.Model(
+        stations=[sj.Queue("cpu"), sj.Delay("wire")],
+        classes=[sj.Open("user", rate_per_s=200.0)],
+        demands_s={"cpu": {"user": 0.01}, "wire": {"user": 0.02}},
+    )
+    found = sj.solve(model, method="jackson")
+    assert found.status == "unstable" and "unstable" in found.frame.filter(station="wire")["status"]

@@ -240,7 +240,7 @@ def test_what_is_said_to_help_helps() -> None:
     model = sj.Model(stations, [sj.Closed("u", 50, 1.0)], {"a": {"u": 1.0}, "b": {"u": sj.Lognormal(1.0, 2.0)}})
     with pytest.raises(MethodRefused, match="no breakdowns at a and room without a limit at a"):
         sj.solve(model)
-    assert sj.solve(sj.Model([Q("a", 2), Q("b")], model.classes, model.demands_s)).method == "amva-fcfs"
+    assert sj.solve(sj.Model([Q("a", 2), Q("b")], model.classes, model.demands_s)).method == "random-order"
 
 
 def test_a_sweep_is_refused_for_its_own_numbers() -> None:

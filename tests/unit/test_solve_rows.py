@@ -11,7 +11,8 @@ import pytest
 import sojourn as sj
 from sojourn.errors import NoSuchRow
 from sojourn.model import Network
-from sojourn.solve.solution import Solution, metrics
+from sojourn.solve.metric_rows import metrics
+from sojourn.solve.solution import Solution
 from sojourn.table import COLUMNS, Metrics
 
 MODEL = sj.Model(

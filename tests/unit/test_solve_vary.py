@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.errors import InputError, ModelError
+from sojourn.errors import FitError, InputError, ModelError
 from sojourn.model import Network
+from sojourn.model.unknown_parameters import replaced
+from sojourn.query.sources.configured import configured
 from sojourn.solve.parameter_variation import changed, varied
+from sojourn.study.kinds.simulated_model import VirtualLoad, VirtualOptions, VirtualSystem
 
 MODEL = sj.Model(
     stations=[sj.Queue("cpu", servers=2), sj.Queue("disk"), sj.LoadDependent("tape", (3.0, 4.0))],
@@ -55,9 +60,9 @@ def test_a_copy_is_what_lowering_the_changed_model_gives(path: str, values: list
     networks, columns = varied(MODEL, {path: values})
     assert columns == {path: values}
     for network, value in zip(networks, values, strict=True):
-        assert same(network, changed(MODEL, path, value).network)
+        assert same(network, changed(MODEL, {path: value}).network)
         kinds = [[d.kind if d else None for d in row] for row in network.service]
-        assert kinds == [[d.kind if d else None for d in row] for row in changed(MODEL, path, value).network.service]
+        assert kinds == [[d.kind if d else None for d in row] for row in changed(MODEL, {path: value}).network.service]
     assert MODEL.network.population.tolist() == [5, -1]
 
 
@@ -105,3 +110,61 @@ def test_what_cannot_be_varied(path: str, value: Any, match: str) -> None:
 def test_no_values() -> None:
     with pytest.raises(InputError, match="at least one value"):
         sj.sweep(MODEL, "classes.user.population", [])
+
+
+LIMITED = sj.Model([sj.Queue("s", servers=2, capacity=4)], [sj.Open("c", 0.8)], service_s={"s": {"c": 1.0}})
+TOGETHER = {"stations.s.servers": 5, "stations.s.capacity": 16}
+
+
+@pytest.mark.parametrize("order", [list(TOGETHER), list(TOGETHER)[::-1]])
+def test_issue_26_14_numbers_are_checked_together(order: list[str], tmp_path: Path) -> None:
+    """More servers than the model's capacity, with a capacity that holds them, in either order: everywhere that numbers are set."""
+    values = {path: TOGETHER[path] for path in order}
+    for made in (changed(LIMITED, values), replaced(LIMITED, values), configured(LIMITED, values)):
+        assert (made.station("s").servers, made.station("s").capacity) == (5, 16)  # type: ignore[attr-defined]
+    networks, _ = varied(LIMITED, {path: [value, value + 1] for path, value in values.items()})
+    assert {(int(n.servers[0]), int(n.capacity[0])) for n in networks} == {(5, 16), (5, 17), (6, 16), (6, 17)}
+    with_factors = replace(LIMITED, factors={"workers": "stations.s.servers", "room": "stations.s.capacity"})
+    short = {"workers": 5, "room": 16} if order[0] == "stations.s.servers" else {"room": 16, "workers": 5}
+    assert configured(with_factors, short).station("s").servers == 5  # type: ignore[attr-defined]
+    LIMITED.write(tmp_path / "m.toml")
+    options = VirtualOptions(model="m.toml", factors={"workers": "stations.s.servers", "room": "stations.s.capacity"})
+    simulated = VirtualSystem(options, VirtualLoad(), tmp_path)
+    assert simulated.at(short).station("s").servers == 5  # type: ignore[attr-defined]
+    mixed = (
+        {"workers": 5, "stations.s.capacity": 16}
+        if order[0] == "stations.s.servers"
+        else {"stations.s.capacity": 16, "workers": 5}
+    )
+    assert configured(with_factors, mixed).station("s").servers == 5  # type: ignore[attr-defined]
+
+
+def test_issue_26_14_routes_that_sum_to_one_together() -> None:
+    rows = {"cpu": {"cpu": 0.5, "exit": 0.5}}
+    m = sj.Model([sj.Queue("cpu")], [sj.Open("api", 1.0)], service_s={"cpu": {"api": 0.1}}, routing={"api": rows})
+    both = {"routing.api.cpu.cpu": 0.75, "routing.api.cpu.exit": 0.25}
+    assert changed(m, both).network.visits[0, 0] == replaced(m, both).network.visits[0, 0] == pytest.approx(4)
+
+
+def test_issue_26_14_what_cannot_stand_together_is_refused_by_name() -> None:
+    for set_ in (changed, replaced, configured):
+        with pytest.raises(ModelError, match=r"^stations\.s\.capacity: 6; .*at least 7, the number of servers"):
+            set_(LIMITED, {"stations.s.servers": 7, "stations.s.capacity": 6})
+    with pytest.raises(FitError, match=r"factors\.room: stations\.s\.capacity: 1;"):
+        configured(replace(LIMITED, factors={"room": "stations.s.capacity"}), {"room": 1})
+
+
+def test_issue_26_14_plan_leaves_out_what_cannot_exist_and_says_how_many() -> None:
+    vary = {"stations.s.servers": [1, 2, 3, 4], "stations.s.capacity": [2, 4]}
+    found = sj.plan(LIMITED, vary, "mean(response) < 2s", "stations.s.servers")
+    said = [note for note in found.notes if "cannot exist" in note]
+    assert len(said) == 1
+    assert said[0].startswith("2 of 8 configurations cannot exist and were left out, the first stations.s.servers=3, ")
+    assert "give at least 3, the number of servers" in said[0]
+    with pytest.raises(ModelError, match=r"^stations\.s\.capacity: 2; .*at least 9, the number of servers"):
+        sj.plan(
+            LIMITED,
+            {"stations.s.servers": [9], "stations.s.capacity": [2, 4]},
+            "mean(response) < 2s",
+            "stations.s.servers",
+        )

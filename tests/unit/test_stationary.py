@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from sojourn.batch_means import batch_interval, rate_interval
-from sojourn.measure.stationarity import at_edge, mser, steadiness, warm_up
+from sojourn.stats.batch_means import batch_interval, rate_interval
+from sojourn.stats.stationarity import at_edge, mser, steadiness, warm_up
 
 
 def test_a_warm_up_is_cut_where_it_ends() -> None:
@@ -102,3 +102,10 @@ def test_a_rate_of_few_events_has_no_interval() -> None:
     rate, low, _ = rate_interval(np.arange(30.0), 0.0, 60.0)
     assert rate == 0.5
     assert np.isnan(low)
+
+
+def test_intervals_of_times_and_rates_do_not_go_below_zero() -> None:
+    _, low, high = batch_interval(np.r_[np.zeros(199), 1000.0])
+    assert low == 0.0 and high > 5.0
+    _, low, high = rate_interval(np.linspace(99.0, 99.9, 50), 0.0, 100.0)
+    assert low == 0.0 and high > 0.5

@@ -15,9 +15,9 @@ import pytest
 from sojourn.errors import InputError, LabError, StudyError
 from sojourn.lab.owned_folder import OWNER
 from sojourn.measure.cpu_residual import ResidualMeter
-from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.window_cpu import WindowReader, group_s
-from sojourn.study.engine import read_plan
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.checked_study import read_plan
 from sojourn.system import storage_paths
 from sojourn.system.storage import (
     DISTURBED,

@@ -12,7 +12,7 @@ from sojourn.cli.app import command_line
 from sojourn.errors import InputError, StudyError
 from sojourn.storage import cost_per_io, read_storage_runs, size_storage
 from sojourn.storage.sizing import RUNS
-from sojourn.study.engine import read_plan
+from sojourn.study.checked_study import read_plan
 from sojourn.system.storage_simulated import SimulatedStorage, SimulatedStorageLoad, SimulatedStorageSystemOptions
 from sojourn.testbed.simulated_storage import SimulatedStorageOptions
 

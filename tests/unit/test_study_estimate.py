@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from sojourn.study.engine.evaluation import error_range, median_error, median_interval, of_means
+from sojourn.study.evaluation import error_range, median_error, median_interval, of_means
 from sojourn.study.kv.models.instrumented_times import stratified
 from sojourn.study.mean_of_runs import estimate
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from small_study import mistaken
 
-from sojourn.study.engine import read_plan
-from sojourn.study.engine.file_schema import StudySection
-from sojourn.study.engine.study_points import sampled
+from sojourn.study.checked_study import read_plan
+from sojourn.study.file_schema import StudySection
+from sojourn.study.study_points import sampled
 
 STUDY = """
 name = "sample"

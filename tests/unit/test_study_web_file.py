@@ -8,7 +8,7 @@ import pytest
 from sojourn.errors import InputError, LabError, StudyError
 from sojourn.lab.backends import LoopbackBackend
 from sojourn.lab.cpu_topology import cores
-from sojourn.study.engine import read_plan
+from sojourn.study.checked_study import read_plan
 from sojourn.system import web_shop
 from sojourn.testbed.web import KnownDemand, choose_demand
 

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from sojourn.fit import compare
-from sojourn.measure.run_folder import RunFolder
 from sojourn.predict import predict
 from sojourn.report import Document, render_html
-from sojourn.study.engine.study_findings import BLIND, TRAINING
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.study_findings import BLIND, TRAINING
 from sojourn.study.web.analysis import FinishedWebStudy, analysed
 from sojourn.study.web.chen_table3 import errors_by_kind
 from sojourn.study.web.known_demands import KnownDemands, RequestOverheads

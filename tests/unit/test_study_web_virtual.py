@@ -9,10 +9,11 @@ import pytest
 
 from sojourn.errors import FitError, InputError
 from sojourn.fit import Fitted
-from sojourn.measure.observations import observe
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.observations import observe
+from sojourn.runs.run_folder import RunFolder
 from sojourn.study import StudyResult, run_study
-from sojourn.study.engine import CheckedStudy, StudyFindings, read_plan
+from sojourn.study.checked_study import CheckedStudy, read_plan
+from sojourn.study.study_findings import StudyFindings
 from sojourn.study.web.chen_table3 import errors_by_kind, table3_lines
 from sojourn.study.web.interval_coverage import CoveragePoint, covered, own_error, points_at, said_saturated
 from sojourn.study.web.two_class import TEMPLATE, FittedVariant

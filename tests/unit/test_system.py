@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.system import Factor, Point, VirtualSystem
-from sojourn.system.http_system import HttpLoad
-from sojourn.system.placeholders import check_both_ways, filled
-from sojourn.system.simulated_model import VirtualLoad, VirtualOptions
-from sojourn.system.system import all_factors, checked_names
+from sojourn.study.kinds.http_system import HttpLoad
+from sojourn.study.kinds.placeholders import check_both_ways, filled
+from sojourn.study.kinds.simulated_model import VirtualLoad, VirtualOptions, VirtualSystem
+from sojourn.study.system import Factor, Point, all_factors, checked_names
 from sojourn.table import Metrics
 
 SHOP = """

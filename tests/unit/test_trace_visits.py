@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.measure.trace_visits import trace_visits
+from sojourn.fit.trace_visits import trace_visits
 
 SERVER, CLIENT, INTERNAL = 2, 3, 1
 
@@ -72,6 +72,13 @@ def test_one_object_with_words_for_kinds_is_read_too(tmp_path: Path) -> None:
     ("text", "said"),
     [
         (json.dumps(LINES[0]) + "\n{oops\n", r"traces.json:2: .*; give OTLP/JSON"),
+        (
+            '{"resourceSpans": [{"resource": [{}]}]}',
+            "traces.json:1: resource without objects",
+        ),  # these four by make fuzz
+        ('{"resourceSpans": ["x"]}', "traces.json:1: resourceSpans without objects"),
+        ('{"resourceSpans": [{"scopeSpans": {"spans": 1}}]}', "traces.json:1: scopeSpans without objects"),
+        ('{"resourceSpans": [{"resource": {"attributes": [7]}}]}', "traces.json:1: attributes without objects"),
         (json.dumps(LINES[0]) + "\n[]\n", r"traces.json:2: no resourceSpans; give OTLP/JSON"),
         (json.dumps(exported("", span(1, 1, None, "a"))), r"traces.json:1: spans without service.name; set it"),
         (json.dumps(exported("a", {"name": "b"})), r"traces.json:1: span 'b' without traceId or spanId"),

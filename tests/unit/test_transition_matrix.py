@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.measure.session_load import mix_of, session_load
-from sojourn.measure.transition_matrix import TransitionMatrix, mixed_shares
+from sojourn.load.session_load import mix_of, session_load
+from sojourn.load.transition_matrix import TransitionMatrix, mixed_shares
 
 # The mixes of RUBBoS's matrices, found by a simulation of about two million requests (a file that this project did not make; why it
 # is one: docs/reference/bulletin.md, "Users"). A share's standard deviation there is up to 5e-4.

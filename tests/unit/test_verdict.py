@@ -11,12 +11,12 @@ import polars as pl
 
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.run_mean_error import misfit
-from sojourn.study.engine import evaluation
-from sojourn.study.engine.fit_templates import RivalModels
-from sojourn.study.engine.predictions import predicted_rows
-from sojourn.study.engine.study_findings import StudyFindings
-from sojourn.study.engine.verdict import verdict_lines
-from sojourn.system import Point
+from sojourn.study import evaluation
+from sojourn.study.fit_templates import RivalModels
+from sojourn.study.predictions import predicted_rows
+from sojourn.study.study_findings import StudyFindings
+from sojourn.study.system import Point
+from sojourn.study.verdict import verdict_lines
 from sojourn.table import Metrics
 
 ROW = {"station": "", "class": "", "metric": "response_time", "value": 0.02, "low": 0.01, "high": 0.03, "status": "ok"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sojourn.errors import StudyError
-from sojourn.study.engine.file_schema import QuickOverrides, StudyFile
-from sojourn.study.engine.wanted_parts import wanted_parts
+from sojourn.study.file_schema import QuickOverrides, StudyFile
+from sojourn.study.wanted_parts import wanted_parts
 
 
 def test_parts_of_several_sections_and_what_quick_leaves_out() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from sojourn.errors import InputError
 from sojourn.lab.cpu_topology import cores
-from sojourn.system import Point
+from sojourn.study.system import Point
 from sojourn.system.web_shop import WebLoad, WebSystem, WebSystemOptions
 from sojourn.system.web_shop_simulated import WebVirtualOptions, WebVirtualSystem
 from sojourn.table import Metrics

@@ -6,7 +6,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from sojourn.model import Distribution
-from sojourn.system.time_values import Seconds
+from sojourn.study.kinds.time_values import Seconds
 
 SIMPLE = {int: "whole number", float: "number", str: "text", bool: "true or false", Any: "any value", dict: "table"}
 

@@ -11,10 +11,10 @@ from pydantic_core import PydanticUndefined
 
 from reference.kinds import toml, words
 from reference.markdown import prose, table
-from sojourn.study.engine import file_schema
-from sojourn.system import SYSTEMS
-from sojourn.system.call_system import CallSystem
-from sojourn.system.time_values import Seconds
+from sojourn.study import file_schema
+from sojourn.study.kinds import SYSTEMS
+from sojourn.study.kinds.call_system import CallSystem
+from sojourn.study.kinds.time_values import Seconds
 
 HEAD = """# Keys of a study file
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::Histogram;
-use sojourn_record::WriteError;
+use sojourn_record::{new_file, WriteError};
 use sojourn_serving::time_histogram::UNIT_NS;
 
 use crate::histograms::Histograms;
@@ -19,7 +19,7 @@ const HEADER: &str = "Times in ns over the whole run: untagged from received to 
 
 /// Creates the file, before anything is served: a path that cannot be written is an error at the start.
 pub(crate) fn create(path: &str) -> Result<File, ServeError> {
-    File::create(path).map_err(|source| error(path, source))
+    new_file(Path::new(path)).map_err(|source| error(path, source))
 }
 
 fn error(path: &str, source: Error) -> ServeError {

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use sojourn_record::{Column, ColumnType, LogWriter, Value};
+use sojourn_record::{BestEffortLog, Column, ColumnType, Value, WriteError};
+use sojourn_serving::LostLogs;
 
 use crate::response_time_bins::BinLog;
 use crate::route::KINDS;
@@ -37,7 +38,7 @@ type Before = Vec<u64>;
 
 #[derive(Debug)]
 pub(crate) struct RecordLog {
-    rows: Option<LogWriter>,
+    rows: Option<BestEffortLog>,
     bins: Option<BinLog>,
     before: Vec<(Before, f64)>,
     at: u64,
@@ -75,7 +76,7 @@ impl RecordLog {
     pub fn open(config: &Config, all: &[&Stats], now: u64) -> Result<Option<Self>, ServeError> {
         let names: Vec<&str> = all.iter().map(|stats| stats.name.as_str()).collect();
         let meta = serde_json::json!({"threads": names, "config": config});
-        let create = |path: &String| LogWriter::create(Path::new(path), &columns(config), &meta);
+        let create = |path: &String| BestEffortLog::create(Path::new(path), &columns(config), &meta);
         let rows = config.log.as_ref().map(create).transpose()?;
         let bins = config.bins.as_ref().map(|path| BinLog::create(path, &meta)).transpose()?;
         let before = all.iter().map(|stats| (vec![0; sums(stats).len()], 0.0)).collect();
@@ -83,34 +84,38 @@ impl RecordLog {
     }
 
     /// A row for each thread about the time since the last; what is written reaches the disk. A log that cannot be
-    /// written is given up, and why is returned.
-    pub fn period(&mut self, all: &[&Stats], now: u64) -> Vec<ServeError> {
-        let bins = self.bins.as_mut().and_then(|bins| bins.period(&stats::bins(all), now).err());
-        if bins.is_some() {
-            self.bins = None;
+    /// written is given up, and goes to `lost`.
+    pub fn period(&mut self, all: &[&Stats], now: u64, lost: &LostLogs) {
+        if let Some(Err(error)) = self.bins.as_mut().map(|bins| bins.period(&stats::bins(all), now)) {
+            lost.add(&error);
         }
-        let rows = self.rows(all, now).err();
-        if rows.is_some() {
-            self.rows = None;
+        if let Err(error) = self.rows(all, now) {
+            lost.add(&error);
         }
-        bins.into_iter().chain(rows).collect()
     }
 
-    fn rows(&mut self, all: &[&Stats], now: u64) -> Result<(), ServeError> {
+    /// Rows that logs given up do not have.
+    pub fn lost_rows(&self) -> u64 {
+        let (rows, bins) = (self.rows.as_ref(), self.bins.as_ref());
+        rows.map_or(0, BestEffortLog::lost_rows) + bins.map_or(0, BinLog::lost_rows)
+    }
+
+    fn rows(&mut self, all: &[&Stats], now: u64) -> Result<(), WriteError> {
         let length_s = s(now - self.at);
         self.at = now;
         let Some(rows) = &mut self.rows else {
             return Ok(());
         };
+        let mut written = Ok(());
         for (thread, stats) in all.iter().enumerate() {
             let (before, cpu_before) = &self.before[thread];
             let (sums, cpu_s) = (sums(stats), stats.cpu_s().unwrap_or(*cpu_before));
             let grown: Vec<u64> = sums.iter().zip(before).map(|(to, from)| to - from).collect();
             let row = row(stats, &grown, (s(now), length_s, cpu_s - cpu_before), thread);
-            rows.row(&row)?;
+            written = written.and(rows.row(&row));
             self.before[thread] = (sums, cpu_s);
         }
-        Ok(rows.flush()?)
+        written.and(rows.flush())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sojourn_record::{Column, ColumnType, LogWriter, Value};
+use sojourn_record::{BestEffortLog, Column, ColumnType, Value, WriteError};
 
 use crate::single_writer_counter::SingleWriterCounter;
 use crate::ServeError;
@@ -101,33 +101,39 @@ const COLUMNS: [Column; 4] = [
 /// A row for each bin and period that has responses.
 #[derive(Debug)]
 pub(crate) struct BinLog {
-    writer: LogWriter,
+    writer: BestEffortLog,
     before: Vec<u64>,
     overflow: u64,
 }
 
 impl BinLog {
     pub fn create(path: &str, meta: &serde_json::Value) -> Result<Self, ServeError> {
-        let writer = LogWriter::create(Path::new(path), &COLUMNS, meta)?;
+        let writer = BestEffortLog::create(Path::new(path), &COLUMNS, meta)?;
         Ok(Self { writer, before: Vec::new(), overflow: 0 })
     }
 
     /// What was added since the last time; reaches the disk.
-    pub fn period(&mut self, all: &[&ResponseTimeBins], now: u64) -> Result<(), ServeError> {
+    pub fn period(&mut self, all: &[&ResponseTimeBins], now: u64) -> Result<(), WriteError> {
         let (totals, overflow) = totals(all);
+        let mut written = Ok(());
         self.before.resize(totals.len(), 0);
         for (bin, (total, before)) in totals.iter().zip(&self.before).enumerate() {
             if total > before {
                 let (low, high) = (s(low_ns(bin)), s(low_ns(bin + 1)));
-                self.writer.row(&row(now, low, high, total - before))?;
+                written = written.and(self.writer.row(&row(now, low, high, total - before)));
             }
         }
         if overflow > self.overflow {
             let end = s(low_ns(BINS));
-            self.writer.row(&row(now, end, f64::INFINITY, overflow - self.overflow))?;
+            let above = row(now, end, f64::INFINITY, overflow - self.overflow);
+            written = written.and(self.writer.row(&above));
         }
         (self.before, self.overflow) = (totals, overflow);
-        Ok(self.writer.flush()?)
+        written.and(self.writer.flush())
+    }
+
+    pub fn lost_rows(&self) -> u64 {
+        self.writer.lost_rows()
     }
 }
 

@@ -80,10 +80,11 @@ pub(crate) fn route(request: &Request<'_>) -> Route {
     Route { kind, target, shape, answered: request.is_answered(), keys, foreign_unique: false }
 }
 
-/// The bytes that servers get: as they came, but never with `noreply`: what is not answered cannot be checked, and a
-/// server that answers a request with `noreply` after all would put all later answers off by one.
+/// The bytes that servers get: as we have read the request, so that they cannot read another (a number that only some versions take
+/// for one, a NUL), and never with `noreply`: what is not answered cannot be checked, and a server that answers a request with
+/// `noreply` after all would put all later answers off by one. The keys of a get are as they came.
 pub(crate) fn upstream(out: &mut Vec<u8>, request: &Request<'_>, raw: &[u8]) {
-    if request.is_answered() {
+    if matches!(request, Request::Get { touch: None, .. }) && !raw.contains(&0) {
         return out.extend_from_slice(raw);
     }
     let mut loud = request.clone();

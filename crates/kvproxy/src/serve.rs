@@ -64,8 +64,12 @@ pub fn serve(
     let lasted = Duration::from_nanos(now() - begun);
     if let (Some(path), Some(file)) = (&config.histogram, histogram) {
         let written = hdr_log::write(path, file, &total, begun_wall, lasted);
-        written.err().iter().for_each(|error| shared.lost_log(error));
+        written.err().iter().for_each(|error| shared.lost_logs.add(error));
     }
-    let lost_logs = shared.lost_logs();
-    Ok(Summary { lost_logs, ..summary(config, &shared.all(), &total, lasted.as_secs_f64(), &cpu_s) })
+    let (lost_logs, lost_rows) = (shared.lost_logs.list(), shared.lost_rows.load(Ordering::Relaxed));
+    Ok(Summary {
+        lost_logs,
+        lost_rows,
+        ..summary(config, &shared.all(), &total, lasted.as_secs_f64(), &cpu_s)
+    })
 }

@@ -1,8 +1,8 @@
 //! What all threads of a proxy see, and how they are started, watched and ended.
 
 use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::stats::Stats;
 use crate::{Config, ServeError, ThreadingDesign};
 use sojourn_memproto::Refusal;
 use sojourn_record::clock::{now, ns};
-use sojourn_serving::{log, GracefulShutdown, LogLevel, MemoryLimit};
+use sojourn_serving::{log, GracefulShutdown, LogLevel, LostLogs, MemoryLimit};
 
 /// What all threads of a proxy see.
 #[derive(Debug)]
@@ -28,8 +28,9 @@ pub(crate) struct SharedState<'a> {
     pub availability: Availability,
     /// Whether it was logged that a client speaks another protocol.
     foreign_protocol: AtomicBool,
-    /// Why logs were given up.
-    lost_logs: Mutex<Vec<String>>,
+    pub lost_logs: LostLogs,
+    /// Of the logs that were given up.
+    pub lost_rows: AtomicU64,
     /// Connections of clients.
     pub open: AtomicUsize,
     /// Where the next read goes, for designs whose threads take turns together.
@@ -52,7 +53,8 @@ impl<'a> SharedState<'a> {
             memory: Arc::new(MemoryLimit::new(config.memory_bytes, FREE_BYTES)),
             shutdown: GracefulShutdown::default(),
             foreign_protocol: AtomicBool::new(false),
-            lost_logs: Mutex::default(),
+            lost_logs: LostLogs::default(),
+            lost_rows: AtomicU64::new(0),
             availability: Availability::new(&config.servers),
             open: AtomicUsize::new(0),
             turn: AtomicUsize::new(0),
@@ -72,20 +74,11 @@ impl<'a> SharedState<'a> {
         }
     }
 
-    /// A log could not be written: the service goes on without it.
-    pub fn lost_log(&self, error: &ServeError) {
-        log(LogLevel::Error, "log_stopped", &[("reason", error)]);
-        self.lost_logs.lock().unwrap_or_else(PoisonError::into_inner).push(error.to_string());
-    }
-
-    pub fn lost_logs(&self) -> Vec<String> {
-        self.lost_logs.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// Writes a period of the log, if there is one.
     pub fn record(&self, log: &mut Option<RecordLog>) {
-        let lost = log.as_mut().map(|log| log.period(&self.all(), now()));
-        lost.iter().flatten().for_each(|error| self.lost_log(error));
+        let Some(log) = log else { return };
+        log.period(&self.all(), now(), &self.lost_logs);
+        self.lost_rows.store(log.lost_rows(), Ordering::Relaxed);
     }
 
     pub fn stop(&self) {

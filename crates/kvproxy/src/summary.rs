@@ -66,6 +66,8 @@ pub struct Summary {
     pub threads: Vec<ThreadSummary>,
     /// Why logs end before the service did; empty where all are whole.
     pub lost_logs: Vec<String>,
+    /// Rows that are not in them.
+    pub lost_rows: u64,
 }
 
 const PERCENTAGES: [f64; 9] = [25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0];
@@ -144,5 +146,6 @@ pub(crate) fn summary(
         servers: servers(config, all),
         threads: threads(all, cpu_s),
         lost_logs: Vec::new(),
+        lost_rows: 0,
     }
 }

@@ -2,10 +2,10 @@
 
 mod over_tls;
 
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 
 use crate::clock::now_s;
-use crate::http::{EndOfStream, Response, ResponseError};
+use crate::http::{EndOfStream, Response};
 use crate::prepared_load::Target;
 use crate::protocol::{Exchange, RequestGenerator};
 use crate::request_outcome::{Failure, RequestInFlight, ResponseFacts};
@@ -92,9 +92,11 @@ impl Connection {
         }
     }
 
-    /// Begins a request of `target`, whose next one is made when this one is on its way; false where the connection
-    /// is broken.
-    pub fn begin(&mut self, request: RequestInFlight, target: &mut Target) -> bool {
+    /// Begins a request of `target`, whose next one is made when this one is on its way.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub fn begin(&mut self, request: RequestInFlight, target: &mut Target) -> io::Result<()> {
         self.phase = ConnectionPhase::Busy(request);
         self.response.reset(target.head_only);
         (self.written, self.whole, self.drawn) = (0, false, target.template.is_some());
@@ -107,9 +109,11 @@ impl Connection {
         unbroken
     }
 
-    /// Writes what is left of the request, which a template or an exchange has put into the connection; false where
-    /// that is broken.
-    pub fn write(&mut self, bytes: &[u8]) -> bool {
+    /// Writes what is left of the request, which a template or an exchange has put into the connection.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let bytes = match &self.exchange {
             Some(exchange) => exchange.out(),
             None if self.drawn => &self.own,
@@ -118,14 +122,13 @@ impl Connection {
         loop {
             if let Some(session) = &mut self.tls {
                 match tls::flush(session, &mut self.socket) {
-                    Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
-                    Err(_) => return false,
-                    Ok(()) => {}
+                    Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
+                    other => other?,
                 }
             }
             if self.written == bytes.len() {
                 self.whole = true;
-                return true;
+                return Ok(());
             }
             let rest = &bytes[self.written..];
             let taken = match &mut self.tls {
@@ -134,9 +137,9 @@ impl Connection {
             };
             match taken {
                 Ok(count) => self.written += count,
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return false,
+                Err(e) => return Err(e),
             }
         }
     }
@@ -154,7 +157,7 @@ impl Connection {
                 Ok(got) => got,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return ReadProgress::More,
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                Err(_) => return ReadProgress::Failed(Failure::Reset),
+                Err(e) => return ReadProgress::Failed(Failure::of_broken(&e)),
             };
             // Before the bytes are looked at: parsing and verifying them is none of the service's time.
             (self.stamp_ns, self.read_s) = (stamp_ns, now_s());
@@ -188,8 +191,7 @@ impl Connection {
         match fed {
             Ok(Some(used)) if used < bytes.len() => Err(Failure::Protocol),
             Ok(complete) => Ok(complete.is_some()),
-            Err(ResponseError::Protocol) => Err(Failure::Protocol),
-            Err(ResponseError::TooLong) => Err(Failure::Length),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -211,7 +213,7 @@ impl Connection {
         ReadProgress::Complete { done_s: self.read_s, stamp_ns: self.stamp_ns, reusable }
     }
 
-    fn end(&self) -> ReadProgress {
+    fn end(&mut self) -> ReadProgress {
         match self.response.end() {
             // Over TLS an end without a word may be anybody's doing.
             EndOfStream::Complete if self.tls.is_some() && !self.closed => {
@@ -219,7 +221,8 @@ impl Connection {
             }
             EndOfStream::Complete => self.complete(false),
             EndOfStream::Short => ReadProgress::Failed(Failure::Length),
-            EndOfStream::NoAnswer => ReadProgress::Failed(Failure::Reset),
+            EndOfStream::NoAnswer => ReadProgress::Failed(Failure::Closed),
+            EndOfStream::Coding => ReadProgress::Failed(Failure::Coding),
         }
     }
 }
@@ -252,7 +255,7 @@ mod tests {
         let bytes = b"GET / HTTP/1.1\r\n\r\n".to_vec();
         let mut target =
             Target { request: bytes, template, head_only: false, expect, pool: 0, class: 0, up_to: 1.0 };
-        assert!(conn.begin(request, &mut target));
+        conn.begin(request, &mut target).unwrap();
         theirs.read_exact(&mut [0; 18]).unwrap();
         (conn, theirs)
     }

@@ -58,7 +58,13 @@ fn write_headers(
     add: &Add,
 ) -> Result<(), ConfigError> {
     let agent = concat!("sojourn/", env!("CARGO_PKG_VERSION"));
-    for (name, value) in [("Host", url.authority()), ("User-Agent", agent), ("Accept", "*/*")] {
+    let ours = [
+        ("Host", url.authority()),
+        ("User-Agent", agent),
+        ("Accept", "*/*"),
+        ("Accept-Encoding", "identity"),
+    ];
+    for (name, value) in ours {
         if !target.headers.iter().any(|header| header.name.eq_ignore_ascii_case(name)) {
             head.text(format!("{name}: {value}\r\n").as_bytes());
         }
@@ -157,16 +163,16 @@ mod tests {
         let agent = concat!("sojourn/", env!("CARGO_PKG_VERSION"));
         assert_eq!(
             get,
-            format!("GET /x?y HTTP/1.1\r\nHost: a:81\r\nUser-Agent: {agent}\r\nAccept: */*\r\n\r\n")
+            format!("GET /x?y HTTP/1.1\r\nHost: a:81\r\nUser-Agent: {agent}\r\nAccept: */*\r\nAccept-Encoding: identity\r\n\r\n")
         );
         let post = asked(serde_json::json!({
             "url": "http://a/", "method": "POST", "body": {"text": "häuser"},
             "headers": [{"name": "host", "value": "b"}, {"name": "User-Agent", "value": "x"},
-                        {"name": "Accept", "value": " text/html "}],
+                        {"name": "Accept", "value": " text/html "}, {"name": "accept-encoding", "value": "gzip"}],
         }));
         assert_eq!(
             post.unwrap(),
-            "POST / HTTP/1.1\r\nhost: b\r\nUser-Agent: x\r\nAccept: text/html\r\nContent-Length: 7\r\n\r\nhäuser"
+            "POST / HTTP/1.1\r\nhost: b\r\nUser-Agent: x\r\nAccept: text/html\r\naccept-encoding: gzip\r\nContent-Length: 7\r\n\r\nhäuser"
         );
         let empty = asked(serde_json::json!({"url": "http://a/", "method": "PUT"})).unwrap();
         assert!(empty.ends_with("\r\nContent-Length: 0\r\n\r\n"), "{empty}");

@@ -2,15 +2,16 @@
 
 mod body;
 mod chunked;
+mod content_coding;
 
 use std::mem::MaybeUninit;
 
 pub use body::Body;
 use chunked::Chunked;
+use content_coding::ContentDecoder;
+pub use content_coding::BODY_MAX_BYTES;
 
 const HEAD_MAX_BYTES: usize = 64 * 1024;
-/// A longer body is a failure.
-pub const BODY_MAX_BYTES: u64 = 64 * 1024 * 1024;
 const HEADERS_MAX: usize = 128;
 /// More of them before an answer are no conversation any more.
 const INTERIM_MAX: u8 = 16;
@@ -22,6 +23,8 @@ pub enum ResponseError {
     Protocol,
     /// A body above 64 MiB.
     TooLong,
+    /// A body that is not what its Content-Encoding says, or in a coding that we cannot decode.
+    Coding,
 }
 
 /// What the end of the stream means for a response.
@@ -32,6 +35,8 @@ pub enum EndOfStream {
     Short,
     /// Before the head was complete.
     NoAnswer,
+    /// Of a body that cannot be decoded.
+    Coding,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +82,7 @@ impl Response {
 
     /// Keeps bodies and the values of these headers.
     pub fn keeping(wanted: &'static [&'static str]) -> Response {
-        let body = Body { bytes: 0, kept: Some(Vec::new()) };
+        let body = Body { kept: Some(Vec::new()), ..Body::default() };
         Response { body, values: vec![Vec::new(); wanted.len()], wanted, ..Response::new() }
     }
 
@@ -121,6 +126,9 @@ impl Response {
         if self.body.bytes > BODY_MAX_BYTES {
             return Err(ResponseError::TooLong);
         }
+        if !self.body.is_decodable(complete) {
+            return Err(ResponseError::Coding);
+        }
         Ok(complete.then_some(used + taken))
     }
 
@@ -129,9 +137,15 @@ impl Response {
         self.state != ResponsePart::Head || !self.head.is_empty()
     }
 
+    /// Its end is only that of its connection, so that nobody knows whether it is whole.
+    pub fn ends_with_connection(&self) -> bool {
+        self.state == ResponsePart::ToClose
+    }
+
     /// The peer has closed.
-    pub fn end(&self) -> EndOfStream {
+    pub fn end(&mut self) -> EndOfStream {
         match self.state {
+            ResponsePart::ToClose if !self.body.is_decodable(true) => EndOfStream::Coding,
             ResponsePart::ToClose => EndOfStream::Complete,
             ResponsePart::Head => EndOfStream::NoAnswer,
             _ => EndOfStream::Short,
@@ -166,6 +180,7 @@ impl Response {
             if self.state == ResponsePart::ToClose {
                 self.keep_alive = false;
             }
+            self.body.coding = head.coding;
         }
         if head.status == 101 || self.interims > INTERIM_MAX || head.bytes > HEAD_MAX_BYTES {
             return Err(ResponseError::Protocol);
@@ -179,6 +194,7 @@ struct ResponseHead {
     status: u16,
     keep_alive: bool,
     state: ResponsePart,
+    coding: Option<ContentDecoder>,
 }
 
 fn parse_head(
@@ -197,7 +213,7 @@ fn parse_head(
     };
     let status = response.code.unwrap_or(0);
     let mut keep_alive = response.version == Some(1);
-    let (mut length, mut chunked) = (None, false);
+    let (mut length, mut chunked, mut codings) = (None, false, Vec::new());
     for header in response.headers.iter() {
         let value = header.value.trim_ascii();
         if header.name.eq_ignore_ascii_case("content-length") {
@@ -207,10 +223,14 @@ fn parse_head(
             }
             length = found;
         } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
-            if !value.eq_ignore_ascii_case(b"chunked") {
+            // Twice, or in HTTP/1.0, it says nothing that two readers would understand alike (RFC 9112, 6.1, 7.1).
+            if chunked || !value.eq_ignore_ascii_case(b"chunked") || response.version == Some(0) {
                 return Err(ResponseError::Protocol);
             }
             chunked = true;
+        } else if header.name.eq_ignore_ascii_case("content-encoding") {
+            codings.extend_from_slice(if codings.is_empty() { b"" } else { b"," });
+            codings.extend_from_slice(value);
         } else if header.name.eq_ignore_ascii_case("connection") {
             keep_alive = (keep_alive || has_token(value, b"keep-alive")) && !has_token(value, b"close");
         } else if let Some(at) = wanted.iter().position(|name| header.name.eq_ignore_ascii_case(name)) {
@@ -218,13 +238,18 @@ fn parse_head(
             values[at].extend_from_slice(value);
         }
     }
+    if chunked && length.is_some() {
+        // Where it ends is not clear: somebody may be hiding a second answer (RFC 9112, 6.3).
+        return Err(ResponseError::Protocol);
+    }
     let state = match length {
         _ if status == 204 || status == 304 => ResponsePart::Length { left: 0 },
         _ if chunked => ResponsePart::Chunks(Chunked::new()),
         Some(left) => ResponsePart::Length { left },
         None => ResponsePart::ToClose,
     };
-    Ok(Some(ResponseHead { bytes: size, status, keep_alive, state }))
+    let coding = ContentDecoder::of(&codings);
+    Ok(Some(ResponseHead { bytes: size, status, keep_alive, state, coding }))
 }
 
 fn parse_length(value: &[u8]) -> Result<u64, ResponseError> {

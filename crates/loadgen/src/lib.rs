@@ -29,6 +29,8 @@ mod connection;
 mod connection_pool;
 mod encoded_request;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod http;
 mod kv;
 mod latency_statistics;

@@ -1,7 +1,6 @@
 //! What several generators have counted, added up: counts of bins, never quantiles.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::LineWriter;
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogHistogram, IntervalLo
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use hdrhistogram::Histogram;
 use serde::Serialize;
+use sojourn_record::new_file;
 
 use crate::error::LoadError;
 use crate::latency_statistics::{LatencyCounts, LatencyStatistics, StreamingStatistics};
@@ -55,7 +55,7 @@ pub fn merge_interval_logs(logs: &[PathBuf], out: &Path) -> Result<(), LoadError
         logs.iter().map(|path| std::fs::read(path).map_err(|e| wrong(path, e.to_string()))).collect();
     let texts = texts?;
     let mut sources: Vec<_> = texts.iter().map(|text| intervals(text).peekable()).collect();
-    let mut file = LineWriter::new(File::create(out).map_err(|e| wrong(out, e.to_string()))?);
+    let mut file = LineWriter::new(new_file(out).map_err(|e| wrong(out, e.to_string()))?);
     let (mut serializer, mut deserializer) = (V2DeflateSerializer::new(), Deserializer::new());
     let start_wall = texts.first().map_or(SystemTime::UNIX_EPOCH, |text| start_of(text));
     let mut log = begin_log(&mut file, &mut serializer, start_wall).map_err(|e| wrong(out, e.to_string()))?;
@@ -119,7 +119,7 @@ mod tests {
 
     /// Seconds of one log: (second, values in ns) without a tag.
     fn write(path: &Path, seconds: &[(u64, &[u64])]) {
-        let mut file = LineWriter::new(File::create(path).unwrap());
+        let mut file = LineWriter::new(new_file(path).unwrap());
         let mut serializer = V2DeflateSerializer::new();
         let start = SystemTime::UNIX_EPOCH + Duration::from_secs(7);
         let mut log = begin_log(&mut file, &mut serializer, start).unwrap();

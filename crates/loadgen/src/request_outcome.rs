@@ -1,5 +1,9 @@
 //! How a request ended.
 
+use std::io::{self, ErrorKind};
+
+use crate::http::ResponseError;
+
 /// The kinds of failure; the number is the `failure` column of `requests.rec`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -10,7 +14,7 @@ pub enum Failure {
     Refused = 1,
     /// No connection in time.
     ConnectTimeout = 2,
-    /// The peer broke the connection off, or closed it without an answer.
+    /// The peer broke the connection off (RST).
     Reset = 3,
     /// No complete answer in time.
     Timeout = 4,
@@ -28,10 +32,14 @@ pub enum Failure {
     Wrong = 10,
     /// No TLS in a new connection, or a broken one.
     Tls = 11,
+    /// The peer closed its side (FIN) before an answer, or within one whose length it had not said.
+    Closed = 12,
+    /// A body that is not what its Content-Encoding says, or in a coding that we cannot decode.
+    Coding = 13,
 }
 
 impl Failure {
-    pub const ALL: [Failure; 12] = [
+    pub const ALL: [Failure; 14] = [
         Failure::Ok,
         Failure::Refused,
         Failure::ConnectTimeout,
@@ -44,6 +52,8 @@ impl Failure {
         Failure::Error,
         Failure::Wrong,
         Failure::Tls,
+        Failure::Closed,
+        Failure::Coding,
     ];
 
     pub fn name(self) -> &'static str {
@@ -60,6 +70,26 @@ impl Failure {
             Failure::Error => "error",
             Failure::Wrong => "wrong",
             Failure::Tls => "tls",
+            Failure::Closed => "closed",
+            Failure::Coding => "coding",
+        }
+    }
+
+    /// Of a connection that an error of the system ended: what comes behind the peer's own end is the end of that (EPIPE).
+    pub fn of_broken(cause: &io::Error) -> Failure {
+        match cause.kind() {
+            ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => Failure::Closed,
+            _ => Failure::Reset,
+        }
+    }
+}
+
+impl From<ResponseError> for Failure {
+    fn from(error: ResponseError) -> Failure {
+        match error {
+            ResponseError::Protocol => Failure::Protocol,
+            ResponseError::TooLong => Failure::Length,
+            ResponseError::Coding => Failure::Coding,
         }
     }
 }

@@ -51,6 +51,8 @@ pub struct ClientThreadSummary {
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
     pub connections_opened: u64,
+    /// Answers that had no length and ended with their connection: whether they are whole, nobody knows.
+    pub ended_by_close: u64,
     /// Requests that fell due and were taken up; those that were sent.
     pub requested: u64,
     pub sent: u64,

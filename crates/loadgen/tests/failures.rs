@@ -45,6 +45,24 @@ fn successes_of_every_framing() {
     }
 }
 
+/// They may be whole (RFC 9112, section 8), but nobody can tell, and the run says so.
+#[test]
+fn answers_without_length_are_counted_by_themselves() {
+    let server = TestServer::start();
+    for (path, note) in [("/close", "had no length"), ("/once", "")] {
+        let (summary, ..) = load("by-close", &poisson(&server.url(path), 50.0, 0.4));
+        let expected = if note.is_empty() { 0 } else { summary.ok };
+        assert_eq!((summary.lanes[0].ended_by_close, summary.failed), (expected, 0), "{path}");
+        let said = format!("{expected} answers {note}");
+        assert_eq!(
+            summary.notes.iter().any(|one| one.starts_with(&said)),
+            !note.is_empty(),
+            "{:?}",
+            summary.notes
+        );
+    }
+}
+
 #[test]
 fn failures_by_kind() {
     all_end("/500", "status", &|_| {});
@@ -56,7 +74,11 @@ fn broken_answers_by_kind() {
     all_end("/short", "length", &|_| {});
     all_end("/long", "protocol", &|_| {});
     all_end("/reset", "reset", &|_| {});
-    all_end("/drop", "reset", &|_| {});
+    all_end("/drop", "closed", &|_| {});
+    all_end("/half", "closed", &|_| {});
+    all_end("/half-head", "closed", &|_| {});
+    all_end("/both", "protocol", &|_| {});
+    all_end("/gzip", "coding", &|_| {});
     all_end("/garbage", "protocol", &|_| {});
     all_end("/", "length", &|c| c["expect"] = json!({"min_bytes": 6}));
     all_end("/", "length", &|c| c["expect"] = json!({"max_bytes": 4}));

@@ -135,7 +135,7 @@ fn each_way_to_fail_has_its_name() {
         ("protocol", Some("HELLO\r\n")),
         ("protocol", Some("END\r\nEND\r\n")),
         ("wrong", Some("VALUE other 0 1\r\nx\r\nEND\r\n")),
-        ("reset", None),
+        ("closed", None),
     ];
     for (name, answer) in answers {
         let addr = fake(move |_, _| answer);

@@ -1,7 +1,7 @@
 //! `incr KEY DELTA [noreply]`, `decr KEY DELTA [noreply]`.
 
 use crate::request::{Refusal, Request, RequestLimits};
-use crate::tokens::{noreply_or_end, unsigned, valid_key, Tokens};
+use crate::tokens::{c_unsigned, Tokens};
 
 /// Up or down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,15 +20,12 @@ impl IncrOrDecr {
 }
 
 pub fn parse<'a>(
-    mut words: Tokens<'a>,
+    words: Tokens<'a>,
     direction: IncrOrDecr,
+    noreply: bool,
     limits: &RequestLimits,
 ) -> Result<Request<'a>, Refusal> {
-    let key = words.next().ok_or(Refusal::Unknown)?;
-    let delta = words.next().ok_or(Refusal::Unknown)?;
-    let noreply = noreply_or_end(&mut words).ok_or(Refusal::Unknown)?;
-    if key.len() > limits.key_bytes || !valid_key(key) {
-        return Err(Refusal::Key);
-    }
-    Ok(Request::Arithmetic { direction, key, delta: unsigned(delta).ok_or(Refusal::Delta)?, noreply })
+    let ([key, delta, _], _) = words.between(2).ok_or(Refusal::Unknown)?;
+    limits.check(key)?;
+    Ok(Request::Arithmetic { direction, key, delta: c_unsigned(delta).ok_or(Refusal::Delta)?, noreply })
 }

@@ -1,19 +1,20 @@
 //! `delete KEY [0] [noreply]`: the zero is from an old protocol, and clients still send it.
 
 use crate::request::{Refusal, Request, RequestLimits};
-use crate::tokens::{valid_key, Tokens};
+use crate::tokens::Tokens;
 
-pub fn parse<'a>(mut words: Tokens<'a>, limits: &RequestLimits) -> Result<Request<'a>, Refusal> {
-    let key = words.next().ok_or(Refusal::Unknown)?;
-    if key.len() > limits.key_bytes || !valid_key(key) {
-        return Err(Refusal::Key);
+pub fn parse<'a>(words: Tokens<'a>, noreply: bool, limits: &RequestLimits) -> Result<Request<'a>, Refusal> {
+    let ([key, hold, _], count) = words.between(1).ok_or(Refusal::Unknown)?;
+    // With one word, that is the key, whatever it is called.
+    let noreply = noreply && count > 1;
+    let known = match count {
+        1 => true,
+        2 => hold == b"0" || noreply,
+        _ => hold == b"0" && noreply,
+    };
+    if !known {
+        return Err(Refusal::DeleteUsage);
     }
-    match [words.next(), words.next(), words.next()] {
-        [None | Some(b"0"), None, _] => Ok(Request::Delete { key, noreply: false }),
-        [Some(b"noreply"), None, _] | [Some(b"0"), Some(b"noreply"), None] => {
-            Ok(Request::Delete { key, noreply: true })
-        }
-        [.., None] => Err(Refusal::Format),
-        _ => Err(Refusal::Unknown),
-    }
+    limits.check(key)?;
+    Ok(Request::Delete { key, noreply })
 }

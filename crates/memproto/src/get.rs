@@ -1,7 +1,7 @@
 //! `get KEY…`, `gets KEY…`, `gat EXPTIME KEY…`, `gats EXPTIME KEY…`.
 
 use crate::request::{end, Refusal, Request, RequestLimits};
-use crate::tokens::{push_number, signed, valid_key, Tokens};
+use crate::tokens::{c_int, push_number, valid_key, Tokens};
 
 /// The keys of a get, in the order of the request: at least one, each a valid key.
 #[derive(Debug, Clone, Copy)]
@@ -40,17 +40,18 @@ pub fn parse_touch<'a>(
     limits: &RequestLimits,
 ) -> Result<Request<'a>, Refusal> {
     let Some(first) = words.next() else { return Err(Refusal::Unknown) };
-    let until = signed(first).ok_or(Refusal::Expiry)?;
-    Ok(Request::Get { cas, touch: Some(until), keys: keys(words, limits)? })
+    let until = i64::from(c_int(first).ok_or(Refusal::Expiry)?);
+    // memcached finds none of no keys.
+    let keys =
+        keys(words, limits).map_err(|why| if why == Refusal::Unknown { Refusal::NoKeys } else { why })?;
+    Ok(Request::Get { cas, touch: Some(until), keys })
 }
 
 fn keys<'a>(words: Tokens<'a>, limits: &RequestLimits) -> Result<Keys<'a>, Refusal> {
     let mut any = false;
     for key in words {
         any = true;
-        if key.len() > limits.key_bytes || !valid_key(key) {
-            return Err(Refusal::Key);
-        }
+        limits.check(key)?;
     }
     any.then_some(Keys(words)).ok_or(Refusal::Unknown)
 }

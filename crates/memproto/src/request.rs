@@ -1,6 +1,6 @@
 //! Requests of a client.
 
-use crate::tokens::{is_quiet, push_number, Tokens};
+use crate::tokens::{push_number, valid_key, Tokens};
 use crate::{admin, arithmetic, delete, get, storage_commands, touch, IncrOrDecr, Keys, StoreVerb};
 
 /// What a client may send.
@@ -17,6 +17,17 @@ pub struct RequestLimits {
 impl Default for RequestLimits {
     fn default() -> Self {
         Self { key_bytes: 250, value_bytes: 1 << 20, line_bytes: 1 << 16 }
+    }
+}
+
+impl RequestLimits {
+    /// # Errors
+    /// The key is too long.
+    pub(crate) fn check(&self, key: &[u8]) -> Result<(), Refusal> {
+        if key.len() > self.key_bytes || !valid_key(key) {
+            return Err(Refusal::Format);
+        }
+        Ok(())
     }
 }
 
@@ -44,7 +55,7 @@ pub enum Request<'a> {
     /// `flush_all`, after a delay in s.
     FlushAll { delay_s: Option<i64>, noreply: bool },
     /// `verbosity`.
-    Verbosity { level: u64, noreply: bool },
+    Verbosity { level: u32, noreply: bool },
     /// `version`.
     Version,
     /// `stats`, with its arguments as they are.
@@ -59,10 +70,12 @@ pub enum Refusal {
     /// A command that does not exist, or that this side does not know; too many or too few words. After the first line of
     /// an HTTP request the connection ends.
     Unknown,
-    /// A word where another belongs, a number that is none.
+    /// A word where another belongs, a number that is none, a key that is too long.
     Format,
-    /// A key that is too long or has control characters.
-    Key,
+    /// A word behind a `delete` that does not belong there.
+    DeleteUsage,
+    /// A `gat` of no key, which finds none.
+    NoKeys,
     /// A data block that does not end with CR LF where its length says.
     Chunk,
     /// A value above the limit.
@@ -84,7 +97,8 @@ impl Refusal {
         match self {
             Self::Unknown => b"ERROR\r\n",
             Self::Format => b"CLIENT_ERROR bad command line format\r\n",
-            Self::Key => b"CLIENT_ERROR key is too long or has control characters\r\n",
+            Self::DeleteUsage => b"CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]\r\n",
+            Self::NoKeys => b"END\r\n",
             Self::Chunk => b"CLIENT_ERROR bad data chunk\r\n",
             Self::TooLarge => b"SERVER_ERROR object too large for cache\r\n",
             Self::Line => b"CLIENT_ERROR line too long\r\n",
@@ -105,6 +119,9 @@ pub enum ParseStep<'a> {
     /// One answer (none with `silent`), and `skip` bytes to pass over, which may be more than are there yet.
     /// With `close` the connection ends after the answer.
     Refuse { refusal: Refusal, skip: usize, silent: bool, close: bool },
+    /// A `set` of a value above the limit: refused as [`Refusal::TooLarge`], and what `key` has goes, so that nobody reads what was to be
+    /// replaced.
+    Forget { key: &'a [u8], skip: usize, silent: bool },
 }
 
 impl ParseStep<'_> {
@@ -131,7 +148,7 @@ pub fn parse<'a>(buffer: &'a [u8], limits: &RequestLimits) -> ParseStep<'a> {
         }
         return ParseStep::Refuse { refusal: Refusal::Line, skip: buffer.len(), silent: false, close: true };
     };
-    let line = buffer[..end].strip_suffix(b"\r").unwrap_or(&buffer[..end]);
+    let line = line(&buffer[..end]);
     let used = end + 1;
     if line.len() > limits.line_bytes {
         return ParseStep::Refuse { refusal: Refusal::Line, skip: used, silent: false, close: true };
@@ -144,8 +161,9 @@ pub fn parse<'a>(buffer: &'a [u8], limits: &RequestLimits) -> ParseStep<'a> {
         Ok(request) => ParseStep::Done { request, used },
         Err(refusal) => ParseStep::refuse(refusal, used),
     };
+    let noreply = words.end_in_noreply();
     let done_quietly = |request: Result<Request<'a>, Refusal>| match request {
-        Err(refusal) if refusal != Refusal::Unknown && is_quiet(line) => {
+        Err(refusal) if refusal != Refusal::Unknown && noreply => {
             ParseStep::Refuse { refusal, skip: used, silent: true, close: false }
         }
         request => done(request),
@@ -155,14 +173,14 @@ pub fn parse<'a>(buffer: &'a [u8], limits: &RequestLimits) -> ParseStep<'a> {
         b"gets" => done(get::parse(words, true, limits)),
         b"gat" => done(get::parse_touch(words, false, limits)),
         b"gats" => done(get::parse_touch(words, true, limits)),
-        b"delete" => done_quietly(delete::parse(words, limits)),
-        b"incr" => done_quietly(arithmetic::parse(words, IncrOrDecr::Up, limits)),
-        b"decr" => done_quietly(arithmetic::parse(words, IncrOrDecr::Down, limits)),
-        b"touch" => done_quietly(touch::parse(words, limits)),
+        b"delete" => done_quietly(delete::parse(words, noreply, limits)),
+        b"incr" => done_quietly(arithmetic::parse(words, IncrOrDecr::Up, noreply, limits)),
+        b"decr" => done_quietly(arithmetic::parse(words, IncrOrDecr::Down, noreply, limits)),
+        b"touch" => done_quietly(touch::parse(words, noreply, limits)),
         b"ms" => storage_commands::refuse_meta(words, used),
         _ => match StoreVerb::of(command) {
-            Some(verb) => storage_commands::parse(buffer, used, words, verb, limits),
-            None => match admin::parse(command, words) {
+            Some(verb) => storage_commands::parse(buffer, used, words, verb, noreply, limits),
+            None => match admin::parse(command, words, noreply) {
                 Err(Refusal::Unknown) if is_http(line) => ParseStep::Refuse {
                     refusal: Refusal::Unknown,
                     skip: buffer.len(),
@@ -173,6 +191,12 @@ pub fn parse<'a>(buffer: &'a [u8], limits: &RequestLimits) -> ParseStep<'a> {
             },
         },
     }
+}
+
+/// A line without its end, as memcached takes it: a C string, which a NUL ends; a CR that is the whole line is none of its end.
+fn line(bytes: &[u8]) -> &[u8] {
+    let line = if bytes.len() > 1 { bytes.strip_suffix(b"\r").unwrap_or(bytes) } else { bytes };
+    memchr::memchr(0, line).map_or(line, |nul| &line[..nul])
 }
 
 /// memcached 1.6 ends a connection when more than this has come without the end of a line, which depends on how the
@@ -201,7 +225,7 @@ impl Request<'_> {
             Request::Store { verb, key, flags, exptime_s, cas, noreply, data } => {
                 storage_commands::compose(out, *verb, key, *flags, *exptime_s, *cas, *noreply, data);
             }
-            Request::Delete { key, noreply } => line(out, &[b"delete", key], *noreply),
+            Request::Delete { key, noreply } => push_line(out, &[b"delete", key], *noreply),
             Request::Arithmetic { direction, key, delta, noreply } => {
                 out.extend_from_slice(direction.word());
                 number_line(out, Some(key), *delta, *noreply);
@@ -210,7 +234,7 @@ impl Request<'_> {
                 out.extend_from_slice(b"touch");
                 number_line(out, Some(key), *exptime_s, *noreply);
             }
-            Request::FlushAll { delay_s: None, noreply } => line(out, &[b"flush_all"], *noreply),
+            Request::FlushAll { delay_s: None, noreply } => push_line(out, &[b"flush_all"], *noreply),
             Request::FlushAll { delay_s: Some(delay), noreply } => {
                 out.extend_from_slice(b"flush_all");
                 number_line(out, None, *delay, *noreply);
@@ -219,10 +243,10 @@ impl Request<'_> {
                 out.extend_from_slice(b"verbosity");
                 number_line(out, None, *level, *noreply);
             }
-            Request::Version => line(out, &[b"version"], false),
-            Request::Stats { arguments: b"" } => line(out, &[b"stats"], false),
-            Request::Stats { arguments } => line(out, &[b"stats", arguments], false),
-            Request::Quit => line(out, &[b"quit"], false),
+            Request::Version => push_line(out, &[b"version"], false),
+            Request::Stats { arguments: b"" } => push_line(out, &[b"stats"], false),
+            Request::Stats { arguments } => push_line(out, &[b"stats", arguments], false),
+            Request::Quit => push_line(out, &[b"quit"], false),
         }
     }
 
@@ -242,7 +266,7 @@ impl Request<'_> {
     }
 }
 
-fn line(out: &mut Vec<u8>, words: &[&[u8]], noreply: bool) {
+fn push_line(out: &mut Vec<u8>, words: &[&[u8]], noreply: bool) {
     for (place, word) in words.iter().enumerate() {
         if place > 0 {
             out.push(b' ');

@@ -1,7 +1,10 @@
 //! `set|add|replace|append|prepend KEY FLAGS EXPTIME BYTES [noreply]`, `cas … BYTES UNIQUE [noreply]`, then a data block.
 
 use crate::request::{end, ParseStep, Refusal, Request, RequestLimits, SHORT_LINE};
-use crate::tokens::{noreply_or_end, push_number, signed, unsigned, valid_key, Tokens};
+use crate::tokens::{c_int, c_unsigned, push_number, unsigned, valid_key, Tokens};
+
+/// The longest value whose length memcached takes for one (INT_MAX - 2).
+const MOST_BYTES: usize = i32::MAX as usize - 2;
 
 /// How a value is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,82 +42,54 @@ impl StoreVerb {
     }
 }
 
-/// The words after the verb.
-struct StoreArguments<'a> {
-    key: &'a [u8],
-    flags: &'a [u8],
-    exptime: &'a [u8],
-    /// Bytes of the data block; `None` where that is no length, so that no block can be told.
-    bytes: Option<usize>,
-    unique: Option<&'a [u8]>,
-    noreply: bool,
-}
-
-/// `Err` where words are missing or too many, with the length of the data block where that is known all the same.
-fn head<'a>(mut words: Tokens<'a>, verb: StoreVerb) -> Result<StoreArguments<'a>, Option<usize>> {
-    let [Some(key), Some(flags), Some(exptime), Some(bytes)] = std::array::from_fn(|_| words.next()) else {
-        return Err(None);
-    };
-    let bytes = unsigned(bytes).and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= usize::MAX / 4);
-    let unique = if verb == StoreVerb::Cas { Some(words.next().ok_or(bytes)?) } else { None };
-    let noreply = noreply_or_end(&mut words).ok_or(bytes)? || unique == Some(b"noreply");
-    Ok(StoreArguments { key, flags, exptime, bytes, unique, noreply })
-}
-
+/// `line`: its bytes, with its end; `noreply`: whether the line ends so.
 pub fn parse<'a>(
     buffer: &'a [u8],
     line: usize,
     words: Tokens<'a>,
     verb: StoreVerb,
+    noreply: bool,
     limits: &RequestLimits,
 ) -> ParseStep<'a> {
-    let behind = |bytes: Option<usize>| line + bytes.map_or(0, |bytes| bytes + 2);
-    let head = match head(words, verb) {
-        Ok(head) => head,
-        // Unlike memcached's, its data is not taken for commands.
-        Err(bytes) => return ParseStep::refuse(Refusal::Unknown, behind(bytes)),
+    let least = if verb == StoreVerb::Cas { 5 } else { 4 };
+    let Some((words, _)) = words.between::<6>(least).filter(|(_, count)| *count <= least + 1) else {
+        return ParseStep::refuse(Refusal::Unknown, line);
     };
-    let whole = behind(head.bytes);
-    let refuse = |refusal| ParseStep::Refuse { refusal, skip: whole, silent: head.noreply, close: false };
-    if head.key.len() > limits.key_bytes || !valid_key(head.key) {
-        return refuse(Refusal::Key);
+    let [key, flags, exptime, bytes, unique, _] = words;
+    let refuse = |refusal, skip| ParseStep::Refuse { refusal, skip, silent: noreply, close: false };
+    let cas = if verb == StoreVerb::Cas { c_unsigned(unique).map(Some) } else { Some(None) };
+    let bytes = c_int(bytes).and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= MOST_BYTES);
+    let (Some(flags), Some(exptime), Some(bytes), Some(cas)) =
+        (c_unsigned(flags), c_int(exptime), bytes, cas)
+    else {
+        return refuse(Refusal::Format, line);
+    };
+    // memcached reads the next line, which may be meant for data, as a command; so it is here, but for what only we refuse.
+    if !valid_key(key) {
+        return refuse(Refusal::Format, line);
     }
-    let flags = unsigned(head.flags).and_then(|n| u32::try_from(n).ok());
-    let cas = head.unique.map(unsigned);
-    let (Some(bytes), Some(flags), Some(exptime_s)) = (head.bytes, flags, signed(head.exptime)) else {
-        return refuse(Refusal::Format);
-    };
-    if cas == Some(None) {
-        return refuse(Refusal::Format);
+    let whole = line + bytes + 2;
+    if limits.check(key).is_err() {
+        return refuse(Refusal::Format, whole);
     }
     if line > SHORT_LINE {
-        return refuse(Refusal::Line);
+        return refuse(Refusal::Line, whole);
+    }
+    if bytes > limits.value_bytes && verb == StoreVerb::Set {
+        return ParseStep::Forget { key, skip: whole, silent: noreply };
     }
     if bytes > limits.value_bytes {
-        return refuse(Refusal::TooLarge);
+        return refuse(Refusal::TooLarge, whole);
     }
     if buffer.len() < whole {
         return ParseStep::Need(whole);
     }
-    let data = &buffer[line..whole - 2];
     if &buffer[whole - 2..whole] != b"\r\n" {
-        return refuse_chunk(buffer, whole, head.noreply, limits);
+        return refuse(Refusal::Chunk, whole);
     }
-    let StoreArguments { key, noreply, .. } = head;
-    let request = Request::Store { verb, key, flags, exptime_s, cas: cas.flatten(), noreply, data };
+    let (flags, exptime_s, data) = (flags as u32, i64::from(exptime), &buffer[line..whole - 2]);
+    let request = Request::Store { verb, key, flags, exptime_s, cas, noreply, data };
     ParseStep::Done { request, used: whole }
-}
-
-/// A block without its end: what is left of that line belongs to it, and is passed over with it, once.
-fn refuse_chunk<'a>(buffer: &'a [u8], whole: usize, silent: bool, limits: &RequestLimits) -> ParseStep<'a> {
-    let within = &buffer[whole - 2..buffer.len().min(whole + limits.line_bytes)];
-    match memchr::memchr(b'\n', within) {
-        Some(at) => {
-            ParseStep::Refuse { refusal: Refusal::Chunk, skip: whole - 2 + at + 1, silent, close: false }
-        }
-        None if buffer.len() < whole + limits.line_bytes => ParseStep::Need(buffer.len() + 1),
-        None => ParseStep::Refuse { refusal: Refusal::Chunk, skip: buffer.len(), silent, close: true },
-    }
 }
 
 /// A meta set has a data block, which must not be taken for commands; the other meta commands are one line.

@@ -1,14 +1,11 @@
 //! `touch KEY EXPTIME [noreply]`.
 
 use crate::request::{Refusal, Request, RequestLimits};
-use crate::tokens::{noreply_or_end, signed, valid_key, Tokens};
+use crate::tokens::{c_int, Tokens};
 
-pub fn parse<'a>(mut words: Tokens<'a>, limits: &RequestLimits) -> Result<Request<'a>, Refusal> {
-    let key = words.next().ok_or(Refusal::Unknown)?;
-    let until = words.next().ok_or(Refusal::Unknown)?;
-    let noreply = noreply_or_end(&mut words).ok_or(Refusal::Unknown)?;
-    if key.len() > limits.key_bytes || !valid_key(key) {
-        return Err(Refusal::Key);
-    }
-    Ok(Request::Touch { key, exptime_s: signed(until).ok_or(Refusal::Expiry)?, noreply })
+pub fn parse<'a>(words: Tokens<'a>, noreply: bool, limits: &RequestLimits) -> Result<Request<'a>, Refusal> {
+    let ([key, until, _], _) = words.between(2).ok_or(Refusal::Unknown)?;
+    limits.check(key)?;
+    let exptime_s = i64::from(c_int(until).ok_or(Refusal::Expiry)?);
+    Ok(Request::Touch { key, exptime_s, noreply })
 }

@@ -51,7 +51,7 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
                 2 => Request::Arithmetic { direction: IncrOrDecr::Down, key, delta, noreply },
                 3 => Request::Touch { key, exptime_s, noreply },
                 4 => Request::FlushAll { delay_s: (time > 0).then_some(exptime_s), noreply },
-                5 => Request::Verbosity { level: delta, noreply },
+                5 => Request::Verbosity { level: delta as u32, noreply },
                 6 => Request::Version,
                 _ => Request::Stats { arguments: b"items" },
             })
@@ -90,6 +90,11 @@ fn conversation(bytes: &[u8], cuts: &[usize]) -> Vec<String> {
                     assert!(used > 0 && used <= buffer.len());
                     found.push(format!("{request:?}"));
                     skip = used;
+                }
+                ParseStep::Forget { skip: pass, .. } => {
+                    assert!(pass > LIMITS.value_bytes);
+                    found.push("forget".into());
+                    skip = pass;
                 }
                 ParseStep::Refuse { refusal, skip: pass, silent, close } => {
                     assert!(pass > 0);

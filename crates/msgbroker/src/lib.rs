@@ -25,6 +25,8 @@ mod error;
 mod event_loop;
 #[cfg(test)]
 mod fake_postgres;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod metrics;
 mod operation;
 mod queue_names;

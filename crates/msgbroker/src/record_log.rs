@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use sojourn_record::{Column, ColumnType, LogWriter, RowSampling, Value};
+use sojourn_record::{BestEffortLog, Column, ColumnType, RowSampling, Value};
+use sojourn_serving::LostLogs;
 
 use crate::database::DatabaseInfo;
 use crate::operation::KINDS;
@@ -44,9 +45,10 @@ const LEVELS: [Column; 9] = [
 
 #[derive(Debug)]
 pub(crate) struct RecordLog {
-    requests: LogWriter,
-    levels: LogWriter,
+    requests: BestEffortLog,
+    levels: BestEffortLog,
     sampling: RowSampling,
+    lost: LostLogs,
 }
 
 /// `app.rec` → `app-levels.rec`.
@@ -65,22 +67,31 @@ impl RecordLog {
         let path = Path::new(path);
         let meta = serde_json::json!({"kinds": KINDS, "config": config, "database": about});
         Ok(Self {
-            requests: LogWriter::create(path, &REQUESTS, &meta)?,
-            levels: LogWriter::create(&beside(path), &LEVELS, &meta)?,
+            requests: BestEffortLog::create(path, &REQUESTS, &meta)?,
+            levels: BestEffortLog::create(&beside(path), &LEVELS, &meta)?,
             sampling: RowSampling::new(LIMIT),
+            lost: LostLogs::default(),
         })
     }
 
-    /// What happened since the last period, and how things stand; what is written reaches the disk.
-    pub fn period(&mut self, shared: &SharedState<'_>, now: u64) -> Result<(), ServeError> {
+    /// What happened since the last period, and how things stand; what is written reaches the disk. A log that cannot be
+    /// written is given up; the service goes on.
+    pub fn period(&mut self, shared: &SharedState<'_>, now: u64) {
+        let mut requests = Ok(());
         for done in shared.stats.take_rows() {
             if let Some(weight) = self.sampling.next_weight() {
-                self.requests.row(&request(&done, weight))?;
+                requests = requests.and(self.requests.row(&request(&done, weight)));
             }
         }
-        self.requests.flush()?;
-        self.levels.row(&levels(shared, now))?;
-        Ok(self.levels.flush()?)
+        let levels = self.levels.row(&levels(shared, now));
+        for written in [requests.and(self.requests.flush()), levels.and(self.levels.flush())] {
+            written.err().iter().for_each(|error| self.lost.add(error));
+        }
+    }
+
+    /// Why logs were given up, and the rows that they do not have.
+    pub fn lost(&self) -> (Vec<String>, u64) {
+        (self.lost.list(), self.requests.lost_rows() + self.levels.lost_rows())
     }
 }
 

@@ -40,7 +40,7 @@ pub struct ReadyMessage {
 ///
 /// # Errors
 /// A value out of range, an address or a database that cannot be had, tables of a later version, a limit of the process,
-/// a log that cannot be written.
+/// a log that cannot be created. One that cannot be written later is given up, and the service goes on.
 pub fn serve(
     config: &Config,
     stop: &AtomicBool,
@@ -64,7 +64,7 @@ pub fn serve(
     let opened = open_sessions(&shared)?;
     let event_loop = EventLoop::new(&shared, poll, listener, opened)?;
     let begun = now();
-    std::thread::scope(|scope| {
+    let log = std::thread::scope(|scope| {
         let threads = Threads::start(scope, &shared, &conninfo, event_loop);
         let served = threads.and_then(|threads| {
             if let Some((listener, _)) = &metrics {
@@ -75,7 +75,9 @@ pub fn serve(
             let watched = watch(&shared, stop, &threads, log);
             shared.stop();
             threads.join(&shared)?;
-            watched?.map_or(Ok(()), |mut log| log.period(&shared, now()))
+            let mut log = watched;
+            log.iter_mut().for_each(|log| log.period(&shared, now()));
+            Ok::<_, ServeError>(log)
         });
         // Whatever went wrong, no thread waits for ever.
         shared.stop();
@@ -83,7 +85,8 @@ pub fn serve(
         shared.maintenance.cut();
         served
     })?;
-    Ok(summary(&shared, s(now() - begun), about))
+    let (lost_logs, lost_rows) = log.as_ref().map(RecordLog::lost).unwrap_or_default();
+    Ok(Summary { lost_logs, lost_rows, ..summary(&shared, s(now() - begun), about) })
 }
 
 fn shared<'a>(config: &'a Config, conninfo: &ConnInfo, poll: &Poll) -> Result<SharedState<'a>, ServeError> {
@@ -184,7 +187,7 @@ fn watch(
     stop: &AtomicBool,
     threads: &Threads<'_>,
     mut log: Option<RecordLog>,
-) -> Result<Option<RecordLog>, ServeError> {
+) -> Option<RecordLog> {
     let period = ns(shared.config.period_s);
     let mut due = now() + period;
     while !stop.load(Ordering::Relaxed) {
@@ -199,10 +202,10 @@ fn watch(
         }
         due = now().max(due + period);
         if let Some(log) = &mut log {
-            log.period(shared, now())?;
+            log.period(shared, now());
         }
     }
-    Ok(log)
+    log
 }
 
 #[cfg(test)]

@@ -38,6 +38,10 @@ pub struct Summary {
     pub redelivered: u64,
     pub vacuums: u64,
     pub database: DatabaseInfo,
+    /// Why record logs end before the service did; empty where they are whole.
+    pub lost_logs: Vec<String>,
+    /// Rows that are not in them.
+    pub lost_rows: u64,
 }
 
 const PERCENTAGES: [f64; 8] = [25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0];
@@ -65,5 +69,7 @@ pub(crate) fn summary(shared: &SharedState<'_>, seconds: f64, database: Database
         redelivered: load(&shared.maintenance.returned),
         vacuums: load(&shared.maintenance.vacuums),
         database,
+        lost_logs: Vec::new(),
+        lost_rows: 0,
     }
 }

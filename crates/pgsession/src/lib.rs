@@ -14,6 +14,8 @@
 mod connector;
 mod conninfo;
 mod database_error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod health;
 mod session;
 mod session_pool;

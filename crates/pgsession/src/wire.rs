@@ -13,6 +13,8 @@ use crate::database_error::{said, DatabaseError, StatementFate};
 
 /// Longest statement or answer whose buffer is kept.
 const KEPT: usize = 1 << 20;
+/// Twice the longest message that the message service keeps.
+const MESSAGE_BYTES_MAX: usize = 1 << 27;
 
 /// The text of a statement; it is prepared when a session first uses it.
 pub type Statement = &'static str;
@@ -120,8 +122,16 @@ impl WireProtocol {
         self.inbox.extend_from_slice(bytes);
     }
 
-    /// The next whole message.
+    /// The next whole message; an error where it says that it is longer than any that we ask for.
     pub fn message(&mut self) -> io::Result<Option<Message>> {
+        // The parser makes room for all of it at once.
+        if let Some(length) =
+            self.inbox.get(1..5).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes)
+        {
+            if length as usize > MESSAGE_BYTES_MAX {
+                return Err(io::Error::new(ErrorKind::InvalidData, format!("a message of {length} bytes")));
+            }
+        }
         Message::parse(&mut self.inbox)
     }
 
@@ -166,4 +176,29 @@ fn short_name(index: usize, digits: &mut [u8; 8]) -> &str {
     let _ = write!(end, "s{index}");
     let length = whole - end.len();
     std::str::from_utf8(&digits[..length]).unwrap_or("s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_says_that_it_is_endless_is_refused_before_there_is_room_for_it() {
+        // Found by make fuzz: 4 GB were asked for at once.
+        let mut wire = WireProtocol::default();
+        wire.received(b"D\xfa\x00\x00\x01\x00");
+        assert_eq!(wire.message().map(|_| ()).map_err(|error| error.kind()), Err(ErrorKind::InvalidData));
+        assert!(wire.inbox.capacity() < KEPT);
+    }
+
+    #[test]
+    fn a_message_comes_when_all_of_it_is_there() {
+        let mut wire = WireProtocol::default();
+        for byte in b"Z\x00\x00\x00\x05" {
+            wire.received(&[*byte]);
+            assert!(matches!(wire.message(), Ok(None)));
+        }
+        wire.received(b"I");
+        assert!(matches!(wire.message(), Ok(Some(Message::ReadyForQuery(_)))));
+    }
 }

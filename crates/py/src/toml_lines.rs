@@ -10,20 +10,23 @@ use toml_edit::{Document, TableLike};
 fn toml_lines(text: &str) -> HashMap<String, usize> {
     let mut found = HashMap::new();
     if let Ok(document) = Document::parse(text) {
-        walk(document.as_table(), text, "", &mut found);
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+        walk(document.as_table(), &ends, "", &mut found);
     }
     found
 }
 
-fn walk(table: &dyn TableLike, text: &str, above: &str, found: &mut HashMap<String, usize>) {
+/// `ends`: where the lines end. The parser refuses what is nested deeper than 80 levels; dotted keys are limited by the caller
+/// (sojourn.files.reading), so this may call itself.
+fn walk(table: &dyn TableLike, ends: &[usize], above: &str, found: &mut HashMap<String, usize>) {
     for (name, item) in table.iter() {
         let path = if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
         let span = table.key(name).and_then(|key| key.span()).or_else(|| item.span());
         if let Some(at) = span {
-            found.insert(path.clone(), 1 + text[..at.start].matches('\n').count());
+            found.insert(path.clone(), 1 + ends.partition_point(|&end| end < at.start));
         }
         if let Some(inner) = item.as_table_like() {
-            walk(inner, text, &path, found);
+            walk(inner, ends, &path, found);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Column, Value, WriteError, FORMAT, VERSION};
+use crate::{new_file, Column, Value, WriteError, FORMAT, VERSION};
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -17,20 +17,21 @@ pub struct LogWriter {
     columns: Vec<Column>,
     packed: Vec<u8>,
     rows: u64,
+    header_bytes: u64,
 }
 
 impl LogWriter {
-    /// Creates (or empties) the file and writes the header; `meta` is any JSON value.
+    /// Creates the file ([`new_file()`]) and writes the header; `meta` is any JSON value.
     pub fn create(
         path: &Path,
         columns: &[Column],
         meta: &serde_json::Value,
     ) -> Result<LogWriter, WriteError> {
         let create_error = |source| WriteError::Create { path: path.to_path_buf(), source };
-        let mut file = BufWriter::with_capacity(BUFFER_BYTES, File::create(path).map_err(create_error)?);
-        write_header(&mut file, columns, meta).map_err(create_error)?;
-        let columns = columns.to_vec();
-        Ok(LogWriter { path: path.to_path_buf(), file, columns, packed: Vec::new(), rows: 0 })
+        let mut file = BufWriter::with_capacity(BUFFER_BYTES, new_file(path).map_err(create_error)?);
+        let header_bytes = write_header(&mut file, columns, meta).map_err(create_error)?;
+        let (path, columns) = (path.to_path_buf(), columns.to_vec());
+        Ok(LogWriter { path, file, columns, packed: Vec::new(), rows: 0, header_bytes })
     }
 
     /// Appends one row; nothing is written if its shape is not that of the columns.
@@ -53,6 +54,18 @@ impl LogWriter {
     /// Rows accepted so far.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// Ends a log that cannot be written on: what has not reached the file is dropped, a row that did in part is cut off.
+    /// How many accepted rows are lost.
+    pub(crate) fn abandon(self) -> u64 {
+        let (file, _unwritten) = self.file.into_parts();
+        let row_bytes: u64 = self.columns.iter().map(|column| column.kind.size_bytes() as u64).sum();
+        let bytes = file.metadata().map_or(0, |found| found.len()).saturating_sub(self.header_bytes);
+        let whole = (bytes / row_bytes.max(1)).min(self.rows);
+        // Readers leave a part of a row out, too.
+        let _ = file.set_len(self.header_bytes + whole * row_bytes);
+        self.rows - whole
     }
 
     fn check_shape(&self, values: &[Value]) -> Result<(), WriteError> {
@@ -82,9 +95,11 @@ fn write_header(
     file: &mut BufWriter<File>,
     columns: &[Column],
     meta: &serde_json::Value,
-) -> std::io::Result<()> {
+) -> std::io::Result<u64> {
     let named: Vec<[&str; 2]> = columns.iter().map(|c| [c.name, c.kind.code()]).collect();
     let header = serde_json::json!({"format": FORMAT, "version": VERSION, "columns": named, "meta": meta});
-    writeln!(file, "{header}")?;
-    file.flush()
+    let line = format!("{header}\n");
+    file.write_all(line.as_bytes())?;
+    file.flush()?;
+    Ok(line.len() as u64)
 }

@@ -1,6 +1,8 @@
 //! Writing and reading back; the bytes themselves; each error once.
 
-use sojourn_record::{read, Column, ColumnType, LogWriter, ReadError, Value, WriteError};
+use sojourn_record::{
+    new_file, read, BestEffortLog, Column, ColumnType, LogWriter, ReadError, Value, WriteError,
+};
 
 const COLUMNS: [Column; 6] = [
     Column { name: "a", kind: ColumnType::F64 },
@@ -97,4 +99,56 @@ fn a_full_disk_says_free_space() {
         let error = LogWriter::create(full, &COLUMNS, &serde_json::Value::Null).unwrap_err();
         assert!(error.to_string().contains("free space or choose another path"), "{error}");
     }
+}
+
+#[test]
+fn a_log_is_a_new_file() {
+    let (log, second) = (path("new"), path("second-name"));
+    std::fs::write(&log, "kept").unwrap();
+    std::fs::hard_link(&log, &second).unwrap();
+    drop(new_file(&log).unwrap());
+    assert_eq!(std::fs::read(&second).unwrap(), b"kept");
+    assert_eq!(std::fs::read(&log).unwrap(), b"");
+    for file in [log, second] {
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
+#[test]
+fn a_link_is_followed_unless_another_user_may_have_planted_it() {
+    use std::os::unix::fs::{lchown, symlink, PermissionsExt};
+    let (folder, kept) = (path("shared"), path("kept"));
+    let link = folder.join("log.rec");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(&kept, "kept").unwrap();
+    symlink(&kept, &link).unwrap();
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o1777)).unwrap();
+    // only root can make one of another user's
+    if lchown(&link, Some(1), Some(1)).is_ok() {
+        let error = LogWriter::create(&link, &COLUMNS, &serde_json::Value::Null).unwrap_err();
+        assert!(error.to_string().contains("it is a link that user 1 made"), "{error}");
+        assert_eq!(std::fs::read(&kept).unwrap(), b"kept");
+        std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    drop(new_file(&link).unwrap());
+    assert_eq!(std::fs::read(&kept).unwrap(), b"", "its user's own choice");
+    std::fs::remove_dir_all(folder).unwrap();
+    std::fs::remove_file(kept).unwrap();
+}
+
+#[test]
+fn a_log_that_is_given_up_keeps_whole_rows_and_counts_the_others() {
+    let path = path("lost");
+    let mut log = BestEffortLog::create(&path, &COLUMNS, &serde_json::Value::Null).unwrap();
+    log.row(&ROW).unwrap();
+    log.flush().unwrap();
+    log.row(&ROW).unwrap();
+    assert!(matches!(log.row(&ROW[1..]), Err(WriteError::Shape { .. })));
+    assert_eq!(log.lost_rows(), 2, "one in the buffer, and the one that was refused");
+    log.row(&ROW).unwrap();
+    log.flush().unwrap();
+    assert_eq!(log.lost_rows(), 3);
+    let found = read(&path).unwrap();
+    assert_eq!((found.rows.len(), found.cut_bytes), (1, 0));
+    std::fs::remove_file(path).unwrap();
 }

@@ -13,7 +13,7 @@
 //! - [`thread_cpu_time`]    CPU time of threads; [`cpu_work`] a known demand of it
 //! - [`http`] heads of requests and of pages (no sockets)
 //! - `openmetrics` [`OpenMetricsText`]: OpenMetrics; `metrics_endpoint` [`answer`]: it and the service's health over HTTP
-//! - `log` [`log()`]: events for operators, on standard error
+//! - `log` [`log()`]: events for operators, on standard error; `lost_logs` [`LostLogs`]: record logs that were given up
 #![forbid(unsafe_code)]
 
 mod buffer;
@@ -25,6 +25,7 @@ mod graceful_shutdown;
 pub mod http;
 mod listen_and_spawn;
 mod log;
+mod lost_logs;
 mod memory_limit;
 mod metrics_endpoint;
 mod openmetrics;
@@ -41,6 +42,7 @@ pub use fair_turns::{ReadyList, TurnBudget};
 pub use graceful_shutdown::{GracefulShutdown, TICK};
 pub use listen_and_spawn::{listen, spawn};
 pub use log::{log, LogLevel};
+pub use lost_logs::LostLogs;
 pub use memory_limit::{MemoryCharge, MemoryLimit};
 pub use metrics_endpoint::{answer, EndpointContent};
 pub use openmetrics::OpenMetricsText;

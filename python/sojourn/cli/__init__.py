@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import sys
+from typing import NoReturn
 
 ELSEWHERE = {"sweep": "sojourn solve MODEL --vary PATH=VALUES [--on local:2]"}  # as Python calls it
 INTERRUPTED = "sojourn: interrupted; what was measured is kept, what was made for it has been removed"
@@ -11,15 +12,39 @@ INTERRUPTED = "sojourn: interrupted; what was measured is kept, what was made fo
 
 def main() -> None:
     """Runs the command line; an error of ours becomes one message and its exit code."""
+    code: str | int | None = 0
+    try:
+        from sojourn.cli.stop_signals import end_in_good_order
+
+        end_in_good_order()  # before all that takes long to import: Ctrl-C then is one line, too
+        _run()
+    except KeyboardInterrupt:  # outside of what `_run` guards: while it imports, or while it says what went wrong
+        sys.stderr.write(f"{INTERRUPTED}\n")
+        code = 130  # errors.Interrupted, which may not be there yet
+    except SystemExit as end:
+        code = end.code
+    from sojourn.cli.stop_signals import too_late
+
+    too_late()
+    _forget_interruption()
+    sys.exit(code)
+
+
+def _forget_interruption() -> None:
+    """Python ends by SIGINT, not by our exit code, if Ctrl-C once went through an `exec` of text, as dataclasses have it in their
+    import; the next `exec` forgets it."""
+    exec("")
+
+
+def _run() -> NoReturn:
     import typer
-    from rich.console import Console
 
     from sojourn.cli.app import command_line
-    from sojourn.cli.stop_signals import end_in_good_order, too_late
+    from sojourn.cli.stop_signals import too_late
     from sojourn.errors import Interrupted, SojournError
+    from sojourn.terminal import SafeConsole
 
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    end_in_good_order()
+    console = SafeConsole(stderr=True, soft_wrap=True)
     try:
         code = command_line(sys.argv[1:])(standalone_mode=False)  # 130 where typer itself caught the interruption
         too_late()

@@ -16,7 +16,8 @@ AGENTS: dict[str, Any] = {"rich_help_panel": "Several generators", "show_default
 Agents = Annotated[
     str | None,
     typer.Option(
-        help="HTTP at a rate, from several: local:N (processes of this machine) or dask://HOST:PORT", **AGENTS
+        help="HTTP at a rate, from several: local:N (processes of this machine) or tls://HOST:PORT of a dask cluster",
+        **AGENTS,
     ),
 ]
 PerAgent = Annotated[
@@ -32,7 +33,7 @@ def agent_load(agents: str | None, per_agent: str | None) -> AgentLoad | None:
     """
     if agents is None:
         if per_agent is not None:
-            raise InputError(per_agent, "--per-agent", "give --agents too: local:N or dask://HOST:PORT")
+            raise InputError(per_agent, "--per-agent", "give --agents too: local:N or tls://HOST:PORT")
         return None
     from sojourn.measure.agents import AgentLoad
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Annotated
 
 import typer
+
+from sojourn.terminal import say
 
 # a file each, of the same name, with what the list of verbs says of it: the first paragraph of its own help
 VERBS = {
@@ -56,7 +59,11 @@ def command_line(words: Sequence[str] | None = None) -> typer.Typer:
     )
 
     @app.callback()
-    def _verbs() -> None:
+    def _verbs(
+        version: Annotated[
+            bool, typer.Option("--version", callback=_version, is_eager=True, help="which version this is")
+        ] = False,
+    ) -> None:
         """Keeps a single verb a verb: typer would make it the whole command."""
 
     if words is not None and (not words or words[0] not in VERBS | GROUPS):
@@ -70,3 +77,11 @@ def command_line(words: Sequence[str] | None = None) -> typer.Typer:
         else:
             app.add_typer(module.app, name=name)
     return app
+
+
+def _version(asked: bool) -> None:
+    from sojourn.version import __version__
+
+    if asked:
+        say(f"sojourn {__version__}")
+        raise typer.Exit

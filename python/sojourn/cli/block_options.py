@@ -41,7 +41,7 @@ def block_config(
     Raises:
         InputError: several URLs, users, no rate, a rate by two names, or a value out of range.
     """
-    from sojourn.measure.block_load import block_load
+    from sojourn.load.block_load import block_load
 
     if len(urls) > 1:
         raise InputError(f"{len(urls)} targets", "load", "block I/O goes to one of them: give one URL")

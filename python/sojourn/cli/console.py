@@ -7,10 +7,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Console
 
 from sojourn.errors import InputError
+from sojourn.files.writing import followed, in_place
+from sojourn.terminal import SafeConsole, say
 
 if TYPE_CHECKING:
     from sojourn.table import Metrics
@@ -20,18 +21,22 @@ PIPE_WIDTH = 140
 
 def console() -> Console:
     """Standard output; as wide as the terminal, or 140 columns where there is none."""
-    plain = Console(highlight=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=PIPE_WIDTH)
+    plain = SafeConsole()
+    return plain if plain.is_terminal else SafeConsole(width=PIPE_WIDTH)
 
 
 def check_writable(path: Path, option: str = "--out") -> None:
     """InputError for a file that cannot be written, before the work whose result it is to hold."""
-    there = path if path.exists() else next(p for p in path.absolute().parents if p.exists())
+    try:
+        target = followed(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}", option, "give a file that can be written") from None
+    there = target if in_place(target) else next(p for p in target.parents if p.exists())
     found = (
         f"{path} is a folder"
         if path.is_dir()
         else f"{there} is no folder"
-        if there != path and not there.is_dir()
+        if there != target and not there.is_dir()
         else ""
     )
     if not found and not os.access(there, os.W_OK):
@@ -58,9 +63,9 @@ def one_form(as_json: bool, as_csv: bool, verb: str) -> None:
 def show(result: Metrics, head: str, as_json: bool, as_csv: bool) -> None:
     """All rows for programs, or for a person `head`, a table and what the method has to say."""
     if as_json:
-        typer.echo(result.to_json())
+        say(result.to_json())
     elif as_csv:
-        typer.echo(result.frame.write_csv(), nl=False)
+        say(result.frame.write_csv(), end="")
     else:
         out = console()
         out.print(f"{head}, {result.status}", style="bold", markup=False, highlight=False)

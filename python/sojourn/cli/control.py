@@ -11,6 +11,7 @@ import typer
 
 from sojourn.cli.console import check_writable, console, finite
 from sojourn.errors import InputError
+from sojourn.terminal import say
 
 if TYPE_CHECKING:
     from sojourn.control.comparison import ComparedPolicy
@@ -107,7 +108,7 @@ def control(
     if plot is not None:
         write_figure(violations_and_cost(rows, policies[0].objective), plot)
     if as_json:
-        typer.echo(json.dumps(finite({"objective": policies[0].objective, "rows": rows}), allow_nan=False))
+        say(json.dumps(finite({"objective": policies[0].objective, "rows": rows}), allow_nan=False))
         return
     _print(rows, policies[0].objective, seeds)
 
@@ -160,7 +161,7 @@ def _replay(policy: Policy, folder: Path, workers: int | None, as_json: bool) ->
     found = replay(policy.decide, folder, policy.rails, workers)
     if as_json:
         rows = [{"recorded": one.recorded, **one.decision.to_dict()} for one in found]
-        typer.echo(json.dumps(finite({"decisions": rows}), allow_nan=False))
+        say(json.dumps(finite({"decisions": rows}), allow_nan=False))
         return
     out = console()
     for one in found:

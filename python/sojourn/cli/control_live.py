@@ -57,6 +57,7 @@ def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: 
     from sojourn.units import duration_s
 
     say = _say
+    _left(options.act)  # before anything is read: what is found is taken for safe
     period_s = float(getattr(policy.decide, "period_s", PERIOD_S))
     after_s = duration_s(options.stop_after, "--stop-after") if options.stop_after else float("inf")
     target = _target(options.target)
@@ -86,6 +87,21 @@ def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: 
     say(
         f"{count.windows} windows, {count.changes} changes decided, {count.troubled} without a decision, {count.refused} refused"
     )
+
+
+def _left(act: bool) -> None:
+    """What a controller left that was killed with its keeper: put back before acting, else told."""
+    from sojourn.live_service.restore_plan import left, put_back_left
+
+    if act:
+        done, failed = put_back_left()
+        for what in done:
+            _say(f"put back what a killed controller left: {what}")
+        for what in failed:
+            _say(f"a killed controller left what cannot be put back: {what}")
+    else:
+        for plan in left():
+            _say(f"a killed controller left {plan}; `sojourn lab restore` puts them back")
 
 
 @dataclass(frozen=True)
@@ -162,8 +178,8 @@ def _actuator(
     from sojourn.control.live import Actuators
     from sojourn.control.live_metrics import LiveMetrics
     from sojourn.live_service.control_socket import RefusedError, SocketActuator
-    from sojourn.live_service.lease_keeper import LeasedSettings
     from sojourn.live_service.leased_actuator import LeasedActuator
+    from sojourn.live_service.leased_settings import LeasedSettings
 
     holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     parts: list[tuple[Any, tuple[str, ...]]] = []
@@ -183,6 +199,7 @@ def _actuator(
             safe |= target.settings.safe if target.settings is each else by_keeper.read()
             _free(by_keeper.held_by(), target.name)
             parts.append((by_keeper, each.names))
+            _say(by_keeper.begin())
     except RefusedError as error:
         remedy = "start the service with --control PATH, as the same user" if target.settings is None else "mend it"
         raise ServiceError(str(error), "--act", remedy) from None

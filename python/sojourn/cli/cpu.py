@@ -23,20 +23,21 @@ def cpu(
 
     Ends with the command's exit code; the figures go to standard error.
     """
-    from rich.console import Console
     from rich.table import Table
 
+    from sojourn.files.writing import write_output
     from sojourn.measure.cpu_residual import STOLEN, measure_command
+    from sojourn.terminal import SafeConsole
     from sojourn.units import duration_s, percent, seconds
 
     found = measure_command(command, duration_s(rest, "--rest"))
     if out is not None:
-        out.write_text(json.dumps(found.record) + "\n")
+        write_output(out, json.dumps(found.record) + "\n")
     table = Table("meter", "CPU time", "cores", "what it cannot see", box=None, header_style="dim")
     for name, used_s, error_s, blind in _rows(found):
         told = seconds(used_s) + (f" ± {seconds(error_s)}" if error_s is not None else "")
         table.add_row(name, told, f"{used_s / found.wall_s:.3f}", blind)
-    console = Console(stderr=True)
+    console = SafeConsole(stderr=True)
     console.print(table)
     console.print(
         f"{seconds(found.wall_s)} on {found.cores} cores; at rest {found.background:.4f} ± {found.background_error:.4f} cores are busy, "

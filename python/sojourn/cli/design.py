@@ -11,6 +11,7 @@ import typer
 
 from sojourn.cli.console import console
 from sojourn.errors import DesignError
+from sojourn.terminal import say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +35,7 @@ def make(
     from sojourn.design import Factor
 
     runs = _made(size, [Factor.parse(text) for text in factor], generator or [], seed, block, not in_order)
-    typer.echo(runs.write_csv(), nl=False)
+    say(runs.write_csv(), end="")
 
 
 def _made(size: str, factors: list[Any], generators: list[str], seed: int, block: str, randomise: bool) -> pl.DataFrame:
@@ -57,7 +58,7 @@ def _made(size: str, factors: list[Any], generators: list[str], seed: int, block
         return full_factorial(factors, r, seed=seed, block=block, randomise=randomise)
     aliases = alias_table(factors, generators)
     for effect, others in aliases.iter_rows():
-        typer.echo(f"{effect} = {others}", err=True)
+        say(f"{effect} = {others}", err=True)
     return fractional(factors, generators, r, seed=seed, block=block, randomise=randomise)
 
 
@@ -80,13 +81,13 @@ def analyse(
 
     found = analysis(read_runs(runs), response, factor, level)
     if as_json:
-        typer.echo(json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False))
+        say(json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False))
         return
     page = document(found)
     print_terminal(page, console())
     if out:
         write_html(page, out)
-        typer.echo(f"report: {out}")
+        say(f"report: {out}")
 
 
 @app.command()
@@ -110,7 +111,7 @@ def check(
     found = criticise(read_runs(runs))
     wrong = [one for one in found if not one.unknown]
     if as_json:
-        typer.echo(json.dumps({"found": [asdict(one) for one in found]}, ensure_ascii=False))
+        say(json.dumps({"found": [asdict(one) for one in found]}, ensure_ascii=False))
     else:
         table = Table("", "", "what was seen", "what to do", box=None, header_style="dim")
         for one in found:

@@ -12,9 +12,10 @@ from sojourn.cli.fit_demands import fit_demands
 from sojourn.cli.fit_follow import follow_log
 from sojourn.cli.model_file_commands import fit_file, is_model_file
 from sojourn.cli.on_option import OnOption, workers_on
-from sojourn.cli.run_folders import run_paths
+from sojourn.cli.run_folders import is_open_loop, run_paths
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
+from sojourn.terminal import say
 
 
 def fit(
@@ -53,7 +54,7 @@ def fit(
     """Fits a model to measured runs: the unknowns of a model file, by run; or one of ours, by a block bootstrap."""
     from sojourn.fit import compare
     from sojourn.fit import fit as fit_
-    from sojourn.measure.observations import observe
+    from sojourn.runs.observations import observe
 
     if follow:
         return follow_log(runs, model, settings(given, "--set"), level)
@@ -74,29 +75,20 @@ def fit(
     known = settings(given, "--set")
     if model == "two-class" and variant == "best":
         chosen = compare(observations, ["priority", "shared", "paper"], known, seed=seed)
-        typer.echo(chosen.why)
+        say(chosen.why)
         fitted = chosen.fits[chosen.best]
     else:
         fitted = fit_(observations, model, variant if model == "two-class" else "", known, seed=seed)
     fitted.write(out)
-    typer.echo(str(fitted))
-    typer.echo(f"written to {out}")
+    say(str(fitted))
+    say(f"written to {out}")
     _tell_limits(runs)
 
 
 def _tell_limits(runs: list[Path]) -> None:
     """What limits the service by laws alone, beside what the model says."""
     from sojourn.diagnosis import lines
-    from sojourn.measure.load_levels import diagnose
+    from sojourn.diagnosis.load_levels import diagnose
 
     for line in lines(diagnose(runs)):
-        typer.echo(line)
-
-
-def is_open_loop(path: Path) -> bool:
-    """Whether a run has a known rate and a known demand: runs that find a saturation rate have no rate."""
-    from sojourn.measure.run_folder import RunFolder
-
-    manifest = RunFolder.open(path).manifest
-    closed = any(lane.get("closed") for lane in manifest.get("load", {}).get("lanes", []))
-    return not closed and not path.name.startswith("bare-")
+        say(line)

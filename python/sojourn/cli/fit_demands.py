@@ -23,8 +23,9 @@ def fit_demands(runs: list[Path], out: Path, level: float) -> None:
     Raises:
         FitError: the runs do not tell the classes apart. InputError: `level`.
     """
+    from sojourn.files.writing import write_output
     from sojourn.fit.mix_demands import mix_demands
-    from sojourn.measure.run_folder import RunFolder
+    from sojourn.runs.run_folder import RunFolder
 
     found = mix_demands([RunFolder.open(path) for path in run_paths(runs)])
     estimates = {name: one.estimates(level) for name, one in found.items()}
@@ -35,7 +36,7 @@ def fit_demands(runs: list[Path], out: Path, level: float) -> None:
     shown.add_row("error of a run left out, median and most", *map(_left_out, found.values()))
     console().print(WidthAwareTable(shown))
     told = {name: {cls: list(one) for cls, one in by.items()} for name, by in estimates.items()}
-    out.write_text(tomli_w.dumps({"model": "demands", "level": level, "demands_s": told}))
+    write_output(out, tomli_w.dumps({"model": "demands", "level": level, "demands_s": told}))
     console().print(f"written to {out}")
 
 

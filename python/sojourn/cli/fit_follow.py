@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from sojourn.errors import InputError
+from sojourn.terminal import say
 from sojourn.units import quantity
 
 # of an earlier fit: its demand, and how far it was validated; of a run folder: the servers of its service, the length of a window
@@ -48,7 +47,7 @@ def follow_log(folders: Sequence[Path], model: str, given: Mapping[str, Any], le
                 else ""
             )
             alarms, off = now.estimate.alarms, now.off or off
-            typer.echo(f"{now.at_s:.1f} s: {value} a request ({low} … {high}), {now.status}{changed}")
+            say(f"{now.at_s:.1f} s: {value} a request ({low} … {high}), {now.status}{changed}")
     except KeyboardInterrupt:
         pass
 

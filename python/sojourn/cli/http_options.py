@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sojourn.errors import InputError
+from sojourn.terminal import say
 
 HTTP: dict[str, Any] = {"rich_help_panel": "HTTP", "show_default": False}
 Method = Annotated[str | None, typer.Option(help="GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS [GET]", **HTTP)]
@@ -76,8 +77,8 @@ def http_given(
     unix_socket: Path | None,
 ) -> dict[str, Any]:
     """These options as arguments of `http_load`."""
-    from sojourn.measure.credentials import authorization
-    from sojourn.measure.http_request import read_requests
+    from sojourn.load.credentials import authorization
+    from sojourn.load.http_request import read_requests
 
     return {
         "method": method or "GET",
@@ -94,10 +95,10 @@ def http_given(
 
 def warn_of_hidden(config: dict[str, Any]) -> None:
     """Says on standard error which credentials stood in clear text."""
-    from sojourn.measure.credentials import hidden
+    from sojourn.load.credentials import hidden
 
     for name in hidden(config):
-        typer.echo(
+        say(
             f"warning: the value of header {name} is kept out of run folder and messages, but others can see it in the "
             "command or file it stands in; better --bearer-env, --basic-env or the value env:VARIABLE",
             err=True,

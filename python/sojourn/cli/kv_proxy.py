@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.serve_common import done, options, times, until_stopped
-
-STANDARD_ERROR = 2
+from sojourn.cli.serve_common import STANDARD_ERROR, Watched, done, logged, lost, options, stopped_early, times
 
 
 def kv_proxy(
@@ -44,10 +41,11 @@ def kv_proxy(
         key_bytes=key_bytes, memory_bytes=memory_bytes, idle_s=idle, timeout_s=timeout, connect_timeout_s=connect_timeout,
         log=log, bins=bins, period_s=period, histogram=histogram, metrics=metrics,
     )  # fmt: skip
-    proxy = KvProxy(chosen, log=STANDARD_ERROR)
-    also = f", metrics at http://{proxy.metrics}/metrics" if proxy.metrics else ""
-    summary = until_stopped(proxy, f"{proxy.url} -> {', '.join(server)} ({design}){also}; Ctrl-C ends it", as_json)
-    typer.echo(json.dumps(summary) if as_json else told(summary))
+    with stopped_early():
+        proxy = KvProxy(chosen, log=STANDARD_ERROR)
+        also = f", metrics at http://{proxy.metrics}/metrics" if proxy.metrics else ""
+        watched = Watched("serve kv-proxy", proxy, told, as_json, counted=lambda: logged(log, "completions"))
+        watched.until_stopped(f"{proxy.url} -> {', '.join(server)} ({design}){also}; Ctrl-C ends it")
 
 
 def told(summary: dict[str, Any]) -> str:
@@ -62,5 +60,4 @@ def told(summary: dict[str, Any]) -> str:
         f"{server['service_s'] * 1e3:.3f} ms each"
         for server in summary["servers"]
     ]
-    lines += [f"a log ends before the service did: {why}" for why in summary["lost_logs"]]
-    return "\n".join(lines)
+    return "\n".join([*lines, *lost(summary)])

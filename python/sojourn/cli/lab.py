@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from sojourn.cli.console import console
+from sojourn.errors import LabError
+from sojourn.terminal import say
+
+if TYPE_CHECKING:
+    from sojourn.lab.doctor import AbilityCheck
 
 app = typer.Typer(help="The lab: hosts, NICs, interrupt steering on this machine.", no_args_is_help=True)
 
@@ -25,15 +31,29 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the check
     """Says what this machine can do for a measurement, what it cannot, and what to install."""
     from sojourn.lab.doctor import all_checks
 
-    checks = all_checks()
+    checks = [*all_checks(), _leases()]
     if as_json:
-        typer.echo(json.dumps([vars(check) for check in checks]))
+        say(json.dumps([vars(check) for check in checks]))
         return
     table = Table("", "what", "found", "needed for", "if lacking", box=None, header_style="dim")
     for check in checks:
-        mark = "[green]yes[/]" if check.good else "[red]no[/]"
+        mark = Text("yes", "green") if check.good else Text("no", "red")
         table.add_row(mark, check.name, check.finding, check.needed_for, "" if check.good else check.remedy)
     console().print(table)
+
+
+def _leases() -> AbilityCheck:
+    from sojourn.lab.doctor import AbilityCheck
+    from sojourn.live_service.restore_plan import left
+    from sojourn.live_service.systemd_unit import systemd_run
+
+    if found := left():
+        names = "; ".join(map(str, found))
+        return AbilityCheck(
+            "settings left", False, f"a killed controller left {names}", "services as they were", "sojourn lab restore"
+        )
+    holds = "systemd holds leases" if systemd_run() else "none; no systemd runs that could hold leases of control --act"
+    return AbilityCheck("settings left", True, holds, "services as they were")
 
 
 @app.command()
@@ -52,7 +72,7 @@ def topology(
 
         probe = probe_topology([core.number for core in told.cores])
     if as_json:
-        typer.echo(json.dumps({**told.record, "measured": probe.record if probe else None}))
+        say(json.dumps({**told.record, "measured": probe.record if probe else None}))
         return
     out = console()
     out.print(str(told), style="bold", markup=False)
@@ -79,10 +99,10 @@ def disk(
     rate = byte_count(bps, "--bps") if bps is not None else None
     with slow_disk(rate, int(byte_count(size, "--size")), at) as made:
         speed = "no limit" if rate is None else f"{rate / 1e6:g} MB/s"
-        typer.echo(f"{made.folder}: {speed}; its busy time is disk:{made.device} of a run; Ctrl-C removes it", err=True)
+        say(f"{made.folder}: {speed}; its busy time is disk:{made.device} of a run; Ctrl-C removes it", err=True)
         if command:
             raise typer.Exit(made.run(command))
-        typer.echo(made.folder)
+        say(made.folder)
         try:
             while True:
                 signal.pause()
@@ -91,9 +111,23 @@ def disk(
 
 
 @app.command()
+def restore() -> None:
+    """Puts back what `sojourn control --act` had set and was killed, together with the keeper of its lease, before it put it back.
+
+    docs/howto/control-capacity.md
+    """
+    from sojourn.live_service.restore_plan import put_back_left
+
+    done, failed = put_back_left()
+    say("put back " + "; ".join(done) if done else "nothing was left as a controller had set it")
+    if failed:
+        raise LabError("; ".join(failed), "settings left", "mend what it says, or remove the file and set it by hand")
+
+
+@app.command()
 def clean() -> None:
     """Removes what labs of dead processes left behind, and nothing else."""
     from sojourn.lab.cleanup_registry import clean_stale
 
     removed = clean_stale()
-    typer.echo("removed " + ", ".join(removed) if removed else "nothing was left behind")
+    say("removed " + ", ".join(removed) if removed else "nothing was left behind")

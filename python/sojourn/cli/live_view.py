@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
+from sojourn.terminal import SafeConsole
 from sojourn.units import seconds
 
 
@@ -18,7 +19,8 @@ class LiveView:
     def __init__(self, title: str, console: Console) -> None:
         self.console = console
         columns: list[ProgressColumn] = [
-            TextColumn("{task.description}"), BarColumn(bar_width=24), TimeRemainingColumn(), TextColumn("{task.fields[text]}"),
+            TextColumn("{task.description}", markup=False), BarColumn(bar_width=24), TimeRemainingColumn(),
+            TextColumn("{task.fields[text]}", markup=False),
         ]  # fmt: skip
         self._progress = Progress(*columns, console=console, transient=True) if console.is_terminal else None
         self._task = self._progress.add_task(title, total=1.0, text="") if self._progress else None
@@ -40,7 +42,7 @@ class LiveView:
 @contextmanager
 def live(title: str, console: Console | None = None) -> Iterator[LiveView]:
     """A live view on standard error."""
-    view = LiveView(title, console or Console(stderr=True))
+    view = LiveView(title, console or SafeConsole(stderr=True))
     if view._progress:
         with view._progress:
             yield view

@@ -117,10 +117,10 @@ def load(
     as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
 ) -> None:
     """Puts a known load on a service and says how long answers took, from when they were due and from when sent."""
-    from sojourn.measure.block_load import is_block_url
-    from sojourn.measure.http_load import http_load
-    from sojourn.measure.kv_load import kv_load
-    from sojourn.measure.messages_load import messages_load
+    from sojourn.load.block_load import is_block_url
+    from sojourn.load.http_load import http_load
+    from sojourn.load.kv_load import kv_load
+    from sojourn.load.messages_load import messages_load
 
     common: dict[str, Any] = {
         "rate_per_s": None if rate is None else number(rate, "--rate"),
@@ -233,7 +233,7 @@ def perform_load(
 ) -> None:
     """Runs it and prints what came out."""
     from sojourn.cli.load_run import OutputFormat, perform  # slow to import, and not needed where an option is wrong
-    from sojourn.measure.objectives import read_objectives
+    from sojourn.query.objectives import read_objectives
 
     perform(config, out, OutputFormat(as_json, as_csv), read_objectives(objective or ()), agents)
 

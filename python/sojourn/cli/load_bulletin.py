@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
-
 from sojourn.errors import InputError
+from sojourn.terminal import say
 from sojourn.units import duration_s
 
 RAMPS = {"ramp_up": "10s", "ramp_down": "1s"}
@@ -24,7 +23,7 @@ def bulletin_load(
     Raises:
         InputError: an option that means nothing here, or a value out of range.
     """
-    from sojourn.measure.session_load import mix_of, session_load
+    from sojourn.load.session_load import mix_of, session_load
 
     if others or len(urls) != 1 or common["rate_per_s"] is not None or users is None:
         wrong = ", ".join(others) or f"{len(urls)} URLs, users = {users}, rate = {common['rate_per_s']}"
@@ -33,7 +32,7 @@ def bulletin_load(
     mix = ramps["mix"] or "readwrite"
     for _, matrix in mix_of(mix):
         for note in matrix.notes:
-            typer.echo(note, err=True)
+            say(note, err=True)
     ramp_up_s, ramp_down_s = (
         duration_s(ramps[name] or usual, f"--{name}".replace("_", "-")) for name, usual in RAMPS.items()
     )

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from sojourn.cli.console import console, one_form
 from sojourn.cli.live_view import live
 from sojourn.cli.load_table import show
 from sojourn.errors import LoadError, ServiceError
-from sojourn.measure.assess_run import FAILED
-from sojourn.measure.objectives import Objective, demand_met, judge
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.session_mix import AWAY, MIX, STEPS
+from sojourn.query.objectives import Objective, demand_met, judge
+from sojourn.runs.assess_run import FAILED
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.session_mix import AWAY, MIX, STEPS
 from sojourn.table import Metrics
+from sojourn.terminal import say
 
 if TYPE_CHECKING:
     from sojourn.measure.agents import AgentLoad
@@ -103,10 +102,10 @@ def expectation(manifest: dict[str, Any]) -> dict[str, Any]:
 def tell(summary: dict[str, Any], form: OutputFormat, where: Path) -> None:
     """Prints the summary as one JSON object or as a table, or the Metrics of the run as CSV."""
     if form.as_json:
-        typer.echo(json.dumps(summary))
+        say(json.dumps(summary))
     elif form.as_csv:
         if (where / "metrics.parquet").exists():
-            typer.echo(Metrics.read(where / "metrics.parquet").frame.write_csv(), nl=False)
+            say(Metrics.read(where / "metrics.parquet").frame.write_csv(), end="")
     else:
         show(summary, console())
 

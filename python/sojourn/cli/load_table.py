@@ -7,8 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from sojourn.measure.objectives import lines
 from sojourn.narrow_tables import WidthAwareTable
+from sojourn.query.objectives import lines
 from sojourn.units import percent, seconds
 
 # counts that are told only where they are not 0
@@ -64,6 +64,8 @@ def show(summary: dict[str, Any], out: Console) -> None:
     failed = {kind: count for kind, count in summary["failures"].items() if count}
     if failed:
         out.print("failures: " + ", ".join(f"{kind} {count}" for kind, count in failed.items()), highlight=False)
+    for note in summary.get("notes", ()):
+        out.print(f"note: {note}", highlight=False, markup=False)
     for line in lines(summary.get("objectives", ())):
         out.print(line, style="bold red" if line.endswith("MISSED") else None, highlight=False, markup=False)
     verdict = "valid" if summary["valid"] else "NOT VALID: " + "; ".join(summary["reasons"])

@@ -7,7 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.table import Table
 
 from sojourn.cli.console import console
@@ -15,12 +14,13 @@ from sojourn.cli.load_run import OutputFormat, end, expectation
 from sojourn.cli.load_table import by_chance
 from sojourn.diagnosis import lines as limit_lines
 from sojourn.diagnosis import table
+from sojourn.diagnosis.load_levels import diagnose
 from sojourn.errors import NoSuchRow
-from sojourn.measure.load_levels import diagnose
-from sojourn.measure.objectives import demand_met, lines
-from sojourn.measure.run_folder import RunFolder
 from sojourn.narrow_tables import WidthAwareTable
+from sojourn.query.objectives import demand_met, lines
+from sojourn.runs.run_folder import RunFolder
 from sojourn.table import Metrics
+from sojourn.terminal import say
 from sojourn.units import interval, percent, seconds
 
 MEANT = (
@@ -31,9 +31,9 @@ Judged = list[tuple[RunFolder, list[dict[str, Any]]]]
 
 def tell(judged: Judged, form: OutputFormat, where: Path) -> None:
     """The runs as a table, or for programs: their Metrics, with `--json` beside the verdict of each."""
-    metrics = [Metrics.read(path) for folder, _ in judged if (path := folder.path / "metrics.parquet").exists()]
+    metrics = [folder.metrics() for folder, _ in judged if folder.has("metrics")]
     if form.as_csv:
-        typer.echo(Metrics.concat(metrics).frame.write_csv(), nl=False)
+        say(Metrics.concat(metrics).frame.write_csv(), end="")
     elif form.as_json:
         invalid = [
             f"{folder.path.name}: {'; '.join(reasons)}"
@@ -43,7 +43,7 @@ def tell(judged: Judged, form: OutputFormat, where: Path) -> None:
         verdict = {"method": "measured", "status": "not_valid" if invalid else "ok", "message": "\n".join(invalid)}
         rows = json.loads(Metrics.concat(metrics).to_json())["rows"]
         limits = table(diagnose([folder for folder, _ in judged]))
-        typer.echo(json.dumps({**verdict, "rows": rows, "runs": [run(*one) for one in judged], "limits": limits}))
+        say(json.dumps({**verdict, "rows": rows, "runs": [run(*one) for one in judged], "limits": limits}))
     else:
         show(judged, where)
 
@@ -85,10 +85,9 @@ def summary(folders: list[RunFolder]) -> Table:
 
 
 def _figures(folder: RunFolder) -> list[str]:
-    path = folder.path / "metrics.parquet"
-    if not path.exists():
+    if not folder.has("metrics"):
         return ["–"] * 4
-    metrics = Metrics.read(path)
+    metrics = folder.metrics()
     busy = metrics.frame.filter(metrics.frame["metric"] == "utilisation")["value"].max()
     response: tuple[float | None, float | None, float | None] = (None, None, None)
     quantile = None

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from sojourn.cli.console import console
 from sojourn.file_kind import FIT, MODEL, expect
+from sojourn.terminal import say
 
 
 def methods(
@@ -21,7 +22,8 @@ def methods(
     """Lists the methods of `sojourn solve`: name, what it is, exact or not, its source."""
     from sojourn.model import Model
     from sojourn.solve import methods as methods_
-    from sojourn.solve.registry import family, preferred
+    from sojourn.solve.automatic_method import preferred
+    from sojourn.solve.registry import family
 
     if model:
         expect(model, MODEL, FIT)
@@ -34,7 +36,7 @@ def methods(
              "sources": list(m.sources), **({"applies": why is None, "reason": why or ""} if it else {})}
             for m, why in found
         ]  # fmt: skip
-        typer.echo(json.dumps({"auto": best, "methods": rows} if it else {"methods": rows}, ensure_ascii=False))
+        say(json.dumps({"auto": best, "methods": rows} if it else {"methods": rows}, ensure_ascii=False))
         return
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("method", no_wrap=True)
@@ -42,10 +44,10 @@ def methods(
         table.add_column(head)
     for m, why in sorted(found, key=lambda pair: pair[1] is not None):
         kind = "on request" if m.special else "exact" if m.exact else "approximate"
-        last = escape("; ".join(m.sources)) if not it else f"no: {escape(why)}" if why else _yes(m.name, best)
-        table.add_row(m.name, escape(m.title), kind, last, style="dim" if why else "")
+        last = "; ".join(m.sources) if not it else f"no: {why}" if why else _yes(m.name, best)
+        table.add_row(m.name, m.title, kind, last, style="dim" if why else "")
     console().print(table)
 
 
-def _yes(name: str, best: str) -> str:
-    return "[green]yes; auto takes it[/]" if name == best else "[green]yes[/]"
+def _yes(name: str, best: str) -> Text:
+    return Text("yes; auto takes it" if name == best else "yes", "green")

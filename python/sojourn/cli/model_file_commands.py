@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.table import Table
 
 from sojourn.cli.console import console, finite
 from sojourn.errors import InputError
 from sojourn.file_kind import FIT, MODEL, OWN_FIT, expect
+from sojourn.files.reading import read_toml
 from sojourn.narrow_tables import WidthAwareTable
+from sojourn.terminal import say
 from sojourn.units import interval, percent
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def is_fitted_model(path: Path) -> bool:
 
     expect(path, FIT, OWN_FIT, MODEL)
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        table, _ = read_toml(path, "give a model file")
+    except InputError:
         return False  # whoever reads it says why
     if "stations" not in table or "fit" in table:
         return "fit" in table
@@ -61,31 +61,31 @@ def fit_file(
     measured = observe_runs(runs)
     if model == "auto":
         chosen = choose_model(measured, level=level, seed=seed, on=on)
-        typer.echo(chosen.why)
+        say(chosen.why)
         fitted = chosen.best
     else:
         fitted = fit_model(measured, Model.read(model), level=level, seed=seed, on=on)
     fitted.write(out)
-    typer.echo(str(fitted))
-    typer.echo(f"written to {out}")
+    say(str(fitted))
+    say(f"written to {out}")
     if further:
         from sojourn.fit.next_runs import next_runs
 
-        typer.echo("the next runs that would teach most:")
+        say("the next runs that would teach most:")
         for row in next_runs(fitted, further).iter_rows(named=True):
             factors = ", ".join(
                 f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in row.items() if k != "narrower"
             )
-            typer.echo(f"  {factors}: intervals {percent(row['narrower'])} narrower")
+            say(f"  {factors}: intervals {percent(row['narrower'])} narrower")
 
 
 def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: bool) -> None:
     """Predicts with a fitted model at all combinations of what is varied."""
-    from sojourn.fit.model_fit import FittedModel
+    from sojourn.fit.fitted_model import FittedModel
 
     metrics = FittedModel.read(path).predict(vary, level)
     if as_json:
-        typer.echo(metrics.to_json())
+        say(metrics.to_json())
         return
     shown = Table(
         *vary, "response time", "throughput", "busiest station", "saturates at", "", box=None, header_style="dim"
@@ -122,13 +122,13 @@ def validate_file(
 ) -> None:
     """Each run: predicted, prediction interval, measured, inside or not."""
     from sojourn.fit.fit_runs import observe_runs
-    from sojourn.fit.model_fit import FittedModel
+    from sojourn.fit.fitted_model import FittedModel
     from sojourn.fit.validate_model import scores
 
     measured = observe_runs(runs)
     found = FittedModel.read(path).validate(measured, level, changed, up_to)
     if as_json:
-        typer.echo(json.dumps(finite(found.to_dicts()), allow_nan=False))
+        say(json.dumps(finite(found.to_dicts()), allow_nan=False))
         return
     shown = Table("run", "", "predicted", "measured", "error", "", box=None, header_style="dim")
     last = ""
@@ -165,6 +165,6 @@ def section_of(path: Path, runs: list[Path]) -> Section:
         )
     from sojourn.fit.fit_report import model_section
     from sojourn.fit.fit_runs import observe_runs
-    from sojourn.fit.model_fit import FittedModel
+    from sojourn.fit.fitted_model import FittedModel
 
     return model_section(FittedModel.read(path), observe_runs(runs))

@@ -1,4 +1,4 @@
-"""`--on local:2` or `--on dask://HOST:PORT`: where the work of a command is done, and how far it is, on standard error."""
+"""`--on local:2` or `--on tls://HOST:PORT`: where the work of a command is done, and how far it is, on standard error."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from sojourn.terminal import shown
 from sojourn.units import seconds
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 OnOption = Annotated[
     str,
-    typer.Option("--on", help="local:2 for two processes here, dask://HOST:PORT for a cluster; results are the same"),
+    typer.Option(
+        "--on", help="local:2 for two processes here, tls://HOST:PORT for a dask cluster; results are the same"
+    ),
 ]
 EVERY_S, EVERY_LINE_S = 0.5, 15.0
 
@@ -53,7 +56,7 @@ class ProgressLine:
             return
         self.last = now
         left = "" if left_s is None else f", about {seconds(left_s, 2)} left"
-        text = f"{self.doing}: {done} of {total}{left}"
+        text = shown(f"{self.doing}: {done} of {total}{left}")
         self.out.write(f"\r{text:<{self.shown}}" if self.live else f"{text}\n")
         self.out.flush()
         self.shown = len(text)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sojourn.cli.console import check_writable, console, finite
+from sojourn.terminal import say
 
 if TYPE_CHECKING:
-    from sojourn.measure.circular_shift import Array
+    from sojourn.stats.circular_shift import Array
 
 
 def oscillation(
@@ -29,8 +30,8 @@ def oscillation(
     Each is full at times, one when the other is not. The verdict is none, hidden (in means over a second neither is full), visible
     or too_short.
     """
-    from sojourn.measure.oscillation import oscillation as judge
-    from sojourn.measure.oscillation_figures import document
+    from sojourn.diagnosis.oscillation import oscillation as judge
+    from sojourn.diagnosis.oscillation_figures import document
     from sojourn.report import write_html
     from sojourn.report.terminal_output import print_terminal
 
@@ -39,12 +40,12 @@ def oscillation(
     shares, interval_s = _series(source, (a, b), interval, time, percent)
     found = judge(shares[0], shares[1], interval_s, (a, b))
     if as_json:
-        typer.echo(json.dumps(finite(found.record), allow_nan=False))
+        say(json.dumps(finite(found.record), allow_nan=False))
     else:
-        print_terminal(document(found, str(source), figures=False), console())
+        print_terminal(document(found, str(source), with_figures=False), console())
     if out is not None:
         write_html(document(found, str(source)), out)
-        typer.echo(f"written to {out}", err=as_json)
+        say(f"written to {out}", err=as_json)
 
 
 def _series(source: Path, names: tuple[str, str], interval: str, time: str, percent: bool) -> tuple[Array, float]:
@@ -53,13 +54,13 @@ def _series(source: Path, names: tuple[str, str], interval: str, time: str, perc
     from sojourn.units import duration_s
 
     if source.is_file():
-        from sojourn.measure.share_columns import share_columns
+        from sojourn.diagnosis.share_columns import share_columns
 
         interval_s = duration_s(interval, "--interval") if interval else None
         return share_columns(source, names, time, interval_s, percent)
     if interval or time or percent:
         raise InputError("a run folder with --interval, --time or --percent", source, "these are for CSV files")
-    from sojourn.measure.busy_series import busy_series
-    from sojourn.measure.run_folder import RunFolder
+    from sojourn.runs.busy_series import busy_series
+    from sojourn.runs.run_folder import RunFolder
 
     return busy_series(RunFolder.open(source), names)

@@ -16,6 +16,7 @@ from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.vary_option import factors
 from sojourn.errors import ObjectiveMissed
 from sojourn.narrow_tables import WidthAwareTable
+from sojourn.terminal import say
 from sojourn.units import duration_s, levels, per_second, percent, seconds
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def configurations(
     with workers_on(on, "planning") as workers:
         found = plan_(model, factors(vary), objective, cost, load=load or None, price=price, level=level, on=workers)
     if as_json:
-        typer.echo(json.dumps(finite(found.to_dict()), allow_nan=False, ensure_ascii=False))
+        say(json.dumps(finite(found.to_dict()), allow_nan=False, ensure_ascii=False))
     else:
         _print(found)
     if found.first is None:
@@ -76,7 +77,7 @@ def merge(
 
     found = merge_(*models, servers=servers)
     if as_json:
-        typer.echo(json.dumps(finite(asdict(found)), allow_nan=False, ensure_ascii=False))
+        say(json.dumps(finite(asdict(found)), allow_nan=False, ensure_ascii=False))
         return
     table = Table("", "servers", "calls", "service", "busy", "wait", "response", "", box=None, header_style="dim")
     for one in (*found.desks, found.whole):
@@ -114,7 +115,7 @@ def table_(
         servers, duration_s(service, "--service"), [u / 100 for u in levels(utilisation, "--utilisation")]
     )
     if as_json:
-        typer.echo(json.dumps({"rows": finite(rows.to_dicts())}, allow_nan=False))
+        say(json.dumps({"rows": finite(rows.to_dicts())}, allow_nan=False))
         return
     shown = Table("busy", "rate", "response", "wait", "waits", "p99", box=None, header_style="dim")
     for row in rows.iter_rows(named=True):
@@ -142,7 +143,7 @@ def balance(
         centres, items=items, mean=mean, deviation=deviation, quanta=quanta, quantum_deviation=quantum_deviation
     )
     if as_json:
-        typer.echo(json.dumps(finite(asdict(b)), allow_nan=False))
+        say(json.dumps(finite(asdict(b)), allow_nan=False))
         return
     lines = [
         f"expected maximum of {b.centres} standard normals: {b.expected_maximum:.5g} (bound √(2 ln M) {b.bound:.4g}, Blom {b.blom:.4g})",
@@ -176,7 +177,7 @@ def storage(
 
     found = size_storage(source, iops, cores, read)
     if as_json:
-        typer.echo(json.dumps(finite({"paths": [asdict(one) for one in found]}), allow_nan=False))
+        say(json.dumps(finite({"paths": [asdict(one) for one in found]}), allow_nan=False))
         return
     table = Table(
         "path",

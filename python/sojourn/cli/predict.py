@@ -15,6 +15,7 @@ from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.table import Metrics
+from sojourn.terminal import say
 from sojourn.units import interval, levels, percent
 
 
@@ -48,7 +49,7 @@ def predict(
         )
     metrics = _from_file(fitted, rates, known) if fitted else _from_model(model, rates, known)
     if as_json:
-        typer.echo(metrics.to_json())
+        say(metrics.to_json())
     else:
         _show(metrics)
 

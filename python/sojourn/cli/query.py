@@ -13,6 +13,8 @@ from sojourn.cli.console import check_writable, console, finite
 from sojourn.cli.run_folders import run_paths
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError, ObjectiveMissed
+from sojourn.files.reading import parse_json, read_text
+from sojourn.terminal import say
 
 if TYPE_CHECKING:
     from sojourn.query import Answer, Question
@@ -52,12 +54,12 @@ def query(
         _draw(it, answers[0].states if answers else {}, tree)
     if as_json:
         told = {"tree": to_json(it.tree), "answers": [one.to_dict() for one in answers]}
-        typer.echo(json.dumps(finite(told), ensure_ascii=False, allow_nan=False))
+        say(json.dumps(finite(told), ensure_ascii=False, allow_nan=False))
     else:
         if in_english:
-            typer.echo(english(it.tree))
+            say(english(it.tree))
         if not answers and not in_english and not tree:
-            typer.echo(to_text(it.tree))
+            say(to_text(it.tree))
         for one in answers:
             _print(one)
     found = worst([one.verdict for one in answers])
@@ -67,20 +69,20 @@ def query(
 def _question(text: str) -> Question:
     """A query as it stands, or that of a file."""
     from sojourn.query import Question
-    from sojourn.query.json_form import from_json
+    from sojourn.query.json_form import DEEPEST_JSON, from_json
 
     if not text.endswith((".ptq", ".json")):
         return Question.read(text)
     try:
-        held = Path(text).read_text(encoding="utf-8")
-        return Question.of(from_json(json.loads(held), text)) if text.endswith(".json") else Question.read(held, text)
+        held = read_text(text, "give a file that holds a query", pipes=True)
+        return (
+            Question.of(from_json(parse_json(held, DEEPEST_JSON), text))
+            if text.endswith(".json")
+            else Question.read(held, text)
+        )
     except json.JSONDecodeError as error:
         raise InputError(
             f"no JSON ({error.msg})", f"{text}:{error.lineno}:{error.colno}", "give what --json printed as tree"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            getattr(error, "strerror", None) or "no UTF-8 text", text, "give a file that holds a query"
         ) from None
 
 
@@ -109,15 +111,16 @@ def _simulated(path: Path, values: dict[str, Any], seed: int) -> Source:
 
 
 def _draw(it: Question, states: dict[int, NodeState], where: str) -> None:
+    from sojourn.files.writing import write_output
     from sojourn.query.picture import boxes, mermaid, svg
     from sojourn.query.text import to_text
 
     drawn = boxes(it.tree, states)
     if where == "-":
-        typer.echo(mermaid(drawn), nl=False)
+        say(mermaid(drawn), end="")
         return
     check_writable(Path(where), "--tree")
-    Path(where).write_text(svg(drawn, to_text(it.tree)) if where.endswith(".svg") else mermaid(drawn), encoding="utf-8")
+    write_output(where, svg(drawn, to_text(it.tree)) if where.endswith(".svg") else mermaid(drawn))
 
 
 def _print(answer: Answer) -> None:

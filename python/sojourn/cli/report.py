@@ -9,6 +9,7 @@ import typer
 
 from sojourn.cli.console import check_writable
 from sojourn.cli.run_folders import run_paths
+from sojourn.terminal import say
 
 
 def report(
@@ -27,8 +28,8 @@ def report(
     document = runs_document(folders, section_of(model, folders) if model is not None else None)
     write_html(document, out)
     for line in document.verdict:
-        typer.echo(line)
-    typer.echo(f"written to {out}")
+        say(line)
+    say(f"written to {out}")
     if figures:
         for path in write_figures(document, figures):
-            typer.echo(f"written to {path}")
+            say(f"written to {path}")

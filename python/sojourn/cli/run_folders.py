@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
+from sojourn.terminal import say
 
 
 def run_paths(paths: list[Path]) -> list[Path]:
@@ -13,9 +13,18 @@ def run_paths(paths: list[Path]) -> list[Path]:
     Raises:
         RunFolderError: there is no run folder.
     """
-    from sojourn.measure.run_folder import run_folders, without_manifest
+    from sojourn.runs.run_folder import run_folders, without_manifest
 
     found = run_folders(paths)
     for line in without_manifest(paths):
-        typer.echo(f"left out: {line}", err=True)
+        say(f"left out: {line}", err=True)
     return found
+
+
+def is_open_loop(path: Path) -> bool:
+    """Whether a run has a known rate and a known demand: runs that find a saturation rate have no rate."""
+    from sojourn.runs.run_folder import RunFolder
+
+    manifest = RunFolder.open(path).manifest
+    closed = any(lane.get("closed") for lane in manifest.get("load", {}).get("lanes", []))
+    return not closed and not path.name.startswith("bare-")

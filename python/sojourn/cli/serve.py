@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ from typer.core import TyperGroup
 
 from sojourn.cli.kv_proxy import kv_proxy
 from sojourn.cli.serve_bulletin import bulletin
+from sojourn.cli.serve_common import STANDARD_ERROR, Watched, stopped_early
 from sojourn.cli.serve_messages import messages
 from sojourn.cli.serve_nbd import nbd
 from sojourn.errors import InputError
@@ -82,13 +82,10 @@ def serve(
         raise InputError(control, "--control", "give --backend-ms, whose servers it changes")
     options = WebOptions(port=port, path=path, page_bytes=page_bytes, pinned=True, threads_per_core=1, backend=backend)
     demand = KnownDemand(interrupt_s=0.0, page_s=page_ms / 1e3, interrupt="deterministic", page="exponential")
-    service = SERVICES[testbed].start(place, place.arrange(cores, 1), options, demand, seed, None)
-    try:
-        typer.echo(f"{service.urls[0]} (also /, /category/1, /search?q=tea, /cart?add=3); Ctrl-C ends it")
-        while True:
-            time.sleep(0.5)
-    except KeyboardInterrupt:
-        typer.echo(f"served {(service.stop().get('summary') or {}).get('requests', 0)} requests")
+    with stopped_early():
+        service = SERVICES[testbed].start(place, place.arrange(cores, 1), options, demand, seed, None, STANDARD_ERROR)
+        greeting = f"{service.urls[0]} (also /, /category/1, /search?q=tea, /cart?add=3); Ctrl-C ends it"
+        Watched("serve web", service, lambda found: f"served {found['requests']} requests").until_stopped(greeting)
 
 
 def serve_kv(port: int, memory_mib: int) -> None:
@@ -101,12 +98,13 @@ def serve_kv(port: int, memory_mib: int) -> None:
 
     if not 1 <= port <= 65535 or not 1 <= memory_mib <= 1 << 20:
         raise InputError(f"port {port}, memory {memory_mib} MiB", "serve kv", "port 1 to 65535, memory 1 to 1048576")
-    server = EmbeddedKv(port=port, memory_bytes=memory_mib << 20)
-    try:
-        typer.echo(f"{server.url} ({memory_mib} MiB); for tests: its speed says nothing of memcached; Ctrl-C ends it")
-        while True:
-            time.sleep(0.5)
-    except KeyboardInterrupt:
-        done = server.stop()
-        typer.echo(f"{done.get('gets', 0)} keys read ({done.get('hits', 0)} hits), {done.get('sets', 0)} stored, "
-                   f"{done.get('evictions', 0)} evicted")  # fmt: skip
+    with stopped_early():
+        server = EmbeddedKv(port=port, memory_bytes=memory_mib << 20, log=STANDARD_ERROR)
+        greeting = f"{server.url} ({memory_mib} MiB); for tests: its speed says nothing of memcached; Ctrl-C ends it"
+        Watched("serve kv", server, told_kv).until_stopped(greeting)
+
+
+def told_kv(summary: dict[str, Any]) -> str:
+    """The summary in a line."""
+    read = f"{summary['gets']} keys read ({summary['hits']} hits)"
+    return f"{read}, {summary['sets']} stored, {summary['evictions']} evicted"

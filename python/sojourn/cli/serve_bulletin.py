@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.serve_common import done, options, stopped_early, until_stopped
-from sojourn.cli.serve_messages import a_database
+from sojourn.cli.serve_common import STANDARD_ERROR, Watched, done, options, stopped_early
+from sojourn.cli.serve_database import a_database, restarted
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
     from sojourn.testbed.postgres import Postgres
 
-STANDARD_ERROR = 2
 LOADED_S = 3600.0  # that one statement of the loading may take
 
 
@@ -58,10 +56,10 @@ def bulletin(
         )  # fmt: skip
         service = BulletinService(chosen, log=STANDARD_ERROR)
         try:
-            summary = until_stopped(service, greeting(service.ready, service.url), as_json)
+            watched = Watched("serve bulletin", service, told, as_json, restarted(cluster, "serve bulletin"))
+            watched.until_stopped(greeting(service.ready, service.url))
         finally:
             service.close()
-    typer.echo(json.dumps(summary) if as_json else told(summary))
 
 
 def load(cluster: Postgres, scale: float, seed: int) -> None:

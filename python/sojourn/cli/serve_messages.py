@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.serve_common import done, event, options, stopped_early, times, until_stopped
-from sojourn.errors import ServiceError
-from sojourn.lab.owned_folder import owned_folder
-
-if TYPE_CHECKING:
-    from sojourn.testbed.postgres import Postgres
-
-# A server that ends so often within so long has a reason that starting it again does not cure.
-RESTARTS, WITHIN_S = 3, 60.0
-STANDARD_ERROR = 2
+from sojourn.cli.serve_common import STANDARD_ERROR, Watched, done, logged, lost, options, stopped_early, times
+from sojourn.cli.serve_database import a_database, restarted
 
 
 def messages(
@@ -59,52 +48,16 @@ def messages(
         )  # fmt: skip
         service = MessageService(chosen, log=STANDARD_ERROR)
         try:
-            look = ClusterRestarter(cluster).look if cluster else lambda: None
-            summary = until_stopped(service, greeting(service.ready, service.url), as_json, look)
+            counted = partial(logged, log and levels_of(log), "completions", "last")
+            watched = Watched("serve messages", service, told, as_json, restarted(cluster, "serve messages"), counted)
+            watched.until_stopped(greeting(service.ready, service.url))
         finally:
             service.close()
-    typer.echo(json.dumps(summary) if as_json else told(summary))
 
 
-@contextmanager
-def a_database(database: str, folder: Path | None) -> Iterator[Postgres | None]:
-    """A private cluster that ends with the service for `auto`; None for the URL of another."""
-    if database != "auto":
-        yield None
-        return
-    from sojourn.testbed.postgres import Postgres
-
-    with owned_folder("sojourn-messages-") as temporary:
-        cluster = Postgres(folder or temporary, keep=folder is not None)
-        try:
-            yield cluster
-        finally:
-            cluster.stop()
-
-
-class ClusterRestarter:
-    """Starts a private cluster again when its server has ended by itself."""
-
-    def __init__(self, cluster: Postgres) -> None:
-        self.cluster = cluster
-        self._times: list[float] = []
-
-    def look(self) -> None:
-        """Sees after it, now.
-
-        Raises:
-            ServiceError: it ends again and again, or does not start.
-        """
-        if not self.cluster.ended:
-            return
-        now = time.monotonic()
-        self._times = [at for at in self._times if now - at < WITHIN_S] + [now]
-        if len(self._times) > RESTARTS:
-            many = f"PostgreSQL ended {len(self._times)} times within {WITHIN_S:g} s"
-            raise ServiceError(many, "serve messages", f"see {self.cluster.log}")
-        event("error", "database_ended", log=self.cluster.log)
-        self.cluster.start()
-        event("info", "database_restarted", pid=self.cluster.pid)
+def levels_of(log: Path) -> Path:
+    """The log of levels beside a record log (crates/msgbroker/src/record_log.rs)."""
+    return log.with_name(f"{log.stem}-levels{log.suffix}")
 
 
 def greeting(ready: dict[str, Any], url: str) -> str:
@@ -121,5 +74,6 @@ def told(summary: dict[str, Any]) -> str:
         done(summary),
         f"CPU {summary['cpu_s']:.2f} s; {summary['sessions_lost']} sessions with the database lost",
         *times(summary["phases"], ("response", "dispatch", "parse", "wait", "database", "respond")),
+        *lost(summary),
     ]
     return "\n".join(lines)

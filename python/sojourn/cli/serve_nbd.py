@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from sojourn.cli.serve_common import STANDARD_ERROR, Watched, stopped_early
 from sojourn.errors import InputError
 from sojourn.units import duration_s
-
-STANDARD_ERROR = 2
 
 
 def nbd(
@@ -22,7 +20,7 @@ def nbd(
     port: Annotated[int, typer.Option(help="on 127.0.0.1")] = 10809,
 ) -> None:
     """Exports memory or a file as a network block device, for tests: its speed says nothing of qemu-nbd's."""
-    from sojourn.measure.block_load import size_bytes
+    from sojourn.load.block_load import size_bytes
     from sojourn.testbed.nbd import EmbeddedNbd
 
     if (memory is None) == (file is None):
@@ -31,17 +29,15 @@ def nbd(
         raise InputError("yes", "--direct", "memory has no page cache: give it with --file only")
     if not 1 <= port <= 65535:
         raise InputError(str(port), "--port", "give 1 to 65535")
-    server = EmbeddedNbd(
-        port=port, memory_bytes=None if memory is None else size_bytes(memory, "--memory"), file=file, direct=direct,
-        delay_s=0.0 if delay == "0" else duration_s(delay, "--delay"), log=STANDARD_ERROR,
-    )  # fmt: skip
-    try:
-        typer.echo(
-            f"{server.url} ({server.size_bytes} bytes); for tests: its speed says nothing of qemu-nbd's; Ctrl-C ends it"
-        )
-        while True:
-            time.sleep(0.5)
-    except KeyboardInterrupt:
-        done = server.stop()
-        typer.echo(f"{done.get('reads', 0)} reads, {done.get('writes', 0)} writes, {done.get('flushes', 0)} flushes, "
-                   f"{done.get('errors', 0)} errors")  # fmt: skip
+    with stopped_early():
+        server = EmbeddedNbd(
+            port=port, memory_bytes=None if memory is None else size_bytes(memory, "--memory"), file=file, direct=direct,
+            delay_s=0.0 if delay == "0" else duration_s(delay, "--delay"), log=STANDARD_ERROR,
+        )  # fmt: skip
+        told_size = f"{server.url} ({server.size_bytes} bytes); for tests: its speed says nothing of qemu-nbd's"
+        Watched("serve nbd", server, told).until_stopped(f"{told_size}; Ctrl-C ends it")
+
+
+def told(summary: dict[str, Any]) -> str:
+    """The summary in a line."""
+    return f"{summary['reads']} reads, {summary['writes']} writes, {summary['flushes']} flushes, {summary['errors']} errors"

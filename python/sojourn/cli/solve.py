@@ -12,6 +12,7 @@ from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
 from sojourn.file_kind import FIT, MODEL, expect
+from sojourn.terminal import say
 
 COMMON = (0.5, 0.9, 0.95, 0.99)
 
@@ -54,4 +55,4 @@ def solve(
         draw(result, it.name or model.stem, plot)
     show(result, f"{it.name or model.stem}: {result.method}", as_json, as_csv)
     if plot and not (as_json or as_csv):
-        typer.echo(f"written to {plot}")
+        say(f"written to {plot}")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from sojourn.cli.live_view import live
+from sojourn.cli.load_run import end
 from sojourn.file_kind import STUDY, expect
+from sojourn.terminal import SafeConsole
 
 
 def study(
@@ -34,7 +36,7 @@ def study(
     from sojourn.study import run_study
 
     expect(path, STUDY, "a folder")
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = SafeConsole(soft_wrap=True)
     parts, some = (tuple(p.strip() for p in given.split(",")) if given else () for given in (only, paths))
     with live("run") as view:
         result = run_study(
@@ -48,3 +50,15 @@ def study(
         for detail in (text for part in getattr(one.findings, "analyses", ()) for text in part.details):
             console.print(f"- {detail}")
         console.print(f"\nreport: {one.report}")
+    some_valid([run.manifest for one in (result, *result.others) for run in one.findings.runs])
+
+
+def some_valid(manifests: Sequence[Mapping[str, Any]]) -> None:
+    """A study of which no run is valid says nothing of its system, and ends as a measurement that is not valid does.
+
+    Raises:
+        LoadError, ServiceError: none of its runs is.
+    """
+    if not any(manifest["valid"] for manifest in manifests):
+        count = f"none of {len(manifests)} runs is valid"
+        end([f"{count}: {reason}" for manifest in manifests for reason in manifest["reasons"]], "study")

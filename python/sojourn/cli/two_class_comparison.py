@@ -25,11 +25,10 @@ UNITS = {"response_time": "s", "throughput": "1/s"}
 
 def validated(path: Path, runs: list[Path], up_to: float | None) -> tuple[Fitted, Validation]:
     """The fit of a file, and its errors on the runs."""
-    from sojourn.cli.fit import is_open_loop
-    from sojourn.cli.run_folders import run_paths
+    from sojourn.cli.run_folders import is_open_loop, run_paths
     from sojourn.fit import Fitted
-    from sojourn.measure.observations import observe
     from sojourn.predict import predict
+    from sojourn.runs.observations import observe
     from sojourn.table import Metrics
     from sojourn.validate import validate
 

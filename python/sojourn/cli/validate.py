@@ -11,6 +11,7 @@ from rich.table import Table
 
 from sojourn.cli.console import console, finite
 from sojourn.narrow_tables import WidthAwareTable
+from sojourn.terminal import say
 
 
 def validate(
@@ -35,7 +36,7 @@ def validate(
     fitted, result = two_class_comparison.validated(model, runs, up_to)
     if as_json:
         found = {"points": result.frame.to_dicts(), "summary": result.summary, "message": result.message}
-        typer.echo(json.dumps(finite(found), allow_nan=False))
+        say(json.dumps(finite(found), allow_nan=False))
         return
     shown = Table(
         *two_class_comparison.HEADS,

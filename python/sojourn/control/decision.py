@@ -51,15 +51,19 @@ class Seen:
         """Why these figures are no ground to take servers away; "" where they are one."""
         if not self.placed:
             return f"at_s is {self.at_s!r}, window_s is {self.window_s!r}"
+        for name in FIGURES:
+            if (name not in OPTIONAL or getattr(self, name) is not None) and (lack := self.lack(name)):
+                return lack
+        return next((f"{n} is {getattr(self, n):g}" for n in SHARES if (getattr(self, n) or 0) > MOST_SHARE), "")
+
+    def lack(self, name: str) -> str:
+        """Why the figure `name` cannot be decided on: late, missing, no number or below 0; "" where it can."""
+        value = getattr(self, name)
         if self.late:
             return "metrics are late"
-        for name in FIGURES:
-            value = getattr(self, name)
-            if value is None and name not in OPTIONAL:
-                return f"{name} is missing"
-            if value is not None and not (_number(value) and value >= 0):
-                return f"{name} is {value!r}"
-        return next((f"{n} is {getattr(self, n):g}" for n in SHARES if (getattr(self, n) or 0) > MOST_SHARE), "")
+        if value is None:
+            return f"{name} is missing"
+        return "" if _number(value) and value >= 0 else f"{name} is {value!r}"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; `Seen(**it)` gives an equal one back."""

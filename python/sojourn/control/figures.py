@@ -14,7 +14,7 @@ from sojourn.control.load_trace import Array
 
 if TYPE_CHECKING:
     from sojourn.control.varying_queue import VaryingQueue
-    from sojourn.measure.objectives import Objective
+    from sojourn.query.objectives import Objective
 
 WINDOW_S = 10.0
 

@@ -14,9 +14,9 @@ import polars as pl
 from sojourn.control.decision import Seen
 from sojourn.control.recorded_run import windows
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.measurement_window import responses
-from sojourn.measure.record_logs import read_log
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.measurement_window import responses
+from sojourn.runs.record_logs import read_log
+from sojourn.runs.run_folder import RunFolder
 
 POLL_S = 0.2
 

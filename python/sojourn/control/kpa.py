@@ -50,11 +50,11 @@ class Kpa(BaseModel):
         ready = max(seen.ready, 1)
         if state is None:  # no history: more than one worker may be there for a reason
             state = KpaState((), seen.at_s if seen.ready > 1 else None, seen.ready if seen.ready > 1 else 0)
-        if seen.in_system is None or not math.isfinite(seen.in_system) or seen.late:
-            return Set(why="concurrency is missing: no change"), state
+        if lack := seen.lack("in_system"):
+            return Set(why=f"{lack}: no change"), state
         samples = (
             *(s for s in state.samples if seen.at_s - s[0] < self.stable_s),
-            (seen.at_s, seen.window_s, seen.in_system),
+            (seen.at_s, seen.window_s, seen.in_system or 0.0),
         )
         stable, panic = (
             _mean(samples, seen.at_s, length) for length in (self.stable_s, self.stable_s * self.panic_share)

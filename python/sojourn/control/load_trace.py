@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sojourn.control.web_log import WEB_LOGS, played
 from sojourn.errors import InputError
 from sojourn.file_errors import meant
+from sojourn.files.reading import MOST_TABLE_BYTES, read_text
 
 Array = NDArray[np.float64]
 STEP_S = 1.0
@@ -130,13 +131,16 @@ def read(given: Path | str, mean_per_s: float = 240.0, duration_s: float = 1800.
 
 def _file(path: Path) -> Load:
     try:
-        with open(path, newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+        rows = list(
+            csv.DictReader(
+                read_text(path, REMEDY + ", ".join(NAMED), most_bytes=MOST_TABLE_BYTES, pipes=True).split("\n")
+            )
+        )
         points = [(float(row["at_s"]), float(row["rate_per_s"])) for row in rows]
-    except (KeyError, TypeError, ValueError):
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, csv.Error):
         raise InputError("no columns at_s and rate_per_s of numbers", path, REMEDY + ", ".join(NAMED)) from None
-    except OSError as error:
-        raise InputError(error.strerror, path, REMEDY + ", ".join(NAMED)) from None
     times = [at for at, _ in points]
     if len(points) < 2 or any(b <= a for a, b in pairwise(times)):
         raise InputError(f"{len(points)} points", path, "give two or more points with ascending at_s")

@@ -25,15 +25,11 @@ def observer(model: Model, unknowns: Sequence[str], rows: Sequence[Row], **rates
 
     if not unknowns or not rows:
         raise InputError("nothing", "unknowns, rows", "give the demands to learn, and what a window shows")
-    for name, rate in rates.items():
-        model = replaced(model, f"classes.{name}.rate_per_s", rate)
-    for path in unknowns:
-        replaced(model, path, 1e-3)
+    model = replaced(model, {f"classes.{name}.rate_per_s": rate for name, rate in rates.items()})
+    replaced(model, dict.fromkeys(unknowns, 1e-3))
 
     def values(demands_s: Array) -> Array:
-        at = model
-        for path, demand in zip(unknowns, demands_s, strict=True):
-            at = replaced(at, path, float(demand))
+        at = replaced(model, dict(zip(unknowns, map(float, demands_s), strict=True)))
         found = np.full(len(rows), np.nan)
         try:
             told = solve(at)

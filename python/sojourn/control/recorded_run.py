@@ -16,9 +16,9 @@ import polars as pl
 from sojourn.control.decision import Seen
 from sojourn.control.load_trace import Array
 from sojourn.errors import InputError, RunFolderError
-from sojourn.measure.measurement_window import responses
-from sojourn.measure.run_folder import RunFolder
 from sojourn.query.sources.station import begins
+from sojourn.runs.measurement_window import responses
+from sojourn.runs.run_folder import RunFolder
 
 
 def is_run_folder(path: Path | str) -> bool:

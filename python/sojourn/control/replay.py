@@ -13,6 +13,7 @@ from sojourn.control.guard_rails import GuardedState, GuardRails, guarded
 from sojourn.control.recorded_run import is_run_folder, recorded_windows
 from sojourn.control.simulate import LOG, PERIOD_S
 from sojourn.errors import InputError
+from sojourn.files.reading import parse_json, read_lines
 
 NAMED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # numbers that JSON does not have
 Recorded = tuple[Seen, int, Mapping[str, int | str]]  # what was seen, workers and other settings that were set
@@ -58,11 +59,7 @@ def replay(
 def read_log(folder: Path | str) -> Iterator[Recorded]:
     """What was seen and set, window by window. InputError."""
     path = Path(folder, LOG) if Path(folder).is_dir() else Path(folder)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(getattr(error, "strerror", None) or "not UTF-8", path, REMEDY) from None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_lines(path, REMEDY), 1):
         row = read_line(line, f"{path}:{number}")
         if isinstance(row, tuple):
             yield row
@@ -71,7 +68,7 @@ def read_log(folder: Path | str) -> Iterator[Recorded]:
 def read_line(line: str, place: str) -> Recorded | str:
     """What was seen and set; of a live run's other lines the event. InputError."""
     try:
-        row = json.loads(line)
+        row = parse_json(line)
         if "event" in row:
             return str(row["event"])
         seen = Seen(**{key: NAMED.get(value, value) for key, value in row["seen"].items()})

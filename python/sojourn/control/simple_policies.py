@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sojourn.control.decision import Seen, Set
 from sojourn.plan.staffing import servers_needed
+
+NO_SERVICE_TIME = "no service time (give service_s in [options], or a model)"
 
 
 class Fixed(BaseModel):
@@ -42,11 +42,13 @@ class Schedule(BaseModel):
         now = seen.at_s % self.repeat_s if self.repeat_s else seen.at_s
         past = [n for at, n in self.at if at <= now]
         workers = past[-1] if past else self.at[-1][1] if self.repeat_s else None
-        return Set(workers, f"schedule at {now:g} s"), None
+        why = f"schedule at {now:g} s"
+        return Set(workers, why if workers else f"{why} begins at {self.at[0][0]:g} s: no change"), None
 
 
 class SquareRoot(BaseModel):
-    """Square-root staffing of the window's rate (`plan.staffing`), R = rate x service time. `service_s`: None takes the model's."""
+    """Square-root staffing of the window's rate (`plan.staffing`), R = rate x service time. `service_s`: None takes the model's;
+    where there is neither, nothing is changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     beta: float = Field(default=2.0, ge=0)
@@ -55,8 +57,9 @@ class SquareRoot(BaseModel):
 
     def __call__(self, seen: Seen, state: None) -> tuple[Set, None]:
         """By the rate of this window alone."""
-        if seen.rate_per_s is None or not math.isfinite(seen.rate_per_s) or seen.late or self.service_s is None:
-            return Set(why="no rate: no change"), None
-        offered = seen.rate_per_s * self.service_s
+        lack = seen.lack("rate_per_s") or ("" if self.service_s else NO_SERVICE_TIME)
+        if lack:
+            return Set(why=f"{lack}: no change"), None
+        offered = (seen.rate_per_s or 0) * (self.service_s or 0)
         workers = servers_needed(offered, self.beta) if offered > 0 else 1
         return Set(workers, f"{offered:.2f} erlangs and {self.beta:g} square roots of them"), None

@@ -16,7 +16,7 @@ from sojourn.control.guard_rails import GuardedState, GuardRails, guarded
 from sojourn.control.load_trace import Array, Load
 from sojourn.control.varying_queue import Downstream, VaryingQueue
 from sojourn.errors import InputError
-from sojourn.measure.objectives import Objective, read_objectives
+from sojourn.files.writing import write_output
 from sojourn.model import Model
 from sojourn.model.components import Open, Queue
 from sojourn.model.distribution_types import (
@@ -28,7 +28,9 @@ from sojourn.model.distribution_types import (
     Lognormal,
     Uniform,
 )
-from sojourn.model.model import as_distribution, as_model
+from sojourn.model.model import as_model
+from sojourn.model.model_data import as_distribution
+from sojourn.query.objectives import Objective, read_objectives
 from sojourn.table import Metrics
 
 PERIOD_S = 2.0  # of a policy that says none
@@ -47,7 +49,7 @@ class ControlledRun:
         """The audit log as FOLDER/decisions.ndjson, which `replay` reads."""
         Path(folder).mkdir(parents=True, exist_ok=True)
         lines = (json.dumps(one.to_dict(), allow_nan=False) for one in self.log)
-        Path(folder, LOG).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_output(Path(folder, LOG), "".join(f"{line}\n" for line in lines))
 
 
 def simulate(

@@ -8,19 +8,22 @@ import polars as pl
 
 from sojourn.design.factors import RESERVED, Factor
 from sojourn.errors import DesignError
+from sojourn.files.reading import MOST_TABLE_BYTES, read_bytes
+from sojourn.files.writing import write_output
 
 
 def write_runs(runs: pl.DataFrame, path: Path | str) -> None:
     """A CSV that can be filled in by hand: further columns are responses."""
-    runs.write_csv(path)
+    write_output(path, runs.write_csv())
 
 
 def read_runs(path: Path | str) -> pl.DataFrame:
     """What `write_runs` wrote, with response columns added; DesignError where it is no such file."""
     try:
-        return pl.read_csv(path, infer_schema_length=None)
-    except FileNotFoundError:
-        raise DesignError("no such file", path, "give a run list made by `sojourn design make`") from None
+        remedy = "give a run list made by `sojourn design make`"
+        return pl.read_csv(
+            read_bytes(path, remedy, most_bytes=MOST_TABLE_BYTES, error=DesignError), infer_schema_length=None
+        )
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise DesignError(str(error).splitlines()[0], path, "give a CSV with a header line") from None
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.errors import InputError
+from sojourn.files.reading import read_bytes
 
 NUMBER = re.compile(r"(\d+)")
 SLACK = 1.001  # for the binary rounding of one unit in the last place
@@ -80,6 +81,8 @@ def read_tables(folder: Path | str, pattern: str = "*.csv") -> dict[str, pl.Data
     if not paths:
         raise InputError(f"no file {pattern}", folder, "give a folder with tables as CSV files")
     try:
-        return {path.stem: pl.read_csv(path, infer_schema=False) for path in paths}
+        return {
+            path.stem: pl.read_csv(read_bytes(path, "give tables as CSV files"), infer_schema=False) for path in paths
+        }
     except pl.exceptions.PolarsError as error:
         raise InputError(str(error).splitlines()[0], folder, "give tables as CSV files with a header line") from None

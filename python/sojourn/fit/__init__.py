@@ -8,6 +8,7 @@ run_mean_error      how uncertain runs are; whether a model fits       fitted_fi
 predict_model       configurations that nobody has run; beside runs    run_clusters               resampled by run
 model_averaging     several models in one prediction                   model_selection            candidate_models, tried one by one
 mix_demands         demands by class and resource from mixes           cpu_time_regression    a CPU time as a sum of parts
+trace_visits        visits from traces
 
 Of the two-class model, which has rows of its own:
 observations    what a fit is given, checked; which runs may be used       bootstrap       resampled run means
@@ -20,7 +21,8 @@ from sojourn.fit.compare import Comparison, compare
 from sojourn.fit.fit import fit
 from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted import Fitted, ParameterEstimate
-from sojourn.fit.model_fit import FittedModel, fit_model
+from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.model_fit import fit_model
 
 __all__ = [
     "Comparison",

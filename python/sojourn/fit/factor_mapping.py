@@ -16,7 +16,7 @@ from typing import Any
 from sojourn.arithmetic import Arithmetic
 from sojourn.errors import FitError, ModelError
 from sojourn.model import Closed, Model, Open
-from sojourn.model.unknown_parameters import WHOLE, replaced
+from sojourn.model.unknown_parameters import WHOLE, ModelDraft
 
 
 @dataclass(frozen=True)
@@ -74,16 +74,37 @@ def _factor(name: str, text: str) -> FactorMapping:
     return FactorMapping(name, path, value)
 
 
-def applied(model: Model, factors: Sequence[FactorMapping], configuration: Mapping[str, Any]) -> Model:
-    """The model in one configuration. Raises FitError for a path that leads nowhere or a value that cannot be there."""
-    for factor in factors:
-        if factor.name not in configuration:
-            continue
+def applied(
+    model: Model,
+    factors: Sequence[FactorMapping],
+    configuration: Mapping[str, Any],
+    paths: Mapping[str, Any] | None = None,
+) -> Model:
+    """The model in one configuration, and with values at some paths, checked when all are there. Raises FitError for a factor whose
+    path leads nowhere or whose value cannot be there, ModelError for such a path."""
+    draft = ModelDraft(model)
+    for path, value in (paths or {}).items():
+        draft.put(path, value)
+    there = [factor for factor in factors if factor.name in configuration]
+    for factor in there:
         value = factor.result(configuration)
         if factor.path.rpartition(".")[2] in WHOLE:
             value = round(value)
         try:
-            model = replaced(model, factor.path, value)
+            draft.put(factor.path, value)
         except ModelError as error:
-            raise FitError(f"{factor.path}: {error.value}", f"factors.{factor.name}", error.remedy) from None
-    return model
+            raise _of_factor(factor, factor.path, error) from None
+    try:
+        return draft.checked()
+    except ModelError as error:
+        place = str(error.place)
+        found = next((f for f in there if f.path == place), None if paths else next(iter(there[-1:]), None))
+        if found is None:
+            raise
+        raise _of_factor(found, place, error) from None
+
+
+def _of_factor(factor: FactorMapping, place: str, error: ModelError) -> FitError | ModelError:
+    if factor.name == factor.path:
+        return error
+    return FitError(f"{place}: {error.value}", f"factors.{factor.name}", error.remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,8 @@ from sojourn.fit.model_error import ModelErrorPosterior
 from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.starting_values import starts
-from sojourn.model import Model
+from sojourn.fit.what_would_tell import SAME, WhatWouldTell
+from sojourn.model import Closed, Model, Open
 
 Array = NDArray[np.float64]
 # relative errors that no model of this kind resolves
@@ -104,14 +106,24 @@ class FitProblem:
         points = np.clip(np.stack([x, x + step, x - step]), self.scale.low + 1e-9, self.scale.high - 1e-9)
         return self.scale.outward(points)
 
-    def told_apart(self, x: Array, jacobian: Array) -> None:
-        """Raises FitError for unknowns that the runs cannot tell apart: never, as the model stands where the search began,
-        or not by these runs, where it ended."""
-        begun = np.clip(self.scale.inward(self.starts[0]), self.scale.low + 1e-6, self.scale.high - 1e-6)
-        first = self.weight[:, None] * nonlinear_least_squares.slopes(self.predicted, self.scale, begun)
+    def told_ever(self) -> None:
+        """Raises FitError for unknowns that these runs never tell apart, as the model stands where the search begins, which would only
+        wander among them."""
+        first = self.weight[:, None] * nonlinear_least_squares.slopes(
+            self.predicted, self.scale, self.scale.begun(self.starts[0])
+        )
         _, sizes, directions = np.linalg.svd(first, full_matrices=False)
-        if sizes[-1] <= 1e-6 * sizes[0]:
-            self._refuse(first, directions[-1])
+        if sizes[-1] > SAME * sizes[0]:
+            return
+        names, keys = self._untold(first, directions[-1]), [s.key for s in self.seen]
+        would = WhatWouldTell(self.model, [run.factors for run in self.each], keys, self.starts[0])
+        vary, watch = would.factors(self._not_varied()), would.resources()
+        told = [f"watch its resource in [observed] (station {' or '.join(watch)})"] if watch else []
+        told += [f"vary {' or '.join(vary)} too"] if vary else []
+        self._refuse(names, told, ": neither another load nor a resource that is watched tells them")
+
+    def told_apart(self, x: Array, jacobian: Array) -> None:
+        """Raises FitError for unknowns that the runs do not tell apart where the search ended."""
         weighted = self.weight[:, None] * jacobian
         _, sizes, directions = np.linalg.svd(weighted, full_matrices=False)
         residual = self.weight * (self.measured - self.predicted(self.scale.outward(x)[None])[0])
@@ -119,19 +131,29 @@ class FitProblem:
         for size, direction in zip(sizes, directions, strict=True):
             may_be_0 = all(self.scale.linear[i] for i in np.flatnonzero(np.abs(direction) > 0.3))
             if size * APART < spread and not may_be_0:  # an unknown that may be 0, and is near it, is told well enough
-                self._refuse(weighted, direction)
+                more = self._not_varied()
+                vary = f"vary {' or '.join(more)} too" if more else "measure nearer to saturation"
+                self._refuse(self._untold(weighted, direction), ["watch its resource in [observed]", vary])
 
-    def _refuse(self, weighted: Array, direction: Array) -> None:
+    def _untold(self, weighted: Array, direction: Array) -> list[str]:
         part = np.abs(direction) * np.linalg.norm(weighted, axis=0)  # what cancels, whatever the scales
         part = part if part.max() > 1e-6 * np.linalg.norm(weighted) else np.abs(direction)
-        names = [p for p, d in zip(self.paths, part, strict=True) if d > 0.3 * part.max()]
-        what = f"the runs do not tell {' and '.join(names)}" + (" apart" if len(names) > 1 else "")
-        raise FitError(what, "fit", f"give one of them, watch its resource in [observed], or {self._vary()}")
+        return [p for p, d in zip(self.paths, part, strict=True) if d > 0.3 * part.max()]
 
-    def _vary(self) -> str:
+    def _refuse(self, names: Sequence[str], remedies: Sequence[str], none: str = "") -> None:
+        what = f"the runs do not tell {' and '.join(names)}" + (" apart" if len(names) > 1 else "")
+        *first, last = [f"give {'one of them' if len(names) > 1 else 'it'}", *remedies]
+        raise FitError(what, "fit", f"{', '.join(first)}, or {last}" if first else last + none)
+
+    def _not_varied(self) -> list[str]:
+        """Factors that the model has and the runs had at one value."""
         varied = {n for n in self.each[0].factors if len({repr(r.factors.get(n)) for r in self.each}) > 1}
-        more = [n for n in ("rate_per_s", "users", *self.model.factors) if n not in varied]
-        return f"vary {' or '.join(more)} too" if more else "measure nearer to saturation"
+        loads = [
+            n
+            for n, kind in (("rate_per_s", Open), ("users", Closed))
+            if any(isinstance(c, kind) for c in self.model.classes)
+        ]
+        return [n for n in (*loads, *self.model.factors) if n not in varied]
 
     def model_error(
         self, x: Array, jacobian: Array, sensitivity: Array, draws: Array

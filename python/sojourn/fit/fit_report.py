@@ -15,7 +15,7 @@ from sojourn.table import Metrics
 from sojourn.units import interval, percent, quantity
 
 if TYPE_CHECKING:
-    from sojourn.fit.model_fit import FittedModel
+    from sojourn.fit.fitted_model import FittedModel
 
 LOADS = {"rate_per_s": "requests per second", "users": "users"}
 UNITS = {"response_time": "s", "throughput": "1/s", "utilisation": "share"}

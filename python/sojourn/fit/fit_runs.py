@@ -16,9 +16,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.measure.measurement_window import in_window, responses
-from sojourn.measure.run_folder import RunFolder, run_folders, without_manifest
 from sojourn.model import Model
+from sojourn.runs.measurement_window import in_window, responses
+from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
 
 Array = NDArray[np.float64]
 Z = 1.959964  # of the 95 % intervals that run folders have
@@ -128,7 +128,7 @@ def _run(folder: RunFolder) -> FitRun:
             means[row["class"], metric] = (value, error)
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
-    placed = manifest.get("placement", {}).get("server", [])
+    placed = (manifest.get("placement") or {}).get("server", [])
     going_on = manifest.get("status", "complete") != "complete"
     reasons = manifest.get("reasons") or ([f"its status is {manifest['status']!r}"] if going_on else ())
     verdict = bool(manifest.get("valid")), tuple(reasons)

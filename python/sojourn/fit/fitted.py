@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any, NamedTuple
 import tomli_w
 
 from sojourn.errors import InputError
+from sojourn.files.reading import read_toml
+from sojourn.files.writing import write_output
 from sojourn.fit.forward_model import TwoClassSpec
 from sojourn.model.table_fields import plain
 from sojourn.units import per_second, percent, seconds
@@ -83,17 +84,12 @@ class Fitted:
 
     def write(self, path: Path | str) -> None:
         """One TOML file; `read` gives the same object back."""
-        Path(path).write_text(self.to_toml(), encoding="utf-8")
+        write_output(path, self.to_toml())
 
     @classmethod
     def read(cls, path: Path | str) -> Fitted:
         """From `write`. Raises InputError naming file and key."""
-        try:
-            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(error.strerror or error, path, "give the fitted.toml that `sojourn fit` wrote") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(str(error), path, "repair the line, or fit again") from None
+        data, _ = read_toml(path, "give the fitted.toml that `sojourn fit` wrote")
         return cls.from_dict(data, str(path))
 
     @classmethod

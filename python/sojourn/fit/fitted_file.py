@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
 import tomli_w
 
 from sojourn.errors import InputError
+from sojourn.files.reading import parse_json, parse_toml, read_text
 from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.predict_model import template_of
 from sojourn.model import Model
 from sojourn.model.toml_file import as_tables
 from sojourn.units import percent
 
-if TYPE_CHECKING:
-    from sojourn.fit.model_fit import FittedModel
-
+SomeFit = TypeVar("SomeFit", bound=FittedModelData)
 NO_ERROR = "the model's own error is not known: there are too few configurations to leave one out"
 
 
-def to_toml(fitted: FittedModel) -> str:
+def to_toml(fitted: FittedModelData) -> str:
     """The text of the file."""
     fit: dict[str, object] = {
         "level": fitted.level, "seed": fitted.seed, "method": fitted.method, "message": fitted.message,
@@ -41,30 +40,28 @@ def to_toml(fitted: FittedModel) -> str:
     return tomli_w.dumps({**as_tables(fitted.model), "fit": fit})
 
 
-def read(path: Path | str) -> FittedModel:
+def read(path: Path | str, make: type[SomeFit]) -> SomeFit:
     """The fitted model of a file. Raises InputError naming file and key, ModelError for its model."""
-    Model.read(path)  # its errors first, and of the file
-    return _parsed(Path(path).read_text(encoding="utf-8"), path)
+    return _parsed(read_text(path, "give a file that `sojourn fit --model MODEL` wrote", pipes=True), path, make)
 
 
-def _parsed(text: str, path: Path | str) -> FittedModel:
-    from sojourn.fit.model_fit import FittedModel
+def _parsed(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
 
     model = Model.parse(text, str(path))
-    table = tomllib.loads(text).get("fit")
+    table = parse_toml(text, path).get("fit")
     if not isinstance(table, dict):
         raise InputError("no [fit]", path, "give a file that `sojourn fit --model MODEL` wrote")
     try:
         paths = tuple(table["estimates"])
         others = table.get("alternatives", {"weights": [], "files": []})
         estimates = {p: ParameterEstimate(*(float(v) for v in table["estimates"][p])) for p in paths}
-        return FittedModel(
+        return make(
             model, template_of(model, paths, [e.value for e in estimates.values()]), paths, estimates,
             np.array([table["draws"][p] for p in paths], float).T, _number(table.get("model_error")), dict(table["noise"]),
-            int(table["degrees"]), tuple(json.loads(row) for row in table["held_out"]),
-            tuple(json.loads(row) for row in table["configurations"]), float(table["level"]), int(table["seed"]),
+            int(table["degrees"]), tuple(parse_json(row) for row in table["held_out"]),
+            tuple(parse_json(row) for row in table["configurations"]), float(table["level"]), int(table["seed"]),
             table["method"], table["message"],
-            tuple((float(w), _parsed(text, path)) for w, text in zip(others["weights"], others["files"], strict=True)),
+            tuple((float(w), _parsed(text, path, make)) for w, text in zip(others["weights"], others["files"], strict=True)),
             tuple(map(float, table["factors"])) if "factors" in table else None,
             table.get("noise_degrees", dict.fromkeys(table["noise"], float(table["degrees"]))),
         )  # fmt: skip
@@ -76,7 +73,7 @@ def _number(given: object) -> float | None:
     return None if given is None else float(str(given))
 
 
-def text(fitted: FittedModel) -> str:
+def text(fitted: FittedModelData) -> str:
     """Values with intervals, errors, notes."""
     lines = [f"{fitted.model.name or 'model'}, intervals at {percent(fitted.level, 0)}"]
     width = max(map(len, fitted.paths))

@@ -51,7 +51,7 @@ class TwoClassSpec:
     ) -> dict[str, Array]:
         """Arrays by result key (`two_class.ROWS`, `mmm.ROWS`), broadcast; `parameters` outrank what is given."""
         if self.model == "mmm":
-            return evaluate_mmm(rate, 1 / np.asarray(parameters["mu_per_s"], float), np.asarray(cores, int))
+            return evaluate_mmm(rate, _mean_s(parameters["mu_per_s"]), np.asarray(cores, int))
         x = self.load(parameters, rate, cores, nics)
         with np.errstate(invalid="ignore", over="ignore"):
             return complete(x, two_class_equations.evaluate(self.variant, x), self.variant)
@@ -75,9 +75,15 @@ class TwoClassSpec:
         mu1, mu2 = (np.asarray(known[name], float) for name in ("mu1_per_s", "mu2_per_s"))
         delays = {name: known[name] for name in ("handoff_s", "crossing_s", "client_s", "interrupt_scv", "page_scv")}
         return arguments(
-            rate, interrupt_s=1 / mu1, page_s=1 / mu2, p=None if isinstance(p, str) else p, p_rule=rule,
+            rate, interrupt_s=_mean_s(mu1), page_s=_mean_s(mu2), p=None if isinstance(p, str) else p, p_rule=rule,
             capacity=int(float(str(known["capacity"]))), cores=cores, nics=nics, **delays,
         )  # fmt: skip
+
+
+def _mean_s(rate_per_s: ArrayLike) -> Array:
+    """Of an exponential time; infinite where the rate is 0, which a search may try."""
+    rate = np.asarray(rate_per_s, float)
+    return np.divide(1.0, rate, out=np.full_like(rate, np.inf), where=rate > 0)
 
 
 def _check(name: str, value: float | str) -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.model_evaluation import ModelEvaluator
-from sojourn.fit.model_fit import FittedModel
 
 FACTOR = 0.5  # standard deviation of the logarithm of a variance that such a model has: other parts vary too
 LEAST = 0.1  # of the squared mean: less is somebody else's variance

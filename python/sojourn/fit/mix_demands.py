@@ -25,7 +25,7 @@ from sojourn.file_errors import meant
 from sojourn.fit.cpu_time_regression import fit_parts
 from sojourn.fit.fitted import ParameterEstimate, check_level
 from sojourn.lab.counted_groups import CLIENT
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.run_folder import RunFolder
 
 Array = NDArray[np.float64]
 REMEDY = "measure mixes that differ more, or have fewer classes: what is rare can be one class"

@@ -9,17 +9,16 @@ Distributions. Bayesian Analysis 13(3), 2018, pp. 917-1007, section 3.4 (pseudo-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
+from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.predict_model import predict_model
 from sojourn.table import Metrics
-
-if TYPE_CHECKING:
-    from sojourn.fit.model_fit import FittedModel
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
@@ -37,9 +36,14 @@ def weights(squares: Sequence[float]) -> Array:
     return np.asarray(found / found.sum())
 
 
-def predict_averaged(fitted: FittedModel, vary: Mapping[str, Any], level: float) -> Metrics:
+def predict(fitted: FittedModelData, vary: Mapping[str, Any], level: float) -> Metrics:
+    """By the model, and by its alternatives where it has some; see `predict_model.predict_model`."""
+    return (predict_averaged if fitted.alternatives else predict_model)(fitted, vary, level)
+
+
+def predict_averaged(fitted: FittedModelData, vary: Mapping[str, Any], level: float) -> Metrics:
     """As `predict_model`; response times, throughputs and the saturation rate are those of the mixture, the rest of `fitted`."""
-    told = fitted.alone.predict(vary, level)
+    told = predict_model(fitted.alone, vary, level)
     rows = list(told.frame.iter_rows(named=True))
     share = 1 - sum(weight for weight, _ in fitted.alternatives)
     mixture: dict[tuple[Any, ...], list[tuple[float, Array]]] = {}
@@ -60,11 +64,11 @@ def _key(row: Row, vary: Mapping[str, Any]) -> tuple[Any, ...]:
     return (*(row[name] for name in vary), row["station"], row["class"], row["metric"])
 
 
-def _distributions(model: FittedModel, vary: Mapping[str, Any]) -> dict[tuple[Any, ...], Array]:
+def _distributions(model: FittedModelData, vary: Mapping[str, Any]) -> dict[tuple[Any, ...], Array]:
     """What each number of the system would be, at the probabilities of `GRID`; infinite where it is saturated."""
     points: dict[tuple[Any, ...], dict[float, float]] = {}
     for level in LEVELS:
-        for row in model.predict(vary, level).frame.iter_rows(named=True):
+        for row in predict_model(model, vary, level).frame.iter_rows(named=True):
             if row["station"] or row["metric"] not in METRICS:
                 continue
             known = points.setdefault(_key(row, vary), {})

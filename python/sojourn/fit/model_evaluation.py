@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from sojourn.errors import FitError, ModelError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.model import Distribution, Model
+from sojourn.model.model import as_model
 from sojourn.model.network_arrays import Network
 from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.parallel import On, Workers, blocks, open_workers, run_pieces
-from sojourn.solve import registry
+from sojourn.solve import automatic_method, registry
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.open.traffic_equations import TrafficSolution
 from sojourn.solve.parameter_variation import edit
@@ -103,10 +104,7 @@ class ModelEvaluator:
         return [first, *(n.altered(**times) for n in networks[1:])]
 
     def _lowered(self, network: Network, which: Sequence[int], row: Array) -> Network:
-        model = network.model
-        for i in which:
-            model = replaced(model, self.paths[i], float(row[i]))
-        return model.network
+        return replaced(as_model(network.model), {self.paths[i]: float(row[i]) for i in which}).network
 
     def _edited(self, network: Network, row: Array) -> Network:
         for change, value in zip(self.edits, row, strict=True):
@@ -178,11 +176,14 @@ def _with(whole: Any, name: str, value: float, path: str) -> Distribution:
 
 
 def _method(networks: Sequence[Network]) -> tuple[Method, str]:
-    """One method for all configurations: the best that applies to each, as `auto` ranks them."""
-    for method, why in registry.preferred(networks):
+    """One method for all configurations: the best that applies to each, as `auto` ranks them; but no approximate chain, which takes as
+    long as an exact one and refuses while it is solved: a fit asks for hundreds."""
+    for method, why in automatic_method.preferred(networks):
+        if not method.exact and registry.family(method) == "markov":
+            continue
         if all(registry.refusal(method, n) is None for n in networks):
             return method, why
-    raise registry.too_dear(networks, registry.BUDGET_S) or registry.nothing_applies(networks[0])
+    raise automatic_method.too_dear(networks, registry.BUDGET_S) or automatic_method.nothing_applies(networks[0])
 
 
 def _loads(networks: Sequence[Network]) -> tuple[Array, Array]:

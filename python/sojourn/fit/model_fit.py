@@ -9,13 +9,9 @@ factor, that explains what is left beyond the spread of the runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from scipy.special import chdtri, stdtrit
 
@@ -24,108 +20,19 @@ from sojourn.fit import nonlinear_least_squares
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted import ParameterEstimate, check_level
+from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.nonlinear_least_squares import ParameterScale
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
 from sojourn.parallel import On
-from sojourn.table import Metrics
 
 if TYPE_CHECKING:
-    from altair import LayerChart
+    pass
 
 Array = NDArray[np.float64]
 DRAWS = 300
 FURTHEST = 5.0  # of a draw from the best value, in what is searched: a factor of 150
-
-
-@dataclass(frozen=True)
-class FittedModel:
-    """A model with its unknowns found.
-
-    `estimates`: path → value, low, high at `level`. `draws`: count x paths, as wide as Student's t has it. `model_error`: standard
-    deviation of the logarithm of one factor on all demands, mean of what is believed of it, None where too few configurations tell it;
-    `noise`: of a new run's response time and throughput about its mean, by metric, `noise_degrees` of freedom where repetitions told it.
-    `degrees`: runs less unknowns. `held_out`: a row a configuration that was left out, with relative errors by metric.
-    `alternatives`: other models that predict about as well, with their weights in predictions, beside it (`averaged`).
-    `factors`: count, the draws of that factor on all demands (`longer`).
-    """
-
-    model: Model  # with the values found
-    template: Model  # with unknowns
-    paths: tuple[str, ...]
-    estimates: Mapping[str, ParameterEstimate]
-    draws: Array
-    model_error: float | None
-    noise: Mapping[str, float]
-    degrees: int
-    held_out: tuple[Mapping[str, object], ...]
-    configurations: tuple[Mapping[str, object], ...]
-    level: float
-    seed: int
-    method: str
-    message: str
-    alternatives: tuple[tuple[float, FittedModel], ...] = ()
-    factors: tuple[float, ...] | None = None
-    noise_degrees: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def longer(self) -> Array:
-        """By draw: how many times as long all demands are as the model has them, by its own error; 1 where nothing is known of that. A
-        file of an earlier version has one number, of `degrees`."""
-        if self.factors is not None:
-            return np.array(self.factors)
-        drawn = np.random.default_rng(self.seed).standard_t(self.degrees, len(self.draws))
-        return np.asarray(np.exp((self.model_error or 0.0) * drawn))
-
-    @property
-    def alone(self) -> FittedModel:
-        """Without its alternatives."""
-        return replace(self, alternatives=())
-
-    def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
-        """All combinations of `vary`, factor of the runs or path of the model → values; see `predict_model.predict_model`."""
-        from sojourn.fit.model_averaging import predict_averaged
-        from sojourn.fit.predict_model import predict_model
-
-        return (predict_averaged if self.alternatives else predict_model)(self, vary, level)
-
-    def validate(
-        self, runs: FitRuns, level: float = 0.95, changed: Mapping[str, Any] | None = None, up_to: float | None = None
-    ) -> pl.DataFrame:
-        """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; see
-        `validate_model.validate_model`."""
-        from sojourn.fit.validate_model import validate_model
-
-        return validate_model(self, runs, level, changed, up_to)
-
-    def plot(self, runs: FitRuns, metric: str = "response_time") -> LayerChart:
-        """Predicted, with its prediction interval, against measured as an altair chart, a point a run and class. Runs that
-        were fitted show training error, others held-out error. InputError for a metric that is not there."""
-        from sojourn.report.chart import plot
-        from sojourn.report.result_figures import agreement
-
-        rows = self.validate(runs)
-        return plot(agreement(rows.filter(pl.col("metric") == metric), metric, ("class",)))
-
-    def write(self, path: Path | str) -> None:
-        """One TOML file, which is the model with the values found too: `sojourn solve` takes it. Folders are made."""
-        from sojourn.fit.fitted_file import to_toml
-
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(to_toml(self), encoding="utf-8")
-
-    @staticmethod
-    def read(path: Path | str) -> FittedModel:
-        """From `write`. Raises InputError or ModelError naming file and key."""
-        from sojourn.fit.fitted_file import read
-
-        return read(path)
-
-    def __str__(self) -> str:
-        from sojourn.fit.fitted_file import text
-
-        return text(self)
 
 
 def fit_model(
@@ -148,6 +55,7 @@ def fit_model(
 
 def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedModel:
     runs, model = data.runs, data.model
+    data.told_ever()
     x, jacobian = data.best()
     data.told_apart(x, jacobian)
     rng = np.random.default_rng(seed)
@@ -161,9 +69,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedMode
     sensitivity = data.sensitivity(x)
     error, held = data.model_error(x, jacobian, sensitivity, found)
     noise, noise_degrees = data.noise(sensitivity)
-    told = model
-    for path, value in zip(data.paths, best, strict=True):
-        told = replaced(told, path, float(value))
+    told = replaced(model, dict(zip(data.paths, map(float, best), strict=True)))
     message = "\n".join([f"solved by {data.evaluator.method.name}", *data.notes(x, clusters)])
     return FittedModel(
         told, model, tuple(data.paths), estimates, values, None if error is None else error.mean, noise,

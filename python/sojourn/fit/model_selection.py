@@ -19,10 +19,11 @@ from sojourn.errors import FitError, SojournError
 from sojourn.fit.candidate_models import candidates, whole_factors
 from sojourn.fit.fit_problem import FLOOR
 from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.lightest_run import spread_square
 from sojourn.fit.model_averaging import weights
 from sojourn.fit.model_evaluation import ModelEvaluator
-from sojourn.fit.model_fit import FittedModel, fit_model
+from sojourn.fit.model_fit import fit_model
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
 from sojourn.parallel import On, open_workers
@@ -101,9 +102,7 @@ def _same_here(model: Model, runs: FitRuns) -> str:
 
 def _as(fitted: FittedModel, model: Model) -> FittedModel:
     """The fit of a model that says the same of these runs."""
-    told = model
-    for path, estimate in fitted.estimates.items():
-        told = replaced(told, path, estimate.value)
+    told = replaced(model, {path: estimate.value for path, estimate in fitted.estimates.items()})
     return replace(fitted, model=told, template=model)
 
 

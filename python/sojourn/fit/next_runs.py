@@ -21,8 +21,9 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.fit import nonlinear_least_squares
 from sojourn.fit.fit_problem import FLOOR
+from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_evaluation import ModelEvaluator
-from sojourn.fit.model_fit import FittedModel
 
 LEVELS, BEYOND, MOST_SHARE, MOST = 8, 4 / 3, 0.9, 400
 MOST_APART = 1.5  # logarithms of response times that differ by more are told apart anyway
@@ -79,7 +80,7 @@ def _telling_apart(fitted: FittedModel, count: int) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _responses(model: FittedModel, options: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+def _responses(model: FittedModelData, options: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
     """Logarithms of response times and shares of saturation, an option each; settings that change nothing are left out."""
     known = {*model.template.factors, "rate_per_s", "users", "think_s"}
     own = [{name: value for name, value in one.items() if name in known} for one in options]

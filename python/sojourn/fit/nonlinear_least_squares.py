@@ -18,6 +18,7 @@ from sojourn.model.unknown_parameters import Unknown
 Array = NDArray[np.float64]
 Predicted = Callable[[Array], Array]  # values B x p → logarithms of what is measured, B x n
 STEP, ROUNDS = 1e-4, 6
+FAR = 230.0  # a search that goes beyond 1e100 has nothing to find there, and the model no numbers
 NEAR = 0.01  # of what refits differ from the best by: a step that is shorter is the last
 
 
@@ -45,8 +46,12 @@ class ParameterScale:
         with np.errstate(divide="ignore"):
             return np.where(self.linear, values / self.unit, np.log(np.where(self.linear, 1.0, values)))
 
+    def begun(self, values: Array) -> Array:
+        """`values` inward, away from the bounds."""
+        return np.clip(self.inward(values), self.low + 1e-6, self.high - 1e-6)
+
     def outward(self, x: Array) -> Array:
-        return np.where(self.linear, x * self.unit, np.exp(np.where(self.linear, 0.0, x)))
+        return np.where(self.linear, x * self.unit, np.exp(np.clip(np.where(self.linear, 0.0, x), -FAR, FAR)))
 
 
 def fitted(predicted: Predicted, measured: Array, weight: Array, scale: ParameterScale, starts: Array) -> Array:

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError, MethodRefused
+from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fitted import check_level
+from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_evaluation import ModelEvaluator, slower_clock
 from sojourn.fit.run_clusters import KNOWN
 from sojourn.model import Model
@@ -25,9 +27,6 @@ from sojourn.solve import status
 from sojourn.solve.markov.stability import SaturationThroughput, saturation
 from sojourn.table import Metrics
 
-if TYPE_CHECKING:
-    from sojourn.fit.model_fit import FittedModel
-
 Array = NDArray[np.float64]
 Row = dict[str, Any]
 DEAR_S, FEW_DRAWS = 0.01, 40  # where one answer takes long, fewer draws are asked
@@ -35,7 +34,7 @@ ABOUT = "intervals are for a new run: unknowns, the model's own error, and what 
 ABOUT_LESS = "intervals hold the unknowns and what runs differ by; the model's own error is not known, and not in them: vary more"
 
 
-def predict_model(fitted: FittedModel, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
+def predict_model(fitted: FittedModelData, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
     """Response time, throughput, utilisation by station and the saturation rate at all combinations of `vary`.
 
     Keys are factors of the runs (rate_per_s, users, workers …) or paths of the model; they become columns. Raises InputError
@@ -73,15 +72,13 @@ def _outside(rows: Sequence[Row]) -> str:
     )
 
 
-def point_rows(fitted: FittedModel, point: Mapping[str, Any], level: float) -> Iterator[Row]:
+def point_rows(fitted: FittedModelData, point: Mapping[str, Any], level: float) -> Iterator[Row]:
     """The rows of one configuration, factors and paths → values."""
     factors = {k: v for k, v in point.items() if "." not in k}
-    template = fitted.template
-    for path, value in point.items():
-        if "." in path:
-            template = replaced(template, path, value)
+    paths = {k: v for k, v in point.items() if "." in k}
     kept = [i for i, path in enumerate(fitted.paths) if path not in point]
     base = _with_defaults(fitted, factors)
+    template = applied(fitted.template, factors_of(fitted.template, [base]), base, paths)
     one = ModelEvaluator(template, [base])
     for name in factors:
         if name not in {f.name for f in one.factors} and not any(name in run for run in fitted.configurations):
@@ -143,7 +140,7 @@ def _sensitivity(one: ModelEvaluator, best: Array) -> float:
     return float(np.nan_to_num(np.log(later / now) / 1e-3 + 1, nan=1.0)) if now > 0 else 1.0
 
 
-def _with_defaults(fitted: FittedModel, factors: Mapping[str, Any]) -> dict[str, Any]:
+def _with_defaults(fitted: FittedModelData, factors: Mapping[str, Any]) -> dict[str, Any]:
     """Factors that are not said are those that all runs had alike. Raises FitError for one that varied and is not said."""
     known: dict[str, set[str]] = {}
     for one in fitted.configurations:
@@ -161,7 +158,7 @@ def _with_defaults(fitted: FittedModel, factors: Mapping[str, Any]) -> dict[str,
     return {**usual, **factors}
 
 
-def _inside(fitted: FittedModel, base: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+def _inside(fitted: FittedModelData, base: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
     """Whether each factor lies between the least and the most of the runs, and no number of the model was changed."""
     if any("." in key for key in point):
         return False
@@ -189,6 +186,4 @@ def _row(value: float, spread: Array, share: float, shares: Array, level: float)
 
 def template_of(model: Model, paths: Sequence[str], values: Sequence[float]) -> Model:
     """The model with unknowns again, as a fitted file has lost them."""
-    for path, value in zip(paths, values, strict=True):
-        model = replaced(model, path, Unknown(value, 0.0))
-    return model
+    return replaced(model, {path: Unknown(value, 0.0) for path, value in zip(paths, values, strict=True)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,20 +14,18 @@ from sojourn.errors import InputError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted import check_level
+from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.model_averaging import predict
 from sojourn.model import Queue
-from sojourn.model.unknown_parameters import replaced
 from sojourn.solve.status import OVERLOADED
 from sojourn.units import percent
-
-if TYPE_CHECKING:
-    from sojourn.fit.model_fit import FittedModel
 
 Row = dict[str, Any]
 Spread = dict[tuple[str, str, str], tuple[float, int]]  # (station, class, metric) → relative spread, degrees of freedom
 
 
 def validate_model(
-    fitted: FittedModel,
+    fitted: FittedModelData,
     runs: FitRuns,
     level: float = 0.95,
     changed: Mapping[str, Any] | None = None,
@@ -49,7 +47,8 @@ def validate_model(
     for run in sorted(runs.runs, key=_level):
         point = {**run.factors, **(changed or {})}
         told = {
-            (r["station"], r["class"], r["metric"]): r for r in fitted.predict(point, level).frame.iter_rows(named=True)
+            (r["station"], r["class"], r["metric"]): r
+            for r in predict(fitted, point, level).frame.iter_rows(named=True)
         }
         if up_to is not None and _beyond(run, told, up_to):
             continue
@@ -95,7 +94,7 @@ def _beyond(run: FitRun, told: Mapping[tuple[str, str, str], Row], up_to: float)
 
 
 def _measured(
-    fitted: FittedModel, run: FitRun, servers: Mapping[str, int]
+    fitted: FittedModelData, run: FitRun, servers: Mapping[str, int]
 ) -> Iterator[tuple[tuple[str, str, str], float, float]]:
     """Station, class and metric; value, relative standard error (NaN where nobody knows)."""
     opened = all(c.kind == "open" for c in fitted.model.classes)
@@ -107,16 +106,15 @@ def _measured(
             yield (station, "", "utilisation"), busy / servers[station], math.nan
 
 
-def _servers(fitted: FittedModel, point: Mapping[str, Any]) -> dict[str, int]:
+def _servers(fitted: FittedModelData, point: Mapping[str, Any]) -> dict[str, int]:
     """Of each queue, in the configuration of a run."""
     factors = {k: v for k, v in point.items() if "." not in k}
-    model = applied(fitted.model, factors_of(fitted.model, [factors]), factors)
-    for path, value in point.items():
-        model = replaced(model, path, value) if "." in path else model
+    paths = {k: v for k, v in point.items() if "." in k}
+    model = applied(fitted.model, factors_of(fitted.model, [factors]), factors, paths)
     return {s.name: s.servers for s in model.stations if isinstance(s, Queue)}
 
 
-def _repeated(fitted: FittedModel, runs: FitRuns) -> Spread:
+def _repeated(fitted: FittedModelData, runs: FitRuns) -> Spread:
     """What repetitions of a configuration differ by, of the logarithm, over all configurations that were repeated."""
     found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     for run in runs.runs:

@@ -1,7 +1,8 @@
 """What the lab made, written down before it is made, so that the next start can remove what a crash left.
 
-One file for each live lab, in a directory of its own; an entry belongs to a process by its id *and* its start
-time. Only names of the lab's own pattern are ever removed.
+One file for each live lab, in a folder that only this user can write: what is in it was written by this user. An entry belongs to a
+process by its id *and* its start time. Only names of the lab's own pattern are ever removed, and a process is only ended if it carries the
+mark and began after the lab that made the mark.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from pathlib import Path
 from typing import IO
 
 from sojourn.errors import Busy, LabError
+from sojourn.files.private_folder import open_own, private_folder, read_own, what_is_wrong
+from sojourn.files.writing import PRIVATE, write_whole
 from sojourn.lab import loop_disk
-from sojourn.lab.process_tree import GONE_S, STARTED, marked, name_of, send, stat, wait_until
+from sojourn.lab.process_tree import GONE_S, STARTED, marked, name_of, stat, wait_until
 
 HOST = r"(server|proxy)[1-9][0-9]?"
 MARK = (
@@ -39,15 +42,24 @@ KINDS = ("namespaces", "cgroups", "marks", "disks")
 Listed = dict[str, list[str]]
 
 
+def places() -> list[Path]:
+    """Where registries of this user can be, the place of new ones first: /run/sojourn for root, else a folder in XDG_RUNTIME_DIR where
+    that is set and this user's alone (XDG Base Directory Specification), else one in the folder for temporary files."""
+    user = os.geteuid()
+    if user == 0 and os.access("/run", os.W_OK):
+        return [Path("/run/sojourn")]
+    runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    own = [runtime / "sojourn"] if runtime.is_absolute() and not what_is_wrong(runtime) else []
+    return [*own, Path(tempfile.gettempdir()) / f"sojourn-{user}"]
+
+
 def directory() -> Path:
-    """Where the lab keeps its registries: /run/sojourn for root, else a private directory for this user."""
-    root = os.geteuid() == 0 and os.access("/run", os.W_OK)
-    path = Path("/run/sojourn") if root else Path(tempfile.gettempdir()) / f"sojourn-{os.geteuid()}"
-    try:
-        path.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise LabError(error.strerror, str(path), "make it yours, or remove it") from None
-    return path
+    """Where the lab writes its registries.
+
+    Raises:
+        LabError: what is there is not this user's alone.
+    """
+    return private_folder(places()[0])
 
 
 @contextmanager
@@ -69,7 +81,8 @@ def only_one(what: str) -> Iterator[None]:
             everyone.listen()
         except OSError:
             raise _busy(what, _holder(), "this machine") from None
-        file.truncate(0)
+        file.seek(0)
+        file.truncate()
         file.write(f"process {os.getpid()}, {what}")
         file.flush()
         yield
@@ -78,7 +91,7 @@ def only_one(what: str) -> Iterator[None]:
 
 def _opened(path: Path) -> IO[str]:
     try:
-        return open(path, "a+")
+        return open(open_own(path, os.O_RDWR | os.O_CREAT), "r+")
     except OSError as error:
         raise LabError(error.strerror, str(path), "make it yours, or remove it") from None
 
@@ -124,20 +137,23 @@ class CleanupRegistry:
 
     def close(self) -> None:
         """Removes everything on the list, then the list; what resists stays listed for the next start."""
-        _remove(self.listed)
-        if not _left(self.listed):
+        _remove(self.listed, self._began())
+        if not _left(self.listed, self._began()):
             self.path.unlink(missing_ok=True)
 
+    def _began(self) -> int:
+        return int(start_time(os.getpid()) or 0)
+
     def _write(self) -> None:
-        owner = {"pid": os.getpid(), "started": start_time(os.getpid())}
-        text = json.dumps({**owner, **self.listed})
-        temporary = self.path.with_suffix(".tmp")
-        try:
-            temporary.write_text(text)
-            temporary.replace(self.path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        owner = {"pid": os.getpid(), "started": start_time(os.getpid()), "boot": boot()}
+        write_whole(self.path, json.dumps({**owner, **self.listed}), PRIVATE)
+
+
+def boot() -> str:
+    """Of which start of the machine times since boot are; empty where it does not say."""
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return ""
 
 
 def start_time(pid: int, proc: Path = Path("/proc")) -> str | None:
@@ -149,25 +165,34 @@ def start_time(pid: int, proc: Path = Path("/proc")) -> str | None:
 def clean_stale() -> list[str]:
     """Removes what labs of dead processes left behind; returns the names removed."""
     removed: list[str] = []
-    for path in directory().glob("lab-*.*"):
-        try:
-            registry = json.loads(path.read_text())
-        except (OSError, ValueError):
-            continue
-        if registry.get("started") is not None and start_time(int(registry["pid"])) == registry["started"]:
-            continue
-        listed = {kind: registry.get(kind, []) for kind in KINDS}
-        removed += _remove(listed)
-        if not _left(listed):
-            path.unlink(missing_ok=True)
+    for folder in dict.fromkeys([directory(), *(place for place in places() if not what_is_wrong(place))]):
+        for path in folder.glob("lab-*.*"):
+            if (found := _of_dead(path)) is None:
+                continue
+            removed += _remove(*found)
+            if not _left(*found):
+                path.unlink(missing_ok=True)
     return removed
 
 
-def _remove(listed: Listed) -> list[str]:
+def _of_dead(path: Path) -> tuple[Listed, int] | None:
+    """What a registry lists, and when its lab began, in ticks since boot; None of one that lives, or cannot be read."""
+    try:
+        registry = json.loads(read_own(path))
+        pid, started, since = int(registry["pid"]), registry.get("started"), int(registry.get("started") or 0)
+        listed = {kind: [str(name) for name in registry.get(kind, [])] for kind in KINDS}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    if registry.get("boot", boot()) != boot():  # its processes are gone, and other ones have their ids and times
+        return {**listed, "marks": []}, since
+    return None if started is not None and start_time(pid) == started else (listed, since)
+
+
+def _remove(listed: Listed, since: int) -> list[str]:
     removed = []
-    for pid in _marked(listed["marks"]):
-        removed.append(f"process {pid} ({name_of(pid)})")
-        send([pid], signal.SIGKILL)
+    for pid in _marked(listed["marks"], since):
+        name = name_of(pid)
+        removed += [f"process {pid} ({name})"] if _end(pid, listed["marks"], since) else []
     for name in listed["namespaces"]:
         if NAMESPACE.fullmatch(name) and Path("/run/netns", name).exists():
             # in a session of its own: a second Ctrl-C must not end it half-way
@@ -201,13 +226,28 @@ def _remove_group(group: Path) -> bool:
     return False
 
 
-def _marked(marks: list[str]) -> list[int]:
-    return [pid for mark in marks if TOKEN.fullmatch(mark) for pid in marked(f"{MARK}={mark}") if pid != os.getpid()]
+def _marked(marks: list[str], since: int) -> list[int]:
+    """The processes with one of the marks that began after the lab did: its own have no other way to the mark."""
+    found = [pid for mark in marks if TOKEN.fullmatch(mark) for pid in marked(f"{MARK}={mark}")]
+    return [pid for pid in found if pid != os.getpid() and int(start_time(pid) or -1) >= since]
 
 
-def _left(listed: Listed) -> bool:
+def _end(pid: int, marks: list[str], since: int) -> bool:
+    """Kills one, which is looked at again when its id can no longer become another's (pidfd_open(2))."""
+    with suppress(OSError):
+        handle = os.pidfd_open(pid)
+        try:
+            if pid in _marked(marks, since):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+                return True
+        finally:
+            os.close(handle)
+    return False
+
+
+def _left(listed: Listed, since: int) -> bool:
     left = [n for n in listed["namespaces"] if NAMESPACE.fullmatch(n) and Path("/run/netns", n).exists()]
     left += [c for c in listed["cgroups"] if CGROUP.fullmatch(c) and Path(c).exists()]
-    left += [disk for disk in _disks(listed) if Path(disk).exists()]
-    wait_until(lambda: not _marked(listed["marks"]), GONE_S)
-    return bool(left or _marked(listed["marks"]))
+    left += [disk for disk in _disks(listed) if loop_disk.is_there(Path(disk))]
+    wait_until(lambda: not _marked(listed["marks"], since), GONE_S)
+    return bool(left or _marked(listed["marks"], since))

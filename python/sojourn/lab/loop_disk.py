@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import LabError, PermissionLacking
+from sojourn.files.private_folder import what_is_wrong
 from sojourn.lab.process_tree import GONE_S, wait_until
 from sojourn.lab.worker_process import WorkerProcess
 
@@ -143,9 +144,14 @@ def mounts(place: Path, table: Path = Path("/proc/self/mountinfo")) -> list[Path
     return [point for point in reversed(points) if point.parent == place and point.name in (FILES, SLOW)]
 
 
+def is_there(place: Path) -> bool:
+    """Whether there is a folder of this user; a link or another user's folder of that name is none of ours."""
+    return not what_is_wrong(place, closed_to=0)
+
+
 def remove(place: Path) -> bool:
     """Unmounts and removes one, finished or half-made; whether there was one and nothing of it is left."""
-    if not place.is_dir():
+    if not is_there(place):
         return False
     with suppress(LabError, OSError, subprocess.TimeoutExpired):
         slow = place / SLOW

@@ -1,15 +1,23 @@
-"""Temporary folders that say whose they are: the next start removes those whose process was killed."""
+"""Temporary folders that say whose they are: the next start removes those whose process was killed.
+
+The folder may have been given to a service's user; the file that says so stays this user's. Only that is believed: others can make a folder
+of such a name, and write such a file, but not one of this user's.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from sojourn.files.private_folder import read_own
+from sojourn.files.reading import parse_json
 from sojourn.lab.cleanup_registry import start_time
 
 OWNER = "owner.json"
@@ -26,9 +34,11 @@ def owner_of(place: Path) -> int | None:
     """The process that a folder belongs to, if it lives.
 
     Raises:
-        OSError, ValueError: it does not say.
+        OSError, ValueError: it does not say, or another user says so.
     """
-    owner = json.loads((place / OWNER).read_text())
+    if not stat.S_ISDIR(place.lstat().st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, "a link is nobody's folder", str(place))
+    owner = parse_json(read_own(place / OWNER))
     pid = int(owner["pid"])
     return pid if start_time(pid) == owner["started"] else None
 

@@ -72,12 +72,23 @@ class ServicePlacement:
 
     def told(self) -> dict[str, Any]:
         """What another process makes it of: `of(told)`."""
-        return {"pid": self.pid, "safe": self.safe.to_dict()}
+        group = str(self._cpuset) if self._cpuset else None
+        return {
+            "pid": self.pid,
+            "started": self.started,
+            "safe": self.safe.to_dict(),
+            "group": group,
+            "network": _network(self.pid),
+        }
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> ServicePlacement:
-        """LabError."""
-        return cls(int(told["pid"]), PlacementState.of(told["safe"]))
+        """LabError: it has ended; a number of a process comes again."""
+        found = cls(int(told["pid"]), PlacementState.of(told["safe"]))
+        if found.started != told["started"]:
+            found.close()
+            raise LabError(f"process {found.pid} has ended", "the service", "give the number of one that runs")
+        return found
 
     def key(self) -> str:
         """A number of a process comes again, with another time of start."""
@@ -186,6 +197,31 @@ class ServicePlacement:
             with suppress(ProcessLookupError):
                 found[thread] = sorted(os.sched_getaffinity(thread))
         return found
+
+
+def restore_after_its_end(told: Mapping[str, Any]) -> list[str]:
+    """Puts back what outlives a process, by what `told()` said of it: the cpuset of its group, and the steering of NICs that are this
+    process's, too; those of another network end with it. What could not be, each with its reason."""
+    safe, failed = PlacementState.of(told["safe"]), []
+    files = {Path(told["group"]): safe.cpuset} if told.get("group") else {}
+    if told.get("network") == _network(os.getpid()):
+        for name, mask in safe.queues.items():
+            nic, queue = name.split("/")
+            files[Path("/sys/class/net", nic, "queues", queue, "rps_cpus")] = mask
+    for file, value in files.items():
+        try:
+            if file.exists() and value is not None:
+                write(file, value)
+        except OSError as error:
+            failed.append(f"{file}: {error.strerror}")
+    return failed
+
+
+def _network(pid: int) -> int | None:
+    """The number of its network namespace; None where it has ended, or is not ours to look at."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/ns/net").stat().st_ino
+    return None
 
 
 def threads_of(pid: int) -> list[int]:

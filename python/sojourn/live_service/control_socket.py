@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import InputError
+from sojourn.files.reading import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,7 +127,7 @@ def asked(path: str, command: dict[str, Any], timeout_s: float) -> dict[str, Any
         with link.makefile("rb") as lines:
             line = lines.readline(1 << 16)
     try:
-        told = json.loads(line)
+        told = parse_json(line)
         error = told.get("error")
     except (ValueError, AttributeError):
         raise UnansweredError(f"no answer from {path}: {line[:60]!r}") from None

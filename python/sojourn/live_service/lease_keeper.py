@@ -1,11 +1,12 @@
 """Who holds the lease on settings that the service itself does not lease: a process beside the controller, which outlives it.
 
-    python -m sojourn.live_service.lease_keeper KEY      what is leased, and the safe settings, as JSON on standard input
+    python -m sojourn.live_service.lease_keeper PLAN     the file with what is leased, and the safe settings (restore_plan.py)
 
 The kernel keeps cores and interrupt steering as they were set for ever, and a user's command does so, too; so a small process holds the
 lease: it makes the settings, and puts the safe ones back when the lease is not renewed, whatever became of the controller
 (docs/decisions/0027). It answers as the web testbed's control socket does, at an abstract Unix socket named after what is
-leased, which is gone with it, and of which there is one. It ends when nobody has a lease.
+leased, which is gone with it, and of which there is one. It ends when nobody has a lease. One that is killed and started again goes on
+with the lease that its plan tells.
 """
 
 from __future__ import annotations
@@ -17,79 +18,37 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from sojourn.errors import LabError, SojournError
+from sojourn.files.reading import parse_json
 from sojourn.live_service.control_socket import peer
+from sojourn.live_service.leased_settings import LeasedSettings, address, made
+from sojourn.live_service.restore_plan import RestorePlan
 
 IDLE_S = 10.0  # without a lease
 RETRY_S = 5.0  # where the safe settings could not be put back
 MOST_TRIES = 120
 LINE_BYTES = 4096
 ANSWER_S = 0.5  # for one command to come
-
-
-class LeasedSettings(Protocol):
-    """Settings of one service: `ServicePlacement`, `CommandSettings`. `names`: which; `limit_s`: how long a command takes at most."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def limit_s(self) -> float: ...
-
-    def key(self) -> str:
-        """One service, one key."""
-
-    def told(self) -> dict[str, Any]:
-        """JSON of which `of` makes the same in another process."""
-
-    def gone(self) -> str:
-        """Why there is no such service any more; "" where there is."""
-
-    def read(self) -> Mapping[str, int | str]:
-        """As they are. LabError."""
-
-    def set(self, wanted: dict[str, Any]) -> None:
-        """LabError."""
-
-    def restore(self) -> list[str]:
-        """Puts the safe ones back; what could not be, each with its reason."""
-
-
-def made(kind: str, told: Mapping[str, Any]) -> LeasedSettings:
-    """Again, of what another process told. It imports only what it needs: a keeper is small. SojournError: there is no such service."""
-    if kind == "placement":
-        from sojourn.lab.service_placement import ServicePlacement
-
-        return ServicePlacement.of(told)
-    from sojourn.live_service.command_settings import CommandSettings
-
-    return CommandSettings.of(told)
-
-
-def address(leased: LeasedSettings) -> str:
-    """Of the keeper of this lease."""
-    return f"\0sojourn-keeper-{leased.key()}"
+SERVICE_GONE, THERE_IS_ONE = 2, 3  # exit codes
 
 
 class LeaseKeeper:
-    """The lease on one service's settings."""
+    """The lease on one service's settings, as the plan tells: what is set is written down there first."""
 
-    def __init__(self, leased: LeasedSettings, log: Path | None) -> None:
-        self.leased, self.log = leased, log
-        self.holder: str | None = None
+    def __init__(self, leased: LeasedSettings, plan: RestorePlan) -> None:
+        self.leased, self.plan = leased, plan
+        self.holder = plan.holder
         self.tries = 0
-        self.until_s = time.monotonic() + IDLE_S
+        self.until_s = plan.until_s if self.holder else time.monotonic() + IDLE_S
 
     def answer(self, line: bytes) -> dict[str, Any]:
         """To one command."""
         try:
-            command = json.loads(line)
+            command = parse_json(line)
             what = command["do"]
             if what != "read":
                 self._obey(what, command)
@@ -108,8 +67,10 @@ class LeaseKeeper:
             # before anything is set: whatever happens then, it is put back
             self.holder, self.until_s = holder, time.monotonic() + lease_s
             self.tries = 0
+            self._write_down()
             self.leased.set({name: command[name] for name in self.leased.names if name in command})
             self.until_s = time.monotonic() + lease_s  # a slow command must not use the lease up
+            self._write_down()
         elif what == "release":
             self.put_back("released")
         else:
@@ -126,15 +87,21 @@ class LeaseKeeper:
             self.until_s = time.monotonic() + RETRY_S
         else:
             self.holder, self.until_s = None, time.monotonic() + IDLE_S
+        if not failed:
+            self.plan.remove()
         if failed:
             raise LabError("; ".join(failed), self.leased.key(), "put them back by hand")
+
+    def _write_down(self) -> None:
+        self.plan.holder, self.plan.until_s = self.holder, self.until_s
+        self.plan.write()
 
     def _tell(self, why: str, failed: list[str]) -> None:
         wall_clock = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         row = {"event": "keeper", "wall_clock": wall_clock, "why": why, "put_back": not failed, "failed": failed}
         with suppress(OSError):
-            if self.log is not None:
-                with open(self.log, "a", encoding="utf-8") as log:
+            if self.plan.log is not None:
+                with open(self.plan.log, "a", encoding="utf-8") as log:
                     log.write(json.dumps(row) + "\n")
 
 
@@ -167,28 +134,31 @@ def serve(listener: socket.socket, keeper: LeaseKeeper) -> None:
 
 
 def main() -> int:
-    given = json.loads(sys.stdin.readline())
-    log = Path(given["log"]) if given.get("log") else None
+    plan = RestorePlan.read(Path(sys.argv[1]))
+    os.environ.update(plan.environment)
     try:
-        leased = made(given["kind"], given["told"])
+        leased = made(plan.kind, plan.told)
     except SojournError:
-        return 2  # the service is gone
-    keeper = LeaseKeeper(leased, log)
+        plan.restore()  # what is left of a service that has ended
+        return SERVICE_GONE
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        listener.bind(address(leased))
+        listener.bind(address(plan.key))
     except OSError:
-        return 3  # there is one already
+        return THERE_IS_ONE
     listener.listen()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     sys.stdout.write("ready\n")
     sys.stdout.close()
+    keeper = LeaseKeeper(leased, plan)
     try:
         serve(listener, keeper)
     finally:
         if keeper.holder is not None:
             keeper.put_back("the keeper was ended")
+        elif plan.holder is None:
+            plan.remove()  # nothing was set
     return 0
 
 

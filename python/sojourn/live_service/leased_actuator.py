@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import secrets
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from sojourn.errors import LabError
 from sojourn.live_service.control_socket import RefusedError, UnansweredError, Values, asked, check_lease, same
-from sojourn.live_service.lease_keeper import LeasedSettings, address
+from sojourn.live_service.lease_keeper import SERVICE_GONE, THERE_IS_ONE
+from sojourn.live_service.leased_settings import LeasedSettings, address
+from sojourn.live_service.restore_plan import RestorePlan, plan_of
+from sojourn.live_service.systemd_unit import start_unit, systemd_run
+
+ANSWERS_S = 10.0  # a unit has so long to answer
 
 
 class LeasedActuator:
@@ -22,13 +28,28 @@ class LeasedActuator:
         check_lease(lease_s)
         self.leased, self.holder, self.lease_s, self.log = leased, holder, lease_s, log
         self._keepers: list[subprocess.Popen[bytes]] = []
+        self._by_systemd = bool(systemd_run())
+
+    def begin(self) -> str:
+        """Starts the keeper; what holds the lease, and what stays where that is killed. RefusedError."""
+        names = " and ".join(self.leased.names)
+        why = "no systemd runs here"
+        if self._by_systemd:
+            try:
+                return f"{names}: systemd holds the lease ({self._start()}), also where this and the keeper are killed"
+            except RefusedError as error:
+                self._by_systemd, why = False, f"systemd does not hold the lease ({error})"
+        self._start()
+        stays = f"where this and the keeper (process {self._keepers[-1].pid}) are both killed, they stay as they are set then"
+        return f"{names}: {why}: {stays}; `sojourn lab restore` puts them back, as does the next --act"
 
     def held_by(self) -> str | None:
         """Whose lease there is on it. RefusedError."""
         try:
-            return asked(address(self.leased), {"do": "read"}, self.leased.limit_s).get("holder")
+            return asked(address(self.leased.key()), {"do": "read"}, self.leased.limit_s).get("holder")
         except UnansweredError:
-            return None
+            plan = plan_of(self.leased.key())  # its keeper was killed: it starts another one
+            return plan.holder if plan and plan.holder != self.holder and plan.controlled() else None
 
     def read(self) -> Values:
         """As they are, whatever the keeper says. RefusedError."""
@@ -51,32 +72,68 @@ class LeasedActuator:
         except UnansweredError:
             if failed := self.leased.restore():
                 raise RefusedError("; ".join(failed)) from None
+            if plan := plan_of(self.leased.key()):
+                plan.remove()
         for keeper in self._keepers:  # it ends when nobody has a lease
             with suppress(subprocess.TimeoutExpired):
                 keeper.wait(self.leased.limit_s)
         return self.read()
 
     def _says(self, command: dict[str, Any]) -> None:
-        asked(address(self.leased), command, self.leased.limit_s)
+        asked(address(self.leased.key()), command, self.leased.limit_s)
 
-    def _start(self) -> None:
-        """A keeper in a session of its own: no signal of our terminal, and no end of ours, ends it."""
-        keeper = subprocess.Popen(
-            [sys.executable, "-m", "sojourn.live_service.lease_keeper", self.leased.key()],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-        self._keepers.append(keeper)
-        assert keeper.stdin is not None and keeper.stdout is not None
-        log = str(self.log.resolve()) if self.log else None
-        given = {"kind": self.leased.kind, "told": self.leased.told(), "log": log}
+    def _start(self) -> str:
+        """A keeper that no signal of our terminal, and no end of ours, ends; what it is. RefusedError."""
+        key = self.leased.key()
+        unit = f"sojourn-keeper-{key}-{secrets.token_hex(3)}" if self._by_systemd else None
         try:
-            keeper.stdin.write(json.dumps(given).encode() + b"\n")
-            keeper.stdin.close()
-            keeper.stdout.readline()  # ready, or ended because there is one
+            plan = self._plan()
+            plan.unit = unit
+            plan.write()
+            words = [sys.executable, "-m", "sojourn.live_service.lease_keeper", str(plan.path)]
+            if not unit:
+                return self._start_process(words)
+            start_unit(unit, words, (SERVICE_GONE, THERE_IS_ONE))
+        except LabError as error:
+            raise RefusedError(str(error)) from None
+        end_s = time.monotonic() + ANSWERS_S
+        while time.monotonic() < end_s:
+            with suppress(UnansweredError):
+                self._says({"do": "read"})
+                return f"unit {unit}"
+            time.sleep(0.05)
+        raise RefusedError(f"unit {unit} does not answer")
+
+    def _plan(self) -> RestorePlan:
+        """Ours, where the keeper of this lease was killed; else a new one. RefusedError: another's, with what it has set."""
+        new, there = RestorePlan.of(self.leased, self.log, None), plan_of(self.leased.key())
+        if there is None or there.holder is None:
+            return new
+        if there.controller == new.controller:
+            return there
+        if there.controlled():
+            raise RefusedError(f"held by {there.holder}")
+        raise RefusedError(
+            f"what a killed controller had set is not put back: `sojourn lab restore`, or remove {there.path}"
+        )
+
+    def _start_process(self, words: list[str]) -> str:
+        """In a session of its own."""
+        try:
+            keeper = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
         except OSError as error:
             raise RefusedError(f"no keeper of the lease: {error}") from None
-        finally:
-            keeper.stdout.close()
+        self._keepers.append(keeper)
+        assert keeper.stdout is not None
+        with keeper.stdout:
+            keeper.stdout.readline()  # ready, or ended because there is one
+        return f"process {keeper.pid}"
 
 
 def read(leased: LeasedSettings) -> Values:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table, Text
+from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, seconds
 
 COLUMNS = ("run", "agent", "on", "rate", "sent", "late p99", "clock before", "drift", "valid")

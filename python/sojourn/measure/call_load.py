@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.measure.credentials import without_secrets
-from sojourn.measure.record_logs import write_parquet
-from sojourn.measure.request_rows import FAILURES, request_frame
-from sojourn.measure.run_folder import RunFolder
+from sojourn.load.credentials import without_secrets
+from sojourn.runs.record_logs import write_parquet
+from sojourn.runs.request_rows import FAILURES, request_frame
+from sojourn.runs.run_folder import RunFolder
 
 Call = Callable[[], object]
 KINDS = [*FAILURES, "exception"]

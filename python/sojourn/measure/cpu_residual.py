@@ -33,8 +33,8 @@ from scipy.special import stdtr
 from sojourn.errors import InputError
 from sojourn.lab.cleanup_registry import CleanupRegistry, clean_stale
 from sojourn.lab.spinners import Spinners
-from sojourn.measure.host_samples import BUSY
 from sojourn.measure.process_times import SCANNERS, most, process_times, run_s, used_between
+from sojourn.runs.host_samples import BUSY
 
 REST_S, LEAST_REST_S, MOST_REST_S = 1.0, 0.4, 600.0
 WINDOW_S = 0.2

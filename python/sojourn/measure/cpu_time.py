@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.lab.process_tree import PARENT, TIMES, stats
-from sojourn.measure.watched_resources import GROUPS
+from sojourn.runs.watched_resources import GROUPS
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 BUSY, NICE = (1, 2, 3, 6, 7), 2  # columns of a cpu line of /proc/stat: user, nice, system, irq, softirq

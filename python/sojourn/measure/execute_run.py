@@ -14,14 +14,14 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from sojourn import __version__
-from sojourn.errors import SojournError
+from sojourn.errors import FULL, RunFolderError, SojournError, StorageFull
 from sojourn.lab.cleanup_registry import start_time
 from sojourn.lab.worker_process import Event, WorkerProcess
-from sojourn.measure.assess_run import assess
 from sojourn.measure.cpu_time import cpu_time
-from sojourn.measure.host_samples import check_interval
-from sojourn.measure.run_folder import RunFolder, now
+from sojourn.runs.assess_run import assess
+from sojourn.runs.host_samples import check_interval
+from sojourn.runs.run_folder import RunFolder, now
+from sojourn.version import __version__
 
 GRACE_S = 30.0
 MOST_SAMPLES = 2000  # of the number in flight
@@ -121,6 +121,7 @@ def execute(
             folder.manifest["storage"] = storage
         folder.manifest["observer"] = observer.result()["summary"]
         folder.manifest["service"] = service.stop() if service else None
+        _check_records(folder)
         folder.manifest |= {"end": now(), "status": "complete", "pids": pids}
         folder.collect()
         assess(folder)
@@ -197,6 +198,21 @@ def _load(
         stopped = worker.stop()
         folder.manifest["generator"] = (stopped or {}).get("summary")
         raise
+
+
+def lost_logs(said: Any) -> list[str]:
+    """Why record logs end before the service did, of whatever summaries there are in what a service said."""
+    if isinstance(said, dict):
+        return [*said.get("lost_logs", []), *(why for one in said.values() for why in lost_logs(one))]
+    return [why for one in said for why in lost_logs(one)] if isinstance(said, list) else []
+
+
+def _check_records(folder: RunFolder) -> None:
+    """A service of ours goes on where its record log cannot be written; its run is not whole then. RunFolderError."""
+    for why in lost_logs(folder.manifest["service"]):
+        value, _, remedy = why.rpartition("; ")
+        raised = StorageFull if any(full in value for full in FULL) else RunFolderError
+        raise raised(value, str(folder.path), remedy)
 
 
 def _cut_off(

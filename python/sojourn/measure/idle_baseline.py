@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.measure.core_utilisation import shares_by_spinner
-from sojourn.measure.host_samples import read_samples
+from sojourn.runs.core_utilisation import shares_by_spinner
+from sojourn.runs.host_samples import read_samples
 
 LENGTH_S = 3.0
 WINDOWS = 6

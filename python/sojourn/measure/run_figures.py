@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from sojourn.diagnosis import Diagnosis
-from sojourn.measure.load_levels import load_of, read_level, setting_of
-from sojourn.measure.run_folder import RunFolder
+from sojourn.diagnosis.load_levels import load_of, read_level, setting_of
 from sojourn.report import Figure, Section, Series, Text
+from sojourn.runs.run_folder import RunFolder
 
 RATE, USERS = "requests per second", "users"
 QUANTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))

@@ -8,14 +8,13 @@ from typing import Any
 
 from sojourn.diagnosis import Diagnosis, summary
 from sojourn.diagnosis import lines as limit_lines
+from sojourn.diagnosis.load_levels import diagnose, load_of
+from sojourn.diagnosis.oscillation_section import oscillation_section
 from sojourn.measure.agents_section import agents_section
-from sojourn.measure.assess_run import PULSE
-from sojourn.measure.load_levels import diagnose, load_of
-from sojourn.measure.oscillation_section import oscillation_section
 from sojourn.measure.run_figures import errors_section, measured_section
-from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Document, Section, Table, Text
-from sojourn.table import Metrics
+from sojourn.runs.assess_run import PULSE
+from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, percent, seconds
 
 MOST_NAMED = 3
@@ -89,9 +88,9 @@ def validity_rule(runs: Sequence[RunFolder]) -> str:
 
 
 def _row(run: RunFolder) -> tuple[str, ...]:
-    path, load = run.path / "metrics.parquet", load_of(run)
+    load = load_of(run)
     users = "users" in run.manifest.get("factors", {})
-    frame = Metrics.read(path).frame if path.exists() else None
+    frame = run.metrics().frame if run.has("metrics") else None
     known: dict[tuple[str, float | None], float] = {}
     if frame is not None:
         whole = frame.filter((frame["station"] == "") & (frame["class"] == ""))
@@ -113,13 +112,13 @@ def where_section(runs: Sequence[RunFolder]) -> Section:
 def _facts(runs: Sequence[RunFolder]) -> dict[str, str]:
     said = [run.manifest for run in runs]
     machines = [m.get("machine", {}) for m in said]
-    starts, ends = (sorted(str(m[key]["wall"]) for m in said if m.get(key)) for key in ("start", "end"))
+    starts, ends = (sorted(str(m[key].get("wall", "")) for m in said if m.get(key)) for key in ("start", "end"))
     return {
         "asked": ", ".join(targets(runs)),
         "load": _each(_load(m) for m in said),
         "each run": _each(f"{m['load']['duration_s']:g} s" for m in said if m.get("load", {}).get("duration_s")),
         "watched": _each(", ".join(_watched(m)) for m in said),
-        "service's cores": _each(", ".join(map(str, m.get("placement", {}).get("server", ()))) for m in said),
+        "service's cores": _each(", ".join(map(str, (m.get("placement") or {}).get("server", ()))) for m in said),
         "host": _each(
             f"{m.get('cores', '?')} cores, {m.get('architecture', '')}, {m.get('kernel', '')}" for m in machines
         ),
@@ -139,7 +138,7 @@ def _load(manifest: Mapping[str, Any]) -> str:
         return "a closed loop of users" + (
             f" who think {seconds(think)}" if isinstance(think, int | float) and think else ""
         )
-    kinds = {str(lane["arrivals"]["kind"]) for lane in lanes if lane.get("arrivals")}
+    kinds = {str(lane["arrivals"].get("kind", "")) for lane in lanes if lane.get("arrivals")}
     return f"an open loop, {', '.join(sorted(kinds))} arrivals" if kinds else ""
 
 

@@ -6,36 +6,38 @@ check_stations   stations, regions, classes alone   check_routes     routes (tra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
 
 from sojourn.errors import ModelError
 from sojourn.model.check_routes import check_reached, check_routes, check_visited
 from sojourn.model.check_stations import check_class, check_region, check_station
 from sojourn.model.check_times import check_time
-from sojourn.model.checked_values import RESERVED, names, number, one_of
+from sojourn.model.checked_values import RESERVED, number, one_of
+from sojourn.model.checked_values import names as check_names
 from sojourn.model.components import Closed, LoadDependent, Pool
 from sojourn.model.distribution_types import Distribution
+from sojourn.model.model_data import ModelData
+from sojourn.model.network_arrays import Array, Network
 from sojourn.model.unknown_parameters import check_path
-
-if TYPE_CHECKING:
-    from sojourn.model.model import Model
 
 __all__ = ["check", "check_class", "check_region", "check_station", "check_time"]
 
 
-def check(model: Model) -> None:
-    """Raises the first mistake found: parts first, then tables, then routes, then what they make together."""
+def check(model: ModelData, network: Callable[[], Network]) -> None:
+    """Raises the first mistake found: parts first, then tables, then routes, then what they make together: `network`, its arrays."""
     for item in model.stations:
         check_station(item)
     for cls in model.classes:
         check_class(cls)
     for region in model.regions:
         check_region(region)
-    names(model.stations, "stations", RESERVED if model.routing else ())
-    names(model.classes, "classes")
-    names(model.regions, "regions")
-    stations = [s.name for s in model.stations if not isinstance(s, Pool)]
+    check_names(model.stations, "stations", RESERVED if model.routing else ())
+    check_names(model.classes, "classes")
+    check_names(model.regions, "regions")
+    stations = {s.name: k for k, s in enumerate(model.stations) if not isinstance(s, Pool)}  # names, in their order
     if not stations:
         raise ModelError("no station", "stations", "add a queue or a delay")
     if not model.classes:
@@ -48,11 +50,11 @@ def check(model: Model) -> None:
     if model.routing:
         check_routes(model, stations)
     check_reached(model, stations)
-    _visited(model, stations)
+    _visited(model, stations, network().visits)  # which finds what nobody can leave
     check_visited(model, stations)
 
 
-def _of_runs(model: Model, stations: list[str]) -> None:
+def _of_runs(model: ModelData, stations: Collection[str]) -> None:
     """Factors and what was watched: texts, and paths that lead somewhere, whether or not any run has the factor."""
     for part in ("factors", "observed"):
         table = getattr(model, part)
@@ -69,14 +71,14 @@ def _of_runs(model: Model, stations: list[str]) -> None:
                 _leads(model, text.partition("=")[0].strip(), f"factors.{key}")
 
 
-def _leads(model: Model, path: str, place: str) -> None:
+def _leads(model: ModelData, path: str, place: str) -> None:
     try:
         check_path(model, path)
     except ModelError as error:
         raise ModelError(f"nothing stands at {path}", place, error.remedy) from None
 
 
-def _references(model: Model, stations: list[str]) -> None:
+def _references(model: ModelData, stations: Collection[str]) -> None:
     for s in model.stations:
         for name in s.over if isinstance(s, Pool) else ():
             one_of(name, f"stations.{s.name}.over", stations)
@@ -88,7 +90,7 @@ def _references(model: Model, stations: list[str]) -> None:
             one_of(c.reference, f"classes.{c.name}.reference", stations)
 
 
-def _table(model: Model, part: str, stations: list[str]) -> None:
+def _table(model: ModelData, part: str, stations: Collection[str]) -> None:
     """station → class → number: names known, values in range; none of times where the station takes none."""
     table: Mapping[str, Any] = getattr(model, part)
     classes = [c.name for c in model.classes]
@@ -108,7 +110,7 @@ def _table(model: Model, part: str, stations: list[str]) -> None:
                 check_time(value, place)
 
 
-def _together(model: Model, stations: list[str]) -> None:
+def _together(model: ModelData, stations: Collection[str]) -> None:
     """Things that may not be said twice, or not in two ways."""
     for s in stations:
         for c in model.demands_s.get(s, {}):
@@ -120,14 +122,14 @@ def _together(model: Model, stations: list[str]) -> None:
                 raise ModelError(f"class {c} also has routing", f"visits.{s}.{c}", "give visits or routing of a class")
 
 
-def _visited(model: Model, stations: list[str]) -> None:
+def _visited(model: ModelData, stations: Collection[str], visits: Array) -> None:
     """Every class visits something, has a time where it goes, and not all of a closed class's times are 0."""
-    visits = model.network.visits  # which finds what nobody can leave
+    names = list(stations)
     for j, c in enumerate(model.classes):
-        own = [s for k, s in enumerate(stations) if visits[k, j] > 0]
+        own = [names[k] for k in np.flatnonzero(visits[:, j] > 0)]
         entered = any(model.routing.get(x.name) for x in model.classes)
         if not own and not (entered and len(model.classes) > 1):
-            remedy = f"give it a time, e.g. demands_s.{stations[0]}.{c.name}, or visits, or routing"
+            remedy = f"give it a time, e.g. demands_s.{names[0]}.{c.name}, or visits, or routing"
             raise ModelError("it visits no station", f"classes.{c.name}", remedy)
         times = [_time(model, s, c.name) for s in own]
         for s, time in zip(own, times, strict=True):
@@ -140,7 +142,7 @@ def _visited(model: Model, stations: list[str]) -> None:
             raise ModelError("all its times are 0", f"classes.{c.name}", "give think_s or one demand above 0")
 
 
-def _time(model: Model, s: str, c: str) -> Any:
+def _time(model: ModelData, s: str, c: str) -> Any:
     if isinstance(model.station(s), LoadDependent):
         return 1.0
     return model.service_s.get(s, {}).get(c, model.demands_s.get(s, {}).get(c))

@@ -56,9 +56,9 @@ def quantile_levels(values: Iterable[Any]) -> None:
 
 def one_of(value: Any, place: str, known: Iterable[str]) -> None:
     """A name that exists; the remedy names the likely one, or all."""
-    known = list(known)
+    known = known if isinstance(known, Collection) else list(known)
     if not isinstance(value, str) or value not in known:
-        raise ModelError(_shown(value), place, meant(value, known))
+        raise ModelError(_shown(value), place, meant(value, list(known)))
 
 
 def names(items: Collection[Any], part: str, reserved: Collection[str] = ()) -> None:

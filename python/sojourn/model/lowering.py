@@ -13,21 +13,21 @@ import numpy as np
 from sojourn.errors import ModelError
 from sojourn.model.components import Closed, LoadDependent, Multicore, Open, Pool, Queue
 from sojourn.model.distribution_registry import ArrivalProcess, Distribution, Exponential
-from sojourn.model.model import Model, as_distribution
+from sojourn.model.model_data import ModelData, as_distribution
 from sojourn.model.network_arrays import OPEN, Array, Limit, Network
-from sojourn.model.traffic_equations import chains, route_of, visits_of
+from sojourn.model.traffic_equations import chains, routes_of, visits_of
 
 
-def lower(model: Model) -> Network:
+def lower(model: ModelData) -> Network:
     """The network of a model that was checked."""
     stations = [s for s in model.stations if not isinstance(s, Pool)]
     names = [s.name for s in stations]
     rates = {k: np.array(s.rates_per_s, float) for k, s in enumerate(stations) if isinstance(s, LoadDependent)}
-    route, choices = route_of(model, names, _asked_visits(model, names))
+    routes, choices = routes_of(model, names, _asked_visits(model, names))
     population = np.array([c.population if isinstance(c, Closed) else OPEN for c in model.classes], dtype=np.int64)
     rate = np.array([0.0 if isinstance(c, Closed) else _rate(c) for c in model.classes])
-    chain = chains(route, len(model.classes))
-    visits, passes = visits_of(route, chain, population, rate)
+    chain = chains(routes.rows, len(model.classes))
+    visits, passes = visits_of(routes, chain, population, rate)
     service = tuple(
         tuple(_service(model, s, c.name, visits[k, j], rates.get(k)) for j, c in enumerate(model.classes))
         for k, s in enumerate(names)
@@ -54,7 +54,7 @@ def lower(model: Model) -> Network:
         priority=np.array([c.priority for c in model.classes], dtype=np.int64),
         chain=chain,
         passes=passes,
-        route=route,
+        routes=routes,
         choices=choices,
         limits=_limits(model, names),
     )
@@ -83,15 +83,14 @@ def _arrivals(c: Open) -> ArrivalProcess | None:
     return c.arrivals or (Exponential(1 / c.rate_per_s) if c.rate_per_s > 0 else None)
 
 
-def _limits(model: Model, names: list[str]) -> tuple[Limit, ...]:
-    pools = [
-        Limit(p.name, p.size, tuple(names.index(s) for s in p.over)) for p in model.stations if isinstance(p, Pool)
-    ]
-    regions = [Limit(r.name, r.limit, tuple(names.index(s) for s in r.stations), r.on_full) for r in model.regions]
+def _limits(model: ModelData, names: list[str]) -> tuple[Limit, ...]:
+    place = {name: k for k, name in enumerate(names)}
+    pools = [Limit(p.name, p.size, tuple(place[s] for s in p.over)) for p in model.stations if isinstance(p, Pool)]
+    regions = [Limit(r.name, r.limit, tuple(place[s] for s in r.stations), r.on_full) for r in model.regions]
     return (*pools, *regions)
 
 
-def _asked_visits(model: Model, names: list[str]) -> Array:
+def _asked_visits(model: ModelData, names: list[str]) -> Array:
     """Visits as written, 1 by default where there is a time (or a load-dependent station), K x C."""
     asked = np.zeros((len(names), len(model.classes)))
     for k, s in enumerate(names):
@@ -102,7 +101,7 @@ def _asked_visits(model: Model, names: list[str]) -> Array:
     return asked
 
 
-def _service(model: Model, s: str, c: str, visits: float, rates: Array | None) -> Distribution | None:
+def _service(model: ModelData, s: str, c: str, visits: float, rates: Array | None) -> Distribution | None:
     """Service time of one visit; a demand is spread evenly over the visits."""
     if rates is not None:
         return Exponential(1 / float(rates[0]))

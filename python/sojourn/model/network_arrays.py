@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.model.components import Choice
 from sojourn.model.distribution_registry import ArrivalProcess, Distribution
-
-if TYPE_CHECKING:
-    from sojourn.model.model import Model
+from sojourn.model.model_data import ModelData
+from sojourn.model.routes import Routes
 
 Array = NDArray[np.float64]
 OPEN = -1
@@ -38,7 +37,7 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    model: Model
+    model: ModelData
     stations: tuple[str, ...]
     classes: tuple[str, ...]
     kind: tuple[str, ...]  # K: queue | delay | load_dependent | fork_join | multicore
@@ -58,7 +57,7 @@ class Network:
     priority: NDArray[np.int64]  # C, 0 is highest
     chain: NDArray[np.int64]  # C: classes that switch into each other share a number
     passes: Array  # C, share of the chain's passes that begin as this class
-    route: Array  # ((K+1)C, (K+1)C), row node*C + class, node K is outside; rows of states never entered are 0
+    routes: Routes  # rows of states never entered are empty
     choices: dict[tuple[int, int], Choice] = field(default_factory=dict)  # (node, class) → state-dependent route
     limits: tuple[Limit, ...] = ()
 
@@ -66,6 +65,11 @@ class Network:
     def demands_s(self) -> Array:
         """K x C, s per pass."""
         return self.visits * self.service_s
+
+    @property
+    def route(self) -> Array:
+        """((K+1)C, (K+1)C), row node*C + class, node K is outside: MethodRefused where that takes too much memory."""
+        return self.routes.table
 
     @cached_property
     def scv(self) -> Array:
@@ -92,8 +96,8 @@ class Network:
         classes, found = len(self.classes), np.zeros(len(self.stations), bool)
         for k in np.flatnonzero(np.isfinite(self.capacity)):
             if self.on_full[k] == "block":
-                into = self.route[:, k * classes : (k + 1) * classes].reshape(len(self.stations) + 1, -1)
-                found |= into[:-1].any(axis=1) & (np.arange(len(found)) != k)
+                into = np.unique(self.routes.matrix[:, k * classes : (k + 1) * classes].nonzero()[0] // classes)
+                found[into[(into != k) & (into < len(found))]] = True
         return np.flatnonzero(found).tolist()
 
     def altered(self, **fields: Any) -> Network:

@@ -5,16 +5,16 @@ Values come from the standard library's parser, line numbers for errors from `so
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import tomli_w
 
 from sojourn.errors import ModelError
 from sojourn.file_errors import line_of
+from sojourn.files.reading import parse_toml, read_text
+from sojourn.files.writing import write_output
 from sojourn.model.checked_values import one_of
 from sojourn.model.components import (
     Choice,
@@ -28,9 +28,10 @@ from sojourn.model.components import (
     Queue,
     Region,
 )
-from sojourn.model.model import Model
+from sojourn.model.model_data import ModelData
 from sojourn.model.table_fields import as_table, from_table, instead, plain, time
 
+SomeModel = TypeVar("SomeModel", bound=ModelData)
 STATIONS: dict[str, type] = {kind.kind: kind for kind in (Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool)}
 CLASSES: dict[str, type] = {kind.kind: kind for kind in (Closed, Open)}
 PARTS = ("name", "stations", "classes", "demands_s", "service_s", "visits", "routing", "regions", "factors", "observed")
@@ -38,29 +39,17 @@ BESIDE = ("fit",)  # what a fitted model has beside the model
 NOUNS = ("stations", "classes", "regions")
 
 
-def read(path: Path | str) -> Model:
-    """The model of a file. Raises ModelError naming file, line, key, value and remedy."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ModelError(f"not UTF-8 ({error.reason})", path, "save it as UTF-8") from None
-    except OSError as error:
-        raise ModelError(error.strerror, path, "give a model file; docs/reference/model-file.md has its keys") from None
-    return parse(text, str(path))
+def read(path: Path | str, make: Callable[..., SomeModel]) -> SomeModel:
+    """What `make` makes of the parts of a model file. Raises ModelError naming file, line, key, value and remedy."""
+    remedy = "give a model file; docs/reference/model-file.md has its keys"
+    return parse(read_text(path, remedy, error=ModelError, pipes=True), make, str(path))
 
 
-def parse(text: str, place: str = "model") -> Model:
-    """The model that a text is; `place` stands for its file in errors."""
+def parse(text: str, make: Callable[..., SomeModel], place: str = "model") -> SomeModel:
+    """What `make` makes of the parts of a text; `place` stands for its file in errors."""
+    data = parse_toml(text, place, error=ModelError)
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"line (\d+)", str(error))
-        where = f"{place}:{line[1]}" if line else f"{place}:{1 + text.count(chr(10))}"
-        raise ModelError(
-            f"not TOML: {error}", where, "correct the line; each table and key may be there once"
-        ) from None
-    try:
-        return _model(data)
+        return make(**_parts(data))
     except ModelError as error:
         raise ModelError(error.value, f"{_at(place, text, str(error.place))}{error.place}", error.remedy) from None
 
@@ -71,25 +60,27 @@ def _at(place: str, text: str, path: str) -> str:
     return f"{place}: " if line is None else f"{place}:{line}: "
 
 
-def _model(data: Mapping[str, Any]) -> Model:
+def _parts(data: Mapping[str, Any]) -> dict[str, Any]:
     for key in data:
         if key not in (*PARTS, *BESIDE):
             raise ModelError(f"unknown key {key!r}", key, instead(key, list(PARTS)))
     if not isinstance(data.get("name", ""), str):
         raise ModelError(repr(data["name"]), "name", "give a text")
     tables = {part: _tables(data, part) for part in PARTS[1:-2]}
-    return Model(
-        stations=[_noun(STATIONS, "queue", t, f"stations.{n}", n) for n, t in tables["stations"].items()],
-        classes=[_noun(CLASSES, "", t, f"classes.{n}", n) for n, t in tables["classes"].items()],
-        demands_s=_times(tables["demands_s"], "demands_s"),
-        service_s=_times(tables["service_s"], "service_s"),
-        visits=_times(tables["visits"], "visits"),
-        routing={cls: {a: _row(r, f"routing.{cls}.{a}") for a, r in t.items()} for cls, t in tables["routing"].items()},
-        regions=[from_table(Region, t, f"regions.{n}", name=n) for n, t in tables["regions"].items()],
-        name=data.get("name", ""),
-        factors=data.get("factors", {}),
-        observed=data.get("observed", {}),
-    )
+    return {
+        "stations": [_noun(STATIONS, "queue", t, f"stations.{n}", n) for n, t in tables["stations"].items()],
+        "classes": [_noun(CLASSES, "", t, f"classes.{n}", n) for n, t in tables["classes"].items()],
+        "demands_s": _times(tables["demands_s"], "demands_s"),
+        "service_s": _times(tables["service_s"], "service_s"),
+        "visits": _times(tables["visits"], "visits"),
+        "routing": {
+            cls: {a: _row(r, f"routing.{cls}.{a}") for a, r in t.items()} for cls, t in tables["routing"].items()
+        },
+        "regions": [from_table(Region, t, f"regions.{n}", name=n) for n, t in tables["regions"].items()],
+        "name": data.get("name", ""),
+        "factors": data.get("factors", {}),
+        "observed": data.get("observed", {}),
+    }
 
 
 def _tables(data: Mapping[str, Any], part: str) -> Mapping[str, Any]:
@@ -123,16 +114,16 @@ def _row(row: Any, place: str) -> Any:
     return {end: time(p, f"{place}.{end}") for end, p in row.items()}
 
 
-def to_toml(model: Model) -> str:
+def to_toml(model: ModelData) -> str:
     """The file of a model; `parse` gives the same model back."""
     return tomli_w.dumps(as_tables(model))
 
 
-def write(model: Model, path: Path | str) -> None:
-    Path(path).write_text(to_toml(model), encoding="utf-8")
+def write(model: ModelData, path: Path | str) -> None:
+    write_output(path, to_toml(model))
 
 
-def as_tables(model: Model) -> dict[str, Any]:
+def as_tables(model: ModelData) -> dict[str, Any]:
     """What the file has, as tables in tables."""
     found: dict[str, Any] = {"name": model.name} if model.name else {}
     for part in NOUNS:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
 from sojourn.errors import ModelError
 from sojourn.model.checked_values import number
+from sojourn.model.model_data import ModelData
 
-if TYPE_CHECKING:
-    from sojourn.model.model import Model
-
+SomeModel = TypeVar("SomeModel", bound=ModelData)
 USUAL = 0.01  # s, or whatever the number is in, where no start was given
 TABLES = ("demands_s", "service_s", "visits", "routing")
 NOUNS = ("stations", "classes")
@@ -74,7 +73,7 @@ def unknown(table: Mapping[str, Any], place: str) -> Unknown:
     return Unknown(start, low, high)
 
 
-def unknowns(model: Model) -> dict[str, Unknown]:
+def unknowns(model: ModelData) -> dict[str, Unknown]:
     """Path → unknown, in the order of the file: "demands_s.cpu.user", "service_s.cpu.user.scv", "classes.user.think_s"."""
     found: dict[str, Unknown] = {}
     for part in NOUNS:
@@ -96,31 +95,53 @@ def _inside(value: Any, path: str) -> Iterator[tuple[str, Unknown]]:
             yield from _inside(getattr(value, field.name), f"{path}.{_plain(field.name)}")
 
 
-def replaced(model: Model, path: str, value: Any) -> Model:
-    """The model with what stands at `path` replaced; ModelError where nothing does."""
-    part, item, key = _place(model, path)
-    if item is None:
-        return replace(model, **{part: _put(getattr(model, part), key, value, path)})
-    same = tuple(_put(i, key, value, path) if i is item else i for i in getattr(model, part))
-    return replace(model, **{part: same})  # type: ignore[arg-type]
+class ModelDraft(Generic[SomeModel]):
+    """A model in which numbers are being replaced: it is checked when all of them are said, whatever their order."""
+
+    def __init__(self, model: SomeModel) -> None:
+        self.model = model
+        self.parts: dict[str, Any] = {part: getattr(model, part) for part in (*NOUNS, "regions", *TABLES)}
+
+    def put(self, path: str, value: Any) -> None:
+        """ModelError where nothing stands at `path`."""
+        part, item, key = _place(self.parts, path)
+        held = self.parts[part]
+        if item is None:
+            self.parts[part] = _put(held, key, value, path)
+        else:
+            self.parts[part] = tuple(_put(i, key, value, path) if i is item else i for i in held)
+
+    def checked(self) -> SomeModel:
+        """ModelError where the numbers cannot stand together."""
+        new = {part: value for part, value in self.parts.items() if value is not getattr(self.model, part)}
+        return replace(self.model, **new) if new else self.model
 
 
-def check_path(model: Model, path: str) -> None:
+def replaced(model: SomeModel, values: Mapping[str, Any]) -> SomeModel:
+    """The model with what stands at each path replaced, all at once. ModelError where nothing does, and for what cannot be there."""
+    draft = ModelDraft(model)
+    for path, value in values.items():
+        draft.put(path, value)
+    return draft.checked()
+
+
+def check_path(model: ModelData, path: str) -> None:
     """Raises ModelError for a path at which nothing stands."""
-    part, item, key = _place(model, path)
-    holder = getattr(model, part) if item is None else item
+    parts = ModelDraft(model).parts
+    part, item, key = _place(parts, path)
+    holder = parts[part] if item is None else item
     while key:
         holder, _, key = _inner(holder, key, path)
 
 
-def _place(model: Model, path: str) -> tuple[str, Any, str]:
+def _place(parts: Mapping[str, Any], path: str) -> tuple[str, Any, str]:
     """The part of the model, the noun in it or None where the part is a table, and the rest of the path."""
     part, _, rest = path.partition(".")
     if part in TABLES:
         return part, None, rest
     if part not in (*NOUNS, "regions"):
         raise ModelError(path, "path", "use stations.…, classes.…, demands_s.…, service_s.…, visits.… or routing.…")
-    items = getattr(model, part)
+    items = parts[part]
     item = next((i for i in items if rest.startswith(i.name + ".")), None)
     if item is None:
         raise ModelError(path, "path", f"use {part}.NAME.FIELD with one of {', '.join(i.name for i in items)}")

@@ -14,25 +14,33 @@ from typing import Any
 from distributed import Client
 
 from sojourn.errors import WorkerError
+from sojourn.parallel.dask_peers import check_peers, security
 from sojourn.parallel.early_end import ask
 from sojourn.parallel.workers import Done, Function, Piece, Tell, do, versions
 
 CONNECT_S = 10.0
 
 
-def connected(address: str) -> DaskWorkers:
-    """A scheduler's workers. Raises WorkerError where it does not answer within `CONNECT_S`."""
+def connected(address: str, trusted: bool = False) -> DaskWorkers:
+    """A scheduler's workers. `trusted`: the user trusts all who can reach them.
+
+    Raises WorkerError where the scheduler does not answer within `CONNECT_S`, or where strangers can reach one of them, and
+    InputError for TLS without certificates.
+    """
+    guard = security() if address.startswith("tls:") else None
     logging.getLogger("distributed.client").setLevel(
         logging.CRITICAL
     )  # what it would print of a lost scheduler is told here
     try:
-        client = Client(address, timeout=CONNECT_S, set_as_default=False)
+        client = Client(address, timeout=CONNECT_S, set_as_default=False, security=guard)
     except (OSError, TimeoutError, ValueError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise WorkerError(
             f"no answer from {address} ({why})", "--on", "start a scheduler there: dask scheduler"
         ) from None
     try:
+        if not trusted:
+            check_peers(client.scheduler_info(n_workers=0)["address"], client.nthreads())
         return DaskWorkers(client, own=True)
     except BaseException:
         client.close(timeout=1)
@@ -48,6 +56,7 @@ class DaskWorkers:
         self.wanted = versions()
         self.sent: dict[str, Any] = {}
         self.going: set[Future[Done]] = set()
+        self.heard: dict[str, tuple[float, float]] = {}  # worker → its last sign of life, by two clocks
         self.slots = self._slots()
         self.executors: dict[str, Any] = {}
 
@@ -98,8 +107,13 @@ class DaskWorkers:
             known = self._known()
         except Exception as error:  # whatever it is, the scheduler did not answer
             return [f"the scheduler ({type(error).__name__})"]
-        # heartbeats come every few seconds, and are stamped by the scheduler's clock
-        silent = [name for name, told in known.items() if time.time() - float(told["last_seen"]) > for_s]
+        # heartbeats come every few seconds, stamped by the scheduler's wall clock, which is not ours and may be set: stamps are compared
+        # with each other, and how long one is the same is told by our own clock
+        now, stamps = time.monotonic(), {name: float(told["last_seen"]) for name, told in known.items()}
+        kept = {name: (at, since) for name, (at, since) in self.heard.items() if stamps.get(name) == at}
+        self.heard = {name: kept.get(name, (at, now)) for name, at in stamps.items()}
+        newest = max(stamps.values(), default=0.0)
+        silent = [name for name, (at, since) in self.heard.items() if newest - at > for_s or now - since > for_s]
         return sorted(silent) if known else ["every worker"]
 
     def _known(self) -> dict[str, Any]:

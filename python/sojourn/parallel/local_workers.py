@@ -13,11 +13,12 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import count
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class LocalWorkers:
         self.wanted = versions()
         self.handles = count()
         context = multiprocessing.get_context("spawn")
-        with _single_threads():
+        with _single_threads(), _interrupt_later():
             self.slots = [ProcessPoolExecutor(1, context, initializer=_begin) for _ in range(number)]
             self.started = [slot.submit(os.getpid) for slot in self.slots]  # the process starts with the first task
 
@@ -131,6 +132,17 @@ class _single_threads:  # noqa: N801  (a context manager that reads as a phrase)
             os.environ.pop(name, None)
 
 
+@contextmanager
+def _interrupt_later() -> Iterator[None]:
+    """Ctrl-C in here comes at the end of the block; to processes that start inside it does not come until they ignore it."""
+    resource_tracker.ensure_running()  # which unblocks it when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _is_stopped(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"
@@ -140,6 +152,7 @@ def _is_stopped(pid: int) -> bool:
 
 def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     signal.signal(signal.SIGUSR1, lambda _number, _frame: ask(EVERY))
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""What `on` means: "local:2", "dask://scheduler:8786", an Executor of a user, a dask Client."""
+"""What `on` means: "local:2", "dask://127.0.0.1:8786", "tls://scheduler:8786", an Executor of a user, a dask Client."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from sojourn.errors import InputError
+from sojourn.parallel.dask_peers import INSECURE, SCHEMES, checked_address
 from sojourn.parallel.workers import Tell, Workers
 
 On = Any  # str, Executor, dask Client or Workers: dask need not be installed
-HOW = "give local:2 (processes of this machine), dask://HOST:PORT of a scheduler, an Executor or a dask Client"
+HOW = (
+    "give local:2 (processes of this machine), dask:// or tls://HOST:PORT of a scheduler, an Executor or a dask Client"
+)
 MOST_LOCAL = 256
 
 
@@ -19,7 +22,8 @@ MOST_LOCAL = 256
 def open_workers(on: On, tell: Tell | None = None) -> Iterator[Workers]:
     """The workers that `on` names; what was started for it is ended with the block. `tell` hears of progress.
 
-    Raises InputError for what is no place to run, for dask where it is not installed, and WorkerError where nobody answers.
+    Raises InputError for what is no place to run, a cluster that strangers can reach (`dask_peers`), and dask where it is not
+    installed, and WorkerError where nobody answers.
     """
     if hasattr(on, "submit") and hasattr(on, "send"):  # opened by the caller
         yield cast(Workers, on)
@@ -57,13 +61,13 @@ def _named(on: str) -> Workers:
         from sojourn.parallel.local_workers import LocalWorkers
 
         return LocalWorkers(int(rest))
-    if kind in ("dask", "tcp", "tls"):
+    if kind in SCHEMES:
         host, _, port = rest.removeprefix("//").rpartition(":")
-        if not rest.startswith("//") or not host or not port.isdigit():
+        if not rest.startswith("//") or not host or not port.isdigit() or not 0 < int(port) < 65536:
             raise InputError(repr(on), "--on", "give dask://HOST:PORT, with the scheduler's port, usually 8786")
         try:
             from sojourn.parallel.dask_workers import connected
         except ModuleNotFoundError as error:
             raise InputError(f"{on}: no package {error.name}", "--on", "pip install 'sojourn[dask]'") from None
-        return connected(f"{'tcp' if kind == 'dask' else kind}://{host}:{port}")
+        return connected(checked_address(kind, host, int(port)), trusted=kind == INSECURE)
     raise InputError(repr(on), "--on", HOW)

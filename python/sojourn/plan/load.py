@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import InputError
+from sojourn.files.reading import MOST_TABLE_BYTES, read_bytes
 from sojourn.units import levels, number
 
 Array = NDArray[np.float64]
@@ -76,12 +77,8 @@ def _even(text: str, kind: str, values: list[float]) -> Load:
 
 def _trace(path: Path) -> Load:
     """The levels of a file; many are put together, each group by its highest. Rows are equal times, or `t_s` says when each begins."""
-    if not path.is_file():
-        raise InputError("no such file", path, "give a file that exists")
     try:
-        table = pl.read_csv(path)
-    except OSError as error:
-        raise InputError(error.strerror or error, path, "give a file that can be read") from None
+        table = pl.read_csv(read_bytes(path, "give a file that can be read", most_bytes=MOST_TABLE_BYTES))
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise InputError(str(error).splitlines()[0][:80], path, HOW) from None
     name = next((c for c in COLUMNS if c in table.columns), None)

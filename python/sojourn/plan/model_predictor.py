@@ -12,14 +12,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sojourn.errors import InputError, ModelError
+from sojourn.errors import FitError, InputError, ModelError
 from sojourn.file_errors import meant
 from sojourn.fit.factor_mapping import FactorMapping, applied, factors_of, path_of
-from sojourn.fit.model_fit import FittedModel
+from sojourn.fit.fitted_model import FittedModel
 from sojourn.metric_names import UNITS
 from sojourn.model import Closed, Distribution, Model, Open
 from sojourn.model.network_arrays import Network
-from sojourn.model.unknown_parameters import WHOLE, replaced, unknowns
+from sojourn.model.unknown_parameters import WHOLE, unknowns
 from sojourn.parallel import Workers
 from sojourn.plan.objective import Quantity
 from sojourn.plan.planned_points import BUDGET_S, PlannedPoints, solved_points
@@ -104,9 +104,13 @@ class ModelPredictor:
         users = float(sum(c.population for c in self.model.classes if isinstance(c, Closed)))
         return (open_ if self.load_name == "rate_per_s" else users) or None
 
-    def check(self, settings: Settings) -> bool:
-        """All can exist; what cannot is an error of the model."""
-        return True
+    def impossible(self, settings: Settings) -> ModelError | FitError | None:
+        """What the model says against it."""
+        try:
+            self._lowered(settings, None) if self.lowered else self._edited(self.base, settings)
+        except (ModelError, FitError) as error:
+            return error
+        return None
 
     def inside(self, settings: Settings, load: float | None) -> bool | None:
         """Whether each factor lies between the least and the most that was measured; None where nothing was."""
@@ -182,10 +186,8 @@ class ModelPredictor:
         return network
 
     def _lowered(self, settings: Settings, drawn: Sequence[float] | None) -> Network:
-        model = self.model
-        for path, value in zip(self.own, drawn or (), strict=bool(drawn)):
-            model = replaced(model, path, value)
-        return applied(model, self.mappings, settings).network
+        own = dict(zip(self.own, drawn or (), strict=bool(drawn)))
+        return applied(self.model, self.mappings, settings, own).network
 
     def _at(self, network: Network, level: float) -> Network:
         """The network under a load: arrivals scaled together, or the number of users."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -87,13 +88,15 @@ class _Planning:
     ) -> None:  # fmt: skip
         self.asked, self.lists, self.objective, self.level, self.given_price = asked, lists, objective, level, price
         self.load = load.whole if load is not None and asked.load_name == "users" else load
-        count = int(np.prod([len(values) for values in lists.values()]))
+        count = math.prod(len(values) for values in lists.values())
         if count > MOST:
             raise InputError(f"{count} configurations", "--vary", f"ask for at most {MOST}")
         every = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
-        self.all = [one for one in every if asked.check(one)]
+        told = [asked.impossible(one) for one in every]
+        self.all = [one for one, why in zip(every, told, strict=True) if why is None]
+        self.left_out = [(one, why) for one, why in zip(every, told, strict=True) if why is not None]
         if not self.all:
-            raise InputError("no configuration that can exist", "--vary", "give at least as many cores as nics")
+            raise self.left_out[0][1]
         self.cost = cost.of({name: np.array([one[name] for one in self.all]) for name in lists})
         self.levels = np.array([]) if self.load is None else self.load.levels
         found = asked.values(self.all, self.levels, objective.quantities)
@@ -102,9 +105,9 @@ class _Planning:
         self.violation = self.judged.violation.max(axis=1)
         self.met = np.asarray(self.judged.met.all(axis=1))
         ends = [asked.current_load()] if load is None else [float(self.levels[0]), float(self.levels[-1])]
-        told = [[asked.inside(one, at) for at in ends] for one in self.all]
-        self.known = told[0][0] is not None
-        self.inside = np.array([all(one) for one in told]) if self.known else np.ones(len(self.all), bool)
+        within = [[asked.inside(one, at) for at in ends] for one in self.all]
+        self.known = within[0][0] is not None
+        self.inside = np.array([all(one) for one in within]) if self.known else np.ones(len(self.all), bool)
         base = cheapest(self.cost, self.met, -self.violation)
         usual = abs(float(self.cost[base if base is not None else int(np.argmax(self.cost))]))
         self.price = price or DEFAULT_PRICE * (usual or 1.0)
@@ -225,6 +228,11 @@ class _Planning:
 
     def _notes(self, chosen: int) -> Iterable[str]:
         yield from self.asked.notes
+        if self.left_out:
+            first, why = self.left_out[0]
+            settings = ", ".join(f"{name}={value}" for name, value in first.items())
+            count = len(self.left_out) + len(self.all)
+            yield f"{len(self.left_out)} of {count} configurations cannot exist and were left out, the first {settings}: {why}"
         if not self.known:
             yield "nothing was measured: there is no validated range, and nothing is known of how wrong the model is"
         if self.drawn is None:

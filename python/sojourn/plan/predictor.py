@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.errors import InputError
+from sojourn.errors import InputError, SojournError
 from sojourn.file_kind import FIT, MODEL, OWN_FIT, expect, kind_of
 from sojourn.fit import Fitted, FittedModel
 from sojourn.model import Model
@@ -43,8 +43,8 @@ class Predictor(Protocol):
     def current_load(self) -> float | None:
         """The load that the model has by itself; None where it has none."""
 
-    def check(self, settings: Settings) -> bool:
-        """Whether such a configuration can exist."""
+    def impossible(self, settings: Settings) -> SojournError | None:
+        """Why no such configuration can exist; None where it can."""
 
     def inside(self, settings: Settings, load: float | None) -> bool | None:
         """Whether it lies in the range that was measured; None where nothing was."""

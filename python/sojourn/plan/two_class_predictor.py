@@ -65,9 +65,13 @@ class TwoClassPredictor:
     def current_load(self) -> float | None:
         return None
 
-    def check(self, settings: Settings) -> bool:
+    def impossible(self, settings: Settings) -> InputError | None:
         whole = {**self.usual, **settings}
-        return bool(self.spec.model == "mmm" or whole["nics"] <= whole["cores"])
+        if self.spec.model == "mmm" or whole["nics"] <= whole["cores"]:
+            return None
+        return InputError(
+            f"{whole['nics']} nics on {whole['cores']} cores", "--vary", "give at least as many cores as nics"
+        )
 
     def inside(self, settings: Settings, load: float | None) -> bool | None:
         """Each of cores, nics and rate between the least and the most that was measured."""

@@ -14,6 +14,7 @@ from lark import Token, Tree
 from sojourn.errors import QueryError
 from sojourn.file_errors import meant
 from sojourn.query import names
+from sojourn.query.calls import call
 from sojourn.query.errors import query_error
 from sojourn.query.node import SCALES, SECONDS, Node, Num, Span
 from sojourn.query.nodes import (
@@ -284,6 +285,4 @@ class Builder:
         return name
 
     def _call(self, tree: Branch, at: Span) -> Node:
-        from sojourn.query.calls import call
-
         return call(self, tree, at)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from lark import Token, Tree
 
@@ -34,14 +34,25 @@ from sojourn.query.nodes import (
     SteadyStateStates,
 )  # fmt: skip
 
-if TYPE_CHECKING:
-    from sojourn.query.build import Builder
+
+class NodeBuilder(Protocol):
+    """What a call asks of the builder that reads it (`build.Builder`)."""
+
+    @property
+    def macros(self) -> Mapping[str, Any]: ...
+
+    def error(self, at: Span, value: str, remedy: str) -> Exception: ...
+    def span(self, tree: Any) -> Span: ...
+    def node(self, tree: Any) -> Node: ...
+    def level(self, word: Token) -> Num: ...
+    def macro(self, name: str, arguments: tuple[Node, ...], at: Span) -> Node: ...
+    def unquoted(self, word: str, at: Span) -> str: ...
 
 
 class Call:
     """One call: what stands between its brackets, and the builder that reads it."""
 
-    def __init__(self, builder: Builder, tree: Any, at: Span) -> None:
+    def __init__(self, builder: NodeBuilder, tree: Any, at: Span) -> None:
         self.builder, self.at = builder, at
         word, *self.arguments = tree.children
         self.name = str(word)
@@ -91,7 +102,7 @@ class Call:
         return (None, [first, *rest]) if first.data == "clause" else (first, rest)
 
 
-def call(builder: Builder, tree: Any, at: Span) -> Node:
+def call(builder: NodeBuilder, tree: Any, at: Span) -> Node:
     """The node of a call. Raises QueryError."""
     it = Call(builder, tree, at)
     if it.word.type == "PERCENTILE":

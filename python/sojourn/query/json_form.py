@@ -22,6 +22,7 @@ KINDS: dict[str, type[Node]] = {
     if isinstance(kind, type) and issubclass(kind, Node) and kind is not Node
 }
 DEEPEST = 200
+DEEPEST_JSON = 2 * DEEPEST + 8  # an object a node, and a list of them at most
 WORDS = {
     "operation": (*OPERATIONS, "and", "or"),
     "relation": tuple(RELATIONS),

@@ -22,7 +22,7 @@ from sojourn.query.values import Estimate, Truth, Value
 from sojourn.table import Metrics
 
 if TYPE_CHECKING:
-    from sojourn.measure.run_folder import RunFolder
+    from sojourn.runs.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,12 @@ def query(text: str | Question, source: Any) -> Answer:
 
 def as_source(given: Any) -> Source:
     """The source that a path or object stands for. Raises InputError."""
-    from sojourn.fit.model_fit import FittedModel
-    from sojourn.measure.run_folder import RunFolder
+    from sojourn.fit.fitted_model import FittedModel
     from sojourn.model import Model
     from sojourn.query.sources.analytic import AnalyticSource
     from sojourn.query.sources.fitted import FittedSource
     from sojourn.query.sources.rows import RowSource
+    from sojourn.runs.run_folder import RunFolder
 
     if isinstance(given, Source):
         return given
@@ -120,13 +120,13 @@ def folder_source(folder: RunFolder) -> Source:
     from sojourn.query.sources.histograms import LOG, HistogramSource
     from sojourn.query.sources.measured import MeasuredSource
 
-    complete = folder.sample_every == 1 and (folder.path / "requests.parquet").exists()
+    complete = folder.sample_every == 1 and folder.has("requests")
     return MeasuredSource(folder) if complete or not (folder.path / LOG).exists() else HistogramSource(folder)
 
 
 def model_source(path: Path, values: Mapping[str, Any]) -> Source:
     """A model file, or a fitted one, at `values` of factors and paths."""
-    from sojourn.fit.model_fit import FittedModel
+    from sojourn.fit.fitted_model import FittedModel
     from sojourn.model import Model
     from sojourn.query.sources.analytic import AnalyticSource
     from sojourn.query.sources.configured import configured

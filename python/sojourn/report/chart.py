@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sojourn.report import axis_limits
 from sojourn.report.chart_layers import layers
 from sojourn.report.curve_labels import CurveLabels, place, text_px
 from sojourn.report.document import Figure, Series
 from sojourn.report.figure_channels import PAGE, PAPER, ColourTheme, FigureChannels, Spec, rounded
+from sojourn.terminal import shown
 
 if TYPE_CHECKING:
     import altair
@@ -31,7 +32,7 @@ def specification(figure: Figure, theme: ColourTheme = PAPER, width_px: int = 72
     channels = FigureChannels(figure, theme, width_px, interactive)
     labels = place(figure, width_px - AXIS_PX, HEIGHT_PX)
     pairs = zip(figure.series, channels.names, strict=True)
-    return {
+    spec: Spec = {
         "$schema": SCHEMA,
         "width": width_px,
         "height": HEIGHT_PX,
@@ -44,6 +45,16 @@ def specification(figure: Figure, theme: ColourTheme = PAPER, width_px: int = 72
         "usermeta": {"x": figure.x_label, "y": figure.y_label, "names": list(figure.x_names)},
         "config": _config(channels, width_px, hidden=labels.whole and theme is PAPER and not interactive),
     }
+    return _without_commands(spec)
+
+
+def _without_commands(value: Any) -> Any:
+    """No control characters in its texts: SVG, which is XML, cannot have them, and its converter ends the process."""
+    if isinstance(value, dict):
+        return {shown(key): _without_commands(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_without_commands(one) for one in value]
+    return shown(value) if isinstance(value, str) else value
 
 
 def plot(figure: Figure) -> altair.LayerChart:

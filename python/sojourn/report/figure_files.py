@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sojourn.errors import InputError, ReportError
+from sojourn.files.writing import write_output
 from sojourn.report.chart import specification
 from sojourn.report.document import Document, Figure
 from sojourn.report.figure_channels import Spec
@@ -59,8 +60,8 @@ def write_figure(figure: Figure, path: Path) -> None:
 
     spec = specification(figure)
     if path.suffix == ".svg":
-        path.write_text(to_svg(spec), encoding="utf-8")
+        write_output(path, to_svg(spec))
     elif path.suffix == ".png":
-        path.write_bytes(vl_convert.vegalite_to_png(spec, vl_version=LANGUAGE, ppi=_PNG_PPI))
+        write_output(path, vl_convert.vegalite_to_png(spec, vl_version=LANGUAGE, ppi=_PNG_PPI))
     else:
-        path.write_bytes(vl_convert.vegalite_to_pdf(spec, vl_version=LANGUAGE))
+        write_output(path, vl_convert.vegalite_to_pdf(spec, vl_version=LANGUAGE))

@@ -21,11 +21,13 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from sojourn.files.writing import PRIVATE, write_output
 from sojourn.report import cell_text, markup
 from sojourn.report.chart import specification
 from sojourn.report.document import Document, Figure
 from sojourn.report.figure_channels import DARK, LIGHT, PAGE
 from sojourn.report.figure_files import LANGUAGE, to_svg
+from sojourn.terminal import shown
 
 WIDTH_PX = 824  # of a figure on a wide screen, as the style sheet has it
 
@@ -53,10 +55,11 @@ def render_html(document: Document) -> str:
 
 
 def write_html(document: Document, path: Path | str) -> Path:
-    """Write `document` to `path` (folders are made) and return the path. OSError where it cannot be written."""
+    """Write `document` to `path` (folders are made) and return the path. A new file is for its user alone: it tells URLs. OSError where it
+    cannot be written."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render_html(document), encoding="utf-8")
+    write_output(path, render_html(document), PRIVATE)
     return path
 
 
@@ -83,9 +86,14 @@ def _drawing(figure: Figure, name: str) -> str:
 def _template() -> Any:
     loader = FunctionLoader(lambda name: _read(f"templates/{name}"))
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader, finalize=_plain
     )
     return environment.get_template("report.html.j2")
+
+
+def _plain(value: Any) -> Any:
+    """No control characters, nor marks that turn the order of letters round; what is HTML already is left alone."""
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _element_id(name: str) -> str:
@@ -110,7 +118,8 @@ def _island(document: Document) -> Markup:
 
 def _spans(spans: Iterable[markup.MarkupSpan]) -> Markup:
     return Markup("").join(
-        Markup("<{0}>{1}</{0}>").format(Markup(s.kind), s.text) if s.kind else escape(s.text) for s in spans
+        Markup("<{0}>{1}</{0}>").format(Markup(s.kind), shown(s.text)) if s.kind else escape(shown(s.text))
+        for s in spans
     )
 
 

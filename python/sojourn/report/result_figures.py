@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.metric_names import UNITS
 from sojourn.report.document import Figure, Series
-from sojourn.table import Metrics
 
 
-def sweep(result: Metrics, metric: str = "response_time", station: str = "", title: str = "") -> Figure:
+class SweepResult(Protocol):
+    """`Metrics`, as far as a figure needs it."""
+
+    method: str
+
+    @property
+    def frame(self) -> pl.DataFrame: ...
+
+    @property
+    def factors(self) -> list[str]: ...
+
+
+def sweep(result: SweepResult, metric: str = "response_time", station: str = "", title: str = "") -> Figure:
     """`metric` of `station` ("": the whole system) over the first factor that varies; a line a class and a combination
     of the others. Raises InputError where nothing varies, the first is no number, or no row is left."""
     frame = result.frame.filter((pl.col("station") == station) & (pl.col("metric") == metric))

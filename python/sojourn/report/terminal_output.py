@@ -12,6 +12,7 @@ from rich.text import Text as RichText
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.report import cell_text, markup
 from sojourn.report.document import Block, Code, Document, Figure, Section, Table, Text
+from sojourn.terminal import SafeConsole
 
 _STATUS = {"ok": ("green", "valid"), "warn": ("yellow", "with warnings"), "invalid": ("red", "not valid")}
 _SPAN = {"": "", "strong": "bold", "em": "italic", "code": "cyan"}
@@ -27,7 +28,7 @@ def render_terminal(document: Document) -> RenderableType:
 
 def print_terminal(document: Document, console: Console | None = None) -> None:
     """Print `document` on `console` (default: standard output)."""
-    (console or Console()).print(render_terminal(document))
+    (console or SafeConsole()).print(render_terminal(document))
 
 
 def _line(text: str, style: str = "") -> RichText:

@@ -133,7 +133,7 @@ def _arrivals(arrivals: Any, name: str) -> dict[str, Any]:
 @lru_cache(maxsize=8)
 def recorded_times(run: str, place: str) -> tuple[float, ...]:
     """Intended times of the requests of a run folder, s from the first. Raises ModelError where there are none."""
-    from sojourn.measure.run_folder import RunFolder
+    from sojourn.runs.run_folder import RunFolder
 
     requests = RunFolder.open(run).frame("requests")
     if requests is None or requests.height < 2:
@@ -144,14 +144,13 @@ def recorded_times(run: str, place: str) -> tuple[float, ...]:
 
 def _routes(network: Network) -> list[dict[str, Any]]:
     classes, rows = len(network.classes), []
-    for row in np.flatnonzero(network.route.any(axis=1)):
+    for row in np.flatnonzero(np.diff(network.routes.matrix.indptr)):
         node, c = divmod(int(row), classes)
         told: dict[str, Any] = {"node": node, "class": c}
         if (choice := network.choices.get((node, c))) is not None:
             to = [network.stations.index(name) for name in choice.to]
             told["choice"] = {"policy": choice.policy, "to": to, "d": choice.d}
         else:
-            ends = np.flatnonzero(network.route[row])
-            told["to"] = [[*divmod(int(end), classes), float(network.route[row, end])] for end in ends]
+            told["to"] = [list(move) for move in network.routes.row(node, c)]
         rows.append(told)
     return rows

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sojourn.batch_means import Array
+from sojourn.stats.batch_means import Array
 
 TABLES = (
     "completions",

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.batch_means import Array, IntervalEstimate, quantiles, ratio, variance_of
 from sojourn.model.network_arrays import Network
 from sojourn.simulate.engine_record import EngineRecord
+from sojourn.stats.batch_means import Array, IntervalEstimate, quantiles, ratio, variance_of
 
 Key = tuple[str, str]
 Row = dict[str, Any]
@@ -60,6 +60,7 @@ class RecordColumns:
 
 
 def row(station: str, cls: str, metric: str, value: float, low: float, high: float, level: float, **more: Any) -> Row:
+    high = min(high, 1.0) if metric.endswith("_probability") else high
     status = "ok" if np.isfinite(value) and np.isfinite(low) and np.isfinite(high) else "too_short"
     told: Row = {"station": station, "class": cls, "metric": metric, "value": value, "low": low, "high": high}
     return {**told, "level": level, "source": "simulated", "status": status, **more}

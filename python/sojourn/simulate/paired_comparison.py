@@ -19,9 +19,11 @@ from sojourn.model import Model
 from sojourn.simulate.engine_config import configuration
 from sojourn.simulate.engine_record import EngineRecord
 from sojourn.simulate.engine_runs import Engine, Replication, Replications, native
-from sojourn.simulate.metrics_table import rows
+from sojourn.simulate.heavy_tails import HeavyTails
+from sojourn.simulate.metrics_table import Row, rows
 from sojourn.simulate.simulate import QUANTILES, RunLength, check, follow
 from sojourn.simulate.simulation_outcome import SimulationOutcome
+from sojourn.simulate.status import TEXT
 from sojourn.simulate.warmup import cut
 from sojourn.table import Metrics
 
@@ -37,8 +39,8 @@ def compare_simulated(
     """Value of `b` less value of `a` for every row that both have, with its interval at `level`.
 
     `replications` pairs of runs, each of `until_s` of simulated time; without it, of the time that one run of the slower
-    model needs to reach `precision`. Factor columns `a` and `b` hold the two means. Status: ok, unstable, or too_short
-    where the wall time did not do.
+    model needs to reach `precision`. Factor columns `a` and `b` hold the two means. Status: ok, unstable, too_short
+    where the wall time did not do, or no_moment and heavy_tail as of `simulate`, by moments alone.
     """
     length = RunLength(precision, level, until_s, None, max_seconds)
     check(length, seed, replications, quantiles)
@@ -55,7 +57,7 @@ def compare_simulated(
              for m, pilot in zip((a, b), pilots, strict=True)]  # fmt: skip
     if any(len(table) < replications for table in found):
         return Metrics.of([], _method(replications), "too_short", f"not done within {max_seconds:g} s; give it longer")
-    return _difference(found[0], found[1], level, each_s, seed)
+    return _difference(found[0], found[1], level, each_s, seed, [HeavyTails(m.network) for m in (a, b)])
 
 
 def _replicated(
@@ -96,7 +98,12 @@ def _values(found: Sequence[dict[str, Any]]) -> dict[Key, float]:
 
 
 def _difference(
-    a: list[dict[Key, float]], b: list[dict[Key, float]], level: float, each_s: float, seed: int
+    a: list[dict[Key, float]],
+    b: list[dict[Key, float]],
+    level: float,
+    each_s: float,
+    seed: int,
+    tails: Sequence[HeavyTails],
 ) -> Metrics:
     n = len(a)
     t = float(stdtrit(n - 1, 0.5 + level / 2))
@@ -110,15 +117,29 @@ def _difference(
         value = float(apart.mean())
         means = {"a": float(left.mean()), "b": float(right.mean())}
         status = "ok" if np.isfinite(value) and np.isfinite(half) else "too_short"
-        told.append({
+        row = {
             "station": key[0], "class": key[1], "metric": key[2], "q": key[3], "value": value, "low": value - half,
             "high": value + half, "level": level, "source": "simulated", "status": status, **means,
-        })  # fmt: skip
+        }  # fmt: skip
+        told.append(_marked(row, tails))
     message = (
         f"b less a; {n} pairs of runs of {each_s:.4g} s, seed {seed}; common random numbers made the interval of the "
         f"response time {narrower:.3g} times narrower than independent runs"
     )
-    return Metrics.of(told, _method(n), "ok", message)
+    main = next(
+        (row["status"] for row in told if (row["station"], row["class"], row["metric"]) == ("", "", "response_time")),
+        "ok",
+    )
+    status = main if main in ("no_moment", "heavy_tail") else "ok"
+    return Metrics.of(told, _method(n), status, message if status == "ok" else f"{status}: {TEXT[status]}\n{message}")
+
+
+def _marked(row: Row, tails: Sequence[HeavyTails]) -> Row:
+    """Of two infinite means there is no difference, and of two without a variance no interval."""
+    statuses = {one.status(row) for one in tails if one.sources}
+    if "no_moment" in statuses:
+        return {**row, "value": None, "low": None, "high": None, "status": "no_moment", "a": None, "b": None}
+    return {**row, "low": None, "high": None, "status": "heavy_tail"} if "heavy_tail" in statuses else row
 
 
 def _method(pairs: int) -> str:

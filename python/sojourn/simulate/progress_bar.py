@@ -10,13 +10,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sojourn.simulate.simulate import ProgressSnapshot
+from sojourn.terminal import SafeConsole
 from sojourn.units import percent, seconds
 
 
 @contextmanager
 def bar(console: Console | None = None) -> Iterator[Callable[[ProgressSnapshot], None] | None]:
     """Gives the function that `simulate` takes as `progress`; None where nobody would see it."""
-    console = console or Console(stderr=True)
+    console = console or SafeConsole(stderr=True)
     if not console.is_terminal:
         yield None
         return

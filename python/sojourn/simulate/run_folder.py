@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from sojourn.measure.assess_run import assess
-from sojourn.measure.host_samples import EVERYTHING
-from sojourn.measure.record_logs import write_parquet
-from sojourn.measure.request_rows import FAILURES, request_frame
-from sojourn.measure.run_folder import RunFolder, now
+from sojourn.runs.assess_run import assess
+from sojourn.runs.host_samples import EVERYTHING
+from sojourn.runs.record_logs import write_parquet
+from sojourn.runs.request_rows import FAILURES, request_frame
+from sojourn.runs.run_folder import RunFolder, now
 
 HOST = {"t_s": pl.Float64(), "source": pl.String(), "key": pl.String(), "item": pl.String(), "value": pl.Float64()}
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.measure.stationarity import at_edge
 from sojourn.model import Model, Network
 from sojourn.model.checked_values import quantile_levels
 from sojourn.model.model import as_model
@@ -22,15 +21,18 @@ from sojourn.simulate import stopping_rule
 from sojourn.simulate.engine_config import BATCHES, first_batch_s
 from sojourn.simulate.engine_record import EngineRecord
 from sojourn.simulate.engine_runs import Engine, ReplicationRuns, Replications, Tick, native
+from sojourn.simulate.heavy_tails import HeavyTails, TailDoubt
 from sojourn.simulate.pooled_replications import MOST_RUNS, PooledReplications
 from sojourn.simulate.replications_on_workers import ReplicatedModel, ReplicationsOnWorkers
 from sojourn.simulate.simulation_outcome import SimulationOutcome, table
-from sojourn.simulate.stopping_rule import ReachedPrecision
 from sojourn.simulate.warmup import cut
+from sojourn.stats.stationarity import at_edge
 from sojourn.table import Metrics
 
 Progress = Callable[["ProgressSnapshot"], None]
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
+PASSES_FOR_QUANTILES = 400_000  # 4 000 beyond the 0.99 quantile
+EVENTS_PER_S = 5e6  # of the native engine, on a core of 2020 or so
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,13 @@ def simulate(
     Runs until the mean response time and the throughput of every class are known to `precision` (half-width by value),
     or for `until_s` of simulated time or `completions` passes of each run where these are given; at most `max_seconds`
     of wall time. `replications` independent runs go side by side in threads, or `on` workers (`sojourn.parallel`):
-    "local:2", "dask://HOST:PORT", an Executor, a dask Client; without it, one long run. The same seed gives the same answer
+    "local:2", "tls://HOST:PORT", an Executor, a dask Client; without it, one long run. The same seed gives the same answer
     for any number of threads and workers, unless the wall time cuts it short. More than 64 replications of a given length
     run to their end one after another and are pooled to 64 runs, so that memory does not grow with their number; those that had no
     time to end are left out, and the message says how many.
-    Status: ok, too_short (the message says how long would do), unstable, interrupted (Ctrl-C; what was done is kept).
+    Status: ok, too_short (the message says how long would do), unstable, interrupted (Ctrl-C; what was done is kept), no_moment
+    (means are infinite) and heavy_tail (no interval by this run can be believed; the message has the exact value where a method
+    of `solve` tells it).
     Raises InputError for arguments out of range and ModelError for a model that cannot be simulated.
     """
     length = RunLength(precision, level, until_s, completions, max_seconds)
@@ -114,7 +118,8 @@ def follow(
 ) -> SimulationOutcome:
     """Runs to the end of `length`, to an interruption, or until the numbers present are seen to grow."""
     started = time.monotonic()
-    outcome = SimulationOutcome(length.precision, length.level, overloaded=stopping_rule.overload(network))
+    overloaded = stopping_rule.overload(network)
+    outcome = SimulationOutcome(length.precision, length.level, HeavyTails(network), overloaded)
     with _ended(runs, outcome, network):
         for until_s in (
             [math.inf if length.until_s is None else length.until_s]
@@ -164,7 +169,8 @@ def _lengths(network: Network, length: RunLength, outcome: SimulationOutcome) ->
         return
     while True:
         yield at
-        at = stopping_rule.next_length(at, outcome.found or ReachedPrecision(math.inf, "response_time", math.inf))
+        needed = outcome.found.needed if outcome.found else math.inf
+        at = stopping_rule.next_length(at, max(needed, outcome.doubt.times if outcome.doubt else 0.0))
 
 
 def _judge(outcome: SimulationOutcome, record: EngineRecord | None, network: Network, length: RunLength) -> None:
@@ -178,6 +184,7 @@ def _judge(outcome: SimulationOutcome, record: EngineRecord | None, network: Net
     outcome.warm_up_s = outcome.cut * record.batch_s
     outcome.record = record.after(outcome.cut)
     outcome.found = stopping_rule.reached(outcome.record, network, length.precision, length.level)
+    outcome.doubt = outcome.tails.headline(outcome.found.halves, outcome.record, length.precision)
     grown, outcome.growing = outcome.growing, stopping_rule.growing(record, network)
     outcome.unstable = bool(outcome.overloaded) or (grown is not None and outcome.growing is not None)
 
@@ -187,7 +194,19 @@ def _over(outcome: SimulationOutcome, length: RunLength) -> bool:
         return True
     if length.fixed:
         return length.completions is not None and outcome.passes >= length.completions
-    return outcome.found is not None and outcome.found.enough and not _still_warm(outcome)
+    if outcome.found is None or _still_warm(outcome):
+        return False
+    if outcome.doubt and outcome.doubt.missing:  # no length makes its mean known
+        return outcome.found.rates <= length.precision and outcome.passes >= PASSES_FOR_QUANTILES
+    if not outcome.found.enough:
+        return False
+    return outcome.doubt is None or not _worth_going_on(outcome.doubt, outcome.events, length.max_seconds)
+
+
+def _worth_going_on(doubt: TailDoubt, events: int, max_seconds: float) -> bool:
+    """Whether a run so long that rare times show in it ends within the wall time; by a speed that is no clock's, so that the same
+    seed gives the same answer."""
+    return not doubt.endless and events * doubt.times <= EVENTS_PER_S * max_seconds
 
 
 def _still_warm(outcome: SimulationOutcome) -> bool:

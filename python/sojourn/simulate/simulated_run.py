@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from sojourn.batch_means import Array
 from sojourn.errors import InputError
-from sojourn.measure.run_folder import RunFolder
 from sojourn.model import Model, Network
+from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.engine_config import configuration, rate_bound
 from sojourn.simulate.engine_runs import native
 from sojourn.simulate.run_folder import cpu_rows, write_run
+from sojourn.stats.batch_means import Array
 
 MOST_REQUESTS = 2_000_000
 REQUESTS = 100_000

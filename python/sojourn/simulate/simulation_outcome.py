@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from sojourn.measure.stationarity import at_edge
 from sojourn.model import Network
 from sojourn.simulate.engine_record import EngineRecord
+from sojourn.simulate.exact_values import exact_values
+from sojourn.simulate.heavy_tails import ENDLESS, HeavyTails, TailDoubt
 from sojourn.simulate.metrics_table import Row, rows
 from sojourn.simulate.status import TEXT
 from sojourn.simulate.stopping_rule import ReachedPrecision
+from sojourn.stats.stationarity import at_edge
 from sojourn.table import Metrics
 from sojourn.units import percent, seconds
 
@@ -25,9 +27,11 @@ class SimulationOutcome:
 
     precision: float
     level: float
+    tails: HeavyTails
     overloaded: dict[str, float] = field(default_factory=dict)
     record: EngineRecord | None = None
     found: ReachedPrecision | None = None
+    doubt: TailDoubt | None = None  # of the response times of the whole system
     cut: int = 0
     warm_up_s: float = 0.0
     length_s: float = 0.0
@@ -46,7 +50,11 @@ class SimulationOutcome:
             return "unstable"
         if self.interrupted:
             return "interrupted"
-        return "ok" if self.found and self.found.enough else "too_short"
+        if self.doubt and self.doubt.missing:
+            return "no_moment"
+        if self.doubt and not self.doubt.believed:
+            return "heavy_tail"
+        return "ok" if self.found and self.found.enough and not self.doubt else "too_short"
 
 
 def table(network: Network, outcome: SimulationOutcome, quantiles: Sequence[float], seed: int, runs: int) -> Metrics:
@@ -54,8 +62,19 @@ def table(network: Network, outcome: SimulationOutcome, quantiles: Sequence[floa
     found = rows(outcome.record, network, outcome.level, quantiles) if outcome.record is not None else []
     if outcome.unstable:
         found = [_unstable(row, outcome) for row in found]
+    elif outcome.record is not None:
+        found = outcome.tails.marked(found, outcome.record)
     method = "simulation, batch means" if runs == 1 else f"simulation, {runs} replications"
-    return Metrics.of(found, method, outcome.status, message(outcome, seed, runs))
+    lines = [message(outcome, seed, runs), *_other_rows(found, outcome.status), exact_values(network, found)]
+    return Metrics.of(found, method, outcome.status, "\n".join(filter(None, lines)))
+
+
+def _other_rows(found: Sequence[Row], status: str) -> Iterator[str]:
+    """Of tables with another status, which rows heavy tails concern."""
+    for name in ("no_moment", "heavy_tail"):
+        metrics = dict.fromkeys(row["metric"] for row in found if row["status"] == name)
+        if metrics and name != status:
+            yield f"rows of status {name}: {', '.join(metrics)}"
 
 
 def message(outcome: SimulationOutcome, seed: int, runs: int) -> str:
@@ -81,6 +100,10 @@ def _why(outcome: SimulationOutcome) -> str:
         return "nothing happens any more: the recorded arrivals are over, or everybody is blocked by somebody else"
     if outcome.found is None:
         return "not one batch was completed; give it a longer time"
+    if outcome.doubt and outcome.doubt.missing:
+        return f"because of {outcome.doubt.source.told(outcome.tails.network)}"
+    if outcome.doubt:
+        return _doubtful(outcome, outcome.doubt)
     if outcome.found.enough:
         return ""
     reached = percent(outcome.found.precision) if np.isfinite(outcome.found.precision) else "an unknown precision"
@@ -90,11 +113,27 @@ def _why(outcome: SimulationOutcome) -> str:
     )
 
 
+def _doubtful(outcome: SimulationOutcome, doubt: TailDoubt) -> str:
+    why = (
+        f"{doubt.source.told(outcome.tails.network)}: times longer than this run is expected to have seen one of make about "
+        f"{percent(doubt.share)} of the mean"
+    )
+    if not doubt.times < ENDLESS:
+        return f"{why}; no run that can be waited for would tell it to {percent(outcome.precision)}"
+    if doubt.endless:
+        long = f"; that falls to {percent(outcome.precision)} in a run of {_length(outcome, doubt.times)}"
+        return f"{why}{long if doubt.times > 1 else ''}, and by how much such an estimate is off no interval tells"
+    return f"{why}; to tell it to {percent(outcome.precision)} run about {_length(outcome, doubt.times)}"
+
+
 def _longer(outcome: SimulationOutcome) -> str:
     assert outcome.found is not None
     if not np.isfinite(outcome.found.needed):
         return "ten times as long, then ask again"
-    times = max(outcome.found.needed, 1.1)
+    return _length(outcome, max(outcome.found.needed, 1.1))
+
+
+def _length(outcome: SimulationOutcome, times: float) -> str:
     return (
         f"{seconds(outcome.length_s * times, 2)} of simulated time ({times:.{0 if times >= 100 else 1}f} times as long)"
     )

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn.batch_means import MACRO, Array, ratio
-from sojourn.measure.stationarity import steadiness
 from sojourn.model.network_arrays import Network
 from sojourn.simulate.engine_record import EngineRecord
+from sojourn.stats.batch_means import MACRO, Array, ratio
+from sojourn.stats.stationarity import steadiness
 
 INDEPENDENT = 4000
 LEAST_IN_MACRO = 5
@@ -26,11 +26,14 @@ MARGIN = 1.05
 
 @dataclass(frozen=True)
 class ReachedPrecision:
-    """How far a run is: widest relative half-width and of what, and `needed`, the share of length still to multiply."""
+    """How far a run is: widest relative half-width and of what, and `needed`, the share of length still to multiply. `halves`: (class,
+    relative half-width) of response times, None: of all classes. `rates`: widest of the throughputs."""
 
     precision: float
     what: str
     needed: float
+    halves: tuple[tuple[int | None, float], ...] = ()
+    rates: float = np.inf
 
     @property
     def enough(self) -> bool:
@@ -53,7 +56,9 @@ def reached(record: EngineRecord, network: Network, precision: float, level: flo
     needed = (wide[worst] / precision) ** 2 * MARGIN if wide[worst] > precision else wide[worst] / precision
     few = LEAST_IN_MACRO * MACRO / done.sum(axis=(0, 1))[seen].min()
     needed = max(float(needed), float(few), INDEPENDENT / max(_independent(record, total.value, total.variance), 1.0))
-    return ReachedPrecision(float(wide[worst]), what[worst], needed)
+    of_classes = zip(map(int, np.flatnonzero(seen)), map(float, response.relative()[seen]), strict=True)
+    halves = (*of_classes, (None, float(total.relative()[0])))
+    return ReachedPrecision(float(wide[worst]), what[worst], needed, halves, float(rate.relative()[seen].max()))
 
 
 def _independent(record: EngineRecord, mean: Array, variance: Array) -> float:
@@ -66,9 +71,9 @@ def _independent(record: EngineRecord, mean: Array, variance: Array) -> float:
     return float(done) if error == 0 else float(own) / error if np.isfinite(error) else 0.0
 
 
-def next_length(length: float, found: ReachedPrecision) -> float:
-    """The simulated time of the next look."""
-    return length * float(np.clip(found.needed, LEAST_GROWTH, MOST_GROWTH))
+def next_length(length: float, needed: float) -> float:
+    """The simulated time of the next look; `needed`: by how much to multiply."""
+    return length * float(np.clip(needed, LEAST_GROWTH, MOST_GROWTH))
 
 
 def growing(record: EngineRecord, network: Network) -> str | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.batch_means import MACRO, Array
-from sojourn.measure.stationarity import CUT_LEVEL, warm_up
 from sojourn.simulate.engine_record import EngineRecord
+from sojourn.stats.batch_means import MACRO, Array
+from sojourn.stats.stationarity import CUT_LEVEL, warm_up
 
 
 def cut(record: EngineRecord) -> int:

@@ -16,10 +16,11 @@ import polars as pl
 
 from sojourn.metric_names import UNITS
 from sojourn.model.network_arrays import Array, Network
+from sojourn.solve import status as outcomes
 from sojourn.solve.further_rows import PERVASIVE, further
 from sojourn.solve.point_arrays import PointArrays
 from sojourn.solve.solution import PartialSolution, Solution
-from sojourn.table import COLUMNS
+from sojourn.table import COLUMNS, Metrics
 
 GIVEN = ("service_time", "arrival_rate")  # rows that repeat the model
 FIELDS = {
@@ -43,6 +44,21 @@ class MetricRow:
     low: Array | None = None
     high: Array | None = None
     why: str = "idle"  # the status of a number that is missing at a point that is ok
+
+
+def metrics(
+    networks: Sequence[Network] | PointArrays, solution: Solution, method: str,
+    factors: Mapping[str, Sequence[Any]] | None = None,
+) -> Metrics:  # fmt: skip
+    """The table of a solution; `factors` name what was varied, a value a point. Rows are made when first asked for."""
+    names = set(solution.status).union(*(part.solution.status for part in solution.parts)) or {"ok"}
+    text = "\n".join(filter(None, (solution.message, outcomes.message(names))))
+
+    def make() -> pl.DataFrame:
+        points = networks if isinstance(networks, PointArrays) else PointArrays.of(networks)
+        return frame(points, solution, factors or {})
+
+    return Metrics.later(make, method, outcomes.worst(names), text, trusted=True)
 
 
 def frame(points: PointArrays, s: Solution, factors: Mapping[str, Sequence[Any]]) -> pl.DataFrame:

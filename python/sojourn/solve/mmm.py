@@ -44,7 +44,7 @@ def evaluate(rate: ArrayLike, service_s: ArrayLike, cores: ArrayLike) -> dict[st
         "rate": x,
         "response": response,
         "throughput": done,
-        "jobs": done * response,
+        "jobs": np.where(rho < 1, done * np.where(rho < 1, response, 0.0), np.inf),
         "waiting": waiting,
         "service": s,
         "saturation": m / s,

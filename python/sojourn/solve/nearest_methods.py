@@ -18,6 +18,7 @@ from sojourn.errors import SojournError
 from sojourn.model import Model, Network
 from sojourn.model.components import Choice, Closed, Open, Pool, Queue
 from sojourn.model.distribution_registry import Distribution
+from sojourn.model.model import as_model
 from sojourn.solve import registry
 from sojourn.solve.method import Method
 from sojourn.solve.product_form import exponential
@@ -25,6 +26,7 @@ from sojourn.solve.product_form import exponential
 MOST_CHANGES = 3
 NAMED = 2
 SHARED = ("ps", "fcfs")
+MOST_NAMED = 6  # stations, classes
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class ModelChange:
 
 def nearest(network: Network) -> str:
     """The nearest two methods in words, each with its reason and with what makes it apply."""
-    changes = list(_changes(network.model))
+    changes = list(_changes(as_model(network.model)))
     for count in range(1, MOST_CHANGES + 1):
         sets = [found for some in combinations(changes, count) if (found := _applying(network, some))]
         if sets:
@@ -88,18 +90,20 @@ def _shaped(network: Network) -> list[Method]:
 
 def _changed(network: Network, changes: tuple[ModelChange, ...]) -> Network | None:
     """The model after the changes, with what a sweep varied; None where it has no sense."""
-    model = network.model
+    model = given = as_model(network.model)
     try:
         for change in changes:
             model = change.made(model)
         made = model.network
     except SojournError:
         return None
-    kept = made.population if (made.population != network.model.network.population).any() else network.population
+    kept = made.population if (made.population != given.network.population).any() else network.population
     return made.altered(population=kept, rate_per_s=network.rate_per_s)
 
 
 def _joined(texts: list[str]) -> str:
+    if len(texts) > MOST_NAMED:
+        return f"{', '.join(texts[: MOST_NAMED - 1])} and {len(texts) - MOST_NAMED + 1} more"
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
@@ -127,7 +131,7 @@ def _changes(model: Model) -> Iterator[ModelChange]:
 def _stations(model: Model, text: str, wrong: Callable[[Queue], bool], **fields: Any) -> Iterator[ModelChange]:
     names = [s.name for s in model.stations if isinstance(s, Queue) and wrong(s)]
     if names:
-        one = lambda s: replace(s, **fields) if s.name in names else s  # noqa: E731
+        one = lambda s: replace(s, **fields) if isinstance(s, Queue) and wrong(s) else s  # noqa: E731
         yield ModelChange(text.format(_joined(names)), lambda m: replace(m, stations=[one(s) for s in m.stations]))
 
 

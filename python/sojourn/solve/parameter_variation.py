@@ -16,9 +16,10 @@ import numpy as np
 
 from sojourn.errors import ModelError
 from sojourn.model import Choice, Distribution, Exponential, Model, Network, Open, Queue
-from sojourn.model.check import check_time
+from sojourn.model.check import check_station, check_time
 from sojourn.model.checked_values import number, whole
 
+NOUNS = ("classes", "stations", "regions")
 TABLES = ("demands_s", "service_s", "visits")
 USE = "use classes.NAME.FIELD, stations.NAME.FIELD, regions.NAME.FIELD or demands_s.STATION.CLASS"
 Edit = Callable[[Network, Any], Network]
@@ -91,48 +92,48 @@ def varied(model: Model, factors: Mapping[str, Sequence[Any]]) -> tuple[list[Net
 
 
 def _lowered(model: Model, values: Mapping[str, Any]) -> Network:
+    return changed(model, values).network
+
+
+def changed(model: Model, values: Mapping[str, Any]) -> Model:
+    """The model with the number at each path replaced, checked when all are there: of servers and capacity either may come first."""
+    parts: dict[str, Any] = {part: getattr(model, part) for part in (*NOUNS, *TABLES, "routing")}
     for path, value in values.items():
-        model = changed(model, path, value)
-    return model.network
+        part = path.partition(".")[0]
+        if part not in parts:
+            raise ModelError(path, "vary", USE)
+        parts[part] = _changed(parts[part], path, value)
+    return replace(model, **parts)
 
 
-def changed(model: Model, path: str, value: Any) -> Model:
-    """The model with the number at `path` replaced."""
+def _changed(held: Any, path: str, value: Any) -> Any:
+    """One part of a model with the number at `path` replaced."""
     part, name, key = _split(path)
-    if part in ("classes", "stations", "regions"):
-        items = getattr(model, part)
+    if part in NOUNS:
+        items = held
         found = next((i for i in items if i.name == name), None)
         if found is None:
             raise ModelError(repr(name), f"vary {path}", f"use one of {', '.join(i.name for i in items)}")
         keys = [f.name for f in fields(found) if f.name != "name"]
         if key not in keys:
             raise ModelError(repr(key), f"vary {path}", f"use one of {', '.join(keys)}")
-        same = tuple(replace(i, **{key: value}) if i is found else i for i in items)
-        return _replaced(model, part, same)
+        return tuple(replace(i, **{key: value}) if i is found else i for i in items)
     if part in TABLES:
-        table = getattr(model, part)
+        table = held
         if key not in table.get(name, {}):
             there = [f"{part}.{s}.{c}" for s, row in table.items() for c in row]
             raise ModelError(path, "vary", f"use one of {', '.join(there)}" if there else f"the model has no {part}")
-        return _replaced(model, part, {**table, name: {**table[name], key: value}})
-    if part == "routing":
-        return _rerouted(model, path, name, key, value)
-    raise ModelError(path, "vary", USE)
+        return {**table, name: {**table[name], key: value}}
+    return _rerouted(held, path, name, key, value)
 
 
-def _rerouted(model: Model, path: str, name: str, key: str, value: Any) -> Model:
+def _rerouted(routing: Mapping[str, Any], path: str, name: str, key: str, value: Any) -> Mapping[str, Any]:
     """routing.CLASS.FROM.TO"""
     cls, _, start = name.partition(".")
-    row = model.routing.get(cls, {}).get(start)
+    row = routing.get(cls, {}).get(start)
     if row is None or isinstance(row, Choice) or key not in row:
         raise ModelError(path, "vary", "use routing.CLASS.FROM.TO of a route that the model has")
-    rows = {**model.routing[cls], start: {**row, key: value}}
-    return _replaced(model, "routing", {**model.routing, cls: rows})
-
-
-def _replaced(model: Model, part: str, value: Any) -> Model:
-    changes: dict[str, Any] = {part: value}
-    return replace(model, **changes)
+    return {**routing, cls: {**routing[cls], start: {**row, key: value}}}
 
 
 def _split(path: str) -> tuple[str, str, str]:
@@ -144,7 +145,7 @@ def _split(path: str) -> tuple[str, str, str]:
 def edit(model: Model, path: str) -> Edit | None:
     """How one value goes into the arrays; None where the model must be lowered again."""
     part, name, key = _split(path)
-    changed(model, path, _now(model, path))  # refuses what is not there
+    changed(model, {path: _now(model, path)})  # refuses what is not there
     if part == "classes":
         return _class_edit(model, path, name, key)
     if part == "stations" and key == "servers" and isinstance(model.station(name), Queue):
@@ -156,7 +157,7 @@ def edit(model: Model, path: str) -> Edit | None:
 
 def _now(model: Model, path: str) -> Any:
     part, name, key = _split(path)
-    if part in ("classes", "stations", "regions"):
+    if part in NOUNS:
         found = next((i for i in getattr(model, part) if i.name == name), None)
         return getattr(found, key, None)
     if part in TABLES:
@@ -202,7 +203,7 @@ def _servers_edit(model: Model, path: str, name: str) -> Edit:
     k = model.network.stations.index(name)
 
     def servers(n: Network, value: Any) -> Network:
-        whole(value, path, 1, None if station.capacity is None else station.capacity)
+        check_station(replace(station, servers=value))
         made = n.servers.copy()
         made[k] = value
         return n.altered(servers=made)

@@ -1,4 +1,4 @@
-"""`Solution`: what every method answers, as arrays, and the `Metrics` made from it.
+"""`Solution`: what every method answers, as arrays; `metric_rows.metrics` makes Metrics of it.
 
 P points of a sweep, K stations, C classes. Throughput and system response are per pass of the class; utilisation is the
 mean busy fraction of one server; residence is the total over the visits of a pass; NaN where there is no number.
@@ -10,12 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import polars as pl
-
 from sojourn.model.network_arrays import Array, Network
-from sojourn.solve import status as outcomes
-from sojourn.solve.point_arrays import PointArrays
-from sojourn.table import Metrics
 
 
 @dataclass
@@ -49,20 +44,3 @@ class PartialSolution:
     points: list[int]
     networks: Sequence[Network]
     solution: Solution
-
-
-def metrics(
-    networks: Sequence[Network] | PointArrays, solution: Solution, method: str,
-    factors: Mapping[str, Sequence[Any]] | None = None,
-) -> Metrics:  # fmt: skip
-    """The table of a solution; `factors` name what was varied, a value a point. Rows are made when first asked for."""
-    from sojourn.solve.metric_rows import frame
-
-    names = set(solution.status).union(*(part.solution.status for part in solution.parts)) or {"ok"}
-    text = "\n".join(filter(None, (solution.message, outcomes.message(names))))
-
-    def make() -> pl.DataFrame:
-        points = networks if isinstance(networks, PointArrays) else PointArrays.of(networks)
-        return frame(points, solution, factors or {})
-
-    return Metrics.later(make, method, outcomes.worst(names), text, trusted=True)

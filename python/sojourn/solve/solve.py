@@ -12,15 +12,19 @@ from sojourn.model import Model, Network
 from sojourn.model.checked_values import number
 from sojourn.model.model import as_model
 from sojourn.solve import registry
+from sojourn.solve.automatic_method import nothing_applies, preferred, too_dear
 from sojourn.solve.law_verification import verify
 from sojourn.solve.method import Method, RequestedOutputs
-from sojourn.solve.registry import BUDGET_S, named, nothing_applies, preferred, refusal, too_dear
-from sojourn.solve.solution import Solution, metrics
+from sojourn.solve.metric_rows import metrics
+from sojourn.solve.registry import BUDGET_S, named, refusal
+from sojourn.solve.solution import Solution
 from sojourn.solve.sweep_points import representatives
 from sojourn.solve.unconnected_parts import tell_stable_parts
 from sojourn.table import Metrics
+from sojourn.units import percent
 
 USUAL = RequestedOutputs()
+FAR_OFF = 0.05  # relative error of an approximation from which on its message offers the simulator
 
 
 def solve(
@@ -120,7 +124,7 @@ def automatically(
     if last:
         return last
     if refused:
-        raise refused
+        raise too_dear(networks, budget_s) or refused
     if tried:
         raise SolverError("; ".join(tried), "every method that applies", "simulate, and report this model to us")
     if len(networks) > 1:
@@ -133,8 +137,21 @@ def run(method: Method, networks: Sequence[Network], wanted: RequestedOutputs) -
     solution = method.run(networks, wanted)
     if not method.exact and not solution.status:
         solution.status = ["approximate"] * len(networks)
+    if "approximate" in solution.status and (text := offer(method)):
+        solution.message = "\n".join(filter(None, (solution.message, text)))
     verify(networks, solution, method.name)
     return solution
+
+
+def offer(method: Method) -> str:
+    """The simulator, for an approximation that is known to be far off at times; else nothing."""
+    if method.known_errors is None or method.known_errors[1] <= FAR_OFF:
+        return ""
+    usual, most = map(percent, method.known_errors)
+    return (
+        f"{method.name}: mean response times were off by {usual} in half of the models tried, by {most} in the worst; "
+        "`sojourn simulate model.toml --precision 0.01` is as exact as you want"
+    )
 
 
 def apart(

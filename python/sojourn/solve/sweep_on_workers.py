@@ -17,9 +17,10 @@ from sojourn.errors import MethodRefused, SolverError
 from sojourn.model import Network
 from sojourn.parallel import Workers, blocks, run_pieces
 from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.metric_rows import metrics
 from sojourn.solve.point_arrays import PointArrays, StretchArrays
 from sojourn.solve.registry import named, refusal
-from sojourn.solve.solution import PartialSolution, Solution, metrics
+from sojourn.solve.solution import PartialSolution, Solution
 from sojourn.solve.solve import apart, automatically, complete, run
 from sojourn.solve.sweep_points import representatives
 from sojourn.table import Metrics

@@ -9,6 +9,7 @@ import numpy as np
 
 from sojourn.errors import MethodRefused, SolverError
 from sojourn.model.network_arrays import Limit, Network
+from sojourn.model.routes import Routes
 from sojourn.solve.solution import PartialSolution, Solution
 
 Solved = Callable[[Sequence[Network]], tuple[Solution, str] | None]  # an answer and the name of its method
@@ -49,8 +50,7 @@ def unconnected(network: Network) -> tuple[tuple[int, ...], ...]:
 
 def _used(network: Network) -> np.ndarray:
     """K x C, whether a class ever comes to a station."""
-    entered = network.route.any(axis=0).reshape(len(network.stations) + 1, -1)[:-1]
-    return np.asarray((network.visits > 0) | entered)
+    return np.asarray((network.visits > 0) | network.routes.entered[:-1])
 
 
 def restricted(network: Network, classes: Sequence[int]) -> Network:
@@ -76,6 +76,6 @@ def restricted(network: Network, classes: Sequence[int]) -> Network:
         capacity=network.capacity[stations],
         rates={place[k]: rates for k, rates in network.rates.items() if k in place},
         chain=np.unique(network.chain[own], return_inverse=True)[1],
-        route=network.route[np.ix_(states, states)],
+        routes=Routes(len(stations), len(own), network.routes.matrix[states][:, states], {}),
         limits=tuple(Limit(x.name, x.size, tuple(place[k] for k in x.stations), x.on_full) for x in limits),
     )

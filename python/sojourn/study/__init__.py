@@ -1,92 +1,17 @@
-"""One TOML file → runs → fit → prediction → check → report.
+"""One TOML file → runs of any system → fit of any model → predictions, written down → their runs → verdict and report.
 
-Map: `engine` studies of any system · `web`, `kv`, `messages` what only studies of a web system, of a memcached
-middleware, of a message service have · `study_file` a study file, read and checked · `study_folder` where it ends up,
-found again after an interruption · `run_order` an order at random · `mean_of_runs`, `parameter_recovery` intervals, known
-numbers found again.
+Map: `study_run` the whole, and the studies that a study names · `study_file` a study file, read · `file_schema` the file key by
+key · `checked_study` checked against its system · `model_check` its model files too · `system` what a study runs: the protocol,
+points, factors; `kinds` systems of a user's own: a command, a URL, a function, a model · `study_points` of its sections ·
+`named_objects` functions and classes by name · `redacted_file` the file without credentials · `study_folder` where it ends up,
+found again after an interruption · `run_order` an order at random · `run_points` points into run folders · `fit_templates` what is
+fitted · `best_configuration` the best configuration · `predictions` written and hashed before their runs · `evaluation` predicted
+beside measured · `study_findings` all that was found · `analysis` what only some studies show, `analyses` all of them by name ·
+`mean_of_runs`, `parameter_recovery` intervals, known numbers found again · `verdict` the lines · `study_report` the report ·
+`study_steps` what is done in which order · `drawn_systems` many systems drawn at random, each studied so · `web`, `kv`, `messages`,
+`ntier`, `storage` what only studies of these show.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-
-from sojourn.lab.worker_process import Event
-from sojourn.measure.execute_run import listening
-from sojourn.study.engine import StudyFindings, read_plan, run_system_study
+from sojourn.study.study_run import StudyResult, run_study
 
 __all__ = ["StudyResult", "run_study"]
-
-
-@dataclass(frozen=True)
-class StudyResult:
-    """Where the study is, its verdict line by line, its report, and all that was found; `others`: of other studies that `only` named."""
-
-    folder: Path
-    verdict: list[str]
-    report: Path
-    findings: StudyFindings
-    others: tuple[StudyResult, ...] = ()
-
-
-def run_study(
-    path: Path,
-    *,
-    out: Path | None = None,
-    quick: bool = False,
-    seed: int | None = None,
-    only: tuple[str, ...] = (),
-    draw: int | None = None,
-    paths: Sequence[str] = (),
-    repetitions: int | None = None,
-    say: Callable[[str], None] = print,
-    progress: Callable[[Event], None] | None = None,
-) -> StudyResult:
-    """Runs the study in `path` (a file, or a folder with study.toml) into `out`; goes on where one was interrupted.
-
-    `only`: parts of it: sections, fit, predict, analyses, and names of other studies in its table `studies`, which have a folder of
-    their own: in `out` by that name, or `out` where nothing else is asked for. `draw`: so many configurations of `[draw]` at random, too.
-    `paths`: of those that a storage study names. `repetitions`: instead of the study's.
-
-    Raises:
-        StudyError, LabError, ServiceError: with the value, the place and the remedy.
-    """
-    further = _other_files(path, quick, seed, only, draw) if only else {}
-    own = tuple(name for name in only if name not in further)
-    results = []
-    with listening(progress):
-        if own or not further:
-            results.append(
-                _result(
-                    run_system_study(
-                        path,
-                        out=out,
-                        quick=quick,
-                        seed=seed,
-                        only=own,
-                        draw=draw,
-                        paths=paths,
-                        repetitions=repetitions,
-                        say=say,
-                    )
-                )
-            )
-        for name, file in further.items():
-            folder = out / name if out and (own or len(further) > 1) else out
-            results.append(_result(run_system_study(file, out=folder, quick=quick, seed=seed, say=say)))
-    return replace(results[0], others=tuple(results[1:]))
-
-
-def _other_files(path: Path, quick: bool, seed: int | None, only: tuple[str, ...], draw: int | None) -> dict[str, Path]:
-    """The other study files that `only` names, each checked before anything runs."""
-    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
-    files = {name: plan.folder / plan.study.studies[name] for name in only if name in plan.study.studies}
-    for file in files.values():
-        read_plan(file, quick=quick, seed=seed)
-    return files
-
-
-def _result(told: tuple[StudyFindings, list[str], Path]) -> StudyResult:
-    found, lines, report = told
-    return StudyResult(found.folder, lines, report, found)

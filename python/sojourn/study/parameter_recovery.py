@@ -25,8 +25,8 @@ def recovered(path: Path, rival: str, truths: Mapping[str, float], seeds: Iterab
 
 
 def _one(path: Path, rival: str, truths: Mapping[str, float], seed: int) -> Iterator[dict[str, Any]]:
-    from sojourn.study.engine import run_system_study
-    from sojourn.study.engine.evaluation import HELD_OUT, median_error
+    from sojourn.study.evaluation import HELD_OUT, median_error
+    from sojourn.study.study_steps import run_system_study
 
     with tempfile.TemporaryDirectory() as folder:
         found, _, _ = run_system_study(path, out=Path(folder) / "out", seed=seed, say=lambda _: None)

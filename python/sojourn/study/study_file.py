@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sojourn.errors import StudyError
+from sojourn.errors import InputError, StudyError
 from sojourn.file_errors import line_of, meant, mistake
+from sojourn.files.reading import read_text, read_toml
 
 Section = TypeVar("Section", bound=BaseModel)
 
@@ -27,13 +27,7 @@ def read_data(file: Path, seed: int | None = None) -> dict[str, Any]:
     Raises:
         StudyError: no such file, or no TOML.
     """
-    try:
-        data = tomllib.loads(file.read_text())
-    except OSError as error:
-        remedy = "give a study file, or a folder with study.toml"
-        raise StudyError(error.strerror or str(error), str(file), remedy) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyError(str(error), str(file), "mend the TOML there") from None
+    data, _ = read_toml(file, "give a study file, or a folder with study.toml", error=StudyError)
     if seed is not None:
         data.setdefault("load", {})["seed"] = seed
     return data
@@ -80,7 +74,7 @@ def _told(key: tuple[str | int, ...], data: dict[str, Any]) -> str:
 def at(file: Path, key: Sequence[str | int]) -> str:
     """`study.toml:12`, the line of a key; the file alone where none is known."""
     try:
-        line = line_of(file.read_text(), key)
-    except (OSError, UnicodeDecodeError):
+        line = line_of(read_text(file, "give a study file"), key)
+    except InputError:
         line = None
     return str(file) if line is None else f"{file}:{line}"

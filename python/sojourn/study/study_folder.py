@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -10,7 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from sojourn.errors import SojournError, StudyError
+from sojourn.errors import Busy, SojournError, StorageFull, StudyError
+from sojourn.files.reading import read_json
+from sojourn.files.writing import write_whole
 
 Say = Callable[[str], None]
 
@@ -24,11 +29,13 @@ class StudyPlan(Protocol):
     def fingerprint(self) -> str: ...
 
 
-def open_study(out: Path | None, plan: StudyPlan, say: Say) -> Path:
-    """The folder of this study: `out`, or the newest unfinished one of the same plan under runs/, or a new one.
+@contextmanager
+def open_study(out: Path | None, plan: StudyPlan, say: Say) -> Iterator[Path]:
+    """The folder of this study, held until the block ends: `out`, or the newest unfinished one of the same plan under runs/, or a new
+    one.
 
     Raises:
-        StudyError: `out` holds another study, or something else.
+        StudyError: `out` holds another study, or something else, or is another user's. Busy: a study is running in it.
     """
     if out is None:
         unfinished = [
@@ -42,21 +49,46 @@ def open_study(out: Path | None, plan: StudyPlan, say: Say) -> Path:
     if state and state.get("fingerprint") != plan.fingerprint:
         raise StudyError("it holds another study", str(out), "choose another --out")
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.mkdir(mode=0o700, exist_ok=True)  # for its user alone, as each run of it
+        if (owner := out.stat().st_uid) != os.geteuid():
+            raise StudyError(f"it belongs to user {owner}", str(out), "choose another --out")
         if not state and any(out.iterdir()):
             raise StudyError("it is not empty and holds no study", str(out), "choose another --out")
-        save_state(out, plan, finished=False)
+        held = _held(out)
     except OSError as error:
-        raise StudyError(error.strerror or str(error), str(out), "choose an --out you can write to") from None
-    return out
+        raise _cannot(error, out) from None
+    try:
+        try:
+            save_state(out, plan, finished=False)
+        except OSError as error:
+            raise _cannot(error, out) from None
+        yield out
+    finally:
+        os.close(held)
+
+
+def _held(out: Path) -> int:
+    """The folder, open and locked. Raises Busy where another process has it: two would take each other's runs for cut off."""
+    folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(folder)
+        raise Busy("a study is running in it", str(out), "wait for it or end it, or choose another --out") from None
+    return folder
+
+
+def _cannot(error: OSError, out: Path) -> SojournError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFull(error.strerror, str(out), "free space on the disk, or choose another --out")
+    return StudyError(error.strerror or str(error), str(out), "choose an --out you can write to")
 
 
 def save_state(out: Path, plan: StudyPlan, *, finished: bool, **more: Any) -> None:
     """Writes study.json: which plan this folder belongs to, and whether it is finished."""
     state = _state(out / "study.json") | {"fingerprint": plan.fingerprint, "finished": finished, **more}
-    temporary = out / "study.tmp"
-    temporary.write_text(json.dumps(state | {"plan": plan.study.model_dump()}, indent=1) + "\n")
-    temporary.replace(out / "study.json")
+    write_whole(out / "study.json", json.dumps(state | {"plan": plan.study.model_dump()}, indent=1) + "\n")
 
 
 @contextmanager
@@ -72,7 +104,7 @@ def scratch(folder: Path, name: str) -> Iterator[Path]:
 
 def _state(path: Path) -> dict[str, Any]:
     try:
-        state: dict[str, Any] = json.loads(path.read_text())
+        state: dict[str, Any] = read_json(path, "run the study in another --out")
         return state
     except (OSError, ValueError):
         return {}

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.lab.backends import Environment, environment
@@ -21,40 +21,22 @@ from sojourn.lab.core_placement import FIRST, PLACEMENTS, split_cores
 from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
 from sojourn.lab.cpu_topology import cores as all_cores
 from sojourn.lab.slow_disk import SlowDisk
+from sojourn.load.session_load import mix_of, session_load
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.session_load import mix_of, session_load
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.kinds.http_system import LevelLoad
+from sojourn.study.kinds.time_values import Seconds
+from sojourn.study.system import Factor, Point, Value
 from sojourn.system import database_disk
+from sojourn.system.bulletin_board_options import BulletinSystemOptions
 from sojourn.system.bulletin_board_tiers import APPLICATION, DATABASE, HOST, NGINX, SiteTiers, TierCores
-from sojourn.system.http_system import LevelLoad
-from sojourn.system.system import Factor, Point, Value
-from sojourn.system.time_values import Seconds
 from sojourn.testbed.bulletin_cluster import BulletinCluster, bulletin_cluster
 from sojourn.testbed.bulletin_database import TableSizes
 from sojourn.testbed.nginx import nginx_program
 from sojourn.testbed.postgres_programs import programs, runs_as
 
 PLACE = "[system]"
-
-
-class BulletinSystemOptions(BaseModel):
-    """`[system]` of kind `bulletin`: with PostgreSQL (`database`) or tables in memory; `database_folder`: where the copies of the
-    cluster lie; `database_settings`: of PostgreSQL, by their names; `disk`: size of a slow disk in that folder, for the copies."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    kind: Literal["bulletin"] = "bulletin"
-    database: bool = False
-    scale: float = Field(default=0.02, ge=0.0001, le=10)
-    data_seed: int = Field(default=1, ge=0)
-    database_folder: str | None = None
-    database_settings: dict[str, str] = Field(default_factory=dict)
-    disk: str | None = None
-
-    def server_settings(self, factors: Mapping[str, Value]) -> dict[str, str]:
-        """Of PostgreSQL, at a point."""
-        return {"synchronous_commit": "on" if factors["synchronous_commit"] else "off", **self.database_settings}
 
 
 class BulletinLoad(LevelLoad):

@@ -11,16 +11,15 @@ from typing import Any, ClassVar
 import polars as pl
 from pydantic import BaseModel, Field
 
-from sojourn import __version__
 from sojourn.errors import InputError
 from sojourn.lab.backends import environment
-from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.run_folder import write_run
 from sojourn.simulate.simulated_run import record_run
-from sojourn.system.http_system import LevelLoad
-from sojourn.system.system import Factor, Point, Value
-from sojourn.system.time_values import Seconds
+from sojourn.study.kinds.http_system import LevelLoad
+from sojourn.study.kinds.time_values import Seconds
+from sojourn.study.system import Factor, Point, Value
 from sojourn.testbed.simulated_bulletin import (
     CHECKPOINT,
     DISK,
@@ -33,6 +32,7 @@ from sojourn.testbed.simulated_bulletin import (
     host_rows,
     site_model,
 )
+from sojourn.version import __version__
 
 
 class SimulatedBulletinLoad(LevelLoad):
@@ -87,7 +87,7 @@ class SimulatedBulletin:
         yield SimulatedSession(self)
 
     def known(self, factors: Mapping[str, Value]) -> dict[str, float]:
-        """What is true of a run that is saturated (study/engine/known_values.py)."""
+        """What is true of a run that is saturated (study/known_values.py)."""
         return self.options.known(factors)
 
 

@@ -6,24 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sojourn.errors import SojournError
 from sojourn.lab.capped_log import last_lines
 from sojourn.lab.counted_groups import CLIENT, CountedGroups
 from sojourn.lab.cpu_affinity import pin
 from sojourn.lab.process_tree import how_ended
-from sojourn.measure.resources import Resource
-from sojourn.measure.watched_resources import group_name
-from sojourn.system.system import Value
+from sojourn.runs.resources import Resource
+from sojourn.runs.watched_resources import group_name
+from sojourn.study.system import Value
+from sojourn.system.bulletin_board_options import BulletinSystemOptions
 from sojourn.testbed.bulletin import BulletinOptions, BulletinService
 from sojourn.testbed.bulletin_cluster import BulletinCluster, BulletinDatabase
 from sojourn.testbed.memcached import free_port
 from sojourn.testbed.nginx import Nginx
 from sojourn.testbed.postgres import Postgres
-
-if TYPE_CHECKING:
-    from sojourn.system.bulletin_board import BulletinSystemOptions
 
 NGINX, APPLICATION, DATABASE = "nginx", "application", "database"
 ANY_PORT = "127.0.0.1:0"

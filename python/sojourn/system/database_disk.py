@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from sojourn.lab.slow_disk import MOST_BPS, SlowDisk, slow_disk
-from sojourn.measure.resources import Resource
-from sojourn.system.system import Factor, Value
+from sojourn.runs.resources import Resource
+from sojourn.study.system import Factor, Value
 from sojourn.testbed.postgres import Postgres
 from sojourn.testbed.postgres_activity import Activity, activity
 from sojourn.units import byte_count

@@ -18,13 +18,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from sojourn.lab.backends import Environment, LoopbackBackend, NamespaceBackend, environment
 from sojourn.lab.owned_folder import owned_folder
 from sojourn.lab.worker_process import WorkerProcess
+from sojourn.load.messages_load import messages_load
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.measure.messages_load import messages_load
-from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.kinds.time_values import Seconds
+from sojourn.study.system import Factor, Point, Value, all_factors
 from sojourn.system.message_service_metrics import ServiceLog, service_rows
-from sojourn.system.system import Factor, Point, Value, all_factors
-from sojourn.system.time_values import Seconds
 from sojourn.testbed.disk_flush_time import flush_s
 from sojourn.testbed.postgres import Postgres
 

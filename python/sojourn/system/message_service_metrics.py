@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.batch_means import batch_interval
-from sojourn.measure.core_speed import recorded_work_s
-from sojourn.measure.record_logs import read_log
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.run_metrics import row
-from sojourn.table import Metrics
+from sojourn.runs.core_speed import recorded_work_s
+from sojourn.runs.record_logs import read_log
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.run_metrics import row
+from sojourn.stats.batch_means import batch_interval
 
 PHASES = ("dispatch_s", "parse_s", "wait_s", "database_s", "respond_s")
 FACTORS = ("workers", "connections", "clients", "retry_s", "middlewares")
@@ -115,7 +114,7 @@ def _in_use(levels: list[pl.DataFrame], start_s: float, end_s: float) -> list[di
         found.append(batch_interval(here["connections_in_use"].cast(pl.Float64).to_numpy(), batches=BATCHES))
     mean, half = sum(m for m, _, _ in found), float(np.hypot.reduce([high - m for m, _, high in found]))
     return (
-        [row("queue_length", mean, station="database", low=mean - half, high=mean + half, unit="1")]
+        [row("queue_length", mean, station="database", low=max(mean - half, 0.0), high=mean + half, unit="1")]
         if half >= 0
         else []
     )
@@ -142,9 +141,7 @@ def geometric_mean(values: Iterable[float]) -> float | None:
 
 def _run(folder: RunFolder) -> dict[str, Any]:
     manifest = folder.manifest
-    table = (
-        Metrics.read(folder.path / "metrics.parquet").frame.to_dicts() if folder.frame("metrics") is not None else []
-    )
+    table = folder.metrics().frame.to_dicts() if folder.frame("metrics") is not None else []
     known = {(r["metric"], r["station"], r["class"], r["q"]): r for r in table}
     found = {name: known[key]["value"] if key in known else None for name, key in COLUMNS.items()}
     sampled = known.get(COLUMNS["in_use"]) or {}

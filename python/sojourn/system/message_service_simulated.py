@@ -17,16 +17,16 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn import __version__
 from sojourn.lab.backends import environment
-from sojourn.measure.run_folder import RunFolder, now
-from sojourn.measure.run_metrics import row
 from sojourn.model import Closed, Delay, LoadDependent, Model, Pool, Queue
 from sojourn.model.components import Station
+from sojourn.runs.run_folder import RunFolder, now
+from sojourn.runs.run_metrics import row
 from sojourn.simulate import simulate
+from sojourn.study.system import Point, Value
 from sojourn.system.message_service import MessageFactors, MessagesLoad
-from sojourn.system.system import Point, Value
 from sojourn.table import Metrics
+from sojourn.version import __version__
 
 MOST = 256  # connections of the database that have a rate of their own
 LEAST_S = 1e-9

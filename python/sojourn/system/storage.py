@@ -22,19 +22,19 @@ from pydantic import BaseModel, ConfigDict, Field
 from sojourn.errors import InputError, LabError
 from sojourn.lab.backends import Environment, environment
 from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
-from sojourn.measure.assess_run import FAILED as FAILURES
-from sojourn.measure.assess_run import NOT_BALANCED, PULSE
-from sojourn.measure.block_load import block_load
-from sojourn.measure.block_reasons import BEYOND
+from sojourn.load.block_load import block_load
 from sojourn.measure.cpu_residual import STOLEN, ResidualMeter, residual_meter
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.window_cpu import WindowCpu, WindowReader
+from sojourn.runs.assess_run import FAILED as FAILURES
+from sojourn.runs.assess_run import NOT_BALANCED, PULSE, STEAL_TICK_S
+from sojourn.runs.block_reasons import BEYOND
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.kinds.time_values import Seconds
+from sojourn.study.system import Factor, Point, Value, all_factors
 from sojourn.system.storage_factors import storage_factors
 from sojourn.system.storage_paths import NBD, SERVER, PathServer, StoragePath, filled_file, serve
-from sojourn.system.system import Factor, Point, Value, all_factors
-from sojourn.system.time_values import Seconds
 from sojourn.units import byte_count
 
 FOREIGN = 0.02  # of a core
@@ -210,10 +210,11 @@ class StorageSession:
                 DISTURBED,
                 f"disturbed: other processes used {used.foreign_cores:.1%} of a core ({names}); at most {FOREIGN:.0%}; run again",
             )
-        if used.steal > STOLEN:
+        most_steal = STOLEN + STEAL_TICK_S / used.window_s
+        if used.steal > most_steal:
             yield (
                 DISTURBED,
-                f"disturbed: the hypervisor took {used.steal:.1%} of the machine; at most {STOLEN:.0%}; run again",
+                f"disturbed: the hypervisor took {used.steal:.1%} of the machine; at most {most_steal:.1%}; run again",
             )
         died = (folder.manifest.get("service") or {}).get("died")
         if server is not None and died is not None:

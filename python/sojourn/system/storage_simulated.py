@@ -12,18 +12,18 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn import __version__
 from sojourn.errors import InputError
 from sojourn.file_errors import meant
 from sojourn.lab.backends import environment
-from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.run_folder import write_run
 from sojourn.storage.run_list import FACTORS
+from sojourn.study.kinds.time_values import Seconds
+from sojourn.study.system import Factor, Point, Value, all_factors
 from sojourn.system.storage_factors import storage_factors
-from sojourn.system.system import Factor, Point, Value, all_factors
-from sojourn.system.time_values import Seconds
 from sojourn.testbed.simulated_storage import FAULTS, SimulatedStorageOptions, simulate_storage
+from sojourn.version import __version__
 
 NONE = "none"
 

@@ -27,13 +27,13 @@ from sojourn.lab.backends import (
 )
 from sojourn.lab.cpu_topology import CorePlacement, cores
 from sojourn.lab.cpu_topology import place as place_on_cores
+from sojourn.load.http_load import http_load
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.measure.http_load import http_load
 from sojourn.measure.idle_baseline import at_rest
-from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run_folder import RunFolder
-from sojourn.system.http_system import LevelLoad
-from sojourn.system.system import Factor, Point, Value
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.kinds.http_system import LevelLoad
+from sojourn.study.system import Factor, Point, Value
 from sojourn.testbed.web import KnownDemand, WebOptions, WebService, WebTestbed, choose_demand
 
 MOST_NICS = 4

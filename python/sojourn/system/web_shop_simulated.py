@@ -11,16 +11,16 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sojourn import __version__
 from sojourn.errors import InputError
 from sojourn.file_errors import mistake
 from sojourn.lab.backends import VirtualHostBackend
-from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.virtual_host import VirtualHost, placement, simulate_host, write_host_run
-from sojourn.system.http_system import LevelLoad
-from sojourn.system.system import Factor, Point, Value
+from sojourn.study.kinds.http_system import LevelLoad
+from sojourn.study.system import Factor, Point, Value
 from sojourn.system.web_shop import at_work, core_groups
+from sojourn.version import __version__
 
 LAW = "^(deterministic|exponential)$"
 

@@ -6,6 +6,7 @@ that is published never uses it.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from sojourn.lab.cpu_affinity import pin
@@ -26,21 +27,22 @@ class EmbeddedKv:
         core: int | None = None,
         network: str | None = None,
         address: str = "127.0.0.1",
+        log: Path | int | None = None,
     ) -> None:
-        """Starts it on `port` or a free one, pinned to `core` and in the namespace `network` where given.
+        """Starts it on `port` or a free one, pinned to `core` and in the namespace `network` where given, complaints to `log`.
 
         Raises:
             ServiceError: the port is taken …
         """
         config = {"listen": f"{address}:{port or 0}", "memory_bytes": memory_bytes, "value_bytes": value_bytes}
-        self._worker = WorkerProcess("kv", {"network": network, "kv": config})
-        self.address: str = self._worker.ready()["address"]
+        self.worker = WorkerProcess("kv", {"network": network, "kv": config}, log=log)
+        self.address: str = self.worker.ready()["address"]
         self.port = int(self.address.rsplit(":", 1)[1])
         try:
             if core is not None:
-                pin([self._worker.process.pid], [core])
+                pin([self.worker.process.pid], [core])
         except BaseException:
-            self._worker.close()
+            self.worker.close()
             raise
 
     @property
@@ -49,12 +51,12 @@ class EmbeddedKv:
 
     @property
     def pids(self) -> dict[str, int]:
-        return {f"embedded kv {self.port}": self._worker.process.pid}
+        return {f"embedded kv {self.port}": self.worker.process.pid}
 
     def stop(self) -> dict[str, Any]:
         """Ends it; its own account of what it did, with `kind`."""
-        done = self._worker.stop() or {}
+        done = self.worker.stop() or {}
         return {"kind": self.kind, **(done.get("summary") or {})}
 
     def close(self) -> None:
-        self._worker.close()
+        self.worker.close()

@@ -39,8 +39,8 @@ class EmbeddedNbd:
         config: dict[str, Any] = {"listen": f"{address}:{port or 0}", "direct": direct, "delay_s": delay_s}
         config |= {} if memory_bytes is None else {"memory_bytes": memory_bytes}
         config |= {} if file is None else {"file": str(file)}
-        self._worker = WorkerProcess("nbd", {"network": network, "nbd": config}, cgroup=cgroup, log=log)
-        ready = self._worker.ready()
+        self.worker = WorkerProcess("nbd", {"network": network, "nbd": config}, cgroup=cgroup, log=log)
+        ready = self.worker.ready()
         self.address: str = ready["address"]
         self.port = int(self.address.rsplit(":", 1)[1])
         self.size_bytes: int = ready["size_bytes"]
@@ -51,7 +51,7 @@ class EmbeddedNbd:
 
     @property
     def pid(self) -> int:
-        return self._worker.process.pid
+        return self.worker.process.pid
 
     @property
     def pids(self) -> dict[str, int]:
@@ -59,9 +59,9 @@ class EmbeddedNbd:
 
     def stop(self) -> dict[str, Any]:
         """Ends it; its own account of what it did, with `kind`."""
-        done = self._worker.stop() or {}
+        done = self.worker.stop() or {}
         return {"kind": self.kind, **(done.get("summary") or {})}
 
     def close(self) -> None:
         """Makes sure that the process is gone."""
-        self._worker.close()
+        self.worker.close()

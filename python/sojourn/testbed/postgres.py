@@ -167,8 +167,10 @@ class Postgres:
         said: object = "it does not answer"
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
+                self._segments |= shared_memory([self.pid])  # or nobody knows them where it is killed from outside
                 if not self.run(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'", database="postgres"):
                     self.run(f"CREATE DATABASE {DATABASE}", database="postgres")
+                self._segments |= shared_memory([self.pid])
                 return
             except (OSError, ServiceError) as error:
                 said = error

@@ -86,19 +86,19 @@ class WebService:
     def __init__(
         self, worker: WorkerProcess, work: WorkerProcess | None, ready: dict[str, Any], urls: list[str]
     ) -> None:
-        self._worker = worker
+        self.worker = worker
         self._work = work
         self.ready = ready
         self.urls = urls
 
     @property
     def pids(self) -> dict[str, int]:
-        pids = {"service": self._worker.process.pid}
+        pids = {"service": self.worker.process.pid}
         return pids | ({"interrupt work": self._work.process.pid} if self._work else {})
 
     def stop(self) -> dict[str, Any]:
         """Ends the service; its own account of what it did, and of the interrupt work done for it."""
-        served = self._worker.stop() or {}
+        served = self.worker.stop() or {}
         worked = self._work.stop() if self._work else None
         return {"summary": served.get("summary"), "interrupt work": (worked or {}).get("summary")}
 
@@ -117,8 +117,9 @@ class WebTestbed:
         demand: KnownDemand,
         seed: int,
         out: Path | None,
+        log: Path | int | None = None,
     ) -> WebService:
-        """Starts the shop on the server host, with the interrupt work at its NICs.
+        """Starts the shop on the server host, with the interrupt work at its NICs; complaints to `log`.
 
         Raises:
             ServiceError: the port is taken …
@@ -136,7 +137,7 @@ class WebTestbed:
             "out": str(out) if out else None,
             "backend": options.backend.config() if options.backend else None,
         }
-        worker = WorkerProcess("web", {"network": place.server_network, "web": config})
+        worker = WorkerProcess("web", {"network": place.server_network, "web": config}, log=log)
         try:
             ready = worker.ready()
             table = table_of_times(float(demand.interrupt_s), demand.interrupt)

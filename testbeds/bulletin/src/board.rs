@@ -91,12 +91,14 @@ pub trait Board {
     /// The number of the new user; `None` where the nickname is taken.
     fn register(&mut self, nickname: &str, password: &str) -> Answer<Option<u32>>;
     /// `id` is not looked at; nor are `children` and `rating` of a comment.
-    fn submit(&mut self, story: &Story) -> Answer<()>;
+    /// Whether its category is there.
+    fn submit(&mut self, story: &Story) -> Answer<bool>;
     /// Makes a submission a story; its number, or `None` where it is not there, or somebody else was faster.
     fn accept(&mut self, submission: u32) -> Answer<Option<u32>>;
     /// Whether it was there.
     fn reject(&mut self, submission: u32) -> Answer<bool>;
-    fn store_comment(&mut self, comment: &Comment) -> Answer<u32>;
+    /// Its number; `None` where its story is not there, or its parent is none of that story's comments.
+    fn store_comment(&mut self, comment: &Comment) -> Answer<Option<u32>>;
     /// Adds `by` to the ratings of a comment and of its writer, and writes it down; whether the comment is there.
     fn moderate(&mut self, moderator: u32, comment: u32, by: i32, date_s: i64) -> Answer<bool>;
 }

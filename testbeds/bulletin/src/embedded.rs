@@ -221,12 +221,15 @@ impl Board for &SharedTables {
         Ok(Some(id))
     }
 
-    fn submit(&mut self, story: &Story) -> Answer<()> {
+    fn submit(&mut self, story: &Story) -> Answer<bool> {
         let mut tables = self.write();
+        if !tables.categories.iter().any(|(id, _)| *id == story.category) {
+            return Ok(false);
+        }
         tables.submitted += 1;
         let id = tables.submitted;
         tables.submissions.insert(id, Story { id, ..story.clone() });
-        Ok(())
+        Ok(true)
     }
 
     fn accept(&mut self, submission: u32) -> Answer<Option<u32>> {
@@ -243,15 +246,19 @@ impl Board for &SharedTables {
         Ok(self.write().submissions.remove(&submission).is_some())
     }
 
-    fn store_comment(&mut self, comment: &Comment) -> Answer<u32> {
+    fn store_comment(&mut self, comment: &Comment) -> Answer<Option<u32>> {
         let mut tables = self.write();
         let id = tables.comments.len() as u32 + 1;
-        let parent = (comment.parent as usize).checked_sub(1);
-        if let Some(parent) = parent.and_then(|at| tables.comments.get_mut(at)) {
+        if row(&tables.stories, comment.story).is_none() {
+            return Ok(None);
+        }
+        if let Some(parent) = (comment.parent as usize).checked_sub(1) {
+            let parent = tables.comments.get_mut(parent).filter(|parent| parent.story == comment.story);
+            let Some(parent) = parent else { return Ok(None) };
             parent.children += 1;
         }
         tables.add_comment(Comment { id, children: 0, rating: 0, ..comment.clone() });
-        Ok(id)
+        Ok(Some(id))
     }
 
     fn moderate(&mut self, moderator: u32, comment: u32, by: i32, date_s: i64) -> Answer<bool> {

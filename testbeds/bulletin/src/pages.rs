@@ -118,6 +118,9 @@ impl<'a> PageMaker<'a> {
     ) -> Answer<bool> {
         let category = request.number("category");
         let stories = board.stories_in_category(category, request.number("page"))?;
+        if stories.is_empty() && !board.categories()?.iter().any(|(id, _)| *id == category) {
+            return Ok(reads::missing(page, "category", request.text("category")));
+        }
         self.stories(page, &stories);
         let next = following(request, stories.len());
         page.link("BrowseStoriesInCategory", format_args!("category={category}&page={next}"), "next page");

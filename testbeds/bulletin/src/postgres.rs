@@ -175,10 +175,10 @@ impl Board for PostgresBoard<'_> {
         Ok(rows.first().map(|row| id(row, 0)))
     }
 
-    fn submit(&mut self, story: &Story) -> Answer<()> {
+    fn submit(&mut self, story: &Story) -> Answer<bool> {
         let (title, body) = (Some(story.title.as_bytes()), Some(story.body.as_bytes()));
         let params: Params<'_> = &[title, body, Some(&int(story.writer)), Some(&int(story.category))];
-        self.rows("store_submission", params).map(drop)
+        Ok(!self.rows("store_submission", params)?.is_empty())
     }
 
     fn accept(&mut self, submission: u32) -> Answer<Option<u32>> {
@@ -190,27 +190,16 @@ impl Board for PostgresBoard<'_> {
         Ok(!self.rows("reject_submission", &[Some(&int(submission))])?.is_empty())
     }
 
-    fn store_comment(&mut self, comment: &Comment) -> Answer<u32> {
+    fn store_comment(&mut self, comment: &Comment) -> Answer<Option<u32>> {
         let (writer, story, parent) = (int(comment.writer), int(comment.story), int(comment.parent));
         let (subject, body) = (Some(comment.subject.as_bytes()), Some(comment.body.as_bytes()));
-        let mut stored = 0;
-        let stored_params = [Some(&writer[..]), Some(&story[..]), Some(&parent[..]), subject, body];
-        let mut each = |row| stored = id(&row, 0);
-        let statement = sql("store_comment");
-        let mut statements = vec![BoundStatement { statement, params: &stored_params, each: &mut each }];
-        let (counted_params, mut nothing) = ([Some(&parent[..])], |_| ());
-        if comment.parent > 0 {
-            let statement = sql("count_answer");
-            statements.push(BoundStatement { statement, params: &counted_params, each: &mut nothing });
-        }
-        self.run_all(&mut statements)?;
-        drop(statements);
-        Ok(stored)
+        let params: Params<'_> = &[Some(&writer), Some(&story), Some(&parent), subject, body];
+        Ok(self.recent_or_old("store_comment", params)?.first().map(|row| id(row, 0)))
     }
 
     fn moderate(&mut self, moderator: u32, comment: u32, by: i32, _date_s: i64) -> Answer<bool> {
         let (by, comment) = (by.to_be_bytes(), int(comment));
-        let rows = self.rows("rate_comment", &[Some(&comment), Some(&by)])?;
+        let rows = self.recent_or_old("rate_comment", &[Some(&comment), Some(&by)])?;
         let Some(writer) = rows.first().map(|row| int(id(row, 0))) else { return Ok(false) };
         let (of_user, of_log) = (
             [Some(&writer[..]), Some(&by[..])],
@@ -240,7 +229,7 @@ mod tests {
             found.collect()
         };
         let both = names("recent_or_old(");
-        assert!(both.len() == 4 && both.iter().all(|name| !sql(&format!("old_{name}")).is_empty()));
+        assert!(both.len() == 6 && both.iter().all(|name| !sql(&format!("old_{name}")).is_empty()));
         let all = [names("rows("), names("sql("), both].concat();
         assert!(
             all.len() > 20 && all.iter().all(|name| sql(name).starts_with(char::is_uppercase)),

@@ -1,5 +1,7 @@
 //! Interactions that show one thing: the categories, a story, a comment and its replies.
 
+use std::fmt::Display;
+
 use crate::board::{Answer, Board};
 use crate::html::HtmlPage;
 use crate::interaction::InteractionRequest;
@@ -39,23 +41,37 @@ pub(crate) fn view_comment(
     let (story, id) = (request.number("storyId"), request.number("commentId"));
     let least = request.text("filter").parse().unwrap_or(-1);
     if id > 0 {
-        let Some((comment, writer)) = board.comment(id)? else { return Ok(missing(page, "comment", id)) };
+        let found = board.comment(id)?.filter(|(comment, _)| comment.story == story);
+        let Some((comment, writer)) = found else {
+            return Ok(missing(page, &format!("story {story} with a comment"), id));
+        };
         page.comment(&comment, &writer);
     }
-    replies(page, board, story, id, least)?;
+    let count = replies(page, board, story, id, least)?;
+    // Only then: a statement more for each page would be work that is in no other page.
+    if count == 0 && id == 0 && board.story(story)?.is_none() {
+        return Ok(missing(page, "story", story));
+    }
     page.link("ViewComment", format_args!("storyId={story}&commentId=0"), "all comments");
     page.link("PostComment", format_args!("storyId={story}&parent={id}"), "comment");
     page.link("ModerateComment", format_args!("commentId={id}"), "moderate");
     Ok(true)
 }
 
-fn replies(page: &mut HtmlPage, board: &mut impl Board, story: u32, parent: u32, least: i32) -> Answer<()> {
+fn replies(
+    page: &mut HtmlPage,
+    board: &mut impl Board,
+    story: u32,
+    parent: u32,
+    least: i32,
+) -> Answer<usize> {
     let comments = board.replies(story, parent, least)?;
     comments.iter().for_each(|(comment, writer)| page.comment(comment, writer));
-    Ok(())
+    Ok(comments.len())
 }
 
-fn missing(page: &mut HtmlPage, what: &str, id: u32) -> bool {
+/// What was asked for is not there; the page says so, and its status is 404.
+pub(crate) fn missing(page: &mut HtmlPage, what: &str, id: impl Display) -> bool {
     page.paragraph(&format!("no {what} {id}"));
     false
 }

@@ -6,6 +6,7 @@ use crate::board::{Answer, Board, Comment, Story, User};
 use crate::generate::BODY_BYTES;
 use crate::html::HtmlPage;
 use crate::interaction::InteractionRequest;
+use crate::reads::missing;
 
 /// Who sent the request; a line on the page where nobody known did.
 fn logged_in(
@@ -37,10 +38,18 @@ pub(crate) fn store_comment(
     request: &InteractionRequest,
 ) -> Answer<bool> {
     let Some(user) = logged_in(page, board, request)? else { return Ok(true) };
+    let story = request.number("storyId");
+    let parent = match request.text("parent") {
+        "" => 0,
+        text => match text.parse() {
+            Ok(parent) => parent,
+            Err(_) => return Ok(missing(page, "comment", text)),
+        },
+    };
     let comment = Comment {
         id: 0,
-        story: request.number("storyId"),
-        parent: request.number("parent"),
+        story,
+        parent,
         children: 0,
         rating: 0,
         date_s: unix_s(),
@@ -48,7 +57,12 @@ pub(crate) fn store_comment(
         subject: cut(request.text("subject")),
         body: cut(request.text("body")),
     };
-    let id = board.store_comment(&comment)?;
+    let Some(id) = board.store_comment(&comment)? else {
+        return Ok(match parent {
+            0 => missing(page, "story", story),
+            _ => missing(page, &format!("story {story} with a comment"), parent),
+        });
+    };
     page.paragraph(&format!("comment {id}"));
     Ok(true)
 }
@@ -67,7 +81,9 @@ pub(crate) fn store_story(
         writer: user.id,
         category: request.number("category"),
     };
-    board.submit(&story)?;
+    if !board.submit(&story)? {
+        return Ok(missing(page, "category", request.text("category")));
+    }
     page.paragraph("an author will look at it");
     Ok(true)
 }
@@ -78,9 +94,18 @@ pub(crate) fn store_moderation(
     request: &InteractionRequest,
 ) -> Answer<bool> {
     let Some(user) = logged_in(page, board, request)? else { return Ok(true) };
-    let by = request.text("rating").parse().unwrap_or(0).clamp(-1, 1);
-    let done = user.is_author && board.moderate(user.id, request.number("commentId"), by, unix_s())?;
-    page.paragraph(if done { "rated" } else { "only authors rate comments, and those that are there" });
+    let (comment, rating) = (request.number("commentId"), request.text("rating"));
+    let Some(by) = rating.parse().ok().filter(|by| (-1..=1).contains(by)) else {
+        return Ok(missing(page, "rating", rating));
+    };
+    if !user.is_author {
+        page.paragraph("only authors rate comments");
+        return Ok(true);
+    }
+    if !board.moderate(user.id, comment, by, unix_s())? {
+        return Ok(missing(page, "comment", comment));
+    }
+    page.paragraph("rated");
     Ok(true)
 }
 

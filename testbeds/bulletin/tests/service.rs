@@ -158,6 +158,39 @@ fn what_is_written_is_there_and_what_is_wrong_is_told() {
     assert_eq!(summary.by_kind["other"], 2);
 }
 
+/// Issue 26: a comment on a story that is not there was acknowledged, and nobody could ever read it.
+#[test]
+fn what_is_written_to_what_is_not_there_is_refused() {
+    with_service(&config(), |address| {
+        let mut browser = Browser(TcpStream::connect(address).unwrap());
+        let before = browser.get("/ModerateComment?commentId=0").1;
+        let user = "nickname=user3&password=password3&subject=lost&body=x";
+        let author = "nickname=user1&password=password1";
+        for (target, why) in [
+            (format!("/StoreComment?{user}&storyId=999999&parent=0"), "no story 999999"),
+            (format!("/StoreComment?{user}"), "no story 0"),
+            (format!("/StoreComment?{user}&storyId=1&parent=999999"), "no story 1 with a comment 999999"),
+            // Comment 1 is on story 1.
+            (format!("/StoreComment?{user}&storyId=2&parent=1"), "no story 2 with a comment 1"),
+            (format!("/StoreComment?{user}&storyId=1&parent=x"), "no comment x"),
+            (format!("/StoreStory?{user}&category=21&title=t"), "no category 21"),
+            (format!("/StoreStory?{user}&title=t"), "no category "),
+            (format!("/StoreModerateLog?{author}&commentId=999999&rating=1"), "no comment 999999"),
+            (format!("/StoreModerateLog?{author}&commentId=1&rating=2"), "no rating 2"),
+            (format!("/StoreModerateLog?{author}&commentId=1&rating="), "no rating "),
+            ("/ViewComment?storyId=999999&commentId=0".into(), "no story 999999"),
+            ("/ViewComment?storyId=2&commentId=1".into(), "no story 2 with a comment 1"),
+            ("/BrowseStoriesInCategory?category=21&page=0".into(), "no category 21"),
+        ] {
+            let (status, page) = browser.get(&target);
+            assert_eq!((status, page.contains(&format!("<p>{why}</p>"))), (404, true), "{target}: {page}");
+        }
+        let newest = |page: &str| links(page, "ViewComment")[0].to_owned();
+        let after = browser.get("/ModerateComment?commentId=0").1;
+        assert_eq!(newest(&after), newest(&before), "nothing was stored");
+    });
+}
+
 #[test]
 fn an_idle_client_is_disconnected_and_one_that_asks_is_not() {
     let idle = Config { idle_s: 0.3, page_work_s: 0.0, ..config() };

@@ -3,13 +3,10 @@
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sojourn_memproto::{IncrOrDecr, Refusal, Request, RequestLimits, StoreVerb};
+use sojourn_memproto::{c_unsigned, IncrOrDecr, Refusal, Request, RequestLimits, StoreVerb};
 
-use crate::lru_store::{expires_s, LruStore};
+use crate::lru_store::{expires_s, LruStore, RELATIVE_MAX_S};
 use crate::{Config, Summary};
-
-/// Digits of a counter at most.
-const COUNTER_BYTES: usize = 20;
 
 /// The store and its account.
 pub struct CommandHandler {
@@ -63,7 +60,13 @@ impl CommandHandler {
             }
             Request::FlushAll { delay_s, .. } => {
                 let at_s = expires_s(delay_s.unwrap_or(0), now_s).unwrap_or(now_s);
-                self.store.flush(at_s, now_s);
+                match delay_s {
+                    // A date before the start is none, and ends what was due.
+                    Some(date) if *date > RELATIVE_MAX_S && at_s <= self.started_s => {
+                        self.store.unflush();
+                    }
+                    _ => self.store.flush(at_s, now_s),
+                }
                 out.extend_from_slice(b"OK\r\n");
             }
             Request::Verbosity { .. } => out.extend_from_slice(b"OK\r\n"),
@@ -83,9 +86,6 @@ impl CommandHandler {
 
     fn get(&mut self, key: &[u8], cas: bool, touch: Option<i64>, now_s: i64, out: &mut Vec<u8>) {
         self.summary.gets += 1;
-        if let Some(exptime_s) = touch {
-            self.store.set_expiry(key, expires_s(exptime_s, now_s), now_s);
-        }
         let Some(item) = self.store.get(key, now_s) else {
             return;
         };
@@ -100,6 +100,10 @@ impl CommandHandler {
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(&item.value);
         out.extend_from_slice(b"\r\n");
+        // Behind the answer: what goes with it is answered once more.
+        if let Some(exptime_s) = touch {
+            self.store.set_expiry(key, expires_s(exptime_s, now_s), now_s);
+        }
     }
 
     #[allow(clippy::too_many_arguments)] // the words of the command line, in their order
@@ -141,10 +145,8 @@ impl CommandHandler {
         let Some(item) = self.store.get(key, now_s) else {
             return out.extend_from_slice(b"NOT_FOUND\r\n");
         };
-        let text = item.value.trim_ascii_end();
-        let number = (text.len() <= COUNTER_BYTES).then(|| std::str::from_utf8(text).ok()).flatten();
-        let digits = number.filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
-        let Some(value) = digits.and_then(|text| text.parse::<u64>().ok()) else {
+        let text = item.value.split(|b| *b == 0).next().unwrap_or_default();
+        let Some(value) = c_unsigned(text) else {
             return out
                 .extend_from_slice(b"CLIENT_ERROR cannot increment or decrement non-numeric value\r\n");
         };
@@ -240,10 +242,13 @@ mod tests {
             ("get n\r\n", "VALUE n 0 2\r\n9 \r\nEND\r\n"),
             ("incr n 18446744073709551615\r\n", "8\r\n"),
             ("decr n 100\r\n", "0\r\n"),
+            // As the C library reads numbers.
+            ("set n 0 0 4\r\n 7 x\r\n", "STORED\r\n"),
+            ("incr n 1\r\n", "8\r\n"),
             ("incr a 1\r\n", "CLIENT_ERROR cannot increment or decrement non-numeric value\r\n"),
             ("incr x 1\r\n", "NOT_FOUND\r\n"),
             ("touch a 100\r\n", "TOUCHED\r\n"),
-            ("touch a -1\r\n", "TOUCHED\r\n"),
+            ("gat -1 a\r\n", "VALUE a 6 4\r\n<ho!\r\nEND\r\n"),
             ("get a\r\n", "END\r\n"),
             ("delete n\r\n", "DELETED\r\n"),
             ("delete n\r\n", "NOT_FOUND\r\n"),
@@ -256,6 +261,6 @@ mod tests {
         ] {
             assert_eq!(talk(handler, asked), answered, "{asked}");
         }
-        assert!(talk(handler, "stats\r\n").contains("STAT get_hits 5\r\n"));
+        assert!(talk(handler, "stats\r\n").contains("STAT get_hits 6\r\n"));
     }
 }

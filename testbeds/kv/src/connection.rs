@@ -1,7 +1,7 @@
 //! A client: bytes in, requests, bytes out, in the order of the requests.
 
 use mio::net::TcpStream;
-use sojourn_memproto::{parse, ParseStep};
+use sojourn_memproto::{parse, ParseStep, Refusal};
 use sojourn_serving::{ReadHalf, ReadProgress, TurnBudget, WriteBuffer};
 
 use crate::command_handler::CommandHandler;
@@ -67,6 +67,13 @@ impl Connection {
                 ParseStep::Done { request, used } => {
                     self.closing = !handler.answer(&request, self.out.tail());
                     self.intake.input.consume(used);
+                }
+                ParseStep::Forget { key, skip, silent } => {
+                    handler.store.remove(key);
+                    if !silent {
+                        self.out.tail().extend_from_slice(Refusal::TooLarge.reply());
+                    }
+                    self.intake.pass_over(skip);
                 }
                 ParseStep::Refuse { refusal, skip, silent, close } => {
                     if !silent {

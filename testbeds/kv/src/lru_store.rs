@@ -8,7 +8,7 @@ const ITEM_BYTES: usize = 64;
 /// No item.
 const NONE: usize = usize::MAX;
 /// Expiry times above this are seconds since 1970 (memcached's rule: 30 days).
-const RELATIVE_MAX_S: i64 = 30 * 24 * 3600;
+pub const RELATIVE_MAX_S: i64 = 30 * 24 * 3600;
 
 #[derive(Debug)]
 pub struct StoredItem {
@@ -115,7 +115,16 @@ impl LruStore {
     /// Everything stored until then goes at `at_s`.
     pub fn flush(&mut self, at_s: i64, now_s: i64) {
         self.flush_s = Some(at_s);
+        if at_s <= now_s {
+            self.next_unique();
+        }
         self.flush_if_due(now_s);
+    }
+
+    /// Nothing is due to go. As memcached does, this and a flush that is due take a unique number.
+    pub fn unflush(&mut self) {
+        self.flush_s = None;
+        self.next_unique();
     }
 
     fn flush_if_due(&mut self, now_s: i64) {

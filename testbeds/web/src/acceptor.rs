@@ -95,10 +95,10 @@ impl<'a> Acceptor<'a> {
             for nic in waiting {
                 self.accept(nic)?;
             }
-            self.record()?;
+            self.record();
             if now() >= next_flush {
                 next_flush += FLUSH;
-                self.recorder.flush()?;
+                self.recorder.flush();
             }
         }
         Ok(())
@@ -145,15 +145,14 @@ impl<'a> Acceptor<'a> {
     }
 
     /// Writes the rows that the threads have left.
-    fn record(&mut self) -> Result<(), ServeError> {
+    fn record(&mut self) {
         for mailbox in self.mailboxes {
             let mut rows = mailbox.rows.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::swap(&mut *rows, &mut self.rows);
             drop(rows);
-            self.recorder.write(&self.rows)?;
+            self.recorder.write(&self.rows);
             self.rows.clear();
         }
-        Ok(())
     }
 
     /// Writes what is left, and sums up.
@@ -161,10 +160,10 @@ impl<'a> Acceptor<'a> {
         &mut self,
         speeds: &[CoreSpeedCalibration],
         finished: &[(ThreadStatistics, CoreSpeedCalibration)],
-    ) -> Result<Summary, ServeError> {
-        self.record()?;
-        self.recorder.flush()?;
-        Ok(self.summary(speeds, finished))
+    ) -> Summary {
+        self.record();
+        self.recorder.flush();
+        self.summary(speeds, finished)
     }
 
     fn summary(
@@ -185,6 +184,7 @@ impl<'a> Acceptor<'a> {
         let per_thread = |thread: usize| self.dealt.iter().map(|nic| nic[thread]).sum();
         let connections_per_thread: Vec<u64> = (0..self.mailboxes.len()).map(per_thread).collect();
         let worked = all.worked();
+        let (lost_logs, lost_rows) = self.recorder.lost();
         Summary {
             requests: all.requests(),
             by_page: all.by_page(),
@@ -198,6 +198,8 @@ impl<'a> Acceptor<'a> {
             known_demand_s: worked.known_demand_s,
             stretch_median: all.stretch_median(),
             recorded: self.recorder.rows(),
+            lost_logs,
+            lost_rows,
             start_s: self.start_s,
             end_s: s(now()),
         }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use sojourn_record::{Column, ColumnType, LogWriter, RowSampling, Value};
+use sojourn_record::{BestEffortLog, Column, ColumnType, RowSampling, Value};
+use sojourn_serving::LostLogs;
 
 use crate::ServeError;
 
@@ -44,8 +45,9 @@ const COLUMNS: [Column; 13] = [
 /// Writes rows; beyond a limit some of them, which stand for `weight` requests.
 #[derive(Debug)]
 pub(crate) struct RequestRecorder {
-    writer: Option<LogWriter>,
+    writer: Option<BestEffortLog>,
     sampling: RowSampling,
+    lost: LostLogs,
 }
 
 impl RequestRecorder {
@@ -58,27 +60,34 @@ impl RequestRecorder {
         let create = |folder: &Path| {
             let error = |source| ServeError::Out { path: folder.to_path_buf(), source };
             std::fs::create_dir_all(folder).map_err(error)?;
-            Ok::<_, ServeError>(LogWriter::create(&folder.join("app.rec"), &COLUMNS, meta)?)
+            Ok::<_, ServeError>(BestEffortLog::create(&folder.join("app.rec"), &COLUMNS, meta)?)
         };
-        Ok(RequestRecorder { writer: out.map(create).transpose()?, sampling: RowSampling::new(limit) })
+        let (writer, sampling) = (out.map(create).transpose()?, RowSampling::new(limit));
+        Ok(RequestRecorder { writer, sampling, lost: LostLogs::default() })
     }
 
-    pub(crate) fn write(&mut self, rows: &[RequestRow]) -> Result<(), ServeError> {
-        let Some(writer) = &mut self.writer else { return Ok(()) };
+    /// A log that cannot be written is given up; the service goes on.
+    pub(crate) fn write(&mut self, rows: &[RequestRow]) {
+        let Some(writer) = &mut self.writer else { return };
         for row in rows {
             if let Some(weight) = self.sampling.next_weight() {
-                writer.row(&row.values(weight))?;
+                writer.row(&row.values(weight)).err().iter().for_each(|error| self.lost.add(error));
             }
         }
-        Ok(())
     }
 
-    pub(crate) fn flush(&mut self) -> Result<(), ServeError> {
-        Ok(self.writer.as_mut().map_or(Ok(()), LogWriter::flush)?)
+    pub(crate) fn flush(&mut self) {
+        let flushed = self.writer.as_mut().map_or(Ok(()), BestEffortLog::flush);
+        flushed.err().iter().for_each(|error| self.lost.add(error));
+    }
+
+    /// Why the log was given up, and the rows that it does not have.
+    pub(crate) fn lost(&self) -> (Vec<String>, u64) {
+        (self.lost.list(), self.writer.as_ref().map_or(0, BestEffortLog::lost_rows))
     }
 
     pub(crate) fn rows(&self) -> u64 {
-        self.writer.as_ref().map_or(0, LogWriter::rows)
+        self.writer.as_ref().map_or(0, BestEffortLog::rows)
     }
 }
 

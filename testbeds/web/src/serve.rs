@@ -30,7 +30,7 @@ type Finished = Result<(ThreadStatistics, CoreSpeedCalibration), ServeError>;
 ///
 /// # Errors
 /// `ServeError` for a value out of range, an address or core that cannot be had, a limit of the process, or
-/// a record that cannot be written.
+/// a record that cannot be created. One that cannot be written later is given up, and the service goes on.
 pub fn serve(
     config: &WebConfig,
     stop: &AtomicBool,
@@ -65,7 +65,7 @@ pub fn serve(
         drop(sleepers);
         let (mut acceptor, speeds) = served?;
         let finished = finished.into_iter().collect::<Result<Vec<_>, _>>()?;
-        acceptor.close(&speeds, &finished)
+        Ok(acceptor.close(&speeds, &finished))
     })
 }
 

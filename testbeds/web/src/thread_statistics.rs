@@ -27,6 +27,10 @@ pub struct Summary {
     pub stretch_median: f64,
     /// Rows of `app.rec`; fewer than requests beyond the limit.
     pub recorded: u64,
+    /// Why `app.rec` ends before the service did; empty where it is whole.
+    pub lost_logs: Vec<String>,
+    /// Rows that are not in it.
+    pub lost_rows: u64,
     pub start_s: f64,
     pub end_s: f64,
 }

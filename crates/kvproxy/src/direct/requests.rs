@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use sojourn_memproto::{parse, ParseStep, Reply, ReplyKind, Request};
+use sojourn_memproto::{parse, ParseStep, Refusal, Reply, ReplyKind, Request};
 
 use super::client::PendingRequest;
 use super::event_loop::EventLoop;
@@ -102,6 +102,16 @@ impl EventLoop<'_> {
                         self.clients.get(index).into_iter().for_each(|client| client.closing = true);
                         return StopReason::Stalled;
                     }
+                }
+                ParseStep::Forget { key, skip, silent } => {
+                    let forgotten = Request::Delete { key, noreply: true };
+                    let route = route(&forgotten);
+                    if !self.has_room(index, route.target) {
+                        return StopReason::Blocked;
+                    }
+                    self.begin(index, route, &forgotten, &[]);
+                    read_half.pass_over(skip);
+                    self.answer(index, Route { answered: !silent, ..REFUSED }, Refusal::TooLarge.reply());
                 }
                 ParseStep::Refuse { refusal, skip, silent, close } => {
                     read_half.pass_over(skip);

@@ -1,6 +1,6 @@
 //! A client's bytes to requests in the queue.
 
-use sojourn_memproto::{parse, ParseStep, Request};
+use sojourn_memproto::{parse, ParseStep, Refusal, Request};
 
 use super::client::{QueuedRequest, ReplySlot, Responder};
 use super::network_thread::{Connection, NetworkThread, ReadResult};
@@ -73,6 +73,12 @@ impl NetworkThread<'_> {
                 ParseStep::Done { request, used } => {
                     self.begin(connection, &request, &read_half.input.data()[..used]);
                     read_half.input.consume(used);
+                }
+                ParseStep::Forget { key, skip, silent } => {
+                    self.begin(connection, &Request::Delete { key, noreply: true }, &[]);
+                    read_half.pass_over(skip);
+                    let route = Route { answered: !silent, ..REFUSED };
+                    self.answer(connection, route, Refusal::TooLarge.reply().to_vec());
                 }
                 ParseStep::Refuse { refusal, skip, silent, close } => {
                     read_half.pass_over(skip);

@@ -59,8 +59,10 @@ impl ClientThread<'_> {
             ConnectionPhase::Busy(request) => {
                 let bytes = &self.targets[request.target].request;
                 let writable = flags & libc::EPOLLOUT != 0;
-                if writable && !conn.write(bytes) {
-                    return self.fail(slot, Failure::Reset);
+                if writable {
+                    if let Err(cause) = conn.write(bytes) {
+                        return self.fail(slot, Failure::of_broken(&cause));
+                    }
                 }
                 if flags & READABLE != 0 {
                     self.read(slot, flags & CLOSING != 0);
@@ -124,7 +126,7 @@ impl ClientThread<'_> {
         let failure = match cause.kind() {
             io::ErrorKind::TimedOut => Failure::ConnectTimeout,
             io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {
-                Failure::Reset
+                Failure::of_broken(cause)
             }
             io::ErrorKind::InvalidData => Failure::Tls,
             _ => Failure::Refused,

@@ -91,11 +91,11 @@ impl ClientThread<'_> {
             generator.compose(&request, &target.request, exchange);
             request.sent_s = now_s();
         }
-        let unbroken = conn.begin(request, target);
+        let begun = conn.begin(request, target);
         self.account.sent += 1;
         self.timeouts.sent(request.sequence, slot);
-        if !unbroken {
-            self.fail(slot, Failure::Reset);
+        if let Err(cause) = begun {
+            self.fail(slot, Failure::of_broken(&cause));
         }
     }
 
@@ -118,6 +118,7 @@ impl ClientThread<'_> {
                     (Some(exchange), Some(generator)) => generator.judge(exchange, response, request.user),
                     _ => check(&self.targets[request.target].expect, response.status, response.body.bytes),
                 };
+                self.account.ended_by_close += u64::from(response.ends_with_connection());
                 self.finish(slot, failure, stamp_ns, done_s);
                 if reusable {
                     self.ready(slot);

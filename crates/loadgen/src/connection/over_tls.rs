@@ -3,7 +3,6 @@
 use std::io::{self, BufRead, ErrorKind};
 
 use super::Connection;
-use crate::http::ResponseError;
 use crate::request_outcome::Failure;
 use crate::sys;
 use crate::tls::{broken, flush};
@@ -84,7 +83,7 @@ impl Connection {
                     Ok([]) => break,
                     Ok(piece) => piece,
                     Err(e) if e.kind() == ErrorKind::WouldBlock => break,
-                    Err(_) => return Err(Failure::Reset),
+                    Err(e) => return Err(Failure::of_broken(&e)),
                 };
                 let length = piece.len();
                 self.barren = 0;
@@ -95,8 +94,7 @@ impl Connection {
                     Ok(Some(used)) if used < length => return Err(Failure::Protocol),
                     Ok(Some(_)) => complete = true,
                     Ok(None) => {}
-                    Err(ResponseError::Protocol) => return Err(Failure::Protocol),
-                    Err(ResponseError::TooLong) => return Err(Failure::Length),
+                    Err(error) => return Err(error.into()),
                 }
                 reader.consume(length);
             }

@@ -1,10 +1,14 @@
 //! The body of a response.
 
-/// A body: how long it is, and what it is where it is kept.
+use super::content_coding::ContentDecoder;
+
+/// A body: how long it is as it was sent, and what it is where it is kept.
 #[derive(Debug, Default)]
 pub struct Body {
     pub bytes: u64,
     pub kept: Option<Vec<u8>>,
+    /// Where it came in a coding: what shows whether it can be decoded.
+    pub coding: Option<ContentDecoder>,
 }
 
 impl Body {
@@ -13,10 +17,19 @@ impl Body {
         if let Some(kept) = &mut self.kept {
             kept.extend_from_slice(bytes);
         }
+        if let Some(decoder) = &mut self.coding {
+            decoder.take(bytes);
+        }
+    }
+
+    /// Whether what came so far, or with `whole` all of it, can be decoded.
+    pub fn is_decodable(&mut self, whole: bool) -> bool {
+        self.coding.as_mut().is_none_or(|decoder| if whole { decoder.end() } else { decoder.is_good() })
     }
 
     pub fn clear(&mut self) {
         self.bytes = 0;
+        self.coding = None;
         self.kept.iter_mut().for_each(Vec::clear);
     }
 }

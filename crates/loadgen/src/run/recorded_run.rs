@@ -1,6 +1,5 @@
 //! What every load has in common, whatever it asks for: its threads make outcomes, this records them and tells how it goes.
 
-use std::fs::File;
 use std::io::LineWriter;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -9,6 +8,7 @@ use std::thread::scope;
 use std::time::Duration;
 
 use hdrhistogram::serialization::V2DeflateSerializer;
+use sojourn_record::new_file;
 
 use super::run_summary::{self, steal_s, FinishedRun};
 use crate::client_thread::{LiveCounts, OutcomeBatch};
@@ -41,7 +41,7 @@ where
 {
     let path = out.join("latency.hlog");
     let log_error = |cause: String| LoadError::Log { path: path.clone(), cause };
-    let mut file = LineWriter::new(File::create(&path).map_err(|e| log_error(e.to_string()))?);
+    let mut file = LineWriter::new(new_file(&path).map_err(|e| log_error(e.to_string()))?);
     let mut serializer = V2DeflateSerializer::new();
     let start = (terms.start_s, wall_time(terms.start_s));
     let interval_log = IntervalLog::begin(&mut file, &mut serializer, start.0, start.1, terms.timeout_s);

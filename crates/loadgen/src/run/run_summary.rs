@@ -140,6 +140,12 @@ impl FinishedRun<'_> {
         if sample_every > 1 {
             notes.push(format!("the record has one request in {sample_every}: more than record_limit"));
         }
+        let by_close: u64 = self.lanes.iter().map(|lane| lane.ended_by_close).sum();
+        if by_close > 0 {
+            notes.push(format!(
+                "{by_close} answers had no length and ended with their connection: whether they were whole cannot be told"
+            ));
+        }
         let abandoned: u64 = self.lanes.iter().map(|lane| lane.abandoned).sum();
         if abandoned > 0 {
             notes.push(format!("{abandoned} requests were in flight or waiting when the run was stopped"));

@@ -5,7 +5,7 @@ pub mod message_service;
 pub mod tls_server;
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -92,7 +92,12 @@ fn answer(stream: &mut TcpStream, path: &str, now: f64) -> bool {
         "/short" => ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", false),
         "/long" => ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello", true),
         "/reset" => ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", false),
-        "/drop" => ("", false),
+        "/drop" | "/half" => ("", false),
+        "/half-head" => ("HTTP/1.1 200 OK\r\nContent-", false),
+        "/both" => {
+            ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", true)
+        }
+        "/gzip" => ("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello", true),
         "/garbage" => ("SSH-2.0-OpenSSH\r\n", false),
         _ => (hello, true),
     };
@@ -102,7 +107,13 @@ fn answer(stream: &mut TcpStream, path: &str, now: f64) -> bool {
         "/stall" => sleep(Duration::from_secs_f64(stall_end_s(now) - now)),
         _ => {}
     }
-    stream.write_all(text.as_bytes()).is_ok() && stays
+    let sent = stream.write_all(text.as_bytes()).is_ok();
+    if path.starts_with("/half") {
+        // Its own side only; it goes on reading.
+        let _ = stream.shutdown(Shutdown::Write);
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    sent && stays
 }
 
 /// A folder of its own for each test, removed at the end.

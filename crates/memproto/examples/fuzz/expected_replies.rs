@@ -1,6 +1,6 @@
 //! What a stream of bytes must be answered with, by the parser that the proxy has too.
 
-use sojourn_memproto::{parse, ParseStep, Reply, ReplyKind, Request, RequestLimits, Values};
+use sojourn_memproto::{parse, ParseStep, Refusal, Reply, ReplyKind, Request, RequestLimits, Values};
 
 /// Incomplete requests are made whole if so many bytes are enough, else left as they are.
 const PADDED_BYTES: usize = 4096;
@@ -70,8 +70,16 @@ impl Script {
                     bytes.truncate(start);
                     return Self { bytes, due, goes_on: true };
                 }
-                ParseStep::Refuse { refusal, skip, silent, .. } => {
-                    due.extend((!silent).then_some(ExpectedReply::Line(refusal.reply())));
+                step @ (ParseStep::Refuse { skip, silent, .. } | ParseStep::Forget { skip, silent, .. }) => {
+                    let refusal = match step {
+                        ParseStep::Refuse { refusal, .. } => refusal,
+                        _ => Refusal::TooLarge,
+                    };
+                    let reply = match refusal {
+                        Refusal::NoKeys => ExpectedReply::Values(Vec::new()),
+                        _ => ExpectedReply::Line(refusal.reply()),
+                    };
+                    due.extend((!silent).then_some(reply));
                     let end = start.saturating_add(skip);
                     if end > bytes.len() && !pad(&mut bytes, start, skip) {
                         return Self { bytes, due, goes_on: false };

@@ -93,6 +93,12 @@ fn conversation(
                     counts.requests += 1;
                     start += used;
                 }
+                ParseStep::Forget { key, skip, silent } => {
+                    ensure(skip > limits.value_bytes, || "forgets for nothing".into(), bytes)?;
+                    found.push(format!("forget {} {silent}", key.escape_ascii()));
+                    counts.refusals += 1;
+                    start = start.saturating_add(skip);
+                }
                 ParseStep::Refuse { refusal, skip, silent, close } => {
                     ensure(skip > 0, || "refuses nothing".into(), bytes)?;
                     found.push(format!("{refusal:?} {silent} {close}"));

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sojourn.design.analyse.factorial import Effects
-from sojourn.rank_correlation import rank_correlation
+from sojourn.stats.rank_correlation import rank_correlation
 
 MOST_RATIO = 10.0
 

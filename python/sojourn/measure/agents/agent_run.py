@@ -16,8 +16,8 @@ from sojourn.errors import LabError, SojournError, WorkerError
 from sojourn.lab.owned_folder import owned_folder
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.execute_run import execute
-from sojourn.measure.run_folder import RunFolder
 from sojourn.parallel.early_end import asked
+from sojourn.runs.run_folder import RunFolder
 
 PREFIX = "sojourn-agent-"
 
@@ -96,6 +96,7 @@ def run_agent(shared: dict[str, Any], task: AgentTask) -> AgentResult:
             if not asked(shared["run"]):
                 raise
             folder = RunFolder.open(place / "run")
+            folder.complete()
         except SojournError as error:
             raise type(error)(error.value, f"{name} ({own}), {error.place}", error.remedy) from None
         files = {path.name: path.read_bytes() for path in folder.path.iterdir() if path.name != "manifest.json"}

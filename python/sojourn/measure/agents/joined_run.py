@@ -17,10 +17,11 @@ from typing import Any
 import polars as pl
 
 from sojourn import _native
+from sojourn.files.writing import write_whole
 from sojourn.measure.agents.agent_run import AgentResult
 from sojourn.measure.agents.clock_offsets import ClockOffset
-from sojourn.measure.record_logs import write_parquet
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.record_logs import write_parquet
+from sojourn.runs.run_folder import RunFolder
 
 TIMES = ("intended_s", "sent_s", "received_s", "done_s")
 SUMS = ("requested", "sent", "ok", "failed", "offered_per_s", "achieved_per_s", "recorded", "steal_s")
@@ -49,7 +50,7 @@ def join(
     for number, one in enumerate(found, 1):
         for name in ("host.parquet", "log.txt"):
             if one.files.get(name):
-                (folder.path / f"agent-{number}-{name}").write_bytes(one.files[name])
+                write_whole(folder.path / f"agent-{number}-{name}", one.files[name])
     folder.manifest["generator"] = added(summaries, start_s)
     folder.manifest["agents"] = [
         _told(number, *one) for number, one in enumerate(zip(found, before, after, strict=True), 1)

@@ -20,14 +20,14 @@ from typing import Any
 from sojourn.errors import InputError, SojournError, WorkerError
 from sojourn.lab.cleanup_registry import start_time
 from sojourn.lab.owned_folder import stale_folders
+from sojourn.load.credentials import hidden
 from sojourn.measure.agents.agent_run import PREFIX, AgentProcess, AgentTask, look, run_agent
 from sojourn.measure.agents.clock_offsets import ClockOffset, clock_offset, read_clocks
 from sojourn.measure.agents.joined_run import join, reasons_of_agents
-from sojourn.measure.assess_run import assess
-from sojourn.measure.credentials import hidden
 from sojourn.measure.execute_run import GRACE_S, machine
-from sojourn.measure.run_folder import RunFolder, now
 from sojourn.parallel import Workers, open_workers, run_at_once
+from sojourn.runs.assess_run import assess
+from sojourn.runs.run_folder import RunFolder, now
 
 PLACE = "--agents"
 STILL_S = 20.0  # without a sign of life
@@ -45,7 +45,7 @@ Progress = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class AgentLoad:
-    """`on`: the workers (`local:N`, `dask://HOST:PORT`); `per_agent_per_s`: the highest mean rate that an agent is given, 1/s
+    """`on`: the workers (`local:N`, `tls://HOST:PORT`); `per_agent_per_s`: the highest mean rate that an agent is given, 1/s
     (None: every worker is an agent)."""
 
     on: str

@@ -1,6 +1,6 @@
 """Laws of what was recorded in time, with intervals by batch means: times of requests, passages, state functions over time.
 
-Source: batch means as in `sojourn.batch_means`; shares as in `share_interval`; a quantile's interval by inverting that of the
+Source: batch means as in `sojourn.stats.batch_means`; shares as in `share_interval`; a quantile's interval by inverting that of the
 distribution function, after Woodruff, J. Amer. Stat. Assoc. 47 (1952), p. 635.
 """
 
@@ -12,10 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sojourn.batch_means import IntervalEstimate, ratio, variance_of
 from sojourn.errors import SourceRefused
 from sojourn.query.sources.share_interval import LEVEL, RARE, Wider, each_of, jeffreys, needed, share_of, wider_share
 from sojourn.query.values import Array, Estimate, Span, Whole
+from sojourn.stats.batch_means import IntervalEstimate, ratio, variance_of
 
 BATCHES, LEAST = 32, 30
 ROUNDED = 1e-9  # of a weight

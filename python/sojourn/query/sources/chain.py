@@ -10,8 +10,8 @@ Limits: `MOST_STATES`, because the numbers present are asked of the chain state 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,17 @@ from scipy import sparse
 
 from sojourn.errors import MethodRefused, SourceRefused
 from sojourn.model import Network
-from sojourn.query.sources.phase_law import PhaseLaw
+from sojourn.query.sources.phase_law import PhaseLaw, essential
 from sojourn.query.values import Array, Flags
 from sojourn.solve.markov.applicability import refuses
-from sojourn.solve.markov.ctmc import CYCLES, TOLERANCE, network_chain
+from sojourn.solve.markov.network_chain import CYCLES, TOLERANCE, network_chain
 from sojourn.solve.markov.network_spec import UNLIMITED
 from sojourn.solve.markov.open_truncation import wanted_bound
 from sojourn.solve.markov.stability import unstable
 from sojourn.solve.markov.state_count import states
 
 MOST_STATES = 5000
+PIECE, MOST_S, REST = 1e10, 60.0, 1e-15  # moves of probability at a time, some ten seconds
 TAILS = (1e-18, 1e-14, 1e-11)  # probability beyond the bound on open customers: the first that leaves few states
 
 
@@ -42,10 +43,6 @@ class StateChain:
     law: Array
     rates: sparse.csr_array
     most_open: int
-
-    @cached_property
-    def out(self) -> Array:
-        return np.asarray(self.rates.sum(axis=1)).ravel()
 
     def begin(self, start: Flags, mode: str) -> Array:
         """The law over states in which a passage begins."""
@@ -61,16 +58,21 @@ class StateChain:
     def passage(self, start: Flags, target: Flags, excluded: Flags | None, mode: str) -> PhaseLaw:
         """Raises SourceRefused where the start is never entered, or nothing is in the target."""
         if not target.any():
-            raise SourceRefused("passage: no state is in the target", "analytic source", "choose another target")
+            beyond = f" with up to {self.most_open} open customers" if 0 < self.most_open < UNLIMITED else ""
+            raise SourceRefused(
+                f"passage: no state{beyond} is in the target", "analytic source", "choose another target"
+            )
         alive = np.ones(len(self.law), bool) if excluded is None else ~excluded
         arrow = self.rates.tocoo()
         ends = ~target[arrow.row] & target[arrow.col] & alive[arrow.col]
         goes_on = ~(~target[arrow.row] & target[arrow.col]) & alive[arrow.col]
+        lost = ~alive[arrow.col]
         shape, count = self.rates.shape, len(self.law)
         among = sparse.csr_array((arrow.data[goes_on], (arrow.row[goes_on], arrow.col[goes_on])), shape=shape)
-        exit_ = np.bincount(arrow.row[ends], arrow.data[ends], count).astype(float)
-        begin = np.where(alive, self.begin(start, mode), 0.0)
-        return PhaseLaw(begin, among, exit_, self.out, "the passage")
+        exit_, lost_ = (np.bincount(arrow.row[which], arrow.data[which], count).astype(float) for which in (ends, lost))
+        begin = self.begin(start, mode)
+        never = float(begin[~alive].sum())
+        return essential(PhaseLaw(np.where(alive, begin, 0.0), among, exit_, lost_, "the passage", never=never))
 
     def later(self, begin: Array, time_s: float) -> Array:
         """The law over states `time_s` after one, by uniformisation."""
@@ -79,15 +81,19 @@ class StateChain:
         if time_s <= 0:
             return begin
         rows = self.rates
-        found = chain_transient(
-            rows.indptr.astype(np.int64),
-            rows.indices.astype(np.int32),
-            rows.data,
-            begin,
-            np.array([float(time_s)]),
-            1e-15,
-        )
-        return np.asarray(found).reshape(-1)[-len(begin) :]
+        chain = (rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data)
+        moves_per_s = float(self.rates.sum(axis=1).max()) * (rows.nnz + len(begin))
+        law, left_s, ends = begin, float(time_s), time.monotonic() + MOST_S
+        while left_s > 0:
+            step_s = min(left_s, PIECE / moves_per_s)
+            before, left_s = law, left_s - step_s
+            law = np.asarray(chain_transient(*chain, law, np.array([step_s]), 1e-15)).reshape(-1)[-len(begin) :]
+            if np.abs(law - before).max() <= REST:
+                break  # once at rest, more time changes nothing
+            if left_s > 0 and time.monotonic() > ends:
+                said = f"{time_s:.4g} s are {moves_per_s * time_s:.2g} moves of its chain, which take longer than {MOST_S:g} s"
+                raise SourceRefused(said, "analytic source", "ask for an earlier time, or for the long run")
+        return law
 
 
 def state_chain(network: Network, most_open: int | None = None) -> StateChain:

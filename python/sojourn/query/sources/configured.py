@@ -9,7 +9,6 @@ from sojourn.errors import InputError
 from sojourn.file_errors import meant
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.model import Model
-from sojourn.model.unknown_parameters import replaced
 
 USUAL = ("rate_per_s", "users", "think_s")  # meant without saying, of a model with one class of that kind
 
@@ -28,6 +27,4 @@ def configured(model: Model, values: Mapping[str, Any]) -> Model:
                 "--set",
                 f"{meant(name, [*model.factors, *USUAL])}; or a path: stations.cpu.servers",
             )
-    for name in set(values) - set(factors):
-        model = replaced(model, name, values[name])
-    return applied(model, mapped, factors) if mapped else model
+    return applied(model, mapped, factors, {name: value for name, value in values.items() if name not in factors})

@@ -7,7 +7,7 @@ parts of one request is in the record.
     d_b  = sum of (p_i - P_b p_i) G(t - x_i) + the same of y          what batch b adds to its error: linear in both samples
 
 with G the distribution function of the other; so for moments. Source: the first-order projection of a two-sample U-statistic
-(Hoeffding, Ann. Math. Stat. 19 (1948), pp. 293-325) over batches, as `sojourn.batch_means` takes that of a ratio. Both of one
+(Hoeffding, Ann. Math. Stat. 19 (1948), pp. 293-325) over batches, as `sojourn.stats.batch_means` takes that of a ratio. Both of one
 record: their batches are the same stretches of time, and their errors are added before they are squared.
 """
 
@@ -20,11 +20,11 @@ from functools import cached_property
 
 import numpy as np
 
-from sojourn.batch_means import IntervalEstimate, around
 from sojourn.errors import SourceRefused
 from sojourn.query.sources.batched import BatchedLaw
 from sojourn.query.sources.share_interval import LEVEL, RARE, each_of, needed, share_of, wider_share
 from sojourn.query.values import Array, Estimate, Law, Span
+from sojourn.stats.batch_means import IntervalEstimate, around
 
 POINTS = 10_000  # of each sample; of longer ones neighbours are one
 HALVINGS = 50

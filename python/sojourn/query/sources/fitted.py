@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.errors import MethodRefused, SourceRefused
-from sojourn.fit.model_fit import FittedModel
+from sojourn.fit.fitted_model import FittedModel
 from sojourn.model import Closed, Model, Open
 from sojourn.model.unknown_parameters import replaced
 from sojourn.query.sources.analytic import AnalyticSource
@@ -47,9 +47,9 @@ class FittedSource(AnalyticSource):
         draws, longer = self.fitted.draws[:DRAWS], self.fitted.longer[:DRAWS]
         found = []
         for values, times in zip(draws, longer.tolist(), strict=True):
-            model = self.fitted.model
-            for path, value in zip(self.fitted.paths, values.tolist(), strict=True):
-                model = replaced(model, path, value) if path not in self.values else model
+            drawn = dict(zip(self.fitted.paths, values.tolist(), strict=True))
+            own = {path: value for path, value in drawn.items() if path not in self.values}
+            model = replaced(self.fitted.model, own)
             faster = _faster(configured(model, self.values), times)
             source = AnalyticSource(faster or configured(model, self.values), self.name)
             source.narrow = COARSE
@@ -170,11 +170,12 @@ def spread(value: float, drawn: Sequence[float]) -> Estimate:
 
 def _faster(model: Model, times: float) -> Model | None:
     """The model with `times` the rates and 1/`times` of the think times; None where one of them is no number."""
+    faster = {}
     for cls in model.classes:
         if isinstance(cls, Open) and isinstance(cls.rate_per_s, int | float):
-            model = replaced(model, f"classes.{cls.name}.rate_per_s", cls.rate_per_s * times)
+            faster[f"classes.{cls.name}.rate_per_s"] = cls.rate_per_s * times
         elif isinstance(cls, Closed) and isinstance(cls.think_s, int | float):
-            model = replaced(model, f"classes.{cls.name}.think_s", cls.think_s / times)
+            faster[f"classes.{cls.name}.think_s"] = cls.think_s / times
         else:
             return None
-    return model
+    return replaced(model, faster)

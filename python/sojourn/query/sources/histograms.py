@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.errors import RunFolderError
-from sojourn.measure.interval_log import IntervalHistogram, read_interval_log
-from sojourn.measure.run_folder import RunFolder
 from sojourn.query.sources.batched import BATCHES, BatchedLaw
 from sojourn.query.sources.convolved import convolved
 from sojourn.query.sources.rows import RowSource
 from sojourn.query.sources.source import Source
 from sojourn.query.values import Estimate, Events, Law
+from sojourn.runs.interval_log import IntervalHistogram, read_interval_log
+from sojourn.runs.run_folder import RunFolder
 from sojourn.table import Metrics
 
 LOG = "latency.hlog"
@@ -33,6 +33,7 @@ class HistogramSource(Source):
 
     def __init__(self, folder: RunFolder) -> None:
         self.name, self.kind = folder.path.name, "histogram"
+        folder.check()
         intervals = read_interval_log(folder.path / LOG)
         window = folder.manifest.get("window_s")
         begin = float((folder.manifest.get("generator") or {}).get("start_s", 0.0))

@@ -6,26 +6,28 @@ Times end as in the folder's Metrics: with the kernel's receive where there is o
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from sojourn.batch_means import batch_interval
 from sojourn.errors import NoSuchRow, RunFolderError, SourceRefused
-from sojourn.measure.core_utilisation import busy_shares, softirq_shares
-from sojourn.measure.measurement_window import choose_window, responses
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.run_metrics import run_metrics
-from sojourn.measure.service_phases import service_phases
 from sojourn.model import Model
+from sojourn.query.nodes import StateFunction
 from sojourn.query.sources.batched import LEVEL
 from sojourn.query.sources.path import PathSource
 from sojourn.query.sources.rows import RowSource
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, only_station
-from sojourn.query.values import Estimate, Law
+from sojourn.query.values import Array, Estimate, Law
+from sojourn.runs.core_utilisation import busy_shares, softirq_shares
+from sojourn.runs.measurement_window import choose_window, responses
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.run_metrics import run_metrics
+from sojourn.runs.service_phases import WAITING_PAGE, service_phases
+from sojourn.stats.batch_means import batch_interval
 from sojourn.table import Metrics
 
 CORE_BATCHES = 20
@@ -87,8 +89,6 @@ class MeasuredSource(PathSource):
         return super().stations or [APP] * (self.folder.frame(APP) is not None)
 
     def with_states_of(self, stations: Collection[str]) -> Source:
-        from sojourn.query.sources.phased import PhaseTimesSource
-
         return PhaseTimesSource.of(self) if APP in stations and self.folder.frame(APP) is not None else self
 
     def windows(self, length_s: float) -> Iterator[Source]:
@@ -102,8 +102,6 @@ class MeasuredSource(PathSource):
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
         if (metric, station, cls) == ("utilisation", APP, ""):
-            from sojourn.query.sources.phased import PhaseTimesSource
-
             return PhaseTimesSource.of(self).utilisation()
         if metric == "utilisation" and self.station and station == self.station.name and not cls:
             return self.utilisation()
@@ -150,3 +148,80 @@ def _station(folder: RunFolder) -> Station | None:
     if not folder.manifest.get("simulated") or not isinstance(text, str):
         return None
     return only_station(Model.parse(text, f"{folder.path}/manifest.json model").network)
+
+
+class PhaseTimesSource(MeasuredSource):
+    """Of a measured source with `app.parquet`, whose service recorded its own times: the number at the service, and in service, beside
+    the number that clients have under way.
+
+        came_s … begin_s … end_s      at the service: n(app); of these in service: busy(app)
+
+    A state is then the number present of each class, n(app) and busy(app), each exact by its own stamps. A request is on its way for a
+    while, so that n(app) is a little smaller than n(); on loopback an answer can be stamped by the client before `send` has returned
+    to the service.
+    """
+
+    @staticmethod
+    def of(source: MeasuredSource) -> PhaseTimesSource:
+        """The same run and window. Raises SourceRefused: no phase times."""
+        app = source.folder.frame("app")
+        if app is None:
+            source.refuse(
+                f"states of station {APP}", "record phase times (app.parquet), or ask for n(), of the whole system"
+            )
+        found = PhaseTimesSource.__new__(PhaseTimesSource)
+        found.__dict__.update({name: value for name, value in source.__dict__.items() if name not in source.OF_WINDOW})
+        found.app = app
+        return found
+
+    app: pl.DataFrame
+
+    @cached_property
+    def phases(self) -> pl.DataFrame:
+        """came_s, begin_s, end_s; one that came before the kernel stamped is there from its begin. SourceRefused: not of every request."""
+        if "weight" in self.app.columns and (self.app["weight"] > 1).any():
+            self.refuse(f"states of station {APP}", "not each of its requests is recorded: measure with fewer")
+        found = service_phases(self.app, self.folder.manifest)
+        return found.with_columns(came_s=pl.col("came_s").fill_nan(None).fill_null(pl.col("begin_s")))
+
+    def _stays(self) -> list[tuple[Array, Array]]:
+        came, begin, end = (self.phases[name].to_numpy() for name in ("came_s", "begin_s", "end_s"))
+        return [*super()._stays(), (np.minimum(came, begin), end), (begin, end)]
+
+    def present_in(self, states: Array) -> Array:
+        return super().present_in(states[:, :-2])
+
+    def states(self, function: StateFunction) -> Array:
+        if function.station != APP:
+            return super().states(function)
+        if function.cls:
+            self.refuse(f"{function.function}({APP}, {function.cls})", "its record has no classes: ask for all")
+        found: Array = self.table[0][:, -1 if function.function == "busy" else -2]
+        return found
+
+    def utilisation(self) -> Estimate:
+        """Busy servers of the service by how many it has."""
+        servers = servers_of(self.folder.manifest, self.app)
+        if not servers:
+            self.refuse(
+                f"utilisation of station {APP}", f"it does not say how many servers it has: ask for mean(busy({APP}))"
+            )
+        busy = self.states(StateFunction("busy", APP)) / servers
+        return self.distribution(busy, None).moment(1)
+
+
+def servers_of(manifest: Mapping[str, Any], app: pl.DataFrame) -> int | None:
+    """Threads that serve pages, or the servers behind the waiting page; None where both were used, the number could be changed, or the
+    record does not say."""
+    about = manifest.get("records", {}).get("app", {})
+    config, pages = about.get("config", {}), about.get("pages", [])
+    waits = (
+        app["page"] == pages.index(WAITING_PAGE)
+        if WAITING_PAGE in pages and "page" in app.columns
+        else pl.Series([False])
+    )
+    if waits.any():
+        backend = config.get("backend") or {}
+        return backend.get("safe", {}).get("workers") if waits.all() and not backend.get("control") else None
+    cores, threads = config.get("cores"), config.get("threads_per_core")
+    return len(cores) * int(threads) if cores and threads else None

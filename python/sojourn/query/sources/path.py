@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from sojourn.batch_means import IntervalEstimate, ratio
 from sojourn.errors import SourceRefused
 from sojourn.file_errors import meant
 from sojourn.query.nodes import StateFunction
@@ -23,6 +22,7 @@ from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
+from sojourn.stats.batch_means import IntervalEstimate, ratio
 
 MOST_NAMED = 12
 SLOW, ENOUGH_SLOW = (

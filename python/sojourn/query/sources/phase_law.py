@@ -1,15 +1,14 @@
 """The time until a Markov chain is absorbed: distribution, quantiles, moments, sums.
 
-Source: M. F. Neuts, Matrix-Geometric Solutions in Stochastic Models (1981), ch. 2; uniformisation: A. Jensen, Skand. Aktuarietidskr.
-36 (1953), pp. 87-91; P(X <= t) = sum over k of the Poisson probability of k events in t times the probability of being absorbed by then.
+Source: M. F. Neuts, Matrix-Geometric Solutions in Stochastic Models (1981), ch. 2; its distribution function: `uniformised`; its
+moments and the probability that it ends at all: `solve.markov.absorption`.
 
     source     here
-    alpha, T   start, among (from row to column, without the diagonal), out: rates out of each phase
+    alpha, T   start, among (from row to column, without the diagonal), exit and lost: rates out of each phase
     T0         exit
-    L          events_per_s, at least the rate out of any phase
+    L          events_per_s, above the rate out of any phase, so that what is left does not alternate
 
-Stable: probabilities times probabilities, nothing is subtracted; Poisson weights in logarithms (scipy), so that L t may be large.
-Limits: `STEPS` events; a chain that is nearly never absorbed is refused for its quantiles, its moments are linear equations.
+Whether it always ends is a question of which rates are above 0, and is answered from these, not from a number near 1.
 """
 
 from __future__ import annotations
@@ -21,64 +20,63 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 from scipy.optimize import brentq
-from scipy.sparse.linalg import spsolve
-from scipy.stats import poisson
 
-from sojourn.errors import SourceRefused
+from sojourn.errors import MethodRefused, SourceRefused
+from sojourn.model.routes import comes_to
+from sojourn.query.sources.uniformised import AbsorbedByEvent, absorbed_by_event
 from sojourn.query.values import Array, Estimate, Span
+from sojourn.solve.markov.absorption import Elimination
 
-STEPS = 300_000
-LEFT = 1e-17  # probability that is still on its way, when it is given up
 MOST_PHASES = 20_000
 SURE = 1e-9
 
 
 @dataclass(eq=False)
 class PhaseLaw:
-    """`start` (n,) may add up to less than 1: the rest takes no time (`at_once`), or never ends."""
+    """`start` (n,), `at_once` (it takes no time) and `never` (it does not end) add up to 1. Each phase comes to an exit: `essential`."""
 
     start: Array
     among: sparse.csr_array  # 1/s, n x n
     exit: Array  # 1/s
-    out: Array  # 1/s, all that leaves, `exit` included
+    lost: Array  # 1/s, to where it never ends
     name: str
     at_once: float = 0.0
+    never: float = 0.0
+
+    @cached_property
+    def out(self) -> Array:
+        """1/s, all that leaves a phase."""
+        return np.asarray(self.among.sum(axis=1)).ravel() + self.exit + self.lost
 
     @cached_property
     def events_per_s(self) -> float:
-        return float(self.out.max(initial=0.0)) or 1.0
+        return 1.25 * float(self.out.max(initial=0.0)) or 1.0
 
     @cached_property
-    def absorbed(self) -> Array:
-        """Probability of being absorbed by event 0, 1, 2 …, until next to nothing is on its way."""
-        steps = (self.among / self.events_per_s).T.tocsr()
-        stay, end = 1 - self.out / self.events_per_s, self.exit / self.events_per_s
-        law, found = self.start, [self.at_once]
-        while law.sum() > LEFT:
-            if len(found) > STEPS:
-                said = f"{self.name}: it takes more than {STEPS} events of the chain"
-                raise SourceRefused(said, "analytic source", "ask for its mean, or simulate")
-            found.append(found[-1] + float(law @ end))
-            law = law * stay + steps @ law
-        return np.array(found)
+    def absorbed(self) -> AbsorbedByEvent:
+        unit = self.events_per_s
+        steps, stay = (self.among / unit).T.tocsr(), 1 - self.out / unit
+        end, lost = self.exit / unit, self.lost / unit
+        return absorbed_by_event(self.start, steps, stay, end, lost, self.at_once, self._events, self.name)
+
+    def _events(self) -> float:
+        return self.events_per_s * float(self.start @ self._elimination.solve(np.ones(len(self.start))))
 
     def cdf(self, t: float) -> float:
         """P(X <= t), t in s."""
         if t < 0:
             return 0.0
-        if math.isinf(t):
-            return self.ends
-        mean = self.events_per_s * t
-        spread = 12 * math.sqrt(mean) + 60
-        k = np.arange(max(0, math.floor(mean - spread)), math.ceil(mean + spread) + 1)
-        by = self.absorbed[np.minimum(k, len(self.absorbed) - 1)]
-        weights = poisson.pmf(k, mean)  # of large means good to 1e-9 only, but alike: divided by their sum
-        return float(weights @ by / weights.sum())
+        return self.ends if math.isinf(t) else min(self.absorbed.cdf(self.events_per_s * t), self.ends)
+
+    @cached_property
+    def always(self) -> bool:
+        """Whether it always ends."""
+        return self.never == 0 and not self.lost.any()
 
     @cached_property
     def ends(self) -> float:
         """The probability that it ends at all."""
-        return self.at_once + float(self.start @ self._solved(self.exit))
+        return 1.0 if self.always else self.at_once + float(self.start @ self._elimination.solve(self.exit))
 
     def probability(self, span: Span) -> Estimate:
         """The ends of the range have no probability of their own, but 0 may."""
@@ -98,30 +96,44 @@ class PhaseLaw:
         return Estimate.exact(float(brentq(lambda t: self.cdf(t) - q, 0.0, high, xtol=1e-16, rtol=1e-13)))
 
     def moment(self, order: int) -> Estimate:
-        if self.ends < 1 - SURE:
+        if not self.always:
             raise SourceRefused(
                 f"moment of {self.name}: it does not always happen", "analytic source", "ask for a probability"
             )
         x = np.ones(len(self.start))
         for _ in range(order):
-            x = self._solved(x)
+            x = self._elimination.solve(x)
         return Estimate.exact(math.factorial(order) * float(self.start @ x))
 
     def deviation(self) -> Estimate:
         first, second = self.moment(1).value, self.moment(2).value
         return Estimate.exact(math.sqrt(max(second - first**2, 0.0)))
 
-    def _solved(self, x: Array) -> Array:
-        """(-T)^-1 x"""
-        if not len(self.start):
-            return x
-        return np.atleast_1d(spsolve((sparse.diags_array(self.out) - self.among).tocsc(), x))
+    @cached_property
+    def _elimination(self) -> Elimination:
+        try:
+            return Elimination(self.among, self.exit + self.lost)
+        except MethodRefused as error:
+            raise SourceRefused(error.value, "analytic source", error.remedy) from None
+
+
+def essential(law: PhaseLaw) -> PhaseLaw:
+    """The same law without phases that are never come to, or from which it never ends: rates into the latter are lost."""
+    ends = comes_to(law.among.T.tocsr(), law.exit > 0)
+    keep = ends & comes_to(law.among, law.start > 0)
+    if keep.all():
+        return law
+    lost = law.lost + law.among @ (~ends).astype(float)
+    never = law.never + float(law.start[~ends].sum())
+    among = law.among[keep][:, keep]
+    return PhaseLaw(law.start[keep], among, law.exit[keep], lost[keep], law.name, law.at_once, never)
 
 
 def phase_law(start: Array, rates: Array, name: str, at_once: float = 0.0) -> PhaseLaw:
     """A small one: `rates` (n, n + 1) from each phase to each, the last column out."""
-    among = sparse.csr_array(rates[:, :-1])
-    return PhaseLaw(np.asarray(start, float), among, rates[:, -1], rates.sum(axis=1), name, at_once)
+    return PhaseLaw(
+        np.asarray(start, float), sparse.csr_array(rates[:, :-1]), rates[:, -1], 0 * rates[:, -1], name, at_once
+    )
 
 
 def summed(a: PhaseLaw, b: PhaseLaw) -> PhaseLaw:
@@ -132,4 +144,6 @@ def summed(a: PhaseLaw, b: PhaseLaw) -> PhaseLaw:
     among = sparse.block_array([[a.among, across], [None, b.among]], format="csr")
     start = np.concatenate([a.start, a.at_once * b.start])
     exit_ = np.concatenate([a.exit * b.at_once, b.exit])
-    return PhaseLaw(start, among, exit_, np.concatenate([a.out, b.out]), f"{a.name} + {b.name}", a.at_once * b.at_once)
+    lost = np.concatenate([a.lost + a.exit * b.never, b.lost])
+    never = a.never + a.at_once * b.never
+    return essential(PhaseLaw(start, among, exit_, lost, f"{a.name} + {b.name}", a.at_once * b.at_once, never))

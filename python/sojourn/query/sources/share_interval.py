@@ -29,8 +29,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sojourn.batch_means import IntervalEstimate, ratio
 from sojourn.query.values import Array, Estimate, Whole
+from sojourn.stats.batch_means import IntervalEstimate, ratio
 
 LEVEL = 0.95
 RARE, WIDER = 0.1, 10.0

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import NoSuchRow, SourceRefused
-from sojourn.measure.stationarity import warm_up
 from sojourn.model import Model
 from sojourn.query.sources.path import PathSource
 from sojourn.query.sources.station import only_station
@@ -22,6 +21,7 @@ from sojourn.simulate.engine_config import configuration, rate_bound
 from sojourn.simulate.engine_runs import native
 from sojourn.simulate.simulate import simulate
 from sojourn.simulate.simulated_run import MOST_REQUESTS, REQUESTS
+from sojourn.stats.stationarity import warm_up
 from sojourn.table import Metrics
 
 
@@ -60,6 +60,11 @@ class SimulatedSource(PathSource):
         try:
             value = self.metrics.value(metric, station, cls)
             low, high = self.metrics.interval(metric, station, cls)
+            endless = self.metrics.where(metric=metric, station=station, **{"class": cls}).frame["status"].to_list()
+            if endless == ["no_moment"]:
+                raise SourceRefused(
+                    f"{metric} is infinite", f"simulated source {self.name}", "ask for a quantile of response"
+                )
         except NoSuchRow as error:
             raise SourceRefused(f"{metric}: {error.value}", f"simulated source {self.name}", error.remedy) from None
         return Estimate.known(value, low, high, self.until_s)

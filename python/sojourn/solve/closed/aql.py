@@ -67,6 +67,12 @@ def _gamma(less: Array, total: Array) -> Array:
     return np.moveaxis(mean[:, :-1] - mean[:, -1:], 1, 2)
 
 
+def _cost_s(network: Network) -> float:
+    """Of one point of many: some hundred steps, at each population less one."""
+    classes = len(network.classes)
+    return 1e-4 * classes + 1e-6 * len(network.stations) * classes**2
+
+
 METHOD = Method(
     name="aql",
     title="aggregate queue length, approximate mean value analysis",
@@ -78,6 +84,7 @@ METHOD = Method(
     ),
     refuses=roughly,
     run=run,
-    cost_s=lambda n: 1e-2 * len(n.classes),
+    cost_s=_cost_s,
+    memory_bytes=lambda n: 50.0 * len(n.stations) * len(n.classes) * (len(n.classes) + 1),
     rank=20,
 )

@@ -146,7 +146,7 @@ def _waiting(c: ChainArrays, rate: Array, line: Array | None, queue: Array | Non
         return None
     found = by_classes(c, line)
     if queue is not None and c.open_rate.any():
-        load = np.where(c.delay, 0.0, c.open_load.sum(axis=2))[:, :, None]
+        load = np.where(c.unstable[:, None], np.nan, np.where(c.delay, 0.0, c.open_load.sum(axis=2)))[:, :, None]
         found = found + np.where(c.delay[:, None], 0.0, rate[:, None, :] * c.by_class) * load / (1 - load)
         there = np.where(c.delay[:, None], 0.0, queue.sum(axis=2, keepdims=True) + load) / (1 - load)
         found = found + c.open_load * there

@@ -14,8 +14,9 @@ A customer of class r that comes to an fcfs station waits for all that are there
     W_r = sum_c [(Q_c - rho_c) s_c + rho_c s_c (1 + c2_c)/2],  R_r = s_r + W_r,
 with Q_c and rho_c less an N_r-th of its own chain; at ps and lcfs_pr R_r = s_r (1 + sum Q_c). Several servers: waiting
 behind m is divided by m, and of the own service an m-th is at the server (Seidmann). Exact for one customer, and equal
-to Schweitzer-Bard where the network has a product form. Against the chain of all orders, seven customers at one busy
-station with means 1 : 5: throughput up to 11 % low, most of it Schweitzer's own error; larger with larger c2.
+to Schweitzer-Bard where the network has a product form. Against simulations (`benches/approximations`): response times off by 11 %
+in the median, by more than 100 % with few customers of large c2. Better numbers (Linearizer, or all populations) change little:
+what arrivals find is not what the theorem says. `random-order` is better where its chain is small enough.
 Where a station would be more than busy, throughput is what it can do (`_within`).
 """
 
@@ -118,4 +119,5 @@ METHOD = Method(
     refuses=roughly_fcfs,
     run=run,
     rank=40,
+    known_errors=(0.11, 1.45),
 )

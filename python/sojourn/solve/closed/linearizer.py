@@ -82,6 +82,12 @@ def _core(s: approximate_mva.SingleServers, numbers: Array, queue: Array, change
     return residence * x[:, :, None, :], residence
 
 
+def _cost_s(network: Network) -> float:
+    """Of one point of many: some hundred steps, of each class's customer at each population less one."""
+    classes = len(network.classes)
+    return 1e-4 * classes**2 + 5e-7 * len(network.stations) * classes**3
+
+
 METHOD = Method(
     name="linearizer",
     title="Linearizer, approximate mean value analysis",
@@ -93,6 +99,7 @@ METHOD = Method(
     ),
     refuses=roughly,
     run=run,
-    cost_s=lambda n: 1e-2 * len(n.classes) ** 2,
+    cost_s=_cost_s,
+    memory_bytes=lambda n: 50.0 * len(n.stations) * len(n.classes) * (len(n.classes) + 1),
     rank=10,
 )

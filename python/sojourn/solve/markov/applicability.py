@@ -11,7 +11,7 @@ from sojourn.solve.markov.network_spec import rule
 from sojourn.solve.markov.open_truncation import LEAST, MOST_CUSTOMERS, wanted_bound
 from sojourn.solve.markov.phase_type import arrivals, phases
 from sojourn.solve.markov.stability import load, unstable
-from sojourn.solve.markov.state_count import MOST_STATES, fewest, states
+from sojourn.solve.markov.state_count import FEW_OPEN, MOST_STATES, fewest, states
 from sojourn.solve.product_form import served_for_ever
 
 POLICIES = ("random", "jsq")
@@ -41,7 +41,7 @@ def too_large(network: Network) -> str | None:
 def _size(network: Network) -> str | None:
     """Whether all states that count fit; quick answers first, because a bound on open customers may need small chains."""
     some_open = bool((~network.closed).any())
-    if (least := states(network, 4 if some_open else 0)) > MOST_STATES:
+    if (least := states(network, FEW_OPEN if some_open else 0)) > MOST_STATES:
         return f"it has about {least:.2g} states, and at most {MOST_STATES} are taken"
     if not some_open or unstable(network):
         return None
@@ -72,7 +72,7 @@ def _times(network: Network) -> str | None:
         for c in np.flatnonzero(network.visits[k]):
             law = network.service[k][c]
             if (found := phases(law)) is None:
-                what = "takes no time" if law is None or law.first == 0 else "is not phase-type"
+                what = "takes no time" if law is None or law.first == 0 else "is not phase-type, or of too many phases"
                 return f"the service of class {network.classes[c]} at {name} {what}"
             if network.kind[k] == "fork_join" and len(found.start) > 1:
                 return f"the service at the fork-join station {name} is not exponential"
@@ -89,9 +89,9 @@ def _routes(network: Network) -> str | None:
         if choice.policy not in POLICIES:
             where = network.stations[k] if k < len(network.stations) else "outside"
             return f"class {network.classes[c]} leaves {where} by {choice.policy}"
-    classes, out = len(network.classes), len(network.stations)
-    for c in range(classes):
-        if network.route[out * classes + c, out * classes :].any():
+    out = len(network.stations)
+    for c in range(len(network.classes)):
+        if any(node == out for node, _, _ in network.routes.row(out, c)):
             return f"class {network.classes[c]} visits no station on some passes"
     return None
 
@@ -109,9 +109,8 @@ def _room(network: Network) -> str | None:
             continue
         if network.limits:
             return f"station {name} blocks, and there are pools or regions"
-        into = network.route[:, k * classes : (k + 1) * classes].reshape(len(network.stations) + 1, -1)
-        feeders = into.max(axis=1) > 0
-        for j in np.flatnonzero(feeders[:-1]):
+        feeders = np.unique(network.routes.matrix[:, k * classes : (k + 1) * classes].nonzero()[0] // classes)
+        for j in feeders[feeders < len(network.stations)]:
             if j != k and rule(network, int(j)) not in ("ordered", "random", "delay"):
                 return f"station {name} blocks {network.stations[j]}, where servers are shared or taken away"
     for limit in network.limits:

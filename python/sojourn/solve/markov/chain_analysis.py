@@ -8,7 +8,7 @@ Markov Chains (1960), ch. 3, in continuous time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from sojourn.errors import InputError, SolverError
+from sojourn.errors import InputError, MethodRefused, SolverError
 from sojourn.model.network_arrays import Array
+from sojourn.model.routes import comes_to
+from sojourn.solve.markov.absorption import Elimination
 
 TOLERANCE, CYCLES, GOOD = 1e-15, 500, 1e-10
 ROW = 1e-9
@@ -86,12 +88,22 @@ def first_passage(q: Any, targets: Iterable[int]) -> FirstPassageTime:
     rest = np.flatnonzero(sure & ~inside)
     mean, square = np.where(sure, 0.0, np.inf), np.where(sure, 0.0, np.inf)
     if len(rest):
-        own = sparse.csc_matrix(sparse.diags(_out(rates)[rest]) - rates[rest][:, rest])
-        factors = sparse.linalg.splu(own)
-        mean[rest] = factors.solve(np.ones(len(rest)))
-        square[rest] = 2 * factors.solve(mean[rest])
+        solve = _solver(rates, rest)
+        mean[rest] = solve(np.ones(len(rest)))
+        square[rest] = 2 * solve(mean[rest])
     with np.errstate(invalid="ignore"):
         return FirstPassageTime(mean, np.where(sure, np.maximum(square - mean**2, 0.0), np.inf))
+
+
+def _solver(rates: Any, rest: np.ndarray) -> Callable[[Array], Array]:
+    """(-T)^-1 among some states: without subtractions, which keeps the digits of stiff chains, or of large ones by sparse factors."""
+    within = rates[rest][:, rest]
+    elsewhere = np.ones(rates.shape[0], bool)
+    elsewhere[rest] = False
+    try:
+        return Elimination(sparse.csr_array(within), np.asarray(rates[rest] @ elsewhere.astype(float)).ravel()).solve
+    except MethodRefused:
+        return sparse.linalg.splu(sparse.csc_matrix(sparse.diags(_out(rates)[rest]) - within)).solve
 
 
 def passage_probability(q: Any, targets: Iterable[int], p0: ArrayLike, times_s: ArrayLike) -> Array:
@@ -157,16 +169,6 @@ def _one_recurrent_class(rates: Any) -> None:
 def _surely(rates: Any, inside: np.ndarray) -> np.ndarray:
     """Which states reach the targets with probability 1: those that reach no state from which there is no way."""
     back = sparse.csr_matrix(rates.T)
-    hopeless = ~_reaching(back, inside)
+    hopeless = ~comes_to(back, inside)
     free = sparse.csr_matrix(sparse.diags((~inside).astype(float)) @ rates)
-    return ~_reaching(sparse.csr_matrix(free.T), hopeless) if hopeless.any() else ~hopeless
-
-
-def _reaching(back: Any, start: np.ndarray) -> np.ndarray:
-    """Which states lead to `start`; `back` has the moves turned round."""
-    found = start.copy()
-    edge = start
-    while edge.any():
-        edge = (np.asarray(edge.astype(float) @ (back > 0).astype(float)).ravel() > 0) & ~found
-        found |= edge
-    return found
+    return ~comes_to(sparse.csr_matrix(free.T), hopeless) if hopeless.any() else ~hopeless

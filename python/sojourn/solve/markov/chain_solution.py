@@ -123,6 +123,8 @@ def answer(networks: Sequence[Network], found: Sequence[ChainMeasures], wanted: 
 def lost_late(network: Network) -> bool:
     """Whether a pass may be lost after it has been at a station."""
     classes, stations = len(network.classes), len(network.stations)
+    if not network.limits and np.isinf(network.capacity).all():
+        return False
     routes = network.route[: stations * classes].reshape(stations, classes, stations + 1, classes)
     into = np.asarray((routes > 0).any(axis=(1, 3)))
     full = np.isfinite(network.capacity) & np.array([what == "lose" for what in network.on_full])

@@ -31,40 +31,20 @@ from sojourn.errors import MethodRefused
 from sojourn.model.network_arrays import Network
 from sojourn.solve.markov.applicability import refuses
 from sojourn.solve.markov.chain_solution import ChainMeasures, answer
-from sojourn.solve.markov.deadlock import deadlock, no_room
-from sojourn.solve.markov.network_spec import UNLIMITED, spec
+from sojourn.solve.markov.network_chain import CYCLES, TOLERANCE, network_chain
+from sojourn.solve.markov.network_spec import UNLIMITED
 from sojourn.solve.markov.open_truncation import MOST_CUSTOMERS, wanted_bound
 from sojourn.solve.markov.stability import saturation, unstable
 from sojourn.solve.markov.state_count import MOST_STATES, states
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
-TOLERANCE, CYCLES, GOOD = 1e-15, 200, 1e-9
+GOOD = 1e-9
 AIM, GOOD_CUT = 1e-10, 1e-7  # cut off of any number that is told, relative: aimed at, and at most
 STATE_S = 7e-5  # to find a state, and its share of all cycles
 SLOW = 30  # cycles, from which on a small residual does not say enough
 OVER = 1.5  # of the time allowed, after which an iteration that was thought to fit is given up
 FEW_STATES = 60_000  # to which it is aimed at
-
-REFUSALS = {
-    "too_many": ("more states than the method takes", "reduce the population, or simulate"),
-    "too_wide": ("too many stations and classes for the coding of states", "simulate"),
-}
-
-
-def network_chain(network: Network, most_open: int = UNLIMITED, most_states: int = MOST_STATES) -> Any:
-    """The states of a network and their generator (`sojourn._native.NetworkChain`).
-
-    Raises MethodRefused where there are too many, where customers can block each other for ever, where they do not fit.
-    """
-    from sojourn._native import NetworkChain
-
-    try:
-        return NetworkChain(spec(network, most_open), most_states)
-    except ValueError as error:
-        stuck = {"deadlock": deadlock, "no_room": no_room}.get(str(error))
-        value, remedy = stuck(network) if stuck else REFUSALS.get(str(error), (str(error), "report this model to us"))
-        raise MethodRefused(value, "method ctmc", remedy) from None
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:

@@ -12,6 +12,7 @@ from sojourn.solve.markov.phase_type import PhaseTypeService, arrivals, phases
 RULES = {"fcfs": "ordered", "priority": "ordered", "ps": "shared", "siro": "random", "lcfs_pr": "last",
          "priority_preemptive": "preemptive"}  # fmt: skip
 UNLIMITED = 2**62
+MOST_SPEEDS = 100_000  # more customers than any chain counts
 Target = tuple[int, int, float, int | None]
 
 
@@ -105,7 +106,7 @@ def _station(network: Network, k: int) -> Station:
     if k in network.rates:
         speed = (network.rates[k] / network.rates[k][0]).tolist()
     elif kind == "shared":
-        speed = [float(n) for n in range(1, servers + 1)]
+        speed = [float(n) for n in range(1, min(servers, MOST_SPEEDS) + 1)]
     elif kind == "fork_join":
         servers = int(getattr(network.model.station(network.stations[k]), "branches", 2))
     full = network.capacity[k]
@@ -141,17 +142,14 @@ def _levels(network: Network) -> list[int]:
 
 def _targets(network: Network, k: int, c: int) -> list[Target]:
     """Where to from (k, c); a closed class that does not think goes through outside to where its next pass begins."""
-    classes, out = len(network.classes), len(network.stations)
+    out = len(network.stations)
     found: list[Target] = []
-    for index in np.flatnonzero(network.route[k * classes + c]):
-        node, other = divmod(int(index), classes)
-        p = float(network.route[k * classes + c, index])
+    for node, other, p in network.routes.row(k, c):
         if node < out or not network.closed[other] or network.think_s[other] > 0:
             found.append((node, other, p, None))
             continue
-        for again in np.flatnonzero(network.route[out * classes + other]):
-            share = float(network.route[out * classes + other, again])
-            found.append((int(again) // classes, int(again) % classes, p * share, other))
+        for again, begun, share in network.routes.row(out, other):
+            found.append((again, begun, p * share, other))
     return found
 
 

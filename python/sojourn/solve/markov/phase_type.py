@@ -13,6 +13,8 @@ import numpy as np
 from sojourn.model.distribution_registry import MAP, Erlang, Exponential, Hyperexponential, PhaseType
 from sojourn.model.network_arrays import Array
 
+MOST_PHASES = 1000
+
 
 class PhaseTypeService(NamedTuple):
     start: Array  # probabilities, sum 1
@@ -30,10 +32,10 @@ class MarkovianArrivals(NamedTuple):
 
 
 def phases(law: object) -> PhaseTypeService | None:
-    """The phases of a law with a positive mean and no mass at 0; None for any other."""
+    """The phases of a law with a positive mean and no mass at 0; None for any other, and for one of more than MOST_PHASES."""
     if isinstance(law, Exponential) and law.mean > 0:
         return PhaseTypeService(np.ones(1), np.array([[-1 / law.mean]]))
-    if isinstance(law, Erlang) and law.mean > 0:
+    if isinstance(law, Erlang) and law.mean > 0 and law.shape <= MOST_PHASES:
         rate = law.shape / law.mean
         return PhaseTypeService(np.eye(law.shape)[0], rate * (np.eye(law.shape, k=1) - np.eye(law.shape)))
     if isinstance(law, Hyperexponential) and min(law.means) > 0:

@@ -20,6 +20,7 @@ from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.single.station_solution import WHOLE
 from sojourn.solve.solution import Solution
 
+MOST_BYTES = 4e9
 SPREAD = 1e9  # between rates of phases: as many digits of the powers of the law's matrix are lost
 
 
@@ -36,9 +37,12 @@ def refuses(network: Network) -> str | None:
     if network.visits[0, 0] != 1 or network.route[0, 0] > 0:
         return "customers come back, or pass by"
     if arrivals(network.arrivals[0]) is None:
-        return "the arrivals are not Markovian"
+        return "the arrivals are not Markovian, or of too many phases"
     if (law := phases(network.service[0][0])) is None:
-        return "the service is not phase-type"
+        return "the service is not phase-type, or of too many phases"
+    if (need := _memory_bytes(network)) > MOST_BYTES:
+        said = f"its matrices are of order {_order(network)} (phases of arrivals times those of service)"
+        return f"{said} and take {need / 1e9:.2g} GB, about {_cost_s(network):.2g} s; at most {MOST_BYTES / 1e9:.2g} GB are taken"
     rates = np.abs(np.diag(law.rates))
     if rates.max() > SPREAD * rates.min():
         return f"phases of the service differ by a factor of {rates.max() / rates.min():.3g}, and at most {SPREAD:g} keeps digits"
@@ -96,6 +100,20 @@ def _class_rows(here: dict[str, Any], q: MapPh1, wanted: RequestedOutputs) -> li
     return rows
 
 
+def _order(network: Network) -> int:
+    process, law = arrivals(network.arrivals[0]), phases(network.service[0][0])
+    return 0 if process is None or law is None else len(process.silent) * len(law.start)
+
+
+def _cost_s(network: Network) -> float:
+    """Some twenty steps of a few products of matrices."""
+    return 5e-3 + 5e-8 * float(_order(network)) ** 3
+
+
+def _memory_bytes(network: Network) -> float:
+    return 160.0 * float(_order(network)) ** 2
+
+
 METHOD = Method(
     name="qbd",
     title="MAP/PH/1 by the matrix-geometric method",
@@ -106,5 +124,6 @@ METHOD = Method(
     ),
     refuses=refuses,
     run=run,
-    cost_s=lambda n: 5e-3,
+    cost_s=_cost_s,
+    memory_bytes=_memory_bytes,
 )

@@ -18,6 +18,7 @@ grows towards the capacity: then it is a lower bound.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,6 +26,8 @@ import numpy as np
 
 from sojourn.errors import MethodRefused
 from sojourn.model.network_arrays import OPEN, Array, Network
+from sojourn.model.routes import Routes
+from sojourn.solve.markov.network_chain import CYCLES, TOLERANCE, network_chain
 from sojourn.solve.markov.state_count import states
 from sojourn.solve.open.traffic_equations import full_speed
 
@@ -72,26 +75,35 @@ def station_loads(network: Network) -> Array:
 
     Counted is what surely comes: passes that may be lost on the way are left out, so that 1 or more proves instability.
     """
-    classes, stations = len(network.classes), len(network.stations)
-    size = stations * classes
-    inside = network.route[:size, :size].copy()
-    begin = network.route[size:, :size] * network.rate_per_s[:, None]
-    for node in losing(network):
-        inside[:, node * classes : (node + 1) * classes] = 0.0
-        begin[:, node * classes : (node + 1) * classes] = 0.0
-    flow = np.linalg.solve(np.eye(size) - inside.T, begin.sum(axis=0)).reshape(stations, classes)
+    stations = len(network.stations)
+    flow = _flow(network, losing(network))
     busy = (flow * network.service_s).sum(axis=1)
     free = np.isinf(network.capacity) & np.array([kind != "delay" for kind in network.kind])
     return np.where(free, busy / np.array([full_speed(network, k) for k in range(stations)]), 0.0)
 
 
+def _flow(network: Network, losing: Sequence[int]) -> Array:
+    """K x C, 1/s, of open classes that come without passing a station at which they may be lost."""
+    classes, size = len(network.classes), len(network.stations) * len(network.classes)
+    if not losing:
+        return np.asarray(network.visits * (network.rate_per_s @ network.same_chain))
+    inside = network.route[:size, :size].copy()
+    begin = network.route[size:, :size] * network.rate_per_s[:, None]
+    for node in losing:
+        inside[:, node * classes : (node + 1) * classes] = 0.0
+        begin[:, node * classes : (node + 1) * classes] = 0.0
+    return np.linalg.solve(np.eye(size) - inside.T, begin.sum(axis=0)).reshape(-1, classes)
+
+
 def losing(network: Network) -> list[int]:
     """Stations at which an open customer may be lost: full, behind a limit that loses, or full and entered from outside."""
-    classes, stations = len(network.classes), len(network.stations)
-    outside = network.route[stations * classes :][network.rate_per_s > 0]
+    stations = len(network.stations)
+    if not network.limits and np.isinf(network.capacity).all():
+        return []
+    first = {node for c in np.flatnonzero(network.rate_per_s) for node, _, _ in network.routes.row(stations, int(c))}
     found = set()
     for k in range(stations):
-        entered = bool(outside[:, k * classes : (k + 1) * classes].any())
+        entered = k in first
         if np.isfinite(network.capacity[k]) and (network.on_full[k] == "lose" or entered):
             found.add(k)
         if any(limit.on_full == "lose" and k in limit.stations for limit in network.limits):
@@ -134,15 +146,14 @@ def closed_up(network: Network, customers: int) -> Network:
     population[own] = 0
     population[own[0]] = customers
     chain[own] = chain[own].min()
+    routes = Routes.of(route, classes)
     return network.altered(
-        route=route, population=population, chain=chain, rate_per_s=np.zeros(classes), arrivals=(None,) * classes
+        routes=routes, population=population, chain=chain, rate_per_s=np.zeros(classes), arrivals=(None,) * classes
     )
 
 
 def _throughput(closed: Network, own: np.ndarray) -> float:
     """Passes/s of the classes `own`."""
-    from sojourn.solve.markov.ctmc import CYCLES, TOLERANCE, network_chain
-
     assert not (closed.population == OPEN).any(), "closed_up leaves nobody open"
     chain = network_chain(closed)
     p, _, _ = chain.steady(TOLERANCE, CYCLES)

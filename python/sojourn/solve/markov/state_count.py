@@ -10,6 +10,7 @@ import math
 from functools import lru_cache, reduce
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from sojourn.model.network_arrays import Array, Network
@@ -17,12 +18,14 @@ from sojourn.solve.markov.network_spec import rule
 from sojourn.solve.markov.phase_type import arrivals, phases
 
 MOST_STATES = 2_000_000
+FEW_OPEN = 4  # open customers that any answer has to count
 _MOST_LATTICE = 200_000
 LONG = 2000  # from here on a transform is quicker
 
 
 def fewest(network: Network) -> float:
-    """A lower bound in microseconds: the ways to spread each closed chain over stations that have room for all of it."""
+    """A lower bound in microseconds: the ways to spread each closed chain, and some customers of one open chain, over stations that
+    have room for all of it."""
     limited = {k for limit in network.limits for k in limit.stations}
     roomy = [k for k in range(len(network.stations)) if np.isinf(network.capacity[k]) and k not in limited]
     used = network.visits[roomy] > 0
@@ -33,7 +36,15 @@ def fewest(network: Network) -> float:
         found *= float(
             min(math.comb(int(network.population[own].sum()) + max(places, 1) - 1, max(places, 1) - 1), 10**300)
         )
-    return found
+    some_open = [
+        int(used[:, network.chain == chain].any(axis=1).sum()) for chain in set(network.chain[~network.closed].tolist())
+    ]
+    ways = [math.comb(max(some_open, default=0) + FEW_OPEN, FEW_OPEN)]
+    if some_open:
+        opened: NDArray[np.bool_] = np.asarray((network.visits[:, ~network.closed] > 0).any(axis=1))
+        inside = [(int(opened[list(limit.stations)].sum()), min(limit.size, FEW_OPEN)) for limit in network.limits]
+        ways += [math.comb(places + some, some) for places, some in inside]
+    return found * float(max(ways))
 
 
 @lru_cache(maxsize=64)

@@ -18,6 +18,7 @@ delay may exceed 1, it is a number and no utilisation. At or above saturation th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,9 +49,15 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     solution = traffic.unstable()
     good = np.flatnonzero(traffic.stable)
     solution.throughput[good] = traffic.passes[good]
-    for k in range(len(networks[0].stations)):
-        for points, speed in _groups(networks, good, k):
-            _station(traffic, solution, k, points, speed, wanted)
+    groups = [
+        _StationPoints.of(traffic, k, points, speed)
+        for k in range(len(networks[0].stations))
+        for points, speed in _groups(networks, good, k)
+        if len(points)
+    ]
+    told = _quantiles([group for group in groups if group.ordered], wanted)
+    for group in groups:
+        _station(traffic, solution, group, told.get(group.station, []), wanted)
     solution.residence_s = _residence(traffic, solution)
     overtake_free.tell(traffic, solution, good, wanted)
     if len(good) == len(networks):
@@ -79,33 +86,71 @@ def _groups(networks: Sequence[Network], points: np.ndarray, k: int) -> list[tup
     return [(np.array(own), np.frombuffer(key)) for key, own in found.items()]
 
 
+@dataclass(frozen=True, eq=False)
+class _StationPoints:
+    """A station at those points where it has the same speeds; None for a delay."""
+
+    station: int
+    points: np.ndarray
+    speed: Array | None
+    levels: PopulationDistribution | None
+    service_s: Array  # of FCFS, points: the one mean of all classes
+    ordered: bool  # FCFS: a visit waits as in M/M/m, whatever the rest of the network
+
+    @staticmethod
+    def of(traffic: TrafficSolution, k: int, points: np.ndarray, speed: Array | None) -> _StationPoints:
+        n = traffic.networks[0]
+        levels = None if speed is None else PopulationDistribution.of(traffic.load[points, k].sum(axis=1), speed)
+        service = service_of(traffic, points)[:, k].max(axis=1, initial=0.0)
+        ordered = levels is not None and n.kind[k] != "load_dependent" and n.discipline[k] == "fcfs"
+        return _StationPoints(k, points, speed, levels, service, ordered)
+
+
+Times = tuple[float, np.ndarray, Array, Array]  # quantile, points, waiting time and response time there
+
+
+def _quantiles(groups: Sequence[_StationPoints], wanted: RequestedOutputs) -> dict[int, list[Times]]:
+    """By station; of all stations at once: one search for thousands of roots costs as much as one for a few."""
+    found: dict[int, list[Times]] = {}
+    if not groups:
+        return found
+    waits = np.concatenate([g.levels.beyond for g in groups if g.levels is not None])
+    service = np.concatenate([g.service_s for g in groups])
+    free = np.concatenate([g.levels.speed[-1] - g.levels.load for g in groups if g.levels is not None])
+    drain = np.divide(free, service, out=np.full_like(free, np.inf), where=service > 0)
+    ends = np.cumsum([len(g.points) for g in groups])[:-1]
+    for q in wanted.quantiles:
+        each = (waiting_quantile(waits, drain, q), response_quantile(waits, drain, service, q))
+        for g, wait, response in zip(groups, *(np.split(values, ends) for values in each), strict=True):
+            found.setdefault(g.station, []).append((q, g.points, wait, response))
+    return found
+
+
 def _station(
-    traffic: TrafficSolution,
-    solution: Solution,
-    k: int,
-    points: np.ndarray,
-    speed: Array | None,
-    wanted: RequestedOutputs,
+    traffic: TrafficSolution, solution: Solution, own: _StationPoints, times: Sequence[Times], wanted: RequestedOutputs
 ) -> None:
-    own = traffic.load[points, k]
-    load = own.sum(axis=1)
+    k, points, levels = own.station, own.points, own.levels
+    loads = traffic.load[points, k]
+    load, most = loads.sum(axis=1), -1 if wanted.probabilities is None else wanted.probabilities
     assert solution.waiting_s is not None, "Traffic.unstable makes it"
-    if speed is None:
-        solution.queue_length[points, k], solution.waiting_s[points, k] = own, 0.0
-        spread, numbers = load, poisson(load, -1 if wanted.probabilities is None else wanted.probabilities)
+    if own.speed is None or levels is None:
+        solution.queue_length[points, k], solution.waiting_s[points, k] = loads, 0.0
+        spread, numbers = load, poisson(load, most)
     else:
-        levels = PopulationDistribution.of(load, speed)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(load[:, None] > 0, own / load[:, None], 0.0)
+            share = np.where(load[:, None] > 0, loads / load[:, None], 0.0)
         solution.queue_length[points, k] = share * levels.mean[:, None]
         solution.waiting_s[points, k] = service_of(traffic, points)[:, k] * levels.stretch[:, None]
         dependent = traffic.networks[0].kind[k] == "load_dependent"
-        busy = levels.busy if dependent else load / len(speed)
+        busy = levels.busy if dependent else load / len(own.speed)
         solution.utilisation[points, k] = share * busy[:, None]
-        spread = levels.variance
-        numbers = levels.probabilities(-1 if wanted.probabilities is None else wanted.probabilities)
-        if not dependent:
-            _times(traffic, solution, k, points, levels, wanted)
+        spread, numbers = levels.variance, levels.probabilities(most)
+        if not dependent and traffic.networks[0].discipline[k] in ("fcfs", "siro"):
+            _put(traffic, solution, k, points, "waiting_probability", levels.beyond)
+    for q, at, wait, response in times:
+        if at is points:
+            _put(traffic, solution, k, points, "waiting_time_quantile", wait, q=q)
+            _put(traffic, solution, k, points, "response_time_quantile", response, q=q)
     _put(traffic, solution, k, points, "queue_length_variance", spread)
     for n, column in enumerate(numbers.T):
         _put(traffic, solution, k, points, "queue_length_probability", column, n=n)
@@ -114,33 +159,6 @@ def _station(
 def service_of(traffic: TrafficSolution, points: np.ndarray) -> Array:
     """P x K x C, mean service times."""
     return stacked([traffic.networks[p] for p in points], "service_s")
-
-
-def _times(
-    traffic: TrafficSolution,
-    solution: Solution,
-    k: int,
-    points: np.ndarray,
-    levels: PopulationDistribution,
-    wanted: RequestedOutputs,
-) -> None:
-    """First come first served: a visit waits as in M/M/m, whatever the rest of the network."""
-    network = traffic.networks[0]
-    if network.discipline[k] not in ("fcfs", "siro"):
-        return
-    _put(traffic, solution, k, points, "waiting_probability", levels.beyond)
-    service = service_of(traffic, points)[:, k].max(axis=1)
-    if network.discipline[k] != "fcfs":
-        return
-    with np.errstate(divide="ignore"):
-        drain = (levels.speed[-1] - levels.load) / service
-    for q in wanted.quantiles:
-        waits, responses = (
-            waiting_quantile(levels.beyond, drain, q),
-            response_quantile(levels.beyond, drain, service, q),
-        )
-        _put(traffic, solution, k, points, "waiting_time_quantile", waits, q=q)
-        _put(traffic, solution, k, points, "response_time_quantile", responses, q=q)
 
 
 def _put(
@@ -158,7 +176,12 @@ def _put(
 
 
 def _cost_s(network: Network) -> float:
-    return 1e-4 * len(network.stations) + 2e-7 * float(network.servers.sum())
+    return 2e-4 * len(network.stations) + 2e-7 * float(network.servers.sum())
+
+
+def memory_bytes(network: Network) -> float:
+    """Of probabilities up to the number of servers."""
+    return 100.0 * float(network.servers.sum())
 
 
 JACKSON = Method(
@@ -169,6 +192,7 @@ JACKSON = Method(
     refuses=refuses_classes,
     run=run,
     cost_s=_cost_s,
+    memory_bytes=memory_bytes,
 )
 MULTICLASS = Method(
     name="open-multiclass",
@@ -178,4 +202,5 @@ MULTICLASS = Method(
     refuses=refuses,
     run=run,
     cost_s=lambda n: 1.1 * _cost_s(n),
+    memory_bytes=memory_bytes,
 )

@@ -30,7 +30,8 @@ from sojourn.solve.single.erlang import erlang_c
 from sojourn.solve.single.station_arrays import quantile
 from sojourn.solve.solution import Solution
 
-MOST_WORK = 2e10  # additions and multiplications: some seconds
+MOST_WORK, WORK_PER_S = 2e10, 2e10  # additions and multiplications
+MOST_STATIONS = 600  # with a phase each, that is all the work that is allowed
 MOST_KEPT = 5e5  # numbers of one level of all points that are done together
 SQUARINGS = 40
 
@@ -40,11 +41,13 @@ def tell(traffic: TrafficSolution, solution: Solution, points: np.ndarray, wante
     if not wanted.quantiles or not len(points):
         return
     groups: dict[object, list[int]] = {}
+    reasons: list[str] = []
+    if reason := _large(traffic.networks[0]):
+        points, reasons = points[:0], [reason]
     for p in points.tolist():
         groups.setdefault(_signature(traffic.networks[p]), []).append(p)
-    reasons: list[str] = []
     for own in groups.values():
-        reason = refuses(traffic.networks[own[0]]) or _dear(traffic.networks[own[0]], len(own))
+        reason = refuses(traffic.networks[own[0]]) or _dear(traffic.networks[own[0]], len(own), wanted.budget_s)
         if reason:
             reasons.append(reason)
             continue
@@ -59,13 +62,21 @@ def tell(traffic: TrafficSolution, solution: Solution, points: np.ndarray, wante
 def _signature(n: Network) -> object:
     """What points must share to be done together."""
     kinds = tuple((type(d), getattr(d, "shape", 0), d is not None and d.first > 0) for row in n.service for d in row)
-    return (n.route > 0).tobytes(), (n.servers > 1).tobytes(), kinds
+    moves = n.routes.matrix
+    return moves.indptr.tobytes(), moves.indices.tobytes(), (n.servers > 1).tobytes(), kinds
+
+
+def _large(n: Network) -> str | None:
+    count = len(n.stations)
+    return f"there are {count} stations, and at most {MOST_STATIONS} are taken" if count > MOST_STATIONS else None
 
 
 def refuses(n: Network) -> str | None:
     """Why the law of the whole pass is not known here, in words; None where it is."""
     if len(n.classes) > 1:
         return f"there are {len(n.classes)} classes"
+    if reason := _large(n):
+        return reason
     for k in np.flatnonzero(n.visits[:, 0]):
         name, law = n.stations[k], n.service[k][0]
         if n.kind[k] == "queue" and n.discipline[k] != "fcfs":
@@ -103,10 +114,12 @@ def _paths(n: Network) -> tuple[Array, list[int]]:
     count = len(n.stations)
     after = [np.flatnonzero(n.route[k, :count] > 0).tolist() for k in range(count)]
     paths, order, left = np.eye(count), [], list(range(count))
-    while ready := [k for k in left if all(j in order for j in after[k])]:
+    done: set[int] = set()
+    while ready := [k for k in left if done.issuperset(after[k])]:
         for k in ready:
             paths[k] += paths[after[k]].sum(axis=0)
         order += ready
+        done.update(ready)
         left = [k for k in left if k not in ready]
     return np.minimum(paths, 2.0), order
 
@@ -119,10 +132,10 @@ def phases(n: Network) -> int:
     return max(sum(own[k] for k, _ in nodes(n.route[:, :-1] > 0, fixed) if not fixed[k]), 1)
 
 
-def _dear(n: Network, points: int) -> str | None:
-    count = phases(n)
-    text = f"{points} points with {count} phases each would take too long; ask for fewer points"
-    return text if points * SQUARINGS * 2.0 * count**3 > MOST_WORK else None
+def _dear(n: Network, points: int, budget_s: float) -> str | None:
+    work = points * SQUARINGS * 2.0 * (count := phases(n)) ** 3
+    text = f"{points} points with {count} phases each would take about {work / WORK_PER_S:.2g} s; ask for fewer points"
+    return text if work > min(MOST_WORK, WORK_PER_S * budget_s) else None
 
 
 def _rows(traffic: TrafficSolution, solution: Solution, points: Sequence[int], wanted: RequestedOutputs) -> None:

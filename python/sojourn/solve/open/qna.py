@@ -187,6 +187,8 @@ METHOD = Method(
     sources=("W. Whitt: Bell System Technical Journal 62(9), 1983, pp. 2779-2815",),
     refuses=refuses,
     run=run,
-    cost_s=lambda n: 1e-3,
+    cost_s=lambda n: 1e-3 + 2e-10 * float(n.visits.shape[0]) ** 3,
+    memory_bytes=lambda n: 40.0 * float(n.visits.size) ** 2 + 100.0 * float(n.servers.sum()),
     rank=10,
+    known_errors=(0.024, 0.38),
 )

@@ -1,7 +1,8 @@
 """One station: exact queues and named approximations.
 
 mmm (M/M/1, M/M/m), mmm_priority, mm_inf, mmmk (M/M/m/K, Erlang B), machine_repair, engset; erlang, birth_death: their numerics
-md1, mg1, mg1_waiting, mg1_priority, processor_sharing (PS, LCFS-PR), gm1; service_transforms: what they need of distributions
+md1, mg1, mg1_waiting, mg1_priority, processor_sharing (PS, LCFS-PR), gm1, gig1 and lindley_grid (GI/G/1);
+service_transforms: what they need of distributions
 ggm (Allen-Cunneen, Whitt, Kingman), fork_join, transient; station_arrays, station_solution, finite_queues: from networks and back
 """
 
@@ -10,6 +11,7 @@ from sojourn.solve.single import (
     engset,
     fork_join,
     ggm,
+    gig1,
     gm1,
     machine_repair,
     md1,
@@ -36,6 +38,7 @@ METHODS: tuple[Method, ...] = (
     processor_sharing.PS,
     processor_sharing.LCFS_PR,
     gm1.METHOD,
+    gig1.METHOD,
     fork_join.EXACT,
     fork_join.NELSON_TANTAWI,
     ggm.WHITT,

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from sojourn.model.network_arrays import Array
 
+STRETCH = 100_000  # servers
 CELLS = 4_000_000  # of the table of terms that is made at a time
 
 
@@ -26,7 +27,7 @@ def erlang_b(offered: ArrayLike, servers: ArrayLike) -> Array:
     a, m = np.broadcast_arrays(np.asarray(offered, float), np.asarray(servers, float))
     flat_a, flat_m = a.ravel(), m.ravel()
     blocked = np.ones_like(flat_a)
-    step = max(1, int(CELLS / (flat_m.max(initial=0) + 1)))
+    step = max(1, int(CELLS / (min(flat_m.max(initial=0), STRETCH) + 1)))
     for low in range(0, len(flat_a), step):
         part = slice(low, low + step)
         blocked[part] = _blocked(flat_a[part], flat_m[part])
@@ -34,11 +35,18 @@ def erlang_b(offered: ArrayLike, servers: ArrayLike) -> Array:
 
 
 def _blocked(a: Array, m: Array) -> Array:
-    k = np.arange(int(m.max(initial=0)))
+    """The terms in stretches, until all that come are too small, or the sum is beyond all numbers."""
+    most, width = int(m.max(initial=0)), max(STRETCH, CELLS // max(len(m), 1))
+    inverse, last = np.ones(len(a)), np.ones((len(a), 1))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        left = np.maximum(m[:, None] - k, 0.0)
-        terms = np.cumprod(np.where(left > 0, left / a[:, None], 0.0), axis=1)
-        inverse = 1 + np.where(np.isnan(terms), 0.0, terms).sum(axis=1)
+        for first in range(0, most, width):
+            left = np.maximum(m[:, None] - np.arange(first, min(first + width, most)), 0.0)
+            terms = last * np.cumprod(np.where(left > 0, left / a[:, None], 0.0), axis=1)
+            inverse = inverse + np.where(np.isnan(terms), 0.0, terms).sum(axis=1)
+            last = terms[:, -1:]
+            falls = left[:, -1] < a
+            if np.all(np.isinf(inverse) | (falls & (last[:, 0] * left[:, -1] <= 1e-18 * inverse)) | ~(a > 0)):
+                break
     return np.where(a > 0, 1 / inverse, np.where(m > 0, 0.0, 1.0))
 
 

@@ -60,7 +60,9 @@ def waiting(gaps: Distribution, service_s: float, free: float) -> float:
 
 
 def refuses(n: Network) -> str | None:
-    if reason := refusal(n, disciplines=("fcfs",), single_server=True, exponential=True, one_class=True, poisson=False):
+    if reason := refusal(
+        n, disciplines=("fcfs",), single_server=True, exponential=True, one_class=True, poisson=False, timed=True
+    ):
         return reason
     renewal = isinstance(n.arrivals[0], Distribution)
     return None if renewal else "arrivals are not given by a distribution of the gaps between them"

@@ -110,7 +110,7 @@ def _arrivals(rate: float, d: Distribution, most: int) -> Array:
 
 
 def refuses(n: Network) -> str | None:
-    return refusal(n, disciplines=("fcfs",), single_server=True)
+    return refusal(n, disciplines=("fcfs",), single_server=True, timed=True)
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:

@@ -72,8 +72,9 @@ class MMm:
 
     @property
     def drain_per_s(self) -> Array:
-        """Rate of the exponential wait of those who wait: m mu (1 - rho)."""
-        return self.servers * (1 - self.load) / self.service_s
+        """Rate of the exponential wait of those who wait: m mu (1 - rho); infinite where a service takes no time."""
+        free = self.servers * (1 - self.load)
+        return np.divide(free, self.service_s, out=np.full_like(free, np.inf), where=self.service_s > 0)
 
     @property
     def waiting_s(self) -> Array:
@@ -149,7 +150,8 @@ def thinned(rows: ExtraRows, read: StationArrays, number: Array, variance: Array
     """Variance of all present, and of each class where each customer's class is drawn anew."""
     rows.put("queue_length_variance", variance)
     if read.rate.shape[1] > 1:
-        share = read.share * read.service_s / read.mean_s[:, None]
+        work, mean_s = read.share * read.service_s, np.repeat(read.mean_s[:, None], read.rate.shape[1], axis=1)
+        share = np.divide(work, mean_s, out=np.zeros_like(work), where=mean_s > 0)
         rows.put("queue_length_variance", share**2 * variance[:, None] + share * (1 - share) * number[:, None])
 
 
@@ -174,7 +176,7 @@ METHOD = Method(
     sources=(KLEINROCK, JAIN),
     refuses=refuses,
     run=run,
-    cost_s=lambda n: 1e-4 + 1e-8 * float(n.servers[0]),
+    cost_s=lambda n: 1e-4 + 1e-6 * float(n.servers[0]) ** 0.5,
 )
 MM1 = Method(
     name="mm1",

@@ -66,7 +66,7 @@ PS = Method(
     title="M/G/m processor sharing, any number of classes",
     exact=True,
     sources=("F. P. Kelly: Reversibility and Stochastic Networks. Wiley 1979, Section 3.3",),
-    refuses=lambda n: refusal(n, disciplines=("ps",)),
+    refuses=lambda n: refusal(n, disciplines=("ps",), timed=True),
     run=_run,
     cost_s=lambda n: 0.8e-4,
 )
@@ -75,7 +75,7 @@ LCFS_PR = Method(
     title="M/G/1 last come, first served, preemptive-resume",
     exact=True,
     sources=("F. P. Kelly: Reversibility and Stochastic Networks. Wiley 1979, Section 3.3",),
-    refuses=lambda n: refusal(n, disciplines=("lcfs_pr",), single_server=True),
+    refuses=lambda n: refusal(n, disciplines=("lcfs_pr",), single_server=True, timed=True),
     run=_run,
     cost_s=lambda n: 0.8e-4,
 )

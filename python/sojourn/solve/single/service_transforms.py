@@ -29,14 +29,15 @@ from sojourn.model.network_arrays import Array
 from sojourn.solve.single.station_arrays import quantile
 
 Phases = tuple[Array, Array]
+MOST_PHASES = 1000  # a table of all pairs of 1e6 phases takes 8 TB
 TERMS = 20  # of a series at 1: the rest is below 1e-18
 
 
 def phases(d: Distribution) -> Phases | None:
-    """Start probabilities and the generator among phases (1/s); None where `d` is not of phase type."""
+    """Start probabilities and the generator among phases (1/s); None where `d` is not of phase type, or has very many phases."""
     if isinstance(d, Exponential):
         return np.ones(1), np.array([[-1 / d.mean]])
-    if isinstance(d, Erlang):
+    if isinstance(d, Erlang) and d.shape <= MOST_PHASES:
         rate = d.shape / d.mean
         return np.eye(d.shape)[0], rate * (np.eye(d.shape, k=1) - np.eye(d.shape))
     if isinstance(d, Hyperexponential):
@@ -114,6 +115,8 @@ def excess(d: Distribution, x: Array) -> Array:
 
 def transform_tail(d: Distribution, s: float) -> float:
     """(1 - E[exp(-s X)])/s for real s >= 0, s; the mean at s = 0; no cancellation at small s."""
+    if isinstance(d, Erlang):
+        return -math.expm1(-d.shape * math.log1p(s * d.mean / d.shape)) / s if s > 0 else d.mean
     form = phases(d)
     if form:
         start, rates = form
@@ -127,6 +130,8 @@ def transform_tail(d: Distribution, s: float) -> float:
 
 def transform(d: Distribution, s: float) -> float:
     """E[exp(-s X)] for real s >= 0, by positive terms: small ones keep their digits."""
+    if isinstance(d, Erlang):
+        return math.exp(-d.shape * math.log1p(s * d.mean / d.shape))
     form = phases(d)
     if form:
         start, rates = form
@@ -151,6 +156,11 @@ def nodes(d: Distribution) -> tuple[Array, Array]:
         middle, spread = _normal(d)
         z, w = _panels(-9.0, 9.0 + spread, 80)
         return np.exp(middle + spread * z), w * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    if isinstance(d, Erlang):  # of many phases, in standard deviations from the mean
+        z, w = _panels(-min(9.0, 0.99 * math.sqrt(d.shape)), 12.0, 20)
+        u = z / math.sqrt(d.shape)
+        w = w * np.exp((d.shape - 1) * np.log1p(u) - d.shape * u)
+        return d.mean * (1 + u), w / w.sum()
     y, w = _panels(-40.0, 5.0, 160)  # y = log of a standard exponential
     e = np.exp(y)
     w = w * np.exp(y - e)

@@ -30,6 +30,7 @@ def refusal(
     poisson: bool = True,
     limited: bool = False,
     closed: bool = False,
+    timed: bool = False,
 ) -> str | None:
     """Why a method that needs all this does not apply to `n`; None where it does."""
     reason = _shape(n, kind, disciplines, closed)
@@ -48,6 +49,8 @@ def refusal(
         return f"service at station {name} is not exponential"
     if one_service and np.ptp(n.service_s[0]) > SAME * n.service_s[0].max():
         return f"the classes have different service times at station {name}"
+    if timed and not n.service_s[0].any():
+        return f"service at station {name} takes no time"
     if poisson and not all(a is None or isinstance(a, Exponential) for a in n.arrivals):
         return "arrivals are not Poisson"
     return None

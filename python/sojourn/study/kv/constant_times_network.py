@@ -20,6 +20,8 @@ import polars as pl
 import tomli_w
 from scipy.special import ndtri
 
+from sojourn.files.reading import parse_json
+from sojourn.files.writing import write_output
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.study.kv.fitted_models import LEVEL
 from sojourn.study.kv.models import InstrumentedTimes, MeanValues, closed_network, fit_times, shape_of
@@ -96,7 +98,7 @@ class FittedQueueNetwork:
         """`[fit]`, a configuration a line."""
         head = {"model": self.model, "level": self.level, "model_error": self.model_error, "message": self.message,
                 "configurations": [json.dumps(asdict(one)) for one in self.configurations]}  # fmt: skip
-        path.write_text(tomli_w.dumps({"fit": head}), encoding="utf-8")
+        write_output(path, tomli_w.dumps({"fit": head}))
 
 
 def fit_network(rows: pl.DataFrame) -> FittedQueueNetwork | None:
@@ -123,7 +125,7 @@ def _error(parts: list[pl.DataFrame]) -> float:
 
 def read_network(table: Mapping[str, Any]) -> FittedQueueNetwork:
     """From `[fit]` of what `write` wrote."""
-    found = tuple(_read(json.loads(line)) for line in table["configurations"])
+    found = tuple(_read(parse_json(line)) for line in table["configurations"])
     return FittedQueueNetwork(found, table["model_error"], table["level"], table["message"])
 
 

@@ -15,6 +15,8 @@ import numpy as np
 import polars as pl
 import tomli_w
 
+from sojourn.files.reading import parse_json
+from sojourn.files.writing import write_output
 from sojourn.fit.cpu_time_regression import percentile
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.study.kv.models import DemandRegression, HostLimits, MeanValues, MiddlewareConfig, shape_of, shared_cores
@@ -135,7 +137,7 @@ class FittedCoreNetwork:
         """`[fit]`, a design a line."""
         head = _head(self) | {"cores": list(self.cores), "placed": self.placed, "sent": json.dumps(asdict(self.sent)),
                               "designs": [json.dumps(asdict(one)) for one in self.designs]}  # fmt: skip
-        path.write_text(tomli_w.dumps({"fit": head}), encoding="utf-8")
+        write_output(path, tomli_w.dumps({"fit": head}))
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,7 @@ class FittedInterpolation:
     def write(self, path: Path) -> None:
         """`[fit]`."""
         of = {"lines": json.dumps({name: asdict(lines) for name, lines in self.lines.items()})}
-        path.write_text(tomli_w.dumps({"fit": _head(self) | of}), encoding="utf-8")
+        write_output(path, tomli_w.dumps({"fit": _head(self) | of}))
 
 
 def at_speed(vary: Mapping[str, Any]) -> bool:
@@ -264,10 +266,10 @@ def read_whole(table: Mapping[str, Any]) -> FittedCoreNetwork | FittedInterpolat
     said: dict[str, Any] = {"errors": _errors(table["errors"]), "errors_at_speed": _errors(table["errors_at_speed"])}
     said |= {"level": table["level"], "message": table["message"]}
     if table["model"] == PLAIN:
-        lines = {design: _lines(of) for design, of in json.loads(table["lines"]).items()}
+        lines = {design: _lines(of) for design, of in parse_json(table["lines"]).items()}
         return FittedInterpolation(lines, **said)
-    sent = json.loads(table["sent"])
-    designs = tuple(_design(json.loads(line)) for line in table["designs"])
+    sent = parse_json(table["sent"])
+    designs = tuple(_design(parse_json(line)) for line in table["designs"])
     return FittedCoreNetwork(
         designs, HostLimits(**sent | {"bits": tuple(sent["bits"])}), tuple(table["cores"]), table["placed"], **said
     )
@@ -276,7 +278,7 @@ def read_whole(table: Mapping[str, Any]) -> FittedCoreNetwork | FittedInterpolat
 def _errors(told: str) -> dict[str, tuple[LeaveOneOutErrors, ...]]:
     return {
         design: tuple(LeaveOneOutErrors(**of | {"scores": tuple(of["scores"])}) for of in both)
-        for design, both in json.loads(told).items()
+        for design, both in parse_json(told).items()
     }
 
 

@@ -11,13 +11,13 @@ import polars as pl
 
 from sojourn.report import Section, Table
 from sojourn.report.document import Cell
-from sojourn.study.engine.analyses import Analysis
+from sojourn.study.analysis import Analysis
 from sojourn.study.kv.table_cells import number
 from sojourn.system.kv import configurations, frame, name_of
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.checked_study import CheckedStudy
-    from sojourn.study.engine.study_findings import StudyFindings
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
 
 TOLERANCE = 0.05
 FLAT = 0.05  # throughput within 5 % of the maximum is saturated; 5 % below it again, over-saturated

@@ -10,13 +10,13 @@ import polars as pl
 
 from sojourn.report import Section, Table, Text
 from sojourn.report.document import Block, Cell
-from sojourn.study.engine.analyses import Analysis
+from sojourn.study.analysis import Analysis
 from sojourn.system.kv import configurations, frame, name_of
 from sojourn.system.kv.affinity import assigned
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.checked_study import CheckedStudy
-    from sojourn.study.engine.study_findings import StudyFindings
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
 
 CORES, ONE_CORE = "the machine's cores", "a core that servers and middlewares share"
 TOO_SMALL = ("client", CORES, ONE_CORE)

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table, Text
 from sojourn.report.document import Block, Cell
-from sojourn.study.engine.analyses import Analysis
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.analysis import Analysis
 from sojourn.study.kv.laws import knees
 from sojourn.study.kv.table_cells import MS, mean
 from sojourn.system.kv import configurations, frame, name_of
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.checked_study import CheckedStudy
-    from sojourn.study.engine.study_findings import StudyFindings
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
 
 
 def measured_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:

@@ -17,16 +17,16 @@ import polars as pl
 from sojourn.report import Section, Table
 from sojourn.report.document import Cell
 from sojourn.solve.single.mmm import MMm
-from sojourn.study.engine.analyses import Analysis
-from sojourn.study.engine.evaluation import HELD_OUT, error_range, median_error
+from sojourn.study.analysis import Analysis
+from sojourn.study.evaluation import HELD_OUT, error_range, median_error
 from sojourn.study.kv.models import InstrumentedTimes, MiddlewareConfig, fit_times, shape_of
 from sojourn.study.kv.table_cells import MS
 from sojourn.system.kv import CONFIGURATION, configurations, frame, name_of
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.checked_study import CheckedStudy
-    from sojourn.study.engine.fit_templates import FittedProtocol
-    from sojourn.study.engine.study_findings import StudyFindings
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.fit_templates import FittedProtocol
+    from sojourn.study.study_findings import StudyFindings
 
 LEAD = "Parameters come from the runs that were fitted; whole configurations were held out, and are predicted."
 METRICS = ("throughput", "response_time")

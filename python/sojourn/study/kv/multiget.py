@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sojourn.design.analyse.paired import TestedEstimate, ratio_of_pairs
-from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table, Text
 from sojourn.report.document import Block, Cell
-from sojourn.study.engine.analyses import Analysis
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.analysis import Analysis
 from sojourn.study.kv.client_and_middleware import histogram_figures, shift_table
 from sojourn.study.kv.table_cells import MS, mean, number, three
 from sojourn.system.kv import frame
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.checked_study import CheckedStudy
-    from sojourn.study.engine.study_findings import StudyFindings
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
 
 RATIOS = (("throughput_per_s", "1/s", 1.0), ("p50_s", "p50", MS), ("p99_s", "p99", MS))
 

@@ -7,7 +7,6 @@ configurations that have two client counts and of no other. Which is the best is
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,9 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import FitError, InputError, StudyError
-from sojourn.measure.run_folder import RunFolder
-from sojourn.study.engine.fit_templates import FittedProtocol, RivalModels
+from sojourn.files.reading import read_toml
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.fit_templates import FittedProtocol, RivalModels
 from sojourn.study.kv.all_configurations_fit import by_design, fit_cores, fit_plain
 from sojourn.study.kv.constant_times_network import NETWORK, FittedQueueNetwork, fit_network, read_network
 from sojourn.study.kv.fitted_models import PLACED, PLAIN, SHARED, read_whole
@@ -63,7 +63,7 @@ class KvTemplate:
             InputError: it is none.
         """
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))["fit"]
+            table = read_toml(path, "give a fitted model")[0]["fit"]
             return read_network(table) if table["model"] == NETWORK else read_whole(table)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(

@@ -11,17 +11,17 @@ import polars as pl
 
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.report.document import Cell
-from sojourn.study.engine.analyses import Analysis
-from sojourn.study.engine.verdict import told
+from sojourn.study.analysis import Analysis
 from sojourn.study.messages.network_fit import where_valid
 from sojourn.study.messages.operational_analysis import BUSY, CPU, busy, laws, shares
 from sojourn.study.messages.telesto import TELESTO, order_of_parallelism
 from sojourn.study.messages.template import REFERENCE, USL, TelestoModel, UslModel
+from sojourn.study.verdict import told
 from sojourn.system.message_service_metrics import FACTORS, frame
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.checked_study import CheckedStudy
-    from sojourn.study.engine.study_findings import StudyFindings
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
 
 MS = 1e3
 PHASES = ("response_s", "mw_response_s", "dispatch_s", "queue_s", "parse_s", "wait_s", "database_s", "respond_s")

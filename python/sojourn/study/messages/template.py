@@ -8,7 +8,6 @@ configurations that its times are not from.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,11 +20,13 @@ from scipy.special import ndtri
 
 import sojourn as sj
 from sojourn.errors import FitError
+from sojourn.files.reading import read_toml
+from sojourn.files.writing import write_output
 from sojourn.fit.core_speed import CoreSpeed
 from sojourn.fit.fitted import ParameterEstimate
-from sojourn.measure.core_speed import recorded_work_s
-from sojourn.measure.run_folder import RunFolder
-from sojourn.study.engine.fit_templates import RivalModels
+from sojourn.runs.core_speed import recorded_work_s
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.fit_templates import RivalModels
 from sojourn.study.mean_of_runs import estimate
 from sojourn.study.messages.message_network import LEAST_S, Factors, MeanPerformance, MessageNetwork
 from sojourn.study.messages.network_fit import RUNS, FittedMessageNetwork, observed, where_valid
@@ -70,7 +71,7 @@ def _lengths_s(runs: list[RunFolder]) -> tuple[float, float]:
 
 def read(path: Path) -> UslModel | TelestoModel:
     """From `write`."""
-    given = tomllib.loads(path.read_text())
+    given, _ = read_toml(path, "give a fitted model")
     if given["model"] == TELESTO:
         times = {name: ParameterEstimate(*value) for name, value in given["times"].items()}
         return TelestoModel(times, given["throughput_error"], given["response_error"])
@@ -157,7 +158,7 @@ class UslModel:
     def write(self, path: Path) -> None:
         """A TOML file."""
         told = {name: value for name, value in asdict(self.fitted).items() if value is not None}
-        path.write_text(tomli_w.dumps({"model": USL, "seed": self.seed, "fitted": told}))
+        write_output(path, tomli_w.dumps({"model": USL, "seed": self.seed, "fitted": told}))
 
 
 def _of(means: MeanPerformance, metric: str) -> Any:
@@ -223,7 +224,9 @@ class TelestoModel:
     def write(self, path: Path) -> None:
         """A TOML file."""
         told = {"throughput_error": self.throughput_error, "response_error": self.response_error}
-        path.write_text(tomli_w.dumps({"model": TELESTO, **told, "times": {n: list(e) for n, e in self.times.items()}}))
+        write_output(
+            path, tomli_w.dumps({"model": TELESTO, **told, "times": {n: list(e) for n, e in self.times.items()}})
+        )
 
 
 def fit_telesto(seen: pl.DataFrame, reference: pl.DataFrame) -> TelestoModel:

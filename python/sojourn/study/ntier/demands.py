@@ -22,17 +22,17 @@ from sojourn.fit.core_speed import CoreSpeed, exponent, usual
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.mix_demands import MixDemands, completed_per_s, mix_demands
 from sojourn.lab.core_placement import split_cores
-from sojourn.measure.core_speed import recorded_work_s
-from sojourn.measure.run_folder import RunFolder
 from sojourn.report import Section, Table
 from sojourn.report.document import Cell
-from sojourn.study.engine.analyses import Analysis
+from sojourn.runs.core_speed import recorded_work_s
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.analysis import Analysis
 from sojourn.study.ntier.tier_demands import CLIENT, CORES, tier_demands
 from sojourn.units import percent
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.checked_study import CheckedStudy
-    from sojourn.study.engine.study_findings import StudyFindings
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
 
 LEVEL = 0.95
 ROUNDS = 5

@@ -18,16 +18,16 @@ from sojourn.diagnosis.limiting_resource import FULL
 from sojourn.errors import FitError, StudyError
 from sojourn.report import Section, Table
 from sojourn.report.document import Cell
-from sojourn.study.engine.analyses import Analysis
-from sojourn.study.engine.fit_templates import FittedProtocol, RivalModels
-from sojourn.study.engine.predictions import is_interval
+from sojourn.study.analysis import Analysis
+from sojourn.study.fit_templates import FittedProtocol, RivalModels
 from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 from sojourn.study.ntier.tier_demands import CLIENT, TierDemands, dependence, falls, tier_demands
+from sojourn.study.predictions import is_interval
 from sojourn.units import percent, quantity
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.checked_study import CheckedStudy
-    from sojourn.study.engine.study_findings import StudyFindings
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
 
 MS = 1e3
 LEVEL = 0.95

@@ -17,7 +17,6 @@ cores errs beyond that, and runs of one layout tell nothing of it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,12 +30,14 @@ from scipy.optimize import brentq
 import sojourn as sj
 from sojourn.errors import FitError, InputError
 from sojourn.file_errors import meant
+from sojourn.files.reading import read_toml
+from sojourn.files.writing import write_output
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.load_dependence import LEAST_SPREAD
 from sojourn.fit.mix_demands import MixDemands
 from sojourn.lab.core_placement import split_cores
-from sojourn.measure.run_folder import RunFolder
-from sojourn.study.engine.fit_templates import RivalModels
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.fit_templates import RivalModels
 from sojourn.study.ntier.tier_demands import CLIENT, CORES, SIGNIFICANT, TierDemands, dependence, falls, tier_demands
 from sojourn.table import Metrics
 
@@ -78,7 +79,7 @@ def fit(runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalMo
 
 def read(path: Path) -> NtierModel:
     """From `write`."""
-    data = tomllib.loads(path.read_text())
+    data, _ = read_toml(path, "give a fitted model")
     mixes = {
         mix: {tier: {term: ParameterEstimate(*values) for term, values in terms.items()} for tier, terms in of.items()}
         for mix, of in data["demands_s"].items()
@@ -196,7 +197,7 @@ class NtierModel:
             for mix, tiers in self.demands.items()
         }
         about = {"model": self.name, "level": self.level, "background_cores": self.background_cores}
-        path.write_text(tomli_w.dumps({**about, "page_work_s": list(self.page_work_s), "demands_s": demands}))
+        write_output(path, tomli_w.dumps({**about, "page_work_s": list(self.page_work_s), "demands_s": demands}))
 
 
 def _shared_with_all(factors: Mapping[str, Any]) -> bool:

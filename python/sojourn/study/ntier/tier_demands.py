@@ -12,10 +12,10 @@ import polars as pl
 
 from sojourn.errors import FitError
 from sojourn.fit.load_dependence import LoadDependence, load_dependence
-from sojourn.measure.core_utilisation import shares_by_ticks
-from sojourn.measure.resources import Resource
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.watched_resources import busy_per_s
+from sojourn.runs.core_utilisation import shares_by_ticks
+from sojourn.runs.resources import Resource
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.watched_resources import busy_per_s
 from sojourn.units import percent
 
 CLIENT, CORES = "client", "cpu"

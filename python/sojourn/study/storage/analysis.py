@@ -13,20 +13,21 @@ import polars as pl
 from sojourn.design.analyse.factorial import MEAN, Effects
 from sojourn.design.analyse.report_blocks import residual_figures, variation_figure
 from sojourn.errors import DesignError, StudyError
-from sojourn.measure.run_folder import RunFolder
+from sojourn.files.writing import write_whole
 from sojourn.report import Section, Table
 from sojourn.report.document import Block
+from sojourn.runs.run_folder import RunFolder
 from sojourn.storage import cost_per_io, cost_ratio, linearity, run_faults, storage_effects
 from sojourn.storage.cost_per_io import CpuCostPerIo
 from sojourn.storage.run_list import FACTORS
 from sojourn.storage.sizing import RUNS
-from sojourn.study.engine.analyses import Analysis
-from sojourn.study.engine.probed_runs import KEY as PROBE
+from sojourn.study.analysis import Analysis
+from sojourn.study.probed_runs import KEY as PROBE
 from sojourn.study.storage.measured_lines import measured_lines
 
 if TYPE_CHECKING:
-    from sojourn.study.engine.checked_study import CheckedStudy
-    from sojourn.study.engine.study_findings import StudyFindings
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
 
 OPTIONS = {"section", "linearity"}
 SHOWN = 0.005  # share of the variation from which the lines name an effect
@@ -47,7 +48,7 @@ def storage_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[
         return Analysis(("no storage run is there",), warn=True)
     of = lambda name: runs.filter((pl.col("section") == name) | (pl.col("iops") == 0))  # noqa: E731
     design = of(section)
-    design.drop("section").write_csv(found.folder / RUNS)
+    write_whole(found.folder / RUNS, design.drop("section").write_csv())
     lines, sections, warn = list[str](), list[Section](), False
     if section in runs["section"]:
         lines += [*_cost_lines(design), *measured_lines(design, found.folder)]

@@ -10,7 +10,7 @@ import polars as pl
 
 from sojourn.storage.cost_per_io import background_of, cost_per_io, loaded, unmarked
 from sojourn.storage.run_list import FACTORS
-from sojourn.study.engine.run_points import DISTURBED
+from sojourn.study.run_points import DISTURBED
 from sojourn.system.storage_paths import EMBEDDED
 
 METERS = (("cpu_cores", "residual"), ("ticks_cores", "ticks"), ("work_cores", "work counter"))

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.errors import StudyError
-from sojourn.measure.run_folder import RunFolder
 from sojourn.measure.run_report import validity_rule
 from sojourn.report import Section, Table, Text
-from sojourn.study.engine.analyses import TABLE_INDENT, Analysis, RecoveredParameter
-from sojourn.study.engine.checked_study import CheckedStudy
-from sojourn.study.engine.study_findings import BLIND, TRAINING, StudyFindings
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.analysis import TABLE_INDENT, Analysis, RecoveredParameter
+from sojourn.study.checked_study import CheckedStudy
+from sojourn.study.study_findings import BLIND, TRAINING, StudyFindings
 from sojourn.study.web import chen_figures
 from sojourn.study.web.chen_table3 import errors_by_kind, kinds_of, table3_lines, table3_table
 from sojourn.study.web.two_class import FittedVariant, times

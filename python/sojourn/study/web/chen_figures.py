@@ -10,7 +10,7 @@ import polars as pl
 from sojourn.predict import predict
 from sojourn.report import Figure, Series
 from sojourn.report.document import Style
-from sojourn.study.engine.study_findings import BLIND
+from sojourn.study.study_findings import BLIND
 from sojourn.study.web.two_class import FittedVariant
 from sojourn.study.web.web_configurations import WebConfiguration
 from sojourn.table import Metrics

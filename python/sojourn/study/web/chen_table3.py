@@ -13,7 +13,7 @@ import polars as pl
 
 from sojourn.fit import Fitted
 from sojourn.report import Table
-from sojourn.study.engine.study_findings import BLIND, HELD_OUT, TRAINING
+from sojourn.study.study_findings import BLIND, HELD_OUT, TRAINING
 from sojourn.study.web.two_class import FittedVariant
 from sojourn.study.web.web_configurations import WebConfiguration
 from sojourn.table import Metrics

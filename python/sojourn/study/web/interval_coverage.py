@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.batch_means import batch_interval
 from sojourn.errors import StudyError
 from sojourn.fit import Fitted
 from sojourn.fit.forward_model import TwoClassSpec
 from sojourn.report import Section, Table, Text
 from sojourn.simulate.virtual_host import VirtualHost, VirtualHostRun, simulate_host
-from sojourn.study.engine.analyses import Analysis, RecoveredParameter
-from sojourn.study.engine.checked_study import CheckedStudy
-from sojourn.study.engine.study_findings import TRAINING, StudyFindings
+from sojourn.stats.batch_means import batch_interval
+from sojourn.study.analysis import Analysis, RecoveredParameter
+from sojourn.study.checked_study import CheckedStudy
 from sojourn.study.run_order import run_seed
+from sojourn.study.study_findings import TRAINING, StudyFindings
 from sojourn.study.web.two_class import FittedVariant, times
 from sojourn.study.web.web_configurations import WebConfiguration, parts_of
 from sojourn.system.web_shop_simulated import WebVirtualSystem, true_parameters

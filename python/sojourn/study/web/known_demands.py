@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.measure.core_utilisation import core_groups, run_time
-from sojourn.measure.observations import observe
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.core_utilisation import core_groups, run_time
+from sojourn.runs.observations import observe
+from sojourn.runs.run_folder import RunFolder
 
 
 def is_bare(factors: Mapping[str, Any]) -> bool:

@@ -7,7 +7,6 @@ client costs on the cores that it shares (`known_demands.py`).
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,13 +17,15 @@ import polars as pl
 import tomli_w
 
 from sojourn.errors import FitError, InputError
+from sojourn.files.reading import read_toml
+from sojourn.files.writing import write_output
 from sojourn.fit import Fitted, compare
 from sojourn.fit.compare import ALL, ranked
 from sojourn.fit.fitted import ParameterEstimate
-from sojourn.measure.observations import observe
-from sojourn.measure.run_folder import RunFolder
 from sojourn.predict import predict
-from sojourn.study.engine.fit_templates import RivalModels
+from sojourn.runs.observations import observe
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.fit_templates import RivalModels
 from sojourn.study.web.known_demands import is_bare, overheads
 from sojourn.table import Metrics
 
@@ -90,9 +91,7 @@ class FittedVariant:
         (value, first), *rest = self.groups.items()
         head = {"group_by": self.group_by, "group": value} if self.group_by else {}
         groups = {str(other): fitted.as_tables() for other, fitted in rest}
-        path.write_text(
-            tomli_w.dumps(head | first.as_tables() | ({"groups": groups} if groups else {})), encoding="utf-8"
-        )
+        write_output(path, tomli_w.dumps(head | first.as_tables() | ({"groups": groups} if groups else {})))
 
 
 def times(fitted: Fitted) -> dict[str, ParameterEstimate]:
@@ -128,8 +127,7 @@ class TwoClassTemplate:
         )
 
     def read(self, path: Path) -> FittedVariant:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
+        data, _ = read_toml(path, "give a fitted model")
         first = {data.get("group"): Fitted.from_dict(data, str(path))}
         others = {int(k): Fitted.from_dict(one, f"{path}: groups.{k}") for k, one in data.get("groups", {}).items()}
         return FittedVariant(data.get("group_by", ""), first | others)

@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import InputError
-from sojourn.measure.observations import observe
-from sojourn.measure.run_folder import RunFolder
 from sojourn.predict import gain
+from sojourn.runs.observations import observe
+from sojourn.runs.run_folder import RunFolder
 from sojourn.solve.bottleneck import bottleneck
-from sojourn.study.engine.checked_study import CheckedStudy
-from sojourn.study.engine.study_findings import BLIND, TRAINING, StudyFindings
-from sojourn.study.engine.study_points import SATURATION
+from sojourn.study.checked_study import CheckedStudy
+from sojourn.study.study_findings import BLIND, TRAINING, StudyFindings
+from sojourn.study.study_points import SATURATION
 from sojourn.study.web.known_demands import KnownDemands, is_bare, known_demands, overheads
 from sojourn.study.web.two_class import FittedVariant
 from sojourn.table import Metrics
@@ -137,7 +137,7 @@ def _saturation(found: StudyFindings, factors: dict[str, Any]) -> Interval | Non
     for run in found.of(SATURATION):
         own = {k: v for k, v in run.manifest["factors"].items() if k not in ("users", "think_s")}
         if own == factors:
-            metrics = Metrics.read(run.path / "metrics.parquet")
+            metrics = run.metrics()
             value, (low, high) = metrics.value("throughput"), metrics.interval("throughput")
             return Interval(value, low or value, high or value)
     return None

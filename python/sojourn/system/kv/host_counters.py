@@ -12,9 +12,9 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn.measure.host_samples import changes
-from sojourn.measure.record_logs import write_parquet
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.host_samples import changes
+from sojourn.runs.record_logs import write_parquet
+from sojourn.runs.run_folder import RunFolder
 
 SOURCE = "hosts"
 PROC = Path("/proc")

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.measure.measurement_window import in_window, responses
-from sojourn.measure.record_logs import read_log, write_parquet
-from sojourn.measure.run_folder import RunFolder
-from sojourn.measure.run_metrics import Row, quantile_row, row
+from sojourn.runs.measurement_window import in_window, responses
+from sojourn.runs.record_logs import read_log, write_parquet
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.run_metrics import Row, quantile_row, row
 from sojourn.system.kv import response_bins
 from sojourn.system.kv.host_counters import grown
 from sojourn.system.kv.hosts import Hosts

@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sojourn.measure.record_logs import write_parquet
-from sojourn.measure.run_folder import RunFolder
+from sojourn.files.tables import NUMBER, TEXT, read_parquet
+from sojourn.runs.record_logs import write_parquet
+from sojourn.runs.run_folder import RunFolder
 
 FINE_S, FINE_END_S, STEP_S, END_S = 5e-6, 10e-3, 1e-4, 1.0
 CLIENT, MIDDLEWARE = "client", "middleware"
 FILE = "histograms.parquet"
+COLUMNS = {"low_s": NUMBER, "high_s": NUMBER, "count": NUMBER, "side": TEXT}
 EDGES = np.concatenate([
     np.arange(round(FINE_END_S / FINE_S)) * FINE_S,
     np.arange(round(FINE_END_S / STEP_S), round(END_S / STEP_S) + 1) * STEP_S, [np.inf],
@@ -38,7 +40,7 @@ def read(folders: Sequence[Path]) -> dict[str, pl.DataFrame]:
     paths = [folder / FILE for folder in folders]
     if not paths or not all(path.exists() for path in paths):
         return {}
-    rows = pl.concat(pl.read_parquet(path) for path in paths)
+    rows = pl.concat(read_parquet(path, COLUMNS, "measure again", needed=len(COLUMNS)) for path in paths)
     return {side: pooled(rows.filter(pl.col("side") == side)) for side in (CLIENT, MIDDLEWARE)}
 
 

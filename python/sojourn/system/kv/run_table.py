@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.measure.core_speed import recorded_work_s
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.core_speed import recorded_work_s
+from sojourn.runs.run_folder import RunFolder
 from sojourn.system.kv.affinity import assigned
 
 CONFIGURATION = ("design", "servers", "proxies", "workers", "workload", "sharded", "value_bytes")

@@ -16,16 +16,16 @@ from sojourn.errors import ServiceError
 from sojourn.lab.cpu_topology import cores
 from sojourn.lab.namespaces import inside
 from sojourn.lab.worker_process import WorkerProcess
+from sojourn.load.kv_load import kv_load
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.measure.kv_load import kv_load
-from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run_folder import RunFolder
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.system import Point
 from sojourn.system.kv.host_counters import HostCounterSampler
 from sojourn.system.kv.hosts import CLIENT, Hosts
 from sojourn.system.kv.middleware_records import keep_records, rows_of, said_of
+from sojourn.system.kv.options import MOST_BYTES, KvLoad, KvOptions
 from sojourn.system.kv.service import KvService, Server
-from sojourn.system.kv.system import MOST_BYTES, KvSystem
-from sojourn.system.system import Point
 from sojourn.testbed.memcached import start_server
 
 PINGS = 200
@@ -34,37 +34,37 @@ MIXES = {"set": (1.0, 0.0), "get": (0.0, 1.0), "mixed": (1.0, 1.0)}
 
 
 @contextmanager
-def open_session(system: KvSystem, hosts: Hosts) -> Iterator[KvSession]:
+def open_session(options: KvOptions, load: KvLoad, hosts: Hosts) -> Iterator[KvSession]:
     """Starts all servers; the first run stores every key at each.
 
     Raises:
         ServiceError: one does not start.
     """
-    load = system.load
     memory_bytes = max(64 << 20, 4 * load.keys * (max(load.value_bytes, MOST_BYTES) + 512))
     with ExitStack() as stack:
         servers: list[Server] = []
-        for k in range(system.options.servers):
+        for k in range(options.servers):
             host = f"server{k + 1}"
             servers.append(start_server(memory_bytes=memory_bytes, **hosts.server_options(host)))
             stack.callback(servers[-1].stop)
             hosts.started(host, list(servers[-1].pids.values()))
-        yield KvSession(system, hosts, servers)
+        yield KvSession(options, load, hosts, servers)
 
 
 @dataclass
 class KvSession:
     """Runs points on servers that are there. `stored_bytes`: the size of the values that they have; 0 before the first run."""
 
-    system: KvSystem
+    options: KvOptions
+    load: KvLoad
     hosts: Hosts
     servers: list[Server]
     stored_bytes: int = 0
 
     def conditions(self, point: Point) -> dict[str, Any]:
         """Alike for all points: what differs between them are factors, and ports are given anew with each start."""
-        load = self.system.load.model_dump(exclude={"seed"})
-        said = {"system": self.system.options.model_dump(), "load": load, "server": self.servers[0].kind}
+        load = self.load.model_dump(exclude={"seed"})
+        said = {"system": self.options.model_dump(), "load": load, "server": self.servers[0].kind}
         return {"load": load, "machine": machine(), "conditions": said}
 
     def store(self, value_bytes: int) -> None:
@@ -110,7 +110,7 @@ class KvSession:
         Raises:
             ServiceError: a process ended, or does not answer. RunFolderError: `out` exists.
         """
-        factors, load = point.factors, self.system.load
+        factors, load = point.factors, self.load
         servers = self.servers[: int(factors["servers"])]
         self.store(int(factors["value_bytes"]))
         ping = self.ping()
@@ -130,7 +130,7 @@ class KvSession:
         return folder
 
     def _what(self, point: Point, seed: int, ping: dict[str, float]) -> dict[str, Any]:
-        return {**point.record(seed), "warm_up_s": self.system.load.warm_up_s, "ping": ping}
+        return {**point.record(seed), "warm_up_s": self.load.warm_up_s, "ping": ping}
 
     def _around(self, point: Point, service: KvService) -> RunEnvironment:
         who = service.affinity
@@ -167,7 +167,7 @@ class KvSession:
         sets, gets = MIXES.get(workload, (0.0, 1.0))
         return kv_load(
             urls, connections=factors["clients"], duration_s=duration_s, set_weight=sets, get_weight=gets, multi_get=keys,
-            keys=self.system.load.keys, value_bytes=factors["value_bytes"], populate=False, seed=seed, timeout_s=5.0,
+            keys=self.load.keys, value_bytes=factors["value_bytes"], populate=False, seed=seed, timeout_s=5.0,
             record_limit=RECORDS,
         )  # fmt: skip
 

@@ -16,18 +16,18 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 import sojourn as sj
-from sojourn import __version__
 from sojourn.lab.backends import environment
-from sojourn.measure.resources import Resource, add_resources
-from sojourn.measure.run_folder import RunFolder, now
-from sojourn.measure.run_metrics import row
 from sojourn.model import Closed, Delay, Model, Pool, Queue
 from sojourn.model.components import Station
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder, now
+from sojourn.runs.run_metrics import row
+from sojourn.study.kinds.time_values import Seconds
+from sojourn.study.system import Factor, Point
 from sojourn.system.kv.run_table import USUAL_BYTES
 from sojourn.system.kv.system import STAGED, KvSystem
-from sojourn.system.system import Factor, Point
-from sojourn.system.time_values import Seconds
 from sojourn.table import Metrics
+from sojourn.version import __version__
 
 SERVERS, NET = "server ", "net "
 MANY_CORES = 64  # nobody waits for one

@@ -6,44 +6,20 @@ import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from sojourn.errors import InputError
-from sojourn.measure.resources import Resource
-from sojourn.system.kv.hosts import HostOptions, Hosts, open_hosts
-from sojourn.system.kv.run_table import USUAL_BYTES
-from sojourn.system.system import Factor, Value, all_factors
-from sojourn.system.time_values import Seconds
+from sojourn.runs.resources import Resource
+from sojourn.study.system import Factor, Value, all_factors
+from sojourn.system.kv.hosts import Hosts, open_hosts
+from sojourn.system.kv.options import MOST_BYTES, KvLoad, KvOptions
+from sojourn.system.kv.session import open_session
 
 WORKLOAD = re.compile(r"set|get|mixed|multi-[1-9][0-9]{0,2}")
 NONE, DIRECT, STAGED = "none", "direct", "staged"
 RESOURCES = ("client", "servers", "middleware")
-MOST_BYTES = 1 << 14  # of a value where a point sets it; [load] may have larger ones
-
-
-class KvOptions(HostOptions):
-    """`[system]` of kind `kv`: how many servers are started and how many middlewares there may be at most, and their hosts."""
-
-    kind: Literal["kv"] = "kv"
-    servers: int = Field(default=3, ge=1, le=16)
-    proxies: int = Field(default=2, ge=1, le=16)
-
-
-class KvLoad(BaseModel):
-    """`[load]`: what every run has in common; `value_bytes` where a point does not set it. The keys are stored before the first
-    run, and again where values get another size; every value read is compared."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-    duration_s: Seconds = Field(default=10.0, alias="for", gt=0.2, le=600)
-    warm_up_s: Seconds = Field(default=1.0, alias="warm_up", ge=0.1, le=60)
-    every_s: Seconds = Field(default=0.1, alias="every", ge=0.01, le=10)
-    seed: int = Field(default=1, ge=0)
-    keys: int = Field(default=10_000, ge=10, le=10_000_000)
-    # memcached keeps items of 1 MiB at most, key and header among it
-    value_bytes: int = Field(default=USUAL_BYTES, ge=1, le=1_000_000)
 
 
 class KvSystem:
@@ -117,6 +93,4 @@ class KvSystem:
         Raises:
             ServiceError: one does not start, or does not keep what is stored.
         """
-        from sojourn.system.kv.session import open_session
-
-        return open_session(self, place)
+        return open_session(self.options, self.load, place)

@@ -1,4 +1,5 @@
 -- Every statement that the application tier prepares, by name; what is listed is 20 rows a page, or as $n says.
+-- What is of a recent story is in one table, what is of an old story in another (`old_…`): a comment is where its story is.
 -- A search is a range of bytes: a LIKE whose pattern is not known when the plan is made reads the whole table.
 
 -- name: recent_stories
@@ -68,17 +69,28 @@ INSERT INTO users (firstname, lastname, nickname, password, email, rating, acces
 VALUES ($1, $2, $3, $4, $5, 0, 0, now()) ON CONFLICT (nickname) DO NOTHING RETURNING id
 
 -- name: store_comment
-INSERT INTO comments (writer, story_id, parent, childs, rating, date, subject, comment)
-VALUES ($1, $2, $3, 0, 0, now(), $4, $5) RETURNING id
+WITH answered AS (UPDATE comments SET childs = childs + 1
+                  WHERE id = $3::integer AND story_id = $2::integer RETURNING id)
+INSERT INTO comments (id, writer, story_id, parent, childs, rating, date, subject, comment)
+SELECT nextval('comments_id'), $1::integer, $2::integer, $3::integer, 0, 0, now(), $4::text, $5::text
+WHERE EXISTS (SELECT FROM stories WHERE id = $2::integer) AND ($3::integer = 0 OR EXISTS (SELECT FROM answered)) RETURNING id
 
--- name: count_answer
-UPDATE comments SET childs = childs + 1 WHERE id = $1
+-- name: old_store_comment
+WITH answered AS (UPDATE old_comments SET childs = childs + 1
+                  WHERE id = $3::integer AND story_id = $2::integer RETURNING id)
+INSERT INTO old_comments (id, writer, story_id, parent, childs, rating, date, subject, comment)
+SELECT nextval('comments_id'), $1::integer, $2::integer, $3::integer, 0, 0, now(), $4::text, $5::text
+WHERE EXISTS (SELECT FROM old_stories WHERE id = $2::integer) AND ($3::integer = 0 OR EXISTS (SELECT FROM answered)) RETURNING id
 
 -- name: store_submission
-INSERT INTO submissions (title, body, date, writer, category) VALUES ($1, $2, now(), $3, $4) RETURNING id
+INSERT INTO submissions (title, body, date, writer, category) SELECT $1::text, $2::text, now(), $3::integer, $4::integer
+WHERE EXISTS (SELECT FROM categories WHERE id = $4::integer) RETURNING id
 
 -- name: rate_comment
 UPDATE comments SET rating = least(5, greatest(-1, rating + $2)) WHERE id = $1 RETURNING writer
+
+-- name: old_rate_comment
+UPDATE old_comments SET rating = least(5, greatest(-1, rating + $2)) WHERE id = $1 RETURNING writer
 
 -- name: rate_user
 UPDATE users SET rating = rating + $2 WHERE id = $1

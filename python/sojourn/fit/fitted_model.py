@@ -1,0 +1,67 @@
+"""`FittedModel`: a model with its unknowns found; predicts, is validated, is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from sojourn.files.writing import write_output
+from sojourn.fit import fitted_file
+from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.model_averaging import predict
+from sojourn.fit.validate_model import validate_model
+from sojourn.table import Metrics
+
+if TYPE_CHECKING:
+    from altair import LayerChart
+
+
+@dataclass(frozen=True)
+class FittedModel(FittedModelData):
+    """A model with its unknowns found.
+
+    `estimates`: path → value, low, high at `level`. `draws`: count x paths, as wide as Student's t has it. `model_error`: standard
+    deviation of the logarithm of one factor on all demands, mean of what is believed of it, None where too few configurations tell it;
+    `noise`: of a new run's response time and throughput about its mean, by metric, `noise_degrees` of freedom where repetitions told it.
+    `degrees`: runs less unknowns. `held_out`: a row a configuration that was left out, with relative errors by metric.
+    `alternatives`: other models that predict about as well, with their weights in predictions, beside it (`averaged`).
+    `factors`: count, the draws of that factor on all demands (`longer`).
+    """
+
+    def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
+        """All combinations of `vary`, factor of the runs or path of the model → values; see `predict_model.predict_model`."""
+        return predict(self, vary, level)
+
+    def validate(
+        self, runs: FitRuns, level: float = 0.95, changed: Mapping[str, Any] | None = None, up_to: float | None = None
+    ) -> pl.DataFrame:
+        """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; see
+        `validate_model.validate_model`."""
+        return validate_model(self, runs, level, changed, up_to)
+
+    def plot(self, runs: FitRuns, metric: str = "response_time") -> LayerChart:
+        """Predicted, with its prediction interval, against measured as an altair chart, a point a run and class. Runs that
+        were fitted show training error, others held-out error. InputError for a metric that is not there."""
+        from sojourn.report.chart import plot
+        from sojourn.report.result_figures import agreement
+
+        rows = self.validate(runs)
+        return plot(agreement(rows.filter(pl.col("metric") == metric), metric, ("class",)))
+
+    def write(self, path: Path | str) -> None:
+        """One TOML file, which is the model with the values found too: `sojourn solve` takes it. Folders are made."""
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        write_output(path, fitted_file.to_toml(self))
+
+    @staticmethod
+    def read(path: Path | str) -> FittedModel:
+        """From `write`. Raises InputError or ModelError naming file and key."""
+        return fitted_file.read(path, FittedModel)
+
+    def __str__(self) -> str:
+        return fitted_file.text(self)

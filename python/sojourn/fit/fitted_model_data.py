@@ -1,0 +1,51 @@
+"""`FittedModelData`: a fitted model as data; `FittedModel` is the same with what is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.fit.fitted import ParameterEstimate
+from sojourn.model import Model
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FittedModelData:
+    """See `FittedModel`."""
+
+    model: Model  # with the values found
+    template: Model  # with unknowns
+    paths: tuple[str, ...]
+    estimates: Mapping[str, ParameterEstimate]
+    draws: Array
+    model_error: float | None
+    noise: Mapping[str, float]
+    degrees: int
+    held_out: tuple[Mapping[str, object], ...]
+    configurations: tuple[Mapping[str, object], ...]
+    level: float
+    seed: int
+    method: str
+    message: str
+    alternatives: tuple[tuple[float, FittedModelData], ...] = ()
+    factors: tuple[float, ...] | None = None
+    noise_degrees: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def longer(self) -> Array:
+        """By draw: how many times as long all demands are as the model has them, by its own error; 1 where nothing is known of that. A
+        file of an earlier version has one number, of `degrees`."""
+        if self.factors is not None:
+            return np.array(self.factors)
+        drawn = np.random.default_rng(self.seed).standard_t(self.degrees, len(self.draws))
+        return np.asarray(np.exp((self.model_error or 0.0) * drawn))
+
+    @property
+    def alone(self) -> FittedModelData:
+        """Without its alternatives."""
+        return replace(self, alternatives=())

@@ -1,0 +1,66 @@
+"""Of unknowns that no run so far tells apart where the search begins: which other runs, or which resource watched, would tell them.
+
+Each is asked of the model itself: the slopes of what a run would measure have full rank with it, or they have not (a service time and
+its visits are only ever seen as their product, at any load).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import SojournError
+from sojourn.fit import nonlinear_least_squares
+from sojourn.fit.model_evaluation import Key, ModelEvaluator
+from sojourn.model import Model, Queue
+
+Array = NDArray[np.float64]
+SAME = 1e-6  # least singular value over the greatest
+TIMES = (0.5, 2.0)  # as large as it is now
+
+
+class WhatWouldTell:
+    """`configurations` and `keys` of the runs so far; `at`: values of the unknowns, where the search begins."""
+
+    def __init__(
+        self, model: Model, configurations: Sequence[Mapping[str, Any]], keys: Sequence[Key], at: Array
+    ) -> None:
+        self.model, self.configurations, self.at = model, [dict(one) for one in configurations], at
+        self.keys = list(dict.fromkeys(keys))
+
+    def resources(self) -> list[str]:
+        """Stations whose busy servers would."""
+        watched = {station for station, _, metric in self.keys if metric == "busy"}
+        queues = [s.name for s in self.model.stations if isinstance(s, Queue) and s.name not in watched]
+        return [name for name in queues if self._tells(self.configurations, [*self.keys, (name, "", "busy")])]
+
+    def factors(self, names: Sequence[str]) -> list[str]:
+        """Of some factors that were not varied, those that would; one that stands nowhere as a number is taken to."""
+        return [name for name in names if self._varied(name)]
+
+    def _varied(self, name: str) -> bool:
+        now = self.configurations[0].get(name)
+        if not isinstance(now, int | float) or isinstance(now, bool) or not now:
+            return True
+        levels = [type(now)(max(now * by, 1) if isinstance(now, int) else now * by) for by in TIMES]
+        more = [{**one, name: level} for one in self.configurations for level in levels]
+        return self._tells([*self.configurations, *more], self.keys)
+
+    def _tells(self, configurations: Sequence[Mapping[str, Any]], keys: Sequence[Key]) -> bool:
+        try:
+            evaluator = ModelEvaluator(self.model, configurations)
+        except SojournError:
+            return True  # such a run cannot be asked of the model: nothing is known against it
+        scale = nonlinear_least_squares.ParameterScale.of(list(evaluator.unknowns.values()), self.at)
+
+        def predicted(values: Array) -> Array:
+            found = evaluator.at(values).values
+            rows = [np.reshape(found[key], (-1, len(configurations))) for key in keys if key in found]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.nan_to_num(np.log(np.concatenate(rows, axis=1)), nan=50.0, posinf=50.0, neginf=-50.0)
+
+        sizes = np.linalg.svd(nonlinear_least_squares.slopes(predicted, scale, scale.begun(self.at)), compute_uv=False)
+        return bool(sizes[-1] > SAME * sizes[0])

@@ -1,0 +1,143 @@
+"""Loads of several levels on a service, one after another, each with the host's metrics: a run folder a level."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.lab.cleanup_registry import only_one
+from sojourn.load.http_load import http_load
+from sojourn.runs.host_samples import check_interval
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.run_series import contents, kept
+from sojourn.runs.watched_resources import WatchedResources, demands
+
+Progress = Callable[[dict[str, Any]], None]
+Shown = Callable[[str, int], AbstractContextManager[Progress | None]]
+
+
+def measure(
+    urls: Sequence[str] | str,
+    out: Path | str,
+    *,
+    rates_per_s: Iterable[float] = (),
+    users: Iterable[float] = (),
+    watched: WatchedResources | None = None,
+    cores: Iterable[int] = (),
+    interrupt_cores: Iterable[int] = (),
+    factors: Mapping[str, Any] | None = None,
+    interval_s: float = 0.1,
+    seed: int = 1,
+    shown: Shown = lambda _name, _there: nullcontext(),
+    **load: Any,
+) -> list[RunFolder]:
+    """Measures a service on this machine at each of `rates_per_s` (open loop) or with each number of `users` (closed loop).
+
+    Each level becomes a run folder in `out`: requests, host samples, Metrics, verdict, and the demands of what was watched.
+    Levels that `out` has from before, measured under the same conditions, are kept. One such measurement runs at a time.
+
+    Args:
+        urls: where the requests go, with equal weights.
+        watched: processes, control groups and disks of the service.
+        cores: those that the service runs on [all]; interrupt_cores: of these, the ones that take NIC interrupts [all].
+        factors: what else is true of the service, for a fit: `{"workers": 4}`.
+        interval_s: between two host samples, 0.01 to 10. seed: of the first level's schedule; the next has the next.
+        shown: is told a level's name and how many were there before, and gives what takes the run's progress.
+        load: what else `http_load` takes: `duration_s`, `think_s`, `timeout_s`, `headers` ….
+
+    Raises:
+        InputError: a value out of range, both or neither of rates and users. RunFolderError: `out` has runs under other
+        conditions, or something else. LabError: another measurement runs.
+    """
+    steered = list(interrupt_cores)
+    placement = own_placement(cores, steered)
+    counts = {"cores": len(placement["server"]), **({"nics": len(placement["interrupts"])} if steered else {})}
+    check_interval(interval_s, "interval_s")
+    loads, what = {}, {}
+    for number, (name, level) in enumerate(levels(rates_per_s, users).items()):
+        loads[name] = http_load([urls] if isinstance(urls, str) else list(urls), seed=seed + number, **level, **load)
+        what[name] = {"name": name, "factors": {**(factors or {}), **level, **counts}}
+    with only_one("measure"):
+        return _measured(Path(out), loads, what, watched or WatchedResources(), placement, interval_s, shown)
+
+
+def levels(rates_per_s: Iterable[float], users: Iterable[float]) -> dict[str, dict[str, Any]]:
+    """The levels by the name of their run.
+
+    Raises:
+        InputError: both or neither, or a number of users that is not whole.
+    """
+    rates, counts = list(rates_per_s), list(users)
+    if bool(rates) == bool(counts):
+        given = [",".join(f"{value:.15g}" for value in values) or "None" for values in (rates, counts)]
+        raise InputError(f"rate = {given[0]}, users = {given[1]}", "measure", "give either --rate or --users")
+    if not all(float(count).is_integer() for count in counts):
+        raise InputError(repr(",".join(f"{count:.15g}" for count in counts)), "--users", "give whole numbers")
+    if rates:
+        return {f"rate-{rate:.15g}": {"rate_per_s": rate} for rate in rates}
+    return {f"users-{int(count)}": {"users": int(count)} for count in counts}
+
+
+def own_placement(cores: Iterable[int], interrupt_cores: Iterable[int]) -> dict[str, Any]:
+    """Where somebody's own service runs, as they say: cores of the service, and those of them that take interrupts.
+
+    Raises:
+        InputError: a core that this machine has not, or an interrupt core that the service does not run on.
+    """
+    server = _some_of(sorted(os.sched_getaffinity(0)), cores, "--service-cores")
+    return {
+        "server": server,
+        "interrupts": _some_of(server, interrupt_cores, "--interrupt-cores"),
+        "client": [],
+        "client_shares": False,
+    }
+
+
+def _some_of(available: list[int], wanted: Iterable[int], place: str) -> list[int]:
+    chosen = sorted(set(wanted))
+    if not set(chosen) <= set(available):
+        raise InputError(",".join(map(str, chosen)), place, f"give some of {','.join(map(str, available))}")
+    return chosen or available
+
+
+def _measured(
+    out: Path,
+    loads: dict[str, dict[str, Any]],
+    what: Mapping[str, dict[str, Any]],
+    watched: WatchedResources,
+    placement: dict[str, Any],
+    interval_s: float,
+    shown: Shown,
+) -> list[RunFolder]:
+    """Each run, measured now or kept from before, with the demands of what was watched."""
+    # slow to import, and others of this package do without it
+    from sojourn.measure.execute_run import RunEnvironment, execute, machine
+
+    conditions = {
+        "placement": placement,
+        "every_s": interval_s,
+        "cgroups": watched.cgroups,
+        "disks": watched.disks,
+        "bodies": contents(next(iter(loads.values()))),
+    }
+    there = kept(out, loads, {"conditions": conditions, "machine": machine()})
+    around = {"placement": placement, "conditions": conditions}
+    folders = []
+    for name, load in loads.items():
+        if name in there:
+            folders.append(there[name])
+            continue
+        environment = RunEnvironment(pids=watched.roles(), cgroups=watched.cgroups, manifest=dict(around))
+        with shown(name, len(there)) as progress:
+            folder = execute(
+                out / name, load, what=what[name], around=environment, interval_s=interval_s, progress=progress
+            )
+        if found := demands(folder, watched):
+            folder.manifest["demands_s"] = found
+            folder.save()
+        folders.append(folder)
+    return folders

@@ -1,0 +1,60 @@
+"""`ModelData`: stations, classes and tables of a model as its user gave them; `Model` is the same, checked, with its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sojourn.model.components import Choice, CustomerClass, Region, Station
+from sojourn.model.distribution_registry import Distribution, Exponential
+from sojourn.model.distribution_types import as_tuples
+
+TimesByStation = Mapping[str, Mapping[str, float | Distribution]]
+Routing = Mapping[str, Mapping[str, Mapping[str, float] | Choice]]
+
+
+@dataclass(frozen=True)
+class ModelData:
+    """See `Model`."""
+
+    stations: Sequence[Station]
+    classes: Sequence[CustomerClass]
+    demands_s: TimesByStation = field(default_factory=dict)
+    service_s: TimesByStation = field(default_factory=dict)
+    visits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    routing: Routing = field(default_factory=dict)
+    regions: Sequence[Region] = ()
+    name: str = ""
+    # of a model that is fitted: factor of the runs → path, or paths, of what it changes here; station → what was watched of it
+    factors: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    observed: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("stations", "classes", "regions"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("factors", "observed"):
+            table = getattr(self, name)
+            if isinstance(table, Mapping):
+                object.__setattr__(self, name, {key: as_tuples(value) for key, value in table.items()})
+        for name in ("demands_s", "service_s", "visits", "routing"):
+            object.__setattr__(self, name, _plain(getattr(self, name)))
+
+    @cached_property
+    def _by_name(self) -> dict[str, Station]:
+        return {s.name: s for s in reversed(self.stations)}
+
+    def station(self, name: str) -> Station:
+        return self._by_name[name]
+
+    def customer_class(self, name: str) -> CustomerClass:
+        return next(c for c in self.classes if c.name == name)
+
+
+def as_distribution(value: float | Distribution) -> Distribution:
+    """A number is the mean of an exponential."""
+    return value if isinstance(value, Distribution) else Exponential(float(value))
+
+
+def _plain(table: Mapping[str, object]) -> dict[str, object]:
+    return {key: _plain(value) if isinstance(value, Mapping) else value for key, value in table.items()}

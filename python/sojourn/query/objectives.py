@@ -1,0 +1,169 @@
+"""Objectives of a run, such as `p99 < 50ms and errors < 1%`, in the language of `sojourn query`: read, judged, told.
+
+Response times run from the moment a request was due. A mean is of successes; of a quantile those that failed count as later
+than all (`quantiles.py`), and one that lies among them has no value, and is missed. A whole run is judged by the generator's own
+account to the end of reading (`load` prints the same), a measured one by the Metrics of its window (as `measure` prints).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from sojourn.errors import ObjectiveMissed
+from sojourn.runs.measurement_window import in_window, responses
+from sojourn.runs.run_folder import RunFolder
+from sojourn.stats.quantiles import KEPT, quantile
+from sojourn.units import per_second, percent, seconds
+
+if TYPE_CHECKING:
+    from sojourn.query.node import Node
+
+RELATIONS = ("<", "<=", ">", ">=")
+HELP = "an objective of a load is mean, p99, errors or rate against a limit, several joined with and; `sojourn query` asks more of its run"
+
+
+@dataclass(frozen=True)
+class Objective:
+    """`figure` (`mean`, `pQ`, `errors`, `rate`) must be in `relation` to `limit` (s, share, 1/s)."""
+
+    text: str
+    figure: str
+    relation: str
+    limit: float
+
+    def met(self, value: float | None) -> bool:
+        """Whether the value is as it must be; one that does not exist is not."""
+        if value is None or math.isnan(value):
+            return False
+        return {
+            "<": value < self.limit, "<=": value <= self.limit, ">": value > self.limit, ">=": value >= self.limit,
+        }[self.relation]  # fmt: skip
+
+    @property
+    def q(self) -> float:
+        """Of a quantile, in [0, 1]."""
+        return round(float(self.figure[1:]) / 100, 9)
+
+    def show(self, value: float | None) -> str:
+        """The value in the figure's unit."""
+        if self.figure == "errors":
+            return percent(value)
+        return per_second(value) if self.figure == "rate" else seconds(value)
+
+
+def read_objectives(texts: Sequence[str], place: str = "--objective") -> list[Objective]:
+    """The objectives in texts of the query language, one a comparison.
+
+    Raises:
+        QueryError: no query, or one of something else than a run's figures against limits.
+    """
+    return [one for text in texts for one in _read(text, place)]
+
+
+def _read(text: str, place: str) -> Iterator[Objective]:
+    from sojourn.query.build import parse  # with its grammar, which most loads do not need
+    from sojourn.query.check import check
+    from sojourn.query.errors import query_error
+    from sojourn.query.nodes import ArithComp, Discon, Num
+
+    tree = parse(text, place)
+    check(tree, text, place)
+    stack: list[Node] = [tree.query]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Discon) and node.operation == "and":
+            stack += [node.right, node.left]
+            continue
+        figure = _figure(node.left) if isinstance(node, ArithComp) and node.relation in RELATIONS else ""
+        if not isinstance(node, ArithComp) or not figure:
+            raise query_error(text, node.at, "not a figure of a load", HELP, place)
+        limit = node.right
+        if not isinstance(limit, Num) or not 0 <= limit.si < math.inf:
+            raise query_error(
+                text, limit.at, "no limit that a figure can have", "give a number of 0 or more, such as 50ms", place
+            )
+        assert node.at is not None, "what is read from a text has its place in it"
+        yield Objective(text[node.at.start : node.at.end], figure, node.relation, limit.si)
+
+
+def _figure(node: Node) -> str:
+    """`mean`, `pQ`, `errors` or `rate`; "" for anything else."""
+    from sojourn.query.nodes import Actions, FiringRate, Moment, Num, Percentile, RequestTime, Share
+
+    whole = isinstance(node, Percentile | Moment) and node.density == RequestTime("response_time")
+    if whole and isinstance(node, Percentile) and isinstance(node.level, Num):
+        return f"p{100 * node.level.si:.10g}"
+    if whole and isinstance(node, Moment) and node.order == Num(1.0):
+        return "mean"
+    if node == Share(Actions("failed"), Actions("arrivals")):
+        return "errors"
+    return "rate" if node == FiringRate(Actions("answered")) else ""
+
+
+def judge(folder: RunFolder, objectives: Sequence[Objective], *, whole: bool) -> list[dict[str, Any]]:
+    """What came of each objective: objective, value (s, share, 1/s; null where there is none), shown, met. Also in the
+    manifest. `whole`: the whole run, else its window."""
+    found = []
+    for one in objectives:
+        value = _whole(folder, one) if whole else _windowed(folder, one)
+        found.append({"objective": one.text, "value": value, "shown": one.show(value), "met": one.met(value)})
+    if objectives:
+        folder.manifest["objectives"] = found
+        folder.save()
+    return found
+
+
+def _whole(folder: RunFolder, one: Objective) -> float | None:
+    summary = folder.manifest["generator"]
+    times = summary["latency"]["from_intended"]["to_done"]
+    if one.figure == "errors":
+        ended = summary["ok"] + summary["failed"]
+        return float(summary["failed"] / ended) if ended else None
+    if one.figure == "rate":
+        return float(summary["achieved_per_s"])
+    if one.figure == "mean" or one.q in KEPT:
+        value = times["mean_s" if one.figure == "mean" else KEPT[one.q]]
+        return None if value is None else float(value)
+    requests = folder.frame("requests")
+    if requests is None:
+        return None
+    good = requests.filter(pl.col("failure") == 0)
+    return quantile(good["done_s"] - good["intended_s"], requests.height - good.height, one.q)
+
+
+def _windowed(folder: RunFolder, one: Objective) -> float | None:
+    requests = folder.frame("requests")
+    if requests is None or requests.is_empty():
+        return None
+    start_s, end_s = folder.manifest["window_s"]
+    requests = responses(requests)
+    inside = in_window(requests, (start_s, end_s))
+    good = inside.filter(pl.col("failure") == 0)
+    if one.figure == "errors":
+        return 1 - good.height / inside.height if inside.height else None
+    if one.figure == "rate":
+        answers = requests.filter((pl.col("failure") == 0) & pl.col("end_s").is_between(start_s, end_s)).height
+        return answers * folder.sample_every / max(end_s - start_s, 1e-9)
+    if one.figure == "mean":
+        return float(good["response_s"].mean()) if good.height else None  # type: ignore[arg-type]
+    return quantile(good["response_s"], inside.height - good.height, one.q)
+
+
+def lines(found: Sequence[dict[str, Any]]) -> list[str]:
+    """One line an objective, for a person."""
+    return [f"{one['objective']}: {one['shown']}, {'met' if one['met'] else 'MISSED'}" for one in found]
+
+
+def demand_met(found: Sequence[dict[str, Any]], verb: str) -> None:
+    """
+    Raises:
+        ObjectiveMissed: at least one was missed.
+    """
+    missed = [f"{one['objective']}: {one['shown']}" for one in found if not one["met"]]
+    if missed:
+        raise ObjectiveMissed(f"objective missed, {'; '.join(missed)}", verb, "the figures above say by how much")

@@ -1,0 +1,264 @@
+"""Judges a finished run: window, Metrics, and whether it is valid, with the reasons and their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.laws import LawCheck, broken, check_laws
+from sojourn.runs.block_reasons import block_reasons
+from sojourn.runs.host_samples import changes, core_shares
+from sojourn.runs.measurement_window import choose_window, in_window, responses
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.run_metrics import run_metrics
+from sojourn.runs.session_mix import session_checks
+from sojourn.runs.think_time import mean_think_s
+from sojourn.stats.batch_means import batch_interval, student_quantile
+from sojourn.stats.stationarity import steadiness
+from sojourn.table import Metrics
+
+MOST_FAILURES = 0.01
+MOST_NAMED = 3  # exceptions
+FAILED = "requests after the warm-up failed"
+NOT_BALANCED = "flow is not balanced"
+PULSE = "pulse"  # in the manifest: the run tells a mean over a planned window, and no steady state (see `_steady`)
+MOST_STEAL = 0.02
+STEAL_TICK_S = 0.01  # the kernel counts stolen time in these (USER_HZ): one of them cannot be told from none
+MOST_OTHERS = 0.025
+MOST_OTHERS_BY_TICKS = 0.1  # of all cores
+MOST_LATENESS, LEAST_LATENESS_S = 0.1, 1e-4
+RATE_SIGMAS = 5.0
+LAW_TOLERANCE = 0.05
+LEAST_BATCHES, MOST_BATCHES = 8, 20
+CLOCK_ERROR_S = 50e-6  # of the kernel's receive times (crates/loadgen/src/clock.rs)
+
+
+def assess(folder: RunFolder) -> None:
+    """Writes window, metrics and verdict of a complete run into its folder."""
+    records = folder.frame("requests")
+    reasons: list[str] = []
+    checks: dict[str, Any] = {}
+    if records is None or records.is_empty():
+        reasons.append("no request was recorded")
+        folder.manifest |= {"valid": False, "reasons": reasons, "checks": checks, "window_s": [0.0, 0.0]}
+        return
+    requests = responses(records)
+    window, told = choose_window(folder, requests)
+    folder.manifest |= {"window_s": list(window), "warnings": told}
+    inside = in_window(requests, window)
+    for check in _checks_of(folder):
+        reasons += check(folder, inside, window, checks)
+    told_of = (folder.manifest.get("generator") or {}).get("sessions")
+    if told_of and "steps" in told_of:  # not of an older run
+        checks |= session_checks(folder.manifest["load"], told_of)
+    host = folder.frame("host")
+    if host is not None:
+        reasons += _disturbed(folder, host, window, checks)
+    metrics = run_metrics(folder, requests, host, window)
+    reasons += _laws(folder, metrics, inside, checks)
+    reasons += block_reasons(folder.manifest.get("storage") or {})
+    folder.manifest |= {"valid": not reasons, "reasons": reasons, "checks": checks}
+    metrics.write(folder.path / "metrics.parquet")
+
+
+Window = tuple[float, float]
+Check = Callable[[RunFolder, pl.DataFrame, Window, dict[str, Any]], list[str]]
+
+
+def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    failed = float((inside["failure"] != 0).mean() or 0.0)  # type: ignore[arg-type]
+    checks["failed share"] = failed
+    if failed <= MOST_FAILURES:
+        return []
+    kinds = folder.manifest.get("records", {}).get("requests", {}).get("failures", [])
+    parts = ((kind, inside.filter(failure=number)) for number, kind in enumerate(kinds) if number)
+    said = (folder.manifest.get("generator") or {}).get("failures", {})
+    named = ", ".join(_failure(kind, part, said) for kind, part in parts if part.height)
+    count = f"{(inside['failure'] != 0).sum()} of {inside.height}"
+    return [f"{count} {FAILED}{f' ({named})' if named else ''}; at most {MOST_FAILURES:.0%}"]
+
+
+def _failure(kind: str, part: pl.DataFrame, said: dict[str, int]) -> str:
+    """How many of a kind; of answers with a status that is no success, which; of exceptions the most frequent, as they were `said`
+    over the whole run."""
+    if kind == "exception":
+        most = sorted(said, key=lambda one: -said[one])[:MOST_NAMED]
+        return f"exception: {part.height}, {'; '.join(most)}{'; …' if len(said) > len(most) else ''}"
+    statuses = part["status"].unique().sort().to_list() if kind == "status" else []
+    return f"HTTP {', '.join(map(str, statuses))}: {part.height}" if statuses else f"{kind}: {part.height}"
+
+
+def _order(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """sent_s <= received_s <= done_s, but for the error of a receive time, wherever there is one: else a clock was set."""
+    received = inside.filter(pl.col("received_s").is_not_nan())
+    early = (received["sent_s"] - received["received_s"]).fill_nan(None).max()
+    late = (received["received_s"] - received["done_s"]).max()
+    worst = max(float(early or 0.0), float(late or 0.0), 0.0)  # type: ignore[arg-type]
+    checks["times out of order, s"] = worst
+    if worst <= CLOCK_ERROR_S:
+        return []
+    return [f"times are out of order: an answer was received {worst:.2g} s before it was sent for or after it was read; "
+            "a clock was set during the run; run again"]  # fmt: skip
+
+
+def _schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """Open loop: was every request sent when it was meant to be? By the mean and the 99 % quantile of the lateness, each beside that
+    of the response times that the run tells.
+
+    Where the client shares its core with the interrupts it causes, being held up there is part of the system
+    (it is in the response time from intended); elsewhere lateness is the generator's own fault.
+    """
+    good = inside.filter(pl.col("failure") == 0)
+    if good.is_empty() or folder.manifest["load"]["lanes"][0].get("closed"):
+        return []
+    own = (folder.manifest.get("generator") or {}).get("own_lateness") or {}
+    responses_s = {"mean": good["response_s"].mean(), "p99": good["response_s"].quantile(0.99, "linear")}
+    shares = (folder.manifest.get("placement") or {}).get("client_shares", False)
+    checks["lateness share of response"] = {}
+    reasons = []
+    for figure, value in responses_s.items():
+        response, late = float(value or 0.0), float(own.get(f"{figure}_s") or 0.0)  # type: ignore[arg-type]
+        checks["lateness share of response"][figure] = late / response if response else 0.0
+        if not shares and late > max(LEAST_LATENESS_S, MOST_LATENESS * response):
+            said = {
+                "mean": "{} late on average, {} of the mean",
+                "p99": "1 % {} late or later, {} of the 99 % quantile of the",
+            }
+            told = said[figure].format(f"{late * 1e3:.2g} ms", f"{late / response:.0%}")
+            reasons.append(f"the generator was the bottleneck: it sent {told} response time; "
+                           "give it a core of its own, more lanes or a lower rate")  # fmt: skip
+    return reasons[:1]
+
+
+def _steady(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """A trend makes a run invalid that is to show a steady state. A pulse is none: it says over which window it is a mean, and is
+    repeated; in its seconds a disk or a host that was slower for a moment is a trend. Its trend is in the checks."""
+    good = inside.filter(pl.col("failure") == 0)
+    trend = steadiness(good["response_s"].to_numpy())
+    checks["trend"] = {"correlation": trend.correlation, "p": trend.p_value, "drift": trend.drift}
+    if trend.steady or folder.manifest.get(PULSE):
+        return []
+    return [f"not stationary: the response time drifted by {trend.drift:+.0%} of its mean over the run (overload?)"]
+
+
+def _balance(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """Flow balance: as many answers as requests, but for what a sampling error of five sigma explains."""
+    arrivals = inside.height
+    answers = int(inside["end_s"].is_between(*window).sum())
+    checks["flow balance"] = {"arrivals": arrivals, "answers": answers}
+    allowed = RATE_SIGMAS * max(arrivals, 1) ** 0.5
+    if arrivals - answers <= max(allowed, 0.05 * arrivals):
+        return []
+    return [f"{NOT_BALANCED}: {arrivals} requests, {answers} answers; the service is saturated"]
+
+
+def _checks_of(folder: RunFolder) -> tuple[Check, ...]:
+    """One agent of several is judged by what is its own; what all of them saw, by what is the service's."""
+    if folder.manifest["load"].get("agent"):
+        return _failures, _order, _own_schedule
+    return _failures, _order, _all_schedules if "agents" in folder.manifest else _schedule, _steady, _balance
+
+
+def _own_schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """Of an agent: also whether its threads had time left, by its own account."""
+    generator = folder.manifest.get("generator") or {}
+    lanes = generator.get("lanes", ())
+    checks["busiest thread"] = max((lane["cpu_s"] / max(lane["wall_s"], 1e-9) for lane in lanes), default=None)
+    reasons = _schedule(folder, inside, window, checks)
+    if reasons or generator.get("schedule_kept", True):
+        return reasons
+    return [f"the generator was the bottleneck: {generator['schedule_reason']}"]
+
+
+def _all_schedules(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """The figure of all agents; the verdict is each agent's."""
+    _schedule(folder, inside, window, checks)
+    return []
+
+
+def _laws(folder: RunFolder, metrics: Metrics, inside: pl.DataFrame, checks: dict[str, Any]) -> list[str]:
+    """Little's law where the generator sampled how many were in flight, and for a closed loop the interactive law, within the
+    sampling error (flow: see `_balance`). The mean number by the records' time stamps, `queue_length`, is left out: it, the
+    throughput and the response time are sums of the same stamps, between which the law is an identity."""
+    closed = [lane["closed"] for lane in folder.manifest["load"]["lanes"] if lane.get("closed")]
+    users = sum(loop["users"] for loop in closed) or None
+    think_s = mean_think_s(folder.manifest["load"], inside)
+    think_s += _own_s(folder, inside, checks) if users else 0.0
+    whole = (pl.col("station") == "") & (pl.col("class") == "") & (pl.col("metric") != "queue_length")
+    system = Metrics(metrics.frame.filter(whole))
+    tolerance = max(LAW_TOLERANCE, RATE_SIGMAS / max(inside.height, 1) ** 0.5)
+    findings = [f for f in check_laws(system, tolerance, population=users, think_s=think_s) if f.law != "flow balance"]
+    findings += _little(folder, system, inside, checks)
+    checks["laws"] = [str(finding) for finding in findings]
+    return [str(finding) for finding in broken(findings)]
+
+
+def _little(folder: RunFolder, system: Metrics, inside: pl.DataFrame, checks: dict[str, Any]) -> list[LawCheck]:
+    """Throughput x mean time until an answer was read, against the mean of the generator's own counts of requests in flight,
+    which know no time stamp; within five standard errors of that mean, by batches of samples."""
+    generator, (start_s, end_s) = folder.manifest.get("generator") or {}, folder.manifest["window_s"]
+    times = [(generator.get("start_s", 0.0) + t, count) for t, count in generator.get("in_flight", ())]
+    counts = np.array([count for t, count in times if start_s <= t <= end_s], float)
+    if counts.size < 2 * LEAST_BATCHES or inside.is_empty() or (inside["failure"] != 0).any():
+        return []  # a request that failed is in flight too, and in no response time
+    batches = min(counts.size // 2, MOST_BATCHES)
+    mean, low, high = batch_interval(counts, batches=batches)
+    checks["in flight, sampled"] = {"mean": mean, "low": low, "high": high, "samples": int(counts.size)}
+    error = (high - low) / 2 / student_quantile(0.975, batches - 1)
+    tolerance = max(LAW_TOLERANCE, RATE_SIGMAS * error / mean) if mean else float("inf")
+    number = system.value("throughput") * float((inside["done_s"] - inside["intended_s"]).mean() or 0.0)  # type: ignore[arg-type]
+    return [LawCheck("Little's law", "", "", (), mean, number, mean / number - 1, tolerance)]
+
+
+def _own_s(folder: RunFolder, inside: pl.DataFrame, checks: dict[str, Any]) -> float:
+    """Mean time in s from an answer's arrival at this host until the generator had read it, where answers take no
+    longer than that: to the law it is think time, as the response time ends with the arrival."""
+    good = inside.filter(pl.col("failure") == 0)
+    if not {"kv", "messages"} & set(folder.manifest["load"]) or good.is_empty():
+        return 0.0
+    own_s = float((good["done_s"] - good["end_s"]).mean() or 0.0)  # type: ignore[arg-type]
+    checks["generator's own time, s"] = own_s
+    return own_s
+
+
+def _disturbed(folder: RunFolder, host: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
+    """Time stolen by the hypervisor, and time used by processes that are not part of the run."""
+    shares = core_shares(host, *window)
+    if not shares:
+        return []
+    reasons = []
+    steal = max(share["steal"] for share in shares.values())
+    checks["steal"] = steal
+    most_steal = MOST_STEAL + STEAL_TICK_S / (window[1] - window[0])
+    if steal > most_steal:
+        reasons.append(f"disturbed: the hypervisor took {steal:.1%} of a core; at most {most_steal:.1%}; run again")
+    others = _others(folder, host, window, shares)
+    checks["others"] = others
+    by_tree = folder.manifest.get("cpu_time")
+    cores = by_tree["cores"] if by_tree else len(shares)
+    most = MOST_OTHERS if "spinners" in folder.manifest.get("pids", {}) else MOST_OTHERS_BY_TICKS * cores
+    if others is not None and others > most:
+        remedy = "end them" + ", or watch them if they are the service's" * (by_tree is not None)
+        reasons.append(f"disturbed: other processes used {others:.1%} of a core; at most {most:.1%}; {remedy}")
+    return reasons
+
+
+def _others(folder: RunFolder, host: pl.DataFrame, window: Window, shares: dict[int, dict[str, float]]) -> float | None:
+    """What the run's own processes did not get of the cores' time: with spinners, which take what is left over, of all of it;
+    else of what was used, by ticks, where all processes of the run are known, or which they started. None where neither is so."""
+    if "spinners" in folder.manifest.get("pids", {}):
+        total = float(len(shares))
+    elif time := folder.manifest.get("cpu_time"):
+        return float(max(0.0, time["machine_s"] - time["own_s"]) / time["over_s"])
+    elif folder.manifest.get("all_known"):
+        total = sum(share["busy"] + share["nice"] for share in shares.values())
+    else:
+        return None
+    runs = changes(host, *window).filter((pl.col("source") == "procs") & (pl.col("item") == "run_s"))
+    used = {
+        int(key): change / over for key, change, over in zip(runs["key"], runs["change"], runs["over_s"], strict=True)
+    }
+    return max(0.0, total - sum(used.values())) if used else None

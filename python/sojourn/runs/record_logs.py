@@ -1,0 +1,88 @@
+"""Reads the append-only record logs that Rust writes (crates/record) and turns them into Parquet.
+
+A log is one JSON header line and packed little-endian rows: after a crash everything up to the last whole row is
+readable. Parquet, which is unreadable without its last bytes, is made when a run has ended.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.errors import FULL, RunFolderError, StorageFull
+from sojourn.files.reading import MOST_LOG_BYTES, opened, parse_json
+from sojourn.files.writing import whole_file
+
+FORMAT, VERSION = "sojourn-record", 1
+CODES = {code: code for code in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")}
+MOST_HEADER_BYTES = 1 << 20
+
+
+def read_log(path: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The rows of a record log and the `meta` of its header; a cut-off last row is left out.
+
+    Raises:
+        RunFolderError: not a record log, or one of another version.
+    """
+    with opened(path, "run the measurement again", MOST_LOG_BYTES, error=RunFolderError) as file:
+        header = _header(path, file.readline(MOST_HEADER_BYTES))
+        kinds = header["kinds"]
+        data = file.read()
+    rows = np.frombuffer(data[: len(data) // kinds.itemsize * kinds.itemsize], dtype=kinds)
+    names = kinds.names or ()
+    return pl.DataFrame({name: np.ascontiguousarray(rows[name]) for name in names}), header.get("meta", {})
+
+
+def _header(path: Path, line: bytes) -> dict[str, Any]:
+    try:
+        header: dict[str, Any] = parse_json(line)
+        version = (header["format"], header["version"])
+        columns = [(str(name), "<" + CODES[code]) for name, code in header["columns"]]
+        if not columns:
+            raise ValueError("no columns")
+        header["kinds"] = np.dtype(columns)  # a ValueError where two have one name
+    except (ValueError, KeyError, TypeError):
+        raise RunFolderError(f"{line[:40]!r}", str(path), "this is no record log; run the measurement again") from None
+    if version != (FORMAT, VERSION):
+        raise RunFolderError(
+            f"{version[0]} version {version[1]}", str(path), f"this program reads {FORMAT} version {VERSION}"
+        )
+    return header
+
+
+def thinned(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """A systematic sample from rows whose `weight` grew while they were written (crates/record/src/row_sampling.rs): the rows of
+    requests 0, w, 2 w, … where w is the last weight; and w."""
+    if "weight" not in frame.columns or frame.is_empty():
+        return frame, 1
+    weight = frame["weight"].cast(pl.Int64)
+    last = int(weight[-1])
+    number = weight.cum_sum() - weight  # requests before the row
+    return frame.filter(number % last == 0).with_columns(weight=pl.lit(last).cast(frame["weight"].dtype)), last
+
+
+def read_thinned(log: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The rows of `log`, thinned to one weight, and its `meta`, with the weight as `sample_every`. Raises as `read_log` does."""
+    frame, meta = read_log(log)
+    frame, every = thinned(frame)
+    return frame, {"sample_every": every, **meta}
+
+
+def cannot_write(error: Exception, path: Path) -> RunFolderError:
+    """What to raise where something of a run folder could not be written; polars tells the reason in its text alone."""
+    why = getattr(error, "strerror", None) or str(error)
+    if any(text in str(error) for text in FULL):
+        return StorageFull(why, str(path), "free space on the disk, or choose another folder")
+    return RunFolderError(why, str(path), "choose a folder you can write to")
+
+
+def write_parquet(frame: pl.DataFrame, path: Path) -> None:
+    """Writes a Parquet file so that it is there whole or not at all. RunFolderError where it cannot be written."""
+    try:
+        with whole_file(path) as file:
+            frame.write_parquet(file, compression="zstd")
+    except (OSError, pl.exceptions.ComputeError) as error:  # polars' own, where the disk is full
+        raise cannot_write(error, path) from None

@@ -1,0 +1,266 @@
+"""A run folder: a manifest and records, complete or marked as cut off.
+
+    manifest.json     what was run, where, when, with what, and the verdict
+    requests.parquet  one row a request            latency.hlog    HdrHistogram log, one histogram a second
+    host.parquet      counters as read             app.parquet     what the service says of itself
+    metrics.parquet   the Metrics made from these
+
+While a run is going on, records are append-only logs (`*.rec`, `host.ndjson`); `RunFolder.collect` turns them into Parquet. Of a run that
+was cut off they are read as they are: opening a folder and reading from it writes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sojourn.errors import RunFolderError
+from sojourn.file_kind import kind_of
+from sojourn.files.reading import MOST_JSON_BYTES, parse_json, read_text
+from sojourn.files.writing import write_whole
+from sojourn.lab.cleanup_registry import start_time
+from sojourn.runs.host_samples import read_samples
+from sojourn.runs.manifest_shape import check_shape
+from sojourn.runs.record_files import account, check_files, check_log, check_metrics, check_times, read_records
+from sojourn.runs.record_logs import cannot_write, read_thinned, write_parquet
+from sojourn.table import Metrics
+
+FORMAT, VERSION = "sojourn-run", 1
+DAMAGED = "the file is damaged; run the measurement again"
+Log = tuple[str, Callable[[Path], tuple[pl.DataFrame, dict[str, Any]]]]
+LOGS: dict[str, Log] = {
+    "requests": ("requests.rec", read_thinned),
+    "app": ("app.rec", read_thinned),
+    "host": ("host.ndjson", read_samples),
+}
+RECORDS = ("requests.rec", "requests.parquet", "metrics.parquet", "host.parquet")
+
+
+class RunFolder:
+    """A run folder at `path`; make one with `create`, read one with `open`."""
+
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        self.path = path
+        self.manifest = manifest
+        self._made: list[Path] = []
+        self._to_check = False  # of a folder that this process has not made
+        self._in_logs: list[str] = []  # records of a run that was cut off, as they were written
+
+    @classmethod
+    def create(cls, path: Path, what: dict[str, Any]) -> RunFolder:
+        """Makes the folder and a manifest that says `running`.
+
+        Raises:
+            RunFolderError: it exists already, or cannot be made.
+        """
+        made = [parent for parent in path.parents if not parent.exists()]
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir(mode=0o700)  # bodies and queries of URLs are its user's alone
+        except FileExistsError:
+            raise RunFolderError("the folder exists", str(path), "choose another --out, or remove it") from None
+        except OSError as error:
+            raise cannot_write(error, path) from None
+        folder = cls(path, {"format": FORMAT, "version": VERSION, "status": "running", **what})
+        folder._made = made
+        try:
+            folder.save()
+        except RunFolderError:
+            folder.discard()
+            raise
+        return folder
+
+    @classmethod
+    def open(cls, path: Path | str) -> RunFolder:
+        """Opens a run folder to read it. One that was cut off is marked so and read from its logs; nothing is written: that is
+        `complete`.
+
+        Raises:
+            RunFolderError: no such folder, an empty one, no manifest, or one of another version.
+        """
+        path = Path(path)
+        folder = cls(path, _manifest(path))
+        folder._to_check = True
+        running = folder.manifest["status"] == "running"
+        if running and folder._owner_lives():
+            return folder
+        if running:
+            folder.manifest |= {"status": "cut off", "valid": False}
+            folder.manifest.setdefault("reasons", []).append("the run was cut off; what was written until then is kept")
+        folder._in_logs = [name for name in folder._logs() if not (path / f"{name}.parquet").exists()]
+        for name in folder._in_logs:
+            folder._note(name, folder._read_log(name)[1])
+        return folder
+
+    def complete(self) -> None:
+        """Makes Parquet of what a cut-off run left, and writes what `open` found. RunFolderError where that cannot be written."""
+        self.collect()
+        self.save()
+
+    def has(self, name: str) -> bool:
+        """Whether there are records of that name; see `frame`."""
+        return name in self._in_logs or (self.path / f"{name}.parquet").exists()
+
+    def has_records(self) -> bool:
+        """Whether anything was recorded of the load, or a worker left a complaint."""
+        complaint = self.path / "log.txt"
+        recorded = any((self.path / name).exists() for name in ("requests.rec", "requests.parquet"))
+        return recorded or (complaint.exists() and complaint.stat().st_size > 0)
+
+    def discard(self) -> None:
+        """Removes the folder and the parents that were made for it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        for parent in self._made:
+            with suppress(OSError):
+                parent.rmdir()
+
+    @property
+    def sample_every(self) -> int:
+        """How many requests a row of `requests.parquet` stands for: 1, or more where the record limit was reached."""
+        places = (self.manifest.get("generator"), self.manifest.get("records", {}).get("requests"))
+        return next((int(place["sample_every"]) for place in places if place and place.get("sample_every")), 1)
+
+    def save(self) -> None:
+        """Writes the manifest, whole or not at all; of a run that has ended with rows and hash of each record file."""
+        if self.manifest.get("status") != "running":
+            self.manifest["files"] = account(self.path)
+        try:
+            text = json.dumps(self.manifest, indent=1, sort_keys=True, default=str) + "\n"
+            write_whole(self.path / "manifest.json", text)
+        except OSError as error:
+            raise cannot_write(error, self.path) from None
+
+    def collect(self) -> None:
+        """Turns the logs that are there into Parquet."""
+        for name in self._logs():
+            frame, meta = self._read_log(name)
+            write_parquet(frame, self.path / f"{name}.parquet")
+            self._note(name, meta)
+            (self.path / LOGS[name][0]).unlink()
+        self._in_logs = []
+
+    def _logs(self) -> list[str]:
+        """The names of the records that are there as logs; one that was cut off before its header holds none."""
+        return [name for name, (log, _) in LOGS.items() if (at := self.path / log).exists() and at.stat().st_size]
+
+    def _read_log(self, name: str) -> tuple[pl.DataFrame, dict[str, Any]]:
+        log, read = LOGS[name]
+        return read(self.path / log)
+
+    def _note(self, name: str, meta: dict[str, Any]) -> None:
+        if name == "host":
+            self.manifest["host"] = meta
+        else:
+            self.manifest.setdefault("records", {})[name] = meta
+
+    def frame(self, name: str) -> pl.DataFrame | None:
+        """The records `requests`, `app`, `host` or `metrics`; None where the run has none."""
+        requests = self._checked()
+        return self._held(name) if requests is None or name != "requests" else requests
+
+    def _held(self, name: str) -> pl.DataFrame | None:
+        path = self.path / f"{name}.parquet"
+        if not path.exists():
+            return (
+                check_log(self._read_log(name)[0], name, self.path / LOGS[name][0]) if name in self._in_logs else None
+            )
+        return read_records(path)
+
+    def metrics(self) -> Metrics:
+        """What `assess` made of the records. Raises as `check` does, and where there is none."""
+        self.check()
+        return Metrics.read(self.path / "metrics.parquet")
+
+    def check(self) -> None:
+        """Once for a folder that was opened: its records are those of the run, and can be.
+
+        Raises:
+            RunFolderError: a file differs from what the run recorded, is damaged, or has times that cannot be.
+        """
+        self._checked()
+
+    def _checked(self) -> pl.DataFrame | None:
+        """The requests, where this call is the one that had to look at them: what is read once is not read again."""
+        if not self._to_check:
+            return None
+        check_files(self.path, self.manifest)
+        requests, metrics = (self.path / f"{name}.parquet" for name in ("requests", "metrics"))
+        held = self._held("requests")
+        if held is not None:
+            check_times(held, self.manifest, requests)
+            if metrics.exists() and "files" not in self.manifest:
+                check_metrics(held, read_records(metrics), self.manifest, requests)
+        self._to_check = False
+        return held
+
+    def _owner_lives(self) -> bool:
+        pid, started = self.manifest.get("pid"), self.manifest.get("pid_started")
+        if not isinstance(pid, int) or pid == os.getpid():
+            return False
+        found = start_time(pid)
+        return found is not None and started in (None, found)
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    file = path / "manifest.json"
+    if not path.is_dir():
+        found = f"{kind_of(path)}, no run folder" if path.exists() else "no such folder"
+        raise RunFolderError(found, str(path), "give a folder that `sojourn measure` made")
+    if not file.exists():
+        kind = "empty folder" if not any(path.iterdir()) else "no manifest.json"
+        raise RunFolderError(kind, str(path), "give a folder that `sojourn measure` made")
+    try:
+        manifest: dict[str, Any] = parse_json(
+            read_text(file, DAMAGED, most_bytes=MOST_JSON_BYTES, error=RunFolderError)
+        )
+        version = (manifest["format"], manifest["version"])
+        manifest.setdefault("status", "complete")
+    except RunFolderError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        found = f" ({error.msg})" if isinstance(error, json.JSONDecodeError) else ""
+        raise RunFolderError(f"not a manifest{found}", str(file), DAMAGED) from None
+    if version != (FORMAT, VERSION):
+        raise RunFolderError(
+            f"{version[0]} version {version[1]}", str(file), f"this program reads {FORMAT} version {VERSION}"
+        )
+    check_shape(manifest, file)
+    return manifest
+
+
+def run_folders(paths: list[Path]) -> list[Path]:
+    """The run folders among and below `paths`, in order of name.
+
+    Raises:
+        RunFolderError: there is none.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if (path / "manifest.json").exists() or not path.is_dir():
+            found.append(path)
+        else:
+            found += sorted(file.parent for file in path.rglob("manifest.json"))
+    if not found:
+        where = ", ".join(map(str, paths))
+        raise RunFolderError("no run folder", where, "give a folder that `sojourn measure` or `sojourn study` made")
+    return found
+
+
+def without_manifest(paths: Sequence[Path]) -> list[str]:
+    """The folders among and below `paths` that have records of a run and no manifest, each with what is missing."""
+    records = {file.parent for path in paths for name in RECORDS for file in path.rglob(name)}
+    return [f"{folder}: no manifest.json, so it is no run folder" for folder in sorted(records)
+            if not (folder / "manifest.json").exists()]  # fmt: skip
+
+
+def now() -> dict[str, Any]:
+    """The two clocks at this moment: wall clock for people, CLOCK_MONOTONIC for the records."""
+    return {"wall": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "monotonic_s": time.monotonic()}

@@ -1,0 +1,165 @@
+"""A run's records as Metrics.
+
+Stations: `""` the whole system as the user sees it (from intended), `service` from sent, `client` the time a
+request waited to be sent, `core K` the cores, `app` what the service says of itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.runs.core_speed import METRIC, core_work_s
+from sojourn.runs.core_utilisation import busy_shares, softirq_shares
+from sojourn.runs.host_samples import cache_miss_rates
+from sojourn.runs.measurement_window import in_window
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.service_phases import service_phases
+from sojourn.stats.batch_means import batch_interval, rate_interval
+from sojourn.stats.quantiles import FAILED, quantile
+from sojourn.table import Metrics
+
+LEVEL = 0.95
+QUANTILES = (0.5, 0.9, 0.99, 0.999)
+Row = dict[str, Any]
+
+
+def run_metrics(
+    folder: RunFolder, requests: pl.DataFrame, host: pl.DataFrame | None, window: tuple[float, float]
+) -> Metrics:
+    """Metrics of the window of a run. `requests` as from `responses`, times in s; source is `measured`, or `simulated`
+    where the manifest says so."""
+    good = in_window(requests, window).filter(pl.col("failure") == 0)
+    length_s = max(window[1] - window[0], 1e-9)
+    rows = [*_user(folder, requests, good, window, length_s), *_classes(folder, requests, good, window, length_s)]
+    if host is not None:
+        rows += _cores(folder, host, window)
+    app = folder.frame("app")
+    if app is not None:
+        rows += _app(service_phases(app, folder.manifest), window)
+    factors = {f"{name}": value for name, value in folder.manifest.get("factors", {}).items()}
+    source = "simulated" if folder.manifest.get("simulated") else "measured"
+    rows = [row | {"source": source} for row in rows]
+    return Metrics.of(rows, method=source).with_factors(run=folder.path.name, **factors)
+
+
+def row(
+    metric: str, value: float | None, *, station: str = "", cls: str = "", q: float | None = None,
+    low: float | None = None, high: float | None = None, unit: str = "s", status: str = "ok",
+) -> Row:  # fmt: skip
+    level = LEVEL if low is not None and not np.isnan(low) else None
+    low, high = (low, high) if level else (None, None)
+    return {
+        "station": station, "class": cls, "metric": metric, "q": q, "n": None, "value": None if value is None else float(value), "low": low,
+        "high": high, "level": level, "unit": unit, "source": "measured", "status": status,
+    }  # fmt: skip
+
+
+def _mean(metric: str, values: pl.Series, station: str = "", cls: str = "") -> Row:
+    mean, low, high = batch_interval(values.to_numpy().astype(np.float64), LEVEL)
+    return row(metric, mean, station=station, cls=cls, low=low, high=high)
+
+
+def _user(
+    folder: RunFolder, requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float
+) -> list[Row]:
+    every = folder.sample_every
+    arrived = in_window(requests, window)
+    failed = arrived.height - good.height
+    rows = [
+        _rate("arrival_rate", arrived["intended_s"], every, window),
+        _rate("throughput", _answers(requests), every, window),
+        row("loss_probability", failed / arrived.height if arrived.height else 0.0, unit="1"),
+        row("queue_length", every * _present(requests, window, length_s), unit="1"),
+    ]
+    if good.is_empty():
+        return rows
+    rows += [
+        _mean("response_time", good["response_s"]),
+        _mean("response_time", good["service_response_s"], station="service"),
+        _mean("waiting_time", good["lateness_s"], station="client"),
+    ]
+    for station, column in (("", "response_s"), ("service", "service_response_s")):
+        rows += [quantile_row(good[column], failed, q, station=station) for q in QUANTILES]
+    return rows
+
+
+def quantile_row(times: pl.Series, failed: int, q: float, station: str = "", cls: str = "") -> Row:
+    """A quantile of all requests, those that failed later than all; without a value where it lies among them."""
+    value = quantile(times, failed, q)
+    status = "ok" if value is not None else FAILED
+    return row("response_time_quantile", value, station=station, cls=cls, q=q, status=status)
+
+
+def _answers(requests: pl.DataFrame) -> pl.Series:
+    return requests.filter(pl.col("failure") == 0)["end_s"]
+
+
+def _rate(metric: str, times: pl.Series, every: int, window: tuple[float, float], cls: str = "") -> Row:
+    """How many a second, by batch means: what a closed loop completes is no Poisson process."""
+    value, low, high = (every * x for x in rate_interval(times.to_numpy(), *window, LEVEL))
+    return row(metric, value, cls=cls, unit="1/s", low=low, high=high)
+
+
+def _present(requests: pl.DataFrame, window: tuple[float, float], length_s: float) -> float:
+    """Time average of the number of requests present. By the same time stamps as throughput and response time: that Little's
+    law holds between the three is an identity, and no check (`in_flight` has one)."""
+    start = requests["intended_s"].clip(*window)
+    end = requests["end_s"].fill_nan(window[1]).clip(*window)
+    return float((end - start).sum()) / length_s
+
+
+def _classes(
+    folder: RunFolder, requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float
+) -> list[Row]:
+    """The same by class, where there are several."""
+    names = folder.manifest.get("records", {}).get("requests", {}).get("classes", [])
+    if len(names) < 2:
+        return []
+    rows = []
+    for number, name in enumerate(names):
+        own = requests.filter(pl.col("class") == number)
+        if (part := good.filter(pl.col("class") == number)).is_empty():
+            continue
+        failed = in_window(own, window).height - part.height
+        rows += [
+            _rate("throughput", _answers(own), folder.sample_every, window, name),
+            row("queue_length", _present(own, window, length_s) * folder.sample_every, cls=name, unit="1"),
+            _mean("response_time", part["response_s"], cls=name),
+            *(quantile_row(part["response_s"], failed, q, cls=name) for q in QUANTILES),
+        ]
+    return rows
+
+
+def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -> list[Row]:
+    """Busy with the service and its load (see core_utilisation.py), and in interrupts, by ticks."""
+    edges = np.array(window)
+    rows = [
+        row("utilisation", float(busy[0]), station=f"core {core}", unit="1")
+        for core, busy in sorted(busy_shares(host, folder.manifest, edges).items())
+    ]
+    rows += [
+        row("softirq_utilisation", float(soft[0]), station=f"core {core}", unit="1")
+        for core, soft in sorted(softirq_shares(host, edges).items())
+    ]
+    rows += [
+        row("cache_miss_rate", per_s, station=f"core {core}", unit="1/s")
+        for core, per_s in sorted(cache_miss_rates(host, *window).items())
+    ]
+    rows += [
+        row(METRIC, seconds, station=f"core {core}") for core, seconds in sorted(core_work_s(host, *window).items())
+    ]
+    return rows
+
+
+def _app(phases: pl.DataFrame, window: tuple[float, float]) -> list[Row]:
+    inside = phases.filter(pl.col("begin_s").is_between(*window))
+    if inside.is_empty():
+        return []
+    waiting = (pl.col("begin_s") - pl.col("came_s")).alias("waiting")
+    return [
+        _mean("service_time", inside.select(pl.col("end_s") - pl.col("begin_s")).to_series(), station="app"),
+        _mean("waiting_time", inside.select(waiting).to_series().drop_nans(), station="app"),
+    ]

@@ -1,0 +1,74 @@
+"""What an analysis of a study returns, and which there are: functions that a study file names in `[[analysis]]`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.report import Section
+from sojourn.study.named_objects import named
+
+ANALYSES: dict[str, str] = {
+    "factorial": "sojourn.study.factorial_effects:factorial_analysis",
+    "io_waits": "sojourn.study.io_waits:io_waits",
+    "limit": "sojourn.study.sweep_limit:limit_analysis",
+    "kv.laws": "sojourn.study.kv.laws:laws_analysis",
+    "kv.limits": "sojourn.study.kv.limits:limits_analysis",
+    "kv.measured": "sojourn.study.kv.measured_maxima:measured_analysis",
+    "kv.models": "sojourn.study.kv.model_errors:models_analysis",
+    "kv.multiget": "sojourn.study.kv.multiget:multiget_analysis",
+    "messages.service": "sojourn.study.messages.analyses:service",
+    "messages.laws": "sojourn.study.messages.analyses:checked_laws",
+    "messages.limits": "sojourn.study.messages.analyses:limits",
+    "messages.times": "sojourn.study.messages.analyses:times",
+    "oscillation": "sojourn.study.oscillating_runs:oscillation_analysis",
+    "paired": "sojourn.study.paired_runs:paired_analysis",
+    "ntier.demands": "sojourn.study.ntier.demands:demands_analysis",
+    "ntier.maxima": "sojourn.study.ntier.maxima:maxima_analysis",
+    "published": "sojourn.study.published_tables:published_analysis",
+    "storage": "sojourn.study.storage.analysis:storage_analysis",
+    "two-class": "sojourn.study.web.analysis:two_class",
+    "two-class.truth": "sojourn.study.web.interval_coverage:against_truth",
+}
+TABLE_INDENT = "    "  # of lines of the verdict that are a table, which the report shows as one
+
+
+@dataclass(frozen=True)
+class RecoveredParameter:
+    """A fitted parameter whose true value is known."""
+
+    configuration: str
+    name: str
+    truth: float
+    value: float
+    low: float
+    high: float
+
+    @property
+    def covered(self) -> bool:
+        return self.low <= self.truth <= self.high
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """`lines` of the verdict, and sections of the report; `headline`: the answer, where this analysis has it; `warn`: something
+    there is not as it should be; `details`: what the command line prints below the verdict; `parameters`: those whose true
+    values are known."""
+
+    lines: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    warn: bool = False
+    headline: str = ""
+    details: tuple[str, ...] = ()
+    parameters: tuple[RecoveredParameter, ...] = ()
+
+
+def function(name: str, folder: Path, where: str = "") -> Callable[..., Analysis]:
+    """The function behind a name; files are relative to `folder`; `where`: file and line that name it.
+
+    Raises:
+        StudyError: there is none.
+    """
+    found: Callable[..., Analysis] = named(name, ANALYSES, folder, "analysis.name", where)
+    return found

@@ -1,0 +1,243 @@
+"""The report of a study of any system, as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from sojourn.diagnosis.oscillation_section import oscillation_section
+from sojourn.measure.run_report import runs_section
+from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.analysis import TABLE_INDENT
+from sojourn.study.evaluation import (
+    BLIND,
+    BLIND_AT_SPEED,
+    HELD_OUT,
+    METRICS,
+    TRAINING,
+    count_inside,
+    error_range,
+    median_error,
+)
+from sojourn.study.predictions import is_interval
+from sojourn.study.probed_runs import probe_section
+from sojourn.study.sweep_figures import held_out_table, sweep_sections
+from sojourn.study.verdict import UNITS, guess, told
+from sojourn.units import percent, quantity, seconds
+
+if TYPE_CHECKING:
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
+
+LEVELS = {"rate_per_s": "requests per second", "users": "users"}
+
+
+def study_document(found: StudyFindings, plan: CheckedStudy, verdict: Sequence[str]) -> Document:
+    """Verdict, predicted beside measured, what was fitted, what the system was busy with, all runs."""
+    outside = bool((~found.blind["inside"].drop_nulls()).any()) or any(one.warn for one in found.analyses)
+    invalid = any(not run.manifest["valid"] for run in found.runs)
+    measured = [*sweep_sections(found, plan), _measured(found)] if found.runs else []
+    sections = [*_lacking(found), *_predicted(found), *_choices(found), *measured, *_fitted(found)]
+    sections += [section for one in found.analyses for section in one.sections]
+    sections += filter(None, [oscillation_section(found.runs), probe_section(found.runs)])
+    sections += [runs_section(found.runs)] if found.runs else []
+    machine = found.runs[0].manifest.get("machine", {}) if found.runs else {}
+    return Document(
+        title=plan.study.title or plan.study.name,
+        subtitle=f"a study of a system of kind {plan.study.system['kind']}",
+        verdict=[line for line in verdict if not line.startswith(TABLE_INDENT)],
+        status="warn" if outside or invalid or found.not_shown else "ok",
+        sections=tuple(sections),
+        footer={"kernel": str(machine.get("kernel", "")), "sojourn": str(machine.get("sojourn", "")),
+                "runs": str(len(found.runs)), "plan": plan.fingerprint},
+        numbers=_numbers(found),
+    )  # fmt: skip
+
+
+def _lacking(found: StudyFindings) -> list[Section]:
+    lines = "\n".join(f"- {line}" for line in found.not_shown)
+    return [Section("What could not be shown here", "", (Text(lines),))] if lines else []
+
+
+def _numbers(found: StudyFindings) -> tuple[tuple[str, str], ...]:
+    """How many blind values were inside their intervals, and how far off the response times were."""
+    inside, known = count_inside(found.blind)
+    error = median_error(found.blind, "response_time")
+    asked = found.asked.height
+    note = f"; {asked - known} more were predicted and could not be judged" if asked > known else ""
+    told_ = (
+        [(f"{inside} of {known}", f"measured values inside the intervals written before their runs{note}")]
+        if known
+        else []
+    )
+    return (*told_, *([(percent(error), "median error of predicted response times")] if error is not None else []))
+
+
+def _predicted(found: StudyFindings) -> list[Section]:
+    if found.predicted is None:
+        return []
+    factors = {run.path.name: run.manifest["factors"] for run in found.runs}
+    rows = []
+    for row in found.asked.iter_rows(named=True):
+        said = {True: "inside", False: "outside", None: "–"}[row["inside"]] if row["valid"] else "not valid"
+        what = " ".join(filter(None, (row["metric"].replace("_", " "), row["class"])))
+        unit = UNITS[row["metric"]]
+        rows.append((
+            row["section"], told(factors[row["run"]], found.varied), what, guess(row, row["predicted"], unit),
+            quantity(row["measured"], unit), _error(row["error"]), said,
+        ))  # fmt: skip
+    columns = ("prediction", "factors", "metric", "predicted", "measured", "error", "")
+    note = f"Intervals are for a new run, at {percent(found.predicted['level'], 0)}; a row a run."
+    table = Table("Predicted, then measured", columns, tuple(rows), note)
+    return [Section("Predicted before it was run", f"Written {found.predicted['written']}.", (table,))]
+
+
+def _choices(found: StudyFindings) -> list[Section]:
+    """What each model holds for the best, and what was then measured."""
+    if not found.choices:
+        return []
+    rows = []
+    for one in found.choices:
+        where = "" if one.best_factors is None else told(one.best_factors, found.varied)
+        low, high = one.interval or (None, None)
+        rows.append(
+            (
+                one.model,
+                told(one.factors, found.varied),
+                one.predicted,
+                one.measured,
+                where,
+                one.best,
+                one.regret,
+                low,
+                high,
+            )
+        )
+    columns = ("model", "its best", "predicted", "measured", "best measured", "measured there", "regret", "low", "high")
+    formats = ("", "", "", "", "", "", ".1%", ".1%", ".1%")
+    note = "Regret: how much worse it is than the best that was measured; its interval is a bootstrap over repetitions."
+    lead = "Each model's choice was written down before it was run."
+    return [Section("The best by each model", lead, (Table("Choices", columns, tuple(rows), note, formats),))]
+
+
+def _measured(found: StudyFindings) -> Section:
+    figures = [figure for level in LEVELS if (figure := _response(found, level))]
+    return Section("What was measured", "", (*figures, _resources(found)))
+
+
+def _response(found: StudyFindings, level: str) -> Figure | None:
+    """Response time against the level, a series for each section and combination of the other factors."""
+    groups: dict[str, list[RunFolder]] = {}
+    for run in found.runs:
+        if level in run.manifest["factors"] and run.manifest["valid"]:
+            others = {k: v for k, v in run.manifest["factors"].items() if k != level and k in found.varied}
+            groups.setdefault(
+                f"{run.manifest['section']} {told(others, found.varied) if others else ''}".strip(), []
+            ).append(run)
+    series = [_points(name, runs, level) for name, runs in groups.items()]
+    bands = _bands(found, level)
+    if len({x for one in series for x in one.x}) < 2:
+        return None  # one level, as of the closed loops that saturate: the tables have it
+    return Figure(f"response-{level}", "Response time", LEVELS[level], "ms", (*series, *bands))
+
+
+def _points(name: str, runs: list[RunFolder], level: str) -> Series:
+    rows = []
+    for run in sorted(runs, key=lambda run: float(run.manifest["factors"][level])):
+        metrics = run.metrics()
+        value, (low, high) = metrics.value("response_time"), metrics.interval("response_time")
+        rows.append((run.manifest["factors"][level], *(None if v is None else v * 1e3 for v in (value, low, high))))
+    x, y, low_ms, high_ms = (list(column) for column in zip(*rows, strict=True))
+    return Series(name, x, y, low_ms, high_ms, "points", group=name)
+
+
+def _bands(found: StudyFindings, level: str) -> list[Series]:
+    groups: dict[str, list[tuple[float, Mapping[str, Any]]]] = {}
+    for one in found.predicted["configurations"] if found.predicted else ():
+        if level not in one["factors"]:
+            continue
+        others = {k: v for k, v in one["factors"].items() if k != level and k in found.varied}
+        name = f"{one['section']} {told(others, found.varied) if others else ''}".strip()
+        row = next(
+            (r for r in one["rows"] if (r["station"], r["class"], r["metric"]) == ("", "", "response_time")), None
+        )
+        if row is not None:
+            groups.setdefault(name, []).append((float(one["factors"][level]), row))
+    found_series = []
+    for name, rows in groups.items():
+        rows.sort(key=lambda pair: pair[0])
+        y, low, high = ([None if r[k] is None else r[k] * 1e3 for _, r in rows] for k in ("value", "low", "high"))
+        found_series.append(Series(f"{name}, predicted", [x for x, _ in rows], y, low, high, "dashed", group=name))
+    return found_series
+
+
+def _resources(found: StudyFindings) -> Table:
+    rows = []
+    for run in found.runs:
+        frame = run.frame("metrics")
+        for name in run.manifest.get("resources", {}) if frame is not None else ():
+            here = frame.filter(pl.col("station") == name)  # type: ignore[union-attr]
+            known = {row["metric"]: row["value"] for row in here.iter_rows(named=True)}
+            if "utilisation" in known:
+                rows.append((
+                    run.manifest["section"], told(run.manifest["factors"], found.varied), name, percent(known["utilisation"]),
+                    seconds(known.get("service_demand")),
+                ))  # fmt: skip
+    note = "Utilisation of the capacity of the resource; service demand: its busy time for a successful request."
+    columns = ("section", "factors", "resource", "utilisation", "service demand")
+    return Table("What a request takes", columns, tuple(rows), note)
+
+
+def _error(error: float | None) -> str | None:
+    return "said saturated" if error == float("inf") else percent(error, sign=True)
+
+
+def _fitted(found: StudyFindings) -> list[Section]:
+    if found.rivals is None:
+        return []
+    blocks: list[Table | Text | Code] = [_values(name, model.estimates) for name, model in found.rivals.fitted.items()]
+    best = found.rivals.first
+    blocks += [_errors(found), *held_out_table(found), Text(best.message.replace("\n", "\n\n") or "–")]
+    model = getattr(best, "model", None)
+    if hasattr(model, "to_toml"):
+        blocks.append(Code(model.to_toml()))  # type: ignore[union-attr]
+    return [Section("What was fitted", found.why, tuple(blocks))]
+
+
+def _values(name: str, estimates: Mapping[str, Any]) -> Table:
+    ends = {path: (e.low, e.high) if is_interval(e.low, e.high) else (None, None) for path, e in estimates.items()}
+    rows = tuple((path, e.value, *ends[path]) for path, e in estimates.items())
+    return Table(f"Values found: {name}", ("number of the model", "value", "low", "high"), rows)
+
+
+def _errors(found: StudyFindings) -> Table:
+    """Median relative errors by model and kind, on the same points for all."""
+    assert found.rivals is not None
+    rows = []
+    for kind in (TRAINING, HELD_OUT, BLIND, BLIND_AT_SPEED):
+        for name in found.rivals.fitted:
+            here = found.rows(kind, name)
+            if here.is_empty():
+                continue
+            cells = []
+            for metric in METRICS:
+                middle, ends = median_error(here, metric), error_range(here, metric)
+                cells.append(percent(middle) + (f" ({percent(ends[0])} to {percent(ends[1])})" if ends else ""))
+            inside, known = count_inside(here)
+            wrong = here.filter(pl.col("error").is_infinite()).height
+            rows.append((kind, name, *cells, f"{inside} of {known}", str(wrong) if wrong else ""))
+    note = (
+        "Training: the runs that were fitted; held out: run with them and not fitted; blind: predicted and written before they "
+        "were run. In brackets the least and the largest; the points of one fit share its errors, so that the median has no interval."
+    )
+    columns = (
+        "kind",
+        "model",
+        *(metric.replace("_", " ") for metric in METRICS),
+        "in the interval",
+        "wrongly saturated",
+    )
+    return Table("Median errors", columns, tuple(rows), note)

@@ -1,0 +1,86 @@
+"""A study from its file to its report, and those that its table `studies` names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sojourn.lab.worker_process import Event
+from sojourn.measure.execute_run import listening
+from sojourn.study.checked_study import read_plan
+from sojourn.study.study_findings import StudyFindings
+from sojourn.study.study_steps import run_system_study
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """Where the study is, its verdict line by line, its report, and all that was found; `others`: of other studies that `only` named."""
+
+    folder: Path
+    verdict: list[str]
+    report: Path
+    findings: StudyFindings
+    others: tuple[StudyResult, ...] = ()
+
+
+def run_study(
+    path: Path,
+    *,
+    out: Path | None = None,
+    quick: bool = False,
+    seed: int | None = None,
+    only: tuple[str, ...] = (),
+    draw: int | None = None,
+    paths: Sequence[str] = (),
+    repetitions: int | None = None,
+    say: Callable[[str], None] = print,
+    progress: Callable[[Event], None] | None = None,
+) -> StudyResult:
+    """Runs the study in `path` (a file, or a folder with study.toml) into `out`; goes on where one was interrupted.
+
+    `only`: parts of it: sections, fit, predict, analyses, and names of other studies in its table `studies`, which have a folder of
+    their own: in `out` by that name, or `out` where nothing else is asked for. `draw`: so many configurations of `[draw]` at random, too.
+    `paths`: of those that a storage study names. `repetitions`: instead of the study's.
+
+    Raises:
+        StudyError, LabError, ServiceError: with the value, the place and the remedy.
+    """
+    further = _other_files(path, quick, seed, only, draw) if only else {}
+    own = tuple(name for name in only if name not in further)
+    results = []
+    with listening(progress):
+        if own or not further:
+            results.append(
+                _result(
+                    run_system_study(
+                        path,
+                        out=out,
+                        quick=quick,
+                        seed=seed,
+                        only=own,
+                        draw=draw,
+                        paths=paths,
+                        repetitions=repetitions,
+                        say=say,
+                    )
+                )
+            )
+        for name, file in further.items():
+            folder = out / name if out and (own or len(further) > 1) else out
+            results.append(_result(run_system_study(file, out=folder, quick=quick, seed=seed, say=say)))
+    return replace(results[0], others=tuple(results[1:]))
+
+
+def _other_files(path: Path, quick: bool, seed: int | None, only: tuple[str, ...], draw: int | None) -> dict[str, Path]:
+    """The other study files that `only` names, each checked before anything runs."""
+    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
+    files = {name: plan.folder / plan.study.studies[name] for name in only if name in plan.study.studies}
+    for file in files.values():
+        read_plan(file, quick=quick, seed=seed)
+    return files
+
+
+def _result(told: tuple[StudyFindings, list[str], Path]) -> StudyResult:
+    found, lines, report = told
+    return StudyResult(found.folder, lines, report, found)

@@ -1,0 +1,122 @@
+"""Measured and by each model: figures along the factor that a section names as `x`, and a row for each configuration that was
+not fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from sojourn.report import Figure, Section, Series, Table
+from sojourn.report.document import Cell
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.evaluation import HELD_OUT, METRICS, measured
+from sojourn.study.file_schema import StudySection as Part
+from sojourn.study.verdict import told
+
+if TYPE_CHECKING:
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
+
+SHOWN = {"throughput": ("throughput", "1/s", 1.0), "response_time": ("response time", "ms", 1e3)}
+Lines = dict[str, list[RunFolder]]
+
+
+def sweep_sections(found: StudyFindings, plan: CheckedStudy) -> Iterator[Section]:
+    """A section of the report for each of the file that has an `x` and a valid run."""
+    for part in (*plan.study.section, *plan.study.predict):
+        runs = [run for run in found.of(part.name) if run.manifest["valid"]]
+        if part.x is not None and runs:
+            yield Section(part.name, "", tuple(_figures(part, part.x, runs, found)))
+
+
+def _figures(part: Part, x: str, runs: list[RunFolder], found: StudyFindings) -> Iterator[Figure]:
+    """For each value of `by` one a metric."""
+    groups: dict[str, list[RunFolder]] = {}
+    for run in runs:
+        value = run.manifest["factors"].get(part.by) if part.by is not None else None
+        groups.setdefault(f"{part.name}, {value}" if value is not None else part.name, []).append(run)
+    for name, own in sorted(groups.items()):
+        yield from (_figure(name, x, _lines(part, own), found, metric) for metric in METRICS)
+
+
+def _lines(part: Part, runs: list[RunFolder]) -> Lines:
+    """The runs of each combination of what else varies."""
+    factors = [run.manifest["factors"] for run in runs]
+    along = {part.x, *(name for name, leader in part.follow.items() if leader == part.x)}
+    varied = [k for k in factors[0] if k not in along and len({repr(one.get(k)) for one in factors}) > 1]
+    lines: Lines = {}
+    for run, one in zip(runs, factors, strict=True):
+        name = told({k: one[k] for k in varied}, tuple(varied)) if varied else ""
+        lines.setdefault(f", {name}" if name else "", []).append(run)
+    return lines
+
+
+def _figure(title: str, x: str, lines: Lines, found: StudyFindings, metric: str) -> Figure:
+    name, unit, scale = SHOWN[metric]
+    series = []
+    for line, runs in lines.items():
+        series.append(_measured(line, runs, x, metric, scale))
+        series += [_model(model, line, runs, x, found, metric, scale) for model in _models(found)]
+    note = "Measured: mean, smallest and largest of the repetitions. Shaded: intervals of the models."
+    return Figure(f"{title}-{metric}", f"{title}: {name}", x.replace("_", " "), f"{name}, {unit}", tuple(series), note)
+
+
+def _measured(line: str, runs: list[RunFolder], x: str, metric: str, scale: float) -> Series:
+    values: dict[float, list[float]] = {}
+    for run in runs:
+        if (value := measured(run, metric)) is not None:
+            values.setdefault(float(run.manifest["factors"][x]), []).append(scale * value)
+    ends = {at: (min(v), max(v)) if len(v) > 1 else (None, None) for at, v in values.items()}  # one run has no spread
+    rows = [(at, fmean(v), *ends[at]) for at, v in sorted(values.items())]
+    at, mean, low, high = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [], [])
+    return Series(f"measured{line}", at, mean, low, high, "points", group=line)
+
+
+def _model(
+    model: str, line: str, runs: list[RunFolder], x: str, found: StudyFindings, metric: str, scale: float
+) -> Series:
+    at = {run.path.name: float(run.manifest["factors"][x]) for run in runs}
+    here = found.evaluation.filter(pl.col("model") == model, pl.col("metric") == metric, pl.col("class") == "")
+    once = {at[row["run"]]: row for row in here.iter_rows(named=True) if row["run"] in at}
+    rows = [once[k] for k in sorted(once)]
+    y, low, high = ([None if row[k] is None else scale * row[k] for row in rows] for k in ("predicted", "low", "high"))
+    style = "line" if found.rivals is not None and model == found.rivals.best else "dashed"
+    return Series(f"{model}{line}", sorted(once), y, low, high, style, group=line)  # type: ignore[arg-type]
+
+
+def _models(found: StudyFindings) -> tuple[str, ...]:
+    return tuple(found.rivals.fitted) if found.rivals else ()
+
+
+def held_out_table(found: StudyFindings) -> list[Table]:
+    """A row for each configuration that was run with those that were fitted: its mean, and the errors of each model."""
+    rows = found.evaluation.filter(pl.col("kind") == HELD_OUT, pl.col("class") == "", pl.col("valid"))
+    if rows.is_empty():
+        return []
+    models = _models(found)
+    factors = {run.path.name: told(run.manifest["factors"], found.varied) for run in found.runs}
+    named = rows.with_columns(configuration=pl.col("run").replace_strict(factors, return_dtype=pl.String))
+    cells = [_held_out(here, models) for here in named.partition_by("section", "configuration")]
+    columns: list[str] = ["section", "configuration"]
+    for k, metric in enumerate(METRICS):
+        columns += [SHOWN[metric][1], *(f"{model}{' ' * k}" for model in models)]
+    note = "Means of the repetitions, and the relative error of each model."
+    errors = ["+.1%"] * len(models)
+    formats = ("", "", ".0f", *errors, ".3f", *errors)
+    return [Table("Where nothing was fitted", tuple(columns), tuple(cells), note, formats)]
+
+
+def _held_out(here: pl.DataFrame, models: tuple[str, ...]) -> tuple[Cell, ...]:
+    cells: list[Cell] = [here["section"][0], here["configuration"][0]]
+    for metric in METRICS:
+        rows = here.filter(pl.col("metric") == metric)
+        mean = rows["measured"].mean()
+        cells.append(SHOWN[metric][2] * mean if isinstance(mean, float) else None)
+        for model in models:
+            told_ = rows.filter(pl.col("model") == model)["predicted"]
+            known = isinstance(mean, float) and mean > 0 and len(told_) > 0 and told_[0] is not None
+            cells.append(told_[0] / mean - 1 if known else None)
+    return tuple(cells)

@@ -1,0 +1,53 @@
+"""Unknowns that no run tells apart: a refusal that names them and what would tell them, asked of the model."""
+
+from __future__ import annotations
+
+import pytest
+
+import sojourn as sj
+from sojourn.errors import FitError
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.model_fit import fit_model
+
+RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0)
+
+
+def mm1_run(rate: float, service_s: float = 0.01) -> FitRun:
+    means = {("", "response_time"): (service_s / (1 - rate * service_s), 0.02), ("", "throughput"): (rate, 0.01)}
+    return FitRun(f"rate-{rate:g}", {"rate_per_s": rate}, means, {})
+
+
+RUNS = FitRuns([mm1_run(rate) for rate in RATES])
+
+
+@pytest.mark.parametrize("visits", ["free = true", "free = true, start = 1.5", "free = true, start = 3.0, low = 1.0"])
+def test_issue_26_15_a_service_time_and_its_visits(visits: str) -> None:
+    """Only their product is ever seen, at every load and by whatever is watched: nothing that could be measured is promised."""
+    text = '[stations.cpu]\n[classes.user]\nkind = "open"\nrate_per_s = 30.0\n[service_s.cpu]\nuser = { free = true }\n[visits.cpu]\n'
+    with pytest.raises(
+        FitError, match=r"the runs do not tell service_s\.cpu\.user and visits\.cpu\.user apart"
+    ) as caught:
+        fit_model(RUNS, sj.Model.parse(text + f"user = {{ {visits} }}\n"))
+    assert "neither another load nor a resource that is watched tells them" in str(caught.value)
+    assert "users" not in str(caught.value)
+
+
+def test_issue_26_15_what_would_tell_is_asked_of_the_model() -> None:
+    """Two single servers in a row, a time each: interchangeable, which utilisation of either tells (U = X D)."""
+    with pytest.raises(
+        FitError, match=r"apart; give one of them, or watch its resource in \[observed\] \(station"
+    ) as caught:
+        fit_model(RUNS, sj.Model.parse(TWO_EQUAL))
+    assert "cpu or disk" in str(caught.value)
+
+
+TWO_EQUAL = """
+[stations.cpu]
+[stations.disk]
+[classes.user]
+kind = "open"
+rate_per_s = 30.0
+[demands_s]
+cpu = { user = { free = true, start = 0.005 } }
+disk = { user = { free = true, start = 0.005 } }
+"""

@@ -1,0 +1,33 @@
+"""Ctrl-C while a command still imports what it needs: one line and exit code 130, as later."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+# Ctrl-C in the middle of the import of a package; `exec`: within a text that is run, as the import of a dataclass does
+STARTED = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {package!r}:
+            sys.meta_path.remove(self)
+            text = "os.kill(os.getpid(), signal.SIGINT)"
+            exec(text) if {through_exec} else os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["sojourn", "solve", "examples/shop.toml"]
+from sojourn.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("package", ["sojourn.cli.stop_signals", "typer", "rich.console", "sojourn.cli.solve", "numpy"])
+@pytest.mark.parametrize("through_exec", [False, True])
+def test_ctrl_c_while_it_starts_is_one_line_and_130(package: str, through_exec: bool) -> None:
+    code = STARTED.format(package=package, through_exec=through_exec)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, len(done.stderr.splitlines()), done.stdout) == (130, 1, ""), (done.returncode, done.stderr)
+    assert done.stderr.startswith("sojourn: interrupted")

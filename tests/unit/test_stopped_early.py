@@ -1,0 +1,54 @@
+"""Ctrl-C or SIGTERM while a service starts: nothing was measured that could be kept, and it is no failure."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sojourn.cli.serve_common import Watched
+from sojourn.cli.stop_signals import end_in_good_order
+from sojourn.errors import ServiceError
+
+STARTED = """
+import sys
+import {module} as module
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+module.{name} = interrupted
+sys.argv = ["sojourn", "serve", *{words}]
+from sojourn.cli import main
+main()
+"""
+SERVICES = [
+    ("sojourn.testbed.kv_proxy", "KvProxy", ["kv-proxy", "--server", "127.0.0.1:1"]),
+    ("sojourn.testbed.nbd", "EmbeddedNbd", ["nbd", "--memory", "1m"]),
+    ("sojourn.testbed.kv", "EmbeddedKv", ["kv"]),
+    ("sojourn.testbed.web", "WebTestbed.start", ["web"]),
+    ("sojourn.testbed.bulletin", "BulletinService", ["bulletin", "--embedded"]),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "words"), SERVICES)
+def test_a_service_that_is_stopped_before_it_serves(module: str, name: str, words: list[str]) -> None:
+    code = STARTED.format(module=module, name=name, words=words)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "stopped before it served\n")
+
+
+def test_a_service_that_was_killed_says_so_also_where_it_is_stopped_at_that_moment() -> None:
+    """Found by benches/faults: it said "stopped before it served", exit code 0, after 128 requests."""
+
+    def result() -> Any:
+        signal.raise_signal(signal.SIGTERM)
+        raise ServiceError("it ended", "worker process", "see its log")
+
+    end_in_good_order()
+    process = SimpleNamespace(pid=17, returncode=-9, poll=lambda: -9)
+    service: Any = SimpleNamespace(worker=SimpleNamespace(process=process, result=result))
+    with pytest.raises(ServiceError, match="process 17 was ended by SIGKILL; what it served is not known"):
+        Watched("serve kv", service, str).until_stopped("it listens")

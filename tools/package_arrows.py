@@ -1,0 +1,130 @@
+"""Who imports whom in the package: every import is an arrow of ARCHITECTURE.md, and no modules import each other in a circle.
+
+Imports for types alone and inside of functions count; names in texts, as `study/kinds` has those of systems, do not. The table under
+"## Arrows" there is what this reads: a row a room, that is a folder or a file of `python/sojourn`, with the rooms that it may import; the
+first row has those that all may import. With `--table` it prints the table as the code has it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "sojourn"
+ALL = "all of them"
+ROW = re.compile(r"^\| (.+?) \| (.*?) \|$", re.MULTILINE)
+NAME = re.compile(r"`(\w+)`")
+Graph = dict[str, dict[str, int]]  # module → module that it imports → line
+
+
+def modules(source: Path) -> dict[str, Path]:
+    """Dotted name → file, of all modules of the package in the folder `source`."""
+    found = {}
+    for path in sorted((source / PACKAGE).rglob("*.py")):
+        parts = path.relative_to(source).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(source: Path) -> Graph:
+    """What each module imports of the others."""
+    files = modules(source)
+    return {name: dict(_imported(path, name, files)) for name, path in files.items()}
+
+
+def _imported(path: Path, own: str, files: Mapping[str, Path]) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom):
+            module = _absolute(node, own, path)
+            names = [f"{module}.{alias.name}" for alias in node.names]
+            names = [name if name in files else module for name in names if name != f"{PACKAGE}._native"]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name in files and name != own:
+                yield name, node.lineno
+
+
+def _absolute(node: ast.ImportFrom, own: str, path: Path) -> str:
+    """The module that is imported from; `.` is the folder of this one."""
+    if not node.level:
+        return node.module or ""
+    folder = own.split(".") if path.name == "__init__.py" else own.split(".")[:-1]
+    return ".".join([*folder[: len(folder) + 1 - node.level], *filter(None, [node.module])])
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """Groups of modules of which each reaches each."""
+    reached = {module: _reached(graph, module) for module in graph}
+    groups = {frozenset(other for other in reached[m] if m in reached[other]) for m in graph}
+    return sorted(sorted(group) for group in groups if len(group) > 1)
+
+
+def _reached(graph: Graph, start: str) -> set[str]:
+    seen: set[str] = set()
+    todo = list(graph[start])
+    while todo:
+        module = todo.pop()
+        if module not in seen:
+            seen.add(module)
+            todo.extend(graph[module])
+    return seen
+
+
+def room(module: str) -> str:
+    """The folder or file of the package that a module is in; the package itself is `__init__`."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def allowed(text: str) -> dict[str, set[str]]:
+    """Room → rooms that it may import, from the table of ARCHITECTURE.md; `ALL` is what all may."""
+    part = text.partition("## Arrows\n")[2].partition("\n## ")[0]
+    rows = {key: set(NAME.findall(names)) for key, names in ROW.findall(part) if not key.startswith(("---", "room"))}
+    return {name: names for key, names in rows.items() for name in NAME.findall(key) or [key]}
+
+
+def problems(root: Path = ROOT) -> list[str]:
+    """Each arrow that is not in the table, and each circle."""
+    files, graph = modules(root / "python"), imports(root / "python")
+    table = allowed((root / "ARCHITECTURE.md").read_text())
+    found = []
+    for module, targets in graph.items():
+        own = room(module)
+        may = table.get(own, set()) | (set() if own in table[ALL] else table[ALL]) | {own}
+        found += [
+            f"{files[module].relative_to(root)}:{line}: {own} imports {room(target)}; that arrow is not in "
+            f"ARCHITECTURE.md, Arrows"
+            for target, line in targets.items()
+            if room(target) not in may
+        ]
+    return found + ["these modules import each other: " + ", ".join(circle) for circle in circles(graph)]
+
+
+def as_table(graph: Graph, shared: set[str]) -> str:
+    """The arrows of the code as rows of that table."""
+    found: dict[str, set[str]] = {}
+    for module, targets in graph.items():
+        found.setdefault(room(module), set()).update(room(target) for target in targets)
+    rows = []
+    for own, targets in sorted(found.items()):
+        own_targets = targets - {own} - (set() if own in shared else shared)
+        rows.append(f"| `{own}` | {', '.join(f'`{name}`' for name in sorted(own_targets))} |")
+    return "\n".join(rows)
+
+
+def main() -> int:
+    found = problems()
+    if "--table" in sys.argv[1:]:
+        shared = allowed((ROOT / "ARCHITECTURE.md").read_text())[ALL]
+        print(as_table(imports(ROOT / "python"), shared))
+    print("\n".join(found) or "arrows: all of the package are in ARCHITECTURE.md, 0 circles")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
