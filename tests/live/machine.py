@@ -132,7 +132,9 @@ class Command:
 
     def left(self) -> list[str]:
         """Everything that it left behind: processes, temporary files, and what a lab makes; not what a run that was
-        killed before it had left."""
+        killed before it had left. What ends by itself with its parent, as a resource tracker of `multiprocessing`, has a moment."""
+        with suppress(AssertionError):
+            wait_for(lambda: not self.processes(), 2.0)
         temporary = [
             str(p) for p in self.temporary.rglob("*") if not BOOKS.fullmatch(str(p.relative_to(self.temporary)))
         ]
