@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
-RUST := $(shell find crates testbeds -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
+RUST := $(shell find crates cases -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
 .PHONY: help setup build check sanitize test test-alone docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services bench-plan fuzz demo clean
 
@@ -20,10 +20,11 @@ $(STAMP): requirements.lock tools/system-packages
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.lock
 	@touch $@
 
-build: $(NATIVE) ## the native module, into .venv
+build: $(NATIVE) ## sojourn and its cases with their native modules, into .venv
 
-$(NATIVE): $(STAMP) $(RUST) pyproject.toml
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/maturin develop --release --locked --quiet
+$(NATIVE): $(STAMP) $(RUST) pyproject.toml cases/pyproject.toml
+	for part in . cases; do (cd $$part && VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(VENV)/bin:$$PATH" \
+		$(CURDIR)/$(VENV)/bin/maturin develop --release --locked --quiet) || exit 1; done
 	@touch $@
 
 check: build ## linters: rustfmt, clippy, ruff, mypy, layout rules
@@ -45,7 +46,7 @@ test test-alone: export POLARS_MAX_THREADS := 1
 # A failure is tried once more, by itself: a neighbour of the machine can disturb a live test, but not twice the same one.
 AGAIN := $(PY) -m pytest --last-failed --last-failed-no-failures none --maxfail 1
 test: build ## all tests that others may run beside (nine minutes on 2 cores)
-	cargo test --workspace --locked --quiet --exclude sojourn-py
+	cargo test --workspace --locked --quiet --exclude sojourn-py --exclude sojourn-cases-py
 	$(PY) -m pytest -m "not alone" -n 3 --dist worksteal || $(AGAIN) -m "not alone"
 
 test-alone: build ## the tests that measure: nothing else may run (eleven minutes)

@@ -31,8 +31,8 @@ from sojourn.lab.cleanup_registry import only_one
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.http_load import http_load
 from sojourn.load.session_load import session_load
-from sojourn.testbed.bulletin import BulletinOptions, BulletinService
-from sojourn.testbed.web import KnownDemand, WebOptions, WebTestbed
+from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
+from sojourn_cases.web.web_service import KnownDemand, WebOptions, WebTestbed
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = 5
@@ -43,7 +43,7 @@ Row = dict[str, float | str | int]
 
 @contextmanager
 def shop() -> Iterator[str]:
-    """The web testbed without drawn demand, on one core."""
+    """The web shop without drawn demand, on one core."""
     place = LoopbackBackend([])
     options = WebOptions(port=18080, path="/health")
     service = WebTestbed.start(place, place.arrange(1, 1), options, KnownDemand(interrupt_s=0.0, page_s=0.0), 1, None)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sojourn.model import Model
-from sojourn.simulate import status as simulated
+from sojourn.simulate import simulation_status as simulated
 from sojourn.solve import status
 from sojourn.solve.automatic_method import preferred
 from sojourn.solve.method import Method

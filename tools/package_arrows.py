@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "sojourn"
+CASES = "sojourn_cases"  # nothing in the package knows them
 ALL = "all of them"
 ROW = re.compile(r"^\| (.+?) \| (.*?) \|$", re.MULTILINE)
 NAME = re.compile(r"`(\w+)`")
@@ -46,7 +47,7 @@ def _imported(path: Path, own: str, files: Mapping[str, Path]) -> Iterator[tuple
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         for name in names:
-            if name in files and name != own:
+            if (name in files and name != own) or name.startswith(CASES):
                 yield name, node.lineno
 
 
@@ -61,23 +62,25 @@ def _absolute(node: ast.ImportFrom, own: str, path: Path) -> str:
 def circles(graph: Graph) -> list[list[str]]:
     """Groups of modules of which each reaches each."""
     reached = {module: _reached(graph, module) for module in graph}
-    groups = {frozenset(other for other in reached[m] if m in reached[other]) for m in graph}
+    groups = {frozenset(other for other in reached[m] if m in reached.get(other, ())) for m in graph}
     return sorted(sorted(group) for group in groups if len(group) > 1)
 
 
 def _reached(graph: Graph, start: str) -> set[str]:
     seen: set[str] = set()
-    todo = list(graph[start])
+    todo = list(graph.get(start, ()))
     while todo:
         module = todo.pop()
         if module not in seen:
             seen.add(module)
-            todo.extend(graph[module])
+            todo.extend(graph.get(module, ()))
     return seen
 
 
 def room(module: str) -> str:
-    """The folder or file of the package that a module is in; the package itself is `__init__`."""
+    """The folder or file of the package that a module is in; the package itself is `__init__`, another one its own name."""
+    if module.startswith(CASES):
+        return CASES
     return module.split(".")[1] if "." in module else "__init__"
 
 
@@ -102,6 +105,11 @@ def problems(root: Path = ROOT) -> list[str]:
             for target, line in targets.items()
             if room(target) not in may
         ]
+    found += [
+        f"{path.relative_to(root)}: a crate of the product uses one of the cases"
+        for path in sorted(root.glob("crates/*/Cargo.toml"))
+        if "cases/" in path.read_text()
+    ]
     return found + ["these modules import each other: " + ", ".join(circle) for circle in circles(graph)]
 
 

@@ -52,10 +52,14 @@ def same_names(paths: list[Path]) -> list[str]:
 
 
 def missing_paths() -> list[str]:
-    """Paths in backquotes in ARCHITECTURE.md that do not exist."""
-    text = (ROOT / "ARCHITECTURE.md").read_text()
-    paths = re.findall(r"`((?:crates|python|testbeds|studies|tests|benches|docs|tools)/[^`\s]*)`", text)
-    return [f"ARCHITECTURE.md: {path} does not exist" for path in paths if not (ROOT / path).exists()]
+    """Paths in backquotes in lists of files that do not exist."""
+    pages = ("ARCHITECTURE.md", "docs/explain/walks.md", *sorted(ROOT.glob("cases/sojourn_cases/*/README.md")))
+    return [problem for page in pages for problem in _missing(ROOT / page)]
+
+
+def _missing(page: Path) -> list[str]:
+    paths = re.findall(r"`((?:crates|python|cases|studies|tests|benches|docs|tools)/[^`\s]*)`", page.read_text())
+    return [f"{page.relative_to(ROOT)}: {path} does not exist" for path in paths if not (ROOT / path).exists()]
 
 
 def main() -> int:

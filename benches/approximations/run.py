@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import cases
 import numpy as np
 
+import cases
 import sojourn as sj
 from sojourn.errors import MethodRefused
 from sojourn.solve.method import RequestedOutputs

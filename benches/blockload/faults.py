@@ -18,8 +18,8 @@ from typing import Any
 
 from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
-from sojourn.testbed.nbd import EmbeddedNbd
-from sojourn.testbed.qemu_nbd import QemuNbd
+from sojourn_cases.storage.nbd_server import EmbeddedNbd
+from sojourn_cases.storage.qemu_nbd import QemuNbd
 
 SEEDS = range(100, 120)
 LEAD_S, LENGTH_S, LIMIT_S = 0.7, 1.2, 0.5  # before a run, of a run, of an I/O

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
-from sojourn.testbed.qemu_nbd import QemuNbd
+from sojourn_cases.storage.qemu_nbd import QemuNbd
 
 RATES, SEEDS = (300, 700, 2000, 6000), (11, 12, 13)
 

@@ -31,7 +31,7 @@ from sojourn.lab.backends import NamespaceBackend, environment
 from sojourn.lab.service_placement import ServicePlacement
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.runs.record_logs import read_log
-from sojourn.testbed.web import BackendOptions, KnownDemand, WebOptions, WebTestbed
+from sojourn_cases.web.web_service import BackendOptions, KnownDemand, WebOptions, WebTestbed
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

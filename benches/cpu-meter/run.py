@@ -14,8 +14,8 @@ import time
 import numpy as np
 
 from sojourn.measure.cpu_residual import ResidualMeter, children_cpu_s, residual_meter
+from sojourn.measure.known_cpu_time import IN_STEP, LOOP
 from sojourn.measure.process_times import most, process_times, used_between
-from sojourn.testbed.known_cpu_time import IN_STEP, LOOP
 
 LENGTH_S = 1.4
 

@@ -38,7 +38,7 @@ NEXT_START = """
 import shutil
 from sojourn.lab.cleanup_registry import clean_stale
 from sojourn.lab.owned_folder import stale_folders
-from sojourn.testbed.postgres_folders import remove_stale
+from sojourn_cases.common.postgres_folders import remove_stale
 clean_stale()
 remove_stale()
 for folder in stale_folders("sojourn-"):

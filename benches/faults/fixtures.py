@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sojourn.cli.serve_bulletin import load
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.ntier.serve_bulletin import load
 
 POOL = """name = "pool"
 [stations.app]

@@ -145,7 +145,7 @@ class Clustered(Served):
         subprocess.run(["cp", "-a", str(self.fixtures / self.cluster), str(folder / "cluster")], check=True)
 
     def promises(self, folder: Path, code: int | None) -> list[str]:
-        from sojourn.testbed.postgres import Postgres
+        from sojourn_cases.common.postgres import Postgres
 
         if not self.acknowledged:
             return []

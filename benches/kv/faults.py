@@ -16,7 +16,7 @@ from pathlib import Path
 from sojourn.errors import ServiceError
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.kv_load import kv_load
-from sojourn.testbed.memcached import Memcached
+from sojourn_cases.common.memcached import Memcached
 
 # Asked again after at most 2 s; then connected, and asked for its version.
 RECOVERY_S = 3.5

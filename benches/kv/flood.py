@@ -24,7 +24,7 @@ import flood_clients
 from flood_clients import CONNECTIONS, FLOODS, SET, connect
 
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.testbed.memcached import Memcached, version
+from sojourn_cases.common.memcached import Memcached, version
 
 ROUNDS, WARM_S, SECONDS, PAUSE_S = int(os.environ.get("ROUNDS", "5")), 0.2, 0.5, 0.001
 SLACK_MS, GIVEN_UP_S = 2.0, 2.0

@@ -23,8 +23,8 @@ from folder import new_folder
 from memory import RULE, Memory
 from probes import Probe
 
-from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
-from sojourn.testbed.memcached import Memcached, version
+from sojourn_cases.common.memcached import Memcached, version
+from sojourn_cases.kv.middleware.kv_proxy import KvProxy, ProxyOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAST_S = 32

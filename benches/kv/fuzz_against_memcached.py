@@ -24,9 +24,9 @@ from typing import Any
 
 from fuzz_commands import KEYS, Commands
 
-from sojourn.testbed.kv import EmbeddedKv
-from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
-from sojourn.testbed.memcached import Memcached, version
+from sojourn.lab.embedded_kv import EmbeddedKv
+from sojourn_cases.common.memcached import Memcached, version
+from sojourn_cases.kv.middleware.kv_proxy import KvProxy, ProxyOptions
 
 LINES = 200  # of a batch
 CHECK = 50

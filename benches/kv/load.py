@@ -20,7 +20,7 @@ from pathlib import Path
 
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.kv_load import kv_load
-from sojourn.testbed.memcached import Memcached, version
+from sojourn_cases.common.memcached import Memcached, version
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = 5

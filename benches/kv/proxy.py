@@ -23,8 +23,8 @@ from record import cpu_s
 
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.kv_load import kv_load
-from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
-from sojourn.testbed.memcached import Memcached, free_port, version
+from sojourn_cases.common.memcached import Memcached, free_port, version
+from sojourn_cases.kv.middleware.kv_proxy import KvProxy, ProxyOptions
 
 HERE = Path(__file__).resolve().parent
 ROUNDS, SECONDS, CONNECTIONS, KEYS, VALUE_BYTES = 5, 2.0, 16, 1000, 1024

@@ -15,9 +15,9 @@ from typing import Any
 import polars as pl
 import tomli_w
 
-from sojourn.study.kv.template import NETWORK
 from sojourn.study.parameter_recovery import coverage, recovered
-from sojourn.system.kv.simulated_system import KnownTimes
+from sojourn_cases.kv.kv_template import NETWORK
+from sojourn_cases.kv.middleware.simulated_system import KnownTimes
 
 STUDY = Path(__file__).with_suffix(".toml")
 SEEDS = 100

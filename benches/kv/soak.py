@@ -26,8 +26,8 @@ from verdict import judgements, summary
 
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.kv_load import kv_load
-from sojourn.testbed.kv_proxy import KvProxy, ProxyOptions
-from sojourn.testbed.memcached import Memcached
+from sojourn_cases.common.memcached import Memcached
+from sojourn_cases.kv.middleware.kv_proxy import KvProxy, ProxyOptions
 
 SERVERS, PROBES, CONNECTIONS, MOST_CONNECTIONS = 3, 2, 16, 64
 CLOSED_S, TIMEOUT_S, LEAST_S = 3.0, 0.5, 15.0

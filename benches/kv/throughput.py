@@ -20,7 +20,7 @@ from flood import ask, proxy
 from flood_clients import SET, VALUE_BYTES, connect
 from proxy import load
 
-from sojourn.testbed.memcached import Memcached, version
+from sojourn_cases.common.memcached import Memcached, version
 
 ROUNDS, SECONDS, PIPED_S = int(os.environ.get("ROUNDS", "5")), 1.0, 0.5
 Row = dict[str, float | str | int]

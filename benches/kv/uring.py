@@ -20,7 +20,7 @@ from pathlib import Path
 
 from record import cpu_s
 
-from sojourn.testbed.memcached import Memcached, free_port, version
+from sojourn_cases.common.memcached import Memcached, free_port, version
 
 HERE = Path(__file__).resolve().parent
 ROUNDS, SECONDS = 5, 0.5

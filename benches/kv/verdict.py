@@ -9,7 +9,7 @@ from faults import RECOVERY_S, Faults
 from memory import RULE, Memory
 from probes import ANSWERED_S, Tally
 
-from sojourn.testbed.memcached import version
+from sojourn_cases.common.memcached import version
 
 Json = dict[str, Any]
 # what is judged, whether it holds, what was seen

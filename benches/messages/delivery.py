@@ -2,7 +2,7 @@
 
     python benches/messages/delivery.py --seeds 100 [--first 1] [--seconds 2] [--modes once,again,once-batch,…] [--slice-s 200]
 
-Every mode has so many seeds. Fails (exit code 1) where the judge (sojourn.validate.delivery) finds a fault in the
+Every mode has so many seeds. Fails (exit code 1) where the judge (sojourn_cases.messages.delivery) finds a fault in the
 clients' logs, whose history is then kept. Results go to benches/messages/delivery/DATE: machine.json, raw.csv, summary.md.
 A run that raw.csv has already is not repeated, and none begins after --slice-s: the same command goes on where the last one
 ended. Processes with other seeds may write to the same folder side by side.
@@ -27,9 +27,9 @@ from pathlib import Path
 from delivery_clients import Client, drain
 from delivery_faults import KINDS, Faults, Pair, schedule
 
-from sojourn.testbed.postgres import Postgres
-from sojourn.testbed.postgres_programs import programs, version
-from sojourn.validate.delivery import ClientOperation, DeliveryVerdict, judge
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.common.postgres_programs import programs, version
+from sojourn_cases.messages.delivery import ClientOperation, DeliveryVerdict, judge
 
 HERE = Path(__file__).resolve().parent
 CLIENTS, REDELIVERY_S, TIMEOUT_S, REST_S = 6, 0.4, 0.3, 0.4
@@ -113,7 +113,7 @@ def summary(rows: list[dict[str, str]], seconds: float) -> str:
         f"Faults: {kinds}. Connections that clients cut: {sum(int(row['cut, whole']) for row in rows)} behind a whole request, "
         f"{sum(int(row['cut, part']) for row in rows)} within one.", "",
         *table(rows, modes), "",
-        "`broken promises` is the verdict of sojourn.validate.delivery on the clients' own logs. Without redelivery `in a take "
+        "`broken promises` is the verdict of sojourn_cases.messages.delivery on the clients' own logs. Without redelivery `in a take "
         "without an answer` messages are gone, and never more than `take unknown`.", "",
     ])  # fmt: skip
 

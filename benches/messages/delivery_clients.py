@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from sojourn.validate.delivery import ClientOperation
+from sojourn_cases.messages.delivery import ClientOperation
 
 ANSWERED_S = 2.0  # longer than the service waits for its database
 CUT_SHARE = 0.06

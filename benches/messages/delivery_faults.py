@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sojourn.errors import ServiceError
-from sojourn.testbed.messages import MessageService, MessagesOptions
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.messages.message_server import MessageService, MessagesOptions
 
 LEAD_S, GAP_S = 0.15, (0.05, 0.35)
 HELD_S = (0.02, 0.8)  # beyond the service's own patience with its database, and not

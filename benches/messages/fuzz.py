@@ -2,7 +2,7 @@
 
     python benches/messages/fuzz.py --seconds 600 --seed 1 [--rest-while FILE]
 
-A fifth of the time for the reading (the property tests of crates/msgbroker, many cases), a fifth for each mode: with and
+A fifth of the time for the reading (the property tests of cases/crates/msgbroker, many cases), a fifth for each mode: with and
 without --batch, with and without --redelivery, each over a private PostgreSQL. Every answer of the live service is judged:
 fuzz_reference.py says which are due, fuzz_model.py what they may say. Meanwhile a good client is answered rightly and the
 memory of the service stays; at the end nothing is lost, the service's own counts are those of its clients, and its tables
@@ -33,9 +33,9 @@ from hostile_clients import PATIENCE_S, Normal  # noqa: E402
 from memory import RULE, Memory  # noqa: E402
 from record import new_folder  # noqa: E402
 
-from sojourn.testbed.messages import MessageService, MessagesOptions  # noqa: E402
-from sojourn.testbed.postgres import Postgres  # noqa: E402
-from sojourn.testbed.postgres_programs import programs, version  # noqa: E402
+from sojourn_cases.common.postgres import Postgres  # noqa: E402
+from sojourn_cases.common.postgres_programs import programs, version  # noqa: E402
+from sojourn_cases.messages.message_server import MessageService, MessagesOptions  # noqa: E402
 
 LEAST_S, CLIENTS, MESSAGE_BYTES, REDELIVERY_S = 30, 4, 21_000, 2.0
 # Of the property tests in one run, so that a rest is not long waited for.
@@ -73,7 +73,7 @@ def read(program: Path, seconds: float, seed: int, rests: Rests) -> Json:
                     "PROPTEST_RNG_SEED": str(1_000_003 * seed + runs), "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"}  # fmt: skip
         done = subprocess.run(
             [program, "frame::", "request::", "text::"], capture_output=True, text=True, timeout=600, check=False,
-            env={**os.environ, **settings}, cwd=ROOT / "crates/msgbroker",
+            env={**os.environ, **settings}, cwd=ROOT / "cases/crates/msgbroker",
         )  # fmt: skip
         fault = done.stdout[-4000:] if done.returncode else ""
         runs, busy_s = runs + 1, busy_s + time.monotonic() - begun

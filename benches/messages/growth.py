@@ -13,7 +13,7 @@ import tempfile
 
 from service import BODY_BYTES, Row, fill, loaded, serving
 
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
 
 MINUTES, CLIENTS, STORED = 10, 10, 5000
 SIZES = """

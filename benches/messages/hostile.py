@@ -28,9 +28,9 @@ from record import new_folder
 from sojourn.lab.cleanup_registry import only_one
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.messages_load import messages_load
-from sojourn.testbed.messages import MessageService, MessagesOptions
-from sojourn.testbed.postgres import Postgres
-from sojourn.testbed.postgres_programs import programs, version
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.common.postgres_programs import programs, version
+from sojourn_cases.messages.message_server import MessageService, MessagesOptions
 
 HERE = Path(__file__).resolve().parent
 RATE_PER_S, CLIENTS, MOST = 300.0, 16, 2.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from sojourn.testbed.postgres_programs import programs, version
+from sojourn_cases.common.postgres_programs import programs, version
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))  # for record.py

@@ -17,12 +17,12 @@ from typing import Any
 
 from record import cpu_s
 
-from sojourn._native import message_settings, message_statements
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.messages_load import messages_load
-from sojourn.testbed.messages import MessageService, MessagesOptions
-from sojourn.testbed.postgres import Postgres
-from sojourn.testbed.postgres_programs import programs
+from sojourn_cases._native import message_settings, message_statements
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.common.postgres_programs import programs
+from sojourn_cases.messages.message_server import MessageService, MessagesOptions
 
 BODY_BYTES = 200
 QUEUE = "load-0"

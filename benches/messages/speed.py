@@ -18,8 +18,8 @@ from typing import Any
 
 from service import BODY_BYTES, Row, Seen, fill, loaded, pgbench, serving
 
-from sojourn.testbed.disk_flush_time import flush_s
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.messages.disk_flush_time import flush_s
 
 ROUNDS, SECONDS, STORED = 5, 3, 5000
 DURABILITY = ("full", "off")

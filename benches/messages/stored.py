@@ -16,8 +16,8 @@ from contextlib import ExitStack
 
 from service import BODY_BYTES, Row, fill, loaded, serving
 
-from sojourn.testbed.messages import MessageService
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.messages.message_server import MessageService
 
 ROUNDS, SECONDS, QUEUES = 5, 4, 1000
 # Few, but so many that hardly a take finds nothing.

@@ -17,7 +17,7 @@ import polars as pl
 
 from sojourn.runs.observations import observe
 from sojourn.runs.run_folder import RunFolder
-from sojourn.study.web.known_demands import RequestOverheads, is_bare, known_page, overheads
+from sojourn_cases.web.known_demands import RequestOverheads, is_bare, known_page, overheads
 
 TICKS_PER_S = 250  # the kernel's
 

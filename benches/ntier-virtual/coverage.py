@@ -30,9 +30,9 @@ from sojourn.study.parameter_recovery import coverage
 from sojourn.study.study_findings import StudyFindings
 from sojourn.study.study_steps import run_system_study
 from sojourn.study.system import System
-from sojourn.system.bulletin_board_simulated import SimulatedBulletin
 from sojourn.table import Metrics
-from sojourn.testbed.simulated_bulletin import TIERS, demand_s
+from sojourn_cases.ntier.bulletin_board_simulated import SimulatedBulletin
+from sojourn_cases.ntier.simulated_bulletin import TIERS, demand_s
 
 HERE = Path(__file__).resolve().parent
 STUDY = HERE.parents[1] / "studies/ntier-virtual/study.toml"

@@ -17,11 +17,11 @@ from sojourn.lab.slow_disk import SlowDisk, slow_disk
 from sojourn.load.session_load import session_load
 from sojourn.measure.execute_run import execute
 from sojourn.runs.busy_series import busy_series
-from sojourn.testbed.bulletin import BulletinOptions, BulletinService
-from sojourn.testbed.bulletin_database import load_bulletin
-from sojourn.testbed.postgres import DATABASE, USER, Postgres
-from sojourn.testbed.postgres_activity import Activity, activity
-from sojourn.testbed.postgres_protocol import PostgresSession
+from sojourn_cases.common.postgres import DATABASE, USER, Postgres
+from sojourn_cases.common.postgres_activity import Activity, activity
+from sojourn_cases.common.postgres_protocol import PostgresSession
+from sojourn_cases.ntier.bulletin_database import load_bulletin
+from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
 
 SCALE, DISK_BYTES = 0.2, 2_500_000_000
 USERS, THINK_S, RAMP_S, SESSIONS = 1200, 0.1, 2.0, 16

@@ -1,4 +1,4 @@
-"""The golden queries asked of a live service: the web testbed's page that waits for one of 4 servers (exponential, mean 20 ms).
+"""The golden queries asked of a live service: the web shop's page that waits for one of 4 servers (exponential, mean 20 ms).
 
     python benches/query/live.py validate             60 s at 100 /s: how far the model M/M/4 is off there
     python benches/query/live.py ask [--for 200]      at 150 /s: the queries, against the closed forms
@@ -38,7 +38,7 @@ from sojourn.lab.cleanup_registry import only_one  # noqa: E402
 from sojourn.query import query  # noqa: E402
 from sojourn.query.query import as_source  # noqa: E402
 from sojourn.study.system import Point  # noqa: E402
-from sojourn.system.web_shop import WebLoad, WebSystem, WebSystemOptions  # noqa: E402
+from sojourn_cases.web.web_shop import WebLoad, WebSystem, WebSystemOptions  # noqa: E402
 
 VALIDATED = ("mean(response)", "p50(response)", "p90(response)", "p99(response)")
 SEED = 20261124  # of arrivals and of services

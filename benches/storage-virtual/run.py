@@ -1,6 +1,7 @@
 """How often the storage analysis finds what is true, and what it flags: `python benches/storage-virtual/run.py [SEEDS]` → CSV on stdout.
 
-2^5 x 3 runs and 18 backgrounds of `sojourn.testbed.simulated_storage`, anew for each seed; one line a quantity: how many of the seeds' 95 %
+2^5 x 3 runs and 18 backgrounds of `sojourn_cases.storage.simulated_storage`, anew for each seed; one line a
+quantity: how many of the seeds' 95 %
 intervals hold the truth, or how many studies with a fault (or none) are flagged with what. See README.md beside this file.
 """
 
@@ -11,11 +12,11 @@ from collections import Counter
 
 import polars as pl
 
-from sojourn.storage.cost_per_io import background_of, cost_per_io, cost_ratio
-from sojourn.storage.effects import storage_effects
-from sojourn.storage.run_faults import run_faults
-from sojourn.storage.run_list import storage_design
-from sojourn.testbed.simulated_storage import FAULTS, SimulatedStorageOptions, simulate_storage
+from sojourn_cases.storage.costs.cost_per_io import background_of, cost_per_io, cost_ratio
+from sojourn_cases.storage.costs.effects import storage_effects
+from sojourn_cases.storage.costs.run_faults import run_faults
+from sojourn_cases.storage.costs.storage_run_list import storage_design
+from sojourn_cases.storage.simulated_storage import FAULTS, SimulatedStorageOptions, simulate_storage
 
 LEVELS = {"read": (0, 1), "random": (0, 1), "block_kib": (4, 8), "path": ("local", "nbd"), "iops": (1000, 4000)}
 NORMAL_975 = 1.959964

@@ -34,7 +34,7 @@ from sojourn.errors import SojournError
 from sojourn.fit import fit
 from sojourn.runs.observations import observe
 from sojourn.simulate.virtual_host import VirtualHost, simulate_host, write_host_run
-from sojourn.study.web.interval_coverage import RecoveredParameter, covered
+from sojourn_cases.web.interval_coverage import RecoveredParameter, covered
 
 HERE = Path(__file__).resolve().parent
 SHARES = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8)  # of saturation, as in studies/web-virtual

@@ -16,7 +16,8 @@ Validate   validate
 Design     design: experiment designs, made and analysed
 Query      query: a question to run folders and models
 Control    control: policies of capacity on a simulated queue; Set: what a policy wants
-Study      run_study; of one's own: System, CallSystem, VirtualSystem, Session, Point, Factor, Resource, FitTemplate, Analysis
+Study      run_study; of one's own: System, CallSystem, VirtualSystem, Session, Point, Factor, Resource, FitTemplate, Analysis;
+           Case: what a package of cases brings
 Report     Document, write_html
 Errors     SojournError and its tree in sojourn.errors
 """
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from sojourn import control as control
     from sojourn import design as design
     from sojourn import laws as laws
+    from sojourn.cases import Case as Case
     from sojourn.control import Set as Set
     from sojourn.diagnosis.load_levels import diagnose as diagnose
     from sojourn.diagnosis.oscillation import oscillation as oscillation
@@ -129,6 +131,7 @@ _HOMES = {
     "run_study": "study",
     **dict.fromkeys(("Factor", "Point", "Session", "System"), "study.system"),
     "Analysis": "study.analysis",
+    "Case": "cases",
     "CallSystem": "study.kinds.call_system",
     "FitTemplate": "study.fit_templates",
     "Resource": "runs.resources",

@@ -17,6 +17,7 @@
     ├── LabError                 4    this machine lacks something
     │   ├── PermissionLacking    4    … a right
     │   ├── WorkerError          4    … workers: one is lost, silent, or of another version
+    │   ├── CaseError            4    … a package of cases in good order
     │   └── Busy                 4    … because another study or process holds it
     ├── SolverError              6    a method broke a law: our error, never the user's
     ├── ServiceError             5    the service under test failed or refused
@@ -131,6 +132,10 @@ class PermissionLacking(LabError):
 
 class WorkerError(LabError):
     """A worker of `--on` was lost, does not answer, or has another version."""
+
+
+class CaseError(LabError):
+    """A package of cases cannot be imported, or two of them have the same name for something."""
 
 
 class Busy(LabError):

@@ -25,8 +25,8 @@ from sojourn.fit.fit_data import NEAREST
 from sojourn.fit.fitted import ERRORS, Fitted, ParameterEstimate, check_level
 from sojourn.fit.forward_model import KNOWN, TwoClassSpec
 from sojourn.solve import status
-from sojourn.solve.mmm import ROWS as MMM_ROWS
-from sojourn.solve.mmm import mmm
+from sojourn.solve.mmm_cores import ROWS as MMM_ROWS
+from sojourn.solve.mmm_cores import mmm
 from sojourn.solve.two_class import ROWS, two_class
 from sojourn.table import Metrics
 

@@ -21,11 +21,11 @@ from sojourn.cli.app import GROUPS, VERBS
 from sojourn.runs import assess_run
 from sojourn.runs.run_metrics import row
 from sojourn.study import file_schema
-from sojourn.system.kv import KvLoad, KvOptions
-from sojourn.system.message_service import MessagesLoad, MessagesOptions
-from sojourn.system.web_shop import LabOptions, WebLoad, WebSystemOptions
-from sojourn.system.web_shop_simulated import WebVirtualOptions
 from sojourn.table import Metrics
+from sojourn_cases.kv.middleware import KvLoad, KvOptions
+from sojourn_cases.messages.message_service import MessagesLoad, MessagesOptions
+from sojourn_cases.web.web_shop import LabOptions, WebLoad, WebSystemOptions
+from sojourn_cases.web.web_shop_simulated import WebVirtualOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_OURS = {".git", ".venv", "target", "runs", "node_modules", ".pytest_cache"}
@@ -65,7 +65,7 @@ def fenced(page: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_paths_in_backquotes_exist(page: str) -> None:
-    starts = "(?:crates|python|testbeds|studies|tests|benches|docs|tools)/"
+    starts = "(?:crates|python|cases|studies|tests|benches|docs|tools)/"
     paths = re.findall(rf"`({starts}[^`\s]*)`", (ROOT / page).read_text())
     assert paths
     assert [path for path in paths if not (ROOT / path).exists()] == []

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import sojourn as sj
+from sojourn.cases import known
 from sojourn.study.kinds import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,7 @@ def test_every_verb_option_name_and_system_is_there() -> None:
     python = (ROOT / "docs/reference/python.md").read_text()
     assert [name for name in sj.__all__ if f"### `{name}`" not in python] == []
     keys = study_keys.page()
-    assert [name for name in SYSTEMS if f"## System `{name}`" not in keys] == []
+    assert [name for name in known("systems", SYSTEMS) if f"## System `{name}`" not in keys] == []
 
 
 def test_an_option_says_its_flags_value_default_and_meaning() -> None:
@@ -62,7 +63,9 @@ def test_the_site_is_built_without_a_broken_link(tmp_path: Path) -> None:
 
 def test_messages_in_troubleshooting_are_those_of_the_code() -> None:
     """Each piece of a quoted message between what varies; numbers and names of an example vary, too."""
-    files = (p for folder in ("python", "crates") for p in (ROOT / folder).rglob("*") if p.suffix in (".py", ".rs"))
+    files = (
+        p for folder in ("python", "crates", "cases") for p in (ROOT / folder).rglob("*") if p.suffix in (".py", ".rs")
+    )
     code = "".join(p.read_text() for p in files)
     code = re.sub(r'"\s*\n?\s*f?"', "", code)  # texts over several lines
     code = re.sub(r"\s+", " ", code)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import LabError
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
 
 
 class _Failing(http.server.BaseHTTPRequestHandler):

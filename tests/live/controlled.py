@@ -1,4 +1,4 @@
-"""The web testbed with a backend of 5 servers as its safe setting, and what controls it, each in a process of its own."""
+"""The web shop with a backend of 5 servers as its safe setting, and what controls it, each in a process of its own."""
 
 from __future__ import annotations
 

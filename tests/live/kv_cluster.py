@@ -10,7 +10,7 @@ import pytest
 from served import Served
 
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.testbed.memcached import Memcached, free_port, version
+from sojourn_cases.common.memcached import Memcached, free_port, version
 
 __all__ = ["Memcached", "Proxy", "Talk", "free_port", "needs_memcached"]
 

@@ -18,8 +18,8 @@ from served import Served
 
 from sojourn.errors import LabError
 from sojourn.lab.worker_process import WorkerProcess
-from sojourn.testbed.postgres import Postgres
-from sojourn.testbed.postgres_programs import programs
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.common.postgres_programs import programs
 
 
 def _installed() -> bool:

@@ -19,7 +19,7 @@ from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
 from sojourn.runs.block_reasons import BEYOND
 from sojourn.runs.run_folder import RunFolder
-from sojourn.testbed.nbd import EmbeddedNbd
+from sojourn_cases.storage.nbd_server import EmbeddedNbd
 
 pytestmark = pytest.mark.live
 MIB = 1 << 20

@@ -16,13 +16,13 @@ from urllib.request import urlopen
 import pytest
 from message_cluster import needs_postgres
 
-from sojourn.cli.serve_bulletin import load
 from sojourn.errors import ServiceError
 from sojourn.load.session_load import session_load
 from sojourn.measure.execute_run import execute
 from sojourn.runs.run_folder import RunFolder
-from sojourn.testbed.bulletin import BulletinOptions, BulletinService
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
+from sojourn_cases.ntier.serve_bulletin import load
 
 pytestmark = pytest.mark.live
 COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "serve", "bulletin"]

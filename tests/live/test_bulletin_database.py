@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from sojourn.errors import InputError, ServiceError
-from sojourn.testbed.bulletin_database import TableSizes, check_plans, load_bulletin, statements
-from sojourn.testbed.postgres import DATABASE, USER, Postgres
-from sojourn.testbed.postgres_protocol import PostgresSession
+from sojourn_cases.common.postgres import DATABASE, USER, Postgres
+from sojourn_cases.common.postgres_protocol import PostgresSession
+from sojourn_cases.ntier.bulletin_database import TableSizes, check_plans, load_bulletin, statements
 
 pytestmark = pytest.mark.live
 SCALE = 0.02

@@ -11,7 +11,7 @@ from sojourn.lab.backends import environment
 from sojourn.lab.loop_disk import PREFIX
 from sojourn.runs.busy_series import busy_series
 from sojourn.study.system import Point
-from sojourn.system.bulletin_board import BulletinLoad, BulletinSystem, BulletinSystemOptions
+from sojourn_cases.ntier.bulletin_board import BulletinLoad, BulletinSystem, BulletinSystemOptions
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.measure.cpu_residual import children_cpu_s, residual_meter
-from sojourn.testbed.known_cpu_time import IN_STEP, LOOP
+from sojourn.measure.known_cpu_time import IN_STEP, LOOP
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 LENGTH_S = 1.4

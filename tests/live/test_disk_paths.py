@@ -14,12 +14,12 @@ import pytest
 from machine import made_by_labs
 
 from sojourn.errors import StudyError
-from sojourn.storage import read_storage_runs, size_storage
-from sojourn.storage.sizing import RUNS
 from sojourn.study import run_study
 from sojourn.study.system import Point
-from sojourn.system.storage import DISTURBED, FAILED, StorageLoad, StorageSystem, StorageSystemOptions
-from sojourn.system.storage_paths import PREFIX, StoragePath
+from sojourn_cases.storage.costs import read_storage_runs, size_storage
+from sojourn_cases.storage.costs.sizing import RUNS
+from sojourn_cases.storage.storage_paths import PREFIX, StoragePath
+from sojourn_cases.storage.storage_system import DISTURBED, FAILED, StorageLoad, StorageSystem, StorageSystemOptions
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 needs_qemu = pytest.mark.skipif(shutil.which("qemu-nbd") is None, reason="needs the package qemu-utils")

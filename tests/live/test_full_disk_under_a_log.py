@@ -19,7 +19,7 @@ from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.http_load import http_load
 from sojourn.measure.execute_run import execute
 from sojourn.runs.record_logs import read_log
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
 
 pytestmark = pytest.mark.live
 ROOM_BYTES = 3000  # for a header and some rows; the rest of the last one is cut off

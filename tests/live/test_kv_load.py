@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, SojournError
+from sojourn.lab.embedded_kv import EmbeddedKv
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.kv_load import kv_load
 from sojourn.measure import execute_run
-from sojourn.testbed.kv import EmbeddedKv
-from sojourn.testbed.memcached import Memcached, start_server
+from sojourn_cases.common.memcached import Memcached, start_server
 
 pytestmark = pytest.mark.live
 Server = Memcached | EmbeddedKv

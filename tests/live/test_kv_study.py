@@ -22,11 +22,11 @@ from machine import made_by_labs
 from sojourn.lab.cleanup_registry import clean_stale
 from sojourn.lab.cpu_topology import cores
 from sojourn.lab.namespaces import inside
-from sojourn.study.kv.laws import laws
-from sojourn.study.kv.limits import limited_by, uses
 from sojourn.study.system import Point
-from sojourn.system.kv import KvLoad, KvOptions, KvSystem, frame, response_bins
-from sojourn.system.kv.hosts import CLIENT, PORT, HostOptions, Hosts, open_hosts
+from sojourn_cases.kv.kv_laws import laws
+from sojourn_cases.kv.limits import limited_by, uses
+from sojourn_cases.kv.middleware import KvLoad, KvOptions, KvSystem, frame, response_bins
+from sojourn_cases.kv.middleware.hosts import CLIENT, PORT, HostOptions, Hosts, open_hosts
 
 pytestmark = [
     pytest.mark.live,
@@ -219,7 +219,7 @@ def test_hosts_reach_each_other_and_nothing_outside() -> None:
 
 CRASHED = """
 import os, signal, sys
-from sojourn.system.kv.hosts import HostOptions, open_hosts
+from sojourn_cases.kv.middleware.hosts import HostOptions, open_hosts
 with open_hosts(HostOptions(hosts="namespaces", server_rate_bit_per_s=1e7, server_cores=0.5), 2, 1) as found:
     print(found.path("client"), flush=True)
     signal.pause()

@@ -19,7 +19,7 @@ from sojourn.lab.emulated_hosts import EmulatedHosts
 from sojourn.measure.execute_run import RunEnvironment, execute
 from sojourn.runs.host_samples import core_shares
 from sojourn.runs.run_folder import RunFolder
-from sojourn.testbed.web import KnownDemand, WebOptions, WebTestbed
+from sojourn_cases.web.web_service import KnownDemand, WebOptions, WebTestbed
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 INTERRUPT_S = 1e-3

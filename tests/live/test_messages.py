@@ -13,7 +13,7 @@ import pytest
 from message_cluster import WAYS, Client, Service, Way, starting
 
 from sojourn.runs.record_logs import read_log
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
 
 pytestmark = pytest.mark.live
 

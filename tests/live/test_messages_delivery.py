@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.testbed.postgres import Postgres
-from sojourn.validate.delivery import judge
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.messages.delivery import judge
 
 sys.path.append(str(Path(__file__).parents[2] / "benches/messages"))
 from delivery import MODES, REDELIVERY_S, deliver

@@ -17,9 +17,9 @@ import pytest
 from machine import wait_for
 from message_cluster import WAYS, Service, Way, everything
 
-from sojourn.cli.serve_messages import messages as serve_messages
-from sojourn.testbed.messages import MessagesOptions
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.messages.message_server import MessagesOptions
+from sojourn_cases.messages.serve_messages import messages as serve_messages
 
 sys.path.append(str(Path(__file__).parents[2] / "benches/messages"))
 from hostile_clients import Hostile, Normal

@@ -10,7 +10,7 @@ import pytest
 from machine import wait_for
 from message_cluster import WAYS, Service, Way
 
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
 
 sys.path.append(str(Path(__file__).parents[2] / "benches/messages"))
 from fuzz_clients import Fuzzer

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from message_cluster import WAYS, Service, Way, everything, starting
 
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
 
 pytestmark = pytest.mark.live
 

@@ -13,8 +13,8 @@ from message_cluster import WAYS, Way, needs_postgres
 
 from sojourn.load.messages_load import messages_load
 from sojourn.measure import execute_run
-from sojourn.testbed.messages import MessageService, MessagesOptions
-from sojourn.testbed.postgres import Postgres
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.messages.message_server import MessageService, MessagesOptions
 
 pytestmark = [pytest.mark.live, needs_postgres]
 

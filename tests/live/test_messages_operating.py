@@ -12,8 +12,8 @@ import pytest
 from message_cluster import Answer, Client, Service, starting
 
 from sojourn.errors import ServiceError
-from sojourn.testbed.postgres import Postgres
-from sojourn.testbed.postgres_protocol import PostgresSession
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.common.postgres_protocol import PostgresSession
 
 pytestmark = pytest.mark.live
 

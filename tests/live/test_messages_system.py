@@ -10,9 +10,9 @@ from message_cluster import needs_postgres
 from sojourn.laws import check_laws
 from sojourn.runs.run_series import differences
 from sojourn.study.system import Point
-from sojourn.system.message_service import MessagesLoad, MessagesOptions, MessagesSystem
-from sojourn.system.message_service_metrics import frame
 from sojourn.table import Metrics
+from sojourn_cases.messages.message_service import MessagesLoad, MessagesOptions, MessagesSystem
+from sojourn_cases.messages.message_service_metrics import frame
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, needs_postgres]
 POINTS = [

@@ -15,8 +15,8 @@ from machine import folders_of_this_process
 
 from sojourn.errors import InputError, ServiceError
 from sojourn.lab.process_tree import alive, wait_until
-from sojourn.testbed.memcached import free_port
-from sojourn.testbed.nginx import PREFIX, Nginx
+from sojourn_cases.common.memcached import free_port
+from sojourn_cases.ntier.nginx import PREFIX, Nginx
 
 pytestmark = pytest.mark.live
 

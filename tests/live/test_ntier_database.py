@@ -18,11 +18,11 @@ from sojourn.lab.counted_groups import CountedGroups
 from sojourn.lab.process_tree import children, wait_until
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.system import Point
-from sojourn.system.bulletin_board import BulletinLoad, BulletinSession, BulletinSystem, BulletinSystemOptions
-from sojourn.testbed.bulletin_cluster import bulletin_cluster
-from sojourn.testbed.memcached import free_port
-from sojourn.testbed.nginx import Nginx
-from sojourn.testbed.postgres_processes import working_in
+from sojourn_cases.common.memcached import free_port
+from sojourn_cases.common.postgres_processes import working_in
+from sojourn_cases.ntier.bulletin_board import BulletinLoad, BulletinSession, BulletinSystem, BulletinSystemOptions
+from sojourn_cases.ntier.bulletin_cluster import bulletin_cluster
+from sojourn_cases.ntier.nginx import Nginx
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
 

@@ -21,7 +21,7 @@ import pytest
 import sojourn as sj
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.query import query
-from sojourn.simulate.run_folder import write_run
+from sojourn.simulate.simulated_folder import write_run
 from sojourn.simulate.simulated_run import as_run
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -23,12 +23,12 @@ from message_cluster import needs_postgres
 from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.lab.cleanup_registry import start_time
 from sojourn.lab.process_tree import alive, children, send
-from sojourn.testbed.memcached import free_port
-from sojourn.testbed.postgres import Postgres
-from sojourn.testbed.postgres_folders import PREFIX
-from sojourn.testbed.postgres_processes import name_of
-from sojourn.testbed.postgres_programs import reaches
-from sojourn.testbed.postgres_protocol import PostgresSession
+from sojourn_cases.common.memcached import free_port
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.common.postgres_folders import PREFIX
+from sojourn_cases.common.postgres_processes import name_of
+from sojourn_cases.common.postgres_programs import reaches
+from sojourn_cases.common.postgres_protocol import PostgresSession
 
 pytestmark = [pytest.mark.live, needs_postgres]
 
@@ -144,7 +144,7 @@ def test_it_keeps_its_data_where_its_user_can_reach_the_folder(tmp_path: Path) -
 @pytest.mark.parametrize("ending", ["os._exit(1)", "os.kill(os.getpid(), 9)"])
 def test_it_ends_with_the_process_that_started_it(ending: str, tmp_path: Path) -> None:
     code = (
-        "import os; from sojourn.testbed.postgres import Postgres; "
+        "import os; from sojourn_cases.common.postgres import Postgres; "
         f"one = Postgres({str(tmp_path)!r}, durable=False); print(one.place, *one.pids.values(), flush=True); {ending}"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -165,12 +165,12 @@ def test_a_user_without_rights_runs_it_as_himself() -> None:
     os.chown(place, nobody.pw_uid, nobody.pw_gid)
     code = (
         f"import os; os.setgroups([]); os.setgid({nobody.pw_gid}); os.setuid({nobody.pw_uid}); "
-        f"from sojourn.testbed.postgres import Postgres; one = Postgres({str(place)!r}, durable=False); "
+        f"from sojourn_cases.common.postgres import Postgres; one = Postgres({str(place)!r}, durable=False); "
         "print(one.run('SELECT 1'), os.stat('/proc/%d' % one.pid).st_uid); one.stop()"
     )
     try:
         # Imported as root, as the package may lie where only root can read.
-        whole = f"import sojourn.testbed.postgres, sojourn.lab.cleanup_registry; {code}"
+        whole = f"import sojourn_cases.common.postgres, sojourn.lab.cleanup_registry; {code}"
         said = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True, timeout=60)
         assert said.stdout == f"[('1',)] {nobody.pw_uid}\n", said.stderr
     finally:
@@ -179,8 +179,8 @@ def test_a_user_without_rights_runs_it_as_himself() -> None:
 
 def test_where_it_is_missing_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.setattr("sojourn.testbed.postgres_programs.INSTALLED", ())
-    monkeypatch.setattr("sojourn.testbed.postgres_programs.PACKAGES", ())
+    monkeypatch.setattr("sojourn_cases.common.postgres_programs.INSTALLED", ())
+    monkeypatch.setattr("sojourn_cases.common.postgres_programs.PACKAGES", ())
     with pytest.raises(LabError, match="pip install"):
         Postgres(tmp_path)
 
@@ -230,7 +230,7 @@ def recovering(cluster: Postgres) -> Iterator[None]:
 
 
 def test_it_ends_with_its_process_also_while_it_recovers(open_folder: Path) -> None:
-    code = f"from sojourn.testbed.postgres import Postgres; one = Postgres({str(open_folder)!r}); print(one.pid, flush=True); input()"
+    code = f"from sojourn_cases.common.postgres import Postgres; one = Postgres({str(open_folder)!r}); print(one.pid, flush=True); input()"
     starter = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert starter.stdout
     server = int(starter.stdout.readline())

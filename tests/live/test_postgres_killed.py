@@ -10,8 +10,8 @@ import pytest
 from machine import wait_for
 from message_cluster import needs_postgres
 
-from sojourn.testbed.postgres import Postgres
-from sojourn.testbed.postgres_processes import shared_memory
+from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.common.postgres_processes import shared_memory
 
 pytestmark = [pytest.mark.live, needs_postgres]
 

@@ -18,7 +18,7 @@ from machine import Command, wait_for
 from message_cluster import Client, needs_postgres
 
 from sojourn.lab.process_tree import alive, children
-from sojourn.testbed.memcached import Memcached
+from sojourn_cases.common.memcached import Memcached
 
 pytestmark = pytest.mark.live
 ENDED_S = 30.0  # it is looked for every 0.1 s; the rest is a database that shuts down, beside other tests

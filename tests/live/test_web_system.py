@@ -11,8 +11,8 @@ from sojourn.lab.cleanup_registry import only_one
 from sojourn.lab.cpu_topology import cores
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.system import Point
-from sojourn.system.web_shop import WebLoad, WebSystem, WebSystemOptions
 from sojourn.table import Metrics
+from sojourn_cases.web.web_shop import WebLoad, WebSystem, WebSystemOptions
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
 PAGE_S, RATE_PER_S = 0.002, 100.0

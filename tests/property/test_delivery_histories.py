@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sojourn.validate.delivery import ClientOperation, judge
+from sojourn_cases.messages.delivery import ClientOperation, judge
 
 STEADY = settings(max_examples=300, deadline=None, derandomize=True)
 T = 5.0

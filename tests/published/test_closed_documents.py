@@ -12,7 +12,7 @@ import pytest
 
 from sojourn.model import Closed, Delay, Model, Queue
 from sojourn.solve import solve, sweep
-from sojourn.study.messages.telesto import telesto_network
+from sojourn_cases.messages.telesto import telesto_network
 
 DATA = Path(__file__).parent / "data"
 TIMES_S = {  # Telesto Table 1.1 as measured, and as rounded in Table 1.3: dispatcher, worker in, database, worker out

@@ -7,12 +7,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sojourn.design.analyse.factorial import factorial_effects
+from sojourn.design.analyse.two_level_effects import factorial_effects
 from sojourn.errors import DesignError, InputError
 from sojourn.plan import staff_table
-from sojourn.storage import cost_per_io, read_storage_runs, size_storage
-from sojourn.storage.published_cost import published_cost
-from sojourn.storage.run_list import storage_design
+from sojourn_cases.storage.costs import cost_per_io, read_storage_runs, size_storage
+from sojourn_cases.storage.costs.published_cost import published_cost
+from sojourn_cases.storage.costs.storage_run_list import storage_design
 
 DATA = Path(__file__).parent / "data"
 EQUATION_1 = DATA / "ascknd_eq1_coefficients.csv"

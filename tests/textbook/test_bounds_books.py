@@ -10,7 +10,8 @@ from book_models import EXACT, one_class, ps, several, stations_of
 
 from sojourn.model import Closed, Model, Open, Queue
 from sojourn.solve import solve
-from sojourn.solve.bounds import asymptotic, chain_arrays, geometric
+from sojourn.solve.bounds import asymptotic, geometric
+from sojourn.solve.bounds import one_chain as chain_arrays
 
 
 @pytest.mark.parametrize("method", EXACT[1:])

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.system.kv.run_table import SCHEMA
+from sojourn_cases.kv.middleware.run_table import SCHEMA
 
 USUAL = {
     "run": "r", "section": "s", "design": "staged", "servers": 1, "proxies": 1, "workers": 8, "workload": "get",

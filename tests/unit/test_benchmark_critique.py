@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from sojourn.cli.app import command_line
 from sojourn.errors import DesignError
 from sojourn.findings.benchmark_critique import criticise
-from sojourn.storage.run_list import storage_design
-from sojourn.testbed.simulated_storage import SimulatedStorageOptions, simulate_storage
+from sojourn_cases.storage.costs.storage_run_list import storage_design
+from sojourn_cases.storage.simulated_storage import SimulatedStorageOptions, simulate_storage
 
 LEVELS = {"read": (0, 1), "random": (0, 1), "block_kib": (4, 8), "path": ("fc", "nfs"), "iops": (1000, 4000)}
 ALL = ["IOPS not fixed", "scaled", "cached", "no background", "no repeats", "fixed order"]

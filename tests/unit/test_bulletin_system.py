@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from sojourn.cli.serve_bulletin import bulletin
 from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.lab import core_placement
 from sojourn.lab.cpu_topology import Core
-from sojourn.system import bulletin_board
-from sojourn.system.bulletin_board import BulletinLoad, BulletinSystem, BulletinSystemOptions
-from sojourn.testbed import nginx, postgres_programs
-from sojourn.testbed.bulletin_cluster import bulletin_cluster
-from sojourn.testbed.postgres_activity import Activity
+from sojourn_cases.common import postgres_programs
+from sojourn_cases.common.postgres_activity import Activity
+from sojourn_cases.ntier import bulletin_board, nginx
+from sojourn_cases.ntier.bulletin_board import BulletinLoad, BulletinSystem, BulletinSystemOptions
+from sojourn_cases.ntier.bulletin_cluster import bulletin_cluster
+from sojourn_cases.ntier.serve_bulletin import bulletin
 
 # two packages with two cores each, numbered even and odd
 MACHINE = [Core(number, number % 2, number // 2, 0, str(number % 2)) for number in (0, 2, 1, 3)]

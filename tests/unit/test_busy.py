@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.measure import idle_baseline
 from sojourn.runs.core_utilisation import busy_shares, core_groups, run_time, softirq_shares
 from sojourn.runs.host_samples import cache_miss_rates
+from sojourn_cases.web import idle_baseline
 
 SPINNER, SERVICE, OBSERVER = 10, 20, 30
 EDGES = np.array([0.0, 1.0, 2.0])

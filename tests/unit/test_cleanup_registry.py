@@ -77,9 +77,9 @@ def test_the_group_of_a_host_or_a_tier_is_ours(group: str) -> None:
 @pytest.mark.parametrize(
     "group",
     [
-        "cpu/sojourn-0123ab-clients",
-        "cpu/sojourn-0123ab-application",
-        "cpu/sojourn-0123ab-servers",
+        "cpu/sojourn-0123ab-Clients",
+        "cpu/sojourn-0123ab-application100",
+        "cpu/sojourn-0123ab-server_1",
         "cpu/sojourn-0123ab-server1/x",
     ],
 )

@@ -66,7 +66,7 @@ def test_a_rate_that_is_none(sojourn: Sojourn, tmp_path: Path, verb: str, rate: 
         (("load", "http://127.0.0.1:1/", "--rate", "1", "--duration", "-1s"), ("--duration: '-1s'", "above 0")),
         (("load", "http://127.0.0.1:1/", "--rate", "1", "--arrivals", "x"), ("--arrivals: 'x'", "poisson or constant")),
         (("measure", "http://127.0.0.1:1/", "--rate", "50..10:5"), ("--rate: '50..10:5'", "first..last:step")),
-        (("serve", "mail"), ("testbed: 'mail'", "use one of web")),
+        (("serve", "mail"), ("serve: 'mail'", "use one of bulletin, kv, ")),
         (("serve", "web", "--port", "0"), ("port 0", "1 to 65535")),
         (("fit", "nowhere", "--model", "m"), ("--model: 'm'", "two-class, mmm or demands")),
         (("predict", "--model", "m", "--rate", "1"), ("--model: 'm'", "use one of")),

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.fit.core_speed import ALIKE, CoreSpeed, exponent, usual
+from sojourn.fit.speed_adjustment import ALIKE, CoreSpeed, exponent, usual
 from sojourn.runs.core_speed import core_work_s
 
 

@@ -38,8 +38,8 @@ def test_a_part_that_the_registry_would_not_remove_is_refused(
     tmp_path: Path, registry: cleanup_registry.CleanupRegistry
 ) -> None:
     as_the_kernel_does(tmp_path / "v", "client")
-    with pytest.raises(AssertionError, match="servers: the registry would not remove it"):
-        CountedGroups(registry, "0123ab").path("servers")
+    with pytest.raises(AssertionError, match="Servers: the registry would not remove it"):
+        CountedGroups(registry, "0123ab").path("Servers")
 
 
 def test_there_are_none_where_no_group_counts(tmp_path: Path, registry: cleanup_registry.CleanupRegistry) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.validate.delivery import ClientOperation, judge
+from sojourn_cases.messages.delivery import ClientOperation, judge
 
 History = list[ClientOperation]
 T = 1.0

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.evaluation import BLIND_AT_SPEED, evaluated, evaluated_at_speed, median_error
 from sojourn.study.fit_templates import RivalModels
@@ -60,7 +61,7 @@ def test_rivals_have_errors_at_the_same_points(tmp_path: Path) -> None:
     assert rows.filter(model="b")["error"].is_infinite().sum() == 1
 
 
-class OfSpeed:
+class OfSpeed(FittedDefaults):
     """Response time 10 ms times the speed that it is told, plus or minus 20 %."""
 
     level, estimates, model_error, message = 0.9, {}, None, ""

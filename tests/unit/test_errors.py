@@ -28,6 +28,7 @@ CODES = {
     "LoadError": 3,
     "LabError": 4,
     "PermissionLacking": 4,
+    "CaseError": 4,
     "Busy": 4,
     "WorkerError": 4,
     "ServiceError": 5,

@@ -9,7 +9,7 @@ from one_core import RATES, A, S, observations
 
 from sojourn.errors import FitError, InputError
 from sojourn.fit.bootstrap import sample
-from sojourn.fit.observations import per_run, usable
+from sojourn.fit.observation_rows import per_run, usable
 
 
 def change(frame: pl.DataFrame, run: str, **values: float | bool | None) -> pl.DataFrame:

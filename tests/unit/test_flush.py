@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sojourn.testbed.disk_flush_time import flush_s
+from sojourn_cases.messages.disk_flush_time import flush_s
 
 
 def test_a_flush_takes_time_and_leaves_nothing(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_no_lower_limit_of_a_time_is_negative() -> None:
 
 
 def test_a_run_that_is_too_short_does_not_praise_its_intervals() -> None:
-    from sojourn.simulate.status import TEXT
+    from sojourn.simulate.simulation_status import TEXT
 
     assert "as wide as they are shown" not in TEXT["too_short"] and "less often" in TEXT["too_short"]
 

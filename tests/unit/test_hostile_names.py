@@ -17,7 +17,7 @@ from sojourn import cli
 from sojourn.cli.live_view import live
 from sojourn.cli.on_option import ProgressLine
 from sojourn.errors import InputError
-from sojourn.simulate.run_folder import write_run
+from sojourn.simulate.simulated_folder import write_run
 from sojourn.table import Metrics
 from sojourn.terminal import SafeConsole, say, shown
 

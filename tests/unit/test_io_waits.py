@@ -15,7 +15,7 @@ from sojourn.runs.busy_series import busy_series
 from sojourn.runs.host_samples import EVERYTHING
 from sojourn.runs.record_logs import write_parquet
 from sojourn.runs.run_folder import RunFolder
-from sojourn.study.io_waits import histogram, io_waits
+from sojourn_cases.ntier.io_waits import histogram, io_waits
 
 PLAN: Any = SimpleNamespace(system=SimpleNamespace(factors={"disk_bps": 0}))
 

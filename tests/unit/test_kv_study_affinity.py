@@ -13,9 +13,9 @@ import pytest
 from kv_rows import row, rows_of
 
 from sojourn.lab.cpu_affinity import pin
-from sojourn.study.kv.models.operation_work import CLIENT, NET, SERVER, WORKERS
-from sojourn.study.kv.models.pinned_cores import named, shares_of, solved
-from sojourn.system.kv.affinity import Affinity, assigned
+from sojourn_cases.kv.middleware.affinity import Affinity, assigned
+from sojourn_cases.kv.models.operation_work import CLIENT, NET, SERVER, WORKERS
+from sojourn_cases.kv.models.pinned_cores import named, shares_of, solved
 
 CPU = {CLIENT: 8e-6, NET: 10e-6, WORKERS: 0.0, SERVER: 6e-6}
 

@@ -9,10 +9,10 @@ from kv_rows import row as row_of
 from kv_rows import rows_of
 
 from sojourn.report import Document, Table, render_html
-from sojourn.study.kv.limits import limited_by, limits_section, marked, too_small, uses
-from sojourn.study.kv.models import MeanValues, OperationLimits, fit_sent
-from sojourn.study.kv.models.host_limits import CPU, NETWORK
-from sojourn.system.kv.hosts import HostOptions, Hosts
+from sojourn_cases.kv.limits import limited_by, limits_section, marked, too_small, uses
+from sojourn_cases.kv.middleware.hosts import HostOptions, Hosts
+from sojourn_cases.kv.models import MeanValues, OperationLimits, fit_sent
+from sojourn_cases.kv.models.host_limits import CPU, NETWORK
 
 Row = dict[str, Any]
 

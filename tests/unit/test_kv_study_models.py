@@ -12,8 +12,14 @@ from kv_rows import row, rows_of
 from sojourn.errors import FitError
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.fit_templates import RivalModels
-from sojourn.study.kv.model_errors import station_table
-from sojourn.study.kv.models import (
+from sojourn.study.mean_of_runs import ParameterEstimate, estimate
+from sojourn.study.run_order import run_seed
+from sojourn.study.system import Point
+from sojourn_cases.kv.kv_template import NETWORK, PLACED, SHARED, TEMPLATE
+from sojourn_cases.kv.middleware import configurations, frame, name_of
+from sojourn_cases.kv.middleware.simulated_system import KnownTimes, SimulatedKv, SimulatedLoad
+from sojourn_cases.kv.model_errors import station_table
+from sojourn_cases.kv.models import (
     InstrumentedTimes,
     MeanValues,
     MiddlewareConfig,
@@ -21,13 +27,7 @@ from sojourn.study.kv.models import (
     fit_times,
     shared_cores,
 )
-from sojourn.study.kv.models.middleware_network import OperationDemands, solve
-from sojourn.study.kv.template import NETWORK, PLACED, SHARED, TEMPLATE
-from sojourn.study.mean_of_runs import ParameterEstimate, estimate
-from sojourn.study.run_order import run_seed
-from sojourn.study.system import Point
-from sojourn.system.kv import configurations, frame, name_of
-from sojourn.system.kv.simulated_system import KnownTimes, SimulatedKv, SimulatedLoad
+from sojourn_cases.kv.models.middleware_network import OperationDemands, solve
 
 KNOWN = KnownTimes()
 CLIENTS = (1, 4, 8, 16, 24, 32, 48, 66)

@@ -17,10 +17,10 @@ from sojourn.runs.request_rows import request_frame
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_metrics import row as metric
 from sojourn.study.factorial_effects import effects_blocks
-from sojourn.study.kv.multiget import multiget_blocks, repetition_ratio
-from sojourn.system.kv import response_bins
-from sojourn.system.kv.middleware_records import startup
 from sojourn.table import Metrics
+from sojourn_cases.kv.middleware import response_bins
+from sojourn_cases.kv.middleware.middleware_records import startup
+from sojourn_cases.kv.multiget import multiget_blocks, repetition_ratio
 
 PERIOD_S = 0.05
 

@@ -7,11 +7,11 @@ import math
 import polars as pl
 import pytest
 
-from sojourn.study.kv.models.instrumented_times import stratified
-from sojourn.study.kv.models.light_load import waiting_s
-from sojourn.study.kv.template import NETWORK
 from sojourn.study.parameter_recovery import coverage, recovered
-from sojourn.system.kv.simulated_system import KnownTimes
+from sojourn_cases.kv.kv_template import NETWORK
+from sojourn_cases.kv.middleware.simulated_system import KnownTimes
+from sojourn_cases.kv.models.instrumented_times import stratified
+from sojourn_cases.kv.models.light_load import waiting_s
 
 KNOWN = KnownTimes()
 TRUTHS = {"network": KNOWN.network_s, "net thread": KNOWN.net_s, "server": KNOWN.server_s, "held": KNOWN.held_s}

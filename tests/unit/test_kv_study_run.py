@@ -14,9 +14,9 @@ from small_study import mistaken, written
 from sojourn.errors import StudyError
 from sojourn.study import StudyResult, run_study
 from sojourn.study.checked_study import read_plan
-from sojourn.study.kv.laws import knee, laws
-from sojourn.study.kv.template import NETWORK
 from sojourn.study.study_findings import HELD_OUT
+from sojourn_cases.kv.kv_laws import knee, laws
+from sojourn_cases.kv.kv_template import NETWORK
 
 ROOT = Path(__file__).parents[2]
 SMALL = """

@@ -12,11 +12,11 @@ import pytest
 from kv_rows import row, rows_of
 
 from sojourn.fit.cpu_time_regression import fit_parts
-from sojourn.study.kv.all_configurations_fit import errors_left_out, fit_cores, fit_plain
-from sojourn.study.kv.fitted_models import FittedCoreNetwork, FittedInterpolation
-from sojourn.study.kv.models.leave_one_out import left_out
-from sojourn.study.kv.models.operation_work import OperationWork
-from sojourn.system.kv.run_table import WORK
+from sojourn_cases.kv.all_configurations_fit import errors_left_out, fit_cores, fit_plain
+from sojourn_cases.kv.fitted_models import FittedCoreNetwork, FittedInterpolation
+from sojourn_cases.kv.middleware.run_table import WORK
+from sojourn_cases.kv.models.leave_one_out import left_out
+from sojourn_cases.kv.models.operation_work import OperationWork
 
 MESSAGE_S, KEY_S, KIB_S, OPERATION_S, WAKING_S, CLIENT_S = 4e-6, 1e-6, 0.5e-6, 5e-6, 20e-6, 1e-6
 CORES = (0, 1)  # the client has one, all others the other

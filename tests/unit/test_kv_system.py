@@ -14,10 +14,10 @@ from sojourn.lab.cgroups import CpuShareCgroup
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.study_file import checked
 from sojourn.study.system import Point
-from sojourn.system.kv import KvLoad, KvOptions, KvSystem, frame, name_of
-from sojourn.system.kv.host_counters import HostCounterSampler, grown, sent_bytes
-from sojourn.system.kv.hosts import HostOptions, Hosts, open_hosts
-from sojourn.system.kv.simulated_system import KnownTimes, SimulatedKv, SimulatedLoad
+from sojourn_cases.kv.middleware import KvLoad, KvOptions, KvSystem, frame, name_of
+from sojourn_cases.kv.middleware.host_counters import HostCounterSampler, grown, sent_bytes
+from sojourn_cases.kv.middleware.hosts import HostOptions, Hosts, open_hosts
+from sojourn_cases.kv.middleware.simulated_system import KnownTimes, SimulatedKv, SimulatedLoad
 
 NET_DEV = """Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed

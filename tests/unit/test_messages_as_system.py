@@ -12,9 +12,9 @@ from sojourn.errors import InputError
 from sojourn.fit.scalability_law import usl
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.system import Point
-from sojourn.system.message_service import MessagesLoad, MessagesOptions, MessagesSystem
-from sojourn.system.message_service_metrics import COLUMNS, ServiceLog, frame, service_rows
-from sojourn.system.message_service_simulated import SimulatedMessages, SimulatedOptions
+from sojourn_cases.messages.message_service import MessagesLoad, MessagesOptions, MessagesSystem
+from sojourn_cases.messages.message_service_metrics import COLUMNS, ServiceLog, frame, service_rows
+from sojourn_cases.messages.message_service_simulated import SimulatedMessages, SimulatedOptions
 
 FACTORS = {"workers": 8, "connections": 4, "clients": 20, "retry_s": 0.1, "middlewares": 1}
 NO_LEVELS = pl.DataFrame({"t_s": [10.5], "connections_in_use": [1]})

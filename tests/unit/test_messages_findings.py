@@ -11,8 +11,8 @@ import pytest
 
 from sojourn.study import run_study
 from sojourn.study.checked_study import read_plan
-from sojourn.study.messages.operational_analysis import busy, laws, shares
-from sojourn.system.message_service_metrics import frame
+from sojourn_cases.messages.message_service_metrics import frame
+from sojourn_cases.messages.operational_analysis import busy, laws, shares
 
 ROOT = Path(__file__).parents[2]
 SMALL = """

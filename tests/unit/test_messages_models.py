@@ -11,18 +11,18 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import FitError
-from sojourn.fit.core_speed import CoreSpeed
+from sojourn.fit.speed_adjustment import CoreSpeed
 from sojourn.model import Closed, Delay, LoadDependent, Model
 from sojourn.runs.run_folder import RunFolder
-from sojourn.study.messages import template
-from sojourn.study.messages.message_network import MessageNetwork, places
-from sojourn.study.messages.network_fit import fit, observed, where_valid
-from sojourn.study.messages.telesto import order_of_parallelism, telesto_network
 from sojourn.study.run_order import run_seed
 from sojourn.study.system import Point
-from sojourn.system.message_service import MessagesLoad
-from sojourn.system.message_service_metrics import FACTORS, frame
-from sojourn.system.message_service_simulated import SimulatedMessages, SimulatedOptions
+from sojourn_cases.messages import message_template as template
+from sojourn_cases.messages.message_network import MessageNetwork, places
+from sojourn_cases.messages.message_service import MessagesLoad
+from sojourn_cases.messages.message_service_metrics import FACTORS, frame
+from sojourn_cases.messages.message_service_simulated import SimulatedMessages, SimulatedOptions
+from sojourn_cases.messages.network_fit import fit, observed, where_valid
+from sojourn_cases.messages.telesto import order_of_parallelism, telesto_network
 
 KNOWN = SimulatedOptions(dispatch_s=1e-6, parse_s=1e-6, respond_s=1e-6)  # nearly all of it is the database
 NETWORK = MessageNetwork(
@@ -127,7 +127,7 @@ def runs(where: Path, seconds: float = 3.0, repetitions: int = 2) -> list[RunFol
 def test_known_values_are_found_and_new_configurations_predicted(tmp_path: Path) -> None:
     """The simulated service has two pools and each station by itself; the fit knows response times only. Configurations that it
     never saw are predicted, some with pools, delays and middlewares beyond those that it saw."""
-    rivals = template.fit(runs(tmp_path), 1, {})
+    rivals = template.TEMPLATE.fit(runs(tmp_path), 1, {})
     assert list(rivals.fitted) == ["usl", "telesto"] and rivals.best == "usl"
     ours: Any = rivals.fitted["usl"]
     found = ours.estimates
@@ -150,9 +150,9 @@ def test_known_values_are_found_and_new_configurations_predicted(tmp_path: Path)
 
 def test_written_and_read(tmp_path: Path) -> None:
     at = factors(12, 8, 60, 0.05, 1)
-    for name, model in template.fit(runs(tmp_path, 0.6, 1), 1, {}).fitted.items():
+    for name, model in template.TEMPLATE.fit(runs(tmp_path, 0.6, 1), 1, {}).fitted.items():
         model.write(tmp_path / f"{name}.toml")
-        again, told = template.read(tmp_path / f"{name}.toml"), model.predict(at, 0.95)
+        again, told = template.TEMPLATE.read(tmp_path / f"{name}.toml"), model.predict(at, 0.95)
         assert again.predict(at, 0.95) == told and list(again.estimates) == list(model.estimates)
         narrow, wide = model.predict(at, 0.5).interval("throughput"), told.interval("throughput")
         assert wide[0] < narrow[0] < told.value("throughput") < narrow[1] < wide[1]  # type: ignore[operator]
@@ -200,7 +200,7 @@ def test_the_fit_needs_its_runs() -> None:
     with pytest.raises(FitError, match="0 configurations"):
         fit(frame([]), 1.0, 1.0)
     with pytest.raises(FitError, match="options: best"):
-        template.fit([], 1, {"best": 1})
+        template.TEMPLATE.fit([], 1, {"best": 1})
 
 
 def test_a_run_that_is_not_valid_is_left_out_where_there_is_another() -> None:

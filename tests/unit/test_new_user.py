@@ -20,7 +20,7 @@ from sojourn.measure.run_report import runs_document
 from sojourn.predict import predict
 from sojourn.report.terminal_output import print_terminal
 from sojourn.runs.run_folder import RunFolder, run_folders
-from sojourn.simulate.run_folder import write_run
+from sojourn.simulate.simulated_folder import write_run
 from sojourn.table import Metrics
 
 ROOT = Path(__file__).parents[2]

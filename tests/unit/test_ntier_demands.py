@@ -12,7 +12,7 @@ import pytest
 
 from sojourn.errors import StudyError
 from sojourn.runs.run_folder import RunFolder
-from sojourn.study.ntier.demands import demands_analysis
+from sojourn_cases.ntier.demands import demands_analysis
 
 TRUE_S = {"home": 80e-6, "story": 60e-6, "search": 120e-6, "form": 40e-6}
 EXPONENT = 1.4  # of demands in the time of the recorder's piece of work

@@ -9,9 +9,9 @@ import pytest
 from ntier_runs import TRUE_S, run, runs
 
 from sojourn.errors import StudyError
-from sojourn.study.ntier.maxima import maxima, maxima_analysis
-from sojourn.study.ntier.template import fit
-from sojourn.study.ntier.tier_demands import tier_demands
+from sojourn_cases.ntier.maxima import maxima, maxima_analysis
+from sojourn_cases.ntier.ntier_template import TEMPLATE
+from sojourn_cases.ntier.tier_demands import tier_demands
 
 FULL_S = sum(full for name, (full, _) in TRUE_S.items() if name != "client")
 
@@ -31,7 +31,7 @@ def test_the_analysis_tells_maxima_models_and_loads() -> None:
     plan = SimpleNamespace(
         study=SimpleNamespace(section=[SimpleNamespace(name="a", vary={"users": [1, 2]})], predict=[])
     )
-    found = SimpleNamespace(of=lambda *names: own if names == ("a",) else [], rivals=fit(own, 1, {}))
+    found = SimpleNamespace(of=lambda *names: own if names == ("a",) else [], rivals=TEMPLATE.fit(own, 1, {}))
     told = maxima_analysis(cast(Any, found), cast(Any, plan), {})
     assert told.lines[0].startswith("browse, pages of 2 ms, 1 core: at most 4") and "application first" in told.lines[0]
     assert told.lines[1].startswith("on 1 core fixed demands do not hold")

@@ -12,8 +12,8 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study.study_steps import run_system_study
 from sojourn.study.sweep_limit import limit_of
 from sojourn.study.system import Point
-from sojourn.system.bulletin_board_simulated import SimulatedBulletin, SimulatedBulletinLoad
-from sojourn.testbed.simulated_bulletin import DEMANDS_S, TIERS, SimulatedBulletinOptions, mean_demand_s, shares
+from sojourn_cases.ntier.bulletin_board_simulated import SimulatedBulletin, SimulatedBulletinLoad
+from sojourn_cases.ntier.simulated_bulletin import DEMANDS_S, TIERS, SimulatedBulletinOptions, mean_demand_s, shares
 
 OURS = Path(__file__).parents[2] / "studies/ntier-virtual/study.toml"
 

@@ -12,7 +12,7 @@ from sojourn.errors import StudyError
 from sojourn.study import oscillating_runs
 
 INTERVAL_S = 0.1
-PLAN: Any = SimpleNamespace(system=SimpleNamespace(factors={"pinned": None, "pause_s": None}))
+PLAN: Any = SimpleNamespace(system=SimpleNamespace(factors={"pinned": None, "pause_s": None}, known=lambda factors: {}))
 
 
 def shares(run: Any, between: Any) -> tuple[np.ndarray, float]:
@@ -30,7 +30,6 @@ def judged(factor: str | list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[st
         for k, (pinned, pause_s) in enumerate([(False, 0.0), (False, 0.5), (True, 0.0), (True, 0.5)])
     ]
     found: Any = SimpleNamespace(of=lambda section: runs)
-    monkeypatch.setattr(oscillating_runs, "known_values", lambda system, factors: {})
     options = {"section": "all", "factor": factor, "between": ["cpu", "disk"]}
     return oscillating_runs.oscillation_analysis(found, PLAN, options).lines
 

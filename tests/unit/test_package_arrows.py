@@ -58,3 +58,13 @@ def test_a_circle_within_a_room(tmp_path: Path) -> None:
         tmp_path, solve__in_a="from sojourn.solve import b", solve__in_b="def f():\n    import sojourn.solve.a"
     )
     assert problem == "these modules import each other: sojourn.solve.a, sojourn.solve.b"
+
+
+def test_the_product_knows_no_case(tmp_path: Path) -> None:
+    """In a module, and in a crate."""
+    crate = tmp_path / "crates/solve/Cargo.toml"
+    crate.parent.mkdir(parents=True)
+    crate.write_text('[dependencies]\nsojourn-web = { path = "../../cases/crates/web" }\n')
+    of_module, of_crate = found(tmp_path, solve__in_a="def f():\n    from sojourn_cases.web import web_shop")
+    assert "solve imports sojourn_cases" in of_module
+    assert of_crate == "crates/solve/Cargo.toml: a crate of the product uses one of the cases"

@@ -124,7 +124,7 @@ def runs(
 
 def analysed(folders: list[RunFolder], options: dict[str, Any]) -> Any:
     found = SimpleNamespace(of=lambda section: folders if section == "mapping" else [])
-    plan = SimpleNamespace(system=SimpleNamespace(factors={"placement": None, "users": None}))
+    plan = SimpleNamespace(system=SimpleNamespace(factors={"placement": None, "users": None}, known=lambda factors: {}))
     return paired_analysis(found, plan, options)  # type: ignore[arg-type]
 
 

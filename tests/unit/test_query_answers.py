@@ -16,7 +16,7 @@ from sojourn.errors import InputError, QueryError, SourceRefused
 from sojourn.query import values as V  # noqa: N812
 from sojourn.query.sources.measured import MeasuredSource
 from sojourn.query.values import Estimate, Truth
-from sojourn.simulate.run_folder import write_run
+from sojourn.simulate.simulated_folder import write_run
 
 T, F, U = Truth(True), Truth(False), Truth(None)
 

@@ -12,7 +12,7 @@ import sojourn as sj
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.query.query import model_source
-from sojourn.query.sources.fitted import FittedSource, spread
+from sojourn.query.sources.fitted_source import FittedSource, spread
 
 PATH = "demands_s.cpu.user"
 

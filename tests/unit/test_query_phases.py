@@ -18,7 +18,7 @@ from sojourn.query.sources.share_interval import share_needs
 from sojourn.query.sources.station import begins
 from sojourn.query.told import times
 from sojourn.runs.run_folder import RunFolder
-from sojourn.simulate.run_folder import write_run
+from sojourn.simulate.simulated_folder import write_run
 from sojourn.simulate.simulated_run import as_run
 
 THREADS = {"pages": ["item", "wait"], "weight": 1, "config": {"cores": [0, 1], "threads_per_core": 2}}

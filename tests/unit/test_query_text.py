@@ -10,11 +10,11 @@ from query_trees import Trees
 
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query.build import parse
-from sojourn.query.check import check
 from sojourn.query.english import english
 from sojourn.query.json_form import from_json, to_json
 from sojourn.query.picture import boxes, mermaid, svg
 from sojourn.query.text import to_text
+from sojourn.query.type_check import check
 
 
 def test_a_tree_is_its_text() -> None:

@@ -16,7 +16,7 @@ from sojourn.errors import RunFolderError
 from sojourn.measure.run_report import runs_document
 from sojourn.query import query
 from sojourn.runs.run_folder import RunFolder
-from sojourn.simulate.run_folder import write_run
+from sojourn.simulate.simulated_folder import write_run
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -132,8 +132,8 @@ WRONG: tuple[tuple[str, Any, str], ...] = (
     ("load", "x", "load: 'x'; give a table"),
     ("load", {"lanes": "x"}, "load.lanes: 'x'; give a list"),
     ("load", {"lanes": [{"closed": {"users": "many"}}]}, "closed.users: 'many'"),
-    ("load", {"lanes": [], "duration_s": 1e308}, r"load.duration_s: 1e\+308; seconds from 0 to 1e\+09"),
-    ("load", {"lanes": [], "duration_s": -5}, "load.duration_s: -5; seconds from 0"),
+    ("load", {"lanes": [], "duration_s": 1e308}, r"load.duration_s: 1e\+308; give a value less than or equal to 1000000000"),
+    ("load", {"lanes": [], "duration_s": -5}, "load.duration_s: -5; give a value greater than or equal to 0"),
     ("load", {"lanes": [], "duration_s": float("nan")}, "load.duration_s: nan"),
     ("load", {"lanes": [{"targets": None}]}, "load.lanes.0.targets: None"),
     ("load", {"lanes": [{"arrivals": 5}]}, "load.lanes.0.arrivals: 5"),
@@ -144,12 +144,13 @@ WRONG: tuple[tuple[str, Any, str], ...] = (
     ("window_s", "x", "window_s: 'x'"),
     ("factors", {"rate_per_s": {"a": 1}}, "factors.rate_per_s"),
     ("factors", {"rate_per_s": float("inf")}, "factors.rate_per_s: inf"),
-    ("reasons", [1], r"reasons: \[1\]"),
+    ("reasons", [1], "reasons.0: 1; give text"),
     ("generator", [1], "generator"),
     ("status", 5, "status: 5"),
     ("warm_up_s", "long", "warm_up_s: 'long'"),
     ("files", {"../../etc/passwd": {"bytes": 1, "sha256": "x"}}, "give a name in the folder"),
-    ("files", {"requests.parquet": 5}, "give bytes and sha256"),
+    ("files", {"requests.parquet": 5}, "files.requests.parquet: 5; give a table"),
+    ("files", {"requests.parquet": {"bytes": 1}}, "files.requests.parquet.sha256: no sha256; give it"),
     ("records", {"requests": 5}, "records.requests: 5"),
     ("deep", DEEP, "nested more than 64 levels deep"),
 )  # fmt: skip

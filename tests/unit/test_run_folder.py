@@ -12,6 +12,7 @@ import pytest
 
 from sojourn.errors import RunFolderError, StorageFull
 from sojourn.files import writing
+from sojourn.runs import manifest
 from sojourn.runs.core_utilisation import busy_shares
 from sojourn.runs.host_samples import changes, core_shares, read_samples
 from sojourn.runs.record_logs import read_log, write_parquet
@@ -208,3 +209,27 @@ def test_what_falls_between_samples_and_the_ends_of_a_window_counts() -> None:
     for window, expected in (((0.5, 1.5), (7.0, 1.0)), ((1.0, 9.0), (4.0, 1.0)), ((0.2, 0.3), (1.0, 0.1))):
         assert changes(host, *window).select("change", "over_s").row(0) == pytest.approx(expected)
     assert changes(host, 3, 4).is_empty()
+
+
+def test_a_manifest_of_an_older_version_is_made_one_of_this(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Step by step; what nobody knows a way from is refused by its version."""
+
+    def renamed(found: dict[str, object]) -> None:
+        found["factors"] = found.pop("levels")
+        found["version"] = -1
+
+    monkeypatch.setattr(manifest, "MIGRATIONS", {-2: renamed, -1: lambda found: found.update(version=1)})
+    old = {"format": "sojourn-run", "version": -2, "levels": {"cores": 2}}
+    assert manifest.read_manifest(old, Path("m")) == {
+        "format": "sojourn-run", "version": 1, "factors": {"cores": 2}, "status": "complete",
+    }  # fmt: skip
+    with pytest.raises(RunFolderError, match="sojourn-run version -3; this program reads sojourn-run version 1"):
+        manifest.read_manifest({**old, "version": -3}, Path("m"))
+
+
+def test_the_round_trip_of_a_key_value_run_is_a_table(tmp_path: Path) -> None:
+    """What the middleware's study writes; a run of it on hosts of its own could not be opened."""
+    cut_off_run(tmp_path / "run")
+    told = json.loads((tmp_path / "run/manifest.json").read_text()) | {"ping": {"median_s": 1e-4, "p99_s": 3e-4}}
+    (tmp_path / "run/manifest.json").write_text(json.dumps(told))
+    assert RunFolder.open(tmp_path / "run").manifest["ping"]["median_s"] == 1e-4

@@ -14,7 +14,7 @@ from sojourn.measure.run_report import runs_document
 from sojourn.model.unknown_parameters import replaced
 from sojourn.report import Document, Figure, Table, Text, render_html
 from sojourn.runs.run_folder import run_folders
-from sojourn.simulate.run_folder import write_run
+from sojourn.simulate.simulated_folder import write_run
 from sojourn.simulate.simulated_run import as_run
 
 SERVICE = """

@@ -1,4 +1,4 @@
-"""Waits and services by a service's own account: in the turn of a thread, and behind the web testbed's waiting page."""
+"""Waits and services by a service's own account: in the turn of a thread, and behind the web shop's waiting page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from sojourn.query import query
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.service_phases import service_phases
-from sojourn.simulate.run_folder import write_run
+from sojourn.simulate.simulated_folder import write_run
 from sojourn.table import Metrics
 
 PAGES = ["item", "wait"]

@@ -9,7 +9,7 @@ import pytest
 from sojourn.errors import InputError, RunFolderError
 from sojourn.runs.observations import observe
 from sojourn.runs.run_folder import RunFolder
-from sojourn.simulate.run_folder import cpu_rows, write_run
+from sojourn.simulate.simulated_folder import cpu_rows, write_run
 from sojourn.simulate.virtual_host import VirtualHost, simulate_host, write_host_run
 from sojourn.table import Metrics
 

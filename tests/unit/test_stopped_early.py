@@ -25,11 +25,11 @@ from sojourn.cli import main
 main()
 """
 SERVICES = [
-    ("sojourn.testbed.kv_proxy", "KvProxy", ["kv-proxy", "--server", "127.0.0.1:1"]),
-    ("sojourn.testbed.nbd", "EmbeddedNbd", ["nbd", "--memory", "1m"]),
-    ("sojourn.testbed.kv", "EmbeddedKv", ["kv"]),
-    ("sojourn.testbed.web", "WebTestbed.start", ["web"]),
-    ("sojourn.testbed.bulletin", "BulletinService", ["bulletin", "--embedded"]),
+    ("sojourn_cases.kv.middleware.kv_proxy", "KvProxy", ["kv-proxy", "--server", "127.0.0.1:1"]),
+    ("sojourn_cases.storage.nbd_server", "EmbeddedNbd", ["nbd", "--memory", "1m"]),
+    ("sojourn.lab.embedded_kv", "EmbeddedKv", ["kv"]),
+    ("sojourn_cases.web.web_service", "WebTestbed.start", ["web"]),
+    ("sojourn_cases.ntier.bulletin_server", "BulletinService", ["bulletin", "--embedded"]),
 ]
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from sojourn.design.analyse.lack_of_fit import line_fit
 from sojourn.errors import DesignError, InputError
-from sojourn.storage.cost_per_io import cost_per_io, cost_ratio
-from sojourn.storage.effects import storage_effects
-from sojourn.storage.linearity import linearity
-from sojourn.storage.run_faults import run_faults
-from sojourn.storage.run_list import storage_design
-from sojourn.testbed.simulated_storage import FAULTS, CpuCostByLayer, SimulatedStorageOptions, simulate_storage
+from sojourn_cases.storage.costs.cost_per_io import cost_per_io, cost_ratio
+from sojourn_cases.storage.costs.effects import storage_effects
+from sojourn_cases.storage.costs.linearity import linearity
+from sojourn_cases.storage.costs.run_faults import run_faults
+from sojourn_cases.storage.costs.storage_run_list import storage_design
+from sojourn_cases.storage.simulated_storage import FAULTS, CpuCostByLayer, SimulatedStorageOptions, simulate_storage
 
 LEVELS = {"read": (0, 1), "random": (0, 1), "block_kib": (4, 8), "path": ("local", "nbd"), "iops": (1000, 4000)}
 TRUTH = SimulatedStorageOptions()

@@ -15,11 +15,11 @@ import pytest
 from sojourn.errors import InputError, LabError, StudyError
 from sojourn.lab.owned_folder import OWNER
 from sojourn.measure.cpu_residual import ResidualMeter
-from sojourn.measure.window_cpu import WindowReader, group_s
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.checked_study import read_plan
-from sojourn.system import storage_paths
-from sojourn.system.storage import (
+from sojourn_cases.storage import storage_paths
+from sojourn_cases.storage.storage_paths import FILE, PREFIX, StoragePath, filled_file
+from sojourn_cases.storage.storage_system import (
     DISTURBED,
     FAILED,
     INVALID,
@@ -29,7 +29,7 @@ from sojourn.system.storage import (
     StorageSystemOptions,
     assessed,
 )
-from sojourn.system.storage_paths import FILE, PREFIX, StoragePath, filled_file
+from sojourn_cases.storage.window_cpu import WindowReader, group_s
 
 STUDY = Path(__file__).parents[2] / "studies" / "storage"
 

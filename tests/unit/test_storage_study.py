@@ -10,11 +10,15 @@ from typer.testing import CliRunner
 
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, StudyError
-from sojourn.storage import cost_per_io, read_storage_runs, size_storage
-from sojourn.storage.sizing import RUNS
 from sojourn.study.checked_study import read_plan
-from sojourn.system.storage_simulated import SimulatedStorage, SimulatedStorageLoad, SimulatedStorageSystemOptions
-from sojourn.testbed.simulated_storage import SimulatedStorageOptions
+from sojourn_cases.storage.costs import cost_per_io, read_storage_runs, size_storage
+from sojourn_cases.storage.costs.sizing import RUNS
+from sojourn_cases.storage.simulated_storage import SimulatedStorageOptions
+from sojourn_cases.storage.storage_simulated import (
+    SimulatedStorage,
+    SimulatedStorageLoad,
+    SimulatedStorageSystemOptions,
+)
 
 STUDY = Path(__file__).parents[2] / "studies" / "storage-virtual" / "study.toml"
 

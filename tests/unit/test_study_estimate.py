@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from sojourn.study.evaluation import error_range, median_error, median_interval, of_means
-from sojourn.study.kv.models.instrumented_times import stratified
 from sojourn.study.mean_of_runs import estimate
+from sojourn_cases.kv.models.instrumented_times import stratified
 
 
 def test_one_value_has_no_interval_and_several_have_students() -> None:

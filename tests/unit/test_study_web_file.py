@@ -9,8 +9,8 @@ from sojourn.errors import InputError, LabError, StudyError
 from sojourn.lab.backends import LoopbackBackend
 from sojourn.lab.cpu_topology import cores
 from sojourn.study.checked_study import read_plan
-from sojourn.system import web_shop
-from sojourn.testbed.web import KnownDemand, choose_demand
+from sojourn_cases.web import web_shop
+from sojourn_cases.web.web_service import KnownDemand, choose_demand
 
 ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "studies/web/study.toml"

@@ -12,12 +12,12 @@ from sojourn.predict import predict
 from sojourn.report import Document, render_html
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.study_findings import BLIND, TRAINING
-from sojourn.study.web.analysis import FinishedWebStudy, analysed
-from sojourn.study.web.chen_table3 import errors_by_kind
-from sojourn.study.web.known_demands import KnownDemands, RequestOverheads
-from sojourn.study.web.two_class import FittedVariant
-from sojourn.study.web.web_configurations import Interval, WebConfiguration, measured_gain, plain, predicted_gain
 from sojourn.table import Metrics
+from sojourn_cases.web.chen_errors import errors_by_kind
+from sojourn_cases.web.known_demands import KnownDemands, RequestOverheads
+from sojourn_cases.web.two_class_analysis import FinishedWebStudy, analysed
+from sojourn_cases.web.two_class_template import FittedVariant
+from sojourn_cases.web.web_configurations import Interval, WebConfiguration, measured_gain, plain, predicted_gain
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests/cross"))

@@ -14,12 +14,12 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study import StudyResult, run_study
 from sojourn.study.checked_study import CheckedStudy, read_plan
 from sojourn.study.study_findings import StudyFindings
-from sojourn.study.web.chen_table3 import errors_by_kind, table3_lines
-from sojourn.study.web.interval_coverage import CoveragePoint, covered, own_error, points_at, said_saturated
-from sojourn.study.web.two_class import TEMPLATE, FittedVariant
-from sojourn.study.web.web_configurations import WebConfiguration, parts_of
-from sojourn.system.web_shop_simulated import WebVirtualSystem
 from sojourn.table import Metrics
+from sojourn_cases.web.chen_errors import errors_by_kind, table3_lines
+from sojourn_cases.web.interval_coverage import CoveragePoint, covered, own_error, points_at, said_saturated
+from sojourn_cases.web.two_class_template import TEMPLATE, FittedVariant
+from sojourn_cases.web.web_configurations import WebConfiguration, parts_of
+from sojourn_cases.web.web_shop_simulated import WebVirtualSystem
 
 STUDY = """
 name = "tiny"

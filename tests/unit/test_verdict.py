@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.run_mean_error import misfit
 from sojourn.study import evaluation
 from sojourn.study.fit_templates import RivalModels
@@ -29,7 +30,7 @@ def run(name: str, rate: float, reasons: tuple[str, ...] = ()) -> Any:
 
 
 @dataclass
-class Model:
+class Model(FittedDefaults):
     """A fitted model of a template."""
 
     estimates: dict[str, ParameterEstimate] = field(

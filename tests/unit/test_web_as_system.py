@@ -10,9 +10,9 @@ import pytest
 from sojourn.errors import InputError
 from sojourn.lab.cpu_topology import cores
 from sojourn.study.system import Point
-from sojourn.system.web_shop import WebLoad, WebSystem, WebSystemOptions
-from sojourn.system.web_shop_simulated import WebVirtualOptions, WebVirtualSystem
 from sojourn.table import Metrics
+from sojourn_cases.web.web_shop import WebLoad, WebSystem, WebSystemOptions
+from sojourn_cases.web.web_shop_simulated import WebVirtualOptions, WebVirtualSystem
 
 HERE = len(cores())
 INTERRUPT_S, PAGE_S = 5e-4, 3e-3

@@ -84,7 +84,7 @@ The same for all sources:
   benches/query.
 - Of a run that has only `latency.hlog` (or recorded only some of its requests), times of responses come from its histograms, a batch being
   some of its seconds; within a bucket (of `sojourn load`: 0.1 % wide) they are uniform. States, classes and phases are refused.
-- Of a run whose service recorded its own times (`app.parquet`: the web testbeds), the service is the station `app`: `n(app)` are there,
+- Of a run whose service recorded its own times (`app.parquet`: the web shop), the service is the station `app`: `n(app)` are there,
   from the packet's arrival to the answer, `busy(app)` of them in service; `utilisation{{station=app}}` is by its threads, or by the servers
   behind its waiting page; `waiting_time` and `service_time` are those at it. A state is then the number that clients have under way and
   these two.

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use sojourn_record::clock::{self, WallClockOffset};
 
-/// IntervalLog of CLOCK_MONOTONIC: the time axis of all records.
+/// Seconds of CLOCK_MONOTONIC: the time axis of all records.
 #[inline]
 pub fn now_s() -> f64 {
     clock::s(clock::now())

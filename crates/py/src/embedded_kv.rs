@@ -1,17 +1,8 @@
 //! The embedded memcached-compatible server.
 
-use crate::worker_loops::{json, parse, tell};
-use crate::worker_process::{os_error, stop_flag};
 use pyo3::prelude::*;
 
-/// Serves until a signal comes; `ready` is called once with where it listens. Returns what it did, as JSON.
-#[pyfunction]
-fn serve_kv(py: Python<'_>, config: &str, ready: Py<PyAny>) -> PyResult<String> {
-    let config: sojourn_kv::Config = parse("kv server", config)?;
-    let summary =
-        py.detach(|| sojourn_kv::serve(&config, stop_flag(), &mut |r| tell(&ready, r)).map_err(os_error))?;
-    json(&summary)
-}
+sojourn_worker::service!(serve_kv, sojourn_kv, "kv server");
 
 /// Adds this file's functions to the native module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

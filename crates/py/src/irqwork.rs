@@ -1,7 +1,7 @@
 //! Work in soft-interrupt context, as a Python object that holds it.
 
-use crate::worker_process::os_error;
 use pyo3::prelude::*;
+use sojourn_worker::os_error;
 
 /// Work for request packets to `port` on `interfaces`, from construction until the object is gone.
 #[pyclass]

@@ -1,21 +1,17 @@
 //! `sojourn._native`: converts, releases the GIL, maps errors. Nothing else in the workspace knows Python.
 //!
 //! - `worker_process`    namespaces, pinning, the stop flag
-//! - `worker_loops` the load generator, the web testbed, the host collector, spinners
+//! - `worker_loops` the load generator, the host collector, spinners
 //! - `topology_probe` distances between cores, and of memory from a core
 //! - `irqwork`  work in soft-interrupt context
 //! - `toml_lines`     where in a file each key stands
 //!
 //! Configurations and summaries cross as JSON text: each is checked by the crate that owns it.
 
-mod bulletin;
 mod closed_networks;
 mod embedded_kv;
-mod embedded_nbd;
 mod irqwork;
-mod kvproxy;
 mod markov_chains;
-mod messages;
 mod simulation;
 mod toml_lines;
 mod topology_probe;
@@ -35,7 +31,7 @@ mod _native {
     use crate::topology_probe::{cache_line_transfer, pointer_chase};
     #[pymodule_export]
     use crate::worker_loops::{
-        collect_host, load, load_blocks, merge_interval_logs, merged_latency, schedule, serve_web, spin,
+        collect_host, load, load_blocks, merge_interval_logs, merged_latency, schedule, spin,
     };
     #[pymodule_export]
     use crate::worker_process::{die_with_parent, enter_network, share_taken, stop_on_signals, stopped};
@@ -47,11 +43,7 @@ mod _native {
         crate::markov_chains::register(module)?;
         crate::simulation::register(module)?;
         crate::virtual_host::register(module)?;
-        crate::bulletin::register(module)?;
         crate::embedded_kv::register(module)?;
-        crate::embedded_nbd::register(module)?;
-        crate::kvproxy::register(module)?;
-        crate::messages::register(module)?;
         crate::toml_lines::register(module)
     }
 }

@@ -1,7 +1,7 @@
 //! How far cores are from each other, and memory from a core.
 
-use crate::worker_process::os_error;
 use pyo3::prelude::*;
+use sojourn_worker::os_error;
 use std::time::Duration;
 
 /// One-way times of a cache line between two cores, s: a mean for each batch.

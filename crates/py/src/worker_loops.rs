@@ -1,24 +1,9 @@
 //! The loops that run as a process of their own.
 
-use crate::worker_process::{os_error, stop_flag};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use sojourn_worker::{json, os_error, parse, stop_flag, tell};
 use std::path::{Path, PathBuf};
-
-pub(crate) fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
-}
-
-pub(crate) fn parse<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
-    serde_json::from_str(text).map_err(|e| PyValueError::new_err(format!("{what}: {e}")))
-}
-
-/// Calls Python with one JSON text; what the callback raises is not ours to handle.
-pub(crate) fn tell<T: serde::Serialize>(callback: &Py<PyAny>, value: &T) {
-    if let Ok(text) = serde_json::to_string(value) {
-        Python::attach(|py| drop(callback.call1(py, (text,))));
-    }
-}
 
 /// Runs a load until it is over or a signal came; returns the summary.
 #[pyfunction]
@@ -50,15 +35,6 @@ pub fn load_blocks(py: Python<'_>, config: &str, out: &str, progress: Py<PyAny>)
         sojourn_blockload::run(&config, Path::new(out), &mut |p| tell(&progress, p), stop_flag())
             .map_err(told)
     })?;
-    json(&summary)
-}
-
-/// Serves the web testbed until a signal comes; `ready` is called once with where it listens.
-#[pyfunction]
-pub fn serve_web(py: Python<'_>, config: &str, ready: Py<PyAny>) -> PyResult<String> {
-    let config: sojourn_web::WebConfig = parse("web testbed", config)?;
-    let summary =
-        py.detach(|| sojourn_web::serve(&config, stop_flag(), &mut |r| tell(&ready, r)).map_err(os_error))?;
     json(&summary)
 }
 

@@ -1,34 +1,19 @@
 //! Where a worker process runs, and how it is told to stop.
 
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use sojourn_worker::os_error;
 use std::time::Duration;
-
-/// Set by the first SIGTERM or SIGINT after `stop_on_signals`.
-pub fn stop_flag() -> &'static Arc<AtomicBool> {
-    static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    STOP.get_or_init(Arc::default)
-}
-
-pub fn os_error(error: impl std::fmt::Display) -> PyErr {
-    PyOSError::new_err(error.to_string())
-}
 
 /// From now on SIGTERM and SIGINT end the native loop of this process in good order.
 #[pyfunction]
 pub fn stop_on_signals() -> PyResult<()> {
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        signal_hook::flag::register(signal, Arc::clone(stop_flag())).map_err(os_error)?;
-    }
-    Ok(())
+    sojourn_worker::stop_on_signals()
 }
 
 /// Whether a signal has asked this process to stop.
 #[pyfunction]
 pub fn stopped() -> bool {
-    stop_flag().load(Ordering::Relaxed)
+    sojourn_worker::stopped()
 }
 
 /// Asks the kernel to end this process when its parent ends.

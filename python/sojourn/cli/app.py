@@ -40,7 +40,7 @@ VERBS = {
 }
 # groups with words of their own
 GROUPS = {
-    "serve": "Starts a service on loopback: kv-proxy, messages, bulletin, nbd, or a testbed by its name (sojourn serve web --help).",
+    "serve": "Starts a service on loopback, until Ctrl-C.",
     "design": "Experiment designs: which runs to make, and what they say.",
     "plan": "Plans capacity: which configuration meets an objective at least cost, and how sure that is.",
     "lab": "The lab: hosts, NICs, interrupt steering on this machine.",

@@ -41,7 +41,7 @@ def control(
     replay: Annotated[Path | None, typer.Option(help="a folder with a log, or a run folder: the policy decides on what was seen")] = None,
     rate: Annotated[float, typer.Option(help="mean rate of a load with a name, 1/s")] = 240.0,
     duration: Annotated[str, typer.Option(help="of a load with a name; a day of a web log is played in it")] = "30m",
-    live: Annotated[str | None, typer.Option(help="URL of the web testbed, or a file of your service: decide, set nothing")] = None,
+    live: Annotated[str | None, typer.Option(help="URL of the web shop, or a file of your service: decide, set nothing")] = None,
     act: Annotated[bool, typer.Option("--act", help="with --live: set what is decided; with --on, on which it has to pass first")] = False,
     force: Annotated[bool, typer.Option("--force", help="with --act: without having passed on a model")] = False,
     lease: Annotated[str, typer.Option(help="with --act: the service undoes what is not renewed for so long; default 3 periods")] = "",

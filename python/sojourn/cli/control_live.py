@@ -106,7 +106,7 @@ def _left(act: bool) -> None:
 
 @dataclass(frozen=True)
 class ControlledService:
-    """The service. `settings`: of one of one's own; None for the web testbed, which has a control socket."""
+    """The service. `settings`: of one of one's own; None for the web shop, which has a control socket."""
 
     name: str
     source: LiveMetrics | ServiceMetrics
@@ -114,7 +114,7 @@ class ControlledService:
 
 
 def _target(given: str) -> ControlledService:
-    """Of the web testbed's URL, or the file of a service of one's own. InputError, ServiceError."""
+    """Of the web shop's URL, or the file of a service of one's own. InputError, ServiceError."""
     from sojourn.control.live_metrics import LiveMetrics
     from sojourn.control.service_metrics import ServiceMetrics
     from sojourn.live_service.command_settings import CommandSettings

@@ -12,7 +12,7 @@ from sojourn.cli.fit_demands import fit_demands
 from sojourn.cli.fit_follow import follow_log
 from sojourn.cli.model_file_commands import fit_file, is_model_file
 from sojourn.cli.on_option import OnOption, workers_on
-from sojourn.cli.run_folders import is_open_loop, run_paths
+from sojourn.cli.run_folders import two_class_paths
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
 from sojourn.terminal import say
@@ -71,7 +71,7 @@ def fit(
         return
     if model not in ("two-class", "mmm"):
         raise InputError(repr(model), "--model", "give a model file, auto, two-class, mmm or demands")
-    observations = observe([path for path in run_paths(runs) if is_open_loop(path)])
+    observations = observe(two_class_paths(runs))
     known = settings(given, "--set")
     if model == "two-class" and variant == "best":
         chosen = compare(observations, ["priority", "shared", "paper"], known, seed=seed)

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from sojourn.cases import commands, imported
 from sojourn.cli import agent_options as of_agents
 from sojourn.cli import block_options as blocks
 from sojourn.cli import http_options as http
-from sojourn.cli.load_bulletin import bulletin_load
 from sojourn.errors import InputError
 from sojourn.units import duration_s, number
 
@@ -198,8 +198,8 @@ def load(
         return perform_load(config, out, as_json, as_csv, objective)
     if given(of_blocks):
         raise InputError(", ".join(given(of_blocks)), "load", "only for file:PATH, blk:DEVICE and nbd://HOST:PORT")
-    if urls[:1] == ["bulletin"]:
-        config = bulletin_load(urls[1:], users, given(of_http | both | of_kv | of_messages), of_sessions, common)
+    if urls and "://" not in urls[0] and (of_case := commands("load", {}).get(urls[0])):
+        config = imported(of_case)(urls[1:], users, given(of_http | both | of_kv | of_messages), of_sessions, common)
         return perform_load(config, out, as_json, as_csv, objective)
     if given(of_sessions):
         raise InputError(

@@ -16,6 +16,7 @@ from sojourn.cli.load_table import show
 from sojourn.errors import LoadError, ServiceError
 from sojourn.query.objectives import Objective, demand_met, judge
 from sojourn.runs.assess_run import FAILED
+from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.session_mix import AWAY, MIX, STEPS
 from sojourn.table import Metrics
@@ -89,7 +90,7 @@ def summary_of(where: Path) -> dict[str, Any] | None:
     return told | {key: manifest[key] for key in ("valid", "reasons", "status")} | expectation(manifest)
 
 
-def expectation(manifest: dict[str, Any]) -> dict[str, Any]:
+def expectation(manifest: Manifest) -> dict[str, Any]:
     """The count of requests that a Poisson schedule is expected to have, and its standard deviation."""
     lanes, whole = manifest["load"]["lanes"], manifest["status"] == "complete"
     arrivals = [lane.get("arrivals") or {} for lane in lanes]

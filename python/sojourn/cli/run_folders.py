@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sojourn.terminal import say
+
+if TYPE_CHECKING:
+    from sojourn.runs.manifest import Manifest
 
 
 def run_paths(paths: list[Path]) -> list[Path]:
@@ -21,10 +25,26 @@ def run_paths(paths: list[Path]) -> list[Path]:
     return found
 
 
-def is_open_loop(path: Path) -> bool:
-    """Whether a run has a known rate and a known demand: runs that find a saturation rate have no rate."""
+def two_class_paths(paths: list[Path]) -> list[Path]:
+    """Those that the two-class model can be fitted to; each of the others is told on standard error.
+
+    Raises:
+        RunFolderError: there is no run folder.
+    """
     from sojourn.runs.run_folder import RunFolder
 
-    manifest = RunFolder.open(path).manifest
-    closed = any(lane.get("closed") for lane in manifest.get("load", {}).get("lanes", []))
-    return not closed and not path.name.startswith("bare-")
+    found = []
+    for path in run_paths(paths):
+        if why := _why_not(RunFolder.open(path).manifest):
+            say(f"left out: {path}: {why}", err=True)
+        else:
+            found.append(path)
+    return found
+
+
+def _why_not(manifest: Manifest) -> str:
+    if any(lane.get("closed") for lane in manifest.get("load", {}).get("lanes", [])):
+        return "its rate is not known, as its users come back"
+    factors = manifest.get("factors", {})
+    demands = [factors[name] for name in ("interrupt_s", "page_s") if name in factors]
+    return "its requests were given no work" if demands and not any(demands) else ""

@@ -25,7 +25,7 @@ UNITS = {"response_time": "s", "throughput": "1/s"}
 
 def validated(path: Path, runs: list[Path], up_to: float | None) -> tuple[Fitted, Validation]:
     """The fit of a file, and its errors on the runs."""
-    from sojourn.cli.run_folders import is_open_loop, run_paths
+    from sojourn.cli.run_folders import two_class_paths
     from sojourn.fit import Fitted
     from sojourn.predict import predict
     from sojourn.runs.observations import observe
@@ -33,7 +33,7 @@ def validated(path: Path, runs: list[Path], up_to: float | None) -> tuple[Fitted
     from sojourn.validate import validate
 
     fitted = Fitted.read(path)
-    observations = observe([path for path in run_paths(runs) if is_open_loop(path)])
+    observations = observe(two_class_paths(runs))
     parts = []
     for (cores, nics), group in observations.group_by("cores", "nics", maintain_order=True):
         rates = group["rate_per_s"].unique().sort().to_list()

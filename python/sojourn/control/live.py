@@ -24,7 +24,7 @@ from sojourn.live_service.metric_series import MetricsError
 
 
 class Reading(Protocol):
-    """What was read once: `MetricsReading` of the web testbed, `ServiceReading` of a service of one's own."""
+    """What was read once: `MetricsReading` of the web shop, `ServiceReading` of a service of one's own."""
 
     @property
     def workers(self) -> float: ...

@@ -10,12 +10,12 @@ make.repetitions     repetitions for a wanted interval            analyse.paired
 
 from sojourn.design.analyse.additivity import Additivity, additivity
 from sojourn.design.analyse.anova import Anova, anova
-from sojourn.design.analyse.factorial import Effects, factorial_effects
 from sojourn.design.analyse.paired import PairedComparison, compare_pairs
 from sojourn.design.analyse.residuals import Residuals, residuals
+from sojourn.design.analyse.two_level_effects import Effects, factorial_effects
 from sojourn.design.factors import Factor
-from sojourn.design.make.factorial import full_factorial
 from sojourn.design.make.fractional import alias_table, fractional
+from sojourn.design.make.full_factorial import full_factorial
 from sojourn.design.make.repetitions import repetitions
 from sojourn.design.make.space_filling import latin_hypercube, sobol
 from sojourn.design.run_list import read_runs, write_runs

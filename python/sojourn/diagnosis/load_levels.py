@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.diagnosis import Diagnosis, LoadLevel, WatchedResource, diagnose_levels
+from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder, run_folders
 
 LOAD = ("rate_per_s", "users", "think_s")
@@ -86,13 +87,13 @@ def read_level(folder: RunFolder) -> LoadLevel | None:
     )
 
 
-def _users(manifest: Mapping[str, Any], lanes: Sequence[Mapping[str, Any]]) -> int:
+def _users(manifest: Manifest, lanes: Sequence[Mapping[str, Any]]) -> int:
     factors = manifest.get("factors", {})
     told = sum(lane["closed"]["users"] for lane in lanes if lane.get("closed"))
     return int(told or ("rate_per_s" not in factors and factors.get("users", 0)))
 
 
-def _tells(manifest: Mapping[str, Any]) -> bool:
+def _tells(manifest: Manifest) -> bool:
     bad = ("disturbed", "the run was cut off", "no request")
     return manifest.get("status") == "complete" and not any(r.startswith(bad) for r in manifest.get("reasons", ()))
 
@@ -103,9 +104,7 @@ def _error(row: Mapping[str, Any]) -> float | None:
     )
 
 
-def _resources(
-    manifest: Mapping[str, Any], values: Mapping[tuple[str, str], Any], done: float
-) -> list[WatchedResource]:
+def _resources(manifest: Manifest, values: Mapping[tuple[str, str], Any], done: float) -> list[WatchedResource]:
     """What was watched of the service; its cores, with all that ran on them, where nothing else was."""
     cores = (manifest.get("placement") or {}).get("server", [])
     busy = {c: values[f"core {c}", "utilisation"]["value"] for c in cores if (f"core {c}", "utilisation") in values}

@@ -11,7 +11,7 @@ mix_demands         demands by class and resource from mixes           cpu_time_
 trace_visits        visits from traces
 
 Of the two-class model, which has rows of its own:
-observations    what a fit is given, checked; which runs may be used       bootstrap       resampled run means
+observation_rows    what a fit is given, checked; which runs may be used       bootstrap       resampled run means
 forward_model   parameters → what can be observed                          least_squares   one fit, or many in step
 fit, fit_data   the estimators, outside and inside                         fitted          the result, fitted.toml
 compare         which variant, decided on held-out rates                   between_run_variance   what differs from run to run

@@ -20,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit.observations import METERS, per_run
+from sojourn.fit.observation_rows import METERS, per_run
 
 Array = NDArray[np.float64]
 QUANTITIES = ("response_s", "throughput_per_s", "util_leading", "util_trailing", "softirq_leading")

@@ -26,7 +26,7 @@ from sojourn.fit.bootstrap import sample
 from sojourn.fit.fit_data import FitData
 from sojourn.fit.fitted import Fitted, ParameterEstimate, Row, check_level
 from sojourn.fit.forward_model import DEFAULTS, TwoClassSpec
-from sojourn.fit.observations import usable
+from sojourn.fit.observation_rows import usable
 
 
 def fit(

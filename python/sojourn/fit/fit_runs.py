@@ -156,7 +156,8 @@ def _scv(folder: RunFolder) -> float | None:
     frame = folder.frame("requests")
     if frame is None or frame.height < LEAST_REQUESTS or not {"received_s", "failure"} <= set(frame.columns):
         return None
-    inside = in_window(responses(frame), tuple(folder.manifest["window_s"]))
+    start_s, end_s = folder.manifest["window_s"]
+    inside = in_window(responses(frame), (start_s, end_s))
     times = inside.filter(pl.col("failure") == 0)["response_s"].to_numpy()
     if len(times) < LEAST_REQUESTS:
         return None

@@ -12,6 +12,7 @@ import polars as pl
 from sojourn.files.writing import write_output
 from sojourn.fit import fitted_file
 from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_averaging import predict
 from sojourn.fit.validate_model import validate_model
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FittedModel(FittedModelData):
+class FittedModel(FittedModelData, FittedDefaults):
     """A model with its unknowns found.
 
     `estimates`: path → value, low, high at `level`. `draws`: count x paths, as wide as Student's t has it. `model_error`: standard

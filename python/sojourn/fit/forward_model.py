@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sojourn.errors import InputError
 from sojourn.solve import two_class_equations
-from sojourn.solve.mmm import evaluate as evaluate_mmm
+from sojourn.solve.mmm_cores import evaluate as evaluate_mmm
 from sojourn.solve.same_core_probability import RULES
 from sojourn.solve.two_class import arguments, complete
 

@@ -24,7 +24,7 @@ from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.parallel import On, Workers, blocks, open_workers, run_pieces
 from sojourn.solve import automatic_method, registry
 from sojourn.solve.method import Method, RequestedOutputs
-from sojourn.solve.open.traffic_equations import TrafficSolution
+from sojourn.solve.open.open_rates import TrafficSolution
 from sojourn.solve.parameter_variation import edit
 from sojourn.solve.solution import Solution
 

@@ -1,15 +1,13 @@
 """`fit_model`: runs and a model with unknowns → values, intervals, what the runs cannot tell, and how wrong the model is.
 
 Fitted are the logarithms of mean response times, of throughputs where users are closed, and of what the resources of
-`[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`problem`, `run_error`). Draws are refits to runs
-whose residuals were given random weights (`clusters`), so that what differs from run to run is in the intervals. How wrong the model
+`[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`fit_problem`, `run_mean_error`). Draws are refits to runs
+whose residuals were given random weights (`run_clusters`), so that what differs from run to run is in the intervals. How wrong the model
 is: each configuration is left out, fitted without, and predicted; `model_error` is the spread of the demands, all by one
 factor, that explains what is left beyond the spread of the runs.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +24,6 @@ from sojourn.fit.run_clusters import RunClusters
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
 from sojourn.parallel import On
-
-if TYPE_CHECKING:
-    pass
 
 Array = NDArray[np.float64]
 DRAWS = 300

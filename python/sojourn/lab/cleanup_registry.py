@@ -28,14 +28,14 @@ from sojourn.files.writing import PRIVATE, write_whole
 from sojourn.lab import loop_disk
 from sojourn.lab.process_tree import GONE_S, STARTED, marked, name_of, stat, wait_until
 
-HOST = r"(server|proxy)[1-9][0-9]?"
 MARK = (
     "SOJOURN_SERVICE"  # of the environment of every process of a user's service; its value is the token of a registry
 )
 TOKEN = re.compile("[0-9a-f]{6}")
-PART = r"nginx|application[1-9][0-9]?|database|server|client"
+HOST = r"(server|proxy)[1-9][0-9]?"
+PART = r"[a-z]{1,20}([1-9][0-9]?)?"  # of a service, as a case names it: database, application2
 NAMESPACE = re.compile(rf"sojourn-[0-9a-f]{{6}}-(client|server|switch|{HOST})")
-CGROUP = re.compile(rf"/sys/fs/cgroup/(?:(?!\.\./)[^/]+/)*sojourn-[0-9a-f]{{6}}(-({HOST}|{PART}))?")
+CGROUP = re.compile(rf"/sys/fs/cgroup/(?:(?!\.\./)[^/]+/)*sojourn-[0-9a-f]{{6}}(-{PART})?")
 # An abstract address: every user sees it, and it is gone with the process that holds it.
 MACHINE = "\0sojourn-measurement"
 KINDS = ("namespaces", "cgroups", "marks", "disks")

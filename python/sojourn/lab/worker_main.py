@@ -32,29 +32,6 @@ def _kv(config: Config) -> Any:
     return json.loads(_native.serve_kv(json.dumps(config["kv"]), lambda text: emit("ready", **json.loads(text))))
 
 
-def _nbd(config: Config) -> Any:
-    return json.loads(_native.serve_nbd(json.dumps(config["nbd"]), lambda text: emit("ready", **json.loads(text))))
-
-
-def _bulletin(config: Config) -> Any:
-    bulletin = json.dumps(config["bulletin"])
-    return json.loads(_native.serve_bulletin(bulletin, lambda text: emit("ready", **json.loads(text))))
-
-
-def _web(config: Config) -> Any:
-    return json.loads(_native.serve_web(json.dumps(config["web"]), lambda text: emit("ready", **json.loads(text))))
-
-
-def _kv_proxy(config: Config) -> Any:
-    proxy = json.dumps(config["kv-proxy"])
-    return json.loads(_native.serve_kv_proxy(proxy, lambda text: emit("ready", **json.loads(text))))
-
-
-def _messages(config: Config) -> Any:
-    messages = json.dumps(config["messages"])
-    return json.loads(_native.serve_messages(messages, lambda text: emit("ready", **json.loads(text))))
-
-
 def _command(config: Config) -> Any:
     from sojourn.lab.supervisor import keep
 
@@ -89,18 +66,21 @@ def _irqwork(config: Config) -> Any:
 
 KINDS: dict[str, Callable[[Config], Any]] = {
     "load": _load,
-    "bulletin": _bulletin,
     "kv": _kv,
-    "nbd": _nbd,
-    "web": _web,
-    "kv-proxy": _kv_proxy,
-    "messages": _messages,
     "command": _command,
     "host": _host,
     "spin": _spin,
     "irqwork": _irqwork,
     "slow-file": _slow_file,
 }
+
+
+def _run(kind: str, config: Config) -> Any:
+    if kind in KINDS:
+        return KINDS[kind](config)
+    from sojourn.cases import imported, known
+
+    return imported(known("workers", dict.fromkeys(KINDS, ""))[kind])(config, emit)
 
 
 def raise_file_limit() -> None:
@@ -119,7 +99,7 @@ def main() -> int:
         if config.get("network"):
             _native.enter_network(config["network"])
         _native.stop_on_signals()
-        emit("done", summary=KINDS[sys.argv[1]](config))
+        emit("done", summary=_run(sys.argv[1], config))
     except (OSError, RuntimeError, ValueError) as error:
         emit("error", message=str(error), type=type(error).__name__)
         return 1

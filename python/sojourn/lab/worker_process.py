@@ -26,7 +26,7 @@ OURS = ("load", "host", "spin", "irqwork")  # their end says nothing of the serv
 
 
 class WorkerProcess:
-    """One worker process of the given kind (`load`, `web`, `kv`, `host`, `spin`, `irqwork`)."""
+    """One worker process of the given kind (`load`, `kv`, `host`, `spin`, `irqwork`, or one of a case)."""
 
     def __init__(
         self,

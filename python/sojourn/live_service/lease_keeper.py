@@ -4,7 +4,7 @@
 
 The kernel keeps cores and interrupt steering as they were set for ever, and a user's command does so, too; so a small process holds the
 lease: it makes the settings, and puts the safe ones back when the lease is not renewed, whatever became of the controller
-(docs/decisions/0027). It answers as the web testbed's control socket does, at an abstract Unix socket named after what is
+(docs/decisions/0027). It answers as the web shop's control socket does, at an abstract Unix socket named after what is
 leased, which is gone with it, and of which there is one. It ends when nobody has a lease. One that is killed and started again goes on
 with the lease that its plan tells.
 """

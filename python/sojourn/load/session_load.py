@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sojourn.cases import imported, known
 from sojourn.errors import InputError
 from sojourn.file_errors import meant
 from sojourn.load.http_load import http_load
 from sojourn.load.transition_matrix import TransitionMatrix
-
-MIXES = "sojourn.testbed.bulletin_mixes"
-# Of the bulletin board: in `readwrite` one user in ten is an author.
-KNOWN = {"browse": (("browse_only", 1.0),), "readwrite": (("user_default", 0.9), ("author_default", 0.1))}
-
 
 DRAWN = re.compile(r"(.+)~([1-9][0-9]{0,8})")
 DRAWN_DEVIATION = 0.9  # standard deviation of the logarithm of a weight
 
 
 def mix_of(mix: str) -> list[tuple[float, TransitionMatrix]]:
-    """Kinds of users by share: `browse`, `readwrite`, a CSV file with the matrix of all, a page of the bulletin board, which is then
-    asked for again and again; or a mix near one of the first three: `readwrite~3` is the third that is drawn.
+    """Kinds of users by share: a mix of a case by its name, a CSV file with the matrix of all, a page of such a mix, which is then asked
+    for again and again; or a mix near one of the first two: `readwrite~3` is the third that is drawn.
 
     Each page of such a mix has a weight, lognormal with median 1, for all kinds of users, by which its probability is multiplied
     wherever it may be next. The number is the seed.
@@ -37,20 +32,24 @@ def mix_of(mix: str) -> list[tuple[float, TransitionMatrix]]:
         kinds = mix_of(drawn[1])
         weights = np.random.default_rng(int(drawn[2])).lognormal(0.0, DRAWN_DEVIATION, len(kinds[0][1].pages))
         return [(share, matrix.reweighted(weights)) for share, matrix in kinds]
-    if mix in KNOWN:
-        found = []
-        for name, share in KNOWN[mix]:
-            with as_file(files(MIXES).joinpath(f"{name}.csv")) as path:
-                found.append((share, TransitionMatrix.read(path)))
+    mixes = known("mixes", {})
+    if mix in mixes:
+        found: list[tuple[float, TransitionMatrix]] = imported(mixes[mix])()
         return found
     if not mix.endswith(".csv"):
-        board = mix_of("browse")[0][1]
-        if mix in board.pages:
-            return [(1.0, board.only(mix))]
-        raise InputError(
-            repr(mix), "--mix", f"give {', '.join(KNOWN)}, a page or a CSV file: {meant(mix, [*KNOWN, *board.pages])}"
-        )
+        pages: dict[str, TransitionMatrix] = {}
+        for name in mixes:
+            matrix = mix_of(name)[0][1]
+            pages = {**dict.fromkeys(matrix.pages, matrix), **pages}
+        if mix in pages:
+            return [(1.0, pages[mix].only(mix))]
+        names = [*mixes, "a page", "a CSV file"] if mixes else ["a CSV file"]
+        raise InputError(repr(mix), "--mix", f"give {_or(names)}: {meant(mix, [*mixes, *pages])}")
     return [(1.0, TransitionMatrix.read(Path(mix)))]
+
+
+def _or(names: list[str]) -> str:
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def session_load(
@@ -58,7 +57,7 @@ def session_load(
     *,
     users: int,
     think_s: float = 7.0,
-    mix: str = "browse",
+    mix: str,
     duration_s: float = 10.0,
     ramp_up_s: float = 0.0,
     ramp_down_s: float = 0.0,

@@ -120,7 +120,7 @@ def execute(
         if storage := folder.manifest["generator"].get("storage"):
             folder.manifest["storage"] = storage
         folder.manifest["observer"] = observer.result()["summary"]
-        folder.manifest["service"] = service.stop() if service else None
+        folder.manifest["service"] = service.stop() if service else {}
         _check_records(folder)
         folder.manifest |= {"end": now(), "status": "complete", "pids": pids}
         folder.collect()
@@ -196,7 +196,7 @@ def _load(
         return summary | {"in_flight": in_flight[:: 1 + len(in_flight) // MOST_SAMPLES]}
     except KeyboardInterrupt:
         stopped = worker.stop()
-        folder.manifest["generator"] = (stopped or {}).get("summary")
+        folder.manifest["generator"] = (stopped or {}).get("summary") or {}
         raise
 
 

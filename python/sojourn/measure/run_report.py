@@ -14,6 +14,7 @@ from sojourn.measure.agents_section import agents_section
 from sojourn.measure.run_figures import errors_section, measured_section
 from sojourn.report import Document, Section, Table, Text
 from sojourn.runs.assess_run import PULSE
+from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, percent, seconds
 
@@ -129,7 +130,7 @@ def _facts(runs: Sequence[RunFolder]) -> dict[str, str]:
     }
 
 
-def _load(manifest: Mapping[str, Any]) -> str:
+def _load(manifest: Manifest) -> str:
     if manifest.get("simulated"):
         return "simulated"
     lanes = manifest.get("load", {}).get("lanes", [])
@@ -142,7 +143,7 @@ def _load(manifest: Mapping[str, Any]) -> str:
     return f"an open loop, {', '.join(sorted(kinds))} arrivals" if kinds else ""
 
 
-def _watched(manifest: Mapping[str, Any]) -> list[str]:
+def _watched(manifest: Manifest) -> list[str]:
     return list(manifest.get("resources") or manifest.get("demands_s") or ())
 
 

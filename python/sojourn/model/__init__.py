@@ -2,7 +2,7 @@
 
 components              Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Closed, Open, Choice
 distribution_types      service, think and inter-arrival times with their moments; distribution_registry: all by name
-model                   Model: the components together        check   what is wrong with one
+model                   Model: the components together  check_model   what is wrong with one
 network_arrays          the arrays that every method works on; lowering: how they are made
 """
 

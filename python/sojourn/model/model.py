@@ -9,7 +9,7 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.model import toml_file
-from sojourn.model.check import check
+from sojourn.model.check_model import check
 from sojourn.model.lowering import lower
 from sojourn.model.model_data import ModelData
 from sojourn.model.network_arrays import Network

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query.build import parse
-from sojourn.query.check import ValueType, check
-from sojourn.query.errors import query_error
 from sojourn.query.node import Node
+from sojourn.query.query_error import query_error
 from sojourn.query.text import to_text
+from sojourn.query.type_check import ValueType, check
 from sojourn.query.values import OPERATIONS, RELATIONS
 
 Array = NDArray[np.float64]

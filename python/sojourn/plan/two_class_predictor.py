@@ -14,7 +14,7 @@ from sojourn.fit.fitted import Fitted
 from sojourn.parallel import Workers
 from sojourn.plan.objective import Quantity
 from sojourn.predict import sensitivity
-from sojourn.solve.mmm import ROWS as MMM_ROWS
+from sojourn.solve.mmm_cores import ROWS as MMM_ROWS
 from sojourn.solve.single.mmm import response_quantile as mmm_quantile
 from sojourn.solve.single.mmm import waiting_quantile
 from sojourn.solve.two_class import ROWS

@@ -15,7 +15,6 @@ from sojourn.errors import QueryError
 from sojourn.file_errors import meant
 from sojourn.query import names
 from sojourn.query.calls import call
-from sojourn.query.errors import query_error
 from sojourn.query.node import SCALES, SECONDS, Node, Num, Span
 from sojourn.query.nodes import (
     Actions,
@@ -39,6 +38,7 @@ from sojourn.query.nodes import (
     Subset,
 )  # fmt: skip
 from sojourn.query.parse import parse_text
+from sojourn.query.query_error import query_error
 
 ALL_NAMES = (
     "such are p99, mean, errors, rate, response_time, utilisation, throughput; all are in docs/reference/query.md"

@@ -11,12 +11,12 @@ import numpy as np
 from sojourn.errors import SourceRefused
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query import values as V  # noqa: N812
-from sojourn.query.check import ValueType
 from sojourn.query.node import Node
 from sojourn.query.sources.share_interval import jeffreys, share_needs
 from sojourn.query.sources.source import Source
 from sojourn.query.text import to_text
 from sojourn.query.told import described, shown
+from sojourn.query.type_check import ValueType
 from sojourn.query.values import Estimate, Flags, Truth, Value
 
 DONE, REFUSED, SKIPPED = "done", "refused", "not evaluated"

@@ -11,9 +11,9 @@ from sojourn.errors import QueryError
 from sojourn.file_errors import meant
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query.build import parse
-from sojourn.query.check import check
 from sojourn.query.node import Node
 from sojourn.query.text import to_text
+from sojourn.query.type_check import check
 from sojourn.query.values import OPERATIONS, RELATIONS
 
 KINDS: dict[str, type[Node]] = {

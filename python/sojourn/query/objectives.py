@@ -67,9 +67,9 @@ def read_objectives(texts: Sequence[str], place: str = "--objective") -> list[Ob
 
 def _read(text: str, place: str) -> Iterator[Objective]:
     from sojourn.query.build import parse  # with its grammar, which most loads do not need
-    from sojourn.query.check import check
-    from sojourn.query.errors import query_error
     from sojourn.query.nodes import ArithComp, Discon, Num
+    from sojourn.query.query_error import query_error
+    from sojourn.query.type_check import check
 
     tree = parse(text, place)
     check(tree, text, place)

@@ -10,8 +10,8 @@ from importlib.resources import files
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from sojourn.query.errors import query_error
 from sojourn.query.node import Span
+from sojourn.query.query_error import query_error
 
 LONGEST = 10_000  # characters
 DEEPEST = 60  # brackets within brackets

@@ -12,12 +12,12 @@ from sojourn.errors import InputError, SourceRefused
 from sojourn.file_kind import FIT, MODEL, expect, kind_of
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query.build import parse
-from sojourn.query.check import ValueType, check
 from sojourn.query.evaluate import Evaluator, NodeState
 from sojourn.query.picture import boxes, mermaid, svg
 from sojourn.query.sources.source import Source
 from sojourn.query.text import to_text
 from sojourn.query.told import NO, UNKNOWN, YES, described, reason, shown, verdict
+from sojourn.query.type_check import ValueType, check
 from sojourn.query.values import Estimate, Truth, Value
 from sojourn.table import Metrics
 
@@ -94,7 +94,7 @@ def as_source(given: Any) -> Source:
     from sojourn.fit.fitted_model import FittedModel
     from sojourn.model import Model
     from sojourn.query.sources.analytic import AnalyticSource
-    from sojourn.query.sources.fitted import FittedSource
+    from sojourn.query.sources.fitted_source import FittedSource
     from sojourn.query.sources.rows import RowSource
     from sojourn.runs.run_folder import RunFolder
 
@@ -130,7 +130,7 @@ def model_source(path: Path, values: Mapping[str, Any]) -> Source:
     from sojourn.model import Model
     from sojourn.query.sources.analytic import AnalyticSource
     from sojourn.query.sources.configured import configured
-    from sojourn.query.sources.fitted import FittedSource
+    from sojourn.query.sources.fitted_source import FittedSource
 
     expect(path, MODEL, FIT)
     if kind_of(path) == FIT:

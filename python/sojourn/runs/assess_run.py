@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -24,7 +24,9 @@ MOST_FAILURES = 0.01
 MOST_NAMED = 3  # exceptions
 FAILED = "requests after the warm-up failed"
 NOT_BALANCED = "flow is not balanced"
-PULSE = "pulse"  # in the manifest: the run tells a mean over a planned window, and no steady state (see `_steady`)
+PULSE: Final = (
+    "pulse"  # in the manifest: the run tells a mean over a planned window, and no steady state (see `_steady`)
+)
 MOST_STEAL = 0.02
 STEAL_TICK_S = 0.01  # the kernel counts stolen time in these (USER_HZ): one of them cannot be told from none
 MOST_OTHERS = 0.025

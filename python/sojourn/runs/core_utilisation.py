@@ -16,12 +16,11 @@ a core that was busy for 40 % and more (benches/meters).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
 from sojourn.runs.host_samples import BUSY, EVERYTHING, Array, growth
+from sojourn.runs.manifest import Manifest
 
 INSTRUMENTS = ("observer", "sojourn", "interrupt work")
 TICKS_OFF, SPINNER_OFF = 0.02, 0.025  # of the share, at most
@@ -33,7 +32,7 @@ def softirq_shares(host: pl.DataFrame, edges: Array) -> dict[int, Array]:
     return {core: (state["softirq"] + state["irq"]) / total for core, state, total in _ticks(host, edges)}
 
 
-def busy_shares(host: pl.DataFrame, manifest: dict[str, Any], edges: Array) -> dict[int, Array]:
+def busy_shares(host: pl.DataFrame, manifest: Manifest, edges: Array) -> dict[int, Array]:
     """Busy share of each core in each interval, by the best of the three meters."""
     rest = {int(core): share for core, share in manifest.get("at_rest", {}).items()}
     placement = manifest.get("placement") or {}
@@ -44,7 +43,7 @@ def busy_shares(host: pl.DataFrame, manifest: dict[str, Any], edges: Array) -> d
     return busy | _service_shares(host, manifest, edges)
 
 
-def meter_errors(manifest: dict[str, Any]) -> dict[str, float]:
+def meter_errors(manifest: Manifest) -> dict[str, float]:
     """Bounds of the relative error of the shares of leading cores, `util_leading_error` and `softirq_leading_error`; 0 where they
     were simulated."""
     if manifest.get("simulated"):
@@ -53,7 +52,7 @@ def meter_errors(manifest: dict[str, Any]) -> dict[str, float]:
     return {"util_leading_error": SPINNER_OFF if spun else TICKS_OFF, "softirq_leading_error": TICKS_OFF}
 
 
-def core_groups(manifest: dict[str, Any]) -> tuple[list[int], list[int]]:
+def core_groups(manifest: Manifest) -> tuple[list[int], list[int]]:
     """The leading cores (they take interrupts) and the trailing ones of a run; without a placement, all lead."""
     placement = manifest.get("placement")
     if not placement:
@@ -69,7 +68,7 @@ def run_time(host: pl.DataFrame, pid: int, cores: list[int]) -> float:
     return float(sum(part["run_s"][-1] - part["run_s"][0] for part in parts))
 
 
-def _service_shares(host: pl.DataFrame, manifest: dict[str, Any], edges: Array) -> dict[int, Array]:
+def _service_shares(host: pl.DataFrame, manifest: Manifest, edges: Array) -> dict[int, Array]:
     """Run time of the service's threads on cores where no interrupts are steered and no client runs."""
     service = manifest.get("pids", {}).get("service")
     _, trailing = core_groups(manifest)
@@ -86,7 +85,7 @@ def shares_by_ticks(host: pl.DataFrame, edges: Array) -> dict[int, Array]:
     return {core: np.sum([state[k] for k in BUSY], axis=0) / total for core, state, total in _ticks(host, edges)}
 
 
-def shares_by_spinner(host: pl.DataFrame, manifest: dict[str, Any], edges: Array) -> dict[int, Array]:
+def shares_by_spinner(host: pl.DataFrame, manifest: Manifest, edges: Array) -> dict[int, Array]:
     """What each core's spinner did not get, without instruments; nothing where there are no spinners."""
     pids = manifest.get("pids", {})
     if "spinners" not in pids:

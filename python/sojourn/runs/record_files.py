@@ -19,6 +19,7 @@ from sojourn.errors import RunFolderError
 from sojourn.files.parquet_footer import footer
 from sojourn.files.reading import MOST_LOG_BYTES, opened
 from sojourn.files.tables import NUMBER, TEXT, WHOLE, check_columns, read_parquet
+from sojourn.runs.manifest import Manifest
 from sojourn.table import KINDS as METRICS
 
 AGAIN = "the file is damaged; run the measurement again"
@@ -62,7 +63,7 @@ def _digest(path: Path, size: int, changed_ns: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
+def check_files(folder: Path, manifest: Manifest) -> None:
     """RunFolderError for a record file that is not the one that the run wrote. One that is gone contradicts nothing."""
     for name, told in manifest.get("files", {}).items():
         path = folder / name
@@ -83,7 +84,7 @@ def check_log(frame: pl.DataFrame, name: str, log: Path) -> pl.DataFrame:
     return frame
 
 
-def check_times(requests: pl.DataFrame, manifest: Mapping[str, Any], path: Path) -> None:
+def check_times(requests: pl.DataFrame, manifest: Manifest, path: Path) -> None:
     """RunFolderError for requests that no run can have: none where some were sent, and times that are no numbers, out of order, or
     outside of the run. A receive time by the kernel is judged by the run (`assess`): the wall clock may have been set."""
     if requests.is_empty():
@@ -107,22 +108,23 @@ def check_times(requests: pl.DataFrame, manifest: Mapping[str, Any], path: Path)
         raise RunFolderError(name, str(path), CHANGED)
 
 
-def _span(manifest: Mapping[str, Any]) -> tuple[float | None, float]:
+def _span(manifest: Manifest) -> tuple[float | None, float]:
     """Between which times of CLOCK_MONOTONIC a measured run lies; (None, inf) where nobody says, as of a simulated one."""
-    start, end = ((manifest.get(key) or {}).get("monotonic_s") for key in ("start", "end"))
+    start, end = ((manifest.get("start") or {}).get("monotonic_s"), (manifest.get("end") or {}).get("monotonic_s"))
     if manifest.get("simulated") or start is None:
         return None, math.inf
     return start - AROUND_S, math.inf if end is None else end + AROUND_S
 
 
-def check_metrics(requests: pl.DataFrame, metrics: pl.DataFrame, manifest: Mapping[str, Any], path: Path) -> None:
+def check_metrics(requests: pl.DataFrame, metrics: pl.DataFrame, manifest: Manifest, path: Path) -> None:
     """RunFolderError where the mean response time of a folder's Metrics is not that of its requests: one of them was changed. For
     folders of an older version, which have no hashes."""
     rows = metrics.filter((pl.col("station") == "") & (pl.col("class") == "") & (pl.col("metric") == "response_time"))
     if rows.height != 1 or rows["value"][0] is None or "window_s" not in manifest:
         return
     end = pl.coalesce(pl.col("received_s").fill_nan(None), "done_s")
-    inside = requests.filter(pl.col("intended_s").is_between(*manifest["window_s"]) & (pl.col("failure") == 0))
+    start_s, end_s = manifest["window_s"]
+    inside = requests.filter(pl.col("intended_s").is_between(start_s, end_s) & (pl.col("failure") == 0))
     mean, told = inside.select((end - pl.col("intended_s")).mean()).item(), rows["value"][0]
     if mean is None or not math.isclose(mean, told, rel_tol=SAME):
         said = "none" if mean is None else f"{mean:.3g} s"

@@ -28,13 +28,11 @@ from sojourn.files.reading import MOST_JSON_BYTES, parse_json, read_text
 from sojourn.files.writing import write_whole
 from sojourn.lab.cleanup_registry import start_time
 from sojourn.runs.host_samples import read_samples
-from sojourn.runs.manifest_shape import check_shape
+from sojourn.runs.manifest import DAMAGED, FORMAT, VERSION, Manifest, read_manifest
 from sojourn.runs.record_files import account, check_files, check_log, check_metrics, check_times, read_records
 from sojourn.runs.record_logs import cannot_write, read_thinned, write_parquet
 from sojourn.table import Metrics
 
-FORMAT, VERSION = "sojourn-run", 1
-DAMAGED = "the file is damaged; run the measurement again"
 Log = tuple[str, Callable[[Path], tuple[pl.DataFrame, dict[str, Any]]]]
 LOGS: dict[str, Log] = {
     "requests": ("requests.rec", read_thinned),
@@ -47,7 +45,7 @@ RECORDS = ("requests.rec", "requests.parquet", "metrics.parquet", "host.parquet"
 class RunFolder:
     """A run folder at `path`; make one with `create`, read one with `open`."""
 
-    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+    def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
         self._made: list[Path] = []
@@ -69,7 +67,8 @@ class RunFolder:
             raise RunFolderError("the folder exists", str(path), "choose another --out, or remove it") from None
         except OSError as error:
             raise cannot_write(error, path) from None
-        folder = cls(path, {"format": FORMAT, "version": VERSION, "status": "running", **what})
+        manifest: Any = {"format": FORMAT, "version": VERSION, "status": "running", **what}
+        folder = cls(path, manifest)
         folder._made = made
         try:
             folder.save()
@@ -209,7 +208,7 @@ class RunFolder:
         return found is not None and started in (None, found)
 
 
-def _manifest(path: Path) -> dict[str, Any]:
+def _manifest(path: Path) -> Manifest:
     file = path / "manifest.json"
     if not path.is_dir():
         found = f"{kind_of(path)}, no run folder" if path.exists() else "no such folder"
@@ -218,22 +217,13 @@ def _manifest(path: Path) -> dict[str, Any]:
         kind = "empty folder" if not any(path.iterdir()) else "no manifest.json"
         raise RunFolderError(kind, str(path), "give a folder that `sojourn measure` made")
     try:
-        manifest: dict[str, Any] = parse_json(
-            read_text(file, DAMAGED, most_bytes=MOST_JSON_BYTES, error=RunFolderError)
-        )
-        version = (manifest["format"], manifest["version"])
-        manifest.setdefault("status", "complete")
+        found = parse_json(read_text(file, DAMAGED, most_bytes=MOST_JSON_BYTES, error=RunFolderError))
     except RunFolderError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except ValueError as error:
         found = f" ({error.msg})" if isinstance(error, json.JSONDecodeError) else ""
         raise RunFolderError(f"not a manifest{found}", str(file), DAMAGED) from None
-    if version != (FORMAT, VERSION):
-        raise RunFolderError(
-            f"{version[0]} version {version[1]}", str(file), f"this program reads {FORMAT} version {VERSION}"
-        )
-    check_shape(manifest, file)
-    return manifest
+    return read_manifest(found, file)
 
 
 def run_folders(paths: list[Path]) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ def kept(
     return {name: one for name, one in folders.items() if name in runs and one.manifest["status"] == "complete"}
 
 
-def differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:
+def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     """What is not alike between a run that is there and one that is asked for, in words."""
     old, new = conditions(there), conditions(here)
     return [
@@ -75,7 +75,7 @@ def differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:
     ]
 
 
-def conditions(manifest: dict[str, Any]) -> dict[str, str]:
+def conditions(manifest: Mapping[str, Any]) -> dict[str, str]:
     """What must be alike in all runs of a series, by name: load but for level and schedule, machine, placement."""
     machine = {key: manifest.get("machine", {}).get(key) for key in MACHINE}
     parts = {"load": manifest["load"], "machine": machine, **(manifest.get("conditions") or {})}

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
-WAITING_PAGE = "wait"  # of the web testbed: served by its backend, not in its turn on the thread
+from sojourn.runs.manifest import Manifest
+
+WAITING_PAGE = "wait"  # of the web shop: served by its backend, not in its turn on the thread
 
 
-def service_phases(app: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame:
+def service_phases(app: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """came_s (NaN where it is not known), begin_s, end_s, in order of begin_s; s of the record's clock.
 
-    A request is in service in its turn on a thread. Of the web testbed's waiting page the turn only hands it to the backend, whose
+    A request is in service in its turn on a thread. Of the web shop's waiting page the turn only hands it to the backend, whose
     service took `drawn_s` and ended with the answer; that begins late by the wake-up of the thread that answers.
     """
     pages = manifest.get("records", {}).get("app", {}).get("pages", [])

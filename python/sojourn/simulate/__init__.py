@@ -4,7 +4,7 @@ simulate    the public face: runs until the precision is reached       paired_co
 engine_config   a network as the engine's configuration                 engine_runs     runs, in threads
 engine_record   what was recorded, as arrays                            warmup          where the warm-up ends
 metrics_table   rows of Metrics                                         stopping_rule   when it is enough; growth
-simulation_outcome, status   what a result is worth                     progress_bar    on a terminal
+simulation_outcome, simulation_status   what a result is worth                     progress_bar    on a terminal
 """
 
 from sojourn.simulate.paired_comparison import compare_simulated

@@ -23,7 +23,7 @@ from sojourn.simulate.heavy_tails import HeavyTails
 from sojourn.simulate.metrics_table import Row, rows
 from sojourn.simulate.simulate import QUANTILES, RunLength, check, follow
 from sojourn.simulate.simulation_outcome import SimulationOutcome
-from sojourn.simulate.status import TEXT
+from sojourn.simulate.simulation_status import TEXT
 from sojourn.simulate.warmup import cut
 from sojourn.table import Metrics
 

@@ -22,7 +22,7 @@ from sojourn.model import Model, Network
 from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.engine_config import configuration, rate_bound
 from sojourn.simulate.engine_runs import native
-from sojourn.simulate.run_folder import cpu_rows, write_run
+from sojourn.simulate.simulated_folder import cpu_rows, write_run
 from sojourn.stats.batch_means import Array
 
 MOST_REQUESTS = 2_000_000

@@ -12,7 +12,7 @@ from sojourn.simulate.engine_record import EngineRecord
 from sojourn.simulate.exact_values import exact_values
 from sojourn.simulate.heavy_tails import ENDLESS, HeavyTails, TailDoubt
 from sojourn.simulate.metrics_table import Row, rows
-from sojourn.simulate.status import TEXT
+from sojourn.simulate.simulation_status import TEXT
 from sojourn.simulate.stopping_rule import ReachedPrecision
 from sojourn.stats.stationarity import at_edge
 from sojourn.table import Metrics

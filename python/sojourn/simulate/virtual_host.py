@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sojourn import _native
 from sojourn.errors import InputError
 from sojourn.runs.run_folder import RunFolder
-from sojourn.simulate.run_folder import cpu_rows, write_run
+from sojourn.simulate.simulated_folder import cpu_rows, write_run
 
 Array = NDArray[np.float64]
 Law = dict[str, Any]

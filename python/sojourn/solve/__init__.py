@@ -5,13 +5,13 @@ model_sweep, sweep_on_workers   many values of a number, in one process and on w
 method                  what a method is         registry    all of them, and how `auto` chooses
 solution                their answer as arrays   law_verification   what an answer must satisfy before it leaves
 single, closed, open, markov, bounds, special    the methods, by family
-two_class, two_class_equations, interrupt_core, same_core_probability, mmm, bottleneck     interrupts and pages on cores, over rates
+two_class, two_class_equations, interrupt_core, same_core_probability, mmm_cores, bottleneck     interrupts and pages on cores, over rates
 status, cite            outcomes; sources
 """
 
 from sojourn.solve.bottleneck import bottleneck, two_class_bottleneck
 from sojourn.solve.cite import cite
-from sojourn.solve.mmm import erlang_c, mmm
+from sojourn.solve.mmm_cores import erlang_c, mmm
 from sojourn.solve.model_sweep import sweep
 from sojourn.solve.same_core_probability import routing_probability
 from sojourn.solve.solve import methods, solve

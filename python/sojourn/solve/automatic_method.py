@@ -9,7 +9,7 @@ from typing import Any
 from sojourn.errors import MethodRefused
 from sojourn.model import Network
 from sojourn.solve import registry
-from sojourn.solve.markov.applicability import too_large
+from sojourn.solve.markov.chain_applicability import too_large
 from sojourn.solve.method import Method
 from sojourn.solve.nearest_methods import nearest
 from sojourn.solve.registry import BUDGET_BYTES, BUDGET_S, FAMILIES, SIMULATE, refusal, remedy_of

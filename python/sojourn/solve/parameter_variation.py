@@ -16,7 +16,7 @@ import numpy as np
 
 from sojourn.errors import ModelError
 from sojourn.model import Choice, Distribution, Exponential, Model, Network, Open, Queue
-from sojourn.model.check import check_station, check_time
+from sojourn.model.check_model import check_station, check_time
 from sojourn.model.checked_values import number, whole
 
 NOUNS = ("classes", "stations", "regions")

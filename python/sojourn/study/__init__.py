@@ -8,8 +8,7 @@ found again after an interruption · `run_order` an order at random · `run_poin
 fitted · `best_configuration` the best configuration · `predictions` written and hashed before their runs · `evaluation` predicted
 beside measured · `study_findings` all that was found · `analysis` what only some studies show, `analyses` all of them by name ·
 `mean_of_runs`, `parameter_recovery` intervals, known numbers found again · `verdict` the lines · `study_report` the report ·
-`study_steps` what is done in which order · `drawn_systems` many systems drawn at random, each studied so · `web`, `kv`, `messages`,
-`ntier`, `storage` what only studies of these show.
+`study_steps` what is done in which order · `drawn_systems` many systems drawn at random, each studied so.
 """
 
 from sojourn.study.study_run import StudyResult, run_study

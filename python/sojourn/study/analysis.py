@@ -1,4 +1,4 @@
-"""What an analysis of a study returns, and which there are: functions that a study file names in `[[analysis]]`."""
+"""What an analysis of a study returns, and which there are beside those of cases: functions that a study file names in `[[analysis]]`."""
 
 from __future__ import annotations
 
@@ -6,30 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from sojourn.cases import known
 from sojourn.report import Section
 from sojourn.study.named_objects import named
 
 ANALYSES: dict[str, str] = {
     "factorial": "sojourn.study.factorial_effects:factorial_analysis",
-    "io_waits": "sojourn.study.io_waits:io_waits",
     "limit": "sojourn.study.sweep_limit:limit_analysis",
-    "kv.laws": "sojourn.study.kv.laws:laws_analysis",
-    "kv.limits": "sojourn.study.kv.limits:limits_analysis",
-    "kv.measured": "sojourn.study.kv.measured_maxima:measured_analysis",
-    "kv.models": "sojourn.study.kv.model_errors:models_analysis",
-    "kv.multiget": "sojourn.study.kv.multiget:multiget_analysis",
-    "messages.service": "sojourn.study.messages.analyses:service",
-    "messages.laws": "sojourn.study.messages.analyses:checked_laws",
-    "messages.limits": "sojourn.study.messages.analyses:limits",
-    "messages.times": "sojourn.study.messages.analyses:times",
     "oscillation": "sojourn.study.oscillating_runs:oscillation_analysis",
     "paired": "sojourn.study.paired_runs:paired_analysis",
-    "ntier.demands": "sojourn.study.ntier.demands:demands_analysis",
-    "ntier.maxima": "sojourn.study.ntier.maxima:maxima_analysis",
     "published": "sojourn.study.published_tables:published_analysis",
-    "storage": "sojourn.study.storage.analysis:storage_analysis",
-    "two-class": "sojourn.study.web.analysis:two_class",
-    "two-class.truth": "sojourn.study.web.interval_coverage:against_truth",
 }
 TABLE_INDENT = "    "  # of lines of the verdict that are a table, which the report shows as one
 
@@ -70,5 +56,5 @@ def function(name: str, folder: Path, where: str = "") -> Callable[..., Analysis
     Raises:
         StudyError: there is none.
     """
-    found: Callable[..., Analysis] = named(name, ANALYSES, folder, "analysis.name", where)
+    found: Callable[..., Analysis] = named(name, known("analyses", ANALYSES), folder, "analysis.name", where)
     return found

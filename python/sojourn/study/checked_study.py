@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sojourn.cases import known
 from sojourn.errors import InputError, StudyError
 from sojourn.file_errors import meant
 from sojourn.study.analysis import function
@@ -83,7 +84,13 @@ def read_plan(
     _asked(data, paths, repetitions)
     drawn_system = system_options is not None
     study: StudyFile = checked(StudyFile, _lengths(data, quick, drawn_system), file)
-    made = named(str(study.system.get("kind")), SYSTEMS, file.parent, "system.kind", at(file, ("system", "kind")))
+    made = named(
+        str(study.system.get("kind")),
+        known("systems", SYSTEMS),
+        file.parent,
+        "system.kind",
+        at(file, ("system", "kind")),
+    )
     load = checked(made.load_type, study.load, file, "load.")
     options = checked(made.options_type, study.system, file, "system.")
     _consistent(study, file)
@@ -137,15 +144,14 @@ def _place(error: InputError, study: StudyFile, file: Path) -> str:
 def _possible(
     measured: list[Point], predicted: list[Point], system: System, file: Path
 ) -> tuple[list[Point], list[Point], tuple[str, ...]]:
-    """Without the points that this machine cannot run, where the system can tell (`why_not`, `not_shown`).
+    """Without the points that this machine cannot run.
 
     Raises:
         StudyError: none is left.
     """
-    why_not = getattr(system, "why_not", lambda factors: "")
-    reasons = {point.name: why_not(point.factors) for point in (*measured, *predicted)}
+    reasons = {point.name: system.why_not(point.factors) for point in (*measured, *predicted)}
     lacking = [f"{p.section}: {reasons[p.name]}" for p in (*measured, *predicted) if reasons[p.name]]
-    not_shown = tuple(dict.fromkeys([*getattr(system, "not_shown", ()), *lacking]))
+    not_shown = tuple(dict.fromkeys([*system.not_shown, *lacking]))
     kept = [[point for point in points if not reasons[point.name]] for points in (measured, predicted)]
     if measured and not kept[0]:
         raise StudyError(f"nothing can be measured here: {not_shown[-1]}", str(file), "run it on another machine")
@@ -219,9 +225,9 @@ def _consistent(study: StudyFile, file: Path) -> None:
 
 
 def _blind(measured: list[Point], predicted: list[Point], file: Path) -> None:
-    known = [dict(point.factors) for point in measured]
+    run = [dict(point.factors) for point in measured]
     for point in predicted:
-        if dict(point.factors) in known:
+        if dict(point.factors) in run:
             remedy = "predict what no section runs"
             raise StudyError(
                 f"{point.section}: {dict(point.factors)} is measured before it is predicted", str(file), remedy

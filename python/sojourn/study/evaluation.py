@@ -65,7 +65,7 @@ def evaluated_again(rivals: RivalModels, folders: Iterable[RunFolder], level: fl
             continue
         kind = TRAINING if factors in of_fit else HELD_OUT
         for name, model in rivals.fitted.items():
-            if not getattr(model, "knows", lambda _: True)(factors):
+            if not model.knows(factors):
                 continue
             key = (name, repr(sorted(factors.items())))
             if key not in known:

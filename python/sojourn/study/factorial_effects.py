@@ -49,7 +49,7 @@ def factorial_analysis(found: StudyFindings, plan: CheckedStudy, options: Mappin
 def effects_blocks(section: str, runs: list[RunFolder], factors: list[str], by: str | None) -> Iterator[Block]:
     """For each value of `by`."""
     groups: dict[str, list[RunFolder]] = {}
-    for run in sorted(runs, key=lambda run: str(run.manifest["factors"].get(by))):
+    for run in sorted(runs, key=lambda run: str(run.manifest["factors"].get(by or ""))):
         groups.setdefault(f"{section}, {run.manifest['factors'][by]}" if by else section, []).append(run)
     for where, own in groups.items():
         for metric, label, scale in RESPONSES:

@@ -1,6 +1,6 @@
 """What is fitted: model files with unknowns, `auto`, or a template by name; always one or more rivals, judged on the same points.
 
-A template is any object with `fit` and `read`. TEMPLATES has those that come with us, name → "module:object".
+A template inherits `FitTemplate`; cases bring theirs by name.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
+from sojourn.cases import known
 from sojourn.errors import StudyError
 from sojourn.file_errors import meant
 from sojourn.fit.fit_runs import observe_runs
@@ -24,17 +25,13 @@ from sojourn.study.study_file import at
 from sojourn.table import Metrics
 
 AUTO = "auto"
-TEMPLATES: dict[str, str] = {
-    "kv": "sojourn.study.kv.template:TEMPLATE",
-    "messages": "sojourn.study.messages.template",
-    "ntier": "sojourn.study.ntier.template",
-    "two-class": "sojourn.study.web.two_class:TEMPLATE",
-}
 
 
 class FittedProtocol(Protocol):
-    """A model with the values found. `estimates` at `level`; `model_error`: relative, from configurations left out, None where unknown;
-    `message`: what a reader must know of it. One may have `knows(factors)` too: whether a run of another section can be predicted."""
+    """A model with the values found. `estimates` at `level`; `model_error`: relative, of what `error_of` says, None where unknown;
+    `message`: what a reader must know of it. `sojourn.fit.fitted_defaults` has what most say of `error_of` and `knows`."""
+
+    error_of: ClassVar[str]
 
     @property
     def estimates(self) -> Mapping[str, ParameterEstimate]: ...
@@ -48,6 +45,10 @@ class FittedProtocol(Protocol):
     def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
         """For a new run with these factors: rows with station, class, metric, value, low, high, status; a value that is None and
         a status `unstable` where it saturates. Without low and high where no interval is known."""
+        ...
+
+    def knows(self, factors: Mapping[str, Any]) -> bool:
+        """Whether a run of another section can be predicted."""
         ...
 
     def write(self, path: Path) -> None: ...
@@ -69,8 +70,7 @@ class RivalModels:
 
 
 class FitTemplate(Protocol):
-    """Makes rivals of runs. One may have `conditions(folder)` too: what its models take beside the factors of a run, such as how fast
-    the cores were; by name, to be put among the factors of `predict`."""
+    """Makes rivals of runs; to be inherited."""
 
     def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
         """Raises FitError where the runs do not carry it, InputError for an option."""
@@ -80,15 +80,14 @@ class FitTemplate(Protocol):
         """From `write`."""
         ...
 
-
-def conditions_of(template: FitTemplate, folder: RunFolder) -> Mapping[str, float]:
-    """See `FitTemplate`; nothing where it has no such method."""
-    found: Mapping[str, float] = getattr(template, "conditions", lambda _: {})(folder)
-    return found
+    def conditions(self, folder: RunFolder) -> Mapping[str, float]:
+        """What its models take beside the factors of a run, such as how fast the cores were; by name, to be put among the factors of
+        `predict`."""
+        return {}
 
 
 @dataclass(frozen=True)
-class ModelFilesTemplate:
+class ModelFilesTemplate(FitTemplate):
     """Model files with unknowns; of several the one with the least error on configurations left out is the best."""
 
     paths: tuple[Path, ...]
@@ -98,16 +97,18 @@ class ModelFilesTemplate:
         seen = observe_runs(runs)
         found = {path.stem: fit_model(seen, Model.read(path), seed=seed) for path in self.paths}
         errors = {name: one.model_error for name, one in found.items()}
-        known = {name: error for name, error in errors.items() if error is not None}
-        best = min(known, key=lambda name: known[name], default=next(iter(found)))
-        why = "least error on configurations left out" if known else f"{best} is the first: no error of them is known"
+        left_out = {name: error for name, error in errors.items() if error is not None}
+        best = min(left_out, key=lambda name: left_out[name], default=next(iter(found)))
+        why = (
+            "least error on configurations left out" if left_out else f"{best} is the first: no error of them is known"
+        )
         return RivalModels(found, best, why if len(found) > 1 else "")
 
     def read(self, path: Path) -> FittedModel:
         return FittedModel.read(path)
 
 
-class AutoTemplate:
+class AutoTemplate(FitTemplate):
     """The candidates that the resources of the runs suggest."""
 
     def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
@@ -133,16 +134,17 @@ def template_of(model: str | tuple[str, ...], folder: Path, file: Path) -> FitTe
     if model == AUTO:
         return AutoTemplate()
     names = (model,) if isinstance(model, str) else model
-    if isinstance(model, str) and (model in TEMPLATES or ".py:" in model):
-        template: FitTemplate = named(model, TEMPLATES, folder, "fit.model", at(file, ("fit", "model")))
+    templates = known("templates", {})
+    if isinstance(model, str) and (model in templates or ".py:" in model):
+        template: FitTemplate = named(model, templates, folder, "fit.model", at(file, ("fit", "model")))
         return template
     for name in names:
         if not (folder / name).is_file():
-            known = [*(path.name for path in sorted(folder.glob("*.toml")) if path != file), AUTO, *TEMPLATES]
+            there = [*(path.name for path in sorted(folder.glob("*.toml")) if path != file), AUTO, *templates]
             raise StudyError(
                 f"fit.model = {name!r}: no such file",
                 at(file, ("fit", "model")),
-                f"give a model file: {meant(name, known)}",
+                f"give a model file: {meant(name, there)}",
             )
     if len({Path(name).stem for name in names}) < len(names):
         raise StudyError(f"fit.model = {list(names)}", str(file), "give files with names that differ")

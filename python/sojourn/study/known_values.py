@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from sojourn.report import Table
 from sojourn.study.analysis import RecoveredParameter
-from sojourn.study.system import System
 
 MOST = "most"  # throughput that nothing can exceed, 1/s, which saturation may miss by a little
 THROUGHPUT = "throughput"  # at the users of that point, 1/s
-
-
-def known_values(system: System, factors: Mapping[str, Any]) -> Mapping[str, float]:
-    """By name (see above; `NAME busy` of a resource), of a system that has a method `known(factors)`; of others nothing."""
-    found: Mapping[str, float] = getattr(system, "known", lambda _: {})(factors)
-    return found
 
 
 def against_truth(known: Sequence[RecoveredParameter]) -> tuple[Table, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sojourn.cases import imported
 from sojourn.errors import StudyError
 from sojourn.file_errors import meant
 
@@ -17,12 +17,10 @@ def named(name: str, known: Mapping[str, str], folder: Path, place: str, where: 
     `place`: the key that has it; `where`: its file and line, for errors.
 
     Raises:
-        StudyError: no such name, file or object; a file that cannot be run.
+        StudyError: no such name, file or object; a file that cannot be run. CaseError: a case that cannot be imported.
     """
     if name in known:
-        module, _, attribute = known[name].partition(":")
-        of_ours = importlib.import_module(module)
-        return getattr(of_ours, attribute) if attribute else of_ours
+        return imported(known[name])
     file, _, attribute = name.rpartition(":")
     if not file.endswith(".py"):
         remedy = f"{meant(name, known)}, or FILE.py:NAME beside the study file"

@@ -19,7 +19,7 @@ from sojourn.report import Section, Table
 from sojourn.runs.busy_series import busy_series
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis, RecoveredParameter
-from sojourn.study.known_values import against_truth, known_values
+from sojourn.study.known_values import against_truth
 from sojourn.study.mean_of_runs import estimate
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def oscillation_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapp
         lines.append(f"{value}: the bottleneck oscillates in {count} of {len(own)} runs ({verdicts})")
         busy, r = (estimate(np.array(v)) for v in ([one.mean[1] for one in own], [one.correlation for one in own]))
         rows.append((value, f"{count} of {len(own)}", verdicts, *r, *busy))
-        truth = known_values(plan.system, runs[0][0].manifest["factors"])
+        truth = plan.system.known(runs[0][0].manifest["factors"])
         if (name := f"{between[1]} busy") in truth:
             known.append(RecoveredParameter(value, name, truth[name], *busy))
     columns = ("", "oscillates", "verdicts", "r", "low", "high", f"{between[1]} busy", "low ", "high ")

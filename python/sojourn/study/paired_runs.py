@@ -17,7 +17,7 @@ from sojourn.file_errors import meant
 from sojourn.report import Section, Table
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis, RecoveredParameter
-from sojourn.study.known_values import against_truth, known_values
+from sojourn.study.known_values import against_truth
 from sojourn.study.probed_runs import KEY
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def paired_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
         rows.append(_row(metric, told))
         what = f"{values[1]} against {values[0]}"
         lines += list(_lines(f"{factor} {what}", metric, told))
-        truths = [known_values(plan.system, run.manifest["factors"]).get(metric) for run in pairs[0]]
+        truths = [plan.system.known(run.manifest["factors"]).get(metric) for run in pairs[0]]
         if truths[0] and truths[1]:
             known.append(
                 RecoveredParameter(

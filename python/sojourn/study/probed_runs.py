@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study.system import Point, Session
 from sojourn.units import per_second, seconds
 
-KEY = "topology_probe"  # of a study file and of a manifest
+KEY: Final = "topology_probe"  # of a study file and of a manifest
 MARK = "topology probe: "
 FAR = 1.5  # times the median of the runs
 SHOWN_BYTES = (4 << 20, 128 << 20)

@@ -41,7 +41,7 @@ def run_study(
 
     `only`: parts of it: sections, fit, predict, analyses, and names of other studies in its table `studies`, which have a folder of
     their own: in `out` by that name, or `out` where nothing else is asked for. `draw`: so many configurations of `[draw]` at random, too.
-    `paths`: of those that a storage study names. `repetitions`: instead of the study's.
+    `paths`: of those that the study names. `repetitions`: instead of the study's.
 
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.

@@ -21,7 +21,7 @@ from sojourn.study.analyses import analysed
 from sojourn.study.checked_study import CheckedStudy, read_plan
 from sojourn.study.drawn_systems import study_draws
 from sojourn.study.evaluation import evaluated, evaluated_again, evaluated_at_speed
-from sojourn.study.fit_templates import RivalModels, conditions_of
+from sojourn.study.fit_templates import RivalModels
 from sojourn.study.probed_runs import ProbedSession, mark_moved
 from sojourn.study.run_order import spread
 from sojourn.study.run_points import run_points
@@ -118,7 +118,7 @@ def _phases(plan: CheckedStudy, run: Run, folder: Path, say: Say) -> StudyFindin
         return found
     asked = predictions.predicted_points(predicted, plan)
     blind = run(asked) + run(_full_of(asked, plan))
-    at_speed = evaluated_at_speed(rivals, blind, predicted["level"], partial(conditions_of, plan.template))
+    at_speed = evaluated_at_speed(rivals, blind, predicted["level"], plan.template.conditions)
     table = pl.concat([tried, evaluated(predicted, blind), at_speed])
     return replace(found, runs=runs + blind, varied=_varied(runs + blind, plan), predicted=predicted, evaluation=table)
 

@@ -20,7 +20,7 @@ from sojourn.fit.package_step import told_law
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis, RecoveredParameter
-from sojourn.study.known_values import MOST, THROUGHPUT, against_truth, known_values
+from sojourn.study.known_values import MOST, THROUGHPUT, against_truth
 from sojourn.study.mean_of_runs import ParameterEstimate, estimate
 from sojourn.units import percent
 
@@ -63,7 +63,7 @@ def limit_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[st
             lines.append(f"{name}: {told_law(*_each(curve))}")
         rows.append((name, _whole(limit), float(at_limit.mean()), *ratio))
         drawn.append(_drawn(name, curve))
-        known += _known(name, [known_values(plan.system, curve[value][0]) for value in values], values, limit, ratio)
+        known += _known(name, [plan.system.known(curve[value][0]) for value in values], values, limit, ratio)
     if not rows:
         return Analysis()
     columns = ("", f"limit, {along}", "throughput there, 1/s", f"at most {along} over it", "low", "high")

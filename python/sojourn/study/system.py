@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,7 +118,7 @@ class Session(Protocol):
 
 
 class System(Protocol):
-    """What a study runs. `options` come from `[system]`, `load` from `[load]` of its file."""
+    """What a study runs, to be inherited. `options` come from `[system]`, `load` from `[load]` of its file."""
 
     options_type: ClassVar[type[BaseModel]]
     load_type: ClassVar[type[BaseModel]]
@@ -157,6 +157,19 @@ class System(Protocol):
     def open(self, place: Any) -> AbstractContextManager[Session]:
         """Opens it in that place."""
         ...
+
+    def why_not(self, factors: Mapping[str, Value]) -> str:
+        """Why a point with these factors cannot be run on this machine; empty where it can."""
+        return ""
+
+    @property
+    def not_shown(self) -> Sequence[str]:
+        """What cannot be shown on this machine at all, and why."""
+        return ()
+
+    def known(self, factors: Mapping[str, Value]) -> Mapping[str, float]:
+        """Of a simulated system what is true of a point, by name: `NAME busy` of a resource, and the names of `known_values`."""
+        return {}
 
 
 def all_factors(factors: Mapping[str, Factor], given: Mapping[str, Any], place: str) -> dict[str, Value]:

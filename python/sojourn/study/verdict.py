@@ -87,9 +87,8 @@ def _fitted(found: StudyFindings) -> list[str]:
     if len(named) > MOST_NAMED:
         named = [f"{len(named)} numbers, see the report"]
     lines = [f"fitted, intervals at {percent(found.fitted.level, 0)}: {', '.join(named)}"] if named else []
-    of = getattr(found.fitted, "error_of", "all demands, from configurations left out")
     own = found.fitted.model_error
-    lines.append(NO_ERROR if own is None else f"the model's own error: {percent(own)} of {of}")
+    lines.append(NO_ERROR if own is None else f"the model's own error: {percent(own)} of {found.fitted.error_of}")
     lines += [line for line in found.fitted.message.splitlines() if line.startswith(MISFIT)]
     return lines + ([found.why] if found.why else [])
 

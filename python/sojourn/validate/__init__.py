@@ -1,7 +1,7 @@
 """Predicted against measured.
 
 validate   relative errors per rate, configuration, overall        measured_metrics   observations → measured Metrics
-chen_table3     the layout of Chen et al. 2014, Table 3                    delivery   a message service's promise
+chen_table3     the layout of Chen et al. 2014, Table 3
 """
 
 from sojourn.validate.chen_table3 import table3, table3_text

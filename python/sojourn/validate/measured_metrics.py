@@ -9,7 +9,7 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.fit.bootstrap import sample
-from sojourn.fit.observations import checked, per_run
+from sojourn.fit.observation_rows import checked, per_run
 from sojourn.table import Metrics
 
 ROWS = (

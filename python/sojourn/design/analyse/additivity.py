@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 from scipy.special import fdtrc
 
-from sojourn.design.analyse.factorial import MEAN, factorial_effects
+from sojourn.design.analyse.two_level_effects import MEAN, factorial_effects
 
 SURE, MOST_OF = 0.05, 0.5
 SCALES = {-1.0: "the reciprocal", -0.5: "the reciprocal square root", 0.0: "the logarithm", 0.5: "the square root"}

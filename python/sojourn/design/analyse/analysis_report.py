@@ -10,9 +10,9 @@ import polars as pl
 
 from sojourn.design.analyse.additivity import Additivity, additivity
 from sojourn.design.analyse.anova import Anova, anova
-from sojourn.design.analyse.factorial import MEAN, Effects, factorial_effects
 from sojourn.design.analyse.report_blocks import residual_figures, variation_figure
 from sojourn.design.analyse.residuals import Residuals, of_effects, residuals
+from sojourn.design.analyse.two_level_effects import MEAN, Effects, factorial_effects
 from sojourn.design.factors import Factor
 from sojourn.design.run_list import factors_of, filled
 from sojourn.errors import DesignError

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from sojourn.design.analyse.factorial import MEAN, Effects
 from sojourn.design.analyse.residuals import Residuals
+from sojourn.design.analyse.two_level_effects import MEAN, Effects
 from sojourn.report.document import Figure, Series
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

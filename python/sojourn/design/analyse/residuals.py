@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from sojourn.design.analyse.factorial import Effects
+from sojourn.design.analyse.two_level_effects import Effects
 from sojourn.stats.rank_correlation import rank_correlation
 
 MOST_RATIO = 10.0

@@ -16,7 +16,7 @@ from string import ascii_uppercase
 import polars as pl
 
 from sojourn.design.factors import Factor, two_levels
-from sojourn.design.make.run_order import ordered
+from sojourn.design.make.randomised_order import ordered
 from sojourn.errors import DesignError
 
 Word = frozenset[str]

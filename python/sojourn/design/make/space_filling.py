@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.design.factors import Factor, distinct
-from sojourn.design.make.run_order import ordered
+from sojourn.design.make.randomised_order import ordered
 from sojourn.errors import DesignError
 
 

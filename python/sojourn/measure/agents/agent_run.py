@@ -17,6 +17,7 @@ from sojourn.lab.owned_folder import owned_folder
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.execute_run import execute
 from sojourn.parallel.early_end import asked
+from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
 
 PREFIX = "sojourn-agent-"
@@ -50,7 +51,7 @@ class AgentTask:
 class AgentResult:
     """The manifest of an agent's run, and its files, by name, as bytes."""
 
-    manifest: dict[str, Any]
+    manifest: Manifest
     files: dict[str, bytes]
 
 

@@ -10,7 +10,7 @@ import io
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +128,7 @@ def _histograms(out: Path, found: Sequence[AgentResult]) -> None:
 
 def _told(number: int, one: AgentResult, before: ClockOffset, after: ClockOffset) -> dict[str, Any]:
     """An agent in the manifest."""
-    manifest = one.manifest
+    manifest: Mapping[str, Any] = one.manifest
     generator = {key: value for key, value in manifest["generator"].items() if key not in NOT_KEPT}
     clock = {
         "offset_s": before.offset_s, "bound_s": before.bound_s, "after_s": after.offset_s, "after_bound_s": after.bound_s,

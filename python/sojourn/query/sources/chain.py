@@ -21,7 +21,7 @@ from sojourn.errors import MethodRefused, SourceRefused
 from sojourn.model import Network
 from sojourn.query.sources.phase_law import PhaseLaw, essential
 from sojourn.query.values import Array, Flags
-from sojourn.solve.markov.applicability import refuses
+from sojourn.solve.markov.chain_applicability import refuses
 from sojourn.solve.markov.network_chain import CYCLES, TOLERANCE, network_chain
 from sojourn.solve.markov.network_spec import UNLIMITED
 from sojourn.solve.markov.open_truncation import wanted_bound

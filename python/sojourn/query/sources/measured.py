@@ -6,9 +6,8 @@ Times end as in the folder's Metrics: with the kernel's receive where there is o
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,6 +22,7 @@ from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, only_station
 from sojourn.query.values import Array, Estimate, Law
 from sojourn.runs.core_utilisation import busy_shares, softirq_shares
+from sojourn.runs.manifest import Manifest
 from sojourn.runs.measurement_window import choose_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_metrics import run_metrics
@@ -210,7 +210,7 @@ class PhaseTimesSource(MeasuredSource):
         return self.distribution(busy, None).moment(1)
 
 
-def servers_of(manifest: Mapping[str, Any], app: pl.DataFrame) -> int | None:
+def servers_of(manifest: Manifest, app: pl.DataFrame) -> int | None:
     """Threads that serve pages, or the servers behind the waiting page; None where both were used, the number could be changed, or the
     record does not say."""
     about = manifest.get("records", {}).get("app", {})

@@ -17,17 +17,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
-from sojourn.solve.bounds import chain_arrays
+from sojourn.solve.bounds import one_chain
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
-    b = chain_arrays.of(networks)
-    return chain_arrays.solution(b, *between(b, networks))
+    b = one_chain.of(networks)
+    return one_chain.solution(b, *between(b, networks))
 
 
-def between(b: chain_arrays.ClosedChain, networks: Sequence[Network]) -> tuple[Array, Array]:
+def between(b: one_chain.ClosedChain, networks: Sequence[Network]) -> tuple[Array, Array]:
     """Throughput at least and at most, P."""
     fastest, slowest, alone = _speeds(networks)
     with np.errstate(divide="ignore"):
@@ -60,7 +60,7 @@ METHOD = Method(
         "R. R. Muntz, J. W. Wong: Asymptotic Properties of Closed Queueing Network Models, 1974, pp. 348-352",
         "E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik: Quantitative System Performance (1984), p. 76",
     ),
-    refuses=chain_arrays.one_closed,
+    refuses=one_chain.one_closed,
     run=run,
     special=True,
 )

@@ -15,17 +15,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
-from sojourn.solve.bounds import chain_arrays
+from sojourn.solve.bounds import one_chain
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
-    b = chain_arrays.of(networks)
-    return chain_arrays.solution(b, *between(b))
+    b = one_chain.of(networks)
+    return one_chain.solution(b, *between(b))
 
 
-def between(b: chain_arrays.ClosedChain) -> tuple[Array, Array]:
+def between(b: one_chain.ClosedChain) -> tuple[Array, Array]:
     """Throughput at least and at most, P."""
     n, z, total, longest = b.population, b.think_s, b.total_s, b.longest_s
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -45,7 +45,7 @@ METHOD = Method(
         "Commun. ACM 25(2), 1982, pp. 134-141",
         "E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik: Quantitative System Performance (1984), p. 91",
     ),
-    refuses=chain_arrays.single_servers,
+    refuses=one_chain.single_servers,
     run=run,
     special=True,
 )

@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
-from sojourn.solve.bounds import balanced, chain_arrays
+from sojourn.solve.bounds import balanced, one_chain
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
@@ -32,11 +32,11 @@ MOST_TERMS = 100_000
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
-    b = chain_arrays.of(networks)
-    return chain_arrays.solution(b, *between(b))
+    b = one_chain.of(networks)
+    return one_chain.solution(b, *between(b))
 
 
-def between(b: chain_arrays.ClosedChain) -> tuple[Array, Array]:
+def between(b: one_chain.ClosedChain) -> tuple[Array, Array]:
     """Throughput at least and at most, P."""
     n, z, longest = b.population, b.think_s, b.longest_s
     base = z + b.total_s + longest * np.maximum(n - 1, 0)
@@ -48,7 +48,7 @@ def between(b: chain_arrays.ClosedChain) -> tuple[Array, Array]:
     return low, np.minimum(high, _ceiling(b, n))
 
 
-def _ceiling(b: chain_arrays.ClosedChain, n: Array) -> Array:
+def _ceiling(b: one_chain.ClosedChain, n: Array) -> Array:
     """Throughput of n at most: balanced job bound, and the stations of the largest demand by themselves."""
     slowest = (b.demands_s == b.longest_s[:, None]).sum(axis=1)
     with np.errstate(divide="ignore"):
@@ -56,17 +56,17 @@ def _ceiling(b: chain_arrays.ClosedChain, n: Array) -> Array:
     return np.minimum(balanced.between(replace(b, population=n))[1], np.where(n > 0, alone, 0.0))
 
 
-def _most(b: chain_arrays.ClosedChain) -> Array:
+def _most(b: one_chain.ClosedChain) -> Array:
     """Mean numbers at most with N - 1 customers, P x K."""
     return np.minimum(_series(b, lambda n: _ceiling(b, n)), b.population[:, None])
 
 
-def _least(b: chain_arrays.ClosedChain) -> Array:
+def _least(b: one_chain.ClosedChain) -> Array:
     """Mean numbers at least with N - 1 customers, P x K: everybody else is at the slowest station."""
     return _series(b, lambda n: n / (b.think_s + b.total_s + b.longest_s * np.maximum(n - 1, 0)))
 
 
-def _series(b: chain_arrays.ClosedChain, throughput: Callable[[Array], Array]) -> Array:
+def _series(b: one_chain.ClosedChain, throughput: Callable[[Array], Array]) -> Array:
     """U(N-1) (1 + U(N-2) (1 + …)) with U_i(n) = L_i X(n), until the terms no longer count."""
     total, term = np.zeros_like(b.demands_s), np.ones_like(b.demands_s)
     for taken in range(1, min(int(b.population.max(initial=0)), MOST_TERMS) + 1):
@@ -87,7 +87,7 @@ METHOD = Method(
         "G. Casale, R. R. Muntz, G. Serazzi: Geometric Bounds: A Noniterative Analysis Technique for Closed Queueing "
         "Networks. IEEE Trans. Comput. 57(6), 2008, pp. 780-794",
     ),
-    refuses=chain_arrays.single_servers,
+    refuses=one_chain.single_servers,
     run=run,
     special=True,
 )

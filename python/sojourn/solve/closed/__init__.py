@@ -2,7 +2,7 @@
 
 mva, mva_multi, convolution          exact: one class; several classes; stations of any speed
 linearizer, aql, schweitzer, fcfs_approximation    approximations, best first; the last one for networks without a product form
-chain_arrays, open_load_weights, applicability, approximate_mva: arrays by chain, open load, whom a method refuses, what
+chain_arrays, open_load_weights, closed_refusals, approximate_mva: arrays by chain, open load, whom a method refuses, what
 approximations share
 """
 

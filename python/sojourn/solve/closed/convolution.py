@@ -37,7 +37,7 @@ from sojourn import _native
 from sojourn.errors import SolverError
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.closed import chain_arrays, number_distribution
-from sojourn.solve.closed.applicability import customers, exactly, states
+from sojourn.solve.closed.closed_refusals import customers, exactly, states
 from sojourn.solve.closed.open_load_weights import log_weights
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution

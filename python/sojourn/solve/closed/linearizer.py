@@ -21,7 +21,7 @@ import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.closed import approximate_mva, chain_arrays
-from sojourn.solve.closed.applicability import roughly
+from sojourn.solve.closed.closed_refusals import roughly
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 

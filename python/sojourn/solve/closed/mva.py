@@ -24,7 +24,7 @@ import numpy as np
 from sojourn import _native
 from sojourn.model.network_arrays import Network
 from sojourn.solve.closed import chain_arrays
-from sojourn.solve.closed.applicability import closed_chains, single_servers
+from sojourn.solve.closed.closed_refusals import closed_chains, single_servers
 from sojourn.solve.closed.convolution import numbers_told
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution

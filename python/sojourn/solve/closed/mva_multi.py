@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from sojourn import _native
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.closed import chain_arrays
-from sojourn.solve.closed.applicability import customers, single_servers, states
+from sojourn.solve.closed.closed_refusals import customers, single_servers, states
 from sojourn.solve.closed.convolution import numbers_told
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.model.network_arrays import Array, Network
-from sojourn.solve.closed.applicability import customers, states
 from sojourn.solve.closed.chain_arrays import ChainArrays
+from sojourn.solve.closed.closed_refusals import customers, states
 from sojourn.solve.method import RequestedOutputs
 
 MOST_S = 10.0

@@ -1,6 +1,6 @@
 """Markov chains: general networks state by state, MAP and PH by matrix-geometric methods, software resources.
 
-ctmc (network_spec, state_count, applicability, chain_solution, transient_means): a network's states, its steady state, its
+ctmc (network_spec, state_count, chain_applicability, chain_solution, transient_means): a network's states, its steady state, its
 course over time
 random_order (fitted_phases)                          an approximation by a smaller chain
 chain_analysis                                        steady, transient, first passage of a chain of your own

@@ -29,7 +29,7 @@ import numpy as np
 
 from sojourn.errors import MethodRefused
 from sojourn.model.network_arrays import Network
-from sojourn.solve.markov.applicability import refuses
+from sojourn.solve.markov.chain_applicability import refuses
 from sojourn.solve.markov.chain_solution import ChainMeasures, answer
 from sojourn.solve.markov.network_chain import CYCLES, TOLERANCE, network_chain
 from sojourn.solve.markov.network_spec import UNLIMITED

@@ -29,7 +29,7 @@ from sojourn.model.network_arrays import OPEN, Array, Network
 from sojourn.model.routes import Routes
 from sojourn.solve.markov.network_chain import CYCLES, TOLERANCE, network_chain
 from sojourn.solve.markov.state_count import states
-from sojourn.solve.open.traffic_equations import full_speed
+from sojourn.solve.open.open_rates import full_speed
 
 MOST_STATES = 6_000  # of the saturated network: some ten milliseconds
 SAME, ROUNDING = 1e-9, 1e-13

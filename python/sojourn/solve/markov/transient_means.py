@@ -15,8 +15,8 @@ from scipy import sparse
 from sojourn.errors import InputError, MethodRefused
 from sojourn.model import Model
 from sojourn.model.network_arrays import Network
-from sojourn.solve.markov.applicability import refuses
 from sojourn.solve.markov.chain_analysis import transient
+from sojourn.solve.markov.chain_applicability import refuses
 from sojourn.solve.markov.network_chain import network_chain
 from sojourn.solve.markov.network_spec import UNLIMITED
 from sojourn.solve.markov.open_truncation import MOST_CUSTOMERS, wanted_bound

@@ -26,7 +26,7 @@ import numpy as np
 from sojourn.model.network_arrays import Array, Network, stacked
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.open import overtake_free
-from sojourn.solve.open.traffic_equations import TrafficSolution, only_open, speeds
+from sojourn.solve.open.open_rates import TrafficSolution, only_open, speeds
 from sojourn.solve.population_distribution import PopulationDistribution, poisson
 from sojourn.solve.product_form import product_form
 from sojourn.solve.single.mmm import response_quantile, waiting_quantile

@@ -24,8 +24,8 @@ import numpy as np
 from sojourn.model.distribution_registry import Deterministic, Erlang, Exponential
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.method import RequestedOutputs
+from sojourn.solve.open.open_rates import TrafficSolution
 from sojourn.solve.open.passage_time import NetworkPassage, StationTime, nodes
-from sojourn.solve.open.traffic_equations import TrafficSolution
 from sojourn.solve.single.erlang import erlang_c
 from sojourn.solve.single.station_arrays import quantile
 from sojourn.solve.solution import Solution

@@ -28,7 +28,7 @@ from sojourn.model.arrival_processes import stationary
 from sojourn.model.distribution_registry import MAP, Distribution
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.method import Method, RequestedOutputs
-from sojourn.solve.open.traffic_equations import TrafficSolution, only_open
+from sojourn.solve.open.open_rates import TrafficSolution, only_open
 from sojourn.solve.population_distribution import PopulationDistribution
 from sojourn.solve.product_form import structure
 from sojourn.solve.solution import Solution

@@ -1,5 +1,5 @@
 """The two-class CPU 0 model, as methods on a multicore station."""
 
-from sojourn.solve.special import two_class
+from sojourn.solve.special import two_class_station
 
-METHODS = two_class.METHODS
+METHODS = two_class_station.METHODS

@@ -28,9 +28,9 @@ from sojourn.measure.execute_run import RunEnvironment, execute, machine
 from sojourn.runs.resources import Resource, add_resources
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.kinds.http_system import HttpLoad
+from sojourn.study.kinds.study_resources import to_watch
 from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.kinds.watched_resources import to_watch
-from sojourn.study.system import Factor, Point, Value
+from sojourn.study.system import Factor, Point, System, Value
 
 
 class CallOptions(BaseModel):
@@ -54,7 +54,7 @@ class CallLoad(BaseModel):
     seed: int = Field(default=1, ge=0)
 
 
-class CallSystem:
+class CallSystem(System):
     """Subclass it: `own` are the factors, `start` makes what is measured. `options_type` may be a subclass of CallOptions."""
 
     options_type: ClassVar[type[BaseModel]] = CallOptions

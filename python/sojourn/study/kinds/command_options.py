@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from sojourn.load.credentials import SECRET
+from sojourn.study.kinds.study_resources import ResourceOptions
 from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.kinds.watched_resources import ResourceOptions
 from sojourn.study.system import Factor
 
 

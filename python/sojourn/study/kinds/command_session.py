@@ -22,7 +22,7 @@ from sojourn.runs.run_series import contents
 from sojourn.runs.watched_resources import group_name
 from sojourn.study.kinds.command_options import CommandOptions, StartCommand
 from sojourn.study.kinds.http_system import HttpLoad
-from sojourn.study.kinds.watched_resources import to_watch
+from sojourn.study.kinds.study_resources import to_watch
 from sojourn.study.system import Point
 
 LOG = "service.log"

@@ -27,7 +27,7 @@ from sojourn.study.kinds.command_options import CommandOptions, StartCommand
 from sojourn.study.kinds.command_session import CommandSession
 from sojourn.study.kinds.http_system import HttpLoad, HttpSystem
 from sojourn.study.kinds.placeholders import filled
-from sojourn.study.kinds.watched_resources import declared
+from sojourn.study.kinds.study_resources import declared
 
 FROM_ENVIRONMENT = "env:"
 HOST = "host"  # {host}: where the service listens

@@ -16,7 +16,7 @@ from sojourn.load.http_load import http_load
 from sojourn.load.http_request import read_requests
 from sojourn.study.kinds.placeholders import check_both_ways
 from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.system import Factor, Value, all_factors, checked_names
+from sojourn.study.system import Factor, System, Value, all_factors, checked_names
 
 LEVELS = ("rate_per_s", "users")
 
@@ -103,7 +103,7 @@ class HttpLoad(LevelLoad):
         return config
 
 
-class HttpSystem:
+class HttpSystem(System):
     """What systems under an HTTP load have in common."""
 
     load_type: ClassVar[type[BaseModel]] = HttpLoad

@@ -24,7 +24,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.simulated_run import as_run
 from sojourn.solve.parameter_variation import changed
 from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.system import Factor, Point, Value
+from sojourn.study.system import Factor, Point, System, Value
 from sojourn.version import __version__
 
 LEVELS: dict[str, tuple[type, str]] = {"rate_per_s": (Open, "rate_per_s"), "users": (Closed, "population")}
@@ -52,7 +52,7 @@ class VirtualLoad(BaseModel):
     seed: int = Field(default=1, ge=0)
 
 
-class VirtualSystem:
+class VirtualSystem(System):
     """A model in simulated time."""
 
     options_type: ClassVar[type[BaseModel]] = VirtualOptions
@@ -146,6 +146,7 @@ class VirtualSession:
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
         model, load = self.system.at(point.factors), self.system.load
         folder = as_run(model, out, seed, load.duration_s, load.every_s)
-        folder.manifest |= {**point.record(seed), **self.conditions(point)}
+        about: Any = {**point.record(seed), **self.conditions(point)}
+        folder.manifest |= about
         add_resources(folder, self.system.behind(model), point.factors)
         return folder

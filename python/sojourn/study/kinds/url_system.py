@@ -17,7 +17,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_series import contents
 from sojourn.study.kinds.http_system import HttpLoad, HttpSystem
 from sojourn.study.kinds.placeholders import filled
-from sojourn.study.kinds.watched_resources import ResourceOptions, declared, to_watch
+from sojourn.study.kinds.study_resources import ResourceOptions, declared, to_watch
 from sojourn.study.system import Factor, Point
 
 

@@ -1,0 +1,1 @@
+"""What more than one case needs: memcached, and a private PostgreSQL."""

@@ -1,0 +1,25 @@
+"""A middleware for memcached: the system, what is fitted to it, and what its studies say.
+
+Map: `middleware` the system that studies run · `kv_template` the template of `[fit]`: rivals by configuration, from `models` ·
+`kv_laws` interactive law, Little's law, knees · `measured_maxima` curves, maxima, percentiles · `limits` what limited each point ·
+`multiget` split or whole · `client_and_middleware` histograms of both sides · `model_errors` errors by design, M/M/1, M/M/m.
+"""
+
+from sojourn.cases import Case
+
+CASE = Case(
+    systems={
+        "kv": "sojourn_cases.kv.middleware.kv_system:KvSystem",
+        "kv-simulated": "sojourn_cases.kv.middleware.simulated_system:SimulatedKv",
+    },
+    templates={"kv": "sojourn_cases.kv.kv_template:TEMPLATE"},
+    analyses={
+        "kv.laws": "sojourn_cases.kv.kv_laws:laws_analysis",
+        "kv.limits": "sojourn_cases.kv.limits:limits_analysis",
+        "kv.measured": "sojourn_cases.kv.measured_maxima:measured_analysis",
+        "kv.models": "sojourn_cases.kv.model_errors:models_analysis",
+        "kv.multiget": "sojourn_cases.kv.multiget:multiget_analysis",
+    },
+    workers={"kv-proxy": "sojourn_cases.worker_kinds:kv_proxy"},
+    commands={"serve": {"kv-proxy": "sojourn_cases.kv.serve_kv_proxy:kv_proxy"}},
+)

@@ -1,0 +1,147 @@
+"""Where the hosts of the system are: all on loopback, or each in a namespace of its own with what limits it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from sojourn.errors import LabError, PermissionLacking
+from sojourn.lab.cgroups import LEAST_CORES, PERIODS, USED_UP, CpuShareCgroup
+from sojourn.lab.cleanup_registry import CleanupRegistry, clean_stale
+from sojourn.lab.emulated_network import LEAST_RATE, MOST_RATE, NIC, EmulatedNetwork
+from sojourn_cases.kv.middleware.host_counters import sent_bytes
+
+CLIENT = "client"
+PORT = 11211
+SENT = "sent_bytes"
+Meters = dict[tuple[str, str], Callable[[], float]]  # (host, item) → a counter
+
+
+class HostOptions(BaseModel):
+    """Where the hosts are. Rates bound what each host sends; shares are of one core. None: no limit. `pinned`: each process
+    keeps to the cores that `affinity.assigned` says, else the scheduler decides."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    hosts: str = Field(default="loopback", pattern="^(loopback|namespaces)$")
+    mtu_bytes: int = Field(default=1500, ge=576, le=9000)
+    server_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_RATE, le=MOST_RATE)
+    proxy_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_RATE, le=MOST_RATE)
+    server_cores: float | None = Field(default=None, ge=LEAST_CORES, le=1024)
+    pinned: bool = True
+
+    @model_validator(mode="after")
+    def _sense(self) -> HostOptions:
+        limits = (self.server_rate_bit_per_s, self.proxy_rate_bit_per_s, self.server_cores)
+        if self.hosts == "loopback" and any(limits):
+            raise ValueError("limits need hosts of their own: set hosts = 'namespaces', or leave the limits out")
+        return self
+
+
+@dataclass
+class Hosts:
+    """Names are `client`, `server1` … and `proxy1` …. `network` is None on loopback."""
+
+    options: HostOptions = field(default_factory=HostOptions)
+    network: EmulatedNetwork | None = None
+    shares: dict[str, CpuShareCgroup] = field(default_factory=dict)
+
+    def path(self, host: str) -> str | None:
+        """The network namespace of a host, None where it has none of its own."""
+        return self.network.path(host) if self.network else None
+
+    def address(self, host: str) -> str:
+        return self.network.address(host) if self.network else "127.0.0.1"
+
+    def server_options(self, host: str) -> dict[str, Any]:
+        """For `start_server`; ports on a host of its own are all free."""
+        if not self.network:
+            return {}
+        return {"network": self.path(host), "address": self.address(host), "port": PORT}
+
+    def started(self, host: str, pids: list[int]) -> None:
+        """Its processes run: they get the host's share of the cores."""
+        for pid in pids if host in self.shares else ():
+            self.shares[host].add(pid)
+
+    def meters(self, processes: Mapping[str, int]) -> Meters:
+        """What to count beside CPU times: bytes sent by each host, periods of each share. `processes`: one a host."""
+        if not self.network:
+            return {}
+        found: Meters = {(host, SENT): partial(sent_bytes, pid, NIC) for host, pid in processes.items()}
+        for host in self.shares.keys() & processes.keys():
+            found |= {(host, item): partial(self.shares[host].counter, item) for item in (PERIODS, USED_UP)}
+        return found
+
+    def limits(self, grown: Mapping[tuple[str, str], float], seconds: float) -> dict[str, Any]:
+        """What limits the hosts, and how much of it was used in `seconds`: of the server and the middleware that sent most,
+        of the server that waited most for its share. What is unknown here is left out."""
+        sent = {
+            kind: max((8 * n / seconds for (host, item), n in grown.items() if item == SENT and host.startswith(kind)),
+                      default=None)
+            for kind in ("server", "proxy")
+        }  # fmt: skip
+        waits = [grown[host, USED_UP] / n if n else 0.0 for (host, item), n in grown.items() if item == PERIODS]
+        found = {
+            "server_sent_bit_per_s": sent["server"], "proxy_sent_bit_per_s": sent["proxy"],
+            "server_rate_bit_per_s": self.options.server_rate_bit_per_s,
+            "proxy_rate_bit_per_s": self.options.proxy_rate_bit_per_s,
+            "server_cores": self.options.server_cores, "server_throttled": max(waits, default=None),
+        }  # fmt: skip
+        return {"pinned": self.options.pinned} | {name: value for name, value in found.items() if value is not None}
+
+    def describe(self) -> dict[str, Any]:
+        """For the report: what limits the hosts, and what is not shown."""
+        lacking = "a network or a share of the cores that limits: all hosts share this machine's loopback and cores"
+        refused = sorted(set(self.network.refused)) if self.network else []
+        said = {name: getattr(self.options, name) for name in HostOptions.model_fields}
+        return {**said, "refused": refused, "not shown": [] if self.network else [lacking]}
+
+
+@contextmanager
+def open_hosts(options: HostOptions, servers: int, proxies: int) -> Iterator[Hosts]:
+    """The hosts that are asked for; everything made is removed at the end, or by the next start.
+
+    Raises:
+        PermissionLacking: namespaces without root. LabError: they, a rate or a share cannot be had here.
+    """
+    if options.hosts == "loopback":
+        yield Hosts(options)
+        return
+    _can()
+    clean_stale()
+    token = secrets.token_hex(3)
+    registry = CleanupRegistry(token)
+    try:
+        yield _made(options, registry, token, servers, proxies)
+    finally:
+        registry.close()
+
+
+def _made(options: HostOptions, registry: CleanupRegistry, token: str, servers: int, proxies: int) -> Hosts:
+    names = [f"server{k + 1}" for k in range(servers)], [f"proxy{k + 1}" for k in range(proxies)]
+    network = EmulatedNetwork(registry, token, [CLIENT, *names[0], *names[1]], options.mtu_bytes)
+    for hosts, rate in zip(names, (options.server_rate_bit_per_s, options.proxy_rate_bit_per_s), strict=True):
+        for host in hosts if rate else ():
+            network.limit(host, rate)  # type: ignore[arg-type]
+    cores = options.server_cores
+    shares = (
+        {host: CpuShareCgroup.make(registry, f"sojourn-{token}-{host}", cores) for host in names[0]} if cores else {}
+    )
+    return Hosts(options, network, shares)
+
+
+def _can() -> None:
+    where, remedy = "system.hosts = 'namespaces'", "or set hosts = 'loopback' and leave its limits out"
+    if os.geteuid():
+        raise PermissionLacking("not root", where, f"run as root, {remedy}")
+    if not shutil.which("ip"):
+        raise LabError("ip: no such command", where, f"install the package iproute2, {remedy}")

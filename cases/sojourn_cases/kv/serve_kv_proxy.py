@@ -1,0 +1,63 @@
+"""`sojourn serve kv-proxy`: the middleware for memcached, until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sojourn.cli.serve_common import STANDARD_ERROR, Watched, done, logged, lost, options, stopped_early, times
+
+
+def kv_proxy(
+    server: Annotated[list[str], typer.Option(help="a memcached, host:port; again for each further one")],
+    listen: Annotated[str, typer.Option(help="ip:port; port 0 takes a free one")] = "127.0.0.1:11212",
+    design: Annotated[str, typer.Option(help="direct: event loops; staged: network thread, queue, workers")] = "direct",
+    workers: Annotated[int, typer.Option(help="staged: worker threads")] = 64,
+    threads: Annotated[int, typer.Option(help="direct: event-loop threads")] = 1,
+    sharded: Annotated[bool, typer.Option("--sharded", help="split a multi-get over the servers")] = False,
+    queue: Annotated[int, typer.Option(help="requests that may wait; further ones are refused")] = 10_000,
+    connections: Annotated[int, typer.Option(help="of clients")] = 1024,
+    value_bytes: Annotated[int, typer.Option(help="largest value")] = 1 << 20,
+    key_bytes: Annotated[int, typer.Option(help="longest key, up to 250")] = 250,
+    memory_bytes: Annotated[int, typer.Option(help="buffers of all connections together")] = 256 << 20,
+    idle: Annotated[float, typer.Option(help="s after which a silent client is disconnected")] = 600.0,
+    timeout: Annotated[float, typer.Option(help="s that a server has for an answer")] = 1.0,
+    connect_timeout: Annotated[float, typer.Option(help="s to connect to a server")] = 1.0,
+    log: Annotated[Path | None, typer.Option(help="record log: a row for each thread and period")] = None,
+    bins: Annotated[Path | None, typer.Option(help="record log: response times in bins, by period")] = None,
+    period: Annotated[float, typer.Option(help="of both logs, s")] = 1.0,
+    histogram: Annotated[Path | None, typer.Option(help="HdrHistogram log of the whole run, at its end")] = None,
+    metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
+) -> None:
+    """Puts a proxy in front of memcached: writes to all servers, reads from one. docs/reference/kv-proxy.md"""
+    from sojourn_cases.kv.middleware.kv_proxy import KvProxy, ProxyOptions
+
+    chosen = options(
+        ProxyOptions, "serve kv-proxy", listen=listen, servers=tuple(server), design=design, workers=workers,
+        threads=threads, sharded=sharded, queue=queue, connections=connections, value_bytes=value_bytes,
+        key_bytes=key_bytes, memory_bytes=memory_bytes, idle_s=idle, timeout_s=timeout, connect_timeout_s=connect_timeout,
+        log=log, bins=bins, period_s=period, histogram=histogram, metrics=metrics,
+    )  # fmt: skip
+    with stopped_early():
+        proxy = KvProxy(chosen, log=STANDARD_ERROR)
+        also = f", metrics at http://{proxy.metrics}/metrics" if proxy.metrics else ""
+        watched = Watched("serve kv-proxy", proxy, told, as_json, counted=lambda: logged(log, "completions"))
+        watched.until_stopped(f"{proxy.url} -> {', '.join(server)} ({design}){also}; Ctrl-C ends it")
+
+
+def told(summary: dict[str, Any]) -> str:
+    """The summary in a few lines."""
+    lines = [
+        done(summary),
+        f"{summary['errors']} errors, {summary['misses']} of {summary['misses'] + summary['hits']} keys missed",
+        *times(summary, ("response", "queue", "service")),
+    ]
+    lines += [
+        f"{server['address']}: {server['requests']} requests, {server['errors']} errors, "
+        f"{server['service_s'] * 1e3:.3f} ms each"
+        for server in summary["servers"]
+    ]
+    return "\n".join([*lines, *lost(summary)])

@@ -1,0 +1,79 @@
+"""`sojourn serve messages`: the message service on PostgreSQL, until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sojourn.cli.serve_common import STANDARD_ERROR, Watched, done, logged, lost, options, stopped_early, times
+from sojourn_cases.common.serve_database import a_database, restarted
+
+
+def messages(
+    database: Annotated[str, typer.Option(help="postgresql://…, or auto: a cluster of its own")] = "auto",
+    folder: Annotated[Path | None, typer.Option(help="auto: keep the cluster here; else it is removed")] = None,
+    listen: Annotated[str, typer.Option(help="ip:port; port 0 takes a free one")] = "127.0.0.1:7400",
+    design: Annotated[
+        str, typer.Option(help="event-driven, or threaded: workers wait for the database")
+    ] = "event-driven",
+    workers: Annotated[int, typer.Option(help="threads of the threaded design, and of batches")] = 20,
+    connections: Annotated[int, typer.Option(help="to the database")] = 20,
+    queue: Annotated[int, typer.Option(help="requests that may wait for a worker; further ones are refused")] = 10_000,
+    clients: Annotated[int, typer.Option(help="connections of clients")] = 12_000,
+    message_bytes: Annotated[int, typer.Option(help="longest message")] = 65_536,
+    idle: Annotated[float, typer.Option(help="s after which a silent client is disconnected")] = 600.0,
+    timeout: Annotated[float, typer.Option(help="s that a statement, or the wait for a connection, may take")] = 5.0,
+    durability: Annotated[str, typer.Option(help="full; off: a crash loses up to the last 0.6 s of puts")] = "full",
+    redelivery: Annotated[float | None, typer.Option(help="s to acknowledge a take in; without, it is final")] = None,
+    batch: Annotated[bool, typer.Option("--batch", help="requests that wait share a statement and a commit")] = False,
+    token: Annotated[str | None, typer.Option(envvar="SOJOURN_TOKEN", help="that clients have to send")] = None,
+    log: Annotated[Path | None, typer.Option(help="record log: a row for each request")] = None,
+    period: Annotated[float, typer.Option(help="of queue lengths and occupancy beside the log, s")] = 0.1,
+    metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
+) -> None:
+    """Serves named queues over HTTP, kept in PostgreSQL. docs/reference/messages.md"""
+    from sojourn_cases.messages.message_server import MessageService, MessagesOptions
+
+    with stopped_early(), a_database(database, folder) as cluster:
+        url = cluster.url if cluster else database
+        chosen = options(
+            MessagesOptions, "serve messages", listen=listen, database=url, design=design, workers=workers,
+            connections=connections, queue=queue, clients=clients, message_bytes=message_bytes, idle_s=idle, timeout_s=timeout,
+            durability=durability, redelivery_s=redelivery, batch=batch, token=token, log=log, period_s=period,
+            metrics=metrics,
+        )  # fmt: skip
+        service = MessageService(chosen, log=STANDARD_ERROR)
+        try:
+            counted = partial(logged, log and levels_of(log), "completions", "last")
+            watched = Watched("serve messages", service, told, as_json, restarted(cluster, "serve messages"), counted)
+            watched.until_stopped(greeting(service.ready, service.url))
+        finally:
+            service.close()
+
+
+def levels_of(log: Path) -> Path:
+    """The log of levels beside a record log (cases/crates/msgbroker/src/record_log.rs)."""
+    return log.with_name(f"{log.stem}-levels{log.suffix}")
+
+
+def greeting(ready: dict[str, Any], url: str) -> str:
+    """Where it listens, and what an acknowledged put is worth there."""
+    database = ready["database"]
+    also = f", metrics at http://{ready['metrics']}/metrics" if ready["metrics"] else ""
+    unsafe = "" if database["fsync"] == "on" else "; fsync is off: a crash of the machine loses messages"
+    return f"{url} (http://{ready['address']}/queues) on PostgreSQL {database['version']}{also}{unsafe}; Ctrl-C ends it"
+
+
+def told(summary: dict[str, Any]) -> str:
+    """The summary in a few lines."""
+    lines = [
+        done(summary),
+        f"CPU {summary['cpu_s']:.2f} s; {summary['sessions_lost']} sessions with the database lost",
+        *times(summary["phases"], ("response", "dispatch", "parse", "wait", "database", "respond")),
+        *lost(summary),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,31 @@
+"""A bulletin board of several tiers that share cores: what each demands of a core, and what more cores would do.
+
+Map: `bulletin_board` the system, its options and tiers beside it, `bulletin_board_simulated` the same with known times ·
+`bulletin_server`, `bulletin_cluster`, `nginx` its services; `bulletin_database` the tables; `bulletin_mixes` its users · `serve_bulletin`,
+`load_bulletin` its commands · `ntier_template` what is fitted, from `demands` and `tier_demands` · `maxima` the load that each
+configuration carries · `io_waits` time of the cores that passed waiting for disks.
+"""
+
+from sojourn.cases import Case
+
+CASE = Case(
+    systems={
+        "bulletin": "sojourn_cases.ntier.bulletin_board:BulletinSystem",
+        "bulletin-simulated": "sojourn_cases.ntier.bulletin_board_simulated:SimulatedBulletin",
+    },
+    templates={"ntier": "sojourn_cases.ntier.ntier_template:TEMPLATE"},
+    analyses={
+        "io_waits": "sojourn_cases.ntier.io_waits:io_waits",
+        "ntier.demands": "sojourn_cases.ntier.demands:demands_analysis",
+        "ntier.maxima": "sojourn_cases.ntier.maxima:maxima_analysis",
+    },
+    workers={"bulletin": "sojourn_cases.worker_kinds:bulletin"},
+    mixes={
+        "browse": "sojourn_cases.ntier.bulletin_mixes:browse",
+        "readwrite": "sojourn_cases.ntier.bulletin_mixes:readwrite",
+    },
+    commands={
+        "serve": {"bulletin": "sojourn_cases.ntier.serve_bulletin:bulletin"},
+        "load": {"bulletin": "sojourn_cases.ntier.load_bulletin:bulletin_load"},
+    },
+)

@@ -1,0 +1,215 @@
+"""A three-tier site, the bulletin board: nginx before one or several replicas of the application, before PostgreSQL or tables in memory.
+
+Each run starts its tiers anew, PostgreSQL on a copy of a cluster that was loaded once, so that none inherits what the last one wrote.
+The tiers share `cores` cores; the client has the others, or, where there is none left, shares them too.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, Field
+
+from sojourn.errors import InputError, LabError, ServiceError
+from sojourn.lab.backends import Environment, environment
+from sojourn.lab.core_placement import FIRST, PLACEMENTS, split_cores
+from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
+from sojourn.lab.cpu_topology import cores as all_cores
+from sojourn.lab.slow_disk import SlowDisk
+from sojourn.load.session_load import mix_of, session_load
+from sojourn.measure.execute_run import RunEnvironment, execute, machine
+from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.kinds.http_system import LevelLoad
+from sojourn.study.kinds.time_values import Seconds
+from sojourn.study.system import Factor, Point, System, Value
+from sojourn_cases.common.postgres_programs import programs, runs_as
+from sojourn_cases.ntier import database_disk
+from sojourn_cases.ntier.bulletin_board_options import BulletinSystemOptions
+from sojourn_cases.ntier.bulletin_board_tiers import APPLICATION, DATABASE, HOST, NGINX, SiteTiers, TierCores
+from sojourn_cases.ntier.bulletin_cluster import BulletinCluster, bulletin_cluster
+from sojourn_cases.ntier.bulletin_database import TableSizes
+from sojourn_cases.ntier.nginx import nginx_program
+
+PLACE = "[system]"
+
+
+class BulletinLoad(LevelLoad):
+    """`[load]`: the run, the ramps before and behind it, which do not count, and how users go from page to page."""
+
+    mix: str = "browse"
+    ramp_up_s: Seconds = Field(default=1.0, alias="ramp_up", ge=0, le=3600)
+    ramp_down_s: Seconds = Field(default=0.0, alias="ramp_down", ge=0, le=3600)
+
+    def mix_file(self, mix: str, folder: Path) -> str:
+        """A mix by name, or a matrix beside the study file."""
+        return str(folder / mix) if mix.endswith(".csv") else mix
+
+
+class BulletinSystem(System):
+    """nginx, the application and, where `[system]` says so, PostgreSQL, started for each run."""
+
+    options_type: ClassVar[type[BaseModel]] = BulletinSystemOptions
+    load_type: ClassVar[type[BaseModel]] = BulletinLoad
+    alone: ClassVar[bool] = True
+
+    def __init__(self, options: BulletinSystemOptions, load: BulletinLoad, folder: Path) -> None:
+        self.options, self.load, self.folder = options, load, folder
+        if options.database:
+            TableSizes.of(options.scale)
+            database_disk.check(options.disk)
+        elif options.database_folder or options.database_settings or options.disk:
+            raise InputError(
+                "database_folder, database_settings, disk", PLACE, "say database = true, or leave them out"
+            )
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Their names, which are those of the stations of a run's Metrics, front first."""
+        return (NGINX, APPLICATION, DATABASE) if self.options.database else (NGINX, APPLICATION)
+
+    @property
+    def factors(self) -> dict[str, Factor]:
+        """`cores`: that the tiers share, or, `pinned`, divide, the last tier having half of them for itself; `placement`: which. `workers`
+        and `pool` are threads and sessions with the database of each of `replicas` of the application."""
+        number = len(all_cores())
+        own = {
+            "cores": Factor(default=number, low=1, high=number),
+            "mix": Factor(default=self.load.mix),
+            **self.load.factors(),
+            "replicas": Factor(default=1, low=1, high=16),
+            "workers": Factor(default=16 if self.options.database else 8, low=1, high=1024),
+            "nginx_workers": Factor(default=1, low=1, high=64),
+            "page_work_s": Factor(default=2e-3, low=0.0, high=1.0),
+            "placement": Factor(default=FIRST, values=(FIRST, *PLACEMENTS)),
+            "pinned": Factor(default=False),
+        }
+        of_database = {
+            "pool": Factor(default=16, low=1, high=1024),
+            "synchronous_commit": Factor(default=True),
+            **database_disk.disk_factors(self.options.disk),
+        }
+        return own | (of_database if self.options.database else {})
+
+    def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
+        found = self.load.settled(self.factors, given, place)
+        if "users" not in found:
+            raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "give users: sessions are a closed loop")
+        mix_of(self.load.mix_file(str(found["mix"]), self.folder))
+        try:
+            self.cores(found)
+        except LabError as error:
+            raise InputError(error.value, place, error.remedy) from None
+        return found
+
+    def cores(self, factors: Mapping[str, Value]) -> TierCores:
+        """Of each tier, and of the client.
+
+        Raises:
+            LabError: this machine does not have them so.
+        """
+        number = int(factors["cores"])
+        shared, client = map(tuple, split_cores(number, str(factors["placement"]), all_cores()))
+        if not factors["pinned"]:
+            return TierCores(shared, dict.fromkeys(self.tiers, shared), client)
+        if number < 2:
+            raise LabError("pinned = true with 1 core", "placement", "give the tiers 2 cores or more")
+        front, last = shared[: number - number // 2], shared[number - number // 2 :]
+        return TierCores(shared, {**dict.fromkeys(self.tiers, front), self.tiers[-1]: last}, client)
+
+    @property
+    def resources(self) -> dict[str, Resource | None]:
+        disk = (database_disk.NAME,) if self.options.disk else ()
+        return dict.fromkeys((CLIENT, *self.tiers, "cpu", *disk))
+
+    def place(self) -> AbstractContextManager[Environment]:
+        return environment("loopback")
+
+    @contextmanager
+    def open(self, place: Environment) -> Iterator[BulletinSession]:
+        """Loads the database, once.
+
+        Raises:
+            ServiceError, LabError: nginx or PostgreSQL is not installed.
+        """
+        nginx_program()
+        with ExitStack() as stack:
+            groups = stack.enter_context(counted_groups())
+            disk = stack.enter_context(database_disk.opened(self.options.disk, self._copies))
+            cluster = stack.enter_context(self._cluster(disk)) if self.options.database else None
+            yield BulletinSession(self, place, groups, cluster, disk)
+
+    @property
+    def _copies(self) -> Path | None:
+        return self.folder / self.options.database_folder if self.options.database_folder else None
+
+    def _cluster(self, disk: SlowDisk | None) -> AbstractContextManager[BulletinCluster]:
+        programs(runs_as(), "say database = false: tables in memory")
+        copies = disk.folder if disk else self._copies
+        return bulletin_cluster(self.options.scale, self.options.data_seed, copies)
+
+
+@dataclass(frozen=True)
+class BulletinSession:
+    """Runs points, each on tiers started for it."""
+
+    system: BulletinSystem
+    place: Environment
+    groups: CountedGroups
+    cluster: BulletinCluster | None = None
+    disk: SlowDisk | None = None
+
+    def conditions(self, point: Point) -> dict[str, Any]:
+        said = {"system": self.system.options.model_dump()}
+        database = {"database": self.cluster.version, "rows": dict(self.cluster.rows)} if self.cluster else {}
+        return {"load": self._load(point, f"http://{HOST}/", 0), "machine": machine(), "conditions": said | database}
+
+    def run(self, point: Point, out: Path, seed: int) -> RunFolder:
+        logs = out.with_name(f".{out.name}")
+        shutil.rmtree(logs, ignore_errors=True)
+        logs.mkdir(parents=True)
+        system, cores = self.system, self.system.cores(point.factors)
+        tiers = SiteTiers(system.options, point.factors, cores, self.groups, self.cluster, logs)
+        try:
+            with database_disk.written_so(self.disk, tiers.postgres, point.factors) as beside:
+                folder = self._execute(point, out, seed, tiers, cores)
+        except ServiceError as error:
+            if tiers.stop() and tiers.died:
+                raise ServiceError("; ".join(tiers.died), PLACE, "mend what it says") from error
+            raise
+        finally:
+            tiers.close()
+            shutil.rmtree(logs, ignore_errors=True)
+        if tiers.died:
+            folder.manifest |= {"valid": False, "reasons": [*tiers.died, *folder.manifest["reasons"]]}
+        folder.manifest |= {"database_activity": beside.record} if tiers.postgres else {}
+        found = tiers.resources(folder.manifest["pids"]["generator"]) | database_disk.resources(self.disk)
+        add_resources(folder, found, point.factors)
+        return folder
+
+    def _execute(self, point: Point, out: Path, seed: int, tiers: SiteTiers, cores: TierCores) -> RunFolder:
+        conditions = self.conditions(point)
+        about = {
+            "lab": self.place.describe(),
+            "tiers": tiers.described(),
+            "conditions": conditions["conditions"],
+        }
+        around = RunEnvironment(
+            client_cores=cores.client, client_cgroup=self.groups.path(CLIENT), cgroups=tiers.cgroups, all_known=True,
+            core_speed=True, manifest=about,
+        )  # fmt: skip
+        folder = execute(out, self._load(point, tiers.url, seed), service=tiers, what=point.record(seed), around=around)
+        folder.manifest["load"]["lanes"] = conditions["load"]["lanes"]  # ports are whatever was free
+        return folder
+
+    def _load(self, point: Point, url: str, seed: int) -> dict[str, Any]:
+        load, factors = self.system.load, point.factors
+        return session_load(
+            url, users=int(factors["users"]), think_s=float(factors["think_s"]), mix=load.mix_file(str(factors["mix"]), self.system.folder),
+            duration_s=load.duration_s, ramp_up_s=load.ramp_up_s, ramp_down_s=load.ramp_down_s, seed=seed, timeout_s=load.timeout_s,
+        )  # fmt: skip

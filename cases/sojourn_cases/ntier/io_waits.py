@@ -1,0 +1,98 @@
+"""The analysis `io_waits`: how much of the cores' time passed waiting for disks, as a histogram, and what the database's sessions
+waited for meanwhile, at each combination of the option `factors` in the option `section`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from sojourn.errors import StudyError
+from sojourn.file_errors import meant
+from sojourn.report import Section, Table
+from sojourn.report.document import Cell
+from sojourn.runs.busy_series import busy_series
+from sojourn.runs.run_folder import RunFolder
+from sojourn.stats.circular_shift import Array
+from sojourn.study.analysis import Analysis
+from sojourn.units import percent
+
+if TYPE_CHECKING:
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
+
+PLACE = "[[analysis]] io_waits"
+IO_WAIT = "iowait"
+Rows: TypeAlias = tuple[tuple[Cell, ...], ...]
+BINS = (0.0, 0.05, 0.25, 0.5, 0.75, 1.0)  # of the cores' time in a sample
+ACTIVITY: Final = "database_activity"  # of a run's manifest, as a case writes it
+
+
+def io_waits(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
+    """Both tables; a line for the combination that waited most.
+
+    Raises:
+        StudyError: an option that is missing, unknown, or no factor.
+    """
+    if set(options) != {"section", "factors"}:
+        raise StudyError(f"options {dict(options)}", PLACE, "give section and factors")
+    for name in options["factors"]:
+        if name not in plan.system.factors:
+            raise StudyError(f"factor {name!r}", PLACE, meant(name, plan.system.factors))
+    by_point = points(found.of(options["section"]), options["factors"])
+    if not by_point:
+        return Analysis(("no valid run has samples of I/O waits",))
+    shares = {point: np.concatenate([_shares(run) for run in runs]) for point, runs in by_point.items()}
+    most = max(shares, key=lambda point: float(shares[point].mean()))
+    names = ", ".join(f"{name} = {value}" for name, value in zip(options["factors"], most, strict=True))
+    line = f"I/O waits: most at {names}, {percent(float(shares[most].mean()))} of the cores' time"
+    tables = (_histogram(shares, options["factors"]), *_sessions(by_point, options["factors"]))
+    return Analysis((line,), (Section("I/O waits", line, tables),))
+
+
+def points(runs: Sequence[RunFolder], factors: Sequence[str]) -> dict[tuple[str, ...], list[RunFolder]]:
+    """The valid runs by the values of their factors."""
+    by_point: dict[tuple[str, ...], list[RunFolder]] = {}
+    for run in runs:
+        if run.manifest["valid"] and run.frame("host") is not None:
+            values = tuple(str(run.manifest["factors"][name]) for name in factors)
+            by_point.setdefault(values, []).append(run)
+    return by_point
+
+
+def _shares(run: RunFolder) -> Array:
+    return busy_series(run, [IO_WAIT])[0][0]
+
+
+def histogram(shares: Array) -> list[float]:
+    """Share of the samples in each of `BINS`; a sample at a limit is in the upper one. Ticks may show more than all the time."""
+    return [float(count) / shares.size for count in np.histogram(np.clip(shares, 0, 1), BINS)[0]]
+
+
+def _histogram(shares: Mapping[tuple[str, ...], Array], factors: Sequence[str]) -> Table:
+    limits = [f"{percent(low, 0)} to {percent(high, 0)}" for low, high in pairwise(BINS)]
+    rows: Rows = tuple((*point, float(own.mean()), *histogram(own)) for point, own in shares.items())
+    formats = (*[""] * len(factors), *[".1%"] * (1 + len(limits)))
+    title = "Samples of 0.1 s by the share of the cores' time in I/O wait"
+    return Table(title, (*factors, "mean", *limits), rows, formats=formats)
+
+
+def _sessions(by_point: Mapping[tuple[str, ...], Sequence[RunFolder]], factors: Sequence[str]) -> list[Table]:
+    """Active sessions by what they wait for; nothing where no run has it."""
+    told = {
+        point: [run.manifest[ACTIVITY]["waiting"] for run in runs if run.manifest.get(ACTIVITY)]
+        for point, runs in by_point.items()
+    }
+    kinds = sorted({kind for runs in told.values() for waiting in runs for kind in waiting})
+    if not kinds:
+        return []
+    rows: Rows = tuple(
+        (*point, *(float(np.mean([waiting.get(kind, 0.0) for waiting in runs])) for kind in kinds))
+        for point, runs in told.items()
+        if runs
+    )
+    formats = (*[""] * len(factors), *[".2f"] * len(kinds))
+    return [Table("Active sessions of the database by what they wait for, in the mean (none: they run, or want a core)",
+                  (*factors, *kinds), rows, formats=formats)]  # fmt: skip

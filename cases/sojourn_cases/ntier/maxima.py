@@ -1,0 +1,187 @@
+"""`ntier.maxima`: what a site completes at most on each number of cores, where it declines, which tier limits it, what the models said,
+and whether its demands fall with the load.
+
+Options: none. All sections whose runs vary the users take part: runs that were predicted, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sojourn.diagnosis.limiting_resource import FULL
+from sojourn.errors import FitError, StudyError
+from sojourn.report import Section, Table
+from sojourn.report.document import Cell
+from sojourn.study.analysis import Analysis
+from sojourn.study.fit_templates import FittedProtocol, RivalModels
+from sojourn.study.mean_of_runs import ParameterEstimate, estimate
+from sojourn.study.predictions import is_interval
+from sojourn.units import percent, quantity
+from sojourn_cases.ntier.tier_demands import CLIENT, TierDemands, dependence, falls, tier_demands
+
+if TYPE_CHECKING:
+    from sojourn.study.checked_study import CheckedStudy
+    from sojourn.study.study_findings import StudyFindings
+
+MS = 1e3
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """Runs of one configuration at several numbers of users."""
+
+    runs: tuple[TierDemands, ...]
+
+    @cached_property
+    def by_users(self) -> dict[int, list[TierDemands]]:
+        found: dict[int, list[TierDemands]] = {}
+        for one in sorted(self.runs, key=lambda one: int(one.factors["users"])):
+            found.setdefault(int(one.factors["users"]), []).append(one)
+        return found
+
+    @property
+    def users(self) -> int:
+        """Where the mean throughput is greatest."""
+        return max(self.by_users, key=lambda n: fmean(one.per_s for one in self.by_users[n]))
+
+    @property
+    def there(self) -> list[TierDemands]:
+        return self.by_users[self.users]
+
+    @property
+    def per_s(self) -> ParameterEstimate:
+        return estimate(np.array([one.per_s for one in self.there]))
+
+    @property
+    def decline(self) -> float | None:
+        """From there to the most users; None where these are the most."""
+        most = max(self.by_users)
+        return None if most == self.users else fmean(one.per_s for one in self.by_users[most]) / self.per_s.value - 1
+
+    @property
+    def utilisation(self) -> float:
+        return fmean(one.utilisation for one in self.there)
+
+    @property
+    def limiting_tier(self) -> tuple[str, float]:
+        """That with the greatest demand, and its share of the path."""
+        tiers = [name for name in self.there[0].demands_s if name != CLIENT]
+        means = {name: fmean(one.demands_s[name] for one in self.there) for name in tiers}
+        name = max(means, key=lambda tier: means[tier])
+        return name, means[name] / sum(means.values())
+
+    @property
+    def limit(self) -> str:
+        """In words."""
+        name, share = self.limiting_tier
+        if self.utilisation < FULL:
+            return (
+                f"cores {percent(self.utilisation, 0)} busy: not full; {name} first ({percent(share, 0)} of the path)"
+            )
+        return f"cores {percent(self.utilisation, 0)} busy; {name} first ({percent(share, 0)} of the path)"
+
+
+def maxima(runs: Iterable[TierDemands]) -> list[Maximum]:
+    """Of each configuration that was run with several numbers of users, by mix and work, then cores."""
+    groups: dict[str, list[TierDemands]] = {}
+    for one in runs:
+        groups.setdefault(one.layout, []).append(one)
+    found = [Maximum(tuple(own)) for own in groups.values() if len({one.factors["users"] for one in own}) > 1]
+    return sorted(found, key=lambda one: (*series(one), int(one.runs[0].factors["cores"])))
+
+
+def series(one: Maximum) -> tuple[str, ...]:
+    """All factors of a maximum but the cores."""
+    load = ("users", "think_s", "cores")
+    return tuple(f"{name}={value}" for name, value in one.runs[0].factors.items() if name not in load)
+
+
+def maxima_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
+    """Maxima by cores, demands by load.
+
+    Raises:
+        StudyError: an option.
+    """
+    if options:
+        raise StudyError(f"option {next(iter(options))!r}", "[[analysis]] ntier.maxima", "leave it out: it has none")
+    sections = [part.name for part in (*plan.study.section, *plan.study.predict) if len(part.vary.get("users", ())) > 1]
+    seen = [tier_demands(run) for run in found.of(*sections) if run.manifest["valid"]]
+    each = maxima(seen)
+    if not each:
+        return Analysis()
+    grown = {key: [one for one in each if series(one) == key] for key in dict.fromkeys(map(series, each))}
+    lines = [line for own in grown.values() for line in _grown(own)]
+    loads, told = _loads(seen)
+    lead = "Mean throughput of the number of users with the greatest, with its 95 % interval."
+    tables = (_table(each, found.rivals), loads)
+    return Analysis((*lines, *told), (Section("Most by cores", lead, tables),))
+
+
+def _grown(own: Sequence[Maximum]) -> list[str]:
+    """From fewer cores to more."""
+    first, last = own[0], own[-1]
+    where = f"{first.runs[0].factors['mix']}, pages of {first.runs[0].page_work_s * MS:g} ms"
+    lines = [f"{where}, {_cores(one)}: at most {_range(one.per_s)} with {one.users} users, {one.limit}" for one in own]
+    if len(own) == 1:
+        return lines
+    ratio = last.per_s.value / first.per_s.value
+    return [*lines, f"{where}: {_cores(last)} complete {ratio:.2f} times what {_cores(first)} completes"]
+
+
+def _cores(one: Maximum) -> str:
+    number = int(one.runs[0].factors["cores"])
+    return f"{number} core{'s' if number > 1 else ''}"
+
+
+def _range(value: ParameterEstimate) -> str:
+    if not is_interval(value.low, value.high):
+        return quantity(value.value, "1/s")
+    return f"{quantity(value.value, '1/s')} ({quantity(value.low, '1/s')} … {quantity(value.high, '1/s')})"
+
+
+def _table(each: Sequence[Maximum], rivals: RivalModels | None) -> Table:
+    """With what each model said that it would be."""
+    models = dict(rivals.fitted) if rivals else {}
+    rows: list[tuple[Cell, ...]] = []
+    for one in each:
+        factors, x = one.runs[0].factors, one.per_s
+        said = [_said(model, {**factors, "users": one.users}) for model in models.values()]
+        errors = [None if value is None or one.utilisation < FULL else value / x.value - 1 for value in said]
+        ends = (x.low, x.high) if is_interval(x.low, x.high) else (None, None)
+        rows.append((
+            str(factors["mix"]), factors["page_work_s"] * MS, str(factors["cores"]), str(one.users), x.value, *ends, one.decline,
+            one.limit, *errors,
+        ))  # fmt: skip
+    columns = ("mix", "work, ms", "cores", "users", "most, 1/s", "low", "high", "with most users", "limit")
+    note = "With most users: change from there to the most users. Models: error of the maximum that they say, where cores were full."
+    formats = ("", ".1f", "", "", ".0f", ".0f", ".0f", "+.1%", "", *["+.1%"] * len(models))
+    return Table("The most that was completed", (*columns, *models), tuple(rows), note, formats)
+
+
+def _said(model: FittedProtocol, factors: Mapping[str, Any]) -> float | None:
+    """The most that a model says; None of what it does not know."""
+    return model.predict(factors, LEVEL).value("saturation_rate") if model.knows(factors) else None
+
+
+def _loads(seen: Sequence[TierDemands]) -> tuple[Table, list[str]]:
+    """Whether demands fall with the load, by cores and tier."""
+    rows, lines = [], []
+    for cores in sorted({int(one.factors["cores"]) for one in seen}):
+        own = [one for one in seen if int(one.factors["cores"]) == cores]
+        for tier in (None, *own[0].demands_s):
+            try:
+                told = dependence(own, tier)
+            except FitError:
+                continue
+            rows.append((str(cores), tier or "all tiers", *told.change, told.p_value, str(told.runs)))
+            lines += [f"on {cores} core{'s' if cores > 1 else ''} {falls(told)}"] if tier is None else []
+    note = "Change of the demand from idle cores to full ones, 95 % intervals; one-sided permutation test, within configurations."
+    columns = ("cores", "tier", "change", "low", "high", "p", "runs")
+    return Table("Demands and the load", columns, tuple(rows), note, ("", "", "+.0%", "+.0%", "+.0%", ".2g", "")), lines

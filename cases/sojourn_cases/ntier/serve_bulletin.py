@@ -1,0 +1,90 @@
+"""`sojourn serve bulletin`: the bulletin board, until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sojourn.cli.serve_common import STANDARD_ERROR, Watched, done, options, stopped_early
+from sojourn.errors import InputError
+from sojourn_cases.common.serve_database import a_database, restarted
+
+if TYPE_CHECKING:
+    from sojourn_cases.common.postgres import Postgres
+
+LOADED_S = 3600.0  # that one statement of the loading may take
+
+
+def bulletin(
+    db: Annotated[str | None, typer.Option(help="postgresql://…, or auto: a cluster of its own, loaded")] = None,
+    folder: Annotated[Path | None, typer.Option(help="auto: keep the cluster here; else it is removed")] = None,
+    pool: Annotated[int, typer.Option(help="sessions with the database")] = 16,
+    embedded: Annotated[bool, typer.Option("--embedded", help="tables in memory, without a database")] = False,
+    port: Annotated[int, typer.Option(help="0 takes a free one")] = 5600,
+    host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
+    workers: Annotated[int | None, typer.Option(help="threads that answer [4; with --db, 16]")] = None,
+    page_work: Annotated[float, typer.Option(help="CPU time that a page takes beside its making, s")] = 0.002,
+    scale: Annotated[float, typer.Option(help="of the data; 1: 500 000 users, 150 000 stories")] = 0.02,
+    seed: Annotated[int, typer.Option(help="of the data")] = 1,
+    clients: Annotated[int, typer.Option(help="connections of clients; further ones are closed")] = 50_000,
+    queue: Annotated[int, typer.Option(help="requests that may wait for a worker; further ones: 503")] = 50_000,
+    idle: Annotated[float, typer.Option(help="s after which a silent client is disconnected")] = 600.0,
+    metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
+) -> None:
+    """Serves a bulletin board over HTTP: the 24 interactions of RUBBoS. docs/reference/bulletin.md"""
+    from sojourn_cases.common.postgres_programs import programs, runs_as
+    from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
+
+    if embedded == (db is not None) or (folder is not None and db != "auto"):
+        given = f"--embedded {embedded}, --db {db}, --folder {folder}"
+        raise InputError(
+            given, "serve bulletin", "say --embedded (tables in memory) or --db; --folder goes with --db auto"
+        )
+    if db == "auto":
+        programs(runs_as(), "--embedded: tables in memory")
+    with stopped_early(), a_database(db, folder) if db else nullcontext() as cluster:
+        if cluster:
+            load(cluster, scale, seed)
+        chosen = options(
+            BulletinOptions, "serve bulletin", listen=f"{host}:{port}", workers=workers or (16 if db else 4),
+            page_work_s=page_work, database=cluster.url if cluster else db, pool=pool, scale=scale, seed=seed,
+            clients=clients, queue=queue, idle_s=idle, metrics=metrics,
+        )  # fmt: skip
+        service = BulletinService(chosen, log=STANDARD_ERROR)
+        try:
+            watched = Watched("serve bulletin", service, told, as_json, restarted(cluster, "serve bulletin"))
+            watched.until_stopped(greeting(service.ready, service.url))
+        finally:
+            service.close()
+
+
+def load(cluster: Postgres, scale: float, seed: int) -> None:
+    """Makes the tables in a private cluster that has none yet.
+
+    Raises:
+        ServiceError: no room, or a statement would read a large table whole.
+    """
+    from sojourn_cases.common.postgres import DATABASE, USER
+    from sojourn_cases.common.postgres_protocol import PostgresSession
+    from sojourn_cases.ntier.bulletin_database import load_bulletin
+
+    with PostgresSession(cluster.socket, user=USER, database=DATABASE, timeout_s=LOADED_S) as session:
+        if session.run("SELECT to_regclass('users')") == [(None,)]:
+            load_bulletin(session, scale, seed)
+
+
+def greeting(ready: dict[str, Any], url: str) -> str:
+    """Where it listens, and what is on the board."""
+    also = f", metrics at http://{ready['metrics']}/metrics" if ready["metrics"] else ""
+    board = f"{ready['users']} users and {ready['stories']} stories, {ready['board']}"
+    return f"{url}/StoriesOfTheDay: {board}{also}; Ctrl-C ends it"
+
+
+def told(summary: dict[str, Any]) -> str:
+    """The summary in a few lines."""
+    times = f"waited {summary['wait_s'] * 1e3:.3f} ms, served {summary['service_s'] * 1e3:.3f} ms in the mean"
+    return f"{done(summary)}\nCPU {summary['cpu_s']:.2f} s; {times}; {summary['refused']} refused"

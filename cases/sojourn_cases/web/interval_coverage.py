@@ -1,0 +1,230 @@
+"""The analysis `two-class.truth` of a study on a virtual host: do the intervals of the fitted parameters cover the truth, and by
+how much is the model wrong when it is given the true parameters.
+
+The second is the model's own error: what remains of it when nothing has to be estimated. The truth about response
+times and utilisations is a long run of the same host with another seed, its sampling error beside it. Option `requests`: of
+a long run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn.errors import StudyError
+from sojourn.fit import Fitted
+from sojourn.fit.forward_model import TwoClassSpec
+from sojourn.report import Section, Table, Text
+from sojourn.simulate.virtual_host import VirtualHost, VirtualHostRun, simulate_host
+from sojourn.stats.batch_means import batch_interval
+from sojourn.study.analysis import Analysis, RecoveredParameter
+from sojourn.study.checked_study import CheckedStudy
+from sojourn.study.run_order import run_seed
+from sojourn.study.study_findings import TRAINING, StudyFindings
+from sojourn.units import percent, seconds
+from sojourn_cases.web.two_class_template import FittedVariant, times
+from sojourn_cases.web.web_configurations import WebConfiguration, parts_of
+from sojourn_cases.web.web_shop_simulated import WebVirtualSystem, true_parameters
+
+REQUESTS = 500_000
+WARM_UP = 0.1
+QUANTITIES = {
+    "response": "Response Time",
+    "lead_busy": "Util. Core 0 to m-1",
+    "behind_busy": "Util. Core m to n-1",
+}
+
+
+@dataclass(frozen=True)
+class CoveragePoint:
+    """One quantity at one rate: the truth with its sampling error (relative, 95 %), the model with the true parameters,
+    the model as fitted."""
+
+    configuration: str
+    place: str  # NICs/cores
+    rate_per_s: float
+    quantity: str
+    truth: float
+    noise: float
+    known: float
+    fitted: float
+
+    @property
+    def own_error(self) -> float:
+        """Of the model with the true parameters; infinite where it says saturated."""
+        return self.known / self.truth - 1
+
+
+def against_truth(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
+    """The best model of a finished study held against the truth."""
+    if found.rivals is None or found.fitted is None:
+        return Analysis()
+    model, system = found.fitted, plan.system
+    if not isinstance(model, FittedVariant) or not isinstance(system, WebVirtualSystem):
+        raise StudyError("analysis two-class.truth", "[[analysis]]", 'use it with [system] kind = "web-virtual"')
+    parameters: list[RecoveredParameter] = []
+    points: list[CoveragePoint] = []
+    parts = parts_of(found, plan)
+    for part in parts:
+        fitted, host = model.of(part.factors), system.options.host(part.factors)
+        if part.kind == TRAINING:
+            parameters += covered(part.name, fitted, host)
+        for rate in sorted({run.manifest["factors"]["rate_per_s"] for run in part.runs}):
+            points += points_at(part.name, host, fitted, rate, options.get("requests", REQUESTS), plan.seed)
+    sections = (_section(found.rivals.best, parameters, points), _hosts(parts, system, plan.seed))
+    line = _line(found.rivals.best, parameters, points)
+    return Analysis((line,), sections, parameters=tuple(parameters))
+
+
+def covered(name: str, fitted: Fitted, host: VirtualHost) -> list[RecoveredParameter]:
+    """Each fitted parameter whose true value the host has."""
+    truth = _true(fitted.spec.model, host)
+    inverse = {"interrupt_s": "mu1_per_s", "page_s": "mu2_per_s", "request_s": "mu_per_s"}
+    return [
+        RecoveredParameter(
+            name, label.removesuffix("_s"), 1 / true if label in inverse else true, e.value, e.low, e.high
+        )
+        for label, e in times(fitted).items()
+        if (true := truth.get(inverse.get(label, label))) is not None
+    ]
+
+
+def _true(model: str, host: VirtualHost) -> dict[str, float]:
+    """What the model's parameters are on this host."""
+    truth = true_parameters(host)
+    if model == "mmm":
+        return {"mu_per_s": 1 / (1 / truth["mu1_per_s"] + 1 / truth["mu2_per_s"])}
+    # one core has nobody to hand off to; the model's other delay is 0 here
+    return truth | {"handoff_s": 0.0}
+
+
+def points_at(
+    name: str, host: VirtualHost, fitted: Fitted, rate: float, requests: int, seed: int
+) -> list[CoveragePoint]:
+    """A long run at one rate beside the model."""
+    own = run_seed(seed, f"truth {name} {rate:g}")
+    run = simulate_host(host, rate_per_s=rate, duration_s=requests / rate, seed=own, sample_s=requests / rate / 20)
+    true = _true(fitted.spec.model, host)
+    spec = TwoClassSpec(
+        fitted.spec.model, fitted.spec.variant, {k: v for k, v in fitted.given.items() if k not in true}
+    )
+    known = spec.solve(true, rate, host.cores, host.nics)
+    said = fitted.spec.solve({k: e.value for k, e in fitted.parameters.items()}, rate, host.cores, host.nics)
+    place = f"{host.nics}/{host.cores}"
+    return [
+        CoveragePoint(name, place, rate, quantity, value, noise, float(known[quantity]), float(said[quantity]))
+        for quantity, (value, noise) in _seen(run).items()
+    ]
+
+
+def _seen(run: VirtualHostRun) -> dict[str, tuple[float, float]]:
+    """Mean response time and busy shares of a long run after its warm-up, each with its relative error at 95 %."""
+    response = run.response_s[int(WARM_UP * run.response_s.size) :]
+    mean, low, high = batch_interval(response)
+    busy = np.sum(list(run.states.values()), axis=0)
+    inside = (run.sample_t_s >= WARM_UP * run.duration_s) & (run.sample_t_s <= run.duration_s)
+    first, last = np.flatnonzero(inside)[[0, -1]]
+    share = (busy[last] - busy[first]) / (run.sample_t_s[last] - run.sample_t_s[first])
+    nics = run.host.nics
+    found: dict[str, Any] = {"response": (mean, (high - low) / 2 / mean), "lead_busy": (share[:nics].mean(), 0.0)}
+    if run.host.cores > nics:
+        found["behind_busy"] = (share[nics:].mean(), 0.0)
+    return {name: (float(value), float(noise)) for name, (value, noise) in found.items()}
+
+
+def own_error(points: Sequence[CoveragePoint], quantity: str = "response") -> tuple[float, CoveragePoint] | None:
+    """Mean over the points of |model with the true parameters / truth - 1|, and the point where it is largest; points
+    where the model says "saturated" are not in it, and None is for nothing else."""
+    known = [p for p in points if p.quantity == quantity and np.isfinite(p.known)]
+    if not known:
+        return None
+    return float(np.mean([abs(p.own_error) for p in known])), max(known, key=lambda p: abs(p.own_error))
+
+
+def said_saturated(points: Sequence[CoveragePoint]) -> tuple[int, int]:
+    """At how many of how many rates the model with the true parameters is saturated, and the host is not."""
+    known = [p for p in points if p.quantity == "response"]
+    return sum(not np.isfinite(p.known) for p in known), len(known)
+
+
+def _line(model: str, parameters: Sequence[RecoveredParameter], points: Sequence[CoveragePoint]) -> str:
+    inside = sum(p.covered for p in parameters)
+    text = f"truth known: {inside} of {len(parameters)} intervals of fitted parameters cover it"
+    if found := own_error(points):
+        mean, worst = found
+        text += (
+            f"; with the true parameters {model} is off by {percent(mean)} in response time on average, worst "
+            f"{percent(worst.own_error, sign=True)} ({worst.configuration}, {worst.rate_per_s:g}/s, where the truth is "
+            f"known to {percent(worst.noise)}): the model's own error"
+        )
+    wrong, of = said_saturated(points)
+    return text + (f"; at {wrong} of {of} rates it says saturated where the host is not" if wrong else "")
+
+
+def _section(model: str, parameters: Sequence[RecoveredParameter], points: Sequence[CoveragePoint]) -> Section:
+    lead = (
+        "The host is simulated, so its demands are known. The model's own error is what remains when it is given the "
+        "true parameters; the rest of a prediction's error comes from estimating them."
+    )
+    rows = tuple(
+        (p.configuration, p.name, 1e3 * p.truth, 1e3 * p.value, 1e3 * p.low, 1e3 * p.high, "yes" if p.covered else "no")
+        for p in parameters
+    )
+    columns = ("fitted with", "parameter, ms", "truth", "fitted", "low", "high", "interval covers the truth")
+    of_response = tuple(
+        (p.configuration, p.rate_per_s, 1e3 * p.truth, p.noise, p.own_error, p.fitted / p.truth - 1)
+        for p in points
+        if p.quantity == "response"
+    )
+    heads = ("configuration", "rate, 1/s", "response of a long run, ms", "its sampling error", "error with the true parameters",
+             "error as fitted")  # fmt: skip
+    tables = (
+        Table(f"Parameters of {model} and the truth", columns, rows),
+        _table3(model, points),
+        Table("Response times", heads, of_response, "", ("", ".0f", ".3f", ".1%", "+.1%", "+.1%")),
+    )
+    return Section("The model's error with the truth known", lead, tables)
+
+
+def _table3(model: str, points: Sequence[CoveragePoint]) -> Table:
+    places = sorted({p.place for p in points}, key=lambda place: [int(n) for n in place.split("/")])
+    rows = []
+    for key, label in QUANTITIES.items():
+        here = [p for p in points if p.quantity == key and np.isfinite(p.own_error)]
+        cells = [[abs(p.own_error) for p in here if p.place == place] for place in places]
+        means = [float(np.mean(cell)) if cell else None for cell in cells]
+        known = [mean for mean in means if mean is not None]
+        rows.append((label, *means, float(np.mean(known)) if known else None))
+    note = "Mean of |model with the true parameters / long run - 1| over the rates that were run"
+    wrong, of = said_saturated(points)
+    note += f", but for {wrong} of {of} at which the model says saturated and the host is not." if wrong else "."
+    title = f"The model's own error, {model}, in the form of Chen et al. 2014, Table 3"
+    return Table(title, ("NICs/cores", *places, "overall"), tuple(rows), note, ("", *[".1%"] * (len(places) + 1)))
+
+
+def _hosts(parts: Sequence[WebConfiguration], system: WebVirtualSystem, seed: int) -> Section:
+    """What was simulated: the demands are the truth."""
+    rows = []
+    for part in parts:
+        host = system.options.host(part.factors)
+        order = f"turns of {seconds(host.quantum_s)}" if host.quantum_s else "shared exactly"
+        threads = str(host.threads_per_core) if host.threads_per_core else "no limit"
+        rows.append(
+            (part.name, seconds(host.interrupt["mean"]), seconds(host.page["mean"]), host.placement["policy"],
+             threads, order if host.threads_per_core != 1 else "one after the other", seconds(host.switch_s),
+             seconds(host.crossing_s))
+        )  # fmt: skip
+    columns = ("configuration", "interrupt", "page", "placement", "threads a core", "pages of a core", "a turn costs",
+               "crossing to another core")  # fmt: skip
+    text = (
+        "Requests are Poisson, from a seed, each to any NIC alike; NIC k interrupts core k. Interrupts are served first, in "
+        "order, and preempt pages. A page is made on the core that the placement says, with what it lost to interrupts made "
+        f"up for. Each run is {system.load.duration_s:g} s of simulated time; the saturation rate is the throughput of a "
+        "closed loop without think time. Runs are judged, cut (MSER-5) and fitted as measured ones are. Client, collector and "
+        "network cost nothing."
+    )
+    table = Table("The virtual hosts", columns, tuple(rows), f"Seed {seed}.")
+    return Section("How it was simulated", "", (Text(text), table))

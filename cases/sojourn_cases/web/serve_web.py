@@ -1,0 +1,54 @@
+"""`sojourn serve web`: the web shop, whose true demand is known, until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sojourn.cli.serve_common import STANDARD_ERROR, Watched, stopped_early
+from sojourn.errors import InputError
+
+
+def web(
+    port: Annotated[int, typer.Option(help="on 127.0.0.1")] = 8080,
+    cores: Annotated[int, typer.Option(help="server cores, one pinned thread each")] = 1,
+    page_ms: Annotated[float, typer.Option(help="mean CPU time drawn for a page, ms (exponential)")] = 0.5,
+    page_bytes: Annotated[int, typer.Option(help="size of a page, 1024 to 204800")] = 8192,
+    seed: Annotated[int, typer.Option(help="of the demand")] = 1,
+    backend_ms: Annotated[
+        float | None, typer.Option(help="mean time of a service behind the page /wait, ms (exponential)")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="servers behind /wait")] = 4,
+    cap: Annotated[int, typer.Option(help="most requests at /wait; of more, each gets 503")] = 10_000,
+    control: Annotated[Path | None, typer.Option(help="a Unix socket at which workers and cap can be changed")] = None,
+) -> None:
+    """Starts the web shop on loopback: a service whose true demand is known."""
+    from pydantic import ValidationError
+
+    from sojourn.lab.backends import LoopbackBackend
+    from sojourn_cases.web.web_service import BackendOptions, KnownDemand, WebOptions, WebTestbed
+
+    if not 1024 <= page_bytes <= 204800 or not 1 <= port <= 65535 or not 0 <= page_ms <= 1000:
+        raise InputError(f"port {port}, page_bytes {page_bytes}, page_ms {page_ms}", "serve",
+                         "port 1 to 65535, page_bytes 1024 to 204800, page_ms 0 to 1000")  # fmt: skip
+    place = LoopbackBackend([])
+    backend, path = None, "/item/7"
+    if backend_ms is not None:
+        path, socket = "/wait", str(control.resolve()) if control else None
+        try:
+            backend = BackendOptions(service_s=backend_ms / 1e3, workers=workers, cap=cap, control=socket)
+        except ValidationError:
+            raise InputError(
+                f"backend_ms {backend_ms}, workers {workers}, cap {cap}", "serve",
+                "backend_ms above 0 to 60000, workers 1 to 1024, cap 1 to 1000000",
+            ) from None  # fmt: skip
+    elif control is not None:
+        raise InputError(control, "--control", "give --backend-ms, whose servers it changes")
+    options = WebOptions(port=port, path=path, page_bytes=page_bytes, pinned=True, threads_per_core=1, backend=backend)
+    demand = KnownDemand(interrupt_s=0.0, page_s=page_ms / 1e3, interrupt="deterministic", page="exponential")
+    with stopped_early():
+        service = WebTestbed.start(place, place.arrange(cores, 1), options, demand, seed, None, STANDARD_ERROR)
+        greeting = f"{service.urls[0]} (also /, /category/1, /search?q=tea, /cart?add=3); Ctrl-C ends it"
+        Watched("serve web", service, lambda found: f"served {found['requests']} requests").until_stopped(greeting)

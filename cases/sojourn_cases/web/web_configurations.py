@@ -1,0 +1,170 @@
+"""What was run of a web system, by configuration: fitted or predicted, what was observed, what each model says of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from sojourn.errors import InputError
+from sojourn.predict import gain
+from sojourn.runs.observations import observe
+from sojourn.runs.run_folder import RunFolder
+from sojourn.solve.bottleneck import bottleneck
+from sojourn.study.checked_study import CheckedStudy
+from sojourn.study.study_findings import BLIND, TRAINING, StudyFindings
+from sojourn.study.study_points import SATURATION
+from sojourn.table import Metrics
+from sojourn.validate import Validation, validate
+from sojourn_cases.web.known_demands import KnownDemands, is_bare, known_demands, overheads
+from sojourn_cases.web.two_class_template import FittedVariant
+
+UP_TO = 0.81  # "up to 80 % of saturation", and what rounding a rate to three figures adds
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value with its interval at 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class WebConfiguration:
+    """One configuration: the section that it was run for, `training` or `blind`, its runs at known rates and what was observed
+    in them, its known demands, what it did at most in a closed loop, and what was predicted, by model; for blind ones as it was
+    written before they were run."""
+
+    name: str
+    kind: str
+    factors: dict[str, Any]
+    runs: list[RunFolder]
+    observations: pl.DataFrame
+    known: KnownDemands
+    saturation: Interval | None = None
+    predicted: dict[str, Metrics] = field(default_factory=dict)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Cores and NICs."""
+        return int(self.factors["cores"]), int(self.factors["nics"])
+
+    @property
+    def seen(self) -> bool:
+        """Whether there is a valid run."""
+        return bool(self.observations["valid"].any())
+
+    @property
+    def below(self) -> pl.DataFrame:
+        """What was observed up to 80 % of the measured saturation rate, the same for every model; of the highest that any of them
+        predicts where none was measured."""
+        most = (
+            self.saturation.value if self.saturation else max(self.saturates(model).value for model in self.predicted)
+        )
+        return self.observations.filter(pl.col("rate_per_s") <= UP_TO * most)
+
+    def errors(self, model: str) -> Validation | None:
+        """Relative errors there; None where no run is valid, or no rate is below that."""
+        try:
+            return validate(self.below, self.predicted[model])
+        except InputError:
+            return None
+
+    def saturates(self, model: str) -> Interval:
+        """The predicted saturation rate."""
+        row = self.predicted[model].frame.filter(pl.col("metric") == "saturation_rate").row(0, named=True)
+        return Interval(row["value"], row["low"] or row["value"], row["high"] or row["value"])
+
+
+def parts_of(found: StudyFindings, plan: CheckedStudy) -> list[WebConfiguration]:
+    """Every configuration of a finished study: those that were fitted, and those that were predicted, as in the file."""
+    if found.rivals is None or found.fitted is None:
+        return []
+    made = [_part(found, section.name, TRAINING) for section in plan.study.section]
+    made += [_part(found, section.name, BLIND) for section in plan.study.predict]
+    return [part for part in made if part is not None]
+
+
+def _part(found: StudyFindings, name: str, kind: str) -> WebConfiguration | None:
+    runs = [run for run in found.of(name) if "rate_per_s" in run.manifest["factors"]]
+    runs = [run for run in runs if not is_bare(run.manifest["factors"])]
+    if not runs:
+        return None
+    factors = {k: v for k, v in runs[0].manifest["factors"].items() if k != "rate_per_s"}
+    assert found.rivals is not None
+    written = {model: _written(found, name, model) for model in found.rivals.fitted}
+    predicted = written if kind == BLIND else {m: _predicted(found, runs, m) for m in found.rivals.fitted}
+    beside = overheads([run for run in found.runs if _fitted_together(found, run.manifest["factors"], factors)])
+    known = known_demands(runs, beside)
+    return WebConfiguration(name, kind, factors, runs, observe(runs), known, _saturation(found, factors), predicted)
+
+
+def _fitted_together(found: StudyFindings, one: dict[str, Any], other: dict[str, Any]) -> bool:
+    key = getattr(found.fitted, "group_by", "")
+    return bool(one.get(key) == other.get(key))
+
+
+def _predicted(found: StudyFindings, runs: list[RunFolder], model: str) -> Metrics:
+    assert found.rivals is not None
+    fitted, of = found.rivals.fitted[model], [run.manifest["factors"] for run in runs]
+    each = {factors["rate_per_s"]: factors for factors in of}
+    return plain(Metrics.concat(fitted.predict(factors, fitted.level) for _, factors in sorted(each.items())))
+
+
+def plain(metrics: Metrics) -> Metrics:
+    """Without the columns that differ between models, so that tables of several can be joined."""
+    return Metrics(metrics.frame.drop([c for c in ("variant", "inside") if c in metrics.frame.columns]), metrics.method)
+
+
+def _written(found: StudyFindings, section: str, model: str) -> Metrics:
+    """What was written before the runs of a section."""
+    rows = []
+    for one in (found.predicted or {}).get("configurations", []):
+        if one["section"] != section or found.predicted is None:
+            continue
+        told = one["rows"] if model == found.predicted["best"] else one["rivals"][model]
+        factors = {name: one["factors"][name] for name in ("cores", "nics", "rate_per_s")}
+        rows += [{key: row[key] for key in row if key != "inside"} | factors for row in told]
+    return Metrics.of(rows)
+
+
+def _saturation(found: StudyFindings, factors: dict[str, Any]) -> Interval | None:
+    """The throughput of its closed loop, a mean where there are several."""
+    for run in found.of(SATURATION):
+        own = {k: v for k, v in run.manifest["factors"].items() if k not in ("users", "think_s")}
+        if own == factors:
+            metrics = run.metrics()
+            value, (low, high) = metrics.value("throughput"), metrics.interval("throughput")
+            return Interval(value, low or value, high or value)
+    return None
+
+
+def measured_gain(below: WebConfiguration, above: WebConfiguration) -> Interval | None:
+    """Saturation rate of one configuration over that of another, both measured."""
+    if below.saturation is None or above.saturation is None:
+        return None
+    low, high = below.saturation, above.saturation
+    half = math.hypot(math.log(high.high / high.value), math.log(low.high / low.value))
+    value = high.value / low.value
+    return Interval(value, value * math.exp(-half), value * math.exp(half))
+
+
+def predicted_gain(below: WebConfiguration, above: WebConfiguration, model: FittedVariant) -> Interval:
+    """The same, predicted."""
+    return Interval(*gain(model.of(below.factors), below.size, above.size, level=model.level))
+
+
+def observed_bottleneck(part: WebConfiguration) -> str:
+    """Which cores run out first, from what was measured at the highest valid rate."""
+    good = part.observations.filter(pl.col("valid"))
+    good = good if good.height else part.observations
+    top = good.filter(pl.col("rate_per_s") == pl.col("rate_per_s").max())
+    rate, (cores, nics) = top["rate_per_s"][0], part.size
+    mean = top.select(pl.col("util_leading", "util_trailing", "softirq_leading").mean()).row(0, named=True)
+    shares = {"interrupts": mean["softirq_leading"] or 0.0, "client": part.known.beside.client_s * rate / nics}
+    shares["pages"] = max((mean["util_leading"] or 0.0) - sum(shares.values()), 0.0)
+    return bottleneck(shares, cores=cores, nics=nics, trailing_busy=mean["util_trailing"])

@@ -1,0 +1,103 @@
+"""Cases: what packages beside this one bring, found by their entry points of the group `sojourn.cases`.
+
+A case is a real system that was studied with sojourn: the systems that its studies measure, what is fitted to them, its analyses, its
+services and their commands. An entry point names a `Case`. Nothing here knows a case by name; `docs/howto/write-a-case.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from sojourn.errors import CaseError
+from sojourn.terminal import say
+
+GROUP = "sojourn.cases"
+Places = Mapping[str, str]  # name → "module:object", or "module"; imported when the name is used
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a case brings, by name. `systems`: kinds for `[system]`, classes of `System`. `templates`: for `[fit] model`, objects of
+    `FitTemplate`. `analyses`: functions for `[[analysis]]`. `workers`: kinds of worker processes, functions of a configuration and of
+    `emit` that return a summary. `mixes`: users for `--mix`, functions without arguments that return shares and transition matrices.
+    `commands`: verb (`serve`, `load`, `plan`) → word → function."""
+
+    systems: Places = field(default_factory=dict)
+    templates: Places = field(default_factory=dict)
+    analyses: Places = field(default_factory=dict)
+    workers: Places = field(default_factory=dict)
+    mixes: Places = field(default_factory=dict)
+    commands: Mapping[str, Places] = field(default_factory=dict)
+
+
+@cache
+def cases() -> Mapping[str, Case]:
+    """All that are installed, by name. One that cannot be imported is left out, which is said once on standard error.
+
+    Raises:
+        CaseError: two have the same name.
+    """
+    found: dict[str, Case] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda one: (one.name, one.value)):
+        try:
+            case = entry.load()
+            if not isinstance(case, Case):
+                raise TypeError(f"{entry.value} is a {type(case).__name__}, not a Case")
+        except Exception as error:  # the code of somebody else, which others must not lack for
+            say(f"sojourn: case {entry.name} ({entry.value}) is left out: {type(error).__name__}: {error}", err=True)
+            continue
+        if entry.name in found:
+            raise _twice(f"case {entry.name!r}")
+        found[entry.name] = case
+    return found
+
+
+def known(part: str, ours: Places) -> dict[str, str]:
+    """`ours` and what all cases have in that `part` (a field of `Case`).
+
+    Raises:
+        CaseError: two have the same name.
+    """
+    assert part in {one.name for one in fields(Case)}
+    return _together(ours, [getattr(case, part) for case in cases().values()], part)
+
+
+def commands(verb: str, ours: Places) -> dict[str, str]:
+    """`ours` and the commands of all cases below `verb`.
+
+    Raises:
+        CaseError: two have the same name.
+    """
+    return _together(ours, [case.commands.get(verb, {}) for case in cases().values()], f"commands of {verb}")
+
+
+def imported(place: str) -> Any:
+    """The object, or the module, at "module:object".
+
+    Raises:
+        CaseError: it cannot be imported.
+    """
+    module, _, attribute = place.partition(":")
+    try:
+        found = import_module(module)
+        return getattr(found, attribute) if attribute else found
+    except (ImportError, AttributeError) as error:
+        raise CaseError(str(error), place, "mend or reinstall the package that has it") from error
+
+
+def _together(ours: Places, others: list[Places], what: str) -> dict[str, str]:
+    found = dict(ours)
+    for places in others:
+        if twice := sorted(found.keys() & places):
+            raise _twice(f"{what}: {twice[0]!r}")
+        found |= places
+    return found
+
+
+def _twice(what: str) -> CaseError:
+    return CaseError(f"{what} is there twice", "installed cases", "uninstall one of the two packages that have it")

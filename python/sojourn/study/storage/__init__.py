@@ -1,1 +1,0 @@
-"""The storage study: what an I/O costs in CPU, by path."""
