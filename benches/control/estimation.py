@@ -2,7 +2,7 @@
 
     python benches/control/estimation.py [--first 700000] [--seeds 200]
 
-Writes DATE-estimation/summary.md. The queue, the processor and their windows are those of tests/unit/test_control_estimation.py
+Writes DATE-estimation/summary.md. The queue, the processor and their windows are those of tests/unit/control/test_control_estimation.py
 (20 workers of 50 ms at 200 /s, windows of 2 s) and tests/unit/shared_processor.py (two classes, one mean mix, windows of 60 s).
 """
 

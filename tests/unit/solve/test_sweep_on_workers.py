@@ -17,7 +17,7 @@ from sojourn.parallel import Workers, open_workers
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.sweep_on_workers import BLOCK, told_once
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 MANY = 2 * BLOCK + 7
 
 

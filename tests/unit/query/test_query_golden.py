@@ -105,7 +105,7 @@ def test_ruin() -> None:
 
 def test_a_network_by_its_chain() -> None:
     """Means over states are those of the convolution algorithm, which knows no states."""
-    shop = sj.Model.read(Path(__file__).parents[2] / "examples/shop.toml")
+    shop = sj.Model.read(Path(__file__).parents[3] / "examples/shop.toml")
     for station in ("cpu", "disk"):
         found = sj.query(f"mean(n({station})) / queue_length{{station={station}}}", shop)
         assert found.value == pytest.approx(1, rel=1e-9)
@@ -115,6 +115,6 @@ def test_a_network_by_its_chain() -> None:
 
 def test_quantiles_of_a_method_turned_round() -> None:
     """G/M/1: where only quantiles are known, the probability of a time is the level whose quantile it is."""
-    regular = sj.Model.read(Path(__file__).parents[2] / "examples/regular.toml")
+    regular = sj.Model.read(Path(__file__).parents[3] / "examples/regular.toml")
     at = sj.query("p95", regular).value
     assert sj.query(f"probability(response <= {at}s)", regular).value == pytest.approx(0.95, abs=1e-8)

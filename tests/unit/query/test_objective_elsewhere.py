@@ -13,7 +13,7 @@ from sojourn.query.query import as_source
 from sojourn.query.sources.batched import BatchedLaw
 from sojourn.simulate.simulated_run import as_run
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/howto/same-objective-elsewhere.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/howto/same-objective-elsewhere.md"
 HOWTO = PAGE.with_name("ask-for-an-objective.md")
 DEFAULT = (
     0.005,

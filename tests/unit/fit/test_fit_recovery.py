@@ -13,7 +13,7 @@ import pytest
 from sojourn.fit import run_mean_error
 from sojourn.fit.run_clusters import RunClusters
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benches" / "fit"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "benches" / "fit"))
 import recovery
 
 SEEDS, PASSES = range(700, 706), 5000

@@ -15,7 +15,7 @@ from sojourn.study.system import Point
 from sojourn_cases.ntier.bulletin_board_simulated import SimulatedBulletin, SimulatedBulletinLoad
 from sojourn_cases.ntier.simulated_bulletin import DEMANDS_S, TIERS, SimulatedBulletinOptions, mean_demand_s, shares
 
-OURS = Path(__file__).parents[2] / "studies/ntier-virtual/study.toml"
+OURS = Path(__file__).parents[3] / "studies/ntier-virtual/study.toml"
 
 
 def site() -> SimulatedBulletin:

@@ -14,7 +14,7 @@ from sojourn.study.checked_study import read_plan
 from sojourn_cases.messages.message_service_metrics import frame
 from sojourn_cases.messages.operational_analysis import busy, laws, shares
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SMALL = """
 name = "messages"
 title = "small"

@@ -126,7 +126,7 @@ def test_quantiles_of_a_two_class_fit() -> None:
 
 def test_the_bench_of_known_services(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of the fits that benches/plan/regret.py makes 400 of."""
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benches/plan"))
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[3] / "benches/plan"))
     bench = import_module("regret")
     assert bench.holds("one", {"cores": 45}, 1500.0) and not bench.holds("one", {"cores": 31}, 1500.0)
     rows = [bench.planned("one", seed) for seed in (1, 2)]

@@ -20,7 +20,7 @@ from sojourn_cases.storage.storage_simulated import (
     SimulatedStorageSystemOptions,
 )
 
-STUDY = Path(__file__).parents[2] / "studies" / "storage-virtual" / "study.toml"
+STUDY = Path(__file__).parents[3] / "studies" / "storage-virtual" / "study.toml"
 
 
 def ran(tmp_path: Path, fault: str = "none") -> tuple[str, Path]:

@@ -11,7 +11,7 @@ import pytest
 from sojourn.runs.resources import Resource
 from sojourn.study.kinds.call_system import CallLoad, CallOptions, CallSystem
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/howto/add-a-study.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/howto/add-a-study.md"
 
 
 def made(kind: type[CallSystem]) -> CallSystem:

@@ -14,7 +14,7 @@ from sojourn.load.transition_matrix import TransitionMatrix, mixed_shares
 
 # The mixes of RUBBoS's matrices, found by a simulation of about two million requests (a file that this project did not make; why it
 # is one: docs/reference/bulletin.md, "Users"). A share's standard deviation there is up to 5e-4.
-MIX = Path(__file__).parents[1] / "data/rubbos_mix.csv"
+MIX = Path(__file__).parents[2] / "data/rubbos_mix.csv"
 SIMULATED = 7e-4
 
 

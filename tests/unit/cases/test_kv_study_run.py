@@ -18,7 +18,7 @@ from sojourn.study.study_findings import HELD_OUT
 from sojourn_cases.kv.kv_laws import knee, laws
 from sojourn_cases.kv.kv_template import NETWORK
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SMALL = """
 name = "kv"
 title = "small"

@@ -12,7 +12,7 @@ from sojourn.study.checked_study import read_plan
 from sojourn_cases.web import web_shop
 from sojourn_cases.web.web_service import KnownDemand, choose_demand
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STUDY = ROOT / "studies/web/study.toml"
 
 

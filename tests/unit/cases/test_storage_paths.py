@@ -31,7 +31,7 @@ from sojourn_cases.storage.storage_system import (
 )
 from sojourn_cases.storage.window_cpu import WindowReader, group_s
 
-STUDY = Path(__file__).parents[2] / "studies" / "storage"
+STUDY = Path(__file__).parents[3] / "studies" / "storage"
 
 
 def of(**paths: StoragePath) -> StorageSystem:

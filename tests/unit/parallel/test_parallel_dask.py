@@ -22,7 +22,7 @@ from sojourn.parallel import open_workers, run_pieces
 from sojourn.parallel.dask_workers import DaskWorkers
 
 DISTRIBUTED = "import sys; from distributed.cli import dask_{0}; sys.argv[0] = '{0}'; dask_{0}.main()"
-SHOP = Path(__file__).resolve().parents[2] / "examples/shop.toml"
+SHOP = Path(__file__).resolve().parents[3] / "examples/shop.toml"
 
 
 class Cluster:

@@ -16,7 +16,7 @@ from sojourn.solve import two_class
 from sojourn.table import Metrics
 from sojourn.validate import QUANTITIES, measured_metrics, table3, table3_text, validate
 
-PUBLISHED = Path(__file__).parents[1] / "published" / "data" / "chen_table3_relative_errors.csv"
+PUBLISHED = Path(__file__).parents[2] / "published" / "data" / "chen_table3_relative_errors.csv"
 COLUMNS = {
     "response_time": "response_time_relative_error_pct",
     "throughput": "throughput_relative_error_pct",

@@ -19,7 +19,7 @@ from sojourn_cases.web.two_class_analysis import FinishedWebStudy, analysed
 from sojourn_cases.web.two_class_template import FittedVariant
 from sojourn_cases.web.web_configurations import Interval, WebConfiguration, measured_gain, plain, predicted_gain
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tests/cross"))
 from test_fit_simulated import CLIENT, A, S, observations  # noqa: E402
 

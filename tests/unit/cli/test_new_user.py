@@ -23,7 +23,7 @@ from sojourn.runs.run_folder import RunFolder, run_folders
 from sojourn.simulate.simulated_folder import write_run
 from sojourn.table import Metrics
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 OTHERS_WORDS = re.compile(r"leading|trailing|NIC|Table 3")
 RATES = (60, 120, 180, 240)
 

@@ -14,7 +14,7 @@ from sojourn.diagnosis.oscillation_figures import document, figures
 from sojourn.errors import InputError
 from sojourn.stats.circular_shift import correlations, high_passed, shift_test
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benches/oscillation"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "benches/oscillation"))
 
 from known_pairs import CASES, Case, Draw, pair
 

@@ -30,7 +30,7 @@ for = "20s"
 name = "{section}"
 vary = {{ rate_per_s = [10] }}
 """
-OURS = Path(__file__).parents[2] / "studies/ntier"
+OURS = Path(__file__).parents[3] / "studies/ntier"
 
 
 def files(folder: Path, other: str = "") -> Path:

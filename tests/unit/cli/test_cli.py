@@ -20,7 +20,7 @@ from sojourn.cli import app as verbs
 from sojourn.cli import stop_signals
 
 COLUMNS = [["intended_s", "f8"], ["sent_s", "f8"], ["received_s", "f8"], ["done_s", "f8"], ["failure", "u1"]]
-STUDY = (Path(__file__).parents[2] / "studies/web/study.toml").read_text()
+STUDY = (Path(__file__).parents[3] / "studies/web/study.toml").read_text()
 Sojourn = Callable[..., tuple[int, str, str]]
 
 

@@ -22,7 +22,7 @@ from sojourn.report import Figure, Table
 from sojourn.runs.busy_series import busy_series
 from sojourn.runs.run_folder import RunFolder
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benches/oscillation"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "benches/oscillation"))
 
 from known_pairs import CASES, pair
 
@@ -185,7 +185,7 @@ def run(*arguments: str | Path) -> Result:
     return result
 
 
-RECORDED = sorted((Path(__file__).parents[2] / "benches/oscillation").glob("*/live/*.csv"))
+RECORDED = sorted((Path(__file__).parents[3] / "benches/oscillation").glob("*/live/*.csv"))
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
