@@ -39,6 +39,8 @@ def main() -> int:
     if os.geteuid():
         sys.exit("benches/faults: needs root, for namespaces")
     out = options.out or HERE / time.strftime("%Y-%m-%d")
+    if Path("/tmp") in out.absolute().parents:
+        sys.exit(f"--out: {out}; each job has a /tmp of its own: give a folder elsewhere")
     describe(out, {})
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     raw = out / "raw.csv"

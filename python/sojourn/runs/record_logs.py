@@ -6,6 +6,9 @@ readable. Parquet, which is unreadable without its last bytes, is made when a ru
 
 from __future__ import annotations
 
+import errno
+import mmap
+import os
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +86,15 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
     """Writes a Parquet file so that it is there whole or not at all. RunFolderError where it cannot be written."""
     try:
         with whole_file(path) as file:
-            frame.write_parquet(file, compression="zstd")
-    except (OSError, pl.exceptions.ComputeError) as error:  # polars' own, where the disk is full
+            try:
+                frame.write_parquet(file, compression="zstd")
+            except pl.exceptions.ComputeError as error:  # polars' own, whose text may hide that the disk is full
+                raise OSError(errno.ENOSPC, FULL[0]) if _is_full(path.parent) else error from None
+    except (OSError, pl.exceptions.ComputeError) as error:
         raise cannot_write(error, path) from None
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether nobody but root can write another page there."""
+    place = os.statvfs(folder)
+    return place.f_bavail * place.f_frsize < mmap.PAGESIZE

@@ -233,3 +233,19 @@ def test_the_round_trip_of_a_key_value_run_is_a_table(tmp_path: Path) -> None:
     told = json.loads((tmp_path / "run/manifest.json").read_text()) | {"ping": {"median_s": 1e-4, "p99_s": 3e-4}}
     (tmp_path / "run/manifest.json").write_text(json.dumps(told))
     assert RunFolder.open(tmp_path / "run").manifest["ping"]["median_s"] == 1e-4
+
+
+def test_a_full_disk_behind_an_error_of_polars_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found by benches/faults: where the last bytes of a Parquet file had no room, its text was "Invalid thrift: transport error"."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise pl.exceptions.ComputeError("parquet: File out of specification: Invalid thrift: transport error")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", refused)
+    with pytest.raises(RunFolderError, match="Invalid thrift") as other:
+        write_parquet(pl.DataFrame({"a": [1]}), tmp_path / "a.parquet")
+    assert not isinstance(other.value, StorageFull)
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((4096, 4096, 10, 1, 0, 5, 5, 5, 0, 255)))
+    with pytest.raises(StorageFull, match="No space left on device"):
+        write_parquet(pl.DataFrame({"a": [1]}), tmp_path / "a.parquet")
+    assert list(tmp_path.iterdir()) == []
