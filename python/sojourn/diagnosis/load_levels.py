@@ -107,12 +107,14 @@ def _error(row: Mapping[str, Any]) -> float | None:
 def _resources(manifest: Manifest, values: Mapping[tuple[str, str], Any], done: float) -> list[WatchedResource]:
     """What was watched of the service; its cores, with all that ran on them, where nothing else was."""
     cores = (manifest.get("placement") or {}).get("server", [])
-    busy = {c: values[f"core {c}", "utilisation"]["value"] for c in cores if (f"core {c}", "utilisation") in values}
+    known = {
+        k: row["value"] for (k, metric), row in values.items() if metric == "utilisation" and row["value"] is not None
+    }
+    busy = {c: known[f"core {c}"] for c in cores if f"core {c}" in known}
     found: list[WatchedResource] = []
     if (named := manifest.get("resources")) is not None:
         for name, one in named.items():
-            row = values.get((name, "utilisation"))
-            found += _of_cpu(name, one, row["value"], float(one["capacity"])) if row is not None else []
+            found += _of_cpu(name, one, known[name], float(one["capacity"])) if name in known else []
         return found
     demands = manifest.get("demands_s") or {}
     for name, demand in demands.items():

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import sojourn as sj
@@ -15,6 +16,7 @@ from sojourn.diagnosis import LoadLevel, WatchedResource, diagnose_levels, queue
 from sojourn.diagnosis.load_levels import diagnose, read_level
 from sojourn.errors import InputError, RunFolderError
 from sojourn.model.unknown_parameters import replaced
+from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.simulated_run import as_run
 from sojourn.table import Metrics
 
@@ -268,6 +270,23 @@ def test_run_folders(tmp_path: Path) -> None:
     assert found["workers = 4"].resources == {"CPU of process 7": pytest.approx(0.17)}
     with pytest.raises(RunFolderError):
         diagnose([tmp_path / "nowhere"])
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_run_whose_recorder_was_stopped_says_nothing_of_its_cores(tmp_path: Path, named: bool) -> None:
+    """Found by benches/faults: utilisation is null there, and `measure` ended with a trace after its last level."""
+    resources = {"core 0": {"capacity": 1.0}} if named else None
+    for rate in (10.0, 30.0, 50.0):
+        run(tmp_path / f"rate-{rate:g}", rate, demands_s={}, **({"resources": resources} if named else {}))
+    path = tmp_path / "rate-50/metrics.parquet"
+    rows = Metrics.read(path).frame.with_columns(
+        value=pl.when(pl.col("metric") == "utilisation").then(None).otherwise("value")
+    )
+    Metrics(rows, "measured").write(path)
+    level = read_level(RunFolder.open(tmp_path / "rate-50"))
+    assert level is not None and level.resources == ()
+    (found,) = diagnose([tmp_path]).values()
+    assert found.top.throughput_per_s == 50.0
 
 
 def test_a_closed_loop_beside_open_ones_changes_nothing() -> None:
