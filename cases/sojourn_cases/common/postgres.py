@@ -27,6 +27,7 @@ from sojourn_cases.common.postgres_processes import (
     end_all,
     end_left,
     name_of,
+    orphaned,
     shared_memory,
     working_in,
 )
@@ -163,7 +164,7 @@ class Postgres:
     def _await(self, log_began: int) -> None:
         """Waits until it takes sessions, and makes the database where it is missing."""
         assert self._process is not None
-        deadline = time.monotonic() + STARTED_S
+        deadline, began_s = time.monotonic() + STARTED_S, time.time() - 1.0
         said: object = "it does not answer"
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
@@ -177,6 +178,7 @@ class Postgres:
                 time.sleep(0.02)
         reason = self.log.read_bytes()[log_began:].decode(errors="replace").strip()[-500:] or said
         self._kill()
+        self._segments |= orphaned(began_s, self._user.pw_uid if self._user else os.geteuid())
         raise ServiceError(reason, "postgres", f"see {self.log}")
 
     def run(self, sql: str, *, database: str = DATABASE) -> list[Row]:
