@@ -31,3 +31,30 @@ def test_ctrl_c_while_it_starts_is_one_line_and_130(package: str, through_exec: 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (done.returncode, len(done.stderr.splitlines()), done.stdout) == (130, 1, ""), (done.returncode, done.stderr)
     assert done.stderr.startswith("sojourn: interrupted")
+
+
+C_MODULE = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            {raised}
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["sojourn", "solve", "examples/shop.toml"]
+from sojourn.cli import main
+main()
+"""
+
+
+def test_ctrl_c_in_the_import_of_a_module_in_c_is_one_line_and_130() -> None:
+    """Found by benches/faults: pybind11 makes an ImportError of it; any other one is a trace, as it is an error of ours."""
+    raised = 'raise ImportError("initialization failed") from KeyboardInterrupt()'
+    done = subprocess.run(
+        [sys.executable, "-c", C_MODULE.format(raised=raised)], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, len(done.stderr.splitlines())) == (130, 1) and done.stderr.startswith(
+        "sojourn: interrupted"
+    )
+    other = C_MODULE.format(raised='raise ImportError("initialization failed")')
+    done = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "ImportError: initialization failed" in done.stderr

@@ -23,11 +23,23 @@ def main() -> None:
         code = 130  # errors.Interrupted, which may not be there yet
     except SystemExit as end:
         code = end.code
+    except ImportError as error:
+        if not _by_interruption(error):
+            raise
+        sys.stderr.write(f"{INTERRUPTED}\n")
+        code = 130
     from sojourn.cli.stop_signals import too_late
 
     too_late()
     _forget_interruption()
     sys.exit(code)
+
+
+def _by_interruption(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind it: out of the import of a module in C it comes as an ImportError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _forget_interruption() -> None:
