@@ -102,11 +102,14 @@ class Postgres:
             **({} if durable else NOT_DURABLE),
             **(settings or {}),
         }
+        began_s = time.time() - 1.0
         try:
             if not (self.data / "PG_VERSION").exists():
                 self._make(durable)
             self.start()
         except BaseException:
+            end_left(self.data)  # what initdb started outlives it, and would write into what is being removed
+            self._segments |= orphaned(began_s, self._user.pw_uid if self._user else os.geteuid())
             self.close()
             raise
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from types import FrameType
 
 WAIT = b"sojourn: putting things back; once more ends at once, and the next start removes what is left\n"
 
 
+LATER_S = 0.002
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -19,17 +21,35 @@ def end_in_good_order() -> None:
     """
     count = 0
 
-    def handler(_number: int, _frame: FrameType | None) -> None:
+    def handler(_number: int, frame: FrameType | None) -> None:
         nonlocal count
         count += 1
         if count == 2:
             os.write(2, WAIT)
+        else:
+            interrupt(_number, frame)
+
+    def interrupt(_number: int, frame: FrameType | None) -> None:
+        if _holds_a_lock(frame):
+            signal.signal(signal.SIGALRM, interrupt)
+            signal.setitimer(signal.ITIMER_REAL, LATER_S)
         else:
             raise KeyboardInterrupt
 
     for number in STOPS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+def _holds_a_lock(frame: FrameType | None) -> bool:
+    """Whether `subprocess` has just taken the lock of a process and not yet come to the `try` that gives it back: an interruption there
+    leaves it taken, and whoever waits for that process waits for ever (CPython's Popen._internal_poll and _wait)."""
+    if frame is None or (module := sys.modules.get("subprocess")) is None:
+        return False
+    if frame.f_code not in (module.Popen._internal_poll.__code__, module.Popen._wait.__code__):
+        return False
+    lock = getattr(frame.f_locals.get("self"), "_waitpid_lock", None)
+    return lock is not None and bool(lock.locked())
 
 
 def too_late() -> None:
