@@ -28,6 +28,7 @@ LOOK_S = 0.1
 AGAIN, NOT_KNOWN = "start it again", "what it served is not known"
 Options = TypeVar("Options", bound=BaseModel)
 Summary = dict[str, Any]
+_served: list[str] = []  # names of the services that have said where they listen
 
 
 def options(kind: type[Options], place: str, **given: Any) -> Options:
@@ -69,6 +70,7 @@ class Watched:
             ServiceError: a part of it ended by itself. SojournError: what `look` raised. What it did is said first.
         """
         process, asked, trouble = self.service.worker.process, False, None
+        _served.append(self.name)
         try:
             say(greeting, err=self.as_json)
             while process.poll() is None:
@@ -118,10 +120,14 @@ def logged(log: Path | None, column: str, of: str = "sum") -> str:
 
 @contextmanager
 def stopped_early() -> Iterator[None]:
-    """A service that is stopped before it serves ends in good order, too: nothing was measured that could be kept."""
+    """A service that is stopped before it serves ends in good order, too: nothing was measured that could be kept. One that served, and
+    is stopped again while it puts things back, is interrupted."""
+    before = len(_served)
     try:
         yield
     except KeyboardInterrupt:
+        if len(_served) > before:
+            raise
         say("stopped before it served", err=True)
         raise typer.Exit(0) from None
 

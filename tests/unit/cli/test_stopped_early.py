@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sojourn.cli.serve_common import Watched
+from sojourn.cli.serve_common import Watched, stopped_early
 from sojourn.cli.stop_signals import end_in_good_order
 from sojourn.errors import ServiceError
 
@@ -52,3 +52,22 @@ def test_a_service_that_was_killed_says_so_also_where_it_is_stopped_at_that_mome
     service: Any = SimpleNamespace(worker=SimpleNamespace(process=process, result=result))
     with pytest.raises(ServiceError, match="process 17 was ended by SIGKILL; what it served is not known"):
         Watched("serve kv", service, str).until_stopped("it listens")
+
+
+def test_a_service_that_is_interrupted_while_it_puts_things_back_is_not_one_that_never_served(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Found by benches/faults, by the third signal: "stopped before it served", exit code 0, after 124 requests."""
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    process = SimpleNamespace(pid=17, returncode=0, poll=lambda: None)
+    service: Any = SimpleNamespace(
+        worker=SimpleNamespace(process=process, result=lambda: {"summary": {"requests": 124}})
+    )
+    with pytest.raises(KeyboardInterrupt), stopped_early():
+        Watched("serve kv", service, str, look=stop).until_stopped("it listens")
+        stop()
+    said = capsys.readouterr()
+    assert said.out == "it listens\n{'requests': 124}\n" and said.err == ""
