@@ -27,7 +27,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("package", ["sojourn.cli.stop_signals", "typer", "rich.console", "sojourn.cli.solve", "numpy"])
+@pytest.mark.parametrize(
+    "package", ["sojourn.cli.stop_signals", "typer", "selectors", "rich.console", "sojourn.cli.solve", "numpy"]
+)
 @pytest.mark.parametrize("through_exec", [False, True])
 def test_ctrl_c_while_it_starts_is_one_line_and_130(package: str, through_exec: bool) -> None:
     code = STARTED.format(package=package, through_exec=through_exec)

@@ -44,9 +44,8 @@ def end_in_good_order() -> None:
 def _holds_a_lock(frame: FrameType | None) -> bool:
     """Whether `subprocess` has just taken the lock of a process and not yet come to the `try` that gives it back: an interruption there
     leaves it taken, and whoever waits for that process waits for ever (CPython's Popen._internal_poll and _wait)."""
-    if frame is None or (module := sys.modules.get("subprocess")) is None:
-        return False
-    if frame.f_code not in (module.Popen._internal_poll.__code__, module.Popen._wait.__code__):
+    popen = getattr(sys.modules.get("subprocess"), "Popen", None)  # None while it is imported, too
+    if frame is None or popen is None or frame.f_code not in (popen._internal_poll.__code__, popen._wait.__code__):
         return False
     lock = getattr(frame.f_locals.get("self"), "_waitpid_lock", None)
     return lock is not None and bool(lock.locked())
