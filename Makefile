@@ -45,11 +45,11 @@ test test-alone: export OPENBLAS_NUM_THREADS := 1
 test test-alone: export POLARS_MAX_THREADS := 1
 # A failure is tried once more, by itself: a neighbour of the machine can disturb a live test, but not twice the same one.
 AGAIN := $(PY) -m pytest --last-failed --last-failed-no-failures none --maxfail 1
-test: build ## all tests that others may run beside (nine minutes on 2 cores)
+test: build ## all tests that others may run beside (eleven minutes on 2 cores)
 	cargo test --workspace --locked --quiet --exclude sojourn-py --exclude sojourn-cases-py
 	$(PY) -m pytest -m "not alone" -n 3 --dist worksteal || $(AGAIN) -m "not alone"
 
-test-alone: build ## the tests that measure: nothing else may run (eleven minutes)
+test-alone: build ## the tests that measure: nothing else may run (fourteen minutes)
 	$(PY) -m pytest -m alone || $(AGAIN) -m alone
 
 live: build ## only the tests that put load on a service here (bounded)

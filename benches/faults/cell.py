@@ -50,7 +50,7 @@ ERROR = re.compile(r"^sojourn: ", re.MULTILINE)
 Row = dict[str, Any]
 
 
-class Running:
+class RunningCommand:
     """The command of a cell, behind a parent where that is to be killed; its output goes to files outside its disk."""
 
     def __init__(self, words: tuple[str, ...], place: Path, parent: bool) -> None:
@@ -125,7 +125,7 @@ def cell(verb: Verb, fault: str, seed: int, base_s: float) -> Row:
 def _fault(verb: Verb, fault: str, seed: int, draw: random.Random, base_s: float, place: Path, watch: Watch) -> Row:
     at_s = draw.uniform(0.0, base_s)
     begin = time.monotonic()
-    running = Running(verb.words, place, fault == "parent")
+    running = RunningCommand(verb.words, place, fault == "parent")
     halt = threading.Event()
     driver = threading.Thread(target=_drive, args=(verb, running, halt), daemon=True)
     driver.start()
@@ -158,14 +158,14 @@ def _fault(verb: Verb, fault: str, seed: int, draw: random.Random, base_s: float
     }  # fmt: skip
 
 
-def _drive(verb: Verb, running: Running, halt: threading.Event) -> None:
+def _drive(verb: Verb, running: RunningCommand, halt: threading.Event) -> None:
     verb.drive(lambda: running.code is None, halt)
     if not verb.runs and not halt.is_set():
         with suppress(OSError):
             os.kill(running.pid, signal.SIGTERM)
 
 
-def _hit(fault: str, running: Running, seed: int, draw: random.Random, place: Path) -> str:
+def _hit(fault: str, running: RunningCommand, seed: int, draw: random.Random, place: Path) -> str:
     """Does it; what was hit."""
     with suppress(ProcessLookupError):
         if fault in ("kill", "stop"):
@@ -216,7 +216,7 @@ def role(pid: int) -> str:
     return " ".join(line.split(" ")[:2]).rstrip(":") if line.startswith("postgres:") else name
 
 
-def judged(verb: Verb, fault: str, hit: str, running: Running) -> list[str]:
+def judged(verb: Verb, fault: str, hit: str, running: RunningCommand) -> list[str]:
     """Exit code and message."""
     said = running.err.read_text(errors="replace")
     code = running.code
@@ -269,7 +269,7 @@ def _doing(pid: int) -> str:
     return " ".join(found)
 
 
-def _hung(running: Running) -> str:
+def _hung(running: RunningCommand) -> str:
     """What hangs, which is then ended; the command itself says on standard error where it was."""
     hung = {pid: f"{role(pid)} ({_doing(pid)})" for pid in tree(running.pid)}
     with suppress(OSError):

@@ -36,7 +36,7 @@ def asked(port: int, method: str, path: str, body: str = "") -> tuple[int, str]:
         connection.close()
 
 
-class Nbd:
+class NbdClient:
     """A client of a network block device (fixed newstyle, GO): writes one block at a time."""
 
     def __init__(self, port: int) -> None:

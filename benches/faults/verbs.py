@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from clients import BLOCK, Nbd, Site, asked, listens, memcached_line, until
+from clients import BLOCK, NbdClient, Site, asked, listens, memcached_line, until
 
 from sojourn.live_service.control_socket import SocketActuator
 from sojourn.runs.run_folder import RunFolder
@@ -48,7 +48,7 @@ class Verb:
         """Ends what `prepare` started."""
 
 
-class Measured(Verb):
+class MeasuringVerb(Verb):
     """A load on a service that counts what it answered."""
 
     codes = (0, 3)
@@ -134,7 +134,7 @@ class KvProxy(Served):
         self.memcached.wait()
 
 
-class Clustered(Served):
+class ServedFromPostgres(Served):
     """A service on a PostgreSQL cluster of its own, whose folder is kept; what was acknowledged is read from it afterwards."""
 
     shared = False
@@ -158,7 +158,7 @@ class Clustered(Served):
         return [f"{len(lost)} of {len(self.acknowledged)} acknowledged writes are not in the database"] if lost else []
 
 
-class Messages(Clustered):
+class MessageServiceVerb(ServedFromPostgres):
     port, cluster, kept = 7400, "messages", "SELECT convert_from(body, 'UTF8') FROM sojourn.message"
 
     def ask(self, number: int) -> None:
@@ -168,7 +168,7 @@ class Messages(Clustered):
             self.acknowledged.append(f"fault-{number}")
 
 
-class Bulletin(Clustered):
+class BulletinBoardVerb(ServedFromPostgres):
     port, cluster, kept = 5600, "bulletin", "SELECT nickname FROM users WHERE nickname LIKE 'fault%'"
 
     def ask(self, number: int) -> None:
@@ -177,16 +177,16 @@ class Bulletin(Clustered):
             self.acknowledged.append(f"fault{number}")
 
 
-class BlockDevice(Served):
+class BlockDeviceVerb(Served):
     port = 10809
 
     def prepare(self, folder: Path) -> None:
         super().prepare(folder)
         (folder / "img").write_bytes(bytes(4 << 20))
-        self.client: Nbd | None = None
+        self.client: NbdClient | None = None
 
     def ask(self, number: int) -> None:
-        self.client = self.client or Nbd(self.port)
+        self.client = self.client or NbdClient(self.port)
         block = number % 1024
         self.client.write(block, b"%08d" % number + bytes(BLOCK - 8))
         self.acknowledged.append(str(number))
@@ -198,7 +198,7 @@ class BlockDevice(Served):
         return [f"{len(lost)} of {len(last)} acknowledged blocks are not in the file"] if lost else []
 
 
-class Controlled(Verb):
+class LiveControlVerb(Verb):
     """A controller beside a service of ours, which has to be back at its safe setting afterwards."""
 
     def prepare(self, folder: Path) -> None:
@@ -246,9 +246,9 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
     live = ("--live", "http://127.0.0.1:8380", "--act", "--force", "--lease", "2s", "--stop-after", "2s")
     board = ("--db", "auto", "--folder", "cluster", "--scale", "0.001", "--page-work", "0")
     made = [
-        Measured("load", "load", URL, "--rate", "300", "--duration", "1.5s", "--out", "run", **of),
-        Measured("measure", "measure", URL, "--rate", "100,200", "--for", "1s", "--out", "measured", **of),
-        Measured("study", "study", "study.toml", "--out", "out", **of),
+        MeasuringVerb("load", "load", URL, "--rate", "300", "--duration", "1.5s", "--out", "run", **of),
+        MeasuringVerb("measure", "measure", URL, "--rate", "100,200", "--for", "1s", "--out", "measured", **of),
+        MeasuringVerb("study", "study", "study.toml", "--out", "out", **of),
         Verb("fit", "fit", "runs", "--model", "shop.toml", "--out", "new.toml", **of),
         Verb("predict", "predict", "fitted.toml", "--set", "rate_per_s=40", **of),
         Verb("simulate", "simulate", "pool.toml", "--until", "2000s", "--as-run", "simulated", **of),
@@ -271,12 +271,12 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
             "log",
             **of,
         ),
-        Controlled("control live", "control", "fixed.toml", *live, "--out", "log", **of),
+        LiveControlVerb("control live", "control", "fixed.toml", *live, "--out", "log", **of),
         Served("serve web", "serve", "web", "--port", "8080", port=8080, **of),
         KvProxy("serve kv-proxy", "serve", "kv-proxy", "--server", f"127.0.0.1:{KvProxy.behind}", "--log", "log", **of),
-        Messages("serve messages", "serve", "messages", "--folder", "cluster", "--log", "log", **of),
-        Bulletin("serve bulletin", "serve", "bulletin", *board, **of),
-        BlockDevice("serve nbd", "serve", "nbd", "--file", "img", **of),
+        MessageServiceVerb("serve messages", "serve", "messages", "--folder", "cluster", "--log", "log", **of),
+        BulletinBoardVerb("serve bulletin", "serve", "bulletin", *board, **of),
+        BlockDeviceVerb("serve nbd", "serve", "nbd", "--file", "img", **of),
         Verb("query", "query", "p99 < 500ms", "runs", codes=(0, 7, 8), **of),
         Verb("report", "report", "runs", "--out", "r.html", outputs=(("r.html", "</html>"),), **of),
         Verb("validate", "validate", "runs", "--model", "fitted.toml", **of),

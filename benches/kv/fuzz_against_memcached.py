@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from fuzz_commands import KEYS, Commands
+from fuzz_commands import KEYS, CommandLineGenerator
 
 from sojourn.lab.embedded_kv import EmbeddedKv
 from sojourn_cases.common.memcached import Memcached, version
@@ -133,7 +133,7 @@ def pair(design: str) -> Iterator[tuple[str, str, str]]:
 def fuzz(lines: int, seed: int, design: str, seconds: float) -> Json:
     """What was sent and held. DifferenceError."""
     begun, sent, batches, keys, size = time.monotonic(), 0, 0, 0, 0
-    commands = Commands(seed, large=design != "embedded")  # that has no slabs: its limit is another
+    commands = CommandLineGenerator(seed, large=design != "embedded")  # that has no slabs: its limit is another
     with pair(design) as (reference, behind, subject):
         while sent < lines and time.monotonic() - begun < seconds:
             text, count = commands.batch(min(LINES, lines - sent))

@@ -61,7 +61,7 @@ TIMED = {**dict.fromkeys(STORE, 3), b"touch": 2, b"gat": 1, b"gats": 1, b"flush_
 DIGITS = re.compile(rb"[\t-\r ]*([-+]?\d+)")
 
 
-class Commands:
+class CommandLineGenerator:
     """Units of one command line, with its data where it has some, from `seed`; `large`: some near the limit of a value."""
 
     def __init__(self, seed: int, large: bool = True) -> None:

@@ -71,7 +71,7 @@ time.sleep(1000)
 """
 
 
-class Controller:
+class ControllerProcess:
     """A process that has set one core; `told`: what it said of its lease."""
 
     def __init__(self, service: int, lease_s: float, **environment: str) -> None:
@@ -92,7 +92,7 @@ class Controller:
 @needs_two_cores
 def test_without_systemd_it_is_said_before_and_put_back_by_the_next_start(service: subprocess.Popen[str]) -> None:
     before, key = masks(service.pid), ServicePlacement(service.pid).key()
-    controlling = Controller(service.pid, 600.0, PATH="/nowhere")
+    controlling = ControllerProcess(service.pid, 600.0, PATH="/nowhere")
     assert "no systemd runs here" in controlling.told and "`sojourn lab restore`" in controlling.told
     (keeper,) = children(controlling.process.pid)
     assert str(keeper) in controlling.told
@@ -110,7 +110,7 @@ def test_without_systemd_it_is_said_before_and_put_back_by_the_next_start(servic
 @needs_two_cores
 def test_a_service_that_ended_meanwhile_is_no_error(service: subprocess.Popen[str]) -> None:
     key = ServicePlacement(service.pid).key()
-    controlling = Controller(service.pid, 600.0, PATH="/nowhere")
+    controlling = ControllerProcess(service.pid, 600.0, PATH="/nowhere")
     (keeper,) = children(controlling.process.pid)
     os.kill(keeper, signal.SIGKILL)
     controlling.kill()

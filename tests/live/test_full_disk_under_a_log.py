@@ -104,7 +104,7 @@ def test_a_small_disk_under_the_log_of_the_command(open_folder: Path) -> None:
     assert command.left() == []
 
 
-class GivenUp:
+class ServiceWhoseLogEnded:
     """A service whose log was given up, as it says at its end."""
 
     def __init__(self, said: dict[str, Any]) -> None:
@@ -119,5 +119,10 @@ def test_a_run_whose_service_lost_its_records_is_cut_off(tmp_path: Path, service
     why = "cannot write to /x/app.rec: No space left on device (os error 28); free space or choose another path"
     load = http_load([f"{service}/ok"], rate_per_s=50.0, duration_s=0.5, connections=4)
     with pytest.raises(StorageFull, match="cannot write to /x/app.rec: No space left on device"):
-        execute(tmp_path / "run", load, what={"name": "x"}, service=GivenUp({"middlewares": [{"lost_logs": [why]}]}))
+        execute(
+            tmp_path / "run",
+            load,
+            what={"name": "x"},
+            service=ServiceWhoseLogEnded({"middlewares": [{"lost_logs": [why]}]}),
+        )
     assert json.loads((tmp_path / "run/manifest.json").read_text())["status"] == "cut off"

@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benches/kv"))
 import fuzz_against_memcached as fuzz
-from fuzz_commands import PADDING, Commands, is_comparable
+from fuzz_commands import PADDING, CommandLineGenerator, is_comparable
 
 pytestmark = pytest.mark.live
 
@@ -40,9 +40,9 @@ def with_proxy(text: bytes, state_only: bool = False) -> None:
 
 
 def test_the_same_seed_sends_the_same_lines() -> None:
-    one, other = (b"".join(Commands(5).batch(200)[0] for _ in range(2)) for _ in range(2))
+    one, other = (b"".join(CommandLineGenerator(5).batch(200)[0] for _ in range(2)) for _ in range(2))
     assert one == other and one.endswith((PADDING, b"\n"))
-    assert Commands(6).batch(200)[0] not in one
+    assert CommandLineGenerator(6).batch(200)[0] not in one
 
 
 @pytest.mark.parametrize(

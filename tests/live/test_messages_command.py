@@ -19,7 +19,7 @@ from message_cluster import Client, needs_postgres
 pytestmark = [pytest.mark.live, needs_postgres]
 
 
-class Messages(Command):
+class ServeMessagesCommand(Command):
     """The command, its data in a folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -44,8 +44,8 @@ class Messages(Command):
 
 
 @contextmanager
-def command(folder: Path) -> Iterator[Messages]:
-    one = Messages(folder)
+def command(folder: Path) -> Iterator[ServeMessagesCommand]:
+    one = ServeMessagesCommand(folder)
     try:
         yield one
     finally:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.live
 ENDED_S = 30.0  # it is looked for every 0.1 s; the rest is a database that shuts down, beside other tests
 
 
-class Serve(Command):
+class ServeCommand(Command):
     """`sojourn serve …` in a folder of its own, once it says that it listens."""
 
     def __init__(self, folder: Path, *arguments: str | Path) -> None:
@@ -58,11 +58,11 @@ class Serve(Command):
 
 
 @pytest.fixture
-def serve(open_folder: Path) -> Iterator[type[Serve]]:
+def serve(open_folder: Path) -> Iterator[type[ServeCommand]]:
     """Starts one; it is gone at the end."""
-    started: list[Serve] = []
+    started: list[ServeCommand] = []
 
-    class Started(Serve):
+    class Started(ServeCommand):
         def __init__(self, *arguments: str | Path) -> None:
             super().__init__(open_folder, *arguments)
             started.append(self)
@@ -78,7 +78,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def ends_with_5(command: Serve, killed: int) -> str:
+def ends_with_5(command: ServeCommand, killed: int) -> str:
     """Within a bound, by one error that names the process and what ended it; nothing is left. The error."""
     port = command.port
     code = command.end(ENDED_S)
@@ -101,7 +101,7 @@ WITHOUT_A_DATABASE = {
 
 
 @pytest.mark.parametrize("verb", WITHOUT_A_DATABASE)
-def test_kill_9_of_the_process_that_serves(serve: type[Serve], verb: str) -> None:
+def test_kill_9_of_the_process_that_serves(serve: type[ServeCommand], verb: str) -> None:
     command = serve(*WITHOUT_A_DATABASE[verb], str(free_port()))
     killed = command.worker()
     os.kill(killed, signal.SIGKILL)
@@ -110,7 +110,7 @@ def test_kill_9_of_the_process_that_serves(serve: type[Serve], verb: str) -> Non
 
 
 @needs_postgres
-def test_its_record_log_says_what_it_served_where_it_cannot(serve: type[Serve], tmp_path: Path) -> None:
+def test_its_record_log_says_what_it_served_where_it_cannot(serve: type[ServeCommand], tmp_path: Path) -> None:
     """The clients' own count is the source: each of them has an answer."""
     command = serve("messages", "--listen", "127.0.0.1:0", "--log", tmp_path / "app.rec")
     with Client(f"127.0.0.1:{command.port}") as client:
@@ -125,7 +125,7 @@ def test_its_record_log_says_what_it_served_where_it_cannot(serve: type[Serve], 
 
 
 @needs_memcached
-def test_kill_9_of_the_proxy(serve: type[Serve], tmp_path: Path) -> None:
+def test_kill_9_of_the_proxy(serve: type[ServeCommand], tmp_path: Path) -> None:
     server = Memcached()
     try:
         command = serve(
@@ -153,7 +153,7 @@ def test_kill_9_of_the_proxy(serve: type[Serve], tmp_path: Path) -> None:
 
 @needs_postgres
 @pytest.mark.parametrize("verb", ["messages", "bulletin"])
-def test_kill_9_of_the_process_that_serves_before_a_database(serve: type[Serve], verb: str) -> None:
+def test_kill_9_of_the_process_that_serves_before_a_database(serve: type[ServeCommand], verb: str) -> None:
     port = free_port()
     command = serve(*with_a_database(verb, port))
     killed = command.worker()
@@ -168,7 +168,7 @@ def with_a_database(verb: str, port: int) -> tuple[str, ...]:
 
 
 @needs_postgres
-def test_a_board_whose_database_is_killed_goes_on(serve: type[Serve]) -> None:
+def test_a_board_whose_database_is_killed_goes_on(serve: type[ServeCommand]) -> None:
     command = serve(*with_a_database("bulletin", free_port()))
     page = f"http://127.0.0.1:{command.port}/StoriesOfTheDay"
     assert urlopen(page, timeout=10).status == 200
@@ -191,7 +191,7 @@ def test_a_board_whose_database_is_killed_goes_on(serve: type[Serve]) -> None:
 
 @needs_postgres
 @pytest.mark.parametrize("verb", ["messages", "bulletin"])
-def test_a_database_that_is_killed_again_and_again_ends_the_service(serve: type[Serve], verb: str) -> None:
+def test_a_database_that_is_killed_again_and_again_ends_the_service(serve: type[ServeCommand], verb: str) -> None:
     command = serve(*with_a_database(verb, free_port()))
     for restarts in range(1, 4):
         os.kill(command.postmaster(), signal.SIGKILL)
@@ -203,7 +203,7 @@ def test_a_database_that_is_killed_again_and_again_ends_the_service(serve: type[
     assert command.left() == []
 
 
-def test_a_process_that_somebody_else_stops_in_good_order_is_an_error_too(serve: type[Serve]) -> None:
+def test_a_process_that_somebody_else_stops_in_good_order_is_an_error_too(serve: type[ServeCommand]) -> None:
     command = serve("nbd", "--memory", "1m", "--port", str(free_port()))
     os.kill(command.worker(), signal.SIGTERM)
     assert command.end() == 5
@@ -211,7 +211,7 @@ def test_a_process_that_somebody_else_stops_in_good_order_is_an_error_too(serve:
 
 
 @pytest.mark.parametrize("verb", WITHOUT_A_DATABASE)
-def test_kill_9_of_the_command_itself_leaves_no_process(serve: type[Serve], verb: str) -> None:
+def test_kill_9_of_the_command_itself_leaves_no_process(serve: type[ServeCommand], verb: str) -> None:
     command = serve(*WITHOUT_A_DATABASE[verb], str(free_port()))
     command.close()
     wait_for(lambda: not command.processes())
@@ -219,7 +219,7 @@ def test_kill_9_of_the_command_itself_leaves_no_process(serve: type[Serve], verb
 
 
 @needs_postgres
-def test_kill_9_of_a_command_with_a_database_leaves_no_process(serve: type[Serve]) -> None:
+def test_kill_9_of_a_command_with_a_database_leaves_no_process(serve: type[ServeCommand]) -> None:
     """Its folders are removed by the next start (tests/live/test_postgres.py)."""
     command = serve(*with_a_database("bulletin", free_port()))
     command.close()

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from sojourn.model import Closed, Delay, Exponential, Hyperexponential, Model, Queue
 from sojourn.solve import solve
-from sojourn.solve.bounds import asymptotic, balanced, geometric
-from sojourn.solve.bounds import one_chain as chain_arrays
+from sojourn.solve.bounds import asymptotic, balanced, geometric, one_chain
 
 STEADY = settings(max_examples=60, deadline=None, derandomize=True)
 demand = st.one_of(st.floats(1e-6, 10.0), st.sampled_from([0.5, 0.5, 1.0]))
@@ -26,7 +25,7 @@ def test_bounds_enclose_the_exact_throughput(demands: list[float], think_s: floa
     stations = [Queue(f"s{k}") for k in range(len(demands))]
     times = {f"s{k}": {"u": d} for k, d in enumerate(demands)}
     model = Model(stations=stations, classes=[Closed("u", n, think_s=think_s)], demands_s=times)
-    x, b = solve(model, "mva").value("throughput"), chain_arrays.of([model.network])
+    x, b = solve(model, "mva").value("throughput"), one_chain.of([model.network])
     ends = (asymptotic.between(b, [model.network]), balanced.between(b), geometric.between(b))
     for low, high in ends:
         assert low[0] * (1 - 1e-9) <= x <= high[0] * (1 + 1e-9)
@@ -39,7 +38,7 @@ def test_asymptotic_bounds_hold_for_several_servers(servers: int, n: int, think_
     stations = [Queue("cpu", servers=servers), Queue("disk"), Delay("net")]
     times = {"cpu": {"u": 1.0}, "disk": {"u": 0.1}, "net": {"u": 0.5}}
     model = Model(stations=stations, classes=[Closed("u", n, think_s=think_s)], demands_s=times)
-    low, high = asymptotic.between(chain_arrays.of([model.network]), [model.network])
+    low, high = asymptotic.between(one_chain.of([model.network]), [model.network])
     assert low[0] * (1 - 1e-9) <= solve(model, "convolution").value("throughput") <= high[0] * (1 + 1e-9)
 
 

@@ -10,8 +10,7 @@ from book_models import EXACT, one_class, ps, several, stations_of
 
 from sojourn.model import Closed, Model, Open, Queue
 from sojourn.solve import solve
-from sojourn.solve.bounds import asymptotic, geometric
-from sojourn.solve.bounds import one_chain as chain_arrays
+from sojourn.solve.bounds import asymptotic, geometric, one_chain
 
 
 @pytest.mark.parametrize("method", EXACT[1:])
@@ -62,7 +61,7 @@ CASALE = [(0.0, *row) for row in CASALE_4] + [(1.0, *row) for row in CASALE_5]
 def test_casale_2008_tables_4_and_5_geometric_bounds(row: tuple[float, ...]) -> None:
     """Ours are no wider than the printed ones (one row's upper end by 0.02 %), because U(n) falls with n."""
     model = one_class([0.1, 0.1, 0.09, 0.08], [1] * 4, [1] * 4, int(row[1]), think_s=row[0])
-    low, high = geometric.between(chain_arrays.of([model.network]))
+    low, high = geometric.between(one_chain.of([model.network]))
     exact = solve(model, "mva").value("throughput")
     assert row[2] - 5.1e-5 <= low[0] <= exact * (1 + 1e-12)
     assert exact * (1 - 1e-12) <= high[0] <= row[3] * (1 + 2e-4)
@@ -70,6 +69,6 @@ def test_casale_2008_tables_4_and_5_geometric_bounds(row: tuple[float, ...]) -> 
 
 def test_bolch_p913_example_9_6_asymptotic_bounds_via_octave() -> None:
     model = one_class([9.2, 8.0], [1, 1], [1, 1], 20, think_s=120)
-    _, high = asymptotic.between(chain_arrays.of([model.network]), [model.network])
+    _, high = asymptotic.between(one_chain.of([model.network]), [model.network])
     assert high[0] == pytest.approx(0.109, abs=1e-3)
     assert 20 / high[0] - 120 == pytest.approx(64, abs=1e-6)

@@ -13,14 +13,14 @@ from sojourn.cli import stop_signals
 # Ctrl-C in the middle of the import of a package; `exec`: within a text that is run, as the import of a dataclass does
 STARTED = """
 import os, signal, sys
-class Interrupting:
+class InterruptedImport:
     def find_spec(self, name, path=None, target=None):
         if name == {package!r}:
             sys.meta_path.remove(self)
             text = "os.kill(os.getpid(), signal.SIGINT)"
             exec(text) if {through_exec} else os.kill(os.getpid(), signal.SIGINT)
 signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.meta_path.insert(0, Interrupting())
+sys.meta_path.insert(0, InterruptedImport())
 sys.argv = ["sojourn", "solve", "examples/shop.toml"]
 from sojourn.cli import main
 main()
@@ -40,11 +40,11 @@ def test_ctrl_c_while_it_starts_is_one_line_and_130(package: str, through_exec: 
 
 C_MODULE = """
 import sys
-class Interrupting:
+class InterruptedImport:
     def find_spec(self, name, path=None, target=None):
         if name == "numpy":
             {raised}
-sys.meta_path.insert(0, Interrupting())
+sys.meta_path.insert(0, InterruptedImport())
 sys.argv = ["sojourn", "solve", "examples/shop.toml"]
 from sojourn.cli import main
 main()

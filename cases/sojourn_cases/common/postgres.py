@@ -77,6 +77,7 @@ class Postgres:
             ServiceError: it does not start; the reason is its own.
         """
         self._user = runs_as()
+        self._uid = self._user.pw_uid if self._user else os.geteuid()
         self._programs = programs(self._user)
         self._cores, self._network, self._cgroup, self.port = list(cores or []), network, cgroup, port
         self._process: subprocess.Popen[bytes] | None = None
@@ -109,7 +110,7 @@ class Postgres:
             self.start()
         except BaseException:
             end_left(self.data)  # what initdb started outlives it, and would write into what is being removed
-            self._segments |= orphaned(began_s, self._user.pw_uid if self._user else os.geteuid())
+            self._segments |= orphaned(began_s, self._uid)
             self.close()
             raise
 
@@ -181,7 +182,7 @@ class Postgres:
                 time.sleep(0.02)
         reason = self.log.read_bytes()[log_began:].decode(errors="replace").strip()[-500:] or said
         self._kill()
-        self._segments |= orphaned(began_s, self._user.pw_uid if self._user else os.geteuid())
+        self._segments |= orphaned(began_s, self._uid)
         raise ServiceError(reason, "postgres", f"see {self.log}")
 
     def run(self, sql: str, *, database: str = DATABASE) -> list[Row]:

@@ -70,7 +70,7 @@ class MessagesLoad(BaseModel):
         )  # fmt: skip
 
 
-class MessageFactors(System):
+class MessageSystemBase(System):
     """What can be varied of a message service, running or simulated. `workers` and `connections` are of each of `middlewares`,
     `clients` of all together; `retry_s`: what a client waits after a take that found nothing."""
 
@@ -94,7 +94,7 @@ class MessageFactors(System):
         return {"client": None, "middleware": None, "database": None}
 
 
-class MessagesSystem(MessageFactors):
+class MessagesSystem(MessageSystemBase):
     """A message service that a study starts by itself."""
 
     options_type: ClassVar[type[BaseModel]] = MessagesOptions

@@ -26,7 +26,7 @@ from sojourn.simulate import simulate
 from sojourn.study.system import Point, Value
 from sojourn.table import Metrics
 from sojourn.version import __version__
-from sojourn_cases.messages.message_service import MessageFactors, MessagesLoad
+from sojourn_cases.messages.message_service import MessagesLoad, MessageSystemBase
 
 MOST = 256  # connections of the database that have a rate of their own
 LEAST_S = 1e-9
@@ -58,7 +58,7 @@ class SimulatedOptions(BaseModel):
         )
 
 
-class SimulatedMessages(MessageFactors):
+class SimulatedMessages(MessageSystemBase):
     """The service in simulated time, `[load] for` of it a run."""
 
     options_type: ClassVar[type[BaseModel]] = SimulatedOptions

@@ -3,7 +3,7 @@
 Every fitted run is told as one number, its relative service time: by how much the delay and all service times must be longer
 than the network has them for it to give the response time that was measured. In these terms a run at 20 % of saturation and one far
 beyond it are known equally well (what differs between them is the speed of the machine in that minute, of which the recorder's
-piece of work tells a part: `fit.core_speed`), while an error of 10 % in a service time is one of 100 % in the response time at the
+piece of work tells a part: `fit.speed_adjustment`), while an error of 10 % in a service time is one of 100 % in the response time at the
 knee. Least squares of the logarithm, the mean of each configuration
 one residual, with a soft L1 loss (P. J. Huber, Robust Statistics (1981), chapter 7: a few far residuals count linearly).
 

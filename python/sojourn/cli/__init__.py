@@ -1,4 +1,4 @@
-"""The command line: one file a verb, each calls one public function."""
+"""The command line: one file a verb, which reads arguments, calls the package and prints."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from types import FrameType
 
 WAIT = b"sojourn: putting things back; once more ends at once, and the next start removes what is left\n"
 
-
 LATER_S = 0.002
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -21,13 +20,13 @@ def end_in_good_order() -> None:
     """
     count = 0
 
-    def handler(_number: int, frame: FrameType | None) -> None:
+    def handler(number: int, frame: FrameType | None) -> None:
         nonlocal count
         count += 1
         if count == 2:
             os.write(2, WAIT)
         else:
-            interrupt(_number, frame)
+            interrupt(number, frame)
 
     def interrupt(_number: int, frame: FrameType | None) -> None:
         if _holds_a_lock(frame):
@@ -55,3 +54,4 @@ def too_late() -> None:
     """From now on such a signal changes nothing: everything is put back, and the exit code is decided."""
     for number in STOPS:
         signal.signal(number, signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_REAL, 0.0)  # of one that had to wait

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema
@@ -23,11 +23,11 @@ DAMAGED = "the file is damaged; run the measurement again"
 LONGEST_S = 1e9  # of a run, 30 years: beyond it is no time
 Table: TypeAlias = dict[str, Any]
 
-# Version of a file → what makes one of the next version of it, in place; `migrated` goes through them.
+# Version of a file → what makes one of the next version of it, in place; `read_manifest` goes through them.
 MIGRATIONS: Mapping[int, Callable[[Table], None]] = {}
 
 
-class Checked:
+class ValidatedAs:
     """What is a plain dict, list or text to mypy, and has this shape where it is read."""
 
     def __init__(self, shape: Any) -> None:
@@ -63,36 +63,36 @@ Level: TypeAlias = Annotated[Any, AfterValidator(_level)]  # of a factor
 Window: TypeAlias = Annotated[list[Seconds], Field(min_length=2, max_length=2), AfterValidator(_in_order)]
 
 
-class Open(TypedDict, total=False):
+class OpenTable(TypedDict, total=False):
     """Whoever writes a table may put more into it than readers take out."""
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
 
-class _ClosedLoop(Open):
+class _ClosedLoop(OpenTable):
     users: Count
 
 
-class _Lane(Open):
-    closed: NotRequired[_ClosedLoop | None]
-    arrivals: NotRequired[Table | None]
-    targets: NotRequired[list[Table]]
-    connections: NotRequired[Count | None]
-    connections_max: NotRequired[Count | None]
+class _Lane(OpenTable, total=False):
+    closed: _ClosedLoop | None
+    arrivals: Table | None
+    targets: list[Table]
+    connections: Count | None
+    connections_max: Count | None
 
 
-class _Load(Open, total=False):
+class _Load(OpenTable, total=False):
     lanes: list[_Lane]
     duration_s: Length | None
     timeout_s: Number | None
 
 
-class _LaneAccount(Open, total=False):
+class _LaneAccount(OpenTable, total=False):
     cpu_s: Number
     wall_s: Number
 
 
-class _Generator(Open, total=False):
+class _Generator(OpenTable, total=False):
     lanes: list[_LaneAccount] | None
     in_flight: list[list[Any]]
     notes: list[str]
@@ -103,47 +103,47 @@ class _Generator(Open, total=False):
     end_s: Seconds | None
 
 
-class _Instant(Open, total=False):
+class _Instant(OpenTable, total=False):
     monotonic_s: Seconds | None
 
 
-class _Placement(Open, total=False):
+class _Placement(OpenTable, total=False):
     server: list[int]
     client: list[int]
     interrupts: list[int]
     observer: Number | None
 
 
-class _Conditions(Open, total=False):
+class _Conditions(OpenTable, total=False):
     duration_s: Length | None
 
 
-class _RecordHeader(Open, total=False):
+class _RecordHeader(OpenTable, total=False):
     sample_every: Annotated[float, Field(allow_inf_nan=False, ge=1)]
     classes: list[str] | None
     failures: list[str] | None
     pages: list[str] | None
 
 
-class _FileAccount(Open):
+class _FileAccount(OpenTable):
     bytes: int
     sha256: str
 
 
-class _Host(Open, total=False):
+class _Host(OpenTable, total=False):
     interval_s: Number | None
 
 
-class _Observer(Open, total=False):
+class _Observer(OpenTable, total=False):
     own_share: Number | None
 
 
-class _CpuTime(Open, total=False):
+class _CpuTime(OpenTable, total=False):
     over_s: Number | None
 
 
 _Checks = TypedDict("_Checks", {"failed share": Number | None, "others": Number | None}, total=False)
-_Checks.__pydantic_config__ = Open.__pydantic_config__  # type: ignore[attr-defined]
+_Checks.__pydantic_config__ = OpenTable.__pydantic_config__  # type: ignore[attr-defined]
 
 
 class _Factors(BaseModel):
@@ -156,67 +156,67 @@ class _Factors(BaseModel):
     think_s: Number | None = None
 
 
-class Manifest(Open, total=False):
-    """Where a key is there, it has this kind; `Checked`: what readers take out of its table."""
+class Manifest(OpenTable, total=False):
+    """Where a key is there, it has this kind; `ValidatedAs`: what readers take out of its table."""
 
     format: str
     version: int
     status: Literal["running", "complete", "cut off"]
     # what was run, and by whom
-    name: Annotated[str, Checked(str | None)]
-    section: Annotated[str, Checked(str | None)]
-    model: Annotated[str, Checked(str | None)]
-    testbed: Annotated[str, Checked(str | None)]  # `virtual`: a simulated host
+    name: Annotated[str, ValidatedAs(str | None)]
+    section: Annotated[str, ValidatedAs(str | None)]
+    model: Annotated[str, ValidatedAs(str | None)]
+    testbed: Annotated[str, ValidatedAs(str | None)]  # `virtual`: a simulated host
     simulated: bool
-    factors: Annotated[Table, Checked(_Factors)]
+    factors: Annotated[Table, ValidatedAs(_Factors)]
     repetition: Number
     seed: int
-    argv: Annotated[list[Any], Checked(list[Any] | None)]
-    classes: Annotated[list[Any], Checked(list[Any] | None)]
+    argv: Annotated[list[Any], ValidatedAs(list[Any] | None)]
+    classes: Annotated[list[Any], ValidatedAs(list[Any] | None)]
     pid: Number
-    pid_started: Annotated[str, Checked(str | None)]
+    pid_started: Annotated[str, ValidatedAs(str | None)]
     # the load, and what the generator says of it
-    load: Annotated[Table, Checked(_Load)]
-    generator: Annotated[Table, Checked(_Generator | None)]
-    agents: Annotated[list[Table], Checked(list[Table] | None)]
+    load: Annotated[Table, ValidatedAs(_Load)]
+    generator: Annotated[Table, ValidatedAs(_Generator | None)]
+    agents: Annotated[list[Table], ValidatedAs(list[Table] | None)]
     # where
     machine: Table
-    host: Annotated[Table, Checked(_Host | None)]
-    lab: Annotated[Table, Checked(Table | None)]
-    placement: Annotated[Table, Checked(_Placement | None)]
-    conditions: Annotated[Table, Checked(_Conditions)]
+    host: Annotated[Table, ValidatedAs(_Host | None)]
+    lab: Annotated[Table, ValidatedAs(Table | None)]
+    placement: Annotated[Table, ValidatedAs(_Placement | None)]
+    conditions: Annotated[Table, ValidatedAs(_Conditions)]
     pids: dict[str, int]
     all_known: bool
-    at_rest: Annotated[Table, Checked(Table | None)]
-    start: Annotated[Table, Checked(_Instant | None)]
-    end: Annotated[Table, Checked(_Instant | None)]
+    at_rest: Annotated[Table, ValidatedAs(Table | None)]
+    start: Annotated[Table, ValidatedAs(_Instant | None)]
+    end: Annotated[Table, ValidatedAs(_Instant | None)]
     # what was recorded
-    records: dict[str, Annotated[Table, Checked(_RecordHeader)]]
-    files: dict[Annotated[str, AfterValidator(_plain_name)], Annotated[Table, Checked(_FileAccount)]]
-    observer: Annotated[Table, Checked(_Observer | None)]
-    cpu_time: Annotated[Table, Checked(_CpuTime | None)]
-    service: Annotated[Table, Checked(Table | None)]
-    resources: Annotated[Table, Checked(Table | None)]
-    servers: Annotated[Table, Checked(Table | None)]
-    demand: Annotated[Table, Checked(Table | None)]
-    demands_s: Annotated[Table, Checked(Table | None)]
-    ping: Annotated[Table, Checked(Table | None)]  # what a round trip took before the run
+    records: dict[str, Annotated[Table, ValidatedAs(_RecordHeader)]]
+    files: dict[Annotated[str, AfterValidator(_plain_name)], Annotated[Table, ValidatedAs(_FileAccount)]]
+    observer: Annotated[Table, ValidatedAs(_Observer | None)]
+    cpu_time: Annotated[Table, ValidatedAs(_CpuTime | None)]
+    service: Annotated[Table, ValidatedAs(Table | None)]
+    resources: Annotated[Table, ValidatedAs(Table | None)]
+    servers: Annotated[Table, ValidatedAs(Table | None)]
+    demand: Annotated[Table, ValidatedAs(Table | None)]
+    demands_s: Annotated[Table, ValidatedAs(Table | None)]
+    ping: Annotated[Table, ValidatedAs(Table | None)]  # what a round trip took before the run
     topology_probe: Any
     # what came of it
     valid: bool
     reasons: list[str]
-    warnings: Annotated[list[str], Checked(list[str] | None)]
-    checks: Annotated[Table, Checked(_Checks)]
-    window_s: Annotated[list[float], Checked(Window | None)]
+    warnings: Annotated[list[str], ValidatedAs(list[str] | None)]
+    checks: Annotated[Table, ValidatedAs(_Checks)]
+    window_s: Annotated[list[float], ValidatedAs(Window | None)]
     warm_up_s: Number
     pulse: bool
-    objectives: Annotated[list[Any], Checked(list[Any] | None)]
+    objectives: Annotated[list[Any], ValidatedAs(list[Any] | None)]
     block_load: Table
     # of the cases
     cpu: Table
     database_activity: Table
-    kv: Annotated[Table, Checked(Table | None)]
-    storage: Annotated[Table, Checked(Table | None)]
+    kv: Annotated[Table, ValidatedAs(Table | None)]
+    storage: Annotated[Table, ValidatedAs(Table | None)]
 
 
 @cache

@@ -59,7 +59,7 @@ class TailDoubt:
     believed: bool = False
 
 
-class HeavyTails:
+class HeavyTailCheck:
     """What is known beforehand of the figures of a model."""
 
     def __init__(self, network: Network) -> None:
@@ -230,7 +230,7 @@ class HeavyTails:
 class _HiddenPart:
     """What one source makes of a figure where the run hardly comes."""
 
-    def __init__(self, tails: HeavyTails, source: TailSource, figure: MetricKey, record: EngineRecord) -> None:
+    def __init__(self, tails: HeavyTailCheck, source: TailSource, figure: MetricKey, record: EngineRecord) -> None:
         self.source = source
         self.power = tails.power(source, figure)
         self.drawn, self.weight = tails.drawn(source, record), tails.weight(source, figure, record)

@@ -19,7 +19,7 @@ from sojourn.model import Model
 from sojourn.simulate.engine_config import configuration
 from sojourn.simulate.engine_record import EngineRecord
 from sojourn.simulate.engine_runs import Engine, Replication, Replications, native
-from sojourn.simulate.heavy_tails import HeavyTails
+from sojourn.simulate.heavy_tails import HeavyTailCheck
 from sojourn.simulate.metrics_table import Row, rows
 from sojourn.simulate.simulate import QUANTILES, RunLength, check, follow
 from sojourn.simulate.simulation_outcome import SimulationOutcome
@@ -57,7 +57,7 @@ def compare_simulated(
              for m, pilot in zip((a, b), pilots, strict=True)]  # fmt: skip
     if any(len(table) < replications for table in found):
         return Metrics.of([], _method(replications), "too_short", f"not done within {max_seconds:g} s; give it longer")
-    return _difference(found[0], found[1], level, each_s, seed, [HeavyTails(m.network) for m in (a, b)])
+    return _difference(found[0], found[1], level, each_s, seed, [HeavyTailCheck(m.network) for m in (a, b)])
 
 
 def _replicated(
@@ -103,7 +103,7 @@ def _difference(
     level: float,
     each_s: float,
     seed: int,
-    tails: Sequence[HeavyTails],
+    tails: Sequence[HeavyTailCheck],
 ) -> Metrics:
     n = len(a)
     t = float(stdtrit(n - 1, 0.5 + level / 2))
@@ -134,7 +134,7 @@ def _difference(
     return Metrics.of(told, _method(n), status, message if status == "ok" else f"{status}: {TEXT[status]}\n{message}")
 
 
-def _marked(row: Row, tails: Sequence[HeavyTails]) -> Row:
+def _marked(row: Row, tails: Sequence[HeavyTailCheck]) -> Row:
     """Of two infinite means there is no difference, and of two without a variance no interval."""
     statuses = {one.status(row) for one in tails if one.sources}
     if "no_moment" in statuses:

@@ -21,7 +21,7 @@ from sojourn.simulate import stopping_rule
 from sojourn.simulate.engine_config import BATCHES, first_batch_s
 from sojourn.simulate.engine_record import EngineRecord
 from sojourn.simulate.engine_runs import Engine, ReplicationRuns, Replications, Tick, native
-from sojourn.simulate.heavy_tails import HeavyTails, TailDoubt
+from sojourn.simulate.heavy_tails import HeavyTailCheck, TailDoubt
 from sojourn.simulate.pooled_replications import MOST_RUNS, PooledReplications
 from sojourn.simulate.replications_on_workers import ReplicatedModel, ReplicationsOnWorkers
 from sojourn.simulate.simulation_outcome import SimulationOutcome, table
@@ -119,7 +119,7 @@ def follow(
     """Runs to the end of `length`, to an interruption, or until the numbers present are seen to grow."""
     started = time.monotonic()
     overloaded = stopping_rule.overload(network)
-    outcome = SimulationOutcome(length.precision, length.level, HeavyTails(network), overloaded)
+    outcome = SimulationOutcome(length.precision, length.level, HeavyTailCheck(network), overloaded)
     with _ended(runs, outcome, network):
         for until_s in (
             [math.inf if length.until_s is None else length.until_s]

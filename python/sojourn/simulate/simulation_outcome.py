@@ -10,7 +10,7 @@ import numpy as np
 from sojourn.model import Network
 from sojourn.simulate.engine_record import EngineRecord
 from sojourn.simulate.exact_values import exact_values
-from sojourn.simulate.heavy_tails import ENDLESS, HeavyTails, TailDoubt
+from sojourn.simulate.heavy_tails import ENDLESS, HeavyTailCheck, TailDoubt
 from sojourn.simulate.metrics_table import Row, rows
 from sojourn.simulate.simulation_status import TEXT
 from sojourn.simulate.stopping_rule import ReachedPrecision
@@ -27,7 +27,7 @@ class SimulationOutcome:
 
     precision: float
     level: float
-    tails: HeavyTails
+    tails: HeavyTailCheck
     overloaded: dict[str, float] = field(default_factory=dict)
     record: EngineRecord | None = None
     found: ReachedPrecision | None = None

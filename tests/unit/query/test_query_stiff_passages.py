@@ -13,7 +13,7 @@ import sojourn as sj
 from sojourn.errors import MethodRefused, SourceRefused
 from sojourn.query.sources.phase_law import PhaseLaw, essential, phase_law, summed
 from sojourn.query.values import Estimate, Span
-from sojourn.solve.markov.absorption import Elimination
+from sojourn.solve.markov.absorption import AbsorptionSolver
 from sojourn.solve.markov.chain_analysis import first_passage
 
 
@@ -122,7 +122,7 @@ def test_elimination_against_fifty_digits() -> None:
         for i in range(n):
             exact[i, i] = mpmath.fsum(rates[i].tolist()) + mpmath.mpf(float(away[i]))
         expected = mpmath.lu_solve(exact, mpmath.matrix([1] * n))
-    found = Elimination(sparse.csr_array(rates), away).solve(np.ones(n))
+    found = AbsorptionSolver(sparse.csr_array(rates), away).solve(np.ones(n))
     assert found.tolist() == pytest.approx([float(x) for x in expected], rel=1e-13)
 
 
@@ -130,7 +130,7 @@ def test_equations_that_cost_too_much_are_refused_with_their_cost() -> None:
     n = 20_000
     ring = sparse.random_array((n, n), density=2e-4, random_state=1, format="csr")
     with pytest.raises(MethodRefused, match=r"the equations of 20000 states take .* products"):
-        Elimination(ring, np.ones(n))
+        AbsorptionSolver(ring, np.ones(n))
 
 
 @pytest.mark.parametrize(("rate", "level"), [(0.8, 120), (0.2, 20)])

@@ -25,7 +25,7 @@ from sojourn.model.distribution_registry import (
     Weibull,
 )
 from sojourn.simulate import simulate
-from sojourn.simulate.heavy_tails import HeavyTails, MetricKey
+from sojourn.simulate.heavy_tails import HeavyTailCheck, MetricKey
 from sojourn.simulate.rare_times import rare_share
 
 ENDLESS_MEANS = {"queue_length", "residence_time", "response_time", "waiting_time"}
@@ -39,7 +39,7 @@ def one_queue(service: Distribution, load: float = 0.5, servers: int = 1, discip
 def infinite(
     model: sj.Model, metric: str = "response_time", cls: int | None = None, station: int | None = None
 ) -> bool:
-    tails = HeavyTails(model.network)
+    tails = HeavyTailCheck(model.network)
     where = len(model.network.stations) if station is None else station
     return tails.missing(MetricKey(where, cls, metric)) is not None
 
@@ -83,7 +83,7 @@ def test_ordinary_models_say_ok_as_before() -> None:
     for service in (Exponential(1.0), Deterministic(1.0)):
         found = simulate(one_queue(service), precision=0.05)
         assert found.status == "ok" and set(found.frame["status"]) == {"ok"}
-    assert not HeavyTails(one_queue(Exponential(1.0)).network).sources
+    assert not HeavyTailCheck(one_queue(Exponential(1.0)).network).sources
 
 
 def test_what_a_run_hardly_shows_raises_the_upper_bound() -> None:

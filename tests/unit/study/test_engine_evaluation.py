@@ -61,7 +61,7 @@ def test_rivals_have_errors_at_the_same_points(tmp_path: Path) -> None:
     assert rows.filter(model="b")["error"].is_infinite().sum() == 1
 
 
-class OfSpeed(FittedDefaults):
+class ModelOfCoreSpeed(FittedDefaults):
     """Response time 10 ms times the speed that it is told, plus or minus 20 %."""
 
     level, estimates, model_error, message = 0.9, {}, None, ""
@@ -83,7 +83,7 @@ def test_a_run_is_compared_with_what_the_models_say_for_its_core_speed(tmp_path:
     def conditions(folder: RunFolder) -> dict[str, float]:
         return {"slow": 2.0} if folder.path.name == "low" else {}
 
-    rows = evaluated_at_speed(RivalModels({"a": OfSpeed()}, "a"), folders, 0.9, conditions)
+    rows = evaluated_at_speed(RivalModels({"a": ModelOfCoreSpeed()}, "a"), folders, 0.9, conditions)
     assert [(r["run"], r["kind"], r["error"], r["inside"]) for r in rows.to_dicts()] == [
         ("low", BLIND_AT_SPEED, 1.0, False)
     ]

@@ -1,4 +1,4 @@
-"""The speed of the cores that each component runs on, in the CPU times of a design (`fit.core_speed`).
+"""The speed of the cores that each component runs on, in the CPU times of a design (`fit.speed_adjustment`).
 
 One exponent for all components: what slows a core down slows all that runs there. It is fitted on the CPU times, which are measured
 by process; throughputs are not looked at.
@@ -20,7 +20,7 @@ COLUMN = {CLIENT: "client_work_s", SERVER: "server_work_s", NET: "proxy_work_s",
 
 @dataclass(frozen=True)
 class ComponentSpeeds:
-    """`usual_s`: of the piece of work on the cores of each component, by column; `exponent`: see `fit.core_speed`."""
+    """`usual_s`: of the piece of work on the cores of each component, by column; `exponent`: see `fit.speed_adjustment`."""
 
     usual_s: Mapping[str, float] = field(default_factory=dict)
     exponent: float = ALIKE

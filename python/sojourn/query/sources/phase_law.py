@@ -23,9 +23,9 @@ from scipy.optimize import brentq
 
 from sojourn.errors import MethodRefused, SourceRefused
 from sojourn.model.routes import comes_to
-from sojourn.query.sources.uniformised import AbsorbedByEvent, absorbed_by_event
+from sojourn.query.sources.uniformised import AbsorptionByEvents, absorbed_by_event
 from sojourn.query.values import Array, Estimate, Span
-from sojourn.solve.markov.absorption import Elimination
+from sojourn.solve.markov.absorption import AbsorptionSolver
 
 MOST_PHASES = 20_000
 SURE = 1e-9
@@ -53,7 +53,7 @@ class PhaseLaw:
         return 1.25 * float(self.out.max(initial=0.0)) or 1.0
 
     @cached_property
-    def absorbed(self) -> AbsorbedByEvent:
+    def absorbed(self) -> AbsorptionByEvents:
         unit = self.events_per_s
         steps, stay = (self.among / unit).T.tocsr(), 1 - self.out / unit
         end, lost = self.exit / unit, self.lost / unit
@@ -110,9 +110,9 @@ class PhaseLaw:
         return Estimate.exact(math.sqrt(max(second - first**2, 0.0)))
 
     @cached_property
-    def _elimination(self) -> Elimination:
+    def _elimination(self) -> AbsorptionSolver:
         try:
-            return Elimination(self.among, self.exit + self.lost)
+            return AbsorptionSolver(self.among, self.exit + self.lost)
         except MethodRefused as error:
             raise SourceRefused(error.value, "analytic source", error.remedy) from None
 

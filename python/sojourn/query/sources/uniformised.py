@@ -28,7 +28,7 @@ SETTLED, SAME_MEAN = 1e-11, 1e-8
 
 
 @dataclass(frozen=True)
-class AbsorbedByEvent:
+class AbsorptionByEvents:
     """`by` (k,): probability of being absorbed by event 0 … k - 1; then of the `left` each event absorbs the share `ends` and takes
     away the share `leaves`."""
 
@@ -61,7 +61,7 @@ def absorbed_by_event(
     at_once: float,
     mean: Callable[[], float],
     name: str,
-) -> AbsorbedByEvent:
+) -> AbsorptionByEvents:
     """`steps` (into row, from column), `stay`, `end`, `lost`: probabilities of one event; `mean`: events until it leaves, asked at most a
     few times. Raises SourceRefused."""
     law, found, survived = start, [at_once], 0.0
@@ -75,7 +75,7 @@ def absorbed_by_event(
             if before is not None and _settled(before, shape, leaves):
                 total = mean()
                 if abs(survived + left / leaves - total) <= SAME_MEAN * total:
-                    return AbsorbedByEvent(np.array(found), left, ends, leaves)
+                    return AbsorptionByEvents(np.array(found), left, ends, leaves)
             before = shape, leaves
         if events > STEPS:
             said = f"{name}: it takes more than {STEPS} events of the chain"
@@ -83,7 +83,7 @@ def absorbed_by_event(
         survived += left
         found.append(found[-1] + float(law @ end))
         law = law * stay + steps @ law
-    return AbsorbedByEvent(np.array(found), 0.0, 0.0, 0.0)
+    return AbsorptionByEvents(np.array(found), 0.0, 0.0, 0.0)
 
 
 def _settled(before: tuple[Array, float], shape: Array, leaves: float) -> bool:

@@ -24,7 +24,7 @@ MOST_PRODUCTS = 2e10  # half a minute or so
 MOST_BYTES = 2e9
 
 
-class Elimination:
+class AbsorptionSolver:
     """Of -T = diag(away + row sums of among) - among; every state must come to an end (`model.routes.comes_to`). Raises MethodRefused
     where that would take too long."""
 

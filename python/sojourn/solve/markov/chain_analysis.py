@@ -20,7 +20,7 @@ from scipy.sparse import csgraph
 from sojourn.errors import InputError, MethodRefused, SolverError
 from sojourn.model.network_arrays import Array
 from sojourn.model.routes import comes_to
-from sojourn.solve.markov.absorption import Elimination
+from sojourn.solve.markov.absorption import AbsorptionSolver
 
 TOLERANCE, CYCLES, GOOD = 1e-15, 500, 1e-10
 ROW = 1e-9
@@ -101,7 +101,9 @@ def _solver(rates: Any, rest: np.ndarray) -> Callable[[Array], Array]:
     elsewhere = np.ones(rates.shape[0], bool)
     elsewhere[rest] = False
     try:
-        return Elimination(sparse.csr_array(within), np.asarray(rates[rest] @ elsewhere.astype(float)).ravel()).solve
+        return AbsorptionSolver(
+            sparse.csr_array(within), np.asarray(rates[rest] @ elsewhere.astype(float)).ravel()
+        ).solve
     except MethodRefused:
         return sparse.linalg.splu(sparse.csc_matrix(sparse.diags(_out(rates)[rest]) - within)).solve
 
