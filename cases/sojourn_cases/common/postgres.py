@@ -23,14 +23,8 @@ from sojourn.lab.cgroups import in_group
 from sojourn.lab.process_tree import children, send
 from sojourn_cases.common.postgres_folders import remove_stale, short_place, user_of
 from sojourn_cases.common.postgres_processes import (
-    drop_shared_memory,
-    end_all,
-    end_left,
-    name_of,
-    orphaned,
-    shared_memory,
-    working_in,
-)
+    drop_shared_memory, end_all, end_left, name_of, orphaned, shared_memory, working_in,
+)  # fmt: skip
 from sojourn_cases.common.postgres_programs import as_user, programs, reaches, runs_as, version
 from sojourn_cases.common.postgres_protocol import PostgresSession, Row
 
