@@ -23,8 +23,14 @@ from sojourn.lab.cgroups import in_group
 from sojourn.lab.process_tree import children, send
 from sojourn_cases.common.postgres_folders import remove_stale, short_place, user_of
 from sojourn_cases.common.postgres_processes import (
-    drop_shared_memory, end_all, end_left, name_of, orphaned, shared_memory, working_in,
-)  # fmt: skip
+    drop_shared_memory,
+    end_all,
+    end_left,
+    name_of,
+    orphaned,
+    shared_memory,
+    working_in,
+)
 from sojourn_cases.common.postgres_programs import as_user, programs, reaches, runs_as, version
 from sojourn_cases.common.postgres_protocol import PostgresSession, Row
 
@@ -82,9 +88,8 @@ class Postgres:
         reached = reaches(self._user, self.folder)
         if keep and self._user and not reached:
             remedy = "make the folders above it enterable for all (chmod o+x), or take one below /var/lib or /srv"
-            raise InputError(
-                f"user {self._user.pw_name}, as whom PostgreSQL runs, cannot enter it", str(folder), remedy
-            )
+            said = f"user {self._user.pw_name}, as whom PostgreSQL runs, cannot enter it"
+            raise InputError(said, str(folder), remedy)
         self.place = short_place(self._user)
         self.log = self.folder / "postgres.log"
         self.data = (self.folder if reached else self.place) / "data"
