@@ -63,6 +63,15 @@ DEMAND, DELAY, MEAN, VARIANCE = (
 TO_40, TO_70 = rates(10, 15, 20, 25, 30, 35, 40), rates(20, 30, 40, 50, 60, 70, 80)
 
 
+def _formula(time: str, parameters: str, at: str = "servers = 2") -> str:
+    """A queue whose time is a formula of parameters."""
+    return f'[parameters]\n{parameters}\n[stations.cpu]\n{at}\n{OPEN}[demands_s.cpu]\nuser = "{time}"\n'
+
+
+def _points(**each: Sequence[Any]) -> list[Point]:
+    return [dict(zip(each, values, strict=True)) for values in zip(*each.values(), strict=True)]
+
+
 def _general(scv: float) -> Template:
     text = "[stations.cpu]\n" + OPEN + GENERAL
     return Template(text, {MEAN: 0.02, VARIANCE: scv}, TO_40, rates(25, 45), ["cpu"])
@@ -105,4 +114,39 @@ TEMPLATES = {
     "M/G/4 by an approximation, c² = 3, watched": Template(
         "[stations.cpu]\nservers = 4\n" + OPEN + GENERAL, {MEAN: 0.02, VARIANCE: 3.0},
         rates(60, 80, 100, 120, 140, 160, 170), rates(110, 180), ["cpu"]),
+    "a sum of parts by keys and size, watched": Template(
+        _formula("request_s + key_s*keys + kib_s*value_bytes/1024",
+                 f"request_s = {ANY}\nkey_s = {ANY}\nkib_s = {ZERO}\nkeys = 1\nvalue_bytes = 64"),
+        {"parameters.request_s": 0.004, "parameters.key_s": 0.002, "parameters.kib_s": 0.0005},
+        _points(rate_per_s=[60, 150, 50, 80, 120, 40, 100, 60], keys=[1, 1, 8, 4, 2, 8, 4, 2],
+                value_bytes=[64, 4096, 64, 4096, 8192, 8192, 1024, 16384]),
+        _points(rate_per_s=[110, 50], keys=[3, 12], value_bytes=[2048, 16384]), ["cpu"]),
+    "a part that two stations share": Template(
+        f'[parameters]\nparse_s = {ANY}\nrest_s = {ANY}\n[stations.cpu]\n[stations.net]\n{OPEN}[demands_s]\n'
+        'cpu = { user = "parse_s + rest_s" }\nnet = { user = "0.5*parse_s" }\n',
+        {"parameters.parse_s": 0.012, "parameters.rest_s": 0.006}, rates(6, 14, 22, 30, 38, 44), rates(26, 49), ["cpu"]),
+    "a time that falls with the load, watched": Template(
+        _formula("work_s * (1 + saved*(1-u)**2)", f"work_s = {ANY}\nsaved = {ZERO}"),
+        {"parameters.work_s": 0.01, "parameters.saved": 0.8}, rates(10, 30, 60, 90, 120, 150, 165), rates(75, 180), ["cpu"]),
+    "a time that grows with the load, closed, watched": Template(
+        _formula("work_s * (1 + grown*u)", f"work_s = {ANY}\ngrown = {ZERO}").replace(OPEN, CLOSED),
+        {"parameters.work_s": 0.03, "parameters.grown": 0.5}, users(2, 8, 14, 20, 26, 32, 40), users(17, 55), ["cpu"]),
+    "contention and coherency by the number present": Template(
+        f'[parameters]\nwork_s = {ANY}\ncontention = {ZERO}\ncoherency = 0.0005\n[stations.cpu]\nkind = "load_dependent"\n'
+        f'rates_per_s = "n / (work_s * (1 + contention*(n-1) + coherency*n*(n-1)))"\n{CLOSED}[visits]\ncpu = {{ user = 1 }}\n',
+        {"parameters.work_s": 0.02, "parameters.contention": 0.08}, users(2, 8, 16, 24, 32, 40, 48, 56), users(20, 70)),
+    "the speed of the core, watched": Template(
+        _formula("work_s * slower**exponent", f"work_s = {ANY}\nexponent = {{ free = true, low = 0, high = 2, start = 1 }}\n"
+                 "slower = 1"), {"parameters.work_s": 0.01, "parameters.exponent": 0.7},
+        _points(rate_per_s=[40, 60, 80, 100, 120, 140, 150, 90], slower=[1.0, 1.3, 0.9, 1.1, 1.2, 0.95, 1.05, 1.4]),
+        _points(rate_per_s=[110, 130], slower=[1.15, 1.35]), ["cpu"]),
+    "a part by kind of work, threads that get in each other's way": Template(
+        _formula("(read_s + store_s*stores) * (1 + crowd*log(workers))",
+                 f"read_s = {ANY}\nstore_s = {ZERO}\ncrowd = {ZERO}\nworkers = 2\n"
+                 'stores = { of = "work", value = "get", cases = { set = 1, mixed = 0.5 }, otherwise = 0 }',
+                 'servers = "workers"'),
+        {"parameters.read_s": 0.01, "parameters.store_s": 0.006, "parameters.crowd": 0.15},
+        _points(rate_per_s=[40, 90, 70, 200, 150, 100, 260, 300], work=["get", "get", "set", "get", "set", "mixed", "mixed", "get"],
+                workers=[1, 2, 2, 4, 4, 2, 6, 6]),
+        _points(rate_per_s=[190, 330], work=["mixed", "get"], workers=[4, 8]), ["cpu"]),
 }  # fmt: skip

@@ -13,13 +13,16 @@ from typing import Any
 
 import numpy as np
 
-HOW = "write + - * / ** of numbers and names, and min, max, ceil, floor, abs"
+HOW = "write + - * / ** of numbers and names, and min, max, ceil, floor, abs, log, exp, sqrt"
 LONGEST = 1000  # characters; a longer text could nest deeper than Python goes
 OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: np.divide, ast.Pow: np.power,
     ast.USub: operator.neg, ast.UAdd: operator.pos,
 }  # fmt: skip
-ONE: dict[str, Callable[[Any], Any]] = {"ceil": np.ceil, "floor": np.floor, "abs": np.abs}
+ONE: dict[str, Callable[[Any], Any]] = {
+    "ceil": np.ceil, "floor": np.floor, "abs": np.abs,
+    "log": np.log, "exp": np.exp, "sqrt": np.sqrt,
+}  # fmt: skip
 SEVERAL: dict[str, Callable[[Any, Any], Any]] = {"min": np.minimum, "max": np.maximum}
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from sojourn.arithmetic import Arithmetic
 from sojourn.errors import FitError, ModelError
 from sojourn.model import Closed, Model, Open
+from sojourn.model.formulas import Cases
 from sojourn.model.unknown_parameters import WHOLE, ModelDraft
 
 
@@ -57,6 +58,10 @@ def _texts(model: Model, name: str) -> tuple[str, ...]:
     if name in model.factors:
         given = model.factors[name]
         return (given,) if isinstance(given, str) else tuple(given)
+    own = [f"parameters.{name}"] if name in model.parameters else []
+    own += [f"parameters.{n}.value" for n, v in model.parameters.items() if isinstance(v, Cases) and v.of == name]
+    if own:
+        return tuple(own)
     usual = {"rate_per_s": (Open, "rate_per_s"), "users": (Closed, "population"), "think_s": (Closed, "think_s")}
     if name not in usual:
         return ()

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError, ModelError
 from sojourn.fit.factor_mapping import applied, factors_of
+from sojourn.fit.formula_values import PART, FormulaValues
 from sojourn.model import Distribution, Model
 from sojourn.model.model import as_model
 from sojourn.model.network_arrays import Network
 from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.parallel import On, Workers, blocks, open_workers, run_pieces
 from sojourn.solve import automatic_method, registry
+from sojourn.solve.load_dependent_times import at_load, at_rest
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.open.open_rates import TrafficSolution
 from sojourn.solve.parameter_variation import edit
@@ -54,8 +56,10 @@ class ModelEvaluator:
         self.handle: Any = None
         self.paths = list(self.unknowns)
         self.factors = factors_of(model, configurations)
-        self.networks = [applied(model, self.factors, c).network for c in configurations]
-        self.edits = [_edits(model, path) for path in self.paths]
+        models = [applied(model, self.factors, c) for c in configurations]
+        self.networks = [m.network for m in models]
+        self.formulas = FormulaValues(model, [m.parameter_values for m in models], _edits)
+        self.edits = [self._edit(path) for path in self.paths]
         self.alike = self._alike()
         # chosen at numbers none of which equals another: two classes whose times begin alike need not stay so
         apart = np.array([float(u) for u in self.unknowns.values()]) * (1 + 0.137 * np.arange(1, len(self.paths) + 1))
@@ -90,8 +94,23 @@ class ModelEvaluator:
 
     def networks_at(self, values: Array, which: Sequence[int] | None = None) -> list[Network]:
         """The networks of `at`, in its order."""
-        chosen = [self.networks[i] for i in (range(len(self.networks)) if which is None else which)]
-        return [n for row in np.atleast_2d(values) for n in self._put(chosen, row)]
+        chosen = list(range(len(self.networks)) if which is None else which)
+        rows, networks = np.atleast_2d(values), [self.networks[i] for i in chosen]
+        if not self.formulas.targets:
+            return [n for row in rows for n in self._put(networks, row)]
+        own = {p.removeprefix(PART): rows[:, i] for i, p in enumerate(self.paths) if p.startswith(PART)}
+        changes = [self.formulas.changes(own, i, len(rows)) for i in chosen]
+        return [
+            self.formulas.put(network, change, number)
+            for number, row in enumerate(rows)
+            for network, change in zip(self._put(networks, row), changes, strict=True)
+        ]
+
+    def _edit(self, path: str) -> Callable[[Network, float], Network] | None:
+        """How a value of an unknown goes into a network; a parameter does by the formulas that need it."""
+        if not path.startswith(PART):
+            return _edits(self.model, path)
+        return None if self.formulas.lowered(path) else lambda network, value: network
 
     def _put(self, networks: Sequence[Network], row: Array) -> list[Network]:
         lowered = [i for i, change in enumerate(self.edits) if change is None]
@@ -114,6 +133,8 @@ class ModelEvaluator:
     def _alike(self) -> bool:
         """Whether unknowns are times only, and no configuration has times of its own: they are then put in once for all."""
         first = self.networks[0]
+        if self.formulas.targets:
+            return False
         own = all(p.startswith(("demands_s.", "service_s.")) or ".think_s" in p for p in self.paths)
         return own and all(
             np.array_equal(n.service_s, first.service_s) and np.array_equal(n.think_s, first.think_s)
@@ -125,8 +146,13 @@ class ModelEvaluator:
         share, saturation = _loads(networks)
         over = np.maximum(share / NEAREST, 1.0) if nearest else np.ones(len(networks))
         asked = [_slowed(n, float(o)) if o > 1 else n for n, o in zip(networks, over, strict=True)]
-        solution = self.method.run(asked, RequestedOutputs((), None, registry.BUDGET_S))
+        asked = at_load(asked, self._answer)
+        solution = self._answer(asked)
         return ModelEvaluation(_values(asked, solution, over), share, saturation)
+
+
+    def _answer(self, networks: Sequence[Network]) -> Solution:
+        return self.method.run(networks, RequestedOutputs((), None, registry.BUDGET_S))
 
 
 def joined(parts: Sequence[ModelEvaluation]) -> ModelEvaluation:
@@ -175,9 +201,10 @@ def _with(whole: Any, name: str, value: float, path: str) -> Distribution:
     return replace(whole, **{name if name in whole.__dataclass_fields__ else f"{name}_": value})
 
 
-def _method(networks: Sequence[Network]) -> tuple[Method, str]:
+def _method(given: Sequence[Network]) -> tuple[Method, str]:
     """One method for all configurations: the best that applies to each, as `auto` ranks them; but no approximate chain, which takes as
     long as an exact one and refuses while it is solved: a fit asks for hundreds."""
+    networks = at_rest(given)
     for method, why in automatic_method.preferred(networks):
         if not method.exact and registry.family(method) == "markov":
             continue
@@ -191,7 +218,9 @@ def _loads(networks: Sequence[Network]) -> tuple[Array, Array]:
     if first.closed.any():
         return np.zeros(len(networks)), np.full(len(networks), np.inf)
     traffic = TrafficSolution.of(networks)
-    return traffic.share.max(axis=1), traffic.saturation
+    saturation = traffic.saturation
+    with np.errstate(divide="ignore"):
+        return traffic.passes.sum(axis=1) / saturation, saturation
 
 
 def slower_clock(network: Network, factor: float) -> Network:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.formula_values import PART
 
 if TYPE_CHECKING:
     from sojourn.fit.model_evaluation import ModelEvaluator
@@ -26,17 +27,34 @@ def starts(evaluator: ModelEvaluator, runs: FitRuns) -> Array:
     times = [
         p for p in evaluator.paths if p.startswith(("demands_s.", "service_s.")) and not p.endswith((".scv", ".shape"))
     ]
+    parts = {path: _weights(path, evaluator) for path in evaluator.paths if path.startswith(PART)}
+    count = len(times) + sum(bool(own) for own in parts.values())
     found = []
     for share in SHARES:
         point = []
         for path, unknown in evaluator.unknowns.items():
             value = float(unknown)
+            if parts.get(path) and not unknown.given:
+                sizes = [(_by_law(s, evaluator, runs) or fastest * share) / w for s, w in parts[path]]
+                value = min(sizes) / count
             if path in times and not unknown.given:
                 station = next((s.name for s in model.stations if path.split(".", 1)[1].startswith(f"{s.name}.")), "")
-                value = _by_law(station, evaluator, runs) or fastest * share / len(times)
+                value = _by_law(station, evaluator, runs) or fastest * share / count
             point.append(min(max(value, max(unknown.low, 0.0)), unknown.high))
         found.append(point)
     return np.maximum(np.array(found), 1e-12)
+
+
+def _weights(path: str, evaluator: ModelEvaluator) -> list[tuple[str, float]]:
+    """Stations at which a parameter is a part of a time, and by how much of it in the mean configuration."""
+    name, found = path.removeprefix(PART), []
+    for target in evaluator.formulas.targets:
+        if target.path.startswith(("demands_s.", "service_s.")) and name in target.needs:
+            each = [evaluator.formulas.weight(name, target.path, i) for i in range(len(evaluator.networks))]
+            station = next((s.name for s in evaluator.model.stations if target.path.split(".", 1)[1].startswith(f"{s.name}.")), "")
+            if (weight := float(np.mean(each))) > 0:
+                found.append((station, weight))
+    return found
 
 
 def _by_law(station: str, evaluator: ModelEvaluator, runs: FitRuns) -> float | None:

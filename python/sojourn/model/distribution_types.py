@@ -15,6 +15,8 @@ def as_tuples(value: Any) -> Any:
     """Lists and arrays as tuples, at any depth: frozen data can be compared and hashed."""
     if hasattr(value, "tolist"):
         value = value.tolist()
+    if isinstance(value, tuple) and type(value) is not tuple:  # a formula of rates
+        return value
     return tuple(as_tuples(v) for v in value) if isinstance(value, (list, tuple)) else value
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from sojourn.errors import ModelError
 from sojourn.model.components import Closed, LoadDependent, Multicore, Open, Pool, Queue
 from sojourn.model.distribution_registry import ArrivalProcess, Distribution, Exponential
+from sojourn.model.formulas import Formula
 from sojourn.model.model_data import ModelData, as_distribution
-from sojourn.model.network_arrays import OPEN, Array, Limit, Network
+from sojourn.model.network_arrays import OPEN, Array, BusyTime, Limit, Network
 from sojourn.model.traffic_equations import chains, routes_of, visits_of
 
 
@@ -33,6 +34,7 @@ def lower(model: ModelData) -> Network:
         for k, s in enumerate(names)
     )
     think = tuple(_think(c) for c in model.classes)
+    busy_times = _busy_times(model, names, visits)
     return Network(
         model=model,
         stations=tuple(names),
@@ -57,7 +59,27 @@ def lower(model: ModelData) -> Network:
         routes=routes,
         choices=choices,
         limits=_limits(model, names),
+        busy_times=busy_times,
+        at_load=not busy_times,
     )
+
+
+def _busy_times(model: ModelData, names: list[str], visits: Array) -> tuple[BusyTime, ...]:
+    """ModelError for one at a station that is no queue: nothing else has servers that are busy."""
+    found = []
+    for k, s in enumerate(names):
+        for j, c in enumerate(model.classes):
+            for part in ("demands_s", "service_s"):
+                given = getattr(model, part).get(s, {}).get(c.name)
+                mean = getattr(given, "mean", given)
+                if not isinstance(mean, Formula) or not mean.of_load or not visits[k, j]:
+                    continue
+                if not isinstance(model.station(s), Queue):
+                    remedy = "use u at a queue; a station of another kind has no servers that are busy"
+                    raise ModelError(mean.text, f"{part}.{s}.{c.name}", remedy)
+                over = float(visits[k, j]) if part == "demands_s" else 1.0
+                found.append(BusyTime(k, j, mean.arithmetic, over, model.parameter_values))
+    return tuple(found)
 
 
 def _servers(station: object) -> int:

@@ -9,6 +9,7 @@ from functools import cached_property
 from sojourn.model.components import Choice, CustomerClass, Region, Station
 from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.distribution_types import as_tuples
+from sojourn.model.formulas import Cases, check_parameters, parameter_values, resolved
 
 TimesByStation = Mapping[str, Mapping[str, float | Distribution]]
 Routing = Mapping[str, Mapping[str, Mapping[str, float] | Choice]]
@@ -29,6 +30,8 @@ class ModelData:
     # of a model that is fitted: factor of the runs → path, or paths, of what it changes here; station → what was watched of it
     factors: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     observed: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    # name → number, unknown, formula of others or `Cases`: what formulas in place of numbers are made of
+    parameters: Mapping[str, float | str | Cases] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("stations", "classes", "regions"):
@@ -39,6 +42,15 @@ class ModelData:
                 object.__setattr__(self, name, {key: as_tuples(value) for key, value in table.items()})
         for name in ("demands_s", "service_s", "visits", "routing"):
             object.__setattr__(self, name, _plain(getattr(self, name)))
+        if self.parameters:
+            check_parameters(self.parameters)
+            for name, value in resolved(self.__dict__, self.parameter_values).items():
+                object.__setattr__(self, name, value)
+
+    @cached_property
+    def parameter_values(self) -> dict[str, float]:
+        """The number that each parameter has now."""
+        return parameter_values(self.parameters)
 
     @cached_property
     def _by_name(self) -> dict[str, Station]:

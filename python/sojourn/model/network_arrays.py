@@ -6,7 +6,7 @@ Every method takes networks and answers in the same order. A pass is what a clos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.arithmetic import Arithmetic
 from sojourn.model.components import Choice
 from sojourn.model.distribution_registry import ArrivalProcess, Distribution
 from sojourn.model.model_data import ModelData
@@ -22,7 +23,7 @@ from sojourn.model.routes import Routes
 Array = NDArray[np.float64]
 OPEN = -1
 # computed from these fields, and right in a copy where they are the same
-DERIVED = {"demands_s": {"visits", "service_s"}, "scv": {"service"}, "same_chain": {"chain"}, "remarkable": {"limits"}}
+DERIVED = {"demands_s": {"visits", "service_s"}, "scv": {"service"}, "same_chain": {"chain"}, "remarkable": {"limits", "at_load"}}
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,18 @@ class Limit:
     size: int
     stations: tuple[int, ...]
     on_full: str = "wait"
+
+
+@dataclass(frozen=True)
+class BusyTime:
+    """The mean time of one visit of class `cls` at `station` (indices): `formula` of u, the utilisation of the station, over `over`
+    visits; `given`: its parameters."""
+
+    station: int
+    cls: int
+    formula: Arithmetic
+    over: float
+    given: Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +73,8 @@ class Network:
     routes: Routes  # rows of states never entered are empty
     choices: dict[tuple[int, int], Choice] = field(default_factory=dict)  # (node, class) → state-dependent route
     limits: tuple[Limit, ...] = ()
+    busy_times: tuple[BusyTime, ...] = ()  # service times that depend on how busy their station is
+    at_load: bool = True  # whether these have the value that they have at this load
 
     @cached_property
     def demands_s(self) -> Array:
@@ -85,7 +100,7 @@ class Network:
     def remarkable(self) -> bool:
         """Whether there is more than stations, classes and routes: see `solve.registry.features`."""
         timed = any(getattr(s, "schedule", ()) or getattr(s, "breakdowns", None) for s in self.model.stations)
-        return bool(self.limits or self.choices or "multicore" in self.kind or timed)
+        return bool(self.limits or self.choices or not self.at_load or "multicore" in self.kind or timed)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}  # what was computed is computed again

@@ -15,6 +15,7 @@ from sojourn.file_errors import meant
 from sojourn.model.checked_values import one_of
 from sojourn.model.components import Breakdowns
 from sojourn.model.distribution_registry import KINDS, TIMES, Distribution
+from sojourn.model.formulas import AnyFormula, Cases
 from sojourn.model.unknown_parameters import Unknown, unknown
 
 UNITS = ("_per_ms", "_per_s", "_per_min", "_per_h", "_ns", "_us", "_ms", "_s", "_min", "_h")
@@ -43,7 +44,7 @@ def _needed(field: Field[Any]) -> bool:
 
 def _value(value: Any, place: str) -> Any:
     """Tables inside are distributions, but for breakdowns; lists become tuples where the object is made."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or place.endswith(".cases"):
         return value
     if "free" in value:
         return unknown(value, place)
@@ -105,6 +106,10 @@ def plain(value: Any) -> Any:
     """Values as a file has them: distributions and breakdowns as tables, numbers of other libraries as numbers."""
     if isinstance(value, Unknown):
         return value.table()
+    if isinstance(value, AnyFormula):
+        return value.text
+    if isinstance(value, Cases):
+        return {f.name: v for f in fields(value) if (v := getattr(value, f.name)) is not None}
     if isinstance(value, Distribution) or type(value) in KINDS.values():
         return as_table(value)
     if isinstance(value, Breakdowns):

@@ -28,13 +28,15 @@ from sojourn.model.components import (
     Queue,
     Region,
 )
+from sojourn.model.formulas import Cases
 from sojourn.model.model_data import ModelData
 from sojourn.model.table_fields import as_table, from_table, instead, plain, time
+from sojourn.model.unknown_parameters import unknown
 
 SomeModel = TypeVar("SomeModel", bound=ModelData)
 STATIONS: dict[str, type] = {kind.kind: kind for kind in (Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool)}
 CLASSES: dict[str, type] = {kind.kind: kind for kind in (Closed, Open)}
-PARTS = ("name", "stations", "classes", "demands_s", "service_s", "visits", "routing", "regions", "factors", "observed")
+PARTS = ("name", "parameters", "stations", "classes", "demands_s", "service_s", "visits", "routing", "regions", "factors", "observed")
 BESIDE = ("fit",)  # what a fitted model has beside the model
 NOUNS = ("stations", "classes", "regions")
 
@@ -66,7 +68,8 @@ def _parts(data: Mapping[str, Any]) -> dict[str, Any]:
             raise ModelError(f"unknown key {key!r}", key, instead(key, list(PARTS)))
     if not isinstance(data.get("name", ""), str):
         raise ModelError(repr(data["name"]), "name", "give a text")
-    tables = {part: _tables(data, part) for part in PARTS[1:-2]}
+    tables = {part: _tables(data, part) for part in PARTS[2:-2]}
+    parameters = data.get("parameters", {})
     return {
         "stations": [_noun(STATIONS, "queue", t, f"stations.{n}", n) for n, t in tables["stations"].items()],
         "classes": [_noun(CLASSES, "", t, f"classes.{n}", n) for n, t in tables["classes"].items()],
@@ -78,9 +81,19 @@ def _parts(data: Mapping[str, Any]) -> dict[str, Any]:
         },
         "regions": [from_table(Region, t, f"regions.{n}", name=n) for n, t in tables["regions"].items()],
         "name": data.get("name", ""),
+        "parameters": {n: _parameter(v, f"parameters.{n}") for n, v in parameters.items()}
+        if isinstance(parameters, Mapping)
+        else parameters,
         "factors": data.get("factors", {}),
         "observed": data.get("observed", {}),
     }
+
+
+def _parameter(value: Any, place: str) -> Any:
+    """A number, an unknown one, a formula, or `{ of, value, cases }`."""
+    if not isinstance(value, Mapping):
+        return value
+    return unknown(value, place) if "free" in value else from_table(Cases, value, place)
 
 
 def _tables(data: Mapping[str, Any], part: str) -> Mapping[str, Any]:
@@ -126,6 +139,7 @@ def write(model: ModelData, path: Path | str) -> None:
 def as_tables(model: ModelData) -> dict[str, Any]:
     """What the file has, as tables in tables."""
     found: dict[str, Any] = {"name": model.name} if model.name else {}
+    found["parameters"] = {name: plain(value) for name, value in model.parameters.items()}
     for part in NOUNS:
         found[part] = {noun.name: _usual(as_table(noun)) for noun in getattr(model, part)}
     for part in ("demands_s", "service_s", "visits"):

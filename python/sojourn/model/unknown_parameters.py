@@ -17,7 +17,7 @@ from sojourn.model.model_data import ModelData
 
 SomeModel = TypeVar("SomeModel", bound=ModelData)
 USUAL = 0.01  # s, or whatever the number is in, where no start was given
-TABLES = ("demands_s", "service_s", "visits", "routing")
+TABLES = ("parameters", "demands_s", "service_s", "visits", "routing")
 NOUNS = ("stations", "classes")
 WHOLE = ("servers", "size", "limit", "population", "capacity", "branches", "cores", "nics")
 
@@ -76,10 +76,11 @@ def unknown(table: Mapping[str, Any], place: str) -> Unknown:
 def unknowns(model: ModelData) -> dict[str, Unknown]:
     """Path → unknown, in the order of the file: "demands_s.cpu.user", "service_s.cpu.user.scv", "classes.user.think_s"."""
     found: dict[str, Unknown] = {}
+    found |= dict(_inside(model.parameters, "parameters"))
     for part in NOUNS:
         for item in getattr(model, part):
             found |= dict(_inside(item, f"{part}.{item.name}"))
-    for part in TABLES:
+    for part in TABLES[1:]:
         found |= dict(_inside(getattr(model, part), part))
     return found
 
@@ -140,7 +141,7 @@ def _place(parts: Mapping[str, Any], path: str) -> tuple[str, Any, str]:
     if part in TABLES:
         return part, None, rest
     if part not in (*NOUNS, "regions"):
-        raise ModelError(path, "path", "use stations.…, classes.…, demands_s.…, service_s.…, visits.… or routing.…")
+        raise ModelError(path, "path", "use parameters.…, stations.…, classes.…, demands_s.…, service_s.…, visits.… or routing.…")
     items = parts[part]
     item = next((i for i in items if rest.startswith(i.name + ".")), None)
     if item is None:

@@ -23,6 +23,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.engine_config import configuration, rate_bound
 from sojourn.simulate.engine_runs import native
 from sojourn.simulate.simulated_folder import cpu_rows, write_run
+from sojourn.solve.solve import settled
 from sojourn.stats.batch_means import Array
 
 MOST_REQUESTS = 2_000_000
@@ -42,7 +43,7 @@ def as_run(
     Raises InputError where this would be more than 2 000 000 passes or 1 000 000 samples, RunFolderError where the
     folder exists.
     """
-    network = model.network
+    (network,) = settled([model.network])
     until_s = until_s or REQUESTS / rate_bound(network)
     _affordable(network, until_s, period_s)
     if Path(path).exists():

@@ -21,6 +21,8 @@ from sojourn.model.checked_values import number, whole
 
 NOUNS = ("classes", "stations", "regions")
 TABLES = ("demands_s", "service_s", "visits")
+PARAMETERS = "parameters"
+NO_PARAMETERS = "the model has no [parameters]"
 USE = "use classes.NAME.FIELD, stations.NAME.FIELD, regions.NAME.FIELD or demands_s.STATION.CLASS"
 Edit = Callable[[Network, Any], Network]
 
@@ -97,7 +99,7 @@ def _lowered(model: Model, values: Mapping[str, Any]) -> Network:
 
 def changed(model: Model, values: Mapping[str, Any]) -> Model:
     """The model with the number at each path replaced, checked when all are there: of servers and capacity either may come first."""
-    parts: dict[str, Any] = {part: getattr(model, part) for part in (*NOUNS, *TABLES, "routing")}
+    parts: dict[str, Any] = {part: getattr(model, part) for part in (PARAMETERS, *NOUNS, *TABLES, "routing")}
     for path, value in values.items():
         part = path.partition(".")[0]
         if part not in parts:
@@ -109,6 +111,10 @@ def changed(model: Model, values: Mapping[str, Any]) -> Model:
 def _changed(held: Any, path: str, value: Any) -> Any:
     """One part of a model with the number at `path` replaced."""
     part, name, key = _split(path)
+    if part == PARAMETERS:
+        if key not in held or name:
+            raise ModelError(path, "vary", f"use one of {', '.join(f'parameters.{n}' for n in held)}" if held else NO_PARAMETERS)
+        return {**held, key: value}
     if part in NOUNS:
         items = held
         found = next((i for i in items if i.name == name), None)
@@ -157,6 +163,8 @@ def edit(model: Model, path: str) -> Edit | None:
 
 def _now(model: Model, path: str) -> Any:
     part, name, key = _split(path)
+    if part == PARAMETERS:
+        return model.parameters.get(key)
     if part in NOUNS:
         found = next((i for i in getattr(model, part) if i.name == name), None)
         return getattr(found, key, None)

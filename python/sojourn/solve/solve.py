@@ -14,6 +14,7 @@ from sojourn.model.model import as_model
 from sojourn.solve import registry
 from sojourn.solve.automatic_method import nothing_applies, preferred, too_dear
 from sojourn.solve.law_verification import verify
+from sojourn.solve.load_dependent_times import at_load, at_rest
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.metric_rows import metrics
 from sojourn.solve.registry import BUDGET_S, named, refusal
@@ -51,6 +52,7 @@ def answer(
     networks: Sequence[Network], method: str, wanted: RequestedOutputs, budget_s: float, factors: dict[str, list[Any]]
 ) -> Metrics:
     """One table of networks of one shape, with a column for each of `factors`, a value a network."""
+    networks = settled(networks, budget_s)
     found = solved(networks, method, wanted, budget_s)
     if found is None:
         return apart(networks, wanted, budget_s, factors)
@@ -74,6 +76,18 @@ def solved(
         return None if refused else run(chosen, networks, timed)
 
     return automatically(networks, budget_s, attempt)
+
+
+def settled(networks: Sequence[Network], budget_s: float = BUDGET_S) -> list[Network]:
+    """With service times that depend on how busy a station is as they are at its load (`load_dependent_times`)."""
+
+    def solution(asked: Sequence[Network]) -> Solution:
+        found = solved(asked, "auto", RequestedOutputs(()), budget_s)
+        if found is None:
+            raise nothing_applies(asked[0])
+        return found[0]
+
+    return at_load(networks, solution)
 
 
 def complete(
@@ -167,5 +181,5 @@ def apart(
 
 def methods(model: Model | Path | str | None = None) -> list[tuple[Method, str | None]]:
     """Every method, and with a model why it does not apply (None where it does)."""
-    network = None if model is None else as_model(model).network
+    network = None if model is None else at_rest([as_model(model).network])[0]
     return [(m, refusal(m, network) if network else None) for m in registry.all_methods().values()]

@@ -21,7 +21,7 @@ from sojourn.solve.metric_rows import metrics
 from sojourn.solve.point_arrays import PointArrays, StretchArrays
 from sojourn.solve.registry import named, refusal
 from sojourn.solve.solution import PartialSolution, Solution
-from sojourn.solve.solve import apart, automatically, complete, run
+from sojourn.solve.solve import apart, automatically, complete, run, settled
 from sojourn.solve.sweep_points import representatives
 from sojourn.table import Metrics
 
@@ -69,7 +69,7 @@ class SweepBlock:
 
 def solved_block(sweep: SweepOfBlocks, block: SweepBlock) -> SweepBlockAnswer | MethodRefused | SolverError | None:
     """In a worker. An error is an answer: `auto` then takes another method."""
-    networks = sweep.points.networks(block.points)
+    networks = settled(sweep.points.networks(block.points), sweep.budget_s)
     asked = representatives(networks)
     try:
         chosen = named(block.method, [] if block.auto else asked)
@@ -101,7 +101,8 @@ class _SomeNetworks(Sequence[Network]):
 
     def __getitem__(self, at: Any) -> Any:
         some = self.within[at]
-        return self.points.networks(some) if isinstance(some, range) else self.points.networks(range(some, some + 1))[0]
+        made = settled(self.points.networks(some if isinstance(some, range) else range(some, some + 1)))
+        return made if isinstance(some, range) else made[0]
 
 
 @dataclass

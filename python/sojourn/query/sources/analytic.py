@@ -15,7 +15,7 @@ import numpy as np
 
 from sojourn.errors import MethodRefused, NoSuchRow, SourceRefused
 from sojourn.file_errors import meant
-from sojourn.model import Model
+from sojourn.model import Model, Network
 from sojourn.query.nodes import StateFunction
 from sojourn.query.sources.chain import StateChain, state_chain
 from sojourn.query.sources.phase_law import PhaseLaw, phase_law, summed
@@ -26,6 +26,7 @@ from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.single.mmm import MMm
 from sojourn.solve.single.mmm import refuses as not_mmm
 from sojourn.solve.single.station_arrays import StationArrays
+from sojourn.solve.solve import settled
 from sojourn.table import Metrics
 
 LEVELS, NARROW = (
@@ -44,6 +45,10 @@ class AnalyticSource(Source):
         self.model, self.method, self.name = model, method, name or model.name or "model"
         self.most_open: int | None = None  # in the chain; as many as count
         self.narrow = NARROW
+
+    @cached_property
+    def network(self) -> Network:
+        return settled([self.model.network])[0]
 
     def solved(self, quantiles: tuple[float, ...] = ()) -> Metrics:
         """The model's Metrics. Raises SourceRefused where no method has an answer."""
@@ -65,7 +70,7 @@ class AnalyticSource(Source):
 
     def _row(self, metrics: Metrics, metric: str, station: str, cls: str, q: float | None = None) -> float:
         """Of a single class the name may be left out, and of a single station that each passes once."""
-        network = self.model.network
+        network = self.network
         once = len(network.stations) == 1 and bool(np.all(np.isin(network.visits[0], (0.0, 1.0))))
         stations = [station, *([network.stations[0]] if not station and once else [])]
         classes = [cls, *([network.classes[0]] if not cls and len(network.classes) == 1 else [])]
@@ -87,7 +92,7 @@ class AnalyticSource(Source):
         return Estimate.exact(self._row(self.metrics, metric, station, cls))
 
     def time(self, time: str, station: str, cls: str) -> Law:
-        network = self.model.network
+        network = self.network
         for given, known in ((station, network.stations), (cls, network.classes)):
             if given and given not in known:
                 raise SourceRefused(f"no {given!r}", f"analytic source {self.name}", meant(given, known))
@@ -113,7 +118,7 @@ class AnalyticSource(Source):
 
     def _closed_form(self, time: str) -> PhaseLaw:
         """M/M/m, FCFS: with probability C an exponential wait of rate m mu (1 - rho), then service. The same for every class."""
-        read = StationArrays([self.model.network])
+        read = StationArrays([self.network])
         q = MMm(read.total, read.mean_s, read.servers)
         if math.isnan(float(q.load[0])):
             self.refuse_value("the station is saturated: there is no steady state")
@@ -132,14 +137,14 @@ class AnalyticSource(Source):
     @cached_property
     def chain(self) -> StateChain:
         try:
-            return state_chain(self.model.network, self.most_open)
+            return state_chain(self.network, self.most_open)
         except MethodRefused as error:
             raise SourceRefused(
                 f"states: {error.value}", f"analytic source {self.name}", f"{error.remedy} (--simulate)"
             ) from None
 
     def states(self, function: StateFunction) -> Array:
-        network = self.model.network
+        network = self.network
         counts = self.chain.busy if function.function == "busy" else self.chain.present
         for given, known, axis in ((function.station, network.stations, 1), (function.cls, network.classes, 2)):
             if given and given not in known:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
+from sojourn.solve import load_dependent_times
 from sojourn.solve.solution import Solution
 
 
@@ -46,7 +47,10 @@ class TrafficSolution:
     def saturation(self) -> Array:
         """P, all arrivals together in 1/s at which the first station has no time left, classes in proportion."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.passes.sum(axis=1) / self.share.max(axis=1))
+            plain = self.share.copy()
+            plain[:, [time.station for time in self.networks[0].busy_times]] = 0.0  # whose times are others when they are full
+            fullest = np.minimum(1 / plain.max(axis=1), load_dependent_times.saturation(self.networks))
+            return np.asarray(self.passes.sum(axis=1) * fullest)
 
     def message(self) -> str:
         """Which station is the first that cannot keep up, and from which rate on; empty where all points are stable."""

@@ -1,0 +1,150 @@
+"""Formulas of a model whose parameters are unknown: their values for many values of the unknowns, put into networks.
+
+A parameter stands in the model through the formulas that need it, by itself or by others of `[parameters]`. Each formula is computed
+for all rows of values at once, and put into a network where it stands; where that changes more than one entry of the arrays the model
+is lowered again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.arithmetic import Arithmetic
+from sojourn.model import Exponential, Model, Network
+from sojourn.model.formulas import BUSY, MOST_PRESENT, PRESENT, Formula, RatesFormula, Text, formulas_of
+from sojourn.model.unknown_parameters import Unknown
+
+Array = NDArray[np.float64]
+Edit = Callable[[Network, Any], Network]
+PART = "parameters."
+
+
+@dataclass(frozen=True)
+class FormulaTarget:
+    """One formula: what it needs of the parameters, and how its value goes into a network; `put` None: by the model."""
+
+    path: str
+    formula: Text
+    needs: frozenset[str]
+    put: Edit | None
+
+
+class FormulaValues:
+    """Of `model`, with the parameters of each configuration in `given`."""
+
+    def __init__(
+        self, model: Model, given: Sequence[Mapping[str, float]], edits: Callable[[Model, str], Edit | None]
+    ) -> None:
+        self.given = given
+        self.order = _in_order(model)
+        self.unknown = [name for name, value in model.parameters.items() if isinstance(value, Unknown)]
+        needs = _needs(model, self.order, self.unknown)
+        self.targets = [
+            FormulaTarget(path, formula, own, _put_in(model, path, formula, edits))
+            for path, formula in (formulas_of(model.__dict__) if self.unknown else ())
+            if (own := frozenset().union(*(needs.get(n, frozenset()) for n in formula.arithmetic.names)))
+        ]
+        self.changed = [name for name in needs if needs[name]]
+
+    def lowered(self, path: str) -> bool:
+        """Whether a value of this parameter is put in by the model."""
+        return any(path.removeprefix(PART) in t.needs and t.put is None for t in self.targets)
+
+    def parameters(self, values: Mapping[str, Array], configuration: int) -> dict[str, Any]:
+        """All parameters, those that change as one value a row; `values`: of unknown ones, by name."""
+        found: dict[str, Any] = {**self.given[configuration], **values}
+        for name, formula in self.order:
+            if name in self.changed:
+                found[name] = formula.arithmetic.value(found)
+        return found
+
+    def changes(self, values: Mapping[str, Array], configuration: int, rows: int) -> list[list[Any]]:
+        """By target, what is put into the network of each row."""
+        found = self.parameters(values, configuration)
+        each = []
+        for target in self.targets:
+            if target.formula.of_load:
+                names = [n for n in target.formula.arithmetic.names if n != BUSY]
+                columns = {n: np.broadcast_to(np.asarray(found[n], float), (rows,)) for n in names}
+                each.append([{n: float(c[row]) for n, c in columns.items()} for row in range(rows)])
+            elif isinstance(target.formula, RatesFormula):
+                columns = {n: np.asarray(v, float).reshape(-1, 1) for n, v in found.items() if n in target.formula.arithmetic.names}
+                rates = target.formula.arithmetic.value({**columns, PRESENT: np.arange(1.0, MOST_PRESENT + 1)})
+                each.append(list(np.broadcast_to(rates, (rows, MOST_PRESENT))))
+            else:
+                each.append(np.broadcast_to(target.formula.arithmetic.value(found), (rows,)).tolist())
+        return each
+
+    def put(self, network: Network, changes: Sequence[Sequence[Any]], row: int) -> Network:
+        for target, values in zip(self.targets, changes, strict=True):
+            if target.put is not None:
+                network = target.put(network, values[row])
+        return network
+
+    def weight(self, name: str, path: str, configuration: int) -> float:
+        """By how much the number at `path` grows with the parameter `name`, the other unknowns being 0; 0 where it does not."""
+        target = next((t for t in self.targets if t.path == path and name in t.needs), None)
+        if target is None:
+            return 0.0
+        none = {n: np.zeros(1) for n in self.unknown}
+        with np.errstate(all="ignore"):
+            off, on = (
+                float(np.ravel(target.formula.arithmetic.value({**self.parameters(v, configuration), BUSY: 0.0, PRESENT: 1.0}))[0])
+                for v in (none, {**none, name: np.ones(1)})
+            )
+        return on - off if np.isfinite(on - off) and on > off else 0.0
+
+
+def _in_order(model: Model) -> list[tuple[str, Formula]]:
+    """Parameters that are formulas, each after those that it needs."""
+    read = {n: Arithmetic.read(v) for n, v in model.parameters.items() if isinstance(v, str)}
+    found: list[tuple[str, Formula]] = []
+    while len(found) < len(read):
+        known = {n for n, _ in found}
+        for name, arithmetic in read.items():
+            if name not in known and all(n in known or n not in read for n in arithmetic.names):
+                found.append((name, Formula(0.0, arithmetic)))
+                known.add(name)
+    return found
+
+
+def _needs(model: Model, order: Sequence[tuple[str, Formula]], unknown: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Parameter → unknown parameters behind it."""
+    found = {name: frozenset([name]) if name in unknown else frozenset() for name in model.parameters}
+    for name, formula in order:
+        found[name] = frozenset().union(*(found[n] for n in formula.arithmetic.names))
+    return found
+
+
+def _put_in(model: Model, path: str, formula: Text, edits: Callable[[Model, str], Edit | None]) -> Edit | None:
+    if isinstance(formula, RatesFormula):
+        station = model.network.stations.index(path.removeprefix("stations.").removesuffix(".rates_per_s"))
+        return lambda network, rates: _with_rates(network, station, rates)
+    return _busy_time(model, path) if formula.of_load else edits(model, path)
+
+
+def _with_rates(network: Network, station: int, rates: Array) -> Network:
+    service_s, one = network.service_s.copy(), Exponential(1 / float(rates[0]))
+    service_s[station] = one.mean
+    row = tuple(one for _ in network.classes)
+    service = (*network.service[:station], row, *network.service[station + 1 :])
+    return network.altered(rates={**network.rates, station: rates}, service_s=service_s, service=service)
+
+
+def _busy_time(model: Model, path: str) -> Edit | None:
+    """Puts other parameters under the formula of a time that depends on u."""
+    _, _, rest = path.partition(".")
+    for number, time in enumerate(model.network.busy_times):
+        station, cls = model.network.stations[time.station], model.network.classes[time.cls]
+        if rest in (f"{station}.{cls}", f"{station}.{cls}.mean"):
+            return lambda network, given: network.altered(busy_times=_replaced(network.busy_times, number, given))
+    return None
+
+
+def _replaced(times: tuple[Any, ...], number: int, given: Mapping[str, float]) -> tuple[Any, ...]:
+    return (*times[:number], replace(times[number], given=given), *times[number + 1 :])

@@ -1,0 +1,279 @@
+"""Formulas in place of numbers: arithmetic of `[parameters]`, of factors of the runs, and of how busy a station is.
+
+    [parameters]
+    request_s = { free = true }
+    key_s = { free = true, low = 0 }
+    keys = 1                                    # a factor of the runs; this where a run does not say
+    stores = { of = "workload", value = "get", cases = { set = 1, mixed = 0.5 }, otherwise = 0 }
+    [demands_s.cpu]
+    user = "request_s + key_s * keys"           # a sum of parts
+    [demands_s.disk]
+    user = "request_s * (1 + 0.5 * (1 - u)**2)" # u: the utilisation of this station
+
+A formula is a float (or a whole number) with its text: everything that reads a model reads the value that it has now. `u` is 0 in
+that value, the station at rest; `sojourn.solve.load_dependent_times` finds the u that it has at a load. In `rates_per_s` of a
+load-dependent station `n` is the number present.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from sojourn.arithmetic import HOW, Arithmetic
+from sojourn.errors import ModelError
+from sojourn.file_errors import meant
+from sojourn.model.distribution_types import Distribution
+
+BUSY, PRESENT = "u", "n"  # names that a load gives
+MOST_PRESENT = 100  # of a load-dependent station: with more present its rate stays
+TIMED = ("demands_s", "service_s")
+TABLES = (*TIMED, "visits", "routing")
+NOUNS = ("stations", "classes", "regions")
+
+
+class Text:
+    """What all formulas have."""
+
+    arithmetic: Arithmetic
+
+    @property
+    def text(self) -> str:
+        """As in the file."""
+        return self.arithmetic.text
+
+    @property
+    def of_load(self) -> bool:
+        """Whether it depends on how busy its station is."""
+        return BUSY in self.arithmetic.names
+
+    def __repr__(self) -> str:
+        return repr(self.text)
+
+
+class Formula(Text, float):
+    """A number that a text says."""
+
+    def __new__(cls, value: float, arithmetic: Arithmetic) -> Formula:
+        made = super().__new__(cls, value)
+        made.arithmetic = arithmetic
+        return made
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return float(self), self.arithmetic
+
+
+class WholeFormula(Text, int):
+    """A whole number that a text says, rounded."""
+
+    def __new__(cls, value: float, arithmetic: Arithmetic) -> WholeFormula:
+        made = super().__new__(cls, round(value))
+        made.arithmetic = arithmetic
+        return made
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return int(self), self.arithmetic
+
+
+class RatesFormula(Text, tuple[float, ...]):
+    """Rates with 1, 2, … MOST_PRESENT present that a text of `n` says."""
+
+    def __new__(cls, values: Any, arithmetic: Arithmetic) -> RatesFormula:
+        made = super().__new__(cls, values)
+        made.arithmetic = arithmetic
+        return made
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self), self.arithmetic
+
+
+AnyFormula = (Formula, WholeFormula, RatesFormula)
+
+
+@dataclass(frozen=True)
+class Cases:
+    """A number by a factor of the runs that is a text: `cases[value]`, else `otherwise`; `value` is what the factor is now."""
+
+    of: str
+    value: str
+    cases: Mapping[str, float]
+    otherwise: float | None = None
+
+    @property
+    def number(self) -> float:
+        """Raises KeyError for a value without a number."""
+        found = self.cases.get(self.value, self.otherwise)
+        if found is None:
+            raise KeyError(self.value)
+        return found
+
+
+def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
+    """The number of each, in an order in which each formula knows those that it needs.
+
+    Raises ModelError for a text that is no arithmetic, a name that is not there, and formulas that need each other.
+    """
+    found: dict[str, float] = {}
+    formulas: dict[str, Arithmetic] = {}
+    for name, given in parameters.items():
+        place = f"parameters.{name}"
+        if isinstance(given, str):
+            formulas[name] = _read(given, parameters, (), place)
+        elif isinstance(given, Cases):
+            try:
+                found[name] = given.number
+            except KeyError:
+                known = ", ".join(given.cases)
+                raise ModelError(repr(given.value), f"{place}.value", f"use {known}, or give otherwise") from None
+        else:
+            found[name] = float(given)
+    while formulas:
+        ready = [name for name, one in formulas.items() if all(n in found for n in one.names)]
+        if not ready:
+            name = next(iter(formulas))
+            raise ModelError(formulas[name].text, f"parameters.{name}", "formulas need each other in a circle: give one as a number")
+        for name in ready:
+            found[name] = _number(formulas.pop(name), found, f"parameters.{name}")
+    return found
+
+
+def check_parameters(parameters: Any) -> None:
+    """Raises ModelError for names that cannot be used in a formula, and values that are no numbers, unknowns, texts or cases."""
+    if not isinstance(parameters, Mapping):
+        raise ModelError(repr(parameters), "parameters", "give a table of names")
+    for name, value in parameters.items():
+        place = f"parameters.{name}"
+        if not isinstance(name, str) or not name.isidentifier() or name in (BUSY, PRESENT):
+            remedy = f"choose a name of letters, digits and _, other than {BUSY} and {PRESENT}, which a load gives"
+            raise ModelError(repr(name), "parameters", remedy)
+        if isinstance(value, Cases):
+            if not isinstance(value.cases, Mapping) or not all(map(_is_number, value.cases.values())):
+                raise ModelError(repr(value.cases), f"{place}.cases", "give a number for each text")
+            if not isinstance(value.of, str) or not isinstance(value.value, str):
+                raise ModelError(repr(value.of), f"{place}.of", "give of and value as texts")
+            if value.otherwise is not None and not _is_number(value.otherwise):
+                raise ModelError(repr(value.otherwise), f"{place}.otherwise", "give a number")
+        elif not isinstance(value, str) and not _is_number(value):
+            raise ModelError(repr(value), place, "give a number, { free = true }, a formula, or { of, value, cases }")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def resolved(parts: Mapping[str, Any], values: Mapping[str, float]) -> dict[str, Any]:
+    """The parts of a model that have texts in place of numbers, with formulas there; those without are not among them."""
+    found = {}
+    for part in (*NOUNS, *TABLES):
+        old = parts[part]
+        new = tuple(_noun(i, values, f"{part}.{i.name}") for i in old) if part in NOUNS else _table(part, old, values)
+        if new is not old:
+            found[part] = new
+    return found
+
+
+def _noun(item: Any, values: Mapping[str, float], place: str) -> Any:
+    return _data(item, values, place) if is_dataclass(item) else item
+
+
+def _data(item: Any, values: Mapping[str, float], place: str) -> Any:
+    changed = {}
+    for name, kind in _numbers_of(type(item)):
+        old = getattr(item, name)
+        own = f"{place}.{name.rstrip('_')}"
+        timed = name == "mean" and place.startswith(TIMED)
+        new = _value(old, values, own, kind, (BUSY,) if timed else (PRESENT,) if kind == "rates" else ())
+        if new is not old:
+            changed[name] = new
+    return replace(item, **changed) if changed else item
+
+
+def _value(old: Any, values: Mapping[str, float], place: str, kind: str, load: tuple[str, ...] = ()) -> Any:
+    if isinstance(old, AnyFormula):
+        old = old.text
+    if isinstance(old, str):
+        arithmetic = _read(old, values, load, place)
+        if kind == "rates":
+            present = np.arange(1, MOST_PRESENT + 1, dtype=float)
+            rates = np.broadcast_to(arithmetic.value({**values, PRESENT: present}), present.shape)
+            return RatesFormula(map(float, rates), arithmetic)
+        number = _number(arithmetic, {**values, BUSY: 0.0}, place)
+        return WholeFormula(number, arithmetic) if kind == "whole" else Formula(number, arithmetic)
+    if isinstance(old, Distribution):
+        return _data(old, values, place)
+    if type(old) is tuple and any(isinstance(v, str | Formula) for v in old) and kind in ("rates", "number"):
+        return tuple(_value(v, values, place, "number") for v in old)
+    return old
+
+
+def _table(part: str, table: Any, values: Mapping[str, float]) -> Any:
+    def inside(held: Any, place: str) -> Any:
+        if isinstance(held, Mapping):
+            new = {key: inside(value, f"{place}.{key}") for key, value in held.items()}
+            return new if any(new[key] is not held[key] for key in held) else held
+        if isinstance(held, str | Formula | WholeFormula | Distribution):
+            return _value(held, values, place, "number", (BUSY,) if part in TIMED else ())
+        return held
+
+    return inside(table, part)
+
+
+@cache
+def _numbers_of(kind: type) -> list[tuple[str, str]]:
+    """Fields that are numbers, with what they are: number, whole, rates."""
+    found = []
+    for field in fields(kind):
+        names = set(str(field.type).replace("|", " ").replace("[", " ").replace("]", " ").replace(",", " ").split())
+        if field.name == "rates_per_s":
+            found.append((field.name, "rates"))
+        elif "str" not in names and field.name not in ("schedule",) and names & {"float", "int", "Distribution", "ArrivalProcess"}:
+            found.append((field.name, "whole" if "int" in names and "float" not in names else "number"))
+    return found
+
+
+def _read(text: str, values: Mapping[str, Any], load: tuple[str, ...], place: str) -> Arithmetic:
+    try:
+        found = Arithmetic.read(text)
+    except ValueError as error:
+        raise ModelError(str(error), place, HOW) from None
+    for name in found.names:
+        if name not in values and name not in load:
+            if name in (BUSY, PRESENT):
+                where = "a mean of demands_s or service_s" if name == BUSY else "rates_per_s of a load-dependent station"
+                raise ModelError(f"{name} in {text!r}", place, f"{name} has a meaning in {where} only")
+            there = [*values, *load]
+            raise ModelError(f"no parameter {name!r}", place, f"add it to [parameters]; {meant(name, there) if there else 'there is none'}")
+    return found
+
+
+def _number(arithmetic: Arithmetic, values: Mapping[str, float], place: str) -> float:
+    found = float(arithmetic.value(values))
+    if not math.isfinite(found):
+        numbers = ", ".join(f"{name} = {values[name]:g}" for name in arithmetic.names)
+        raise ModelError(f"{arithmetic.text} is {found}", place, f"change it, or its numbers: {numbers}")
+    return found
+
+
+def formulas_of(parts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Path → formula, of all in the parts of a model."""
+    for part in NOUNS:
+        for item in parts[part]:
+            yield from _inside(item, f"{part}.{item.name}")
+    for part in TABLES:
+        yield from _inside(parts[part], part)
+
+
+def _inside(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, AnyFormula):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _inside(inner, f"{path}.{key}")
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _inside(getattr(value, field.name), f"{path}.{field.name.rstrip('_')}")

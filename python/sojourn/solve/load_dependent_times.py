@@ -1,0 +1,146 @@
+"""Service times that depend on how busy their station is: the times at a load, found before a method is asked.
+
+A formula of u, the utilisation of the station (one server's mean busy share), stands for a mean: (1 + saved (1 - u)²) falls with the
+load (wake-ups, clock frequency, caches, batching), (1 + grown u) grows with it. With X the throughput of all classes at a station of m
+servers, u solves
+
+    u = a(u),  a(u) = X S(u) / m
+
+Open classes: X is known, so that each station is alone. The largest load that it can carry is max over u in [0, 1] of u / a(u), times
+the one that is offered; below it the lowest u with u = a(u) is taken: it is the one to which an empty station fills up. Closed classes:
+X follows from the times of all stations, and u is iterated with the method that solves the model, from an empty station upwards.
+
+This is an approximation of a service whose speed follows its mean load, not its state at each moment: exact where the times change
+slowly with the load, or not at all. Source: load concealment and flow-equivalent fixed points, E. D. Lazowska et al.: Quantitative
+System Performance (1984), pp. 166-173; existence by continuity (Brouwer), uniqueness where a(u)/u falls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sojourn.errors import MethodRefused
+from sojourn.model.distribution_registry import Distribution, Exponential
+from sojourn.model.formulas import BUSY
+from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.solution import Solution
+
+GRID = np.linspace(0.0, 1.0, 129)[1:]
+HALVINGS = 45
+CLOSE = 1e-7  # of a utilisation, where closed classes are iterated
+ITERATIONS = 200
+SLOWED = 0.5  # share of a step that is taken where secants do not help
+Answer = Callable[[Sequence[Network]], Solution]
+
+
+def at_rest(networks: Sequence[Network]) -> list[Network]:
+    """As they are, for what only looks at which stations and classes there are."""
+    return [n if n.at_load else n.altered(at_load=True) for n in networks]
+
+
+def at_load(networks: Sequence[Network], answer: Answer) -> list[Network]:
+    """The networks with the times that they have at their load; `answer` solves networks of one shape.
+
+    Raises MethodRefused where the iteration of a closed network does not end.
+    """
+    if all(n.at_load for n in networks):
+        return list(networks)
+    first = networks[0]
+    stations = sorted({time.station for time in first.busy_times})
+    if not first.closed.any():
+        busy = np.stack([_lowest(networks, k) for k in stations], axis=1)
+        return _with_busy(networks, stations, busy)
+    return _iterated(networks, stations, answer)
+
+
+def saturation(networks: Sequence[Network]) -> Array:
+    """P, by what all arrivals of an open network are to be multiplied until a station with such times is full; infinite without any."""
+    found = np.full(len(networks), np.inf)
+    for k in sorted({time.station for time in networks[0].busy_times}):
+        with np.errstate(divide="ignore"):
+            found = np.minimum(found, (GRID / _offered(networks, k, GRID)).max(axis=1))
+    return found
+
+
+def _lowest(networks: Sequence[Network], station: int) -> Array:
+    """P, the lowest u at which the station carries what is offered; 1 where there is none."""
+    short = GRID / _offered(networks, station, GRID) < 1
+    reached = (~short).any(axis=1)
+    at = np.argmax(~short, axis=1)
+    high = np.where(reached, GRID[at], 1.0)
+    low = np.where(reached & (at > 0), GRID[np.maximum(at - 1, 0)], np.where(reached, 0.0, 1.0))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        less = middle < _offered(networks, station, middle[:, None])[:, 0]
+        low, high = np.where(less, middle, low), np.where(less, high, middle)
+    return high
+
+
+def _offered(networks: Sequence[Network], station: int, busy: Array) -> Array:
+    """P x G, a(u) of an open station at each of `busy` (G, or P x G)."""
+    rates = np.stack([(n.rate_per_s @ n.same_chain) * n.visits[station] for n in networks])
+    times = _times(networks, station, np.broadcast_to(busy, (len(networks), busy.shape[-1])))
+    servers = np.array([float(n.servers[station]) for n in networks])
+    return np.asarray(np.maximum((rates[:, None, :] * times).sum(axis=2) / servers[:, None], 1e-300))
+
+
+def _times(networks: Sequence[Network], station: int, busy: Array) -> Array:
+    """P x G x C, mean time of a visit of each class where the station is busy like that."""
+    plain = np.stack([n.service_s[station] for n in networks])
+    found = np.repeat(plain[:, None, :], busy.shape[1], axis=1)
+    for number, time in enumerate(networks[0].busy_times):
+        if time.station == station:
+            own = [n.busy_times[number] for n in networks]
+            given = {name: np.array([o.given[name] for o in own])[:, None] for name in time.formula.names if name != BUSY}
+            value = np.broadcast_to(time.formula.value({**given, BUSY: busy}), busy.shape)
+            found[:, :, time.cls] = np.maximum(np.nan_to_num(value, nan=0.0), 0.0) / time.over
+    return found
+
+
+def _with_busy(networks: Sequence[Network], stations: Sequence[int], busy: Array) -> list[Network]:
+    """With the times where the stations are busy like that (P x stations)."""
+    times = {k: _times(networks, k, busy[:, i : i + 1])[:, 0] for i, k in enumerate(stations)}
+    return [_put(n, {k: times[k][p] for k in stations}) for p, n in enumerate(networks)]
+
+
+def _put(network: Network, times: dict[int, Array]) -> Network:
+    service_s, service = network.service_s.copy(), [list(row) for row in network.service]
+    for time in network.busy_times:
+        mean = float(times[time.station][time.cls])
+        service_s[time.station, time.cls] = mean
+        service[time.station][time.cls] = _with_mean(service[time.station][time.cls], mean)
+    return network.altered(service_s=service_s, service=tuple(map(tuple, service)), at_load=True)
+
+
+def _with_mean(law: Distribution | None, mean: float) -> Distribution:
+    if law is None or isinstance(law, Exponential):
+        return Exponential(mean)
+    return replace(law, mean=mean)  # type: ignore[call-arg]
+
+
+def _iterated(networks: Sequence[Network], stations: Sequence[int], answer: Answer) -> list[Network]:
+    """Secants from an empty station on, kept in [0, 1]; a plain step of half the length where a secant leads nowhere."""
+    busy = np.zeros((len(networks), len(stations)))
+    last_busy = last_gap = np.full_like(busy, np.nan)
+    for number in range(ITERATIONS):
+        asked = _with_busy(networks, stations, busy)
+        solution = answer(asked)
+        found = np.nansum(solution.utilisation[:, stations], axis=2)
+        gap = found - busy
+        if np.max(np.abs(gap), initial=0.0) <= CLOSE:
+            return asked
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = (gap - last_gap) / (busy - last_busy)
+            step = -gap / slope
+        useful = np.isfinite(step) & (slope < 0) & (np.abs(step) <= 2 * np.abs(gap) + CLOSE) & (number % 10 != 9)
+        last_busy, last_gap = busy, gap
+        busy = np.clip(busy + np.where(useful, step, (1.0 if number == 0 else SLOWED) * gap), 0.0, 1.0)
+    names = ", ".join(networks[0].stations[k] for k in stations)
+    off = float(np.max(np.abs(gap)))
+    raise MethodRefused(
+        f"times that depend on how busy {names} is did not settle (by {off:.2g} after {ITERATIONS} steps)",
+        "demands_s", "make them change less steeply with u, or simulate a service of the kind",
+    )  # fmt: skip
