@@ -30,7 +30,7 @@ from sojourn.solve.solution import Solution
 
 GRID = np.linspace(0.0, 1.0, 129)[1:]
 HALVINGS = 45
-CLOSE = 1e-7  # of a utilisation, where closed classes are iterated
+CLOSE = 1e-6  # of a utilisation, where closed classes are iterated
 ITERATIONS = 200
 SLOWED = 0.5  # share of a step that is taken where secants do not help
 Answer = Callable[[Sequence[Network]], Solution]
@@ -123,24 +123,28 @@ def _with_mean(law: Distribution | None, mean: float) -> Distribution:
 
 def _iterated(networks: Sequence[Network], stations: Sequence[int], answer: Answer) -> list[Network]:
     """Secants from an empty station on, kept in [0, 1]; a plain step of half the length where a secant leads nowhere."""
+    settled: list[Network] = list(networks)
+    left = np.arange(len(networks))
     busy = np.zeros((len(networks), len(stations)))
     last_busy = last_gap = np.full_like(busy, np.nan)
     for number in range(ITERATIONS):
-        asked = _with_busy(networks, stations, busy)
-        solution = answer(asked)
-        found = np.nansum(solution.utilisation[:, stations], axis=2)
-        gap = found - busy
-        if np.max(np.abs(gap), initial=0.0) <= CLOSE:
-            return asked
+        asked = _with_busy([networks[p] for p in left], stations, busy)
+        gap = np.nansum(answer(asked).utilisation[:, stations], axis=2) - busy
+        off = np.max(np.abs(gap), axis=1)
+        for p in np.flatnonzero(off <= CLOSE):
+            settled[left[p]] = asked[p]
+        more = off > CLOSE
+        if not more.any():
+            return settled
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = (gap - last_gap) / (busy - last_busy)
             step = -gap / slope
         useful = np.isfinite(step) & (slope < 0) & (np.abs(step) <= 2 * np.abs(gap) + CLOSE) & (number % 10 != 9)
-        last_busy, last_gap = busy, gap
-        busy = np.clip(busy + np.where(useful, step, (1.0 if number == 0 else SLOWED) * gap), 0.0, 1.0)
+        last_busy, last_gap = busy[more], gap[more]
+        moved = np.clip(busy + np.where(useful, step, (1.0 if number == 0 else SLOWED) * gap), 0.0, 1.0)
+        busy, left = moved[more], left[more]
     names = ", ".join(networks[0].stations[k] for k in stations)
-    off = float(np.max(np.abs(gap)))
     raise MethodRefused(
-        f"times that depend on how busy {names} is did not settle (by {off:.2g} after {ITERATIONS} steps)",
-        "demands_s", "make them change less steeply with u, or simulate a service of the kind",
+        f"times that depend on how busy {names} is did not settle (by {off.max():.2g} after {ITERATIONS} steps)",
+        "demands_s", "make them change less steeply with u",
     )  # fmt: skip
