@@ -3,6 +3,8 @@
 Its servers are 1, 2, 4, as many as there are cores, or as many as a whole-numbered factor of the runs says (workers = 8).
 Service is exponential, constant, or of a variance that is found too. Each queue is tried free and, where processes, a
 control group or a disk were watched, busy as these were: CPU time is the time of service only where workers do not wait.
+Where what was watched took another time of a request at another load, that time may fall or grow with the load too (wake-ups, clock
+frequency, caches, batches; garbage, locks).
 """
 
 from __future__ import annotations
@@ -19,6 +21,11 @@ from sojourn.model.unknown_parameters import Unknown
 CPU = ("cpu", "processes", "process", "cgroup", "cores")
 LEVELS = ("rate_per_s", "users", "think_s", "seed", "cores", "nics")
 MOST_SERVERS = 1024
+CHANGES = 1.05  # of the time of a request from its least to its most, from which on it is taken to depend on the load
+BY_LOAD = {
+    "its time falls with the load": "work_s * (1 + saved * (1 - u)**2)",
+    "its time grows with the load": "work_s * (1 + grown * u)",
+}
 LAWS = ("", "a constant time", "any variance of service")
 
 
@@ -76,8 +83,20 @@ def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tu
         if not (of_cores and cores and servers.count > cores):  # no more of them are at work than there are
             yield f"{name}, busy as {resource} was", _model(runs, servers, law, tied=resource)
             yield f"{name}, a delay, busy as {resource} was", _model(runs, servers, law, tied=resource, delayed=True)
+            for how, formula in BY_LOAD.items() if law == LAWS[0] and _changes(runs, resource) else ():
+                yield (
+                    f"{name}, busy as {resource} was, {how}",
+                    _model(runs, servers, law, tied=resource, formula=formula),
+                )
         if of_cores:
             yield f"{name}, beside {resource}", _model(runs, servers, law, beside=resource)
+
+
+def _changes(runs: FitRuns, resource: str) -> bool:
+    """Whether a request took more of it at one load than at another."""
+    each = [run.busy[resource] / run.means["", "throughput"][0] for run in runs.runs
+            if resource in run.busy and ("", "throughput") in run.means]  # fmt: skip
+    return len(each) > 2 and max(each) > CHANGES * min(each)
 
 
 def _watched(runs: FitRuns) -> list[str]:
@@ -94,21 +113,26 @@ def _model(
     delayed: bool = False,
     tied: str | None = None,
     beside: str | None = None,
+    formula: str = "",
 ) -> Model:
     first = runs.runs[0]
     closed = "users" in first.factors
     customer = Closed("user", 1, float(first.factors.get("think_s", 0.0))) if closed else Open("user", 1.0)
     stations: list[Queue | Delay] = [Queue("service", servers.count)]
-    demands: dict[str, dict[str, float | Distribution]] = {"service": {"user": _time(law)}}
+    demands: dict[str, dict[str, float | str | Distribution]] = {"service": {"user": _time(law)}}
     if delayed:
         stations.append(Delay("delay"))
         demands["delay"] = {"user": Unknown(None, 0.0)}
     if beside:
         stations.append(Queue("cpu", max(first.cores, 1)))
         demands["cpu"] = {"user": Unknown()}
+    parameters: dict[str, float | str] = {}
+    if formula:
+        demands["service"] = {"user": formula}
+        parameters = {"work_s": Unknown(), "saved" if "saved" in formula else "grown": Unknown(0.3, 0.0)}
     observed = {"service": tied} if tied else {"cpu": beside} if beside else {}
     factors = {servers.factor: "stations.service.servers"} if servers.factor else {}
-    return Model(stations, [customer], demands_s=demands, observed=observed, factors=factors)
+    return Model(stations, [customer], demands_s=demands, observed=observed, factors=factors, parameters=parameters)
 
 
 def _time(law: str) -> Distribution:

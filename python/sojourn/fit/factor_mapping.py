@@ -58,10 +58,10 @@ def _texts(model: Model, name: str) -> tuple[str, ...]:
     if name in model.factors:
         given = model.factors[name]
         return (given,) if isinstance(given, str) else tuple(given)
-    own = [f"parameters.{name}"] if name in model.parameters else []
-    own += [f"parameters.{n}.value" for n, v in model.parameters.items() if isinstance(v, Cases) and v.of == name]
-    if own:
-        return tuple(own)
+    stated = [f"parameters.{name}"] if name in model.parameters else []
+    stated += [f"parameters.{n}.value" for n, v in model.parameters.items() if isinstance(v, Cases) and v.of == name]
+    if stated:
+        return tuple(stated)
     usual = {"rate_per_s": (Open, "rate_per_s"), "users": (Closed, "population"), "think_s": (Closed, "think_s")}
     if name not in usual:
         return ()

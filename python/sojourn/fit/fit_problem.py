@@ -17,6 +17,7 @@ from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.starting_values import starts
 from sojourn.fit.what_would_tell import SAME, WhatWouldTell
 from sojourn.model import Closed, Model, Open
+from sojourn.model.formulas import Cases
 
 Array = NDArray[np.float64]
 # relative errors that no model of this kind resolves
@@ -153,7 +154,9 @@ class FitProblem:
             for n, kind in (("rate_per_s", Open), ("users", Closed))
             if any(isinstance(c, kind) for c in self.model.classes)
         ]
-        return [n for n in (*loads, *self.model.factors) if n not in varied]
+        own = [v.of if isinstance(v, Cases) else n for n, v in self.model.parameters.items()]
+        had = [n for n in dict.fromkeys(own) if n in self.each[0].factors]
+        return [n for n in (*loads, *self.model.factors, *had) if n not in varied]
 
     def model_error(
         self, x: Array, jacobian: Array, sensitivity: Array, draws: Array

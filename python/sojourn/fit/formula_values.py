@@ -73,7 +73,11 @@ class FormulaValues:
                 columns = {n: np.broadcast_to(np.asarray(found[n], float), (rows,)) for n in names}
                 each.append([{n: float(c[row]) for n, c in columns.items()} for row in range(rows)])
             elif isinstance(target.formula, RatesFormula):
-                columns = {n: np.asarray(v, float).reshape(-1, 1) for n, v in found.items() if n in target.formula.arithmetic.names}
+                columns = {
+                    n: np.asarray(v, float).reshape(-1, 1)
+                    for n, v in found.items()
+                    if n in target.formula.arithmetic.names
+                }
                 rates = target.formula.arithmetic.value({**columns, PRESENT: np.arange(1.0, MOST_PRESENT + 1)})
                 each.append(list(np.broadcast_to(rates, (rows, MOST_PRESENT))))
             else:
@@ -94,7 +98,11 @@ class FormulaValues:
         none = {n: np.zeros(1) for n in self.unknown}
         with np.errstate(all="ignore"):
             off, on = (
-                float(np.ravel(target.formula.arithmetic.value({**self.parameters(v, configuration), BUSY: 0.0, PRESENT: 1.0}))[0])
+                float(
+                    np.ravel(
+                        target.formula.arithmetic.value({**self.parameters(v, configuration), BUSY: 0.0, PRESENT: 1.0})
+                    )[0]
+                )
                 for v in (none, {**none, name: np.ones(1)})
             )
         return on - off if np.isfinite(on - off) and on > off else 0.0

@@ -150,7 +150,6 @@ class ModelEvaluator:
         solution = self._answer(asked)
         return ModelEvaluation(_values(asked, solution, over), share, saturation)
 
-
     def _answer(self, networks: Sequence[Network]) -> Solution:
         return self.method.run(networks, RequestedOutputs((), None, registry.BUDGET_S))
 

@@ -51,7 +51,9 @@ def _weights(path: str, evaluator: ModelEvaluator) -> list[tuple[str, float]]:
     for target in evaluator.formulas.targets:
         if target.path.startswith(("demands_s.", "service_s.")) and name in target.needs:
             each = [evaluator.formulas.weight(name, target.path, i) for i in range(len(evaluator.networks))]
-            station = next((s.name for s in evaluator.model.stations if target.path.split(".", 1)[1].startswith(f"{s.name}.")), "")
+            station = next(
+                (s.name for s in evaluator.model.stations if target.path.split(".", 1)[1].startswith(f"{s.name}.")), ""
+            )
             if (weight := float(np.mean(each))) > 0:
                 found.append((station, weight))
     return found

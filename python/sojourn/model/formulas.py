@@ -136,7 +136,9 @@ def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
         ready = [name for name, one in formulas.items() if all(n in found for n in one.names)]
         if not ready:
             name = next(iter(formulas))
-            raise ModelError(formulas[name].text, f"parameters.{name}", "formulas need each other in a circle: give one as a number")
+            raise ModelError(
+                formulas[name].text, f"parameters.{name}", "formulas need each other in a circle: give one as a number"
+            )
         for name in ready:
             found[name] = _number(formulas.pop(name), found, f"parameters.{name}")
     return found
@@ -183,7 +185,8 @@ def _noun(item: Any, values: Mapping[str, float], place: str) -> Any:
 
 def _data(item: Any, values: Mapping[str, float], place: str) -> Any:
     changed = {}
-    for name, kind in _numbers_of(type(item)):
+    kinds: Any = type(item)
+    for name, kind in _numbers_of(kinds):
         old = getattr(item, name)
         own = f"{place}.{name.rstrip('_')}"
         timed = name == "mean" and place.startswith(TIMED)
@@ -231,7 +234,11 @@ def _numbers_of(kind: type) -> list[tuple[str, str]]:
         names = set(str(field.type).replace("|", " ").replace("[", " ").replace("]", " ").replace(",", " ").split())
         if field.name == "rates_per_s":
             found.append((field.name, "rates"))
-        elif "str" not in names and field.name not in ("schedule",) and names & {"float", "int", "Distribution", "ArrivalProcess"}:
+        elif (
+            "str" not in names
+            and field.name not in ("schedule",)
+            and names & {"float", "int", "Distribution", "ArrivalProcess"}
+        ):
             found.append((field.name, "whole" if "int" in names and "float" not in names else "number"))
     return found
 
@@ -244,10 +251,16 @@ def _read(text: str, values: Mapping[str, Any], load: tuple[str, ...], place: st
     for name in found.names:
         if name not in values and name not in load:
             if name in (BUSY, PRESENT):
-                where = "a mean of demands_s or service_s" if name == BUSY else "rates_per_s of a load-dependent station"
+                where = (
+                    "a mean of demands_s or service_s" if name == BUSY else "rates_per_s of a load-dependent station"
+                )
                 raise ModelError(f"{name} in {text!r}", place, f"{name} has a meaning in {where} only")
             there = [*values, *load]
-            raise ModelError(f"no parameter {name!r}", place, f"add it to [parameters]; {meant(name, there) if there else 'there is none'}")
+            raise ModelError(
+                f"no parameter {name!r}",
+                place,
+                f"add it to [parameters]; {meant(name, there) if there else 'there is none'}",
+            )
     return found
 
 

@@ -11,7 +11,7 @@ from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.distribution_types import as_tuples
 from sojourn.model.formulas import Cases, check_parameters, parameter_values, resolved
 
-TimesByStation = Mapping[str, Mapping[str, float | Distribution]]
+TimesByStation = Mapping[str, Mapping[str, float | str | Distribution]]  # a text is a formula
 Routing = Mapping[str, Mapping[str, Mapping[str, float] | Choice]]
 
 
@@ -23,7 +23,7 @@ class ModelData:
     classes: Sequence[CustomerClass]
     demands_s: TimesByStation = field(default_factory=dict)
     service_s: TimesByStation = field(default_factory=dict)
-    visits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    visits: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict)
     routing: Routing = field(default_factory=dict)
     regions: Sequence[Region] = ()
     name: str = ""
@@ -63,7 +63,7 @@ class ModelData:
         return next(c for c in self.classes if c.name == name)
 
 
-def as_distribution(value: float | Distribution) -> Distribution:
+def as_distribution(value: float | str | Distribution) -> Distribution:
     """A number is the mean of an exponential."""
     return value if isinstance(value, Distribution) else Exponential(float(value))
 

@@ -23,7 +23,12 @@ from sojourn.model.routes import Routes
 Array = NDArray[np.float64]
 OPEN = -1
 # computed from these fields, and right in a copy where they are the same
-DERIVED = {"demands_s": {"visits", "service_s"}, "scv": {"service"}, "same_chain": {"chain"}, "remarkable": {"limits", "at_load"}}
+DERIVED = {
+    "demands_s": {"visits", "service_s"},
+    "scv": {"service"},
+    "same_chain": {"chain"},
+    "remarkable": {"limits", "at_load"},
+}
 
 
 @dataclass(frozen=True)

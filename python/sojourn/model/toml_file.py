@@ -36,7 +36,19 @@ from sojourn.model.unknown_parameters import unknown
 SomeModel = TypeVar("SomeModel", bound=ModelData)
 STATIONS: dict[str, type] = {kind.kind: kind for kind in (Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool)}
 CLASSES: dict[str, type] = {kind.kind: kind for kind in (Closed, Open)}
-PARTS = ("name", "parameters", "stations", "classes", "demands_s", "service_s", "visits", "routing", "regions", "factors", "observed")
+PARTS = (
+    "name",
+    "parameters",
+    "stations",
+    "classes",
+    "demands_s",
+    "service_s",
+    "visits",
+    "routing",
+    "regions",
+    "factors",
+    "observed",
+)
 BESIDE = ("fit",)  # what a fitted model has beside the model
 NOUNS = ("stations", "classes", "regions")
 

@@ -141,7 +141,9 @@ def _place(parts: Mapping[str, Any], path: str) -> tuple[str, Any, str]:
     if part in TABLES:
         return part, None, rest
     if part not in (*NOUNS, "regions"):
-        raise ModelError(path, "path", "use parameters.…, stations.…, classes.…, demands_s.…, service_s.…, visits.… or routing.…")
+        raise ModelError(
+            path, "path", "use parameters.…, stations.…, classes.…, demands_s.…, service_s.…, visits.… or routing.…"
+        )
     items = parts[part]
     item = next((i for i in items if rest.startswith(i.name + ".")), None)
     if item is None:

@@ -61,7 +61,7 @@ class ModelPredictor:
 
     def _mappings(self, vary: Mapping[str, Sequence[Any]]) -> list[FactorMapping]:
         short = {name: values for name, values in vary.items() if "." not in name}
-        known = {*self.model.factors, "users", "think_s", "rate_per_s"}
+        known = {*self.model.factors, *self.model.parameters, "users", "think_s", "rate_per_s"}
         for name in short:
             if name not in known:
                 remedy = f'give a path as stations.NAME.servers, or [factors] {name} = "PATH" in the model; '
@@ -239,6 +239,8 @@ def _standing(model: Model, path: str) -> Any:
     """What the model has at a path now; None where there is nothing."""
     part, _, rest = path.partition(".")
     name, _, key = rest.rpartition(".")
+    if path in model.parameters or part == "parameters":
+        return model.parameters.get(rest or path)
     items = getattr(model, part, None)
     if isinstance(items, Mapping):
         return items.get(name, {}).get(key)

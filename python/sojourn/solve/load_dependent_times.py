@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sojourn.errors import MethodRefused
+from sojourn.errors import MethodRefused, ModelError
 from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.formulas import BUSY
 from sojourn.model.network_arrays import Array, Network
@@ -54,6 +54,21 @@ def at_load(networks: Sequence[Network], answer: Answer) -> list[Network]:
         busy = np.stack([_lowest(networks, k) for k in stations], axis=1)
         return _with_busy(networks, stations, busy)
     return _iterated(networks, stations, answer)
+
+
+def check_busy_times(network: Network) -> None:
+    """Raises ModelError for a time that is below 0, or none, somewhere between idle and full."""
+    for time in network.busy_times:
+        with np.errstate(all="ignore"):
+            values = np.broadcast_to(time.formula.value({**time.given, BUSY: GRID}), GRID.shape)
+        wrong = ~(np.isfinite(values) & (values >= 0))
+        if wrong.any():
+            place = f"{network.stations[time.station]}, {network.classes[time.cls]}"
+            at = int(np.argmax(wrong))
+            remedy = "write it so that it is 0 or more for all u from 0 to 1"
+            raise ModelError(
+                f"{time.formula.text} is {values[at]:.3g} at u = {GRID[at]:.3g}", f"the time of {place}", remedy
+            )
 
 
 def saturation(networks: Sequence[Network]) -> Array:
@@ -94,7 +109,9 @@ def _times(networks: Sequence[Network], station: int, busy: Array) -> Array:
     for number, time in enumerate(networks[0].busy_times):
         if time.station == station:
             own = [n.busy_times[number] for n in networks]
-            given = {name: np.array([o.given[name] for o in own])[:, None] for name in time.formula.names if name != BUSY}
+            given = {
+                name: np.array([o.given[name] for o in own])[:, None] for name in time.formula.names if name != BUSY
+            }
             value = np.broadcast_to(time.formula.value({**given, BUSY: busy}), busy.shape)
             found[:, :, time.cls] = np.maximum(np.nan_to_num(value, nan=0.0), 0.0) / time.over
     return found
@@ -128,7 +145,7 @@ def _iterated(networks: Sequence[Network], stations: Sequence[int], answer: Answ
     busy = np.zeros((len(networks), len(stations)))
     last_busy = last_gap = np.full_like(busy, np.nan)
     for number in range(ITERATIONS):
-        asked = _with_busy([networks[p] for p in left], stations, busy)
+        asked = _with_busy([networks[int(p)] for p in left], stations, busy)
         gap = np.nansum(answer(asked).utilisation[:, stations], axis=2) - busy
         off = np.max(np.abs(gap), axis=1)
         for p in np.flatnonzero(off <= CLOSE):

@@ -148,7 +148,7 @@ def _times(model: Model) -> Iterator[ModelChange]:
         yield ModelChange(f"exponential service at {_joined(odd)}", made)
 
 
-def _law(value: float | Distribution) -> Distribution | None:
+def _law(value: float | str | Distribution) -> Distribution | None:
     return value if isinstance(value, Distribution) else None
 
 

@@ -101,6 +101,7 @@ def changed(model: Model, values: Mapping[str, Any]) -> Model:
     """The model with the number at each path replaced, checked when all are there: of servers and capacity either may come first."""
     parts: dict[str, Any] = {part: getattr(model, part) for part in (PARAMETERS, *NOUNS, *TABLES, "routing")}
     for path, value in values.items():
+        path = _full(model, path)
         part = path.partition(".")[0]
         if part not in parts:
             raise ModelError(path, "vary", USE)
@@ -113,7 +114,9 @@ def _changed(held: Any, path: str, value: Any) -> Any:
     part, name, key = _split(path)
     if part == PARAMETERS:
         if key not in held or name:
-            raise ModelError(path, "vary", f"use one of {', '.join(f'parameters.{n}' for n in held)}" if held else NO_PARAMETERS)
+            raise ModelError(
+                path, "vary", f"use one of {', '.join(f'parameters.{n}' for n in held)}" if held else NO_PARAMETERS
+            )
         return {**held, key: value}
     if part in NOUNS:
         items = held
@@ -142,6 +145,11 @@ def _rerouted(routing: Mapping[str, Any], path: str, name: str, key: str, value:
     return {**routing, cls: {**routing[cls], start: {**row, key: value}}}
 
 
+def _full(model: Model, path: str) -> str:
+    """A name of `[parameters]` stands for its path."""
+    return f"{PARAMETERS}.{path}" if path in model.parameters else path
+
+
 def _split(path: str) -> tuple[str, str, str]:
     part, _, rest = path.partition(".")
     name, _, key = rest.rpartition(".")
@@ -150,6 +158,7 @@ def _split(path: str) -> tuple[str, str, str]:
 
 def edit(model: Model, path: str) -> Edit | None:
     """How one value goes into the arrays; None where the model must be lowered again."""
+    path = _full(model, path)
     part, name, key = _split(path)
     changed(model, {path: _now(model, path)})  # refuses what is not there
     if part == "classes":
