@@ -30,7 +30,8 @@ LEAST_REQUESTS = 100  # for a variance
 class FitRun:
     """One run. `means`: (class, metric) → (value, relative standard error within the run), metric `response_time` (s) or
     `throughput` (1/s), class "" for all; `busy`: resource → mean number of servers, cores or disks at work; `scv`: of the
-    response times of all, squared coefficient of variation; None where nobody knows."""
+    response times of all, squared coefficient of variation; None where nobody knows. `measured`: (station, class, metric) → value, all
+    means that the run has."""
 
     name: str
     factors: Factors
@@ -40,6 +41,7 @@ class FitRun:
     valid: bool = True
     reasons: tuple[str, ...] = ()
     scv: float | None = None
+    measured: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
 
     @property
     def configuration(self) -> str:
@@ -119,8 +121,11 @@ def _run(folder: RunFolder) -> FitRun:
     frame = folder.frame("metrics")
     means: dict[tuple[str, str], tuple[float, float]] = {}
     busy: dict[str, float] = {}
+    measured: dict[tuple[str, str, str], float] = {}
     for row in frame.iter_rows(named=True) if frame is not None else ():
         metric, station, value = row["metric"], row["station"], row["value"]
+        if value is not None and row.get("q") is None and row.get("n") is None:
+            measured[station, row["class"], metric] = value
         if value is None or value <= 0:
             continue
         if station == "" and metric in ("response_time", "throughput"):
@@ -136,7 +141,7 @@ def _run(folder: RunFolder) -> FitRun:
     if named is not None:
         busy = _by_resource(frame, named)
         cores = 0 if manifest.get("simulated") else len(placed)
-        return FitRun(folder.path.name, dict(manifest["factors"]), means, busy, cores, *verdict, _scv(folder))
+        return FitRun(folder.path.name, dict(manifest["factors"]), means, busy, cores, *verdict, _scv(folder), measured)
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
     if len(alone := [name for name in busy if name.startswith("process ")]) == 1:
@@ -148,7 +153,7 @@ def _run(folder: RunFolder) -> FitRun:
             busy[station] = busy.get(station, 0.0) + busy[f"core {core}"]
     factors = {name: value for name, value in manifest.get("factors", {}).items() if name not in ("cores", "nics")}
     factors |= {k: v for k, v in manifest.get("factors", {}).items() if k in ("cores", "nics") and not placed}
-    return FitRun(folder.path.name, factors, means, busy, len(placed), *verdict, _scv(folder))
+    return FitRun(folder.path.name, factors, means, busy, len(placed), *verdict, _scv(folder), measured)
 
 
 def _scv(folder: RunFolder) -> float | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sojourn.arithmetic import Arithmetic
 from sojourn.model import Exponential, Model, Network
-from sojourn.model.formulas import BUSY, MOST_PRESENT, PRESENT, Formula, RatesFormula, Text, formulas_of
+from sojourn.model.formulas import BUSY, PRESENT, Formula, RatesFormula, Text, formulas_of
 from sojourn.model.unknown_parameters import Unknown
 
 Array = NDArray[np.float64]
@@ -35,12 +35,13 @@ class FormulaTarget:
 
 
 class FormulaValues:
-    """Of `model`, with the parameters of each configuration in `given`."""
+    """Of `model`, which is `configured` in each configuration."""
 
     def __init__(
-        self, model: Model, given: Sequence[Mapping[str, float]], edits: Callable[[Model, str], Edit | None]
+        self, model: Model, configured: Sequence[Model], edits: Callable[[Model, str], Edit | None]
     ) -> None:
-        self.given = given
+        self.given = [one.parameter_values for one in configured]
+        self.networks = [one.network for one in configured]
         self.order = _in_order(model)
         self.unknown = [name for name, value in model.parameters.items() if isinstance(value, Unknown)]
         needs = _needs(model, self.order, self.unknown)
@@ -78,8 +79,9 @@ class FormulaValues:
                     for n, v in found.items()
                     if n in target.formula.arithmetic.names
                 }
-                rates = target.formula.arithmetic.value({**columns, PRESENT: np.arange(1.0, MOST_PRESENT + 1)})
-                each.append(list(np.broadcast_to(rates, (rows, MOST_PRESENT))))
+                most = len(self.networks[configuration].rates[_station(self.networks[configuration], target.path)])
+                rates = target.formula.arithmetic.value({**columns, PRESENT: np.arange(1.0, most + 1)})
+                each.append(list(np.broadcast_to(rates, (rows, most))))
             else:
                 each.append(np.broadcast_to(target.formula.arithmetic.value(found), (rows,)).tolist())
         return each
@@ -131,9 +133,13 @@ def _needs(model: Model, order: Sequence[tuple[str, Formula]], unknown: Sequence
 
 def _put_in(model: Model, path: str, formula: Text, edits: Callable[[Model, str], Edit | None]) -> Edit | None:
     if isinstance(formula, RatesFormula):
-        station = model.network.stations.index(path.removeprefix("stations.").removesuffix(".rates_per_s"))
+        station = _station(model.network, path)
         return lambda network, rates: _with_rates(network, station, rates)
     return _busy_time(model, path) if formula.of_load else edits(model, path)
+
+
+def _station(network: Network, path: str) -> int:
+    return network.stations.index(path.removeprefix("stations.").removesuffix(".rates_per_s"))
 
 
 def _with_rates(network: Network, station: int, rates: Array) -> Network:

@@ -58,7 +58,7 @@ class ModelEvaluator:
         self.factors = factors_of(model, configurations)
         models = [applied(model, self.factors, c) for c in configurations]
         self.networks = [m.network for m in models]
-        self.formulas = FormulaValues(model, [m.parameter_values for m in models], _edits)
+        self.formulas = FormulaValues(model, models, _edits)
         self.edits = [self._edit(path) for path in self.paths]
         self.alike = self._alike()
         # chosen at numbers none of which equals another: two classes whose times begin alike need not stay so

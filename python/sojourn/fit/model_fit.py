@@ -19,6 +19,7 @@ from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted import ParameterEstimate, check_level
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.measured_parameters import measured_values, with_draws, with_values
 from sojourn.fit.nonlinear_least_squares import ParameterScale
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.model import Model
@@ -43,9 +44,10 @@ def fit_model(
     check_level(level)
     if draws < 20:
         raise InputError(draws, "draws", "give 20 or more")
-    data = FitProblem(runs, model)
+    measured = measured_values(runs, model)
+    data = FitProblem(runs, with_values(model, measured))
     with data.evaluator.on_workers(on):
-        return _fitted(data, level, seed, draws)
+        return with_draws(_fitted(data, level, seed, draws), measured)
 
 
 def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedModel:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -31,7 +31,8 @@ from sojourn.file_errors import meant
 from sojourn.model.distribution_types import Distribution
 
 BUSY, PRESENT = "u", "n"  # names that a load gives
-MOST_PRESENT = 100  # of a load-dependent station: with more present its rate stays
+MOST = "most present"  # no name of a parameter
+FEWEST_RATES = 100  # of a load-dependent station; as many as there are closed customers, where these are more
 TIMED = ("demands_s", "service_s")
 TABLES = (*TIMED, "visits", "routing")
 NOUNS = ("stations", "classes", "regions")
@@ -81,7 +82,7 @@ class WholeFormula(Text, int):
 
 
 class RatesFormula(Text, tuple[float, ...]):
-    """Rates with 1, 2, … MOST_PRESENT present that a text of `n` says."""
+    """Rates with 1, 2, … present that a text of `n` says; the last holds for more."""
 
     def __new__(cls, values: Any, arithmetic: Arithmetic) -> RatesFormula:
         made = super().__new__(cls, values)
@@ -113,6 +114,18 @@ class Cases:
         return found
 
 
+@dataclass(frozen=True)
+class Measured:
+    """A number that the runs of a fit measured: of `station` and `cls` ("": all) the mean of the runs' `metric`, of those runs whose
+    factors are as in `at`. `value` stands in the model until then."""
+
+    metric: str
+    station: str = ""
+    cls: str = ""
+    at: Mapping[str, Any] = field(default_factory=dict)
+    value: float = 0.01
+
+
 def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
     """The number of each, in an order in which each formula knows those that it needs.
 
@@ -131,7 +144,7 @@ def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
                 known = ", ".join(given.cases)
                 raise ModelError(repr(given.value), f"{place}.value", f"use {known}, or give otherwise") from None
         else:
-            found[name] = float(given)
+            found[name] = float(given.value if isinstance(given, Measured) else given)
     while formulas:
         ready = [name for name, one in formulas.items() if all(n in found for n in one.names)]
         if not ready:
@@ -160,8 +173,21 @@ def check_parameters(parameters: Any) -> None:
                 raise ModelError(repr(value.of), f"{place}.of", "give of and value as texts")
             if value.otherwise is not None and not _is_number(value.otherwise):
                 raise ModelError(repr(value.otherwise), f"{place}.otherwise", "give a number")
+        elif isinstance(value, Measured):
+            _check_measured(value, place)
         elif not isinstance(value, str) and not _is_number(value):
-            raise ModelError(repr(value), place, "give a number, { free = true }, a formula, or { of, value, cases }")
+            remedy = "give a number, { free = true }, a formula, { of, value, cases } or { metric, station }"
+            raise ModelError(repr(value), place, remedy)
+
+
+def _check_measured(value: Measured, place: str) -> None:
+    for key in ("metric", "station", "cls"):
+        if not isinstance(getattr(value, key), str):
+            raise ModelError(repr(getattr(value, key)), f"{place}.{key}", "give a text")
+    if not isinstance(value.at, Mapping):
+        raise ModelError(repr(value.at), f"{place}.at", "give a table of factors of the runs")
+    if not _is_number(value.value):
+        raise ModelError(repr(value.value), f"{place}.value", "give a number")
 
 
 def _is_number(value: Any) -> bool:
@@ -170,13 +196,21 @@ def _is_number(value: Any) -> bool:
 
 def resolved(parts: Mapping[str, Any], values: Mapping[str, float]) -> dict[str, Any]:
     """The parts of a model that have texts in place of numbers, with formulas there; those without are not among them."""
-    found = {}
-    for part in (*NOUNS, *TABLES):
+    found: dict[str, Any] = {}
+    for part in ("classes", "stations", "regions", *TABLES):
         old = parts[part]
+        if part == "stations":
+            values = {**values, MOST: _most_present(found.get("classes", parts["classes"]))}
         new = tuple(_noun(i, values, f"{part}.{i.name}") for i in old) if part in NOUNS else _table(part, old, values)
         if new is not old:
             found[part] = new
     return found
+
+
+def _most_present(classes: Any) -> float:
+    """As many as can be at a station; of open classes as many as matter."""
+    closed = sum(c.population for c in classes if isinstance(getattr(c, "population", None), int))
+    return float(max(FEWEST_RATES, closed))
 
 
 def _noun(item: Any, values: Mapping[str, float], place: str) -> Any:
@@ -202,7 +236,7 @@ def _value(old: Any, values: Mapping[str, float], place: str, kind: str, load: t
     if isinstance(old, str):
         arithmetic = _read(old, values, load, place)
         if kind == "rates":
-            present = np.arange(1, MOST_PRESENT + 1, dtype=float)
+            present = np.arange(1, values[MOST] + 1)
             rates = np.broadcast_to(arithmetic.value({**values, PRESENT: present}), present.shape)
             return RatesFormula(map(float, rates), arithmetic)
         number = _number(arithmetic, {**values, BUSY: 0.0}, place)
@@ -255,7 +289,7 @@ def _read(text: str, values: Mapping[str, Any], load: tuple[str, ...], place: st
                     "a mean of demands_s or service_s" if name == BUSY else "rates_per_s of a load-dependent station"
                 )
                 raise ModelError(f"{name} in {text!r}", place, f"{name} has a meaning in {where} only")
-            there = [*values, *load]
+            there = [*(n for n in values if n != MOST), *load]
             raise ModelError(
                 f"no parameter {name!r}",
                 place,

@@ -15,12 +15,12 @@ from sojourn.file_errors import meant
 from sojourn.model.checked_values import one_of
 from sojourn.model.components import Breakdowns
 from sojourn.model.distribution_registry import KINDS, TIMES, Distribution
-from sojourn.model.formulas import AnyFormula, Cases
+from sojourn.model.formulas import AnyFormula, Cases, Measured
 from sojourn.model.unknown_parameters import Unknown, unknown
 
 UNITS = ("_per_ms", "_per_s", "_per_min", "_per_h", "_ns", "_us", "_ms", "_s", "_min", "_h")
 SECONDS = {"ns": "1e-9 s", "us": "1e-6 s", "ms": "0.001 s", "min": "60 s", "h": "3600 s"}
-IN_FILE = {"scv_": "scv"}  # a field whose plain name is taken by a property
+IN_FILE = {"scv_": "scv", "cls": "class"}  # a field whose plain name is taken by a property
 
 
 def from_table(kind: type, table: Any, place: str, **given: Any) -> Any:
@@ -44,7 +44,7 @@ def _needed(field: Field[Any]) -> bool:
 
 def _value(value: Any, place: str) -> Any:
     """Tables inside are distributions, but for breakdowns; lists become tuples where the object is made."""
-    if not isinstance(value, Mapping) or place.endswith(".cases"):
+    if not isinstance(value, Mapping) or place.endswith((".cases", ".at")):
         return value
     if "free" in value:
         return unknown(value, place)
@@ -108,8 +108,8 @@ def plain(value: Any) -> Any:
         return value.table()
     if isinstance(value, AnyFormula):
         return value.text
-    if isinstance(value, Cases):
-        return {f.name: v for f in fields(value) if (v := getattr(value, f.name)) is not None}
+    if isinstance(value, Cases | Measured):
+        return {IN_FILE.get(f.name, f.name): v for f in fields(value) if (v := getattr(value, f.name)) not in (None, "", {})}
     if isinstance(value, Distribution) or type(value) in KINDS.values():
         return as_table(value)
     if isinstance(value, Breakdowns):

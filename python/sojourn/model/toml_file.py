@@ -28,7 +28,7 @@ from sojourn.model.components import (
     Queue,
     Region,
 )
-from sojourn.model.formulas import Cases
+from sojourn.model.formulas import Cases, Measured
 from sojourn.model.model_data import ModelData
 from sojourn.model.table_fields import as_table, from_table, instead, plain, time
 from sojourn.model.unknown_parameters import unknown
@@ -102,10 +102,12 @@ def _parts(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parameter(value: Any, place: str) -> Any:
-    """A number, an unknown one, a formula, or `{ of, value, cases }`."""
+    """A number, an unknown one, a formula, `{ of, value, cases }`, or `{ metric, station }`."""
     if not isinstance(value, Mapping):
         return value
-    return unknown(value, place) if "free" in value else from_table(Cases, value, place)
+    if "free" in value:
+        return unknown(value, place)
+    return from_table(Measured if "metric" in value else Cases, value, place)
 
 
 def _tables(data: Mapping[str, Any], part: str) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from sojourn.errors import ModelError
 from sojourn.model import Choice, Distribution, Exponential, Model, Network, Open, Queue
 from sojourn.model.check_model import check_station, check_time
 from sojourn.model.checked_values import number, whole
+from sojourn.model.formulas import RatesFormula
 
 NOUNS = ("classes", "stations", "regions")
 TABLES = ("demands_s", "service_s", "visits")
@@ -211,6 +212,8 @@ def _class_edit(model: Model, path: str, name: str, key: str) -> Edit | None:
         return n.altered(rate_per_s=put(n.rate_per_s, value), arrivals=arrivals)
 
     alone = network.same_chain[j].sum() == 1
+    if key == "population" and any(isinstance(getattr(s, "rates_per_s", ()), RatesFormula) for s in model.stations):
+        return None  # there are as many rates as customers
     simple = isinstance(cls, Open) and cls.arrivals is None and alone
     return {"population": population, "think_s": think, **({"rate_per_s": rate} if simple else {})}.get(key)
 

@@ -1,0 +1,86 @@
+"""Parameters of a model that the runs measured themselves: `{ metric = "response_time", station = "database" }`.
+
+The value is the mean of the runs, and a draw is one of that mean: runs differ, and Student's t has it how uncertain the mean of
+so few is. They take no part in the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from sojourn.errors import FitError
+from sojourn.file_errors import meant
+from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.fitted_model import FittedModel
+from sojourn.model import Model
+from sojourn.model.formulas import Measured
+from sojourn.model.unknown_parameters import Unknown, replaced, unknowns
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MeasuredValue:
+    """Of `runs` runs: their mean, and its standard error (0 of one run)."""
+
+    mean: float
+    error: float
+    runs: int
+
+    def estimate(self, level: float) -> ParameterEstimate:
+        """Its interval, by Student's t."""
+        half = self.error * stdtrit(max(self.runs - 1, 1), (1 + level) / 2)
+        return ParameterEstimate(self.mean, max(self.mean - half, 0.0), self.mean + half)
+
+    def draws(self, count: int, rng: np.random.Generator) -> Array:
+        """As many of the mean as there are draws."""
+        return np.maximum(self.mean + self.error * rng.standard_t(max(self.runs - 1, 1), count), 0.0)
+
+
+def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
+    """Path → what the runs measured. Raises FitError for what none of them has."""
+    found = {}
+    for name, given in model.parameters.items():
+        if not isinstance(given, Measured):
+            continue
+        key = given.station, given.cls, given.metric
+        place = f"parameters.{name}"
+        own = [r for r in runs.runs if all(r.factors.get(f) == v for f, v in given.at.items())]
+        if not own:
+            where = ", ".join(f"{f} = {v}" for f, v in given.at.items())
+            raise FitError(f"no run with {where}", f"{place}.at", "give factors that some run has, or leave it out")
+        values = np.array([r.measured[key] for r in own if key in r.measured])
+        if not len(values):
+            there = sorted({" ".join(filter(None, k)) for r in own for k in r.measured})
+            wanted = " ".join(filter(None, key))
+            raise FitError(f"no {wanted!r} in the runs", place, meant(wanted, there) if there else "measure it")
+        error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+        found[f"parameters.{name}"] = MeasuredValue(float(values.mean()), error, len(values))
+    return found
+
+
+def with_values(model: Model, measured: Mapping[str, MeasuredValue]) -> Model:
+    """The model with the means in their places."""
+    return replaced(model, {path: value.mean for path, value in measured.items()}) if measured else model
+
+
+def with_draws(fitted: FittedModel, measured: Mapping[str, MeasuredValue]) -> FittedModel:
+    """The fit with the measured parameters among its own."""
+    if not measured:
+        return fitted
+    rng = np.random.default_rng(fitted.seed + 1)
+    columns = dict(zip(fitted.paths, fitted.draws.T, strict=True))
+    columns |= {path: value.draws(len(fitted.draws), rng) for path, value in measured.items()}
+    template = replaced(fitted.template, {path: Unknown(value.mean, 0.0) for path, value in measured.items()})
+    estimates = {**fitted.estimates, **{path: value.estimate(fitted.level) for path, value in measured.items()}}
+    paths = tuple(unknowns(template))
+    return replace(
+        fitted, template=template, paths=paths, estimates={p: estimates[p] for p in paths},
+        draws=np.stack([columns[p] for p in paths], axis=1),
+    )  # fmt: skip
