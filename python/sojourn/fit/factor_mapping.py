@@ -16,7 +16,7 @@ from typing import Any
 from sojourn.arithmetic import Arithmetic
 from sojourn.errors import FitError, ModelError
 from sojourn.model import Closed, Model, Open
-from sojourn.model.formulas import Cases
+from sojourn.model.parameters import Cases
 from sojourn.model.unknown_parameters import WHOLE, ModelDraft
 
 

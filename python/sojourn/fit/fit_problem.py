@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError
 from sojourn.fit import nonlinear_least_squares, run_mean_error
-from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.fit_runs import FitRun, FitRuns, measured_value
 from sojourn.fit.model_error import ModelErrorPosterior
 from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.starting_values import starts
 from sojourn.fit.what_would_tell import SAME, WhatWouldTell
 from sojourn.model import Closed, Model, Open
-from sojourn.model.formulas import Cases
+from sojourn.model.parameters import Cases, Measured
 
 Array = NDArray[np.float64]
 # relative errors that no model of this kind resolves
-FLOOR = {"response_time": 0.02, "throughput": 0.01, "busy": 0.02}
+FLOOR = {"response_time": 0.02, "throughput": 0.01, "busy": 0.02, "parameter": 0.02}
 SMOOTHINGS = 2
 ASIDE = 6.0  # standard errors from one minimum at which another is looked for
 LEAST_BUSY = 0.005  # servers: below that a share of a core is somebody else's work
@@ -175,7 +175,7 @@ class FitProblem:
         rows, squares, knowns = [], [], []
         for number, run in enumerate(self.each):
             row: dict[str, object] = dict(run.factors)
-            for metric in ("response_time", "throughput", "busy"):
+            for metric in ("response_time", "throughput", "busy", "parameter"):
                 own = (self.of == number) & np.array([s.key[2] == metric for s in self.seen])
                 if not own.any():
                     continue
@@ -196,7 +196,9 @@ class FitProblem:
         one, other = (self.evaluator.solved(networks).values for networks in (plain, longer))
         with np.errstate(divide="ignore", invalid="ignore"):
             found = [
-                np.log(other[s.key][c] / one[s.key][c]) / step + (1.0 if s.key[2] == "response_time" else 0.0)
+                1.0
+                if s.key[2] == "parameter"
+                else np.log(other[s.key][c] / one[s.key][c]) / step + (1.0 if s.key[2] == "response_time" else 0.0)
                 for s, c in zip(self.seen, self.of, strict=True)
             ]
         return np.maximum(np.abs(np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)), 0.5)
@@ -267,6 +269,12 @@ def _seen(number: int, run: FitRun, model: Model) -> list[Measurement]:
         wanted = (cls in names) if several and metric == "response_time" else cls == ""
         if wanted and (metric == "response_time" or (metric == "throughput" and closed)):
             found.append(Measurement(number, ("", cls, metric), float(np.log(value)), error, FLOOR[metric]))
+    for name, given in model.parameters.items():
+        if isinstance(given, Measured) and given.formula:
+            seen = measured_value(run, given)
+            if seen is not None and seen > 0:
+                key = (f"parameters.{name}", "", "parameter")
+                found.append(Measurement(number, key, float(np.log(seen)), 0.0, FLOOR["parameter"]))
     for station, busy in run.busy_at(model).items():
         if busy > LEAST_BUSY:
             floor = float(np.hypot(FLOOR["busy"], LEAST_BUSY / busy))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError
 from sojourn.model import Model
+from sojourn.model.parameters import Measured
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
 
@@ -73,6 +74,13 @@ class FitRuns:
     @property
     def resources(self) -> list[str]:
         return sorted({name for run in self.runs for name in run.busy})
+
+
+def measured_value(run: FitRun, given: Measured) -> float | None:
+    """What the run has of a parameter that was measured."""
+    whole = run.measured.get(("", "", given.per)) if given.per else 1.0
+    value = run.measured.get((given.station, given.cls, given.metric))
+    return value / whole if value is not None and whole else None
 
 
 def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:

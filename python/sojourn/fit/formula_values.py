@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from sojourn.arithmetic import Arithmetic
 from sojourn.model import Exponential, Model, Network
-from sojourn.model.formulas import BUSY, PRESENT, Formula, RatesFormula, Text, formulas_of
+from sojourn.model.formulas import Formula, RatesFormula, Text, formulas_of
+from sojourn.model.parameters import BUSY, PRESENT, Measured, formula_text
 from sojourn.model.unknown_parameters import Unknown
 
 Array = NDArray[np.float64]
@@ -37,9 +38,8 @@ class FormulaTarget:
 class FormulaValues:
     """Of `model`, which is `configured` in each configuration."""
 
-    def __init__(
-        self, model: Model, configured: Sequence[Model], edits: Callable[[Model, str], Edit | None]
-    ) -> None:
+    def __init__(self, model: Model, configured: Sequence[Model], edits: Callable[[Model, str], Edit | None]) -> None:
+        self.model = model
         self.given = [one.parameter_values for one in configured]
         self.networks = [one.network for one in configured]
         self.order = _in_order(model)
@@ -86,6 +86,23 @@ class FormulaValues:
                 each.append(np.broadcast_to(target.formula.arithmetic.value(found), (rows,)).tolist())
         return each
 
+    @property
+    def measured(self) -> dict[str, Measured]:
+        """Parameters that are formulas and were measured."""
+        return {n: v for n, v in self.model.parameters.items() if isinstance(v, Measured) and v.formula}
+
+    def seen(self, values: Mapping[str, Array], which: Sequence[int], rows: int) -> dict[tuple[str, str, str], Array]:
+        """Of these the values in each row and configuration, rows outermost, by key."""
+        if not self.measured:
+            return {}
+        found = [self.parameters(values, i) for i in which]
+        return {
+            (f"{PART}{name}", "", "parameter"): np.stack(
+                [np.broadcast_to(np.asarray(one[name], float), (rows,)) for one in found], axis=1
+            ).ravel()
+            for name in self.measured
+        }
+
     def put(self, network: Network, changes: Sequence[Sequence[Any]], row: int) -> Network:
         for target, values in zip(self.targets, changes, strict=True):
             if target.put is not None:
@@ -112,7 +129,7 @@ class FormulaValues:
 
 def _in_order(model: Model) -> list[tuple[str, Formula]]:
     """Parameters that are formulas, each after those that it needs."""
-    read = {n: Arithmetic.read(v) for n, v in model.parameters.items() if isinstance(v, str)}
+    read = {n: Arithmetic.read(text) for n, v in model.parameters.items() if (text := formula_text(v))}
     found: list[tuple[str, Formula]] = []
     while len(found) < len(read):
         known = {n for n, _ in found}

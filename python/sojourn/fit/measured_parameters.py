@@ -15,11 +15,11 @@ from scipy.special import stdtrit
 
 from sojourn.errors import FitError
 from sojourn.file_errors import meant
-from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.fit_runs import FitRuns, measured_value
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.model import Model
-from sojourn.model.formulas import Measured
+from sojourn.model.parameters import Measured
 from sojourn.model.unknown_parameters import Unknown, replaced, unknowns
 
 Array = NDArray[np.float64]
@@ -47,7 +47,7 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
     """Path → what the runs measured. Raises FitError for what none of them has."""
     found = {}
     for name, given in model.parameters.items():
-        if not isinstance(given, Measured):
+        if not isinstance(given, Measured) or given.formula:
             continue
         key = given.station, given.cls, given.metric
         place = f"parameters.{name}"
@@ -55,7 +55,7 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
         if not own:
             where = ", ".join(f"{f} = {v}" for f, v in given.at.items())
             raise FitError(f"no run with {where}", f"{place}.at", "give factors that some run has, or leave it out")
-        values = np.array([r.measured[key] for r in own if key in r.measured])
+        values = np.array([v for r in own if (v := measured_value(r, given)) is not None])
         if not len(values):
             there = sorted({" ".join(filter(None, k)) for r in own for k in r.measured})
             wanted = " ".join(filter(None, key))

@@ -70,7 +70,8 @@ class ModelEvaluator:
         """`values` B x unknowns; each of the B in each configuration (of `which`): P = B · configurations, B outermost."""
         rows = max(1, BLOCK // len(self.networks))
         if self.workers is None or which is not None or not nearest or len(values) <= rows:
-            return self.solved(self.networks_at(values, which), nearest)
+            found = self.solved(self.networks_at(values, which), nearest)
+            return replace(found, values={**found.values, **self._parameters(values, which)})
         pieces = [values[block.start : block.stop] for block in blocks(len(values), rows)]
         return joined(run_pieces(self.workers, ModelEvaluator.at, self.handle, pieces))
 
@@ -105,6 +106,12 @@ class ModelEvaluator:
             for number, row in enumerate(rows)
             for network, change in zip(self._put(networks, row), changes, strict=True)
         ]
+
+    def _parameters(self, values: Array, which: Sequence[int] | None) -> dict[Key, Array]:
+        """Parameters that were measured."""
+        rows, chosen = np.atleast_2d(values), list(range(len(self.networks)) if which is None else which)
+        own = {p.removeprefix(PART): rows[:, i] for i, p in enumerate(self.paths) if p.startswith(PART)}
+        return self.formulas.seen(own, chosen, len(rows))
 
     def _edit(self, path: str) -> Callable[[Network, float], Network] | None:
         """How a value of an unknown goes into a network; a parameter does by the formulas that need it."""

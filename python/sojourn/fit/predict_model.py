@@ -95,7 +95,7 @@ def point_rows(fitted: FittedModelData, point: Mapping[str, Any], level: float) 
     sensitive = _sensitivity(one, best)
     for key, values in exact.values.items():
         station, cls, metric = key
-        if cls and len(template.classes) == 1:
+        if (cls and len(template.classes) == 1) or metric == "parameter":
             continue
         here = {"station": station, "class": cls, "metric": metric, "inside": inside}
         if metric == "throughput" and np.isfinite(exact.saturation[0]):  # as many leave as come

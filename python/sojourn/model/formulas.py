@@ -17,21 +17,17 @@ load-dependent station `n` is the number present.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from sojourn.arithmetic import HOW, Arithmetic
-from sojourn.errors import ModelError
-from sojourn.file_errors import meant
+from sojourn.arithmetic import Arithmetic
 from sojourn.model.distribution_types import Distribution
+from sojourn.model.parameters import BUSY, MOST, PRESENT, formula_value, read_formula
 
-BUSY, PRESENT = "u", "n"  # names that a load gives
-MOST = "most present"  # no name of a parameter
 FEWEST_RATES = 100  # of a load-dependent station; as many as there are closed customers, where these are more
 TIMED = ("demands_s", "service_s")
 TABLES = (*TIMED, "visits", "routing")
@@ -96,104 +92,6 @@ class RatesFormula(Text, tuple[float, ...]):
 AnyFormula = (Formula, WholeFormula, RatesFormula)
 
 
-@dataclass(frozen=True)
-class Cases:
-    """A number by a factor of the runs that is a text: `cases[value]`, else `otherwise`; `value` is what the factor is now."""
-
-    of: str
-    value: str
-    cases: Mapping[str, float]
-    otherwise: float | None = None
-
-    @property
-    def number(self) -> float:
-        """Raises KeyError for a value without a number."""
-        found = self.cases.get(self.value, self.otherwise)
-        if found is None:
-            raise KeyError(self.value)
-        return found
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A number that the runs of a fit measured: of `station` and `cls` ("": all) the mean of the runs' `metric`, of those runs whose
-    factors are as in `at`. `value` stands in the model until then."""
-
-    metric: str
-    station: str = ""
-    cls: str = ""
-    at: Mapping[str, Any] = field(default_factory=dict)
-    value: float = 0.01
-
-
-def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
-    """The number of each, in an order in which each formula knows those that it needs.
-
-    Raises ModelError for a text that is no arithmetic, a name that is not there, and formulas that need each other.
-    """
-    found: dict[str, float] = {}
-    formulas: dict[str, Arithmetic] = {}
-    for name, given in parameters.items():
-        place = f"parameters.{name}"
-        if isinstance(given, str):
-            formulas[name] = _read(given, parameters, (), place)
-        elif isinstance(given, Cases):
-            try:
-                found[name] = given.number
-            except KeyError:
-                known = ", ".join(given.cases)
-                raise ModelError(repr(given.value), f"{place}.value", f"use {known}, or give otherwise") from None
-        else:
-            found[name] = float(given.value if isinstance(given, Measured) else given)
-    while formulas:
-        ready = [name for name, one in formulas.items() if all(n in found for n in one.names)]
-        if not ready:
-            name = next(iter(formulas))
-            raise ModelError(
-                formulas[name].text, f"parameters.{name}", "formulas need each other in a circle: give one as a number"
-            )
-        for name in ready:
-            found[name] = _number(formulas.pop(name), found, f"parameters.{name}")
-    return found
-
-
-def check_parameters(parameters: Any) -> None:
-    """Raises ModelError for names that cannot be used in a formula, and values that are no numbers, unknowns, texts or cases."""
-    if not isinstance(parameters, Mapping):
-        raise ModelError(repr(parameters), "parameters", "give a table of names")
-    for name, value in parameters.items():
-        place = f"parameters.{name}"
-        if not isinstance(name, str) or not name.isidentifier() or name in (BUSY, PRESENT):
-            remedy = f"choose a name of letters, digits and _, other than {BUSY} and {PRESENT}, which a load gives"
-            raise ModelError(repr(name), "parameters", remedy)
-        if isinstance(value, Cases):
-            if not isinstance(value.cases, Mapping) or not all(map(_is_number, value.cases.values())):
-                raise ModelError(repr(value.cases), f"{place}.cases", "give a number for each text")
-            if not isinstance(value.of, str) or not isinstance(value.value, str):
-                raise ModelError(repr(value.of), f"{place}.of", "give of and value as texts")
-            if value.otherwise is not None and not _is_number(value.otherwise):
-                raise ModelError(repr(value.otherwise), f"{place}.otherwise", "give a number")
-        elif isinstance(value, Measured):
-            _check_measured(value, place)
-        elif not isinstance(value, str) and not _is_number(value):
-            remedy = "give a number, { free = true }, a formula, { of, value, cases } or { metric, station }"
-            raise ModelError(repr(value), place, remedy)
-
-
-def _check_measured(value: Measured, place: str) -> None:
-    for key in ("metric", "station", "cls"):
-        if not isinstance(getattr(value, key), str):
-            raise ModelError(repr(getattr(value, key)), f"{place}.{key}", "give a text")
-    if not isinstance(value.at, Mapping):
-        raise ModelError(repr(value.at), f"{place}.at", "give a table of factors of the runs")
-    if not _is_number(value.value):
-        raise ModelError(repr(value.value), f"{place}.value", "give a number")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def resolved(parts: Mapping[str, Any], values: Mapping[str, float]) -> dict[str, Any]:
     """The parts of a model that have texts in place of numbers, with formulas there; those without are not among them."""
     found: dict[str, Any] = {}
@@ -234,12 +132,12 @@ def _value(old: Any, values: Mapping[str, float], place: str, kind: str, load: t
     if isinstance(old, AnyFormula):
         old = old.text
     if isinstance(old, str):
-        arithmetic = _read(old, values, load, place)
+        arithmetic = read_formula(old, values, load, place)
         if kind == "rates":
             present = np.arange(1, values[MOST] + 1)
             rates = np.broadcast_to(arithmetic.value({**values, PRESENT: present}), present.shape)
             return RatesFormula(map(float, rates), arithmetic)
-        number = _number(arithmetic, {**values, BUSY: 0.0}, place)
+        number = formula_value(arithmetic, {**values, BUSY: 0.0}, place)
         return WholeFormula(number, arithmetic) if kind == "whole" else Formula(number, arithmetic)
     if isinstance(old, Distribution):
         return _data(old, values, place)
@@ -274,35 +172,6 @@ def _numbers_of(kind: type) -> list[tuple[str, str]]:
             and names & {"float", "int", "Distribution", "ArrivalProcess"}
         ):
             found.append((field.name, "whole" if "int" in names and "float" not in names else "number"))
-    return found
-
-
-def _read(text: str, values: Mapping[str, Any], load: tuple[str, ...], place: str) -> Arithmetic:
-    try:
-        found = Arithmetic.read(text)
-    except ValueError as error:
-        raise ModelError(str(error), place, HOW) from None
-    for name in found.names:
-        if name not in values and name not in load:
-            if name in (BUSY, PRESENT):
-                where = (
-                    "a mean of demands_s or service_s" if name == BUSY else "rates_per_s of a load-dependent station"
-                )
-                raise ModelError(f"{name} in {text!r}", place, f"{name} has a meaning in {where} only")
-            there = [*(n for n in values if n != MOST), *load]
-            raise ModelError(
-                f"no parameter {name!r}",
-                place,
-                f"add it to [parameters]; {meant(name, there) if there else 'there is none'}",
-            )
-    return found
-
-
-def _number(arithmetic: Arithmetic, values: Mapping[str, float], place: str) -> float:
-    found = float(arithmetic.value(values))
-    if not math.isfinite(found):
-        numbers = ", ".join(f"{name} = {values[name]:g}" for name in arithmetic.names)
-        raise ModelError(f"{arithmetic.text} is {found}", place, f"change it, or its numbers: {numbers}")
     return found
 
 

@@ -9,7 +9,8 @@ from functools import cached_property
 from sojourn.model.components import Choice, CustomerClass, Region, Station
 from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.distribution_types import as_tuples
-from sojourn.model.formulas import Cases, check_parameters, parameter_values, resolved
+from sojourn.model.formulas import resolved
+from sojourn.model.parameters import Cases, check_parameters, parameter_values
 
 TimesByStation = Mapping[str, Mapping[str, float | str | Distribution]]  # a text is a formula
 Routing = Mapping[str, Mapping[str, Mapping[str, float] | Choice]]

@@ -15,7 +15,8 @@ from sojourn.file_errors import meant
 from sojourn.model.checked_values import one_of
 from sojourn.model.components import Breakdowns
 from sojourn.model.distribution_registry import KINDS, TIMES, Distribution
-from sojourn.model.formulas import AnyFormula, Cases, Measured
+from sojourn.model.formulas import AnyFormula
+from sojourn.model.parameters import Cases, Measured
 from sojourn.model.unknown_parameters import Unknown, unknown
 
 UNITS = ("_per_ms", "_per_s", "_per_min", "_per_h", "_ns", "_us", "_ms", "_s", "_min", "_h")
@@ -109,7 +110,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, AnyFormula):
         return value.text
     if isinstance(value, Cases | Measured):
-        return {IN_FILE.get(f.name, f.name): v for f in fields(value) if (v := getattr(value, f.name)) not in (None, "", {})}
+        return {
+            IN_FILE.get(f.name, f.name): v for f in fields(value) if (v := getattr(value, f.name)) not in (None, "", {})
+        }
     if isinstance(value, Distribution) or type(value) in KINDS.values():
         return as_table(value)
     if isinstance(value, Breakdowns):

@@ -28,8 +28,8 @@ from sojourn.model.components import (
     Queue,
     Region,
 )
-from sojourn.model.formulas import Cases, Measured
 from sojourn.model.model_data import ModelData
+from sojourn.model.parameters import Cases, Measured
 from sojourn.model.table_fields import as_table, from_table, instead, plain, time
 from sojourn.model.unknown_parameters import unknown
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from sojourn.errors import MethodRefused, ModelError
 from sojourn.model.distribution_registry import Distribution, Exponential
-from sojourn.model.formulas import BUSY
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.parameters import BUSY
 from sojourn.solve.solution import Solution
 
 GRID = np.linspace(0.0, 1.0, 129)[1:]

@@ -81,7 +81,7 @@ def test_closed_the_fixed_point_holds_by_mean_value_analysis(users: int, law: st
     """Exact MVA (M. Reiser, S. S. Lavenberg, J. ACM 27 (1980)) of one queue and thinking, by hand."""
 
     def busy(u: float) -> float:
-        service = 0.03 * eval(law, {"u": u})  # noqa: S307 - a text of this test
+        service = 0.03 * eval(law, {"u": u})
         queue = x = 0.0
         for n in range(1, users + 1):
             response = service * (1 + queue)
