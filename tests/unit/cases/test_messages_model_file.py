@@ -1,0 +1,54 @@
+"""The message service as a model file, fitted by the general fit: no worse than the case's own network on configurations not fitted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.study.system import Point
+from sojourn_cases.messages.message_service import MessagesLoad
+from sojourn_cases.messages.message_service_simulated import SimulatedMessages, SimulatedOptions
+from sojourn_cases.messages.message_template import MessageTemplate
+
+FILE = Path(sj.__file__).parents[2] / "cases/sojourn_cases/messages/model.toml"
+CONFIGURATIONS = [
+    (20, 20, 90, 0.1, 1), (80, 1, 80, 0.0, 1), (80, 4, 80, 0.0, 1), (80, 16, 80, 0.0, 1), (6, 6, 240, 0.1, 1), (24, 24, 240, 0.1, 1),
+    (20, 20, 5, 0.1, 1), (20, 20, 40, 0.1, 1), (20, 20, 160, 0.1, 1), (24, 24, 240, 0.1, 3), (6, 4, 60, 0.05, 1), (6, 4, 120, 0.2, 3),
+]  # fmt: skip
+NAMES = ("workers", "connections", "clients", "retry_s", "middlewares")
+
+
+def runs(configurations: list[tuple[Any, ...]], folder: Path, first: int) -> list[sj.RunFolder]:
+    load = MessagesLoad.model_validate({"for": "8s", "put": 1.0, "take": 1.5, "message_bytes": 16})
+    with SimulatedMessages(SimulatedOptions(), load, folder).open() as session:
+        points = [Point("all", dict(zip(NAMES, one, strict=True)), 1) for one in configurations]
+        return [session.run(point, folder / f"run-{first + i}", first + i) for i, point in enumerate(points)]
+
+
+def test_configurations_that_were_not_fitted_are_predicted_as_well_as_by_the_network_of_the_case(tmp_path: Path) -> None:
+    measured = runs(CONFIGURATIONS, tmp_path, 500)
+    fitted = sj.fit_model(sj.observe_runs(measured), sj.Model.read(FILE), draws=100)
+    assert fitted.estimates["parameters.alone_per_s"].value == pytest.approx(400, rel=0.1)  # what was put in
+    assert fitted.estimates["parameters.empty_share"].value == pytest.approx(0.2, abs=0.01)
+    own = MessageTemplate().fit(measured, 1, {}).fitted["usl"]
+    rng = np.random.default_rng(9)
+    new = [
+        (int(rng.integers(2, 33)), int(rng.integers(2, 25)), int(rng.integers(20, 250)), float(rng.uniform(0.02, 0.4)), m)
+        for m in (1, 2, 3) * 4
+    ]
+    errors: dict[str, list[float]] = {"file": [], "case": []}
+    inside = dict.fromkeys(errors, 0)
+    for one, run in zip(new, runs(new, tmp_path, 700), strict=True):
+        factors, real = dict(zip(NAMES, one, strict=True)), run.metrics().value("response_time")
+        for name, model in (("file", fitted), ("case", own)):
+            told = model.predict(factors, level=0.9)
+            low, high = told.interval("response_time")
+            errors[name].append(abs(told.value("response_time") / real - 1))
+            inside[name] += bool(low is not None and low <= real and (high is None or real <= high))
+    medians = {name: float(np.median(of)) for name, of in errors.items()}
+    assert medians["file"] <= 1.25 * medians["case"] <= 0.08, medians  # twelve: the median of each is known to a fifth or so
+    assert inside["file"] >= inside["case"], inside

@@ -1,0 +1,127 @@
+"""Parameters that runs measured: means of runs with their uncertainty, and formulas that are fitted to what was measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.errors import FitError, ModelError
+from sojourn.fit.factor_mapping import applied, factors_of
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.model_fit import fit_model
+from sojourn.model.unknown_parameters import replaced
+
+MODEL = """
+[parameters]
+away_s = { metric = "residence_time", station = "client" }
+empty = { metric = "throughput", class = "empty", per = "throughput", at = { users = 10 } }
+retry_s = 0.2
+work_s = { free = true }
+[stations.cpu]
+[classes.user]
+kind = "closed"
+population = 1
+think_s = "away_s + empty * retry_s"
+[demands_s.cpu]
+user = "work_s"
+"""
+PARTS = """
+[parameters]
+request_s = { free = true }
+key_s = { free = true }
+keys = 1
+cpu_s = { metric = "service_demand", station = "server", formula = "request_s + key_s*keys" }
+[stations.cpu]
+[stations.elsewhere]
+kind = "delay"
+[classes.user]
+kind = "open"
+rate_per_s = 1
+[demands_s]
+cpu = { user = "cpu_s" }
+elsewhere = { user = { free = true, low = 0 } }
+"""
+
+
+def runs_of(text: str, truth: Mapping[str, float], points: list[dict[str, Any]], measured: Any) -> FitRuns:
+    model, rng = sj.Model.parse(text), np.random.default_rng(2)
+    real, found = replaced(model, truth), []
+    for i, point in enumerate(points):
+        m = sj.solve(applied(real, factors_of(model, points), point))
+        means = {
+            ("", metric): (m.value(metric) * (1 + 0.01 * rng.standard_normal()), 0.01)
+            for metric in ("response_time", "throughput")
+        }
+        found.append(FitRun(f"run-{i}", point, means, {}, measured=measured(i, point, m, rng)))
+    return FitRuns(found)
+
+
+def closed_runs() -> FitRuns:
+    def measured(i: int, point: dict[str, Any], m: sj.Metrics, rng: np.random.Generator) -> dict[Any, float]:
+        x = m.value("throughput")
+        return {("client", "", "residence_time"): 0.3 + 0.01 * (-1) ** i, ("", "", "throughput"): x,
+                ("", "empty", "throughput"): x * (0.25 if point["users"] == 10 else 0.9)}  # fmt: skip
+
+    truth = {"parameters.away_s": 0.3, "parameters.empty": 0.25, "parameters.work_s": 0.02}
+    return runs_of(MODEL, truth, [{"users": n} for n in (2, 5, 10, 15, 20, 25)], measured)
+
+
+def test_a_mean_of_the_runs_takes_its_place_with_its_uncertainty() -> None:
+    fitted = fit_model(closed_runs(), sj.Model.parse(MODEL))
+    away, empty, work = (fitted.estimates[f"parameters.{n}"] for n in ("away_s", "empty", "work_s"))
+    assert away.value == pytest.approx(0.3) and empty.value == pytest.approx(0.25)  # of the run with 10 users alone
+    half = 0.01 * np.sqrt(6 / 5) / np.sqrt(6) * 2.5706  # Student's t of five degrees of freedom
+    assert away.high - away.value == pytest.approx(half, rel=1e-3)
+    assert work.low <= 0.02 <= work.high
+    spread = fitted.draws[:, fitted.paths.index("parameters.away_s")].std()
+    assert 0.003 < spread < 0.012
+
+
+def test_the_file_of_such_a_fit_predicts_the_same(tmp_path: Path) -> None:
+    fitted = fit_model(closed_runs(), sj.Model.parse(MODEL), draws=40)
+    fitted.write(tmp_path / "fitted.toml")
+    read = FittedModel.read(tmp_path / "fitted.toml")
+    columns = ["metric", "value", "low", "high"]
+    assert read.predict({"users": 40}).frame.select(columns).equals(fitted.predict({"users": 40}).frame.select(columns))
+
+
+def test_a_formula_is_fitted_to_what_was_measured_of_it() -> None:
+    def measured(i: int, point: dict[str, Any], m: sj.Metrics, rng: np.random.Generator) -> dict[Any, float]:
+        return {("server", "", "service_demand"): (0.004 + 0.001 * point["keys"]) * (1 + 0.01 * rng.standard_normal())}
+
+    truth = {"parameters.request_s": 0.004, "parameters.key_s": 0.001, "demands_s.elsewhere.user": 0.01}
+    points = [{"rate_per_s": float(r), "keys": k} for r, k in ((20, 1), (40, 8), (60, 2), (30, 16), (50, 4), (45, 1))]
+    runs = runs_of(PARTS, truth, points, measured)
+    fitted = fit_model(runs, sj.Model.parse(PARTS))
+    for path, value in truth.items():
+        assert fitted.estimates[path].low <= value <= fitted.estimates[path].high, path
+    without = FitRuns([replace(run, measured={}) for run in runs.runs])
+    alone = fit_model(without, sj.Model.parse(PARTS))
+    wide = [e.high - e.low for e in (alone.estimates["parameters.request_s"], fitted.estimates["parameters.request_s"])]
+    assert wide[1] < 0.7 * wide[0]  # response times alone tell it less well
+    assert "parameter" not in fitted.predict({"rate_per_s": 30.0, "keys": 3}).frame["metric"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "remedy"),
+    [
+        ('station = "client"', 'station = "clent"', "client"),
+        ("users = 10 }", "users = 11 }", "give factors that some run has"),
+    ],
+)
+def test_what_no_run_measured_is_said(old: str, new: str, remedy: str) -> None:
+    with pytest.raises(FitError) as error:
+        fit_model(closed_runs(), sj.Model.parse(MODEL.replace(old, new)))
+    assert remedy in error.value.remedy and "parameters." in str(error.value.place)
+
+
+def test_a_parameter_that_is_no_number_of_a_run_is_refused() -> None:
+    with pytest.raises(ModelError, match="class"):
+        sj.Model.parse(MODEL.replace('class = "empty"', "class = 3"))
