@@ -1,4 +1,4 @@
-"""The message service as a model file, fitted by the general fit: no worse than the case's own network on configurations not fitted."""
+"""The message service as a model file, fitted by the general fit: beside the case's own network, on configurations not fitted."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def test_configurations_that_were_not_fitted_are_predicted_as_well_as_by_the_net
             errors[name].append(abs(told.value("response_time") / real - 1))
             inside[name] += bool(low is not None and low <= real and (high is None or real <= high))
     medians = {name: float(np.median(of)) for name, of in errors.items()}
-    assert medians["file"] <= 1.25 * medians["case"] <= 0.08, medians  # twelve: the median of each is known to a fifth or so
+    assert medians["file"] <= medians["case"] + 0.01, medians  # a run of eight seconds is known to about 1 %
     assert inside["file"] >= inside["case"], inside
