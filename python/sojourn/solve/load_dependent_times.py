@@ -17,11 +17,12 @@ System Performance (1984), pp. 166-173; existence by continuity (Brouwer), uniqu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sojourn.arithmetic import Arithmetic
 from sojourn.errors import MethodRefused, ModelError
 from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.network_arrays import Array, Network
@@ -51,8 +52,9 @@ def at_load(networks: Sequence[Network], answer: Answer) -> list[Network]:
     first = networks[0]
     stations = sorted({time.station for time in first.busy_times})
     if not first.closed.any():
-        busy = np.stack([_lowest(networks, k) for k in stations], axis=1)
-        return _with_busy(networks, stations, busy)
+        times = {k: _StationTimes.of(networks, k) for k in stations}
+        busy = {k: own.lowest() for k, own in times.items()}
+        return _with_times(networks, {k: own.at(busy[k][:, None])[:, 0] for k, own in times.items()})
     return _iterated(networks, stations, answer)
 
 
@@ -76,51 +78,67 @@ def saturation(networks: Sequence[Network]) -> Array:
     found = np.full(len(networks), np.inf)
     for k in sorted({time.station for time in networks[0].busy_times}):
         with np.errstate(divide="ignore"):
-            found = np.minimum(found, (GRID / _offered(networks, k, GRID)).max(axis=1))
+            found = np.minimum(found, (GRID / _StationTimes.of(networks, k).offered(GRID)).max(axis=1))
     return found
 
 
-def _lowest(networks: Sequence[Network], station: int) -> Array:
-    """P, the lowest u at which the station carries what is offered; 1 where there is none."""
-    short = GRID / _offered(networks, station, GRID) < 1
-    reached = (~short).any(axis=1)
-    at = np.argmax(~short, axis=1)
-    high = np.where(reached, GRID[at], 1.0)
-    low = np.where(reached & (at > 0), GRID[np.maximum(at - 1, 0)], np.where(reached, 0.0, 1.0))
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        less = middle < _offered(networks, station, middle[:, None])[:, 0]
-        low, high = np.where(less, middle, low), np.where(less, high, middle)
-    return high
+@dataclass(frozen=True)
+class _StationTimes:
+    """The times of a visit to one station, P networks at once: `plain` P x C, `servers` P, `rate` P x C (visits/s of open classes), and
+    of each time that depends on how busy the station is: class, what it is spread over, formula and its parameters, P x 1 each."""
+
+    plain: Array
+    servers: Array
+    rate: Array
+    formulas: Sequence[tuple[int, float, Arithmetic, dict[str, Array]]]
+
+    @staticmethod
+    def of(networks: Sequence[Network], station: int) -> _StationTimes:
+        formulas = []
+        for number, time in enumerate(networks[0].busy_times):
+            if time.station == station:
+                own = [n.busy_times[number].given for n in networks]
+                names = [name for name in time.formula.names if name != BUSY]
+                given = {name: np.array([g[name] for g in own])[:, None] for name in names}
+                formulas.append((time.cls, time.over, time.formula, given))
+        return _StationTimes(
+            np.stack([n.service_s[station] for n in networks]),
+            np.array([float(n.servers[station]) for n in networks]),
+            np.stack([(n.rate_per_s @ n.same_chain) * n.visits[station] for n in networks]),
+            formulas,
+        )
+
+    def at(self, busy: Array) -> Array:
+        """P x G x C, where the station is busy like that (P x G)."""
+        found = np.repeat(self.plain[:, None, :], busy.shape[1], axis=1)
+        for cls, over, formula, given in self.formulas:
+            value = np.broadcast_to(formula.value({**given, BUSY: busy}), busy.shape)
+            found[:, :, cls] = np.maximum(np.nan_to_num(value, nan=0.0), 0.0) / over
+        return found
+
+    def offered(self, busy: Array) -> Array:
+        """P x G, a(u) of an open station at each of `busy` (G, or P x G)."""
+        wide = np.broadcast_to(busy, (len(self.plain), busy.shape[-1]))
+        work = (self.rate[:, None, :] * self.at(wide)).sum(axis=2)
+        return np.asarray(np.maximum(work / self.servers[:, None], 1e-300))
+
+    def lowest(self) -> Array:
+        """P, the lowest u at which the station carries what is offered; 1 where there is none."""
+        short = GRID / self.offered(GRID) < 1
+        reached = (~short).any(axis=1)
+        at = np.argmax(~short, axis=1)
+        high = np.where(reached, GRID[at], 1.0)
+        low = np.where(reached & (at > 0), GRID[np.maximum(at - 1, 0)], np.where(reached, 0.0, 1.0))
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            less = middle < self.offered(middle[:, None])[:, 0]
+            low, high = np.where(less, middle, low), np.where(less, high, middle)
+        return np.asarray(high)
 
 
-def _offered(networks: Sequence[Network], station: int, busy: Array) -> Array:
-    """P x G, a(u) of an open station at each of `busy` (G, or P x G)."""
-    rates = np.stack([(n.rate_per_s @ n.same_chain) * n.visits[station] for n in networks])
-    times = _times(networks, station, np.broadcast_to(busy, (len(networks), busy.shape[-1])))
-    servers = np.array([float(n.servers[station]) for n in networks])
-    return np.asarray(np.maximum((rates[:, None, :] * times).sum(axis=2) / servers[:, None], 1e-300))
-
-
-def _times(networks: Sequence[Network], station: int, busy: Array) -> Array:
-    """P x G x C, mean time of a visit of each class where the station is busy like that."""
-    plain = np.stack([n.service_s[station] for n in networks])
-    found = np.repeat(plain[:, None, :], busy.shape[1], axis=1)
-    for number, time in enumerate(networks[0].busy_times):
-        if time.station == station:
-            own = [n.busy_times[number] for n in networks]
-            given = {
-                name: np.array([o.given[name] for o in own])[:, None] for name in time.formula.names if name != BUSY
-            }
-            value = np.broadcast_to(time.formula.value({**given, BUSY: busy}), busy.shape)
-            found[:, :, time.cls] = np.maximum(np.nan_to_num(value, nan=0.0), 0.0) / time.over
-    return found
-
-
-def _with_busy(networks: Sequence[Network], stations: Sequence[int], busy: Array) -> list[Network]:
-    """With the times where the stations are busy like that (P x stations)."""
-    times = {k: _times(networks, k, busy[:, i : i + 1])[:, 0] for i, k in enumerate(stations)}
-    return [_put(n, {k: times[k][p] for k in stations}) for p, n in enumerate(networks)]
+def _with_times(networks: Sequence[Network], times: Mapping[int, Array]) -> list[Network]:
+    """With these times at each station, P x C."""
+    return [_put(n, {k: of[p] for k, of in times.items()}) for p, n in enumerate(networks)]
 
 
 def _put(network: Network, times: dict[int, Array]) -> Network:
@@ -145,7 +163,9 @@ def _iterated(networks: Sequence[Network], stations: Sequence[int], answer: Answ
     busy = np.zeros((len(networks), len(stations)))
     last_busy = last_gap = np.full_like(busy, np.nan)
     for number in range(ITERATIONS):
-        asked = _with_busy([networks[int(p)] for p in left], stations, busy)
+        here = [networks[int(p)] for p in left]
+        times = {k: _StationTimes.of(here, k).at(busy[:, i : i + 1])[:, 0] for i, k in enumerate(stations)}
+        asked = _with_times(here, times)
         gap = np.nansum(answer(asked).utilisation[:, stations], axis=2) - busy
         off = np.max(np.abs(gap), axis=1)
         for p in np.flatnonzero(off <= CLOSE):
