@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,11 +42,15 @@ class Measurement:
 class FitProblem:
     """One fit from inside: the numbers that were measured, beside what a model with given values says."""
 
-    def __init__(self, runs: FitRuns, model: Model) -> None:
+    def __init__(self, runs: FitRuns, model: Model, by_run: Sequence[Mapping[str, float]] = ()) -> None:
+        """`by_run`: of each run, parameters that have a value of their own in it."""
         self.runs, self.model = runs, model
         names = runs.configurations
         self.each = [next(r for r in runs.runs if r.configuration == name) for name in names]
-        self.evaluator = ModelEvaluator(model, [run.factors for run in self.each])
+        points = [{**run.factors, **own} for run, own in zip(runs.runs, by_run or [{}] * len(runs.runs), strict=True)]
+        at = [repr(sorted(point.items())) for point in points]
+        self.points = [points[at.index(name)] for name in dict.fromkeys(at)]
+        self.evaluator = ModelEvaluator(model, self.points)
         self.paths = self.evaluator.paths
         if not self.paths:
             raise FitError("no unknown", "model", "write { free = true } in place of a number that is to be found")
@@ -61,6 +65,7 @@ class FitProblem:
         self._weigh(self.error)
         self.run = np.array([s.run for s in self.seen], np.intp)
         self.of = np.array([names.index(runs.runs[s.run].configuration) for s in self.seen], np.intp)
+        self.at = np.array([list(dict.fromkeys(at)).index(at[s.run]) for s in self.seen], np.intp)
         self.starts = starts(self.evaluator, runs)
         self.scale = nonlinear_least_squares.ParameterScale.of(list(self.evaluator.unknowns.values()), self.starts[0])
 
@@ -77,10 +82,10 @@ class FitProblem:
     def predicted(self, values: Array) -> Array:
         """B x n, logarithms of what each measured number would be."""
         answers = self.evaluator.at(values)
-        size = len(self.each)
+        size = len(self.points)
         tables = {key: np.reshape(v, (-1, size)) for key, v in answers.values.items()}
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.stack([np.log(tables[s.key][:, c]) for s, c in zip(self.seen, self.of, strict=True)], axis=1)
+            found = np.stack([np.log(tables[s.key][:, c]) for s, c in zip(self.seen, self.at, strict=True)], axis=1)
         return np.nan_to_num(found, nan=50.0, posinf=50.0, neginf=-50.0)
 
     def _weigh(self, error: Array) -> None:
@@ -199,11 +204,11 @@ class FitProblem:
                 1.0
                 if s.key[2] == "parameter"
                 else np.log(other[s.key][c] / one[s.key][c]) / step + (1.0 if s.key[2] == "response_time" else 0.0)
-                for s, c in zip(self.seen, self.of, strict=True)
+                for s, c in zip(self.seen, self.at, strict=True)
             ]
         return np.maximum(np.abs(np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)), 0.5)
 
-    def noise(self, sensitivity: Array) -> tuple[dict[str, float], dict[str, float]]:
+    def noise(self, x: Array, sensitivity: Array) -> tuple[dict[str, float], dict[str, float]]:
         """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by. And the degrees
         of freedom of what repetitions told; what runs state of themselves is taken as known.
 
@@ -212,6 +217,9 @@ class FitProblem:
         Of busy resources: the work of a Poisson number of exponential services has twice the relative variance of their number.
         """
         counts = [r.means.get(("", "throughput"), (0.0, 0.0))[1] for r in self.runs.runs]
+        beside = (
+            self.log - self.predicted(self.scale.outward(x)[None])[0]
+        )  # of what differs between runs of one configuration
         within = {"busy": float(np.sqrt(2) * np.median(counts))}
         degrees = {}
         for metric in ("response_time", "throughput"):
@@ -219,21 +227,20 @@ class FitProblem:
             by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
             within[metric] = float(np.median((self.within / by)[own])) if own.any() else 0.0
         for metric in within:
-            repeated, free = self._repeated(
-                metric, sensitivity if metric == "response_time" else np.ones_like(sensitivity)
-            )
+            by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
+            repeated, free = self._repeated(metric, beside / by)
             if repeated > within[metric]:
                 within[metric], degrees[metric] = repeated, float(free)
         return within, degrees
 
-    def _repeated(self, metric: str, by: Array) -> tuple[float, int]:
-        """Standard deviation between repetitions of one configuration, each by `by`, and its degrees of freedom; 0 without any."""
+    def _repeated(self, metric: str, logs: Array) -> tuple[float, int]:
+        """Standard deviation of `logs` between repetitions of one configuration, and its degrees of freedom; 0 without any."""
         groups: dict[tuple[int, str], list[float]] = {}
         for i, s in enumerate(self.seen):
             if s.key[1:] == ("", metric):
-                groups.setdefault((self.of[i], s.key[0]), []).append(s.log / by[i])
-        degrees = sum(len(logs) - 1 for logs in groups.values())
-        squares = sum(float(np.var(logs) * len(logs)) for logs in groups.values())
+                groups.setdefault((self.of[i], s.key[0]), []).append(float(logs[i]))
+        degrees = sum(len(own) - 1 for own in groups.values())
+        squares = sum(float(np.var(own) * len(own)) for own in groups.values())
         return float(np.sqrt(squares / degrees)) if degrees else 0.0, degrees
 
     def notes(self, x: Array, clusters: RunClusters) -> list[str]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sojourn.errors import FitError
 from sojourn.model import Model
 from sojourn.model.parameters import Measured
+from sojourn.runs.core_speed import METRIC
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
 
@@ -142,6 +143,10 @@ def _run(folder: RunFolder) -> FitRun:
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
     placed = (manifest.get("placement") or {}).get("server", [])
+    speeds = {station: v for (station, _, metric), v in measured.items() if metric == METRIC}
+    own = [speeds[f"core {core}"] for core in placed if f"core {core}" in speeds] or list(speeds.values())
+    if own:  # of the cores that the service may use, or of all
+        measured["", "", METRIC] = float(np.exp(np.mean(np.log(own))))
     going_on = manifest.get("status", "complete") != "complete"
     reasons = manifest.get("reasons") or ([f"its status is {manifest['status']!r}"] if going_on else ())
     verdict = bool(manifest.get("valid")), tuple(reasons)

@@ -1,7 +1,8 @@
 """Parameters of a model that the runs measured themselves: `{ metric = "response_time", station = "database" }`.
 
 The value is the mean of the runs, and a draw is one of that mean: runs differ, and Student's t has it how uncertain the mean of
-so few is. They take no part in the search.
+so few is. They take no part in the search. One that `each` run has for itself, such as the speed of the core, is drawn as it was in
+the runs: a new run is one of them.
 """
 
 from __future__ import annotations
@@ -32,14 +33,24 @@ class MeasuredValue:
     mean: float
     error: float
     runs: int
+    each: tuple[float | None, ...] = ()  # the value of each run, where it counts there
+
+    @property
+    def _known(self) -> list[float]:
+        return [value for value in self.each if value is not None]
 
     def estimate(self, level: float) -> ParameterEstimate:
-        """Its interval, by Student's t."""
+        """Its interval, by Student's t; of one that each run has for itself where most of the runs lie."""
+        if self.each:
+            low, high = np.quantile(self._known, [(1 - level) / 2, (1 + level) / 2])
+            return ParameterEstimate(self.mean, float(low), float(high))
         half = self.error * stdtrit(max(self.runs - 1, 1), (1 + level) / 2)
         return ParameterEstimate(self.mean, max(self.mean - half, 0.0), self.mean + half)
 
     def draws(self, count: int, rng: np.random.Generator) -> Array:
-        """As many of the mean as there are draws."""
+        """As many of the mean as there are draws; of one that each run has for itself, as many runs."""
+        if self.each:
+            return rng.choice(self._known, count)
         return np.maximum(self.mean + self.error * rng.standard_t(max(self.runs - 1, 1), count), 0.0)
 
 
@@ -60,6 +71,11 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
             there = sorted({" ".join(filter(None, k)) for r in own for k in r.measured})
             wanted = " ".join(filter(None, key))
             raise FitError(f"no {wanted!r} in the runs", place, meant(wanted, there) if there else "measure it")
+        if given.each:
+            middle = float(np.median(values))
+            each = tuple(measured_value(r, given) for r in runs.runs)
+            found[f"parameters.{name}"] = MeasuredValue(middle, 0.0, len(values), each)
+            continue
         error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
         found[f"parameters.{name}"] = MeasuredValue(float(values.mean()), error, len(values))
     return found
@@ -68,6 +84,12 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
 def with_values(model: Model, measured: Mapping[str, MeasuredValue]) -> Model:
     """The model with the means in their places."""
     return replaced(model, {path: value.mean for path, value in measured.items()}) if measured else model
+
+
+def by_run(measured: Mapping[str, MeasuredValue], count: int) -> list[dict[str, float]]:
+    """Of each run, the parameters that have a value of their own there; the median where it measured none."""
+    own = {path.removeprefix("parameters."): value for path, value in measured.items() if value.each}
+    return [{n: v.mean if v.each[i] is None else float(v.each[i] or 0.0) for n, v in own.items()} for i in range(count)]
 
 
 def with_draws(fitted: FittedModel, measured: Mapping[str, MeasuredValue]) -> FittedModel:

@@ -19,7 +19,7 @@ from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted import ParameterEstimate, check_level
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.measured_parameters import measured_values, with_draws, with_values
+from sojourn.fit.measured_parameters import by_run, measured_values, with_draws, with_values
 from sojourn.fit.nonlinear_least_squares import ParameterScale
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.model import Model
@@ -45,7 +45,7 @@ def fit_model(
     if draws < 20:
         raise InputError(draws, "draws", "give 20 or more")
     measured = measured_values(runs, model)
-    data = FitProblem(runs, with_values(model, measured))
+    data = FitProblem(runs, with_values(model, measured), by_run(measured, len(runs.runs)))
     with data.evaluator.on_workers(on):
         return with_draws(_fitted(data, level, seed, draws), measured)
 
@@ -65,7 +65,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedMode
     values = data.scale.outward(_widened(found, x, clusters.degrees, data.scale, rng))
     sensitivity = data.sensitivity(x)
     error, held = data.model_error(x, jacobian, sensitivity, found)
-    noise, noise_degrees = data.noise(sensitivity)
+    noise, noise_degrees = data.noise(x, sensitivity)
     told = replaced(model, dict(zip(data.paths, map(float, best), strict=True)))
     message = "\n".join([f"solved by {data.evaluator.method.name}", *data.notes(x, clusters)])
     return FittedModel(

@@ -39,13 +39,15 @@ class Cases:
 class Measured:
     """A number that the runs of a fit measured: of `station` and `cls` ("": all) the mean of the runs' `metric`, each over its `per`
     of the whole system where that is given, of those runs whose factors are as in `at`. `value` stands in the model until then.
-    With a `formula` it is worth that, and each run in which it was measured is one more number that the formula is fitted to."""
+    With a `formula` it is worth that, and each run in which it was measured is one more number that the formula is fitted to.
+    With `each` a run of the fit has its own value, and a prediction the median of the runs."""
 
     metric: str
     station: str = ""
     cls: str = ""
     per: str = ""
     formula: str = ""
+    each: bool = False
     at: Mapping[str, Any] = field(default_factory=dict)
     value: float = 0.01
 
@@ -119,6 +121,8 @@ def _check_measured(value: Measured, place: str) -> None:
     ):
         if not isinstance(text, str):
             raise ModelError(repr(text), f"{place}.{key}", "give a text")
+    if not isinstance(value.each, bool) or (value.each and value.formula):
+        raise ModelError(repr(value.each), f"{place}.each", "give true or false, and no formula beside it")
     if not isinstance(value.at, Mapping):
         raise ModelError(repr(value.at), f"{place}.at", "give a table of factors of the runs")
     if not _is_number(value.value):

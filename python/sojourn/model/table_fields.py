@@ -93,7 +93,7 @@ def as_table(noun: Any) -> dict[str, Any]:
     table = {"kind": noun.kind} if getattr(noun, "kind", "") else {}
     for field in fields(noun):
         value = getattr(noun, field.name)
-        if field.name == "name" or (not _needed(field) and _same(value, field.default)):
+        if field.name == "name" or value == {} or (not _needed(field) and _same(value, field.default)):
             continue
         table[IN_FILE.get(field.name, field.name)] = plain(value)
     return table
@@ -110,9 +110,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, AnyFormula):
         return value.text
     if isinstance(value, Cases | Measured):
-        return {
-            IN_FILE.get(f.name, f.name): v for f in fields(value) if (v := getattr(value, f.name)) not in (None, "", {})
-        }
+        return as_table(value)
     if isinstance(value, Distribution) or type(value) in KINDS.values():
         return as_table(value)
     if isinstance(value, Breakdowns):

@@ -29,7 +29,9 @@ def runs(configurations: list[tuple[Any, ...]], folder: Path, first: int) -> lis
         return [session.run(point, folder / f"run-{first + i}", first + i) for i, point in enumerate(points)]
 
 
-def test_configurations_that_were_not_fitted_are_predicted_as_well_as_by_the_network_of_the_case(tmp_path: Path) -> None:
+def test_configurations_that_were_not_fitted_are_predicted_as_well_as_by_the_network_of_the_case(
+    tmp_path: Path,
+) -> None:
     measured = runs(CONFIGURATIONS, tmp_path, 500)
     fitted = sj.fit_model(sj.observe_runs(measured), sj.Model.read(FILE), draws=100)
     assert fitted.estimates["parameters.alone_per_s"].value == pytest.approx(400, rel=0.1)  # what was put in
@@ -37,7 +39,13 @@ def test_configurations_that_were_not_fitted_are_predicted_as_well_as_by_the_net
     own = MessageTemplate().fit(measured, 1, {}).fitted["usl"]
     rng = np.random.default_rng(9)
     new = [
-        (int(rng.integers(2, 33)), int(rng.integers(2, 25)), int(rng.integers(20, 250)), float(rng.uniform(0.02, 0.4)), m)
+        (
+            int(rng.integers(2, 33)),
+            int(rng.integers(2, 25)),
+            int(rng.integers(20, 250)),
+            float(rng.uniform(0.02, 0.4)),
+            m,
+        )
         for m in (1, 2, 3) * 4
     ]
     errors: dict[str, list[float]] = {"file": [], "case": []}

@@ -125,3 +125,41 @@ def test_what_no_run_measured_is_said(old: str, new: str, remedy: str) -> None:
 def test_a_parameter_that_is_no_number_of_a_run_is_refused() -> None:
     with pytest.raises(ModelError, match="class"):
         sj.Model.parse(MODEL.replace('class = "empty"', "class = 3"))
+
+
+SPEED = """
+[parameters]
+work_s = { free = true }
+exponent = { free = true, low = 0, high = 2, start = 1 }
+now_s = { metric = "reference_work_time", each = true }
+usual_s = { metric = "reference_work_time" }
+[stations.cpu]
+[classes.user]
+kind = "open"
+rate_per_s = 1
+[demands_s.cpu]
+user = "work_s * (now_s/usual_s)**exponent"
+"""
+
+
+def test_the_speed_of_the_core_in_each_run_is_known_to_the_fit() -> None:
+    rng = np.random.default_rng(5)
+    found = []
+    for i, rate in enumerate((10, 20, 30, 40, 50, 60) * 2):
+        speed = float(np.exp(rng.normal(0, 0.15)))
+        service = 0.01 * speed**0.7
+        response = service / (1 - rate * service) * (1 + 0.01 * rng.standard_normal())  # M/M/1
+        means = {("", "response_time"): (response, 0.01), ("", "throughput"): (float(rate), 0.01)}
+        work = {("", "", "reference_work_time"): 0.002 * speed}
+        found.append(FitRun(f"run-{i}", {"rate_per_s": float(rate)}, means, {"cpu": rate * service}, measured=work))
+    fitted = fit_model(FitRuns(found), sj.Model.parse(SPEED))
+    exponent = fitted.estimates["parameters.exponent"]
+    assert exponent.low <= 0.7 <= exponent.high and exponent.high - exponent.low < 0.4
+    usual = fitted.predict({"rate_per_s": 55.0}, level=0.9)
+    slow = fitted.predict({"rate_per_s": 55.0, "parameters.now_s": 0.0026}, level=0.9)
+    assert slow.value("response_time") > 1.1 * usual.value("response_time")
+    blind = fit_model(FitRuns([replace(r, measured={}) for r in found]), sj.Model.parse(SPEED.replace(
+        'now_s = { metric = "reference_work_time", each = true }', "now_s = 1").replace(
+        'usual_s = { metric = "reference_work_time" }', "usual_s = 1").replace("**exponent", "").replace(
+        "exponent = { free = true, low = 0, high = 2, start = 1 }", "")))  # fmt: skip
+    assert fitted.noise["response_time"] < 0.5 * blind.noise["response_time"]
