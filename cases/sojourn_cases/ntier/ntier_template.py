@@ -34,12 +34,12 @@ from sojourn.files.reading import read_toml
 from sojourn.files.writing import write_output
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_defaults import FittedDefaults
-from sojourn.fit.load_dependence import LEAST_SPREAD
 from sojourn.fit.mix_demands import MixDemands
 from sojourn.lab.core_placement import split_cores
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.fit_templates import FitTemplate, RivalModels
 from sojourn.table import Metrics
+from sojourn_cases.ntier.load_dependence import LEAST_SPREAD
 from sojourn_cases.ntier.tier_demands import CLIENT, CORES, SIGNIFICANT, TierDemands, dependence, falls, tier_demands
 
 Array = NDArray[np.float64]

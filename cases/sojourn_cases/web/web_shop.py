@@ -22,7 +22,6 @@ from sojourn.lab.backends import (
     LoopbackBackend,
     NamespaceBackend,
     environment,
-    table_of_times,
     why_not_namespaces,
 )
 from sojourn.lab.cpu_topology import CorePlacement, cores
@@ -34,6 +33,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study.kinds.http_system import LevelLoad
 from sojourn.study.system import Factor, Point, System, Value
 from sojourn_cases.web.idle_baseline import at_rest
+from sojourn_cases.web.interrupt_times import table_of_times
 from sojourn_cases.web.web_service import KnownDemand, WebOptions, WebService, WebTestbed, choose_demand
 
 MOST_NICS = 4
