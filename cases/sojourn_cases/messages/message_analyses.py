@@ -12,7 +12,7 @@ import polars as pl
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.report.document import Cell
 from sojourn.study.analysis import Analysis
-from sojourn.study.verdict import told
+from sojourn.study.verdict import factors_text
 from sojourn_cases.messages.message_service_metrics import FACTORS, frame
 from sojourn_cases.messages.message_template import REFERENCE, USL, TelestoModel, UslModel
 from sojourn_cases.messages.network_fit import where_valid
@@ -174,4 +174,4 @@ def configurations(seen: pl.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
     for key, rows in seen.sort(*FACTORS).partition_by(*FACTORS, as_dict=True, maintain_order=True).items():
         numbers = [name for name, kind in rows.schema.items() if kind.is_numeric()]
         mean = rows.select(pl.col(numbers).cast(pl.Float64).fill_nan(None).mean()).to_dicts()[0]
-        yield told(dict(zip(FACTORS, key, strict=True)), varied), mean
+        yield factors_text(dict(zip(FACTORS, key, strict=True)), varied), mean

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.lab.backends import Environment, environment
-from sojourn.lab.core_placement import FIRST, PLACEMENTS, split_cores
+from sojourn.lab.core_placement import FIRST_CORES, PLACEMENTS, split_cores
 from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
 from sojourn.lab.cpu_topology import cores as all_cores
 from sojourn.lab.slow_disk import SlowDisk
@@ -86,7 +86,7 @@ class BulletinSystem(System):
             "workers": Factor(default=16 if self.options.database else 8, low=1, high=1024),
             "nginx_workers": Factor(default=1, low=1, high=64),
             "page_work_s": Factor(default=2e-3, low=0.0, high=1.0),
-            "placement": Factor(default=FIRST, values=(FIRST, *PLACEMENTS)),
+            "placement": Factor(default=FIRST_CORES, values=(FIRST_CORES, *PLACEMENTS)),
             "pinned": Factor(default=False),
         }
         of_database = {

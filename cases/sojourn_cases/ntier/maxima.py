@@ -20,7 +20,7 @@ from sojourn.report import Section, Table
 from sojourn.report.document import Cell
 from sojourn.study.analysis import Analysis
 from sojourn.study.fit_templates import FittedProtocol, RivalModels
-from sojourn.study.mean_of_runs import ParameterEstimate, estimate
+from sojourn.study.mean_of_runs import ParameterEstimate, mean_with_interval
 from sojourn.study.predictions import is_interval
 from sojourn.units import percent, quantity
 from sojourn_cases.ntier.tier_demands import CLIENT, TierDemands, dependence, falls, tier_demands
@@ -57,7 +57,7 @@ class Maximum:
 
     @property
     def per_s(self) -> ParameterEstimate:
-        return estimate(np.array([one.per_s for one in self.there]))
+        return mean_with_interval(np.array([one.per_s for one in self.there]))
 
     @property
     def decline(self) -> float | None:

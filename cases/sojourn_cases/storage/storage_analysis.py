@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sojourn.design.analyse.report_blocks import residual_figures, variation_figure
-from sojourn.design.analyse.two_level_effects import MEAN, Effects
+from sojourn.design.analyse.two_level_effects import MEAN_EFFECT, Effects
 from sojourn.errors import DesignError, StudyError
 from sojourn.files.writing import write_whole
 from sojourn.report import Section, Table
 from sojourn.report.document import Block
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis
-from sojourn.study.probed_runs import KEY as PROBE
+from sojourn.study.probed_runs import TOPOLOGY_PROBE as PROBE
 from sojourn_cases.storage.costs import cost_per_io, cost_ratio, linearity, run_faults, storage_effects
 from sojourn_cases.storage.costs.cost_per_io import CpuCostPerIo
 from sojourn_cases.storage.costs.sizing import RUNS
@@ -124,7 +124,7 @@ def _us(cost: CpuCostPerIo) -> str:
 
 
 def _shares(effects: Effects) -> str:
-    rows = effects.table.filter(pl.col("effect") != MEAN, pl.col("share_of_total") >= SHOWN).sort(
+    rows = effects.table.filter(pl.col("effect") != MEAN_EFFECT, pl.col("share_of_total") >= SHOWN).sort(
         "share_of_total", descending=True
     )
     told = [

@@ -25,9 +25,9 @@ from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
 from sojourn.load.block_load import block_load
 from sojourn.measure.cpu_residual import STOLEN, ResidualMeter, residual_meter
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.runs.assess_run import FAILED as FAILURES
 from sojourn.runs.assess_run import NOT_BALANCED, PULSE, STEAL_TICK_S
-from sojourn.runs.block_reasons import BEYOND
+from sojourn.runs.assess_run import REQUESTS_FAILED as FAILURES
+from sojourn.runs.block_reasons import BEYOND_CAPACITY
 from sojourn.runs.resources import Resource, add_resources
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.kinds.time_values import Seconds
@@ -223,7 +223,7 @@ class StorageSession:
 
 def assessed(folder: RunFolder) -> Iterator[tuple[str, str]]:
     """Verdicts with their reasons, of what every load is judged by."""
-    kinds = {BEYOND: SATURATED, FAILURES: FAILED, NOT_BALANCED: SATURATED, DISTURBED: DISTURBED}
+    kinds = {BEYOND_CAPACITY: SATURATED, FAILURES: FAILED, NOT_BALANCED: SATURATED, DISTURBED: DISTURBED}
     for reason in folder.manifest["reasons"]:
         yield next((verdict for words, verdict in kinds.items() if words in reason), INVALID), reason
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from sojourn.errors import ServiceError
 from sojourn.lab.cpu_topology import cores
-from sojourn.lab.namespaces import inside
+from sojourn.lab.namespaces import in_namespace
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.kv_load import kv_load
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
@@ -91,7 +91,7 @@ class KvSession:
 
     def ping(self) -> dict[str, float]:
         """Round trip of `version` from the client to the first server, s: median, smallest, largest of 200."""
-        return inside(self.hosts.path(CLIENT), self._ping)
+        return in_namespace(self.hosts.path(CLIENT), self._ping)
 
     def _ping(self) -> dict[str, float]:
         host, port = self.servers[0].address.rsplit(":", 1)

@@ -17,7 +17,7 @@ import polars as pl
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.record_logs import read_log, write_parquet
 from sojourn.runs.run_folder import RunFolder
-from sojourn.runs.run_metrics import Row, quantile_row, row
+from sojourn.runs.run_metrics import MetricsRow, metrics_row, quantile_row
 from sojourn_cases.kv.middleware import response_bins
 from sojourn_cases.kv.middleware.host_counters import grown
 from sojourn_cases.kv.middleware.hosts import Hosts
@@ -41,7 +41,7 @@ def keep_records(folder: RunFolder, logs: Path, count: int) -> None:
         write_parquet(pl.concat(rows, how="diagonal_relaxed"), folder.path / f"{FILE}.parquet")
 
 
-def rows_of(folder: RunFolder) -> list[Row]:
+def rows_of(folder: RunFolder) -> list[MetricsRow]:
     """What metrics.parquet has beside what every run has."""
     found = _of_client(folder)
     log = folder.frame(FILE)
@@ -52,7 +52,7 @@ def rows_of(folder: RunFolder) -> list[Row]:
     return found
 
 
-def _of_client(folder: RunFolder) -> list[Row]:
+def _of_client(folder: RunFolder) -> list[MetricsRow]:
     records = folder.frame("requests")
     if records is None or records.is_empty():
         return []
@@ -61,12 +61,12 @@ def _of_client(folder: RunFolder) -> list[Row]:
     good = inside.filter(pl.col("failure") == 0)
     if good.is_empty():
         return []
-    own = row("residence_time", float((good["done_s"] - good["end_s"]).mean() or 0.0), station="client")  # type: ignore[arg-type]
+    own = metrics_row("residence_time", float((good["done_s"] - good["end_s"]).mean() or 0.0), station="client")  # type: ignore[arg-type]
     quartiles = [quantile_row(good["response_s"], inside.height - good.height, q) for q in QUARTILES]
     return [own, *quartiles]
 
 
-def _of_middleware(log: pl.DataFrame, count: int) -> list[Row]:
+def _of_middleware(log: pl.DataFrame, count: int) -> list[MetricsRow]:
     done, served = (max(_total(log, name), 1.0) for name in ("completions", "served"))
     net = log.filter(~pl.col("name").str.contains("worker"))  # event loops have no "worker" in their name either
     seconds = _total(log.select("middleware", "t_s", "length_s").unique(), "length_s") / count
@@ -75,14 +75,14 @@ def _of_middleware(log: pl.DataFrame, count: int) -> list[Row]:
     length, error = float(lengths.mean() or 0.0), float(np.std(lengths.to_numpy())) / max(len(lengths) - 1, 1) ** 0.5  # type: ignore[arg-type]
     workers_s = _total(log, "cpu_s") - _total(net, "cpu_s")
     return [
-        row("throughput", done / seconds, station="middleware", unit="1/s"),
-        row("response_time", _total(log, "response_s") / done, station="middleware"),
-        row("waiting_time", _total(log, "queue_s") / served, station="middleware"),
-        row("service_time", _total(log, "service_s") / served, station="middleware"),
-        row("queue_length", length, station="middleware", unit="1", low=length - NORMAL * error, high=length + NORMAL * error),
-        row("service_time", _total(net, "busy_s") / done, station="net thread"),
-        row("service_demand", _total(net, "cpu_s") / done, station="net thread"),
-        row("service_demand", workers_s / done, station="workers"),
+        metrics_row("throughput", done / seconds, station="middleware", unit="1/s"),
+        metrics_row("response_time", _total(log, "response_s") / done, station="middleware"),
+        metrics_row("waiting_time", _total(log, "queue_s") / served, station="middleware"),
+        metrics_row("service_time", _total(log, "service_s") / served, station="middleware"),
+        metrics_row("queue_length", length, station="middleware", unit="1", low=length - NORMAL * error, high=length + NORMAL * error),
+        metrics_row("service_time", _total(net, "busy_s") / done, station="net thread"),
+        metrics_row("service_demand", _total(net, "cpu_s") / done, station="net thread"),
+        metrics_row("service_demand", workers_s / done, station="workers"),
     ]  # fmt: skip
 
 
