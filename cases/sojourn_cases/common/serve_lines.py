@@ -46,7 +46,7 @@ def done(summary: Mapping[str, Any]) -> str:
 
 def logged(log: Path | None, column: str, of: str = "sum") -> str:
     """How many requests the record log `log` tells of: the `sum` of a column, or its `last` value; it is written each period."""
-    from sojourn.runs.record_logs import read_log
+    from sojourn.runs import read_log
 
     if log is None:
         return f"{NOT_KNOWN}: --log keeps count"

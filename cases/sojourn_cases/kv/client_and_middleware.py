@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.report import Figure, Series, Table
-from sojourn.report.document import Cell
-from sojourn.study.mean_of_runs import mean_with_interval
+from sojourn.report import Cell, Figure, Series, Table
+from sojourn.study import mean_with_interval
 from sojourn_cases.kv.middleware import configurations, response_bins
 from sojourn_cases.kv.table_cells import MS, number, three
 

@@ -15,11 +15,9 @@ import numpy as np
 import polars as pl
 import tomli_w
 
-from sojourn.files.reading import parse_json
-from sojourn.files.writing import write_output
-from sojourn.fit.fitted import ParameterEstimate
-from sojourn.fit.fitted_defaults import FittedDefaults
-from sojourn.table import Metrics
+from sojourn import Metrics
+from sojourn.files import parse_json, write_output
+from sojourn.fit import FittedDefaults, ParameterEstimate
 from sojourn_cases.kv.middleware import point_frame
 from sojourn_cases.kv.middleware.affinity import assigned
 from sojourn_cases.kv.middleware.run_table import WORK

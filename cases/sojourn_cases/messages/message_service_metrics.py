@@ -20,11 +20,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.runs.core_speed import recorded_work_s
-from sojourn.runs.record_logs import read_log
-from sojourn.runs.run_folder import RunFolder
-from sojourn.runs.run_metrics import metrics_row
-from sojourn.stats.batch_means import batch_interval
+from sojourn.runs import RunFolder, metrics_row, read_log, recorded_work_s
+from sojourn.stats import batch_interval
 
 PHASES = ("dispatch_s", "parse_s", "wait_s", "database_s", "respond_s")
 FACTORS = ("workers", "connections", "clients", "retry_s", "middlewares")

@@ -17,15 +17,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab.backends import environment
-from sojourn.model import Closed, Delay, LoadDependent, Model, Pool, Queue
-from sojourn.model.components import Station
-from sojourn.runs.run_folder import RunFolder, clock_times
-from sojourn.runs.run_metrics import metrics_row
+from sojourn import Metrics, __version__
+from sojourn.lab import environment
+from sojourn.model import Closed, Delay, LoadDependent, Model, Pool, Queue, Station
+from sojourn.runs import RunFolder, clock_times, metrics_row
 from sojourn.simulate import simulate
-from sojourn.study.system import Point, Value
-from sojourn.table import Metrics
-from sojourn.version import __version__
+from sojourn.study import Point, Value
 from sojourn_cases.messages.message_service import MessagesLoad, MessageSystemBase
 
 MOST = 256  # connections of the database that have a rate of their own

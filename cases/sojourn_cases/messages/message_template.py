@@ -19,17 +19,12 @@ import tomli_w
 from scipy.special import ndtri
 
 import sojourn as sj
+from sojourn import Metrics
 from sojourn.errors import FitError
-from sojourn.files.reading import read_toml
-from sojourn.files.writing import write_output
-from sojourn.fit.fitted import ParameterEstimate
-from sojourn.fit.fitted_defaults import FittedDefaults
-from sojourn.fit.speed_adjustment import CoreSpeed
-from sojourn.runs.core_speed import recorded_work_s
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.fit_templates import FitTemplate, RivalModels
-from sojourn.study.mean_of_runs import mean_with_interval
-from sojourn.table import Metrics
+from sojourn.files import read_toml, write_output
+from sojourn.fit import CoreSpeed, FittedDefaults, ParameterEstimate
+from sojourn.runs import RunFolder, recorded_work_s
+from sojourn.study import FitTemplate, RivalModels, mean_with_interval
 from sojourn.units import percent
 from sojourn_cases.messages.message_network import LEAST_S, Factors, MeanPerformance, MessageNetwork
 from sojourn_cases.messages.message_service_metrics import FACTORS, WORK, frame, geometric_mean

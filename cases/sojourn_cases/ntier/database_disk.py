@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-from sojourn.lab.slow_disk import MOST_DISK_BPS, SlowDisk, slow_disk
-from sojourn.runs.resources import Resource
-from sojourn.study.system import Factor, Value
+from sojourn.lab import MOST_DISK_BPS, SlowDisk, slow_disk
+from sojourn.runs import Resource
+from sojourn.study import Factor, Value
 from sojourn.units import byte_count
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.common.postgres_activity import Activity, activity

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.serve_common import STANDARD_ERROR, Watched, stopped_early
+from sojourn.cli import STANDARD_ERROR, Watched, stopped_early
 from sojourn.errors import InputError
 from sojourn_cases.common.serve_database import a_database, restarted
 from sojourn_cases.common.serve_lines import done, options

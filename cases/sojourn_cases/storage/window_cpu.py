@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import LabError
-from sojourn.measure.cpu_residual import MeterReading, ResidualMeter, tick_reading
-from sojourn.measure.process_times import most_used, process_times, used_between
+from sojourn.measure import MeterReading, ResidualMeter, most_used, process_times, tick_reading, used_between
 
 USAGE = (("cpuacct.usage", 1e-9), ("cpu.stat", 1e-6))
 LOOK_S = 0.03  # at threads, before the start

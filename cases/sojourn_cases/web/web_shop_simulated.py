@@ -11,15 +11,13 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sojourn import __version__
 from sojourn.errors import InputError
 from sojourn.file_errors import mistake
-from sojourn.lab.backends import environment
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder
-from sojourn.simulate.virtual_host import VirtualHost, host_placement, simulate_host, write_host_run
-from sojourn.study.kinds.http_system import LevelLoad
-from sojourn.study.system import Factor, Point, System, Value
-from sojourn.version import __version__
+from sojourn.lab import environment
+from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.simulate import VirtualHost, host_placement, simulate_host, write_host_run
+from sojourn.study import Factor, LevelLoad, Point, System, Value
 from sojourn_cases.web.web_shop import at_work, core_groups
 
 LAW = "^(deterministic|exponential)$"

@@ -12,9 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn.runs.host_samples import counter_changes
-from sojourn.runs.record_logs import write_parquet
-from sojourn.runs.run_folder import RunFolder
+from sojourn.runs import RunFolder, counter_changes, write_parquet
 
 SOURCE = "hosts"
 PROC = Path("/proc")

@@ -14,9 +14,18 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sojourn.errors import LabError, PermissionLacking
-from sojourn.lab.cgroups import LEAST_CORE_SHARE, QUOTA_PERIODS, QUOTA_USED_UP, CpuShareCgroup
-from sojourn.lab.cleanup_registry import CleanupRegistry, clean_stale
-from sojourn.lab.emulated_network import LEAST_BIT_PER_S, MOST_BIT_PER_S, NIC, EmulatedNetwork
+from sojourn.lab import (
+    LEAST_BIT_PER_S,
+    LEAST_CORE_SHARE,
+    MOST_BIT_PER_S,
+    NIC,
+    QUOTA_PERIODS,
+    QUOTA_USED_UP,
+    CleanupRegistry,
+    CpuShareCgroup,
+    EmulatedNetwork,
+    clean_stale,
+)
 from sojourn_cases.kv.middleware.host_counters import sent_bytes
 
 CLIENT = "client"

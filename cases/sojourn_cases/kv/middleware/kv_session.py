@@ -13,14 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import ServiceError
-from sojourn.lab.cpu_topology import cores
-from sojourn.lab.namespaces import in_namespace
-from sojourn.lab.worker_process import WorkerProcess
-from sojourn.load.kv_load import kv_load
-from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.system import Point
+from sojourn.lab import WorkerProcess, cores, in_namespace
+from sojourn.load import kv_load
+from sojourn.measure import RunEnvironment, execute, machine
+from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.study import Point
 from sojourn_cases.common.memcached import start_server
 from sojourn_cases.kv.middleware.host_counters import HostCounterSampler
 from sojourn_cases.kv.middleware.hosts import CLIENT, Hosts

@@ -14,10 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.runs.measurement_window import in_window, responses
-from sojourn.runs.record_logs import read_log, write_parquet
-from sojourn.runs.run_folder import RunFolder
-from sojourn.runs.run_metrics import MetricsRow, metrics_row, quantile_row
+from sojourn.runs import MetricsRow, RunFolder, in_window, metrics_row, quantile_row, read_log, responses, write_parquet
 from sojourn_cases.kv.middleware import response_bins
 from sojourn_cases.kv.middleware.host_counters import grown
 from sojourn_cases.kv.middleware.hosts import Hosts

@@ -16,16 +16,11 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 import sojourn as sj
-from sojourn.lab.backends import environment
-from sojourn.model import Closed, Delay, Model, Pool, Queue
-from sojourn.model.components import Station
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder, clock_times
-from sojourn.runs.run_metrics import metrics_row
-from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.system import Factor, Point
-from sojourn.table import Metrics
-from sojourn.version import __version__
+from sojourn import Metrics, __version__
+from sojourn.lab import environment
+from sojourn.model import Closed, Delay, Model, Pool, Queue, Station
+from sojourn.runs import Resource, RunFolder, add_resources, clock_times, metrics_row
+from sojourn.study import Factor, Point, Seconds
 from sojourn_cases.kv.middleware.kv_system import STAGED, KvSystem
 from sojourn_cases.kv.middleware.run_table import USUAL_BYTES
 

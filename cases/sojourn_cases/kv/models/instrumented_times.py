@@ -17,7 +17,8 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from sojourn.study.mean_of_runs import ParameterEstimate, mean_with_interval
+from sojourn.fit import ParameterEstimate
+from sojourn.study import mean_with_interval
 from sojourn_cases.kv.models.light_load import waiting_s
 
 INSTRUMENTED = ("net_s", "server_cpu_s")

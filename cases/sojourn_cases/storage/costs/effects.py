@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sojourn.design.analyse.residuals import Residuals, residuals_of_effects
-from sojourn.design.analyse.two_level_effects import Effects, factorial_effects
+from sojourn.design import Effects, Residuals, factorial_effects, residuals_of_effects
 from sojourn.errors import DesignError
 from sojourn_cases.storage.costs.cost_per_io import LEVEL, BackgroundCpu, background_of, loaded
 from sojourn_cases.storage.costs.storage_run_list import FACTORS
