@@ -5,11 +5,12 @@ too (`fit`, `measure`, `plan`, `predict`, `query`, `simulate`, `solve`, `validat
 
 Table      Metrics
 Measure    measure, http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose, oscillation; trace_visits
-Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Breakdowns; Closed, Open, Choice
+Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool (each a Station), Region, Breakdowns; Closed, Open,
+           Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
 Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated; laws: operational laws on numbers and tables
-Fit        observe_runs, fit_model, FittedModel; of the two-class model: fit, compare, Fitted; scalability: usl, fit_usl
+Fit        observe_runs, fit_model, FittedModel; of interrupts and pages: fit, compare, Fitted; scalability: usl, fit_usl
 Predict    predict, gain
 Plan       plan
 Validate   validate
@@ -20,8 +21,8 @@ Study      run_study; of one's own: System, CallSystem, VirtualSystem, Session, 
            Case: what a package of cases brings
 Report     Document, write_html
 Errors     SojournError and its tree in sojourn.errors
-Rooms      of which each has an `__all__`, what the author of a system, a study or a case needs: cli, diagnosis, errors, file_errors,
-           files, lab, load, model, report, runs, stats, study, terminal, units; and those that are functions, too
+Rooms      cli, diagnosis, errors, file_errors, files, lab, load, model, report, runs, stats, study, terminal, units: each has an
+           `__all__` of what the author of a system, a study or a case needs, as have those that are functions, too
 """
 
 from __future__ import annotations
@@ -104,8 +105,8 @@ if TYPE_CHECKING:
 
 _MODEL = (
     "Breakdowns Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
-    "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Steps Trace Uniform "
-    "Weibull"
+    "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Station Steps Trace "
+    "Uniform Weibull"
 )
 _ROOMS = (
     "cli control design diagnosis errors file_errors files lab laws load model report runs stats study terminal units"

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from sojourn.runs.resources import add_resources as add_resources
     from sojourn.runs.run_folder import RunFolder as RunFolder
     from sojourn.runs.run_folder import clock_times as clock_times
-    from sojourn.runs.run_metrics import MetricsRow as MetricsRow
     from sojourn.runs.run_metrics import metrics_row as metrics_row
     from sojourn.runs.run_metrics import quantile_row as quantile_row
     from sojourn.runs.watched_resources import busy_per_s as busy_per_s
@@ -55,7 +54,7 @@ else:
             "record_logs": ["read_log", "write_parquet"],
             "resources": ["Resource", "add_resources"],
             "run_folder": ["RunFolder", "clock_times"],
-            "run_metrics": ["MetricsRow", "metrics_row", "quantile_row"],
+            "run_metrics": ["metrics_row", "quantile_row"],
             "watched_resources": ["busy_per_s", "group_name"],
         },
     )

@@ -23,7 +23,7 @@ from sojourn.table import Metrics
 
 LEVEL = 0.95
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
-MetricsRow = dict[str, Any]
+Row = dict[str, Any]
 
 
 def run_metrics(
@@ -48,7 +48,7 @@ def run_metrics(
 def metrics_row(
     metric: str, value: float | None, *, station: str = "", cls: str = "", q: float | None = None,
     low: float | None = None, high: float | None = None, unit: str = "s", status: str = "ok",
-) -> MetricsRow:  # fmt: skip
+) -> Row:  # fmt: skip
     level = LEVEL if low is not None and not np.isnan(low) else None
     low, high = (low, high) if level else (None, None)
     return {
@@ -57,14 +57,14 @@ def metrics_row(
     }  # fmt: skip
 
 
-def _mean(metric: str, values: pl.Series, station: str = "", cls: str = "") -> MetricsRow:
+def _mean(metric: str, values: pl.Series, station: str = "", cls: str = "") -> Row:
     mean, low, high = batch_interval(values.to_numpy().astype(np.float64), LEVEL)
     return metrics_row(metric, mean, station=station, cls=cls, low=low, high=high)
 
 
 def _user(
     folder: RunFolder, requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float
-) -> list[MetricsRow]:
+) -> list[Row]:
     every = folder.sample_every
     arrived = in_window(requests, window)
     failed = arrived.height - good.height
@@ -86,7 +86,7 @@ def _user(
     return rows
 
 
-def quantile_row(times: pl.Series, failed: int, q: float, station: str = "", cls: str = "") -> MetricsRow:
+def quantile_row(times: pl.Series, failed: int, q: float, station: str = "", cls: str = "") -> Row:
     """A quantile of all requests, those that failed later than all; without a value where it lies among them."""
     value = quantile(times, failed, q)
     status = "ok" if value is not None else FAILED
@@ -97,7 +97,7 @@ def _answers(requests: pl.DataFrame) -> pl.Series:
     return requests.filter(pl.col("failure") == 0)["end_s"]
 
 
-def _rate(metric: str, times: pl.Series, every: int, window: tuple[float, float], cls: str = "") -> MetricsRow:
+def _rate(metric: str, times: pl.Series, every: int, window: tuple[float, float], cls: str = "") -> Row:
     """How many a second, by batch means: what a closed loop completes is no Poisson process."""
     value, low, high = (every * x for x in rate_interval(times.to_numpy(), *window, LEVEL))
     return metrics_row(metric, value, cls=cls, unit="1/s", low=low, high=high)
@@ -113,7 +113,7 @@ def _present(requests: pl.DataFrame, window: tuple[float, float], length_s: floa
 
 def _classes(
     folder: RunFolder, requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float
-) -> list[MetricsRow]:
+) -> list[Row]:
     """The same by class, where there are several."""
     names = folder.manifest.get("records", {}).get("requests", {}).get("classes", [])
     if len(names) < 2:
@@ -133,7 +133,7 @@ def _classes(
     return rows
 
 
-def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -> list[MetricsRow]:
+def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -> list[Row]:
     """Busy with the service and its load (see core_utilisation.py), and in interrupts, by ticks."""
     edges = np.array(window)
     rows = [
@@ -155,7 +155,7 @@ def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -
     return rows
 
 
-def _app(phases: pl.DataFrame, window: tuple[float, float]) -> list[MetricsRow]:
+def _app(phases: pl.DataFrame, window: tuple[float, float]) -> list[Row]:
     inside = phases.filter(pl.col("begin_s").is_between(*window))
     if inside.is_empty():
         return []

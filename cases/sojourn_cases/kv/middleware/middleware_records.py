@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.runs import MetricsRow, RunFolder, in_window, metrics_row, quantile_row, read_log, responses, write_parquet
+from sojourn.runs import RunFolder, in_window, metrics_row, quantile_row, read_log, responses, write_parquet
 from sojourn_cases.kv.middleware import response_bins
 from sojourn_cases.kv.middleware.host_counters import grown
 from sojourn_cases.kv.middleware.hosts import Hosts
 
+Row = dict[str, Any]
 FILE = "middleware"
 QUARTILES = (0.25, 0.75)
 NORMAL = 1.96
@@ -38,7 +39,7 @@ def keep_records(folder: RunFolder, logs: Path, count: int) -> None:
         write_parquet(pl.concat(rows, how="diagonal_relaxed"), folder.path / f"{FILE}.parquet")
 
 
-def rows_of(folder: RunFolder) -> list[MetricsRow]:
+def rows_of(folder: RunFolder) -> list[Row]:
     """What metrics.parquet has beside what every run has."""
     found = _of_client(folder)
     log = folder.frame(FILE)
@@ -49,7 +50,7 @@ def rows_of(folder: RunFolder) -> list[MetricsRow]:
     return found
 
 
-def _of_client(folder: RunFolder) -> list[MetricsRow]:
+def _of_client(folder: RunFolder) -> list[Row]:
     records = folder.frame("requests")
     if records is None or records.is_empty():
         return []
@@ -63,7 +64,7 @@ def _of_client(folder: RunFolder) -> list[MetricsRow]:
     return [own, *quartiles]
 
 
-def _of_middleware(log: pl.DataFrame, count: int) -> list[MetricsRow]:
+def _of_middleware(log: pl.DataFrame, count: int) -> list[Row]:
     done, served = (max(_total(log, name), 1.0) for name in ("completions", "served"))
     net = log.filter(~pl.col("name").str.contains("worker"))  # event loops have no "worker" in their name either
     seconds = _total(log.select("middleware", "t_s", "length_s").unique(), "length_s") / count
