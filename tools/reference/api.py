@@ -24,8 +24,8 @@ def page() -> str:
     parts = [HEAD]
     for title, names in groups().items():
         parts.append(f"\n## {title}\n")
-        parts += [entry(name, getattr(sojourn, name)) for name in names if name != "errors"]  # at the end
-    return "\n".join(parts) + "\n" + errors()
+        parts += [entry(name, getattr(sojourn, name)) for name in names]
+    return "\n".join(parts) + "\n"
 
 
 def groups() -> dict[str, list[str]]:
@@ -124,15 +124,11 @@ def code(name: str, value: Any) -> str:
 
 def parameter(p: inspect.Parameter) -> str:
     star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-    text = star + p.name + ("" if p.annotation is p.empty else f": {str(p.annotation).strip(QUOTE)}")
+    kind = getattr(p.annotation, "__origin__", p.annotation) if hasattr(p.annotation, "__metadata__") else p.annotation
+    shown_kind = kind.__name__ if inspect.isclass(kind) else str(kind).strip(QUOTE)
+    text = star + p.name + ("" if p.annotation is p.empty else f": {shown_kind}")
     value = p.default
     if value is p.empty:
         return text
     shown = value.__name__ if inspect.isfunction(value) or inspect.ismodule(value) else repr(value)
     return f"{text} = {shown if ' at 0x' not in shown else '…'}"
-
-
-def errors() -> str:
-    import sojourn.errors
-
-    return f"\n## Errors\n\n{prose(sojourn.errors.__doc__)}\n"
