@@ -2,7 +2,8 @@
 
 Imports for types alone and inside of functions count; names in texts, as `study/kinds` has those of systems, do not. The table under
 "## Arrows" there is what this reads: a row a room, that is a folder or a file of `python/sojourn`, with the rooms that it may import; the
-first row has those that all may import. With `--table` it prints the table as the code has it.
+first row has those that all may import. With `--table` it prints the table as the code has it. Cases are users: they import what
+`__all__` of the package, or of one of its rooms, has.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = "sojourn"
+PACKAGE, ALIAS = "sojourn", "sj"
 CASES = "sojourn_cases"  # nothing in the package knows them
 ALL = "all of them"
 ROW = re.compile(r"^\| (.+?) \| (.*?) \|$", re.MULTILINE)
@@ -91,8 +93,55 @@ def allowed(text: str) -> dict[str, set[str]]:
     return {name: names for key, names in rows.items() for name in NAME.findall(key) or [key]}
 
 
+@cache
+def public(source: Path, room: str = "") -> frozenset[str]:
+    """Names that the package or a room of it shows: its `__all__`, or where that is made at the import, what it re-exports for type
+    checkers (`from … import NAME as NAME`)."""
+    path = source / PACKAGE / room / "__init__.py"
+    tree = ast.parse((path if path.exists() else path.parent.with_suffix(".py")).read_text())
+    for node in tree.body:
+        if (
+            isinstance(node, ast.Assign)
+            and ast.unparse(node.targets[0]) == "__all__"
+            and isinstance(node.value, ast.List)
+        ):
+            return frozenset(ast.literal_eval(node.value))
+    found = set() if room else {"__version__"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found |= {alias.name for alias in node.names if alias.name == alias.asname}
+            if node.names[0].name == "*":
+                found |= public(source, _room_of(node))
+    return frozenset(found)
+
+
+def hidden_imports(root: Path) -> list[str]:
+    """Each import in a case of something that the product does not show."""
+    return [
+        f"{path.relative_to(root)}:{line}: {name} is not public; cases import what the package or a room has in `__all__`"
+        for path in sorted((root / "cases" / CASES).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        for line, name in _hidden(node, root / "python")
+    ]
+
+
+def _hidden(node: ast.AST, source: Path) -> Iterator[tuple[int, str]]:
+    if isinstance(node, ast.Import):
+        yield from ((node.lineno, a.name) for a in node.names if a.name.startswith(f"{PACKAGE}."))
+    elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
+        room = _room_of(node)
+        shown = public(source, room) if not room or room in public(source) else frozenset()
+        yield from ((node.lineno, f"{node.module}.{a.name}") for a in node.names if a.name not in shown)
+    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == ALIAS:
+        yield from ((node.lineno, f"{PACKAGE}.{name}") for name in {node.attr} - public(source))
+
+
+def _room_of(node: ast.ImportFrom) -> str:
+    return (node.module or "").partition(".")[2]
+
+
 def problems(root: Path = ROOT) -> list[str]:
-    """Each arrow that is not in the table, and each circle."""
+    """Each arrow that is not in the table, each import of a case that is not public, and each circle."""
     files, graph = modules(root / "python"), imports(root / "python")
     table = allowed((root / "ARCHITECTURE.md").read_text())
     found = []
@@ -110,6 +159,7 @@ def problems(root: Path = ROOT) -> list[str]:
         for path in sorted(root.glob("crates/*/Cargo.toml"))
         if "cases/" in path.read_text()
     ]
+    found += hidden_imports(root)
     return found + ["these modules import each other: " + ", ".join(circle) for circle in circles(graph)]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sojourn.measure.cpu_residual import ResidualMeter, children_cpu_s, residual_meter
 from sojourn.measure.known_cpu_time import IN_STEP, LOOP
-from sojourn.measure.process_times import most, process_times, used_between
+from sojourn.measure.process_times import most_used, process_times, used_between
 
 LENGTH_S = 1.4
 
@@ -36,7 +36,7 @@ def window(meter: ResidualMeter, kind: str, setting: float, program: str = "") -
         sum(others.values()),
     )  # fmt: skip
     print(kind, setting, f"{wall_s:.4f}", *(f"{value / wall_s:.5f}" for value in seconds), end=",", sep=",")
-    print(*(f"{name} {used_s / wall_s:.4f}" for name, used_s in most(others, 0.0)), sep="; ", flush=True)
+    print(*(f"{name} {used_s / wall_s:.4f}" for name, used_s in most_used(others, 0.0)), sep="; ", flush=True)
 
 
 def main() -> None:

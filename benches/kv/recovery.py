@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import tomli_w
 
-from sojourn.study.parameter_recovery import coverage, recovered
+from sojourn_cases.common.parameter_recovery import coverage, recovered
 from sojourn_cases.kv.kv_template import NETWORK
 from sojourn_cases.kv.middleware.simulated_system import KnownTimes
 

@@ -26,11 +26,11 @@ from sojourn.fit.mix_demands import mix_demands
 from sojourn.fit.package_step import CROSSING, compare_laws
 from sojourn.study.checked_study import read_plan
 from sojourn.study.oscillating_runs import judged
-from sojourn.study.parameter_recovery import coverage
 from sojourn.study.study_findings import StudyFindings
 from sojourn.study.study_steps import run_system_study
 from sojourn.study.system import System
 from sojourn.table import Metrics
+from sojourn_cases.common.parameter_recovery import coverage
 from sojourn_cases.ntier.bulletin_board_simulated import SimulatedBulletin
 from sojourn_cases.ntier.simulated_bulletin import TIERS, demand_s
 

@@ -5,11 +5,12 @@ too (`fit`, `measure`, `plan`, `predict`, `query`, `simulate`, `solve`, `validat
 
 Table      Metrics
 Measure    measure, http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose, oscillation; trace_visits
-Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Breakdowns; Closed, Open, Choice
+Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool (each a Station), Region, Breakdowns; Closed, Open,
+           Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
 Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated; laws: operational laws on numbers and tables
-Fit        observe_runs, fit_model, FittedModel; of the two-class model: fit, compare, Fitted; scalability: usl, fit_usl
+Fit        observe_runs, fit_model, FittedModel; of interrupts and pages: fit, compare, Fitted; scalability: usl, fit_usl
 Predict    predict, gain
 Plan       plan
 Validate   validate
@@ -20,6 +21,8 @@ Study      run_study; of one's own: System, CallSystem, VirtualSystem, Session, 
            Case: what a package of cases brings
 Report     Document, write_html
 Errors     SojournError and its tree in sojourn.errors
+Rooms      cli, diagnosis, errors, file_errors, files, lab, load, model, report, runs, stats, study, terminal, units: each has an
+           `__all__` of what the author of a system, a study or a case needs, as have those that are functions, too
 """
 
 from __future__ import annotations
@@ -34,9 +37,23 @@ from sojourn.version import __version__ as __version__
 if TYPE_CHECKING:
     from inspect import Signature
 
+    from sojourn import cli as cli
     from sojourn import control as control
     from sojourn import design as design
+    from sojourn import diagnosis as diagnosis
+    from sojourn import errors as errors
+    from sojourn import file_errors as file_errors
+    from sojourn import files as files
+    from sojourn import lab as lab
     from sojourn import laws as laws
+    from sojourn import load as load
+    from sojourn import model as model
+    from sojourn import report as report
+    from sojourn import runs as runs
+    from sojourn import stats as stats
+    from sojourn import study as study
+    from sojourn import terminal as terminal
+    from sojourn import units as units
     from sojourn.cases import Case as Case
     from sojourn.control import Set as Set
     from sojourn.diagnosis.load_levels import diagnose as diagnose
@@ -44,35 +61,36 @@ if TYPE_CHECKING:
     from sojourn.errors import SojournError as SojournError
     from sojourn.fit import Fitted as Fitted
     from sojourn.fit import FittedModel as FittedModel
-    from sojourn.fit import compare as compare
-    from sojourn.fit import fit as fit
     from sojourn.fit import fit_model as fit_model
     from sojourn.fit import observe_runs as observe_runs
+    from sojourn.fit.compare import compare as compare
+    from sojourn.fit.fit import fit as fit
     from sojourn.fit.scalability_law import fit_usl as fit_usl
     from sojourn.fit.scalability_law import usl as usl
     from sojourn.fit.trace_visits import trace_visits as trace_visits
     from sojourn.load.http_load import http_load as http_load
     from sojourn.load.kv_load import kv_load as kv_load
     from sojourn.load.messages_load import messages_load as messages_load
-    from sojourn.measure import measure as measure
     from sojourn.measure.execute_run import execute as execute
+    from sojourn.measure.measure import measure as measure
     from sojourn.model import *  # noqa: F403
-    from sojourn.plan import plan as plan
+    from sojourn.plan.plan import plan as plan
     from sojourn.predict import gain as gain
     from sojourn.predict import predict as predict
-    from sojourn.query import query as query
+    from sojourn.query.query import query as query
     from sojourn.report import Document as Document
     from sojourn.report import write_html as write_html
     from sojourn.runs.observations import observe as observe
     from sojourn.runs.resources import Resource as Resource
     from sojourn.runs.run_folder import RunFolder as RunFolder
-    from sojourn.simulate import *  # noqa: F403
-    from sojourn.solve import cite as cite
+    from sojourn.simulate import compare_simulated as compare_simulated
+    from sojourn.simulate.simulate import simulate as simulate
     from sojourn.solve import methods as methods
     from sojourn.solve import mmm as mmm
-    from sojourn.solve import solve as solve
     from sojourn.solve import sweep as sweep
-    from sojourn.solve import two_class as two_class
+    from sojourn.solve.cite import cite as cite
+    from sojourn.solve.solve import solve as solve
+    from sojourn.solve.two_class import two_class as two_class
     from sojourn.study import run_study as run_study
     from sojourn.study.analysis import Analysis as Analysis
     from sojourn.study.fit_templates import FitTemplate as FitTemplate
@@ -83,15 +101,19 @@ if TYPE_CHECKING:
     from sojourn.study.system import Session as Session
     from sojourn.study.system import System as System
     from sojourn.table import Metrics as Metrics
-    from sojourn.validate import validate as validate
+    from sojourn.validate.validate import validate as validate
 
 _MODEL = (
     "Breakdowns Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
-    "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Steps Trace Uniform "
-    "Weibull"
+    "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Station Steps Trace "
+    "Uniform Weibull"
+)
+_ROOMS = (
+    "cli control design diagnosis errors file_errors files lab laws load model report runs stats study terminal units"
 )
 # name → the module that has it; a module has itself
 _HOMES = {
+    **dict.fromkeys(_ROOMS.split(), ""),
     **dict.fromkeys(_MODEL.split(), "model"),
     "SojournError": "errors",
     "Fitted": "fit",
@@ -102,10 +124,7 @@ _HOMES = {
     "fit": "fit",
     "fit_usl": "fit.scalability_law",
     "usl": "fit.scalability_law",
-    "control": "",
     "Set": "control",
-    "design": "",
-    "laws": "",
     "RunFolder": "runs.run_folder",
     "http_load": "load.http_load",
     "kv_load": "load.kv_load",

@@ -31,6 +31,33 @@ A message always has three parts: the place (argument, file:line, key), the valu
 
 from __future__ import annotations
 
+__all__ = [
+    "FULL",
+    "Busy",
+    "CaseError",
+    "DesignError",
+    "FitError",
+    "InputError",
+    "Interrupted",
+    "LabError",
+    "LoadError",
+    "MethodRefused",
+    "ModelError",
+    "NoSuchRow",
+    "ObjectiveMissed",
+    "PermissionLacking",
+    "QueryError",
+    "ReportError",
+    "RunFolderError",
+    "ServiceError",
+    "SojournError",
+    "SolverError",
+    "SourceRefused",
+    "StorageFull",
+    "StudyError",
+    "WorkerError",
+]
+
 FULL = ("No space left on device", "Disk quota exceeded")  # what the system says
 
 

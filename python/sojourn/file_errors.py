@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
 
+__all__ = ["meant", "mistake"]
+
 HEAD = re.compile(r"\s*\[\[?([^\[\]]+)\]\]?")
 CHOICES = re.compile(r"\^\(([\w|-]+)\)\$")
 MOST_SHOWN = 80

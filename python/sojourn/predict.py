@@ -30,6 +30,8 @@ from sojourn.solve.mmm_cores import mmm
 from sojourn.solve.two_class import ROWS, two_class
 from sojourn.table import Metrics
 
+__all__ = ["gain", "predict"]
+
 Array = NDArray[np.float64]
 ABOUT = "intervals: parameters, and errors at rates held out"
 OUTSIDE = "some rows (inside = false) are outside what was measured: the model error there can be larger"

@@ -19,7 +19,7 @@ from pydantic_core import PydanticUndefined
 import sojourn
 from sojourn.cli.app import GROUPS, VERBS
 from sojourn.runs import assess_run
-from sojourn.runs.run_metrics import row
+from sojourn.runs.run_metrics import metrics_row
 from sojourn.study import file_schema
 from sojourn.table import Metrics
 from sojourn_cases.kv.middleware import KvLoad, KvOptions
@@ -161,8 +161,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     stamped = pl.when(pl.col("failure") == 0).then("received_s").otherwise(float("nan"))
     requests.with_columns(stamped.alias("received_s")).write_parquet(folder / "requests.parquet")
     host_rows(intended).write_parquet(folder / "host.parquet")
-    metrics = [row("arrival_rate", 10.0, unit="1/s"), row("response_time", 0.004, low=0.003, high=0.005)]
-    metrics.append(row("utilisation", 0.2, station="core 0", unit="1"))
+    metrics = [
+        metrics_row("arrival_rate", 10.0, unit="1/s"),
+        metrics_row("response_time", 0.004, low=0.003, high=0.005),
+    ]
+    metrics.append(metrics_row("utilisation", 0.2, station="core 0", unit="1"))
     Metrics.of(metrics, "measured").with_factors(run="run", rate_per_s=10.0).write(folder / "metrics.parquet")
     manifest = {"valid": True, "reasons": [], "window_s": [100.5, 102.9]}
     (folder / "manifest.json").write_text(json.dumps(manifest))

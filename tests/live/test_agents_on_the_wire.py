@@ -30,7 +30,7 @@ from scipy import stats
 from sojourn import _native
 from sojourn.lab.cleanup_registry import CleanupRegistry
 from sojourn.lab.emulated_network import EmulatedNetwork
-from sojourn.lab.namespaces import inside
+from sojourn.lab.namespaces import in_namespace
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.runs.record_logs import read_log
 from sojourn.stats.quantiles import KEPT
@@ -119,7 +119,7 @@ def warm(made: Hosts) -> None:
         for _ in range(5):
             urllib.request.urlopen(made.url, timeout=20).read()
 
-    inside(made.network.path("client"), ask)
+    in_namespace(made.network.path("client"), ask)
 
 
 def by_the_host(one: dict[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from machine import Command
 from sojourn.errors import InputError, SojournError
 from sojourn.load.block_load import block_load
 from sojourn.measure.execute_run import execute
-from sojourn.runs.block_reasons import BEYOND
+from sojourn.runs.block_reasons import BEYOND_CAPACITY
 from sojourn.runs.run_folder import RunFolder
 from sojourn_cases.storage.nbd_server import EmbeddedNbd
 
@@ -150,7 +150,7 @@ def test_a_rate_beyond_the_path_is_told_and_memory_stays_bounded(tmp_path: Path)
     assert storage["status"] == ["saturated"] and storage["completed"] <= 4 / 0.02 * 3.0 + 4
     # all but what was done, was under way or waited at the end, and may wait for slots that are free
     assert storage["refused"] >= storage["due"] - storage["completed"] - 2 * 4 - 64 > 20_000
-    assert not run.manifest["valid"] and any(reason.startswith(BEYOND) for reason in run.manifest["reasons"])
+    assert not run.manifest["valid"] and any(reason.startswith(BEYOND_CAPACITY) for reason in run.manifest["reasons"])
     assert most[-1] - most[1] < 16 << 10  # KiB, in two seconds in which 16 000 I/Os fell due
 
 

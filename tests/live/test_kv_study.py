@@ -21,7 +21,7 @@ from machine import made_by_labs
 
 from sojourn.lab.cleanup_registry import clean_stale
 from sojourn.lab.cpu_topology import cores
-from sojourn.lab.namespaces import inside
+from sojourn.lab.namespaces import in_namespace
 from sojourn.study.system import Point
 from sojourn_cases.kv.kv_laws import laws
 from sojourn_cases.kv.limits import limited_by, uses
@@ -204,13 +204,13 @@ def test_hosts_reach_each_other_and_nothing_outside() -> None:
 
     with open_hosts(HostOptions(hosts="namespaces"), 2, 1) as found:
         address = found.address("server2")
-        with inside(found.path("server2"), lambda: socket.create_server((address, PORT))) as listener:
+        with in_namespace(found.path("server2"), lambda: socket.create_server((address, PORT))) as listener:
             for host in (CLIENT, "proxy1"):
-                inside(found.path(host), lambda: connect(address))
+                in_namespace(found.path(host), lambda: connect(address))
                 _, (peer, _) = listener.accept()
                 assert peer == found.address(host)
         with pytest.raises(OSError, match="unreachable"):
-            inside(found.path(CLIENT), lambda: connect("192.0.2.1"))
+            in_namespace(found.path(CLIENT), lambda: connect("192.0.2.1"))
         here = subprocess.run(["ip", "-4", "address"], capture_output=True, text=True, check=True).stdout
         assert "10.78.0." not in here
         mark = mark_of(found)

@@ -16,6 +16,10 @@ import pytest
 import sojourn as sj
 from sojourn.errors import InputError
 
+sys.path.append(str(Path(__file__).parents[2] / "tools"))
+
+from package_arrows import public
+
 BOTH = ("fit", "measure", "predict", "query", "simulate", "solve", "validate")
 SHOP = Path(__file__).parents[2] / "examples/shop.toml"
 
@@ -43,6 +47,18 @@ def test_the_order_of_imports_does_not_matter(name: str) -> None:
     """First the module, then the attribute, in a process of its own; the other order is the test above."""
     code = f"import sojourn.{name} as m; import sojourn; assert m.{name} and callable(sojourn.{name}) and sojourn.{name} is m"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr == ""
+
+
+def test_type_checkers_and_the_program_see_the_same_names() -> None:
+    """Of the index and of each room whose names are imported when they are used: both lists say the same, and every name is there."""
+    source = Path(str(sj.__file__)).parents[1]
+    assert public(source) == {*sj.__all__, "__version__"}
+    rooms = {name: getattr(sj, name) for name in sj.__all__ if isinstance(getattr(sj, name), ModuleType)}
+    assert len(rooms) > 20
+    for name, room in rooms.items():
+        if shown := getattr(room, "__all__", None):
+            assert (public(source, name), len(shown)) == (set(shown), len(set(shown))), name
+            assert not [one for one in shown if not hasattr(room, one)], name
 
 
 def test_types_are_shipped() -> None:

@@ -68,3 +68,60 @@ def test_the_product_knows_no_case(tmp_path: Path) -> None:
     of_module, of_crate = found(tmp_path, solve__in_a="def f():\n    from sojourn_cases.web import web_shop")
     assert "solve imports sojourn_cases" in of_module
     assert of_crate == "crates/solve/Cargo.toml: a crate of the product uses one of the cases"
+
+
+ROOM = """
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sojourn.solve.a import Shown as Shown
+else:
+    __getattr__, __dir__, __all__ = attach(__name__, submod_attrs={"a": ["Shown"]})
+"""
+
+
+def of_case(place: Path, text: str) -> list[str]:
+    """What is wrong with the imports of a case, where `solve` shows a name and `model` is no room that is shown."""
+    case = place / "cases/sojourn_cases/web.py"
+    case.parent.mkdir(parents=True)
+    case.write_text(text)
+    files = {
+        "__init__": "from sojourn import solve as solve\nfrom sojourn.solve.a import Shown as Shown",
+        "solve/__init__": ROOM,
+        "solve__in_a": "class Shown: ...\nclass Inner: ...",
+        "model__in_b": "__all__ = ['x']",
+    }
+    (place / "ARCHITECTURE.md").write_text(TABLE)
+    return [one for one in found(place, **files) if "cases/" in one]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from sojourn import Shown, __version__",
+        "from sojourn.solve import Shown",
+        "import sojourn as sj\nsj.solve(sj.Shown)",
+        "def f():\n    from sojourn_cases.web import anything",
+    ],
+)
+def test_a_case_imports_what_the_product_shows(tmp_path: Path, text: str) -> None:
+    assert of_case(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("from sojourn.solve.a import Shown", "sojourn.solve.a.Shown"),
+        ("from sojourn.solve import Inner", "sojourn.solve.Inner"),
+        ("from sojourn.solve import a", "sojourn.solve.a"),
+        ("from sojourn import _native", "sojourn._native"),
+        ("import sojourn.solve.a", "sojourn.solve.a"),
+        ("from sojourn.model import x", "sojourn.model.x"),
+        ("import sojourn as sj\nsj.model", "sojourn.model"),
+        ("if TYPE_CHECKING:\n    from sojourn.solve import Inner", "sojourn.solve.Inner"),
+        ("def f():\n    from sojourn.solve.a import Shown", "sojourn.solve.a.Shown"),
+    ],
+)
+def test_a_case_that_imports_anything_else_is_refused(tmp_path: Path, text: str, name: str) -> None:
+    (problem,) = of_case(tmp_path, text)
+    assert problem.startswith("cases/sojourn_cases/web.py:") and f"{name} is not public" in problem

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from types import ModuleType
-from typing import Any
+from types import ModuleType, UnionType
+from typing import Any, get_origin
 
 import sojourn
 from reference.markdown import prose
@@ -15,7 +15,7 @@ HEAD = """# Python
 
 `import sojourn as sj`: every name of the public index with its signature and what its docstring says. All values are in SI units
 (s, 1/s); shares, probabilities and quantile levels are in [0, 1]. Errors are [those of sojourn.errors](#errors). Names that stand
-for a package too (`fit`, `predict`, `simulate`, `solve`, `validate`): `import sojourn.fit` has more of it.
+for a package too (`fit`, `predict`, `simulate`, `solve`, `validate`) have its further names below them.
 """
 QUOTE = chr(39)
 
@@ -25,7 +25,7 @@ def page() -> str:
     for title, names in groups().items():
         parts.append(f"\n## {title}\n")
         parts += [entry(name, getattr(sojourn, name)) for name in names]
-    return "\n".join(parts) + "\n" + errors()
+    return "\n".join(parts) + "\n"
 
 
 def groups() -> dict[str, list[str]]:
@@ -48,29 +48,36 @@ def groups() -> dict[str, list[str]]:
 def entry(name: str, value: Any) -> str:
     if isinstance(value, ModuleType) and not callable(value):
         return f"### `{name}`\n\n{module(value)}\n"
-    if isinstance(value, ModuleType):
-        value = getattr(value, name)
+    room, value = (value, getattr(value, name)) if isinstance(value, ModuleType) else (None, value)
     parts = [f"### `{name}`\n", code(name, value), prose(own_doc(value))]
     if inspect.isclass(value):
         parts += [member(name, key, item) for key, item in members(value)]
+    if room:
+        parts += ["\n" + "\n\n".join(names_of(room))]
     return "\n".join(part for part in parts if part) + "\n"
 
 
 def module(value: ModuleType) -> str:
-    """What a module has: its docstring, and the functions and classes that it lists or defines."""
+    """What a module has: its docstring, and the names that it lists or defines."""
+    return "\n\n".join([prose(value.__doc__), *names_of(value)])
+
+
+def names_of(value: ModuleType) -> list[str]:
+    """The constants, functions and classes of a module that are not in the index itself."""
+    own = value.__name__.rpartition(".")[2]
     names = getattr(value, "__all__", None) or [
         key
         for key, item in vars(value).items()
         if not key.startswith("_") and getattr(item, "__module__", "") == value.__name__
     ]
-    parts = [prose(value.__doc__)]
-    for key in names:
-        item = getattr(value, key)
-        if callable(item):
-            parts.append(
-                f"#### `{value.__name__.rpartition('.')[2]}.{key}`\n\n{code(key, item)}\n{prose(own_doc(item))}"
-            )
-    return "\n\n".join(parts)
+    further = {key: getattr(value, key) for key in names if key != own}
+    further = {key: item for key, item in further.items() if getattr(sojourn, key, None) is not item}
+    constants = [f"`{own}.{key}` = `{item!r}`" for key, item in further.items() if isinstance(item, str | float | int)]
+    return [" · ".join(constants)] * bool(constants) + [
+        f"#### `{own}.{key}`\n\n{code(key, item)}\n{prose(own_doc(item))}"
+        for key, item in further.items()
+        if callable(item) and not get_origin(item)
+    ]
 
 
 def members(value: type) -> list[tuple[str, Any]]:
@@ -92,6 +99,8 @@ def member(owner: str, key: str, item: Any) -> str:
 
 def own_doc(value: Any) -> str | None:
     """A dataclass without a docstring has one made of its signature: that is none."""
+    if isinstance(value, UnionType):
+        return "One of " + ", ".join(f"`{one.__name__}`" for one in value.__args__) + "."
     doc = inspect.getdoc(value)
     return None if dataclasses.is_dataclass(value) and (doc or "").startswith(f"{value.__name__}(") else doc
 
@@ -115,15 +124,11 @@ def code(name: str, value: Any) -> str:
 
 def parameter(p: inspect.Parameter) -> str:
     star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-    text = star + p.name + ("" if p.annotation is p.empty else f": {str(p.annotation).strip(QUOTE)}")
+    kind = getattr(p.annotation, "__origin__", p.annotation) if hasattr(p.annotation, "__metadata__") else p.annotation
+    shown_kind = kind.__name__ if inspect.isclass(kind) else str(kind).strip(QUOTE)
+    text = star + p.name + ("" if p.annotation is p.empty else f": {shown_kind}")
     value = p.default
     if value is p.empty:
         return text
     shown = value.__name__ if inspect.isfunction(value) or inspect.ismodule(value) else repr(value)
     return f"{text} = {shown if ' at 0x' not in shown else '…'}"
-
-
-def errors() -> str:
-    import sojourn.errors
-
-    return f"\n## Errors\n\n{prose(sojourn.errors.__doc__)}\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, ServiceError
-from sojourn.lab.embedded_kv import EmbeddedKv
+from sojourn.lab import EmbeddedKv
 
 PROGRAM = "memcached"
 STARTED_S = 5.0

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, ServiceError
-from sojourn.lab.cgroups import in_group
-from sojourn.lab.process_tree import children, send
+from sojourn.lab import children, in_group, send
 from sojourn_cases.common.postgres_folders import remove_stale, short_place, user_of
 from sojourn_cases.common.postgres_processes import (
     drop_shared_memory,

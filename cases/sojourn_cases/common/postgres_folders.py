@@ -9,7 +9,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from sojourn.lab.owned_folder import make_owned_folder, owner_of, stale_folders
+from sojourn.lab import make_owned_folder, owner_of, stale_folders
 from sojourn_cases.common.postgres_processes import drop_shared_memory, end_left
 from sojourn_cases.common.postgres_programs import reaches
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from sojourn.lab.process_tree import GONE_S, alive, children, send, wait_until
+from sojourn.lab import GONE_S, alive, children, send, wait_until
 
 SHM = Path("/dev/shm")
 SEGMENT = "/dev/shm/PostgreSQL."

@@ -8,11 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.cli.serve_common import event
 from sojourn.errors import ServiceError
-from sojourn.lab.capped_log import last_lines
-from sojourn.lab.owned_folder import owned_folder
-from sojourn.lab.process_tree import how_ended
+from sojourn.lab import how_ended, last_lines, owned_folder
+from sojourn_cases.common.serve_lines import event
 
 if TYPE_CHECKING:
     from sojourn_cases.common.postgres import Postgres

@@ -5,7 +5,7 @@ Map: `middleware` the system that studies run · `kv_template` the template of `
 `multiget` split or whole · `client_and_middleware` histograms of both sides · `model_errors` errors by design, M/M/1, M/M/m.
 """
 
-from sojourn.cases import Case
+from sojourn import Case
 
 CASE = Case(
     systems={

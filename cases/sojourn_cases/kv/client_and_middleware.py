@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.report import Figure, Series, Table
-from sojourn.report.document import Cell
-from sojourn.study.mean_of_runs import estimate
+from sojourn.report import Cell, Figure, Series, Table
+from sojourn.study import mean_with_interval
 from sojourn_cases.kv.middleware import configurations, response_bins
 from sojourn_cases.kv.table_cells import MS, number, three
 
@@ -33,7 +32,7 @@ def shift_table(rows: pl.DataFrame, folders: Folders) -> Table | None:
         if not sides:
             continue
         at = {side: response_bins.quantiles(sides[side], QUANTILES) for side in SIDES}
-        shift = three(estimate(np.array([_shift(path) for path in paths])), MS)
+        shift = three(mean_with_interval(np.array([_shift(path) for path in paths])), MS)
         keys, way = str(configuration["workload"]).removeprefix("multi-"), WAY[bool(configuration["sharded"])]
         for side in SIDES:
             wide = number(at[side][2] - at[side][0], MS)

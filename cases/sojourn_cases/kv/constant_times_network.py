@@ -20,11 +20,9 @@ import polars as pl
 import tomli_w
 from scipy.special import ndtri
 
-from sojourn.files.reading import parse_json
-from sojourn.files.writing import write_output
-from sojourn.fit.fitted import ParameterEstimate
-from sojourn.fit.fitted_defaults import FittedDefaults
-from sojourn.table import Metrics
+from sojourn import Metrics
+from sojourn.files import parse_json, write_output
+from sojourn.fit import FittedDefaults, ParameterEstimate
 from sojourn_cases.kv.fitted_models import LEVEL
 from sojourn_cases.kv.middleware import CONFIGURATION, configurations, name_of
 from sojourn_cases.kv.models import InstrumentedTimes, MeanValues, closed_network, fit_times, shape_of

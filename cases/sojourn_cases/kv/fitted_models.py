@@ -15,12 +15,9 @@ import numpy as np
 import polars as pl
 import tomli_w
 
-from sojourn.files.reading import parse_json
-from sojourn.files.writing import write_output
-from sojourn.fit.cpu_time_regression import percentile
-from sojourn.fit.fitted import ParameterEstimate
-from sojourn.fit.fitted_defaults import FittedDefaults
-from sojourn.table import Metrics
+from sojourn import Metrics
+from sojourn.files import parse_json, write_output
+from sojourn.fit import FittedDefaults, ParameterEstimate
 from sojourn_cases.kv.middleware import point_frame
 from sojourn_cases.kv.middleware.affinity import assigned
 from sojourn_cases.kv.middleware.run_table import WORK
@@ -118,8 +115,8 @@ class FittedCoreNetwork(FittedDefaults):
 
     def _estimate(self, one: FittedDesign, name: str, k: int) -> ParameterEstimate:
         drawn = [draw[name][k] for draw in one.draws if name in draw]
-        ends = percentile(drawn, self.level) if drawn else (math.nan, math.nan)
-        return ParameterEstimate(one.costs.parts[name][k], *ends)
+        ends = np.quantile(drawn, ((1 - self.level) / 2, (1 + self.level) / 2)) if drawn else (math.nan, math.nan)
+        return ParameterEstimate(one.costs.parts[name][k], float(ends[0]), float(ends[1]))
 
     def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
         """Throughput, response time and utilisations at a point; nothing of a design that was not fitted. With `…_work_s` in `vary`

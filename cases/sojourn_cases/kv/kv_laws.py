@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sojourn.report import Section, Table
-from sojourn.report.document import Cell
-from sojourn.study.analysis import Analysis
+from sojourn.report import Cell, Section, Table
+from sojourn.study import Analysis
 from sojourn_cases.kv.middleware import configurations, frame, name_of
 from sojourn_cases.kv.table_cells import number
 
 if TYPE_CHECKING:
-    from sojourn.study.checked_study import CheckedStudy
-    from sojourn.study.study_findings import StudyFindings
+    from sojourn.study import CheckedStudy, StudyFindings
 
 TOLERANCE = 0.05
 FLAT = 0.05  # throughput within 5 % of the maximum is saturated; 5 % below it again, over-saturated

@@ -14,9 +14,9 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import FitError, InputError, StudyError
-from sojourn.files.reading import read_toml
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.fit_templates import FittedProtocol, FitTemplate, RivalModels
+from sojourn.files import read_toml
+from sojourn.runs import RunFolder
+from sojourn.study import FittedProtocol, FitTemplate, RivalModels
 from sojourn_cases.kv.all_configurations_fit import by_design, fit_cores, fit_plain
 from sojourn_cases.kv.constant_times_network import NETWORK, FittedQueueNetwork, fit_network, read_network
 from sojourn_cases.kv.fitted_models import PLACED, PLAIN, SHARED, read_whole

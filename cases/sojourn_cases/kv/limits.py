@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sojourn.report import Section, Table, Text
-from sojourn.report.document import Block, Cell
-from sojourn.study.analysis import Analysis
+from sojourn.report import Block, Cell, Section, Table, Text
+from sojourn.study import Analysis
 from sojourn_cases.kv.middleware import configurations, frame, name_of
 from sojourn_cases.kv.middleware.affinity import assigned
 
 if TYPE_CHECKING:
-    from sojourn.study.checked_study import CheckedStudy
-    from sojourn.study.study_findings import StudyFindings
+    from sojourn.study import CheckedStudy, StudyFindings
 
 CORES, ONE_CORE = "the machine's cores", "a core that servers and middlewares share"
 TOO_SMALL = ("client", CORES, ONE_CORE)

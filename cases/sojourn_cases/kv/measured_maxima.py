@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.report import Section, Table, Text
-from sojourn.report.document import Block, Cell
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.analysis import Analysis
+from sojourn.report import Block, Cell, Section, Table, Text
+from sojourn.runs import RunFolder
+from sojourn.study import Analysis
 from sojourn_cases.kv.kv_laws import knees
 from sojourn_cases.kv.middleware import configurations, frame, name_of
 from sojourn_cases.kv.table_cells import MS, mean
 
 if TYPE_CHECKING:
-    from sojourn.study.checked_study import CheckedStudy
-    from sojourn.study.study_findings import StudyFindings
+    from sojourn.study import CheckedStudy, StudyFindings
 
 
 def measured_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:

@@ -14,19 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.report import Section, Table
-from sojourn.report.document import Cell
-from sojourn.solve.single.mmm import MMm
-from sojourn.study.analysis import Analysis
-from sojourn.study.evaluation import HELD_OUT, error_range, median_error
+from sojourn.report import Cell, Section, Table
+from sojourn.solve import MMm
+from sojourn.study import HELD_OUT, Analysis, error_range, median_error
 from sojourn_cases.kv.middleware import CONFIGURATION, configurations, frame, name_of
 from sojourn_cases.kv.models import InstrumentedTimes, MiddlewareConfig, fit_times, shape_of
 from sojourn_cases.kv.table_cells import MS
 
 if TYPE_CHECKING:
-    from sojourn.study.checked_study import CheckedStudy
-    from sojourn.study.fit_templates import FittedProtocol
-    from sojourn.study.study_findings import StudyFindings
+    from sojourn.study import CheckedStudy, FittedProtocol, StudyFindings
 
 LEAD = "Parameters come from the runs that were fitted; whole configurations were held out, and are predicted."
 METRICS = ("throughput", "response_time")

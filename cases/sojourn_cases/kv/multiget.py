@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.design.analyse.paired import TestedEstimate, ratio_of_pairs
-from sojourn.report import Section, Table, Text
-from sojourn.report.document import Block, Cell
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.analysis import Analysis
+from sojourn.design import TestedEstimate, ratio_of_pairs
+from sojourn.report import Block, Cell, Section, Table, Text
+from sojourn.runs import RunFolder
+from sojourn.study import Analysis
 from sojourn_cases.kv.client_and_middleware import histogram_figures, shift_table
 from sojourn_cases.kv.middleware import frame
 from sojourn_cases.kv.table_cells import MS, mean, number, three
 
 if TYPE_CHECKING:
-    from sojourn.study.checked_study import CheckedStudy
-    from sojourn.study.study_findings import StudyFindings
+    from sojourn.study import CheckedStudy, StudyFindings
 
 RATIOS = (("throughput_per_s", "1/s", 1.0), ("p50_s", "p50", MS), ("p99_s", "p99", MS))
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.design.analyse.paired import TestedEstimate
-from sojourn.study.mean_of_runs import ParameterEstimate
+from sojourn.design import TestedEstimate
+from sojourn.fit import ParameterEstimate
 
 MS = 1e3
 

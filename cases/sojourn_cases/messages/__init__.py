@@ -7,7 +7,7 @@ configurations left out · `message_template` the rivals · `operational_analysi
 study shows · `disk_flush_time` of the disk below the database.
 """
 
-from sojourn.cases import Case
+from sojourn import Case
 
 CASE = Case(
     systems={

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sojourn.report import Figure, Section, Series, Table
-from sojourn.report.document import Cell
-from sojourn.study.analysis import Analysis
-from sojourn.study.verdict import told
+from sojourn.report import Cell, Figure, Section, Series, Table
+from sojourn.study import Analysis, factors_text
 from sojourn_cases.messages.message_service_metrics import FACTORS, frame
 from sojourn_cases.messages.message_template import REFERENCE, USL, TelestoModel, UslModel
 from sojourn_cases.messages.network_fit import where_valid
@@ -20,8 +18,7 @@ from sojourn_cases.messages.operational_analysis import BUSY, CPU, busy, laws, s
 from sojourn_cases.messages.telesto import TELESTO, order_of_parallelism
 
 if TYPE_CHECKING:
-    from sojourn.study.checked_study import CheckedStudy
-    from sojourn.study.study_findings import StudyFindings
+    from sojourn.study import CheckedStudy, StudyFindings
 
 MS = 1e3
 PHASES = ("response_s", "mw_response_s", "dispatch_s", "queue_s", "parse_s", "wait_s", "database_s", "respond_s")
@@ -174,4 +171,4 @@ def configurations(seen: pl.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
     for key, rows in seen.sort(*FACTORS).partition_by(*FACTORS, as_dict=True, maintain_order=True).items():
         numbers = [name for name, kind in rows.schema.items() if kind.is_numeric()]
         mean = rows.select(pl.col(numbers).cast(pl.Float64).fill_nan(None).mean()).to_dicts()[0]
-        yield told(dict(zip(FACTORS, key, strict=True)), varied), mean
+        yield factors_text(dict(zip(FACTORS, key, strict=True)), varied), mean

@@ -38,10 +38,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sojourn as sj
-from sojourn.fit.scalability_law import usl
-from sojourn.model import Closed, Delay, LoadDependent, Model
-from sojourn.model.components import Station
-from sojourn.model.distribution_registry import Deterministic, Distribution
+from sojourn import usl
+from sojourn.model import Closed, Delay, Deterministic, Distribution, LoadDependent, Model, Station
 
 Array: TypeAlias = NDArray[np.float64]
 Factors: TypeAlias = Mapping[str, Any]

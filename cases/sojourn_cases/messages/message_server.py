@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab.native_service import NativeService
+from sojourn_cases.common.native_service import NativeService
 
 
 class MessagesOptions(BaseModel):

@@ -15,15 +15,11 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab.backends import Environment, LoopbackBackend, NamespaceBackend, environment
-from sojourn.lab.owned_folder import owned_folder
-from sojourn.lab.worker_process import WorkerProcess
-from sojourn.load.messages_load import messages_load
-from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.system import Factor, Point, System, Value, all_factors
+from sojourn.lab import Environment, LoopbackBackend, NamespaceBackend, WorkerProcess, environment, owned_folder
+from sojourn.load import messages_load
+from sojourn.measure import RunEnvironment, execute, machine
+from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.study import Factor, Point, Seconds, System, Value, all_factors
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.messages.disk_flush_time import flush_s
 from sojourn_cases.messages.message_service_metrics import ServiceLog, service_rows

@@ -20,11 +20,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.runs.core_speed import recorded_work_s
-from sojourn.runs.record_logs import read_log
-from sojourn.runs.run_folder import RunFolder
-from sojourn.runs.run_metrics import row
-from sojourn.stats.batch_means import batch_interval
+from sojourn.runs import RunFolder, metrics_row, read_log, recorded_work_s
+from sojourn.stats import batch_interval
 
 PHASES = ("dispatch_s", "parse_s", "wait_s", "database_s", "respond_s")
 FACTORS = ("workers", "connections", "clients", "retry_s", "middlewares")
@@ -81,19 +78,19 @@ def service_rows(folder: RunFolder, logs: Sequence[ServiceLog], factors: Mapping
     workers, connections = (factors[name] * number for name in ("workers", "connections"))
     inside = queue + parse + wait + database + respond
     return [
-        row("residence_time", (folder.manifest.get("checks") or {}).get(OWN, 0.0), station="client"),
-        row("response_time", inside + dispatch_s, station="middleware"),
-        row("throughput", x, station="middleware", unit="1/s"),
-        row("service_time", dispatch_s, station="dispatcher"),
-        row("utilisation", busiest, station="dispatcher", unit="1"),
-        row("waiting_time", queue, station="workers"),
-        row("utilisation", x * (inside - queue) / workers, station="workers", unit="1"),
-        row("service_time", parse, station="parse"),
-        row("waiting_time", wait, station="connections"),
-        row("utilisation", x * database / connections, station="connections", unit="1"),
-        row("response_time", database, station="database"),
-        row("throughput", x, station="database", unit="1/s"),
-        row("service_time", respond, station="respond"),
+        metrics_row("residence_time", (folder.manifest.get("checks") or {}).get(OWN, 0.0), station="client"),
+        metrics_row("response_time", inside + dispatch_s, station="middleware"),
+        metrics_row("throughput", x, station="middleware", unit="1/s"),
+        metrics_row("service_time", dispatch_s, station="dispatcher"),
+        metrics_row("utilisation", busiest, station="dispatcher", unit="1"),
+        metrics_row("waiting_time", queue, station="workers"),
+        metrics_row("utilisation", x * (inside - queue) / workers, station="workers", unit="1"),
+        metrics_row("service_time", parse, station="parse"),
+        metrics_row("waiting_time", wait, station="connections"),
+        metrics_row("utilisation", x * database / connections, station="connections", unit="1"),
+        metrics_row("response_time", database, station="database"),
+        metrics_row("throughput", x, station="database", unit="1/s"),
+        metrics_row("service_time", respond, station="respond"),
         *_in_use([log.levels for log in logs], start_s, end_s),
     ]
 
@@ -114,7 +111,7 @@ def _in_use(levels: list[pl.DataFrame], start_s: float, end_s: float) -> list[di
         found.append(batch_interval(here["connections_in_use"].cast(pl.Float64).to_numpy(), batches=BATCHES))
     mean, half = sum(m for m, _, _ in found), float(np.hypot.reduce([high - m for m, _, high in found]))
     return (
-        [row("queue_length", mean, station="database", low=max(mean - half, 0.0), high=mean + half, unit="1")]
+        [metrics_row("queue_length", mean, station="database", low=max(mean - half, 0.0), high=mean + half, unit="1")]
         if half >= 0
         else []
     )

@@ -17,15 +17,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab.backends import environment
-from sojourn.model import Closed, Delay, LoadDependent, Model, Pool, Queue
-from sojourn.model.components import Station
-from sojourn.runs.run_folder import RunFolder, now
-from sojourn.runs.run_metrics import row
+from sojourn import Metrics, __version__
+from sojourn.lab import environment
+from sojourn.model import Closed, Delay, LoadDependent, Model, Pool, Queue, Station
+from sojourn.runs import RunFolder, clock_times, metrics_row
 from sojourn.simulate import simulate
-from sojourn.study.system import Point, Value
-from sojourn.table import Metrics
-from sojourn.version import __version__
+from sojourn.study import Point, Value
 from sojourn_cases.messages.message_service import MessagesLoad, MessageSystemBase
 
 MOST = 256  # connections of the database that have a rate of their own
@@ -115,13 +112,13 @@ class SimulatedSession:
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
         seconds = self.system.load.duration_s
         what = point.record(seed)
-        folder = RunFolder.create(out, {**what, **self.conditions(point), "simulated": True, "start": now()})
+        folder = RunFolder.create(out, {**what, **self.conditions(point), "simulated": True, "start": clock_times()})
         found = simulate(self.system.at(point.factors), until_s=seconds, seed=seed, quantiles=())
         rows = [{**one, "source": "simulated"} for one in _rows(found, point.factors)]
         Metrics.of(rows, "simulated").with_factors(run=folder.path.name, **point.factors).write(out / "metrics.parquet")
         folder.manifest |= {
             "status": "complete", "valid": True, "reasons": [], "checks": {}, "resources": {}, "window_s": [0.0, seconds],
-            "lab": {"database": "simulated"}, "end": now(),
+            "lab": {"database": "simulated"}, "end": clock_times(),
         }  # fmt: skip
         folder.save()
         return folder
@@ -141,20 +138,20 @@ def _rows(found: Metrics, factors: Mapping[str, Value]) -> list[dict[str, Any]]:
     wait = passing_s("connections") - passing_s("database")
     inside = sum(map(passing_s, nets)) + passing_s("workers")
     return [
-        row("throughput", x, unit="1/s"),
-        row("throughput", table["throughput", "empty"], cls="empty", unit="1/s"),
-        row("response_time", passing_s("network") + inside),
-        row("residence_time", 0.0, station="client"),
-        row("response_time", inside, station="middleware"),
-        row("service_time", sum(table["utilisation", net] for net in nets) / x, station="dispatcher"),
-        row("utilisation", max(table["utilisation", net] for net in nets), station="dispatcher", unit="1"),
-        row("utilisation", table["utilisation", "workers"], station="workers", unit="1"),
-        row("utilisation", table["utilisation", "connections"], station="connections", unit="1"),
-        row("waiting_time", passing_s("workers") - wait - sum(map(passing_s, HELD)), station="workers"),
-        row("service_time", passing_s("parse"), station="parse"),
-        row("waiting_time", wait, station="connections"),
-        row("response_time", passing_s("database"), station="database"),
-        row("throughput", x, station="database", unit="1/s"),
-        row("queue_length", table["queue_length", "database"], station="database", unit="1"),
-        row("service_time", passing_s("respond"), station="respond"),
+        metrics_row("throughput", x, unit="1/s"),
+        metrics_row("throughput", table["throughput", "empty"], cls="empty", unit="1/s"),
+        metrics_row("response_time", passing_s("network") + inside),
+        metrics_row("residence_time", 0.0, station="client"),
+        metrics_row("response_time", inside, station="middleware"),
+        metrics_row("service_time", sum(table["utilisation", net] for net in nets) / x, station="dispatcher"),
+        metrics_row("utilisation", max(table["utilisation", net] for net in nets), station="dispatcher", unit="1"),
+        metrics_row("utilisation", table["utilisation", "workers"], station="workers", unit="1"),
+        metrics_row("utilisation", table["utilisation", "connections"], station="connections", unit="1"),
+        metrics_row("waiting_time", passing_s("workers") - wait - sum(map(passing_s, HELD)), station="workers"),
+        metrics_row("service_time", passing_s("parse"), station="parse"),
+        metrics_row("waiting_time", wait, station="connections"),
+        metrics_row("response_time", passing_s("database"), station="database"),
+        metrics_row("throughput", x, station="database", unit="1/s"),
+        metrics_row("queue_length", table["queue_length", "database"], station="database", unit="1"),
+        metrics_row("service_time", passing_s("respond"), station="respond"),
     ]

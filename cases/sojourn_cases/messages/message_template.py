@@ -19,17 +19,12 @@ import tomli_w
 from scipy.special import ndtri
 
 import sojourn as sj
+from sojourn import Metrics
 from sojourn.errors import FitError
-from sojourn.files.reading import read_toml
-from sojourn.files.writing import write_output
-from sojourn.fit.fitted import ParameterEstimate
-from sojourn.fit.fitted_defaults import FittedDefaults
-from sojourn.fit.speed_adjustment import CoreSpeed
-from sojourn.runs.core_speed import recorded_work_s
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.fit_templates import FitTemplate, RivalModels
-from sojourn.study.mean_of_runs import estimate
-from sojourn.table import Metrics
+from sojourn.files import read_toml, write_output
+from sojourn.fit import CoreSpeed, FittedDefaults, ParameterEstimate
+from sojourn.runs import RunFolder, recorded_work_s
+from sojourn.study import FitTemplate, RivalModels, mean_with_interval
 from sojourn.units import percent
 from sojourn_cases.messages.message_network import LEAST_S, Factors, MeanPerformance, MessageNetwork
 from sojourn_cases.messages.message_service_metrics import FACTORS, WORK, frame, geometric_mean
@@ -194,7 +189,9 @@ def fit_telesto(seen: pl.DataFrame, reference: pl.DataFrame) -> TelestoModel:
     columns = {"network_s": reference["response_s"] - reference["mw_response_s"]}
     columns |= {name: reference[name] for name in TIMES[1:]}
     nan = float("nan")
-    model = TelestoModel({name: estimate(values.to_numpy(), LEVEL) for name, values in columns.items()}, nan, nan)
+    model = TelestoModel(
+        {name: mean_with_interval(values.to_numpy(), LEVEL) for name, values in columns.items()}, nan, nan
+    )
     first = dict(zip(FACTORS, reference.select(FACTORS).row(0), strict=True))
     errors = []
     for one in observed(seen):

@@ -23,8 +23,7 @@ from scipy.optimize import least_squares
 from scipy.special import ndtri
 
 from sojourn.errors import FitError
-from sojourn.fit.fitted import ParameterEstimate
-from sojourn.fit.speed_adjustment import CoreSpeed, exponent, usual
+from sojourn.fit import CoreSpeed, ParameterEstimate, speed_adjustment
 from sojourn_cases.messages.message_network import Array, MessageNetwork
 from sojourn_cases.messages.message_service_metrics import FACTORS, WORK
 
@@ -132,7 +131,7 @@ def fit(seen: pl.DataFrame, duration_s: float, window_s: float, seed: int = 1) -
     if len(known) < FEWEST:
         remedy = f"have {FEWEST} configurations at least in the sections that are fitted"
         raise FitError(f"{len(known)} configurations", "[fit] sections", remedy)
-    middle = usual(seen[WORK].cast(pl.Float64).fill_null(np.nan).to_numpy())
+    middle = speed_adjustment.usual(seen[WORK].cast(pl.Float64).fill_null(np.nan).to_numpy())
     speed = None if middle is None else CoreSpeed(middle)
     best = _fitted(known, _start(seen), speed)
     for _ in range(ROUNDS):
@@ -154,7 +153,9 @@ def _speed(known: Sequence[RunsOfConfiguration], at: MessageNetwork, speed: Core
     if speed is None:
         return None
     logs = np.concatenate([speed.logs(np.array(one.work_s)) for one in known])
-    return replace(speed, exponent=exponent(logs, np.concatenate([one.relative_times(at) for one in known])))
+    return replace(
+        speed, exponent=speed_adjustment.exponent(logs, np.concatenate([one.relative_times(at) for one in known]))
+    )
 
 
 def _start(seen: pl.DataFrame) -> MessageNetwork:

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.serve_common import STANDARD_ERROR, Watched, done, logged, lost, options, stopped_early, times
+from sojourn.cli import STANDARD_ERROR, Watched, stopped_early
 from sojourn_cases.common.serve_database import a_database, restarted
+from sojourn_cases.common.serve_lines import done, logged, lost, options, times
 
 
 def messages(

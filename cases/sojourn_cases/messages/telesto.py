@@ -20,8 +20,7 @@ throughput; m(c) is no whole number above 15; beyond 25 it is constant, so that 
 
 from __future__ import annotations
 
-from sojourn.model import Closed, Delay, LoadDependent, Model, Queue
-from sojourn.model.components import Station
+from sojourn.model import Closed, Delay, LoadDependent, Model, Queue, Station
 
 TELESTO = "telesto"
 MEASURED_TO, MOST_ORDER = 25, 22.5

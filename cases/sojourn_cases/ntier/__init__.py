@@ -6,7 +6,7 @@ Map: `bulletin_board` the system, its options and tiers beside it, `bulletin_boa
 configuration carries · `io_waits` time of the cores that passed waiting for disks.
 """
 
-from sojourn.cases import Case
+from sojourn import Case
 
 CASE = Case(
     systems={

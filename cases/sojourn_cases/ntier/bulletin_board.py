@@ -16,18 +16,22 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field
 
 from sojourn.errors import InputError, LabError, ServiceError
-from sojourn.lab.backends import Environment, environment
-from sojourn.lab.core_placement import FIRST, PLACEMENTS, split_cores
-from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
-from sojourn.lab.cpu_topology import cores as all_cores
-from sojourn.lab.slow_disk import SlowDisk
-from sojourn.load.session_load import mix_of, session_load
-from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.kinds.http_system import LevelLoad
-from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.system import Factor, Point, System, Value
+from sojourn.lab import (
+    CLIENT,
+    FIRST_CORES,
+    PLACEMENTS,
+    CountedGroups,
+    Environment,
+    SlowDisk,
+    counted_groups,
+    environment,
+    split_cores,
+)
+from sojourn.lab import cores as all_cores
+from sojourn.load import mix_of, session_load
+from sojourn.measure import RunEnvironment, execute, machine
+from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.study import Factor, LevelLoad, Point, Seconds, System, Value
 from sojourn_cases.common.postgres_programs import programs, runs_as
 from sojourn_cases.ntier import database_disk
 from sojourn_cases.ntier.bulletin_board_options import BulletinSystemOptions
@@ -86,7 +90,7 @@ class BulletinSystem(System):
             "workers": Factor(default=16 if self.options.database else 8, low=1, high=1024),
             "nginx_workers": Factor(default=1, low=1, high=64),
             "page_work_s": Factor(default=2e-3, low=0.0, high=1.0),
-            "placement": Factor(default=FIRST, values=(FIRST, *PLACEMENTS)),
+            "placement": Factor(default=FIRST_CORES, values=(FIRST_CORES, *PLACEMENTS)),
             "pinned": Factor(default=False),
         }
         of_database = {

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.study.system import Value
+from sojourn.study import Value
 
 
 class BulletinSystemOptions(BaseModel):

@@ -11,16 +11,12 @@ from typing import Any, ClassVar
 import polars as pl
 from pydantic import BaseModel, Field
 
+from sojourn import __version__
 from sojourn.errors import InputError
-from sojourn.lab.backends import environment
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder
-from sojourn.simulate.simulated_folder import write_run
-from sojourn.simulate.simulated_run import record_run
-from sojourn.study.kinds.http_system import LevelLoad
-from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.system import Factor, Point, System, Value
-from sojourn.version import __version__
+from sojourn.lab import environment
+from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.simulate import record_run, write_run
+from sojourn.study import Factor, LevelLoad, Point, Seconds, System, Value
 from sojourn_cases.ntier.simulated_bulletin import (
     CHECKPOINT,
     DISK,

@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import SojournError
-from sojourn.lab.capped_log import last_lines
-from sojourn.lab.counted_groups import CLIENT, CountedGroups
-from sojourn.lab.cpu_affinity import pin
-from sojourn.lab.process_tree import how_ended
-from sojourn.runs.resources import Resource
-from sojourn.runs.watched_resources import group_name
-from sojourn.study.system import Value
+from sojourn.lab import CLIENT, CountedGroups, how_ended, last_lines, pin
+from sojourn.runs import Resource, group_name
+from sojourn.study import Value
 from sojourn_cases.common.memcached import free_port
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.ntier.bulletin_board_options import BulletinSystemOptions

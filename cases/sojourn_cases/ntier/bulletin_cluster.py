@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import FULL, InputError, ServiceError, SojournError, StorageFull
-from sojourn.lab.owned_folder import make_owned_folder, stale_folders
+from sojourn.lab import make_owned_folder, stale_folders
 from sojourn_cases.common.postgres import DATABASE, USER, Postgres
 from sojourn_cases.common.postgres_folders import USUAL, enterable_parent, remove_stale
 from sojourn_cases.common.postgres_programs import programs, runs_as, version

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab.native_service import NativeService
+from sojourn_cases.common.native_service import NativeService
 
 # Rows of scale 1 are made within a minute on a slow core.
 READY_S, READY_PER_SCALE_S = 20.0, 120.0

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-from sojourn.lab.slow_disk import MOST_BPS, SlowDisk, slow_disk
-from sojourn.runs.resources import Resource
-from sojourn.study.system import Factor, Value
+from sojourn.lab import MOST_DISK_BPS, SlowDisk, slow_disk
+from sojourn.runs import Resource
+from sojourn.study import Factor, Value
 from sojourn.units import byte_count
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.common.postgres_activity import Activity, activity
@@ -16,7 +16,7 @@ from sojourn_cases.common.postgres_activity import Activity, activity
 PLACE = "[system] disk"
 NAME = "slow_disk"  # among a run's resources
 CHECKPOINTS = {"checkpoint_pause_s": Factor(default=0.0, low=0.0, high=3600.0)}
-RATE = {"disk_bps": Factor(default=0.0, low=0.0, high=MOST_BPS)}
+RATE = {"disk_bps": Factor(default=0.0, low=0.0, high=MOST_DISK_BPS)}
 
 
 def disk_factors(size: str | None) -> dict[str, Factor]:

@@ -18,21 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn.errors import FitError, StudyError
-from sojourn.fit.fitted import ParameterEstimate
-from sojourn.fit.mix_demands import MixDemands, completed_per_s, mix_demands
-from sojourn.fit.speed_adjustment import CoreSpeed, exponent, usual
-from sojourn.lab.core_placement import split_cores
-from sojourn.report import Section, Table
-from sojourn.report.document import Cell
-from sojourn.runs.core_speed import recorded_work_s
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.analysis import Analysis
+from sojourn.fit import CoreSpeed, MixDemands, ParameterEstimate, completed_per_s, mix_demands, speed_adjustment
+from sojourn.lab import split_cores
+from sojourn.report import Cell, Section, Table
+from sojourn.runs import RunFolder, recorded_work_s
+from sojourn.study import Analysis
 from sojourn.units import percent
 from sojourn_cases.ntier.tier_demands import CLIENT, CORES, tier_demands
 
 if TYPE_CHECKING:
-    from sojourn.study.checked_study import CheckedStudy
-    from sojourn.study.study_findings import StudyFindings
+    from sojourn.study import CheckedStudy, StudyFindings
 
 LEVEL = 0.95
 ROUNDS = 5
@@ -74,10 +69,10 @@ class Regressions:
     def of(cls, runs: Sequence[RunFolder], plain: MixDemands, groups: Groups) -> Regressions:
         """From the runs of `plain`, in their order."""
         work_s = np.array([_work_s(run) for run in runs])
-        speed, corrected = CoreSpeed(usual(work_s) or 1.0), plain
+        speed, corrected = CoreSpeed(speed_adjustment.usual(work_s) or 1.0), plain
         for _ in range(ROUNDS):
             off = np.log(plain.busy_s_per_s / (plain.per_s @ corrected.demands_s))
-            speed = replace(speed, exponent=exponent(speed.logs(work_s), off))
+            speed = replace(speed, exponent=speed_adjustment.exponent(speed.logs(work_s), off))
             corrected = replace(plain, busy_s_per_s=plain.busy_s_per_s / speed.slower(work_s))
         return cls(plain, corrected, speed, float(plain.busy_s_per_s.mean()), groups)
 

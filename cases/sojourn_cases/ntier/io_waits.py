@@ -8,21 +8,19 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sojourn.errors import StudyError
 from sojourn.file_errors import meant
-from sojourn.report import Section, Table
-from sojourn.report.document import Cell
-from sojourn.runs.busy_series import busy_series
-from sojourn.runs.run_folder import RunFolder
-from sojourn.stats.circular_shift import Array
-from sojourn.study.analysis import Analysis
+from sojourn.report import Cell, Section, Table
+from sojourn.runs import RunFolder, busy_series
+from sojourn.study import Analysis
 from sojourn.units import percent
 
 if TYPE_CHECKING:
-    from sojourn.study.checked_study import CheckedStudy
-    from sojourn.study.study_findings import StudyFindings
+    from sojourn.study import CheckedStudy, StudyFindings
 
+Array: TypeAlias = NDArray[np.float64]
 PLACE = "[[analysis]] io_waits"
 IO_WAIT = "iowait"
 Rows: TypeAlias = tuple[tuple[Cell, ...], ...]

@@ -23,7 +23,7 @@ def bulletin_load(
     Raises:
         InputError: an option that means nothing here, or a value out of range.
     """
-    from sojourn.load.session_load import mix_of, session_load
+    from sojourn.load import mix_of, session_load
 
     if others or len(urls) != 1 or common["rate_per_s"] is not None or users is None:
         wrong = ", ".join(others) or f"{len(urls)} URLs, users = {users}, rate = {common['rate_per_s']}"

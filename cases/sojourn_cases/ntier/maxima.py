@@ -14,20 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sojourn.diagnosis.limiting_resource import FULL
+from sojourn.diagnosis import FULL
 from sojourn.errors import FitError, StudyError
-from sojourn.report import Section, Table
-from sojourn.report.document import Cell
-from sojourn.study.analysis import Analysis
-from sojourn.study.fit_templates import FittedProtocol, RivalModels
-from sojourn.study.mean_of_runs import ParameterEstimate, estimate
-from sojourn.study.predictions import is_interval
+from sojourn.fit import ParameterEstimate
+from sojourn.report import Cell, Section, Table
+from sojourn.study import Analysis, FittedProtocol, RivalModels, is_interval, mean_with_interval
 from sojourn.units import percent, quantity
 from sojourn_cases.ntier.tier_demands import CLIENT, TierDemands, dependence, falls, tier_demands
 
 if TYPE_CHECKING:
-    from sojourn.study.checked_study import CheckedStudy
-    from sojourn.study.study_findings import StudyFindings
+    from sojourn.study import CheckedStudy, StudyFindings
 
 MS = 1e3
 LEVEL = 0.95
@@ -57,7 +53,7 @@ class Maximum:
 
     @property
     def per_s(self) -> ParameterEstimate:
-        return estimate(np.array([one.per_s for one in self.there]))
+        return mean_with_interval(np.array([one.per_s for one in self.there]))
 
     @property
     def decline(self) -> float | None:

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, ServiceError
-from sojourn.lab.cgroups import in_group
-from sojourn.lab.owned_folder import make_owned_folder, stale_folders
+from sojourn.lab import in_group, make_owned_folder, stale_folders
 from sojourn_cases.common.postgres_folders import USUAL, enterable_parent
 
 PROGRAM = "nginx"

@@ -28,18 +28,15 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 import sojourn as sj
+from sojourn import Metrics
 from sojourn.errors import FitError, InputError
 from sojourn.file_errors import meant
-from sojourn.files.reading import read_toml
-from sojourn.files.writing import write_output
-from sojourn.fit.fitted import ParameterEstimate
-from sojourn.fit.fitted_defaults import FittedDefaults
-from sojourn.fit.load_dependence import LEAST_SPREAD
-from sojourn.fit.mix_demands import MixDemands
-from sojourn.lab.core_placement import split_cores
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.fit_templates import FitTemplate, RivalModels
-from sojourn.table import Metrics
+from sojourn.files import read_toml, write_output
+from sojourn.fit import FittedDefaults, MixDemands, ParameterEstimate
+from sojourn.lab import split_cores
+from sojourn.runs import RunFolder
+from sojourn.study import FitTemplate, RivalModels
+from sojourn_cases.ntier.load_dependence import LEAST_SPREAD
 from sojourn_cases.ntier.tier_demands import CLIENT, CORES, SIGNIFICANT, TierDemands, dependence, falls, tier_demands
 
 Array = NDArray[np.float64]

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.serve_common import STANDARD_ERROR, Watched, done, options, stopped_early
+from sojourn.cli import STANDARD_ERROR, Watched, stopped_early
 from sojourn.errors import InputError
 from sojourn_cases.common.serve_database import a_database, restarted
+from sojourn_cases.common.serve_lines import done, options
 
 if TYPE_CHECKING:
     from sojourn_cases.common.postgres import Postgres

@@ -24,12 +24,9 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab.core_placement import choose_cores
-from sojourn.lab.cpu_topology import Core
-from sojourn.model import Closed, Delay, Erlang, Model, Pool, Queue
-from sojourn.model.components import Station
-from sojourn.simulate.simulated_folder import cpu_rows
-from sojourn.simulate.simulated_run import RunRecord, counter_rows, station_rows
+from sojourn.lab import Core, choose_cores
+from sojourn.model import Closed, Delay, Erlang, Model, Pool, Queue, Station
+from sojourn.simulate import RunRecord, counter_rows, cpu_rows, station_rows
 
 TIERS = ("nginx", "application", "database")
 # of each interaction: its share of the mixes browse and readwrite, what its tiers demand of a core, ms, whether it writes

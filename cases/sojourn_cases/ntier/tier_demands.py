@@ -11,12 +11,9 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import FitError
-from sojourn.fit.load_dependence import LoadDependence, load_dependence
-from sojourn.runs.core_utilisation import shares_by_ticks
-from sojourn.runs.resources import Resource
-from sojourn.runs.run_folder import RunFolder
-from sojourn.runs.watched_resources import busy_per_s
+from sojourn.runs import Resource, RunFolder, busy_per_s, shares_by_ticks
 from sojourn.units import percent
+from sojourn_cases.ntier.load_dependence import LoadDependence, load_dependence
 
 CLIENT, CORES = "client", "cpu"
 SIGNIFICANT = 0.05

@@ -5,7 +5,7 @@ servers of network block devices, `serve_nbd` the command of ours · `costs` run
 `measured_lines` what its studies say · `plan_storage` the command of sizing.
 """
 
-from sojourn.cases import Case
+from sojourn import Case
 
 CASE = Case(
     systems={

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sojourn.study.run_points import DISTURBED
+from sojourn.study import DISTURBED
 from sojourn_cases.storage.costs.cost_per_io import background_of, cost_per_io, loaded, unmarked
 from sojourn_cases.storage.costs.storage_run_list import FACTORS
 from sojourn_cases.storage.storage_paths import EMBEDDED

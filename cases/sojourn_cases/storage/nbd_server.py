@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sojourn.lab.worker_process import WorkerProcess
+from sojourn.lab import WorkerProcess
 
 
 class EmbeddedNbd:

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sojourn.cli.console import console, finite
-from sojourn.narrow_tables import WidthAwareTable
+from sojourn.cli import console, finite, print_table
 from sojourn.terminal import say
 from sojourn.units import per_second, percent, seconds
 
@@ -51,7 +50,7 @@ def storage(
             _ranged(one.busy, one.busy_range, "{:.3g}".format), _ranged(one.cores, one.cores_range, "{:d}".format),
             str(one.servers), percent(one.utilisation), _ranged(one.response_s, one.response_range, seconds),
         )  # fmt: skip
-    console().print(WidthAwareTable(table))
+    print_table(table)
     if len(found) == 2 and all(one.cost.seconds > 0 for one in found):
         cheap, dear = sorted((one.cost for one in found), key=lambda cost: cost.seconds)
         console().print(

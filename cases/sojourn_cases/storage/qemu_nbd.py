@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import ServiceError
-from sojourn.lab.cgroups import in_group
+from sojourn.lab import in_group
 
 PROGRAM, PACKAGE = "qemu-nbd", "qemu-utils"
 GREETING = b"NBDMAGIC"

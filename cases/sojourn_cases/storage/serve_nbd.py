@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.serve_common import STANDARD_ERROR, Watched, stopped_early
+from sojourn.cli import STANDARD_ERROR, Watched, stopped_early
 from sojourn.errors import InputError
 from sojourn.units import duration_s
 
@@ -20,7 +20,7 @@ def nbd(
     port: Annotated[int, typer.Option(help="on 127.0.0.1")] = 10809,
 ) -> None:
     """Exports memory or a file as a network block device, for tests: its speed says nothing of qemu-nbd's."""
-    from sojourn.load.block_load import size_bytes
+    from sojourn.load import size_bytes
     from sojourn_cases.storage.nbd_server import EmbeddedNbd
 
     if (memory is None) == (file is None):

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.design.analyse.report_blocks import residual_figures, variation_figure
-from sojourn.design.analyse.two_level_effects import MEAN, Effects
+from sojourn.design import MEAN_EFFECT, Effects, residual_figures, variation_figure
 from sojourn.errors import DesignError, StudyError
-from sojourn.files.writing import write_whole
-from sojourn.report import Section, Table
-from sojourn.report.document import Block
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.analysis import Analysis
-from sojourn.study.probed_runs import KEY as PROBE
+from sojourn.files import write_whole
+from sojourn.report import Block, Section, Table
+from sojourn.runs import RunFolder
+from sojourn.study import TOPOLOGY_PROBE as PROBE
+from sojourn.study import Analysis
 from sojourn_cases.storage.costs import cost_per_io, cost_ratio, linearity, run_faults, storage_effects
 from sojourn_cases.storage.costs.cost_per_io import CpuCostPerIo
 from sojourn_cases.storage.costs.sizing import RUNS
@@ -26,8 +24,7 @@ from sojourn_cases.storage.costs.storage_run_list import FACTORS
 from sojourn_cases.storage.measured_lines import measured_lines
 
 if TYPE_CHECKING:
-    from sojourn.study.checked_study import CheckedStudy
-    from sojourn.study.study_findings import StudyFindings
+    from sojourn.study import CheckedStudy, StudyFindings
 
 OPTIONS = {"section", "linearity"}
 SHOWN = 0.005  # share of the variation from which the lines name an effect
@@ -124,7 +121,7 @@ def _us(cost: CpuCostPerIo) -> str:
 
 
 def _shares(effects: Effects) -> str:
-    rows = effects.table.filter(pl.col("effect") != MEAN, pl.col("share_of_total") >= SHOWN).sort(
+    rows = effects.table.filter(pl.col("effect") != MEAN_EFFECT, pl.col("share_of_total") >= SHOWN).sort(
         "share_of_total", descending=True
     )
     told = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sojourn.study.system import Factor
+from sojourn.study import Factor
 
 OTHERS = (
     "another path (a mounted file system, a device that was attached) goes into [system.paths] of a copy of the study"

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict
 
 from sojourn.errors import InputError, LabError, ServiceError
-from sojourn.lab.owned_folder import make_owned_folder, stale_folders
+from sojourn.lab import make_owned_folder, stale_folders
 from sojourn_cases.storage.nbd_server import EmbeddedNbd
 from sojourn_cases.storage.qemu_nbd import QemuNbd, qemu_nbd_program
 

@@ -12,15 +12,13 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
+from sojourn import __version__
 from sojourn.errors import InputError
 from sojourn.file_errors import meant
-from sojourn.lab.backends import environment
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder
-from sojourn.simulate.simulated_folder import write_run
-from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.system import Factor, Point, System, Value, all_factors
-from sojourn.version import __version__
+from sojourn.lab import environment
+from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.simulate import write_run
+from sojourn.study import Factor, Point, Seconds, System, Value, all_factors
 from sojourn_cases.storage.costs.storage_run_list import FACTORS
 from sojourn_cases.storage.simulated_storage import FAULTS, SimulatedStorageOptions, simulate_storage
 from sojourn_cases.storage.storage_factors import storage_factors

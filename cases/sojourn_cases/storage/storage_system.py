@@ -20,18 +20,12 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError, LabError
-from sojourn.lab.backends import Environment, environment
-from sojourn.lab.counted_groups import CLIENT, CountedGroups, counted_groups
-from sojourn.load.block_load import block_load
-from sojourn.measure.cpu_residual import STOLEN, ResidualMeter, residual_meter
-from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.runs.assess_run import FAILED as FAILURES
-from sojourn.runs.assess_run import NOT_BALANCED, PULSE, STEAL_TICK_S
-from sojourn.runs.block_reasons import BEYOND
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.system import Factor, Point, System, Value, all_factors
+from sojourn.lab import CLIENT, CountedGroups, Environment, counted_groups, environment
+from sojourn.load import block_load
+from sojourn.measure import STOLEN, ResidualMeter, RunEnvironment, execute, machine, residual_meter
+from sojourn.runs import BEYOND_CAPACITY, NOT_BALANCED, PULSE, STEAL_TICK_S, Resource, RunFolder, add_resources
+from sojourn.runs import REQUESTS_FAILED as FAILURES
+from sojourn.study import Factor, Point, Seconds, System, Value, all_factors
 from sojourn.units import byte_count
 from sojourn_cases.storage.storage_factors import storage_factors
 from sojourn_cases.storage.storage_paths import NBD, SERVER, PathServer, StoragePath, filled_file, serve
@@ -223,7 +217,7 @@ class StorageSession:
 
 def assessed(folder: RunFolder) -> Iterator[tuple[str, str]]:
     """Verdicts with their reasons, of what every load is judged by."""
-    kinds = {BEYOND: SATURATED, FAILURES: FAILED, NOT_BALANCED: SATURATED, DISTURBED: DISTURBED}
+    kinds = {BEYOND_CAPACITY: SATURATED, FAILURES: FAILED, NOT_BALANCED: SATURATED, DISTURBED: DISTURBED}
     for reason in folder.manifest["reasons"]:
         yield next((verdict for words, verdict in kinds.items() if words in reason), INVALID), reason
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import LabError
-from sojourn.measure.cpu_residual import MeterReading, ResidualMeter, tick_reading
-from sojourn.measure.process_times import most, process_times, used_between
+from sojourn.measure import MeterReading, ResidualMeter, most_used, process_times, tick_reading, used_between
 
 USAGE = (("cpuacct.usage", 1e-9), ("cpu.stat", 1e-6))
 LOOK_S = 0.03  # at threads, before the start
@@ -91,7 +90,7 @@ class WindowReader(threading.Thread):
         return WindowCpu(
             length_s, "residual" if self._meter else "ticks", used_s / length_s, (b.ticks_s - a.ticks_s) / length_s,
             {name: (parts_after[name] - parts[name]) / length_s for name in parts}, sum(used.values()) / length_s,
-            tuple((name, run_s / length_s) for name, run_s in most(used)), (b.scanned_s - a.scanned_s) / length_s,
+            tuple((name, run_s / length_s) for name, run_s in most_used(used)), (b.scanned_s - a.scanned_s) / length_s,
             (b.stolen_s - a.stolen_s) / (length_s * len(self._cores)), (b.work - a.work) / length_s,
         )  # fmt: skip
 

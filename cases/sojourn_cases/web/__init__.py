@@ -6,7 +6,7 @@ command · `two_class_template` what is fitted, its variants as rivals · `known
 our data · `two_class_analysis` the lines and sections · `interval_coverage` a virtual host's own demands beside what was fitted.
 """
 
-from sojourn.cases import Case
+from sojourn import Case
 
 CASE = Case(
     systems={

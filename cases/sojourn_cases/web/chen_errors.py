@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn import Metrics
 from sojourn.fit import Fitted
 from sojourn.report import Table
-from sojourn.study.study_findings import BLIND, HELD_OUT, TRAINING
-from sojourn.table import Metrics
+from sojourn.study import BLIND, HELD_OUT, TRAINING
 from sojourn.validate import Validation, validate
-from sojourn.validate.chen_table3 import LABELS, lines_of
+from sojourn_cases.web.chen_table3 import LABELS, lines_of
 from sojourn_cases.web.two_class_template import FittedVariant
 from sojourn_cases.web.web_configurations import WebConfiguration
 

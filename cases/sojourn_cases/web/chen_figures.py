@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from sojourn import Metrics
 from sojourn.predict import predict
-from sojourn.report import Figure, Series
-from sojourn.report.document import Style
-from sojourn.study.study_findings import BLIND
-from sojourn.table import Metrics
+from sojourn.report import Figure, Series, Style
+from sojourn.study import BLIND
 from sojourn.validate import measured_metrics
 from sojourn_cases.web.two_class_template import FittedVariant
 from sojourn_cases.web.web_configurations import WebConfiguration

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sojourn.lab.worker_process import WorkerProcess
-from sojourn.runs.core_utilisation import shares_by_spinner
-from sojourn.runs.host_samples import read_samples
+from sojourn.lab import WorkerProcess
+from sojourn.runs import read_samples, shares_by_spinner
 
 LENGTH_S = 3.0
 WINDOWS = 6

@@ -9,21 +9,17 @@ a long run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sojourn.errors import StudyError
 from sojourn.fit import Fitted
-from sojourn.fit.forward_model import TwoClassSpec
 from sojourn.report import Section, Table, Text
-from sojourn.simulate.virtual_host import VirtualHost, VirtualHostRun, simulate_host
-from sojourn.stats.batch_means import batch_interval
-from sojourn.study.analysis import Analysis, RecoveredParameter
-from sojourn.study.checked_study import CheckedStudy
-from sojourn.study.run_order import run_seed
-from sojourn.study.study_findings import TRAINING, StudyFindings
+from sojourn.simulate import VirtualHost, VirtualHostRun, simulate_host
+from sojourn.stats import batch_interval
+from sojourn.study import TRAINING, Analysis, CheckedStudy, RecoveredParameter, StudyFindings, run_seed
 from sojourn.units import percent, seconds
 from sojourn_cases.web.two_class_template import FittedVariant, times
 from sojourn_cases.web.web_configurations import WebConfiguration, parts_of
@@ -108,9 +104,7 @@ def points_at(
     own = run_seed(seed, f"truth {name} {rate:g}")
     run = simulate_host(host, rate_per_s=rate, duration_s=requests / rate, seed=own, sample_s=requests / rate / 20)
     true = _true(fitted.spec.model, host)
-    spec = TwoClassSpec(
-        fitted.spec.model, fitted.spec.variant, {k: v for k, v in fitted.given.items() if k not in true}
-    )
+    spec = replace(fitted.spec, given={k: v for k, v in fitted.given.items() if k not in true})
     known = spec.solve(true, rate, host.cores, host.nics)
     said = fitted.spec.solve({k: e.value for k, e in fitted.parameters.items()}, rate, host.cores, host.nics)
     place = f"{host.nics}/{host.cores}"

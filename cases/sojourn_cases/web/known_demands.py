@@ -8,9 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.runs.core_utilisation import core_groups, run_time
-from sojourn.runs.observations import observe
-from sojourn.runs.run_folder import RunFolder
+from sojourn.runs import RunFolder, core_groups, observe, run_time
 
 
 def is_bare(factors: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sojourn.cli.serve_common import STANDARD_ERROR, Watched, stopped_early
+from sojourn.cli import STANDARD_ERROR, Watched, stopped_early
 from sojourn.errors import InputError
 
 
@@ -27,7 +27,7 @@ def web(
     """Starts the web shop on loopback: a service whose true demand is known."""
     from pydantic import ValidationError
 
-    from sojourn.lab.backends import LoopbackBackend
+    from sojourn.lab import LoopbackBackend
     from sojourn_cases.web.web_service import BackendOptions, KnownDemand, WebOptions, WebTestbed
 
     if not 1024 <= page_bytes <= 204800 or not 1 <= port <= 65535 or not 0 <= page_ms <= 1000:

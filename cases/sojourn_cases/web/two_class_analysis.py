@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.errors import StudyError
-from sojourn.measure.run_report import validity_rule
+from sojourn.measure import validity_rule
 from sojourn.report import Section, Table, Text
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.analysis import TABLE_INDENT, Analysis, RecoveredParameter
-from sojourn.study.checked_study import CheckedStudy
-from sojourn.study.study_findings import BLIND, TRAINING, StudyFindings
+from sojourn.runs import RunFolder
+from sojourn.study import BLIND, TABLE_INDENT, TRAINING, Analysis, CheckedStudy, RecoveredParameter, StudyFindings
 from sojourn.units import per_second, percent, seconds
 from sojourn_cases.web import chen_figures
 from sojourn_cases.web.chen_errors import errors_by_kind, kinds_of, table3_lines, table3_table

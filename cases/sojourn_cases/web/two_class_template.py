@@ -16,21 +16,17 @@ from typing import Any
 import polars as pl
 import tomli_w
 
+from sojourn import Metrics
 from sojourn.errors import FitError, InputError
-from sojourn.files.reading import read_toml
-from sojourn.files.writing import write_output
-from sojourn.fit import Fitted, compare
-from sojourn.fit.compare import ALL, ranked
-from sojourn.fit.fitted import ParameterEstimate
-from sojourn.fit.fitted_defaults import FittedDefaults
+from sojourn.files import read_toml, write_output
+from sojourn.fit import Fitted, FittedDefaults, ParameterEstimate, compare, ranked
 from sojourn.predict import predict
-from sojourn.runs.observations import observe
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.fit_templates import FitTemplate, RivalModels
-from sojourn.table import Metrics
+from sojourn.runs import RunFolder, observe
+from sojourn.study import FitTemplate, RivalModels
 from sojourn_cases.web.known_demands import is_bare, overheads
 
 MMM = "mmm"
+VARIANTS = ("priority", "shared", "paper")
 TIMES = {"mu1_per_s": "interrupt_s", "mu2_per_s": "page_s", "mu_per_s": "request_s"}
 TOLD = ("response_time", "throughput", "utilisation", "softirq_utilisation", "saturation_rate")
 SATURATED = ("saturated", "trailing_unstable")
@@ -146,9 +142,9 @@ def _group(run: RunFolder, group_by: str) -> Any:
 def _checked(options: Mapping[str, Any]) -> tuple[list[str], str]:
     if unknown := set(options) - {"variants", "group_by"}:
         raise InputError(sorted(unknown)[0], "[fit] options", "give variants, group_by")
-    variants = list(options.get("variants", ALL[:-1]))
-    if not variants or not set(variants) <= set(ALL):
-        raise InputError(variants, "[fit] options: variants", f"give some of {', '.join(ALL)}")
+    variants = list(options.get("variants", VARIANTS))
+    if not variants or not set(variants) <= {*VARIANTS, MMM}:
+        raise InputError(variants, "[fit] options: variants", f"give some of {', '.join((*VARIANTS, MMM))}")
     return [*(name for name in variants if name != MMM), MMM], str(options.get("group_by", ""))
 
 

@@ -8,15 +8,12 @@ from typing import Any
 
 import polars as pl
 
+from sojourn import Metrics
 from sojourn.errors import InputError
 from sojourn.predict import gain
-from sojourn.runs.observations import observe
-from sojourn.runs.run_folder import RunFolder
-from sojourn.solve.bottleneck import bottleneck
-from sojourn.study.checked_study import CheckedStudy
-from sojourn.study.study_findings import BLIND, TRAINING, StudyFindings
-from sojourn.study.study_points import SATURATION
-from sojourn.table import Metrics
+from sojourn.runs import RunFolder, observe
+from sojourn.solve import bottleneck
+from sojourn.study import BLIND, SATURATION, TRAINING, CheckedStudy, StudyFindings
 from sojourn.validate import Validation, validate
 from sojourn_cases.web.known_demands import KnownDemands, is_bare, known_demands, overheads
 from sojourn_cases.web.two_class_template import FittedVariant

@@ -11,9 +11,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import LabError
-from sojourn.lab.backends import Environment, table_of_times
-from sojourn.lab.cpu_topology import CorePlacement
-from sojourn.lab.worker_process import WorkerProcess
+from sojourn.lab import CorePlacement, Environment, WorkerProcess
+from sojourn_cases.web.interrupt_times import table_of_times
 
 
 class BackendOptions(BaseModel):

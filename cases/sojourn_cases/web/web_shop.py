@@ -17,23 +17,22 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError, LabError
-from sojourn.lab.backends import (
+from sojourn.lab import (
+    CorePlacement,
     Environment,
     LoopbackBackend,
     NamespaceBackend,
+    cores,
     environment,
-    table_of_times,
     why_not_namespaces,
 )
-from sojourn.lab.cpu_topology import CorePlacement, cores
-from sojourn.lab.cpu_topology import place as place_on_cores
-from sojourn.load.http_load import http_load
-from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.kinds.http_system import LevelLoad
-from sojourn.study.system import Factor, Point, System, Value
+from sojourn.lab import place as place_on_cores
+from sojourn.load import http_load
+from sojourn.measure import RunEnvironment, execute, machine
+from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.study import Factor, LevelLoad, Point, System, Value
 from sojourn_cases.web.idle_baseline import at_rest
+from sojourn_cases.web.interrupt_times import table_of_times
 from sojourn_cases.web.web_service import KnownDemand, WebOptions, WebService, WebTestbed, choose_demand
 
 MOST_NICS = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -11,15 +11,13 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sojourn import __version__
 from sojourn.errors import InputError
 from sojourn.file_errors import mistake
-from sojourn.lab.backends import VirtualHostBackend
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder
-from sojourn.simulate.virtual_host import VirtualHost, placement, simulate_host, write_host_run
-from sojourn.study.kinds.http_system import LevelLoad
-from sojourn.study.system import Factor, Point, System, Value
-from sojourn.version import __version__
+from sojourn.lab import environment
+from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.simulate import VirtualHost, host_placement, simulate_host, write_host_run
+from sojourn.study import Factor, LevelLoad, Point, System, Value
 from sojourn_cases.web.web_shop import at_work, core_groups
 
 LAW = "^(deterministic|exponential)$"
@@ -94,9 +92,8 @@ class WebVirtualSystem(System):
     def resources(self) -> dict[str, Resource | None]:
         return {"leading": None, "trailing": None}
 
-    @contextmanager
-    def place(self) -> Iterator[VirtualHostBackend]:
-        yield VirtualHostBackend()
+    def place(self) -> AbstractContextManager[Any]:
+        return environment("virtual")
 
     @contextmanager
     def open(self, place: Any = None) -> Iterator[WebVirtualSession]:
@@ -121,9 +118,9 @@ class WebVirtualSession:
         done = simulate_host(host, **level, duration_s=load.duration_s, sample_s=load.every_s, seed=seed)
         what = point.record(seed)
         folder = write_host_run(
-            out, done, what | {"lab": VirtualHostBackend().describe(), **self.conditions(point)}, load.timeout_s
+            out, done, what | {"lab": {"kind": "virtual"}, **self.conditions(point)}, load.timeout_s
         )
-        add_resources(folder, core_groups(placement(host.cores, host.nics)), point.factors)
+        add_resources(folder, core_groups(host_placement(host.cores, host.nics)), point.factors)
         return folder
 
     def _load(self, point: Point) -> dict[str, Any]:

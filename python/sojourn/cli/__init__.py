@@ -4,7 +4,25 @@ from __future__ import annotations
 
 import errno
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from sojourn.cli.console import console as console
+    from sojourn.cli.console import finite as finite
+    from sojourn.cli.console import print_table as print_table
+    from sojourn.cli.serve_common import STANDARD_ERROR as STANDARD_ERROR
+    from sojourn.cli.serve_common import Watched as Watched
+    from sojourn.cli.serve_common import stopped_early as stopped_early
+else:
+    from lazy_loader import attach
+
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        submod_attrs={
+            "console": ["console", "finite", "print_table"],
+            "serve_common": ["STANDARD_ERROR", "Watched", "stopped_early"],
+        },
+    )
 
 ELSEWHERE = {"sweep": "sojourn solve MODEL --vary PATH=VALUES [--on local:2]"}  # as Python calls it
 INTERRUPTED = "sojourn: interrupted; what was measured is kept, what was made for it has been removed"

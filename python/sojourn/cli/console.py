@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.table import Table
 
 from sojourn.errors import InputError
 from sojourn.files.writing import followed, in_place
+from sojourn.narrow_tables import WidthAwareTable
 from sojourn.terminal import SafeConsole, say
 
 if TYPE_CHECKING:
@@ -23,6 +25,11 @@ def console() -> Console:
     """Standard output; as wide as the terminal, or 140 columns where there is none."""
     plain = SafeConsole()
     return plain if plain.is_terminal else SafeConsole(width=PIPE_WIDTH)
+
+
+def print_table(table: Table) -> None:
+    """As wide as there is room for."""
+    console().print(WidthAwareTable(table))
 
 
 def check_writable(path: Path, option: str = "--out") -> None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import tomli_w
 from rich.table import Table
 
-from sojourn.cli.console import console
+from sojourn.cli.console import console, print_table
 from sojourn.cli.run_folders import run_paths
-from sojourn.narrow_tables import WidthAwareTable
 from sojourn.units import interval, percent
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def fit_demands(runs: list[Path], out: Path, level: float) -> None:
         shown.add_row(cls, *(interval(*told[cls], "s") for told in estimates.values()))
     shown.add_row("runs differ by", *(percent(one.scatter) for one in found.values()))
     shown.add_row("error of a run left out, median and most", *map(_left_out, found.values()))
-    console().print(WidthAwareTable(shown))
+    print_table(shown)
     told = {name: {cls: list(one) for cls, one in by.items()} for name, by in estimates.items()}
     write_output(out, tomli_w.dumps({"model": "demands", "level": level, "demands_s": told}))
     console().print(f"written to {out}")

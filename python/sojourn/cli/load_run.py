@@ -15,7 +15,7 @@ from sojourn.cli.live_view import live
 from sojourn.cli.load_table import show
 from sojourn.errors import LoadError, ServiceError
 from sojourn.query.objectives import Objective, demand_met, judge
-from sojourn.runs.assess_run import FAILED
+from sojourn.runs.assess_run import REQUESTS_FAILED
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.session_mix import AWAY, MIX, STEPS
@@ -117,7 +117,7 @@ def end(reasons: Sequence[str], verb: str) -> None:
     Raises:
         LoadError, ServiceError: for those two.
     """
-    if failed := [reason for reason in reasons if FAILED in reason]:
+    if failed := [reason for reason in reasons if REQUESTS_FAILED in reason]:
         raise ServiceError(failed[0], verb, "see the failures above")
     for reason in reasons:
         remedy = "the figures above are not the service's" if "generator" in reason else "the figures above mean little"

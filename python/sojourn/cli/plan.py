@@ -12,7 +12,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from sojourn.cases import commands, imported
-from sojourn.cli.console import console, finite
+from sojourn.cli.console import console, finite, print_table
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.vary_option import factors
 from sojourn.errors import ObjectiveMissed
@@ -124,7 +124,7 @@ def table_(
             percent(row["utilisation"]), per_second(row["rate_per_s"]), seconds(row["response_s"], 4), seconds(row["waiting_s"]),
             percent(row["waits"]), seconds(row["p99_s"]),
         )  # fmt: skip
-    console().print(WidthAwareTable(shown))
+    print_table(shown)
 
 
 @app.command()

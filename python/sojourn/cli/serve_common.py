@@ -1,22 +1,18 @@
-"""What `sojourn serve` does with every service: options checked, watched over, its summary in lines."""
+"""What `sojourn serve` does with every service: it is watched over, and says what it did."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
-from pydantic import BaseModel, ValidationError
 
 from sojourn.cli.stop_signals import too_late
-from sojourn.errors import InputError, ServiceError, SojournError
-from sojourn.file_errors import mistake
+from sojourn.errors import ServiceError, SojournError
 from sojourn.lab.process_tree import how_ended
 from sojourn.terminal import say
 
@@ -26,22 +22,8 @@ if TYPE_CHECKING:
 STANDARD_ERROR = 2
 LOOK_S = 0.1
 AGAIN, NOT_KNOWN = "start it again", "what it served is not known"
-Options = TypeVar("Options", bound=BaseModel)
 Summary = dict[str, Any]
 _served: list[str] = []  # names of the services that have said where they listen
-
-
-def options(kind: type[Options], place: str, **given: Any) -> Options:
-    """`kind(**given)`.
-
-    Raises:
-        InputError: the first value that is wrong, named at `place`.
-    """
-    try:
-        return kind(**given)
-    except ValidationError as error:
-        found = mistake(error, kind)
-        raise InputError(f"{found.path} = {found.value}", place, found.remedy) from None
 
 
 class Service(Protocol):
@@ -104,20 +86,6 @@ class Watched:
             ) from None
 
 
-def logged(log: Path | None, column: str, of: str = "sum") -> str:
-    """How many requests the record log `log` tells of: the `sum` of a column, or its `last` value; it is written each period."""
-    from sojourn.runs.record_logs import read_log
-
-    if log is None:
-        return f"{NOT_KNOWN}: --log keeps count"
-    try:
-        counts = read_log(log)[0][column]
-    except (OSError, SojournError):
-        return NOT_KNOWN
-    count = int(counts.sum() if of == "sum" else counts[-1]) if len(counts) else 0
-    return f"{log} has {count} requests until its last period"
-
-
 @contextmanager
 def stopped_early() -> Iterator[None]:
     """A service that is stopped before it serves ends in good order, too: nothing was measured that could be kept. One that served, and
@@ -130,32 +98,3 @@ def stopped_early() -> Iterator[None]:
             raise
         say("stopped before it served", err=True)
         raise typer.Exit(0) from None
-
-
-def event(level: str, name: str, **fields: object) -> None:
-    """A line of the log on standard error, as the services' own processes write theirs."""
-    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
-    words = "".join(f" {key}={json.dumps(str(value), ensure_ascii=False)}" for key, value in fields.items())
-    say(f"{at} {level} {name}{words}", err=True)
-
-
-def done(summary: Mapping[str, Any]) -> str:
-    """How many requests, how fast, of which kinds."""
-    kinds = ", ".join(f"{kind} {count}" for kind, count in summary["by_kind"].items() if count) or "none"
-    return f"{summary['completions']} requests in {summary['seconds']:.1f} s ({summary['throughput']:.0f}/s): {kinds}"
-
-
-def lost(summary: Mapping[str, Any]) -> list[str]:
-    """A line for each record log that could not be written to the end, and how many rows that cost."""
-    lines = [f"a log ends before the service did: {why}" for why in summary["lost_logs"]]
-    return [*lines, f"{summary['lost_rows']} rows of logs were not written"] if lines else []
-
-
-def times(found: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """A line for each distribution of times."""
-    lines = []
-    for name in names:
-        at = " ".join(f"p{q} {found[name]['percentiles_s'][q] * 1e3:.3f}" for q in ("50", "90", "99"))
-        mean, most = found[name]["mean_s"], found[name]["max_s"]
-        lines.append(f"{name:8} ms: mean {mean * 1e3:.3f} {at} max {most * 1e3:.3f}")
-    return lines

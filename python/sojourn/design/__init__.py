@@ -10,9 +10,10 @@ make.repetitions     repetitions for a wanted interval            analyse.paired
 
 from sojourn.design.analyse.additivity import Additivity, additivity
 from sojourn.design.analyse.anova import Anova, anova
-from sojourn.design.analyse.paired import PairedComparison, compare_pairs
-from sojourn.design.analyse.residuals import Residuals, residuals
-from sojourn.design.analyse.two_level_effects import Effects, factorial_effects
+from sojourn.design.analyse.paired import PairedComparison, TestedEstimate, compare_pairs, ratio_of_pairs
+from sojourn.design.analyse.report_blocks import residual_figures, variation_figure
+from sojourn.design.analyse.residuals import Residuals, residuals, residuals_of_effects
+from sojourn.design.analyse.two_level_effects import MEAN_EFFECT, Effects, factorial_effects
 from sojourn.design.factors import Factor
 from sojourn.design.make.fractional import alias_table, fractional
 from sojourn.design.make.full_factorial import full_factorial
@@ -21,12 +22,14 @@ from sojourn.design.make.space_filling import latin_hypercube, sobol
 from sojourn.design.run_list import read_runs, write_runs
 
 __all__ = [
+    "MEAN_EFFECT",
     "Additivity",
     "Anova",
     "Effects",
     "Factor",
     "PairedComparison",
     "Residuals",
+    "TestedEstimate",
     "additivity",
     "alias_table",
     "anova",
@@ -35,9 +38,13 @@ __all__ = [
     "fractional",
     "full_factorial",
     "latin_hypercube",
+    "ratio_of_pairs",
     "read_runs",
     "repetitions",
+    "residual_figures",
     "residuals",
+    "residuals_of_effects",
     "sobol",
+    "variation_figure",
     "write_runs",
 ]

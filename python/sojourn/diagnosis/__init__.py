@@ -19,11 +19,12 @@ limiting_resource   which of them is the limit                sentences    what 
 from __future__ import annotations
 
 from sojourn.diagnosis.diagnosis_types import Diagnosis, LoadLevel, WatchedResource
-from sojourn.diagnosis.limiting_resource import diagnose_levels
+from sojourn.diagnosis.limiting_resource import FULL, diagnose_levels
 from sojourn.diagnosis.queue_fill import queue_utilisation
 from sojourn.diagnosis.sentences import lines, summary, table
 
 __all__ = [
+    "FULL",
     "Diagnosis",
     "LoadLevel",
     "WatchedResource",

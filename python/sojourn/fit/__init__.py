@@ -17,21 +17,34 @@ fit, fit_data   the estimators, outside and inside                         fitte
 compare         which variant, decided on held-out rates                   between_run_variance   what differs from run to run
 """
 
-from sojourn.fit.compare import Comparison, compare
+from sojourn.fit import speed_adjustment
+from sojourn.fit.compare import Comparison, compare, ranked
+from sojourn.fit.cpu_time_regression import fit_parts
 from sojourn.fit.fit import fit
 from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted import Fitted, ParameterEstimate
+from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.mix_demands import MixDemands, completed_per_s, mix_demands
 from sojourn.fit.model_fit import fit_model
+from sojourn.fit.speed_adjustment import CoreSpeed
 
 __all__ = [
     "Comparison",
+    "CoreSpeed",
     "FitRuns",
     "Fitted",
+    "FittedDefaults",
     "FittedModel",
+    "MixDemands",
     "ParameterEstimate",
     "compare",
+    "completed_per_s",
     "fit",
     "fit_model",
+    "fit_parts",
+    "mix_demands",
     "observe_runs",
+    "ranked",
+    "speed_adjustment",
 ]

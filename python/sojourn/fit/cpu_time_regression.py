@@ -8,8 +8,6 @@ one side, hence the weights; a part that the runs do not tell apart from others 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.optimize import nnls
 
@@ -29,9 +27,3 @@ def fit_parts(terms: np.ndarray, seconds: np.ndarray) -> np.ndarray:
         weight = np.sqrt(huber_weights(off, robust_spread(off)))
         found, _ = nnls(terms * (weight / predicted)[:, None], wanted / predicted * weight)
     return np.asarray(found * scale)
-
-
-def percentile(values: Sequence[float] | np.ndarray, level: float) -> tuple[float, float]:
-    """The interval of so much of the values of a bootstrap."""
-    low, high = np.quantile(np.asarray(values), ((1 - level) / 2, (1 + level) / 2))
-    return float(low), float(high)

@@ -16,8 +16,8 @@ from sojourn.errors import LabError
 from sojourn.lab.cleanup_registry import CleanupRegistry
 
 PERIOD_US, LEAST_QUOTA_US, LONGEST_US = 10_000, 1_000, 1_000_000
-LEAST_CORES = LEAST_QUOTA_US / LONGEST_US
-PERIODS, USED_UP = "nr_periods", "nr_throttled"
+LEAST_CORE_SHARE = LEAST_QUOTA_US / LONGEST_US
+QUOTA_PERIODS, QUOTA_USED_UP = "nr_periods", "nr_throttled"
 
 
 def make_group(

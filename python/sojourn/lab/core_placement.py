@@ -14,7 +14,7 @@ from sojourn.errors import InputError, LabError
 from sojourn.lab.cpu_topology import Core
 from sojourn.lab.cpu_topology import cores as all_cores
 
-FIRST = "first"  # of the cores in the order of the topology: whole cores before second threads
+FIRST_CORES = "first"  # of the cores in the order of the topology: whole cores before second threads
 Chosen = tuple[int, ...]
 
 
@@ -33,7 +33,7 @@ def choose_cores(placement: str, count: int, available: Sequence[Core]) -> Chose
 
 
 def split_cores(
-    number: int, placement: str = FIRST, available: Sequence[Core] | None = None
+    number: int, placement: str = FIRST_CORES, available: Sequence[Core] | None = None
 ) -> tuple[list[int], list[int]]:
     """The cores of a service, `number` of them, as `placement` says or the first, and those of its client: the others, or all where there
     are none.
@@ -43,7 +43,7 @@ def split_cores(
     """
     there = all_cores() if available is None else available
     numbers = [core.number for core in there]
-    chosen = numbers[:number] if placement == FIRST else list(choose_cores(placement, number, there))
+    chosen = numbers[:number] if placement == FIRST_CORES else list(choose_cores(placement, number, there))
     return chosen, [one for one in numbers if one not in chosen] or numbers
 
 

@@ -19,7 +19,7 @@ ETHERNET_BYTES = 14
 BURST_S = 20e-3
 BURST_PACKETS = 4
 QUEUE_BYTES = 64 << 20
-LEAST_RATE, MOST_RATE = 1e5, 1e11
+LEAST_BIT_PER_S, MOST_BIT_PER_S = 1e5, 1e11
 HOSTS_MOST = 200
 
 
@@ -66,9 +66,9 @@ class EmulatedNetwork:
         Raises:
             LabError: a rate below 100 kbit/s or above 100 Gbit/s; the kernel has no token bucket.
         """
-        if not LEAST_RATE <= rate_bit_per_s <= MOST_RATE:
+        if not LEAST_BIT_PER_S <= rate_bit_per_s <= MOST_BIT_PER_S:
             raise LabError(
-                f"{rate_bit_per_s:g} bit/s", f"rate of {name}", f"give {LEAST_RATE:g} to {MOST_RATE:g} bit/s"
+                f"{rate_bit_per_s:g} bit/s", f"rate of {name}", f"give {LEAST_BIT_PER_S:g} to {MOST_BIT_PER_S:g} bit/s"
             )
         command(
             "tc", "-n", self._namespace(name), "qdisc", "replace", "dev", NIC, "root", "tbf",

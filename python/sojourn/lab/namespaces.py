@@ -85,7 +85,7 @@ def set_up_nics(namespace: str, nics: Mapping[str, str | None]) -> list[str]:
     return answer["offloads"]
 
 
-def inside(network: str | None, work: Callable[[], Answer]) -> Answer:
+def in_namespace(network: str | None, work: Callable[[], Answer]) -> Answer:
     """What `work` returns, called in the network namespace at the path `network` (None: here), in a thread of its own:
     a thread that has entered one does not come back."""
     if network is None:

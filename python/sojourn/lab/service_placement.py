@@ -20,7 +20,7 @@ from sojourn.lab.cgroups import write
 from sojourn.lab.cpu_topology import core_list
 from sojourn.lab.cpu_topology import cores as topology
 from sojourn.lab.emulated_hosts import core_mask
-from sojourn.lab.namespaces import inside
+from sojourn.lab.namespaces import in_namespace
 from sojourn.lab.process_tree import descendants, stat
 
 ONE_CORE, SPREAD = "one core", "spread"
@@ -266,7 +266,7 @@ def _receive_queues(pid: int) -> dict[str, int]:
                 raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "/sys of its network")
         return _opened(Path("/sys").glob(QUEUES))
 
-    return inside(network, look)
+    return in_namespace(network, look)
 
 
 def _opened(paths: Iterable[Path]) -> dict[str, int]:

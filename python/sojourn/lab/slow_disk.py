@@ -23,7 +23,7 @@ from sojourn.lab.cleanup_registry import MARK, CleanupRegistry, clean_stale
 from sojourn.lab.loop_disk import RATE
 from sojourn.lab.process_tree import PR_SET_PDEATHSIG, send
 
-LEAST_BPS, MOST_BPS = 1e4, 1e9
+LEAST_BPS, MOST_DISK_BPS = 1e4, 1e9
 LEAST_BYTES, MOST_BYTES = 8_000_000, 1_000_000_000_000
 USUAL_BYTES = 1_000_000_000
 HEEDED_S, GRACE_S = 0.5, 30.0  # a terminal's Ctrl-C has reached the command, too
@@ -108,8 +108,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def check(bps: float | None, size_bytes: int) -> None:
     """InputError for a rate or a size out of range."""
-    if bps is not None and not LEAST_BPS <= bps <= MOST_BPS:
-        raise InputError(f"{bps:g} bytes/s", "--bps", f"give {LEAST_BPS:g} to {MOST_BPS:g}, such as 20M")
+    if bps is not None and not LEAST_BPS <= bps <= MOST_DISK_BPS:
+        raise InputError(f"{bps:g} bytes/s", "--bps", f"give {LEAST_BPS:g} to {MOST_DISK_BPS:g}, such as 20M")
     if not LEAST_BYTES <= size_bytes <= MOST_BYTES:
         raise InputError(f"{size_bytes:g} bytes", "--size", f"give {LEAST_BYTES:g} to {MOST_BYTES:g}, such as 1G")
 

@@ -33,7 +33,7 @@ from scipy.special import stdtr
 from sojourn.errors import InputError
 from sojourn.lab.cleanup_registry import CleanupRegistry, clean_stale
 from sojourn.lab.spinners import Spinners
-from sojourn.measure.process_times import SCANNERS, most, process_times, run_s, used_between
+from sojourn.measure.process_times import SCANNERS, most_used, process_times, run_s, used_between
 from sojourn.runs.host_samples import BUSY
 
 REST_S, LEAST_REST_S, MOST_REST_S = 1.0, 0.4, 600.0
@@ -168,7 +168,7 @@ def measure_command(words: Sequence[str], rest_s: float = REST_S) -> CpuUse:
         children_s, start = children_cpu_s(), meter.read()
         exit_code = _run(words)
         end, own_s = meter.read(), children_cpu_s() - children_s
-        others = most(used_between(there, process_times(), {os.getpid(), meter.pid}, kernel=True))
+        others = most_used(used_between(there, process_times(), {os.getpid(), meter.pid}, kernel=True))
         found = _judged(meter, start, end, (before, meter.at_rest(rest_s)), own_s, exit_code)
         return replace(found, others=others)
 

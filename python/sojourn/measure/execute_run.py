@@ -20,7 +20,7 @@ from sojourn.lab.worker_process import Event, WorkerProcess
 from sojourn.measure.cpu_time import cpu_time
 from sojourn.runs.assess_run import assess
 from sojourn.runs.host_samples import check_interval
-from sojourn.runs.run_folder import RunFolder, now
+from sojourn.runs.run_folder import RunFolder, clock_times
 from sojourn.version import __version__
 
 GRACE_S = 30.0
@@ -98,7 +98,7 @@ def execute(
     pids = {**around.pids, **(service.pids if service else {})}
     owner = {"pid": os.getpid(), "pid_started": start_time(os.getpid()), "all_known": around.all_known}
     folder = RunFolder.create(
-        out, {**what, **around.manifest, "load": load, **owner, "start": now(), "machine": machine()}
+        out, {**what, **around.manifest, "load": load, **owner, "start": clock_times(), "machine": machine()}
     )
     workers: list[WorkerProcess] = []
     try:
@@ -122,7 +122,7 @@ def execute(
         folder.manifest["observer"] = observer.result()["summary"]
         folder.manifest["service"] = service.stop() if service else {}
         _check_records(folder)
-        folder.manifest |= {"end": now(), "status": "complete", "pids": pids}
+        folder.manifest |= {"end": clock_times(), "status": "complete", "pids": pids}
         folder.collect()
         assess(folder)
         folder.save()
@@ -227,7 +227,7 @@ def _cut_off(
         "status": "cut off",
         "valid": False,
         "reasons": [f"the run was cut off: {reason}"],
-        "end": now(),
+        "end": clock_times(),
     }
     stops = [one.stop for one in (*workers, service) if one]
     for step in (folder.save, *stops, folder.collect, folder.save):

@@ -70,6 +70,6 @@ def used_between(
     return dict(used)
 
 
-def most(used: Mapping[str, float], least_s: float = 0.005, count: int = 3) -> tuple[tuple[str, float], ...]:
+def most_used(used: Mapping[str, float], least_s: float = 0.005, count: int = 3) -> tuple[tuple[str, float], ...]:
     """The greatest of these, with how much, s."""
     return tuple((name, s) for name, s in Counter(used).most_common(count) if s > least_s)

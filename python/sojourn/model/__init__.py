@@ -18,6 +18,7 @@ from sojourn.model.components import (
     Pool,
     Queue,
     Region,
+    Station,
 )
 from sojourn.model.distribution_registry import (
     MAP,
@@ -62,6 +63,7 @@ __all__ = [
     "Pool",
     "Queue",
     "Region",
+    "Station",
     "Steps",
     "Trace",
     "Uniform",

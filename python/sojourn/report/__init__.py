@@ -8,11 +8,13 @@ Map: `document` what is said (types only) · `cell_text` table cells to text · 
 
 from sojourn.report.document import (
     Block,
+    Cell,
     Code,
     Document,
     Figure,
     Section,
     Series,
+    Style,
     Table,
     Text,
 )
@@ -22,11 +24,13 @@ from sojourn.report.terminal_output import render_terminal
 
 __all__ = [
     "Block",
+    "Cell",
     "Code",
     "Document",
     "Figure",
     "Section",
     "Series",
+    "Style",
     "Table",
     "Text",
     "render_html",

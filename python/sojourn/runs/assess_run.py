@@ -10,7 +10,7 @@ import polars as pl
 
 from sojourn.laws import LawCheck, broken, check_laws
 from sojourn.runs.block_reasons import block_reasons
-from sojourn.runs.host_samples import changes, core_shares
+from sojourn.runs.host_samples import core_shares, counter_changes
 from sojourn.runs.measurement_window import choose_window, in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_metrics import run_metrics
@@ -22,7 +22,7 @@ from sojourn.table import Metrics
 
 MOST_FAILURES = 0.01
 MOST_NAMED = 3  # exceptions
-FAILED = "requests after the warm-up failed"
+REQUESTS_FAILED = "requests after the warm-up failed"
 NOT_BALANCED = "flow is not balanced"
 PULSE: Final = (
     "pulse"  # in the manifest: the run tells a mean over a planned window, and no steady state (see `_steady`)
@@ -80,7 +80,7 @@ def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: d
     said = (folder.manifest.get("generator") or {}).get("failures", {})
     named = ", ".join(_failure(kind, part, said) for kind, part in parts if part.height)
     count = f"{(inside['failure'] != 0).sum()} of {inside.height}"
-    return [f"{count} {FAILED}{f' ({named})' if named else ''}; at most {MOST_FAILURES:.0%}"]
+    return [f"{count} {REQUESTS_FAILED}{f' ({named})' if named else ''}; at most {MOST_FAILURES:.0%}"]
 
 
 def _failure(kind: str, part: pl.DataFrame, said: dict[str, int]) -> str:
@@ -259,7 +259,7 @@ def _others(folder: RunFolder, host: pl.DataFrame, window: Window, shares: dict[
         total = sum(share["busy"] + share["nice"] for share in shares.values())
     else:
         return None
-    runs = changes(host, *window).filter((pl.col("source") == "procs") & (pl.col("item") == "run_s"))
+    runs = counter_changes(host, *window).filter((pl.col("source") == "procs") & (pl.col("item") == "run_s"))
     used = {
         int(key): change / over for key, change, over in zip(runs["key"], runs["change"], runs["over_s"], strict=True)
     }

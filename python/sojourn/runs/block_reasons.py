@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-BEYOND = "beyond capacity"
+BEYOND_CAPACITY = "beyond capacity"
 SATURATED = "saturated"
 OTHER_REMEDY = "see what the kernel's log (dmesg) or the server's says"
 REMEDIES = {
@@ -23,7 +23,7 @@ def block_reasons(storage: Mapping[str, Any]) -> Iterator[str]:
         share = storage["completed"] / max(storage["due"], 1)
         refused = f", {storage['refused']} found the queue full" if storage.get("refused") else ""
         yield (
-            f"{BEYOND}: {share:.3f} of the {storage['due']} I/Os that were due were done in time "
+            f"{BEYOND_CAPACITY}: {share:.3f} of the {storage['due']} I/Os that were due were done in time "
             f"({storage['achieved_iops']:.0f} of {storage['asked_iops']:.0f} a second{refused}); ask for a lower rate"
         )
     for name, count in (storage.get("errors") or {}).items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from sojourn.runs.host_samples import changes
+from sojourn.runs.host_samples import counter_changes
 from sojourn.runs.run_folder import RunFolder
 
 METRIC = "reference_work_time"
@@ -14,7 +14,7 @@ CORE = "core "
 def core_work_s(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, float]:
     """By core the mean CPU time of the piece of work in [start_s, end_s], s: the longer, the slower was the core. Nothing of a run that
     did not record it."""
-    work = changes(host.filter(pl.col("source") == "speed"), start_s, end_s)
+    work = counter_changes(host.filter(pl.col("source") == "speed"), start_s, end_s)
     found = {(int(core), item): change for core, item, change in work.select("key", "item", "change").iter_rows()}
     pieces = {core: count for (core, item), count in found.items() if item == "pieces" and count > 0}
     return {core: found[core, "cpu_s"] / count for core, count in pieces.items()}

@@ -95,7 +95,7 @@ def growth(times: Array, values: Array, edges: Array) -> Array:
     return np.diff(np.interp(edges, times, values))
 
 
-def changes(host: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
+def counter_changes(host: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
     """By how much each counter grew in [start_s, end_s], linear between samples, and over what time of it there are samples: a window
     of a second has ten samples, and what falls between its ends and them would be a tenth of it.
 
@@ -119,7 +119,7 @@ def core_shares(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, d
     Spinners run at nice 19: their time is `nice` and counts as idle.
     """
     shares: dict[int, dict[str, float]] = {}
-    cpu = changes(host, start_s, end_s).filter(pl.col("source") == "cpu")
+    cpu = counter_changes(host, start_s, end_s).filter(pl.col("source") == "cpu")
     for (key,), group in cpu.group_by("key"):
         state = dict(zip(group["item"], group["change"], strict=True))
         total = sum(state.get(name, 0.0) for name in EVERYTHING)
@@ -131,5 +131,7 @@ def core_shares(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, d
 
 def cache_miss_rates(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, float]:
     """Core → misses of its last-level cache, 1/s, in [start_s, end_s]; empty where the machine has no hardware counters."""
-    perf = changes(host.filter(pl.col("source") == "perf"), start_s, end_s).filter(pl.col("item") == "cache_misses")
+    perf = counter_changes(host.filter(pl.col("source") == "perf"), start_s, end_s).filter(
+        pl.col("item") == "cache_misses"
+    )
     return {int(key): change / over_s for key, change, over_s in perf.select("key", "change", "over_s").iter_rows()}

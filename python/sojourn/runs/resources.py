@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from sojourn.runs.run_folder import RunFolder
-from sojourn.runs.run_metrics import row
+from sojourn.runs.run_metrics import metrics_row
 from sojourn.runs.watched_resources import Key, busy_per_s, completed_per_s, disk, group, process, station
 from sojourn.table import COLUMNS, Metrics
 
@@ -49,12 +49,12 @@ def resource_rows(folder: RunFolder, resources: Mapping[str, Resource]) -> list[
         known = [per_s[key] for key in resource.counters() if key in per_s]
         if not known:
             continue
-        rows.append(row("utilisation", sum(known) / resource.capacity, station=name, unit="1"))
+        rows.append(metrics_row("utilisation", sum(known) / resource.capacity, station=name, unit="1"))
         if throughput:
-            rows.append(row("service_demand", sum(known) / throughput, station=name))
+            rows.append(metrics_row("service_demand", sum(known) / throughput, station=name))
         soft = [per_s[key] for core in resource.cores if (key := _core(core, "softirq_utilisation")) in per_s]
         if soft:
-            rows.append(row("softirq_utilisation", sum(soft) / resource.capacity, station=name, unit="1"))
+            rows.append(metrics_row("softirq_utilisation", sum(soft) / resource.capacity, station=name, unit="1"))
     return rows
 
 

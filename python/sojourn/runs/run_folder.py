@@ -251,6 +251,6 @@ def without_manifest(paths: Sequence[Path]) -> list[str]:
             if not (folder / "manifest.json").exists()]  # fmt: skip
 
 
-def now() -> dict[str, Any]:
+def clock_times() -> dict[str, Any]:
     """The two clocks at this moment: wall clock for people, CLOCK_MONOTONIC for the records."""
     return {"wall": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "monotonic_s": time.monotonic()}

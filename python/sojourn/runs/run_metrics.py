@@ -45,7 +45,7 @@ def run_metrics(
     return Metrics.of(rows, method=source).with_factors(run=folder.path.name, **factors)
 
 
-def row(
+def metrics_row(
     metric: str, value: float | None, *, station: str = "", cls: str = "", q: float | None = None,
     low: float | None = None, high: float | None = None, unit: str = "s", status: str = "ok",
 ) -> Row:  # fmt: skip
@@ -59,7 +59,7 @@ def row(
 
 def _mean(metric: str, values: pl.Series, station: str = "", cls: str = "") -> Row:
     mean, low, high = batch_interval(values.to_numpy().astype(np.float64), LEVEL)
-    return row(metric, mean, station=station, cls=cls, low=low, high=high)
+    return metrics_row(metric, mean, station=station, cls=cls, low=low, high=high)
 
 
 def _user(
@@ -71,8 +71,8 @@ def _user(
     rows = [
         _rate("arrival_rate", arrived["intended_s"], every, window),
         _rate("throughput", _answers(requests), every, window),
-        row("loss_probability", failed / arrived.height if arrived.height else 0.0, unit="1"),
-        row("queue_length", every * _present(requests, window, length_s), unit="1"),
+        metrics_row("loss_probability", failed / arrived.height if arrived.height else 0.0, unit="1"),
+        metrics_row("queue_length", every * _present(requests, window, length_s), unit="1"),
     ]
     if good.is_empty():
         return rows
@@ -90,7 +90,7 @@ def quantile_row(times: pl.Series, failed: int, q: float, station: str = "", cls
     """A quantile of all requests, those that failed later than all; without a value where it lies among them."""
     value = quantile(times, failed, q)
     status = "ok" if value is not None else FAILED
-    return row("response_time_quantile", value, station=station, cls=cls, q=q, status=status)
+    return metrics_row("response_time_quantile", value, station=station, cls=cls, q=q, status=status)
 
 
 def _answers(requests: pl.DataFrame) -> pl.Series:
@@ -100,7 +100,7 @@ def _answers(requests: pl.DataFrame) -> pl.Series:
 def _rate(metric: str, times: pl.Series, every: int, window: tuple[float, float], cls: str = "") -> Row:
     """How many a second, by batch means: what a closed loop completes is no Poisson process."""
     value, low, high = (every * x for x in rate_interval(times.to_numpy(), *window, LEVEL))
-    return row(metric, value, cls=cls, unit="1/s", low=low, high=high)
+    return metrics_row(metric, value, cls=cls, unit="1/s", low=low, high=high)
 
 
 def _present(requests: pl.DataFrame, window: tuple[float, float], length_s: float) -> float:
@@ -126,7 +126,7 @@ def _classes(
         failed = in_window(own, window).height - part.height
         rows += [
             _rate("throughput", _answers(own), folder.sample_every, window, name),
-            row("queue_length", _present(own, window, length_s) * folder.sample_every, cls=name, unit="1"),
+            metrics_row("queue_length", _present(own, window, length_s) * folder.sample_every, cls=name, unit="1"),
             _mean("response_time", part["response_s"], cls=name),
             *(quantile_row(part["response_s"], failed, q, cls=name) for q in QUANTILES),
         ]
@@ -137,19 +137,20 @@ def _cores(folder: RunFolder, host: pl.DataFrame, window: tuple[float, float]) -
     """Busy with the service and its load (see core_utilisation.py), and in interrupts, by ticks."""
     edges = np.array(window)
     rows = [
-        row("utilisation", float(busy[0]), station=f"core {core}", unit="1")
+        metrics_row("utilisation", float(busy[0]), station=f"core {core}", unit="1")
         for core, busy in sorted(busy_shares(host, folder.manifest, edges).items())
     ]
     rows += [
-        row("softirq_utilisation", float(soft[0]), station=f"core {core}", unit="1")
+        metrics_row("softirq_utilisation", float(soft[0]), station=f"core {core}", unit="1")
         for core, soft in sorted(softirq_shares(host, edges).items())
     ]
     rows += [
-        row("cache_miss_rate", per_s, station=f"core {core}", unit="1/s")
+        metrics_row("cache_miss_rate", per_s, station=f"core {core}", unit="1/s")
         for core, per_s in sorted(cache_miss_rates(host, *window).items())
     ]
     rows += [
-        row(METRIC, seconds, station=f"core {core}") for core, seconds in sorted(core_work_s(host, *window).items())
+        metrics_row(METRIC, seconds, station=f"core {core}")
+        for core, seconds in sorted(core_work_s(host, *window).items())
     ]
     return rows
 

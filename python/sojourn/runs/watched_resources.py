@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.errors import InputError
-from sojourn.runs.host_samples import changes
+from sojourn.runs.host_samples import counter_changes
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder
 
@@ -116,7 +116,7 @@ def busy_per_s(folder: RunFolder) -> dict[Key, float]:
     if host is None:
         return {}
     sources = host.filter(pl.col("source").is_in(["procs", "cgroups", "disks", "station"]))
-    grown = changes(sources, *folder.manifest["window_s"])
+    grown = counter_changes(sources, *folder.manifest["window_s"])
     return {
         (source, key, item): change / over_s * (1e-3 if item == "io_ms" else 1.0)
         for source, key, item, change, over_s in grown.select("source", "key", "item", "change", "over_s").iter_rows()

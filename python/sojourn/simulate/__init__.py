@@ -7,7 +7,33 @@ metrics_table   rows of Metrics                                         stopping
 simulation_outcome, simulation_status   what a result is worth                     progress_bar    on a terminal
 """
 
-from sojourn.simulate.paired_comparison import compare_simulated
-from sojourn.simulate.simulate import simulate
+from typing import TYPE_CHECKING
 
-__all__ = ["compare_simulated", "simulate"]
+from sojourn.simulate.paired_comparison import compare_simulated as compare_simulated
+from sojourn.simulate.simulate import simulate as simulate
+
+if TYPE_CHECKING:
+    from sojourn.simulate.simulated_folder import cpu_rows as cpu_rows
+    from sojourn.simulate.simulated_folder import write_run as write_run
+    from sojourn.simulate.simulated_run import RunRecord as RunRecord
+    from sojourn.simulate.simulated_run import counter_rows as counter_rows
+    from sojourn.simulate.simulated_run import record_run as record_run
+    from sojourn.simulate.simulated_run import station_rows as station_rows
+    from sojourn.simulate.virtual_host import VirtualHost as VirtualHost
+    from sojourn.simulate.virtual_host import VirtualHostRun as VirtualHostRun
+    from sojourn.simulate.virtual_host import host_placement as host_placement
+    from sojourn.simulate.virtual_host import simulate_host as simulate_host
+    from sojourn.simulate.virtual_host import write_host_run as write_host_run
+else:
+    from lazy_loader import attach
+
+    __getattr__, _, __all__ = attach(
+        __name__,
+        submod_attrs={
+            "simulated_folder": ["cpu_rows", "write_run"],
+            "simulated_run": ["RunRecord", "counter_rows", "record_run", "station_rows"],
+            "virtual_host": ["VirtualHost", "VirtualHostRun", "host_placement", "simulate_host", "write_host_run"],
+        },
+    )
+    __all__ += ["compare_simulated", "simulate"]
+    __dir__ = __all__.copy

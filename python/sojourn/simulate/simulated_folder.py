@@ -19,7 +19,7 @@ from sojourn.runs.assess_run import assess
 from sojourn.runs.host_samples import EVERYTHING
 from sojourn.runs.record_logs import write_parquet
 from sojourn.runs.request_rows import FAILURES, request_frame
-from sojourn.runs.run_folder import RunFolder, now
+from sojourn.runs.run_folder import RunFolder, clock_times
 
 HOST = {"t_s": pl.Float64(), "source": pl.String(), "key": pl.String(), "item": pl.String(), "value": pl.Float64()}
 
@@ -62,7 +62,7 @@ def write_run(
         folder.manifest.setdefault("generator", _generator(frame, last))
         meta = {"classes": classes, "failures": FAILURES, "sample_every": 1, "no_user": 2**32 - 1}
         folder.manifest["records"] = {"requests": meta} | folder.manifest.get("records", {})
-        folder.manifest |= {"end": now(), "status": "complete"}
+        folder.manifest |= {"end": clock_times(), "status": "complete"}
         assess(folder)
         folder.save()
     except BaseException:
@@ -97,7 +97,7 @@ def _defaults() -> dict[str, Any]:
         "factors": {},
         "load": {"lanes": [{}]},
         "pids": {},
-        "start": now(),
+        "start": clock_times(),
         "machine": {"kernel": "simulated", "architecture": system.machine, "python": platform.python_version()},
         "observer": {"own_share": 0.0},
         "service": None,

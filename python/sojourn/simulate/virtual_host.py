@@ -119,7 +119,7 @@ def write_host_run(
     up, but the host has done the work all the same. Raises what `write_run` raises."""
     filled = {
         "pids": {},
-        "placement": placement(run.host.cores, run.host.nics),
+        "placement": host_placement(run.host.cores, run.host.nics),
         "duration_s": run.duration_s,
         "virtual host": vars(run.host),
         "service": {"interrupt work": _interrupt_work(run)},
@@ -134,7 +134,7 @@ def write_host_run(
     return write_run(path, manifest=filled | manifest, requests=_client(run, timeout_s), host=host, app=_app(run))
 
 
-def placement(cores: int, nics: int) -> dict[str, Any]:
+def host_placement(cores: int, nics: int) -> dict[str, Any]:
     """Who runs where, as the manifest of a run has it; the client is elsewhere."""
     server = list(range(cores))
     return {"server": server, "interrupts": server[:nics], "client": [], "client_shares": False, "observer": -1}

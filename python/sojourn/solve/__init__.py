@@ -11,16 +11,20 @@ status, cite            outcomes; sources
 
 from sojourn.solve.bottleneck import bottleneck, two_class_bottleneck
 from sojourn.solve.cite import cite
+from sojourn.solve.closed.mva import exact_mva
 from sojourn.solve.mmm_cores import erlang_c, mmm
 from sojourn.solve.model_sweep import sweep
 from sojourn.solve.same_core_probability import routing_probability
+from sojourn.solve.single.mmm import MMm
 from sojourn.solve.solve import methods, solve
 from sojourn.solve.two_class import two_class
 
 __all__ = [
+    "MMm",
     "bottleneck",
     "cite",
     "erlang_c",
+    "exact_mva",
     "methods",
     "mmm",
     "routing_probability",

@@ -12,7 +12,7 @@ import polars as pl
 
 from sojourn.design import additivity, factorial_effects
 from sojourn.design.analyse.report_blocks import residual_figures, variation_figure
-from sojourn.design.analyse.residuals import of_effects
+from sojourn.design.analyse.residuals import residuals_of_effects
 from sojourn.errors import DesignError, StudyError
 from sojourn.file_errors import meant
 from sojourn.report import Section, Table, Text
@@ -81,7 +81,7 @@ def _blocks(where: str, label: str, runs: pl.DataFrame, factors: list[str]) -> I
     if not effects.degrees:
         yield Text("One run of each combination: no errors to look at.")
         return
-    check = of_effects(effects)
+    check = residuals_of_effects(effects)
     yield from residual_figures(check, title, label)
     yield Text(
         f"Normal quantiles: correlation {check.straightness:.3f} (1 for normal errors). Size of the errors against the "

@@ -9,10 +9,10 @@ from scipy.special import stdtrit
 
 from sojourn.fit.fitted import ParameterEstimate
 
-__all__ = ["ParameterEstimate", "estimate"]
+__all__ = ["ParameterEstimate", "mean_with_interval"]
 
 
-def estimate(values: np.ndarray, level: float = 0.95) -> ParameterEstimate:
+def mean_with_interval(values: np.ndarray, level: float = 0.95) -> ParameterEstimate:
     """Mean of the finite values with a t interval; its ends are NaN where there is one value, or none differs: that tells no interval."""
     values = values[np.isfinite(values)]
     mean = float(values.mean())

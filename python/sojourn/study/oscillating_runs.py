@@ -20,7 +20,7 @@ from sojourn.runs.busy_series import busy_series
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis, RecoveredParameter
 from sojourn.study.known_values import against_truth
-from sojourn.study.mean_of_runs import estimate
+from sojourn.study.mean_of_runs import mean_with_interval
 
 if TYPE_CHECKING:
     from sojourn.study.checked_study import CheckedStudy
@@ -47,7 +47,9 @@ def oscillation_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapp
         own = [one for _, one in runs]
         count, verdicts = sum(one.oscillating for one in own), ", ".join(sorted({one.verdict for one in own}))
         lines.append(f"{value}: the bottleneck oscillates in {count} of {len(own)} runs ({verdicts})")
-        busy, r = (estimate(np.array(v)) for v in ([one.mean[1] for one in own], [one.correlation for one in own]))
+        busy, r = (
+            mean_with_interval(np.array(v)) for v in ([one.mean[1] for one in own], [one.correlation for one in own])
+        )
         rows.append((value, f"{count} of {len(own)}", verdicts, *r, *busy))
         truth = plan.system.known(runs[0][0].manifest["factors"])
         if (name := f"{between[1]} busy") in truth:

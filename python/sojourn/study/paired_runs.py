@@ -18,7 +18,7 @@ from sojourn.report import Section, Table
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis, RecoveredParameter
 from sojourn.study.known_values import against_truth
-from sojourn.study.probed_runs import KEY
+from sojourn.study.probed_runs import TOPOLOGY_PROBE
 
 if TYPE_CHECKING:
     from sojourn.study.checked_study import CheckedStudy
@@ -122,7 +122,7 @@ def _busy(pairs: list[Pair], values: tuple[Any, Any], station: str) -> str:
 
 def _probes(pairs: list[Pair]) -> tuple[list[float], list[float]] | None:
     """Time of a cache line between cores before each run; None where it was not measured before all of them."""
-    told = [[(run.manifest.get(KEY) or {}).get("transfer_s", 0.0) or 0.0 for run in pair] for pair in pairs]
+    told = [[(run.manifest.get(TOPOLOGY_PROBE) or {}).get("transfer_s", 0.0) or 0.0 for run in pair] for pair in pairs]
     if not told or not all(one and other for one, other in told):
         return None
     return [one for one, _ in told], [other for _, other in told]

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from sojourn.errors import StudyError
 from sojourn.files.reading import read_json
 from sojourn.files.writing import write_whole
-from sojourn.runs.run_folder import now
+from sojourn.runs.run_folder import clock_times
 from sojourn.study.checked_study import CheckedStudy
 from sojourn.study.fit_templates import FittedProtocol, FitTemplate, RivalModels
 from sojourn.study.model_check import changes_something
@@ -83,7 +83,7 @@ def write(folder: Path, rivals: RivalModels, plan: CheckedStudy) -> Prediction:
     for name, file in files.items():
         rivals.fitted[name].write(folder / file)
     found = {
-        "written": now()["wall"], "level": level, "best": rivals.best, "why": rivals.why, "notes": list(rivals.notes),
+        "written": clock_times()["wall"], "level": level, "best": rivals.best, "why": rivals.why, "notes": list(rivals.notes),
         "files": files, "configurations": each,
     }  # fmt: skip
     write_whole(folder / FILE, json.dumps(found, indent=1, allow_nan=False) + "\n")

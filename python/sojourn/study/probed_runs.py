@@ -20,7 +20,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study.system import Point, Session
 from sojourn.units import per_second, seconds
 
-KEY: Final = "topology_probe"  # of a study file and of a manifest
+TOPOLOGY_PROBE: Final = "topology_probe"  # of a study file and of a manifest
 MARK = "topology probe: "
 FAR = 1.5  # times the median of the runs
 SHOWN_BYTES = (4 << 20, 128 << 20)
@@ -41,7 +41,7 @@ class ProbedSession:
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
         found = probe_topology([core.number for core in cores()])
         folder = self._session.run(point, out, seed)
-        folder.manifest[KEY] = found.record
+        folder.manifest[TOPOLOGY_PROBE] = found.record
         folder.save()
         return folder
 
@@ -65,7 +65,7 @@ def mark_moved(runs: Iterable[RunFolder]) -> None:
 
 def probe_section(runs: Sequence[RunFolder]) -> Section | None:
     """What the probe said before each run beside the run's throughput, nearest cores first; None where none was asked for."""
-    probed = [run for run in runs if KEY in run.manifest]
+    probed = [run for run in runs if TOPOLOGY_PROBE in run.manifest]
     if not probed:
         return None
     columns = (
@@ -77,14 +77,14 @@ def probe_section(runs: Sequence[RunFolder]) -> Section | None:
         "throughput",
         "mean response time",
     )
-    rows = [_row(run) for run in sorted(probed, key=lambda run: run.manifest[KEY]["transfer_s"] or 0.0)]
+    rows = [_row(run) for run in sorted(probed, key=lambda run: run.manifest[TOPOLOGY_PROBE]["transfer_s"] or 0.0)]
     lead = "Measured before each run; of all pairs of cores the median. The host may have moved the cores of a virtual machine in between."
     note = "" if any(row[MISSES] != NOT_COUNTED for row in rows) else f"{_why_not(probed)} The probe stands in for it."
     return Section("Where the cores were", lead, (Table("", columns, tuple(rows), note),))
 
 
 def _row(run: RunFolder) -> tuple[str, ...]:
-    probe = run.manifest[KEY]
+    probe = run.manifest[TOPOLOGY_PROBE]
     access = {one["size_bytes"]: one["median_s"] for one in probe["access"]}
     probed = [probe["transfer_s"], *(access.get(size) for size in SHOWN_BYTES)]
     return (
@@ -121,7 +121,7 @@ def _why_not(runs: Sequence[RunFolder]) -> str:
 
 def _transfers(run: RunFolder) -> dict[Pair, float]:
     """Pair of cores → one-way time, s, of those that were measured."""
-    measured = (run.manifest.get(KEY) or {}).get("transfer", ())
+    measured = (run.manifest.get(TOPOLOGY_PROBE) or {}).get("transfer", ())
     return {(one["cores"][0], one["cores"][1]): one["median_s"] for one in measured if "median_s" in one}
 
 

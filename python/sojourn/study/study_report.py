@@ -25,7 +25,7 @@ from sojourn.study.evaluation import (
 from sojourn.study.predictions import is_interval
 from sojourn.study.probed_runs import probe_section
 from sojourn.study.sweep_figures import held_out_table, sweep_sections
-from sojourn.study.verdict import UNITS, guess, told
+from sojourn.study.verdict import UNITS, factors_text, guess
 from sojourn.units import percent, quantity, seconds
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _predicted(found: StudyFindings) -> list[Section]:
         what = " ".join(filter(None, (row["metric"].replace("_", " "), row["class"])))
         unit = UNITS[row["metric"]]
         rows.append((
-            row["section"], told(factors[row["run"]], found.varied), what, guess(row, row["predicted"], unit),
+            row["section"], factors_text(factors[row["run"]], found.varied), what, guess(row, row["predicted"], unit),
             quantity(row["measured"], unit), _error(row["error"]), said,
         ))  # fmt: skip
     columns = ("prediction", "factors", "metric", "predicted", "measured", "error", "")
@@ -101,12 +101,12 @@ def _choices(found: StudyFindings) -> list[Section]:
         return []
     rows = []
     for one in found.choices:
-        where = "" if one.best_factors is None else told(one.best_factors, found.varied)
+        where = "" if one.best_factors is None else factors_text(one.best_factors, found.varied)
         low, high = one.interval or (None, None)
         rows.append(
             (
                 one.model,
-                told(one.factors, found.varied),
+                factors_text(one.factors, found.varied),
                 one.predicted,
                 one.measured,
                 where,
@@ -135,7 +135,7 @@ def _response(found: StudyFindings, level: str) -> Figure | None:
         if level in run.manifest["factors"] and run.manifest["valid"]:
             others = {k: v for k, v in run.manifest["factors"].items() if k != level and k in found.varied}
             groups.setdefault(
-                f"{run.manifest['section']} {told(others, found.varied) if others else ''}".strip(), []
+                f"{run.manifest['section']} {factors_text(others, found.varied) if others else ''}".strip(), []
             ).append(run)
     series = [_points(name, runs, level) for name, runs in groups.items()]
     bands = _bands(found, level)
@@ -160,7 +160,7 @@ def _bands(found: StudyFindings, level: str) -> list[Series]:
         if level not in one["factors"]:
             continue
         others = {k: v for k, v in one["factors"].items() if k != level and k in found.varied}
-        name = f"{one['section']} {told(others, found.varied) if others else ''}".strip()
+        name = f"{one['section']} {factors_text(others, found.varied) if others else ''}".strip()
         row = next(
             (r for r in one["rows"] if (r["station"], r["class"], r["metric"]) == ("", "", "response_time")), None
         )
@@ -183,7 +183,7 @@ def _resources(found: StudyFindings) -> Table:
             known = {row["metric"]: row["value"] for row in here.iter_rows(named=True)}
             if "utilisation" in known:
                 rows.append((
-                    run.manifest["section"], told(run.manifest["factors"], found.varied), name, percent(known["utilisation"]),
+                    run.manifest["section"], factors_text(run.manifest["factors"], found.varied), name, percent(known["utilisation"]),
                     seconds(known.get("service_demand")),
                 ))  # fmt: skip
     note = "Utilisation of the capacity of the resource; service demand: its busy time for a successful request."

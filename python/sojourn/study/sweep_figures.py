@@ -14,7 +14,7 @@ from sojourn.report.document import Cell
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.evaluation import HELD_OUT, METRICS, measured
 from sojourn.study.file_schema import StudySection as Part
-from sojourn.study.verdict import told
+from sojourn.study.verdict import factors_text
 
 if TYPE_CHECKING:
     from sojourn.study.checked_study import CheckedStudy
@@ -49,7 +49,7 @@ def _lines(part: Part, runs: list[RunFolder]) -> Lines:
     varied = [k for k in factors[0] if k not in along and len({repr(one.get(k)) for one in factors}) > 1]
     lines: Lines = {}
     for run, one in zip(runs, factors, strict=True):
-        name = told({k: one[k] for k in varied}, tuple(varied)) if varied else ""
+        name = factors_text({k: one[k] for k in varied}, tuple(varied)) if varied else ""
         lines.setdefault(f", {name}" if name else "", []).append(run)
     return lines
 
@@ -97,7 +97,7 @@ def held_out_table(found: StudyFindings) -> list[Table]:
     if rows.is_empty():
         return []
     models = _models(found)
-    factors = {run.path.name: told(run.manifest["factors"], found.varied) for run in found.runs}
+    factors = {run.path.name: factors_text(run.manifest["factors"], found.varied) for run in found.runs}
     named = rows.with_columns(configuration=pl.col("run").replace_strict(factors, return_dtype=pl.String))
     cells = [_held_out(here, models) for here in named.partition_by("section", "configuration")]
     columns: list[str] = ["section", "configuration"]

@@ -21,7 +21,7 @@ from sojourn.report import Figure, Section, Series, Table
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis, RecoveredParameter
 from sojourn.study.known_values import MOST, THROUGHPUT, against_truth
-from sojourn.study.mean_of_runs import ParameterEstimate, estimate
+from sojourn.study.mean_of_runs import ParameterEstimate, mean_with_interval
 from sojourn.units import percent
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _each(curve: Curve) -> tuple[list[float], list[float]]:
 
 
 def _drawn(name: str, curve: Curve) -> Series:
-    means = [estimate(curve[value][1], LEVEL) for value in sorted(curve)]
+    means = [mean_with_interval(curve[value][1], LEVEL) for value in sorted(curve)]
     ends = [e.low for e in means], [e.high for e in means]
     return Series(name, sorted(curve), [e.value for e in means], *ends, "points")
 

@@ -183,7 +183,7 @@ def _one_by_one(found: StudyFindings, section: str, configurations: Sequence[Map
                 said.append(_told_row(row, of_run))
             elif limit != last:
                 said.append(_told_row(row, _saturated(found, here, one["factors"])))
-        lines.append(f"{section}, {told(one['factors'], found.varied)}: {'; '.join(said)}")
+        lines.append(f"{section}, {factors_text(one['factors'], found.varied)}: {'; '.join(said)}")
         last = limit
     return lines
 
@@ -191,10 +191,12 @@ def _one_by_one(found: StudyFindings, section: str, configurations: Sequence[Map
 def _choices(found: StudyFindings) -> list[str]:
     lines = []
     for one in found.choices:
-        said = f"best by {one.model}: {told(one.factors, found.varied)}"
+        said = f"best by {one.model}: {factors_text(one.factors, found.varied)}"
         if one.regret is not None and one.best_factors is not None:
             ends = f" [{percent(one.interval[0])}, {percent(one.interval[1])}]" if one.interval else ""
-            said += f"; {percent(one.regret)}{ends} from the best measured ({told(one.best_factors, found.varied)})"
+            said += (
+                f"; {percent(one.regret)}{ends} from the best measured ({factors_text(one.best_factors, found.varied)})"
+            )
         lines.append(said)
     return lines
 
@@ -227,7 +229,7 @@ def _seen(run: Mapping[str, Any], unit: str) -> str:
     return value if run["inside"] is None else f"{value} ({'inside' if run['inside'] else 'outside'})"
 
 
-def told(factors: Mapping[str, Any], varied: tuple[str, ...]) -> str:
+def factors_text(factors: Mapping[str, Any], varied: tuple[str, ...]) -> str:
     """The factors that differ within the study, always in one order."""
     named = {name: factors[name] for name in varied if name in factors} or factors
     return ", ".join(

@@ -12,7 +12,7 @@ from kv_rows import row, rows_of
 from sojourn.errors import FitError
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.fit_templates import RivalModels
-from sojourn.study.mean_of_runs import ParameterEstimate, estimate
+from sojourn.study.mean_of_runs import ParameterEstimate, mean_with_interval
 from sojourn.study.run_order import run_seed
 from sojourn.study.system import Point
 from sojourn_cases.kv.kv_template import NETWORK, PLACED, SHARED, TEMPLATE
@@ -200,9 +200,9 @@ def test_one_station_at_measured_rates(seen: pl.DataFrame) -> None:
 
 
 def test_an_interval_needs_two_runs() -> None:
-    one = estimate(np.array([2.0, np.nan]))
+    one = mean_with_interval(np.array([2.0, np.nan]))
     assert one.value == 2.0 and np.isnan(one.low) and np.isnan(one.high)
-    found = estimate(np.array([1.0, 3.0]))
+    found = mean_with_interval(np.array([1.0, 3.0]))
     assert found.value == 2.0
     assert found.high == pytest.approx(2 + 12.7062047, rel=1e-6)  # t(0.975, 1)
 

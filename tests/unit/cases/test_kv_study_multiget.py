@@ -15,7 +15,7 @@ from scipy.stats import t
 from sojourn.report import Figure, Table, Text
 from sojourn.runs.request_rows import request_frame
 from sojourn.runs.run_folder import RunFolder
-from sojourn.runs.run_metrics import row as metric
+from sojourn.runs.run_metrics import metrics_row as metric
 from sojourn.study.factorial_effects import effects_blocks
 from sojourn.table import Metrics
 from sojourn_cases.kv.middleware import response_bins

@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from sojourn.study.parameter_recovery import coverage, recovered
+from sojourn_cases.common.parameter_recovery import coverage, recovered
 from sojourn_cases.kv.kv_template import NETWORK
 from sojourn_cases.kv.middleware.simulated_system import KnownTimes
 from sojourn_cases.kv.models.instrumented_times import stratified

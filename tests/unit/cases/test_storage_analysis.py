@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.design.analyse.lack_of_fit import line_fit
 from sojourn.errors import DesignError, InputError
 from sojourn_cases.storage.costs.cost_per_io import cost_per_io, cost_ratio
 from sojourn_cases.storage.costs.effects import storage_effects
+from sojourn_cases.storage.costs.lack_of_fit import line_fit
 from sojourn_cases.storage.costs.linearity import linearity
 from sojourn_cases.storage.costs.run_faults import run_faults
 from sojourn_cases.storage.costs.storage_run_list import storage_design

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from sojourn.lab import cgroups, cleanup_registry, counted_groups
+from sojourn.lab import cgroups, cleanup_registry
 from sojourn.lab.cgroups import in_group
 from sojourn.lab.counted_groups import CountedGroups
 
@@ -55,7 +56,7 @@ def test_there_are_none_where_processes_may_not_be_moved(
         raise PermissionError
 
     as_the_kernel_does(tmp_path / "v", "client")
-    monkeypatch.setattr(counted_groups, "write", refused)
+    monkeypatch.setattr(import_module("sojourn.lab.counted_groups"), "write", refused)
     assert not CountedGroups(registry, "0123ab").made
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sojourn.errors import LabError
 from sojourn.lab import cgroups, cleanup_registry
-from sojourn.lab.cgroups import PERIODS, USED_UP, CpuShareCgroup, quota_us
+from sojourn.lab.cgroups import QUOTA_PERIODS, QUOTA_USED_UP, CpuShareCgroup, quota_us
 
 
 @pytest.fixture
@@ -70,6 +70,6 @@ def test_a_folder_that_is_no_group_is_refused_and_removed(
 def test_periods_are_read_in_both_versions(tmp_path: Path) -> None:
     path = group(tmp_path, cpu_of_stat="usage_usec 9\nnr_periods 40\nnr_throttled 30\nthrottled_usec 5\n")
     share = CpuShareCgroup(path, 0.5)
-    assert (share.counter(PERIODS), share.counter(USED_UP)) == (40.0, 30.0)
+    assert (share.counter(QUOTA_PERIODS), share.counter(QUOTA_USED_UP)) == (40.0, 30.0)
     (path / "cpu.stat").unlink()
-    assert math.isnan(share.counter(PERIODS))
+    assert math.isnan(share.counter(QUOTA_PERIODS))

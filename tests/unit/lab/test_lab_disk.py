@@ -39,7 +39,7 @@ def test_bad_bytes_are_named(text: str) -> None:
      (2e7, 10**13, "--size")],
 )  # fmt: skip
 def test_rates_and_sizes_out_of_range_are_refused(bps: float | None, size: int, said: str) -> None:
-    with pytest.raises(InputError, match=said), slow_disk.slow_disk(bps, size):
+    with pytest.raises(InputError, match=said), slow_disk(bps, size):
         pass
 
 

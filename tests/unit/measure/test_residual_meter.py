@@ -17,7 +17,7 @@ from sojourn.errors import InputError
 from sojourn.lab.spinners import STRIDE_BYTES, WorkCounters
 from sojourn.measure import cpu_residual
 from sojourn.measure.cpu_residual import WINDOW_S, MeterReading, ResidualMeter, measure_command, welch_p
-from sojourn.measure.process_times import most, process_times, used_between
+from sojourn.measure.process_times import most_used, process_times, used_between
 
 WORK_PER_S = 75_000.0
 CORES, COMMAND_S, USED_S, BACKGROUND, SCATTER = 2, 1.4, 0.31, 0.012, 0.005
@@ -138,7 +138,7 @@ def test_scanners_of_memory_are_taken_out_and_others_are_told(tmp_path: Path) ->
     end = meter.read()
     assert end.scanned_s - start.scanned_s == pytest.approx(0.056)
     assert meter.used_s(start, end) == pytest.approx(end.at_s - start.at_s - 0.056)
-    found = most(used_between(before, process_times(tmp_path), kernel=True))
+    found = most_used(used_between(before, process_times(tmp_path), kernel=True))
     assert found == (("server", pytest.approx(0.25)),)
     (tmp_path / "7" / "schedstat").unlink()  # it has ended
     assert meter.read().scanned_s == pytest.approx(1.056)

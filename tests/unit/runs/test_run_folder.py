@@ -14,7 +14,7 @@ from sojourn.errors import RunFolderError, StorageFull
 from sojourn.files import writing
 from sojourn.runs import manifest
 from sojourn.runs.core_utilisation import busy_shares
-from sojourn.runs.host_samples import changes, core_shares, read_samples
+from sojourn.runs.host_samples import core_shares, counter_changes, read_samples
 from sojourn.runs.record_logs import read_log, write_parquet
 from sojourn.runs.run_folder import RunFolder, run_folders
 
@@ -192,7 +192,7 @@ def test_a_counter_that_was_reset_makes_no_nonsense() -> None:
     host = pl.DataFrame(
         {"t_s": [0.0, 1.0, 2.0], "source": ["ctxt"] * 3, "key": [""] * 3, "item": [""] * 3, "value": [5.0, 9.0, 1.0]}
     )
-    assert changes(host, 0, 2).is_empty()
+    assert counter_changes(host, 0, 2).is_empty()
 
 
 def test_no_host_samples(tmp_path: Path) -> None:
@@ -207,8 +207,8 @@ def test_what_falls_between_samples_and_the_ends_of_a_window_counts() -> None:
         {"t_s": [0.0, 1.0, 2.0], "source": ["x"] * 3, "key": [""] * 3, "item": [""] * 3, "value": [0.0, 10.0, 14.0]}
     )
     for window, expected in (((0.5, 1.5), (7.0, 1.0)), ((1.0, 9.0), (4.0, 1.0)), ((0.2, 0.3), (1.0, 0.1))):
-        assert changes(host, *window).select("change", "over_s").row(0) == pytest.approx(expected)
-    assert changes(host, 3, 4).is_empty()
+        assert counter_changes(host, *window).select("change", "over_s").row(0) == pytest.approx(expected)
+    assert counter_changes(host, 3, 4).is_empty()
 
 
 def test_a_manifest_of_an_older_version_is_made_one_of_this(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from sojourn.lab.topology_probe import BatchTimes, TopologyProbe
 from sojourn.report import Table
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study import probed_runs
-from sojourn.study.probed_runs import KEY, ProbedSession, mark_moved, probe_section
+from sojourn.study.probed_runs import TOPOLOGY_PROBE, ProbedSession, mark_moved, probe_section
 from sojourn.study.run_points import run_points
 from sojourn.study.system import Point
 
@@ -46,7 +46,7 @@ def run_with(where: Path, monkeypatch: pytest.MonkeyPatch, probes: list[Topology
 
 def test_the_probe_is_in_the_manifest_of_each_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = run_with(tmp_path, monkeypatch, [probe(28.0), probe(None)])
-    there = [json.loads((run.path / "manifest.json").read_text())[KEY] for run in runs]
+    there = [json.loads((run.path / "manifest.json").read_text())[TOPOLOGY_PROBE] for run in runs]
     assert (
         there[0]["transfer"][0]["median_s"] == pytest.approx(28e-9) and there[0]["access"][0]["size_bytes"] == 4 << 20
     )

@@ -10,16 +10,16 @@ import pytest
 from scipy import stats
 
 from sojourn.study.evaluation import error_range, median_error, median_interval, of_means
-from sojourn.study.mean_of_runs import estimate
+from sojourn.study.mean_of_runs import mean_with_interval
 from sojourn_cases.kv.models.instrumented_times import stratified
 
 
 def test_one_value_has_no_interval_and_several_have_students() -> None:
-    one = estimate(np.array([3.0, math.nan]))
+    one = mean_with_interval(np.array([3.0, math.nan]))
     assert one.value == 3 and math.isnan(one.low) and math.isnan(one.high)
     values = np.array([1.0, 2.0, 4.0])
     low, high = stats.t.interval(0.95, 2, values.mean(), stats.sem(values))
-    assert estimate(values) == pytest.approx((values.mean(), low, high))
+    assert mean_with_interval(values) == pytest.approx((values.mean(), low, high))
 
 
 def test_client_counts_that_were_run_once_tell_no_interval() -> None:
@@ -33,7 +33,7 @@ def test_client_counts_that_were_run_once_tell_no_interval() -> None:
 
 def test_runs_that_do_not_differ_tell_no_interval() -> None:
     alike = pl.DataFrame({"clients": [1, 1, 2, 2], "net_s": [0.001, 0.001, 0.002, 0.002]})
-    for found in (stratified(alike, "net_s"), estimate(np.full(4, 0.0015))):
+    for found in (stratified(alike, "net_s"), mean_with_interval(np.full(4, 0.0015))):
         assert found.value == pytest.approx(0.0015) and math.isnan(found.low) and math.isnan(found.high)
 
 

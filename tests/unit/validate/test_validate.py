@@ -1,12 +1,10 @@
-"""Relative errors, the layout of Table 3 (against the published table), and the operational laws."""
+"""Relative errors, and the operational laws."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import polars as pl
 import pytest
 from one_core import observations
+from published_errors import published
 
 from sojourn.errors import InputError
 from sojourn.fit import fit
@@ -14,57 +12,7 @@ from sojourn.laws import broken, check_laws
 from sojourn.predict import predict
 from sojourn.solve import two_class
 from sojourn.table import Metrics
-from sojourn.validate import QUANTITIES, measured_metrics, table3, table3_text, validate
-
-PUBLISHED = Path(__file__).parents[2] / "published" / "data" / "chen_table3_relative_errors.csv"
-COLUMNS = {
-    "response_time": "response_time_relative_error_pct",
-    "throughput": "throughput_relative_error_pct",
-    "utilisation_leading": "util_core_0_to_m_minus_1_relative_error_pct",
-    "utilisation_trailing": "util_core_m_to_n_minus_1_relative_error_pct",
-}
-
-
-def published() -> tuple[Metrics, Metrics, dict]:
-    """Two tables whose errors are the published cells, and the published overall column."""
-    *cells, overall = pl.read_csv(PUBLISHED).to_dicts()
-    real, said = [], []
-    for cell in cells:
-        for quantity, (station, metric) in QUANTITIES.items():
-            if cell[COLUMNS[quantity]] is None:
-                continue
-            at = {"cores": int(cell["cores"]), "nics": int(cell["nics"]), "rate_per_s": 100.0}
-            row = {"station": station, "metric": metric, **at}
-            real.append({**row, "value": 0.5, "source": "measured"})
-            said.append({**row, "value": 0.5 * (1 + cell[COLUMNS[quantity]] / 100)})
-    return Metrics.of(real), Metrics.of(said), overall
-
-
-def test_table_3_and_its_overall_column() -> None:
-    measured, predicted, overall = published()
-    rows = {row["quantity"]: row for row in table3(validate(measured, predicted), "signed")}
-    assert list(rows) == ["Response Time", "Throughput", "Util. Core 0 to m-1", "Util. Core m to n-1"]
-    assert list(rows["Throughput"])[1:] == ["1/1", "1/2", "1/4", "1/8", "2/2", "2/4", "2/8", "4/4", "4/8", "overall"]
-    for row, column, digits in zip(rows.values(), COLUMNS.values(), (1, 2, 1, 1), strict=True):
-        assert round(100 * row["overall"], digits) == overall[column]
-    assert rows["Util. Core m to n-1"]["1/1"] is None
-    text = table3_text(validate(measured, predicted), "signed").splitlines()
-    assert text[0].split() == ["1", "NIC", "2", "NICs", "4", "NICs", "Overall"]
-    assert text[2].split()[2:] == [
-        "+23.8",
-        "+23.2",
-        "+25.8",
-        "+11.3",
-        "+19.4",
-        "+7.9",
-        "+10.3",
-        "+7.4",
-        "+14.2",
-        "+15.9",
-    ]
-    assert text[5].split()[5:9] == ["-", "-9.4", "-14.6", "-23.7"]
-    with pytest.raises(InputError, match="kind: 'x'"):
-        table3(validate(measured, predicted), "x")
+from sojourn.validate import measured_metrics, validate
 
 
 def test_errors_by_hand() -> None:

@@ -12,9 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn.runs.host_samples import changes
-from sojourn.runs.record_logs import write_parquet
-from sojourn.runs.run_folder import RunFolder
+from sojourn.runs import RunFolder, counter_changes, write_parquet
 
 SOURCE = "hosts"
 PROC = Path("/proc")
@@ -77,7 +75,7 @@ def grown(folder: RunFolder) -> tuple[dict[tuple[str, str], float], float]:
     host = folder.frame("host")
     if host is None:
         return {}, 0.0
-    rows = changes(host.filter(pl.col("source") == SOURCE), *folder.manifest["window_s"])
+    rows = counter_changes(host.filter(pl.col("source") == SOURCE), *folder.manifest["window_s"])
     over_s = rows["over_s"].max()
     found = {(key, item): n for key, item, n in rows.select("key", "item", "change").iter_rows()}
     return found, float(over_s or 0.0)  # type: ignore[arg-type]

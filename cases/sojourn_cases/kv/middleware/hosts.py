@@ -14,9 +14,18 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sojourn.errors import LabError, PermissionLacking
-from sojourn.lab.cgroups import LEAST_CORES, PERIODS, USED_UP, CpuShareCgroup
-from sojourn.lab.cleanup_registry import CleanupRegistry, clean_stale
-from sojourn.lab.emulated_network import LEAST_RATE, MOST_RATE, NIC, EmulatedNetwork
+from sojourn.lab import (
+    LEAST_BIT_PER_S,
+    LEAST_CORE_SHARE,
+    MOST_BIT_PER_S,
+    NIC,
+    QUOTA_PERIODS,
+    QUOTA_USED_UP,
+    CleanupRegistry,
+    CpuShareCgroup,
+    EmulatedNetwork,
+    clean_stale,
+)
 from sojourn_cases.kv.middleware.host_counters import sent_bytes
 
 CLIENT = "client"
@@ -33,9 +42,9 @@ class HostOptions(BaseModel):
 
     hosts: str = Field(default="loopback", pattern="^(loopback|namespaces)$")
     mtu_bytes: int = Field(default=1500, ge=576, le=9000)
-    server_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_RATE, le=MOST_RATE)
-    proxy_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_RATE, le=MOST_RATE)
-    server_cores: float | None = Field(default=None, ge=LEAST_CORES, le=1024)
+    server_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_BIT_PER_S, le=MOST_BIT_PER_S)
+    proxy_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_BIT_PER_S, le=MOST_BIT_PER_S)
+    server_cores: float | None = Field(default=None, ge=LEAST_CORE_SHARE, le=1024)
     pinned: bool = True
 
     @model_validator(mode="after")
@@ -78,7 +87,7 @@ class Hosts:
             return {}
         found: Meters = {(host, SENT): partial(sent_bytes, pid, NIC) for host, pid in processes.items()}
         for host in self.shares.keys() & processes.keys():
-            found |= {(host, item): partial(self.shares[host].counter, item) for item in (PERIODS, USED_UP)}
+            found |= {(host, item): partial(self.shares[host].counter, item) for item in (QUOTA_PERIODS, QUOTA_USED_UP)}
         return found
 
     def limits(self, grown: Mapping[tuple[str, str], float], seconds: float) -> dict[str, Any]:
@@ -89,7 +98,9 @@ class Hosts:
                       default=None)
             for kind in ("server", "proxy")
         }  # fmt: skip
-        waits = [grown[host, USED_UP] / n if n else 0.0 for (host, item), n in grown.items() if item == PERIODS]
+        waits = [
+            grown[host, QUOTA_USED_UP] / n if n else 0.0 for (host, item), n in grown.items() if item == QUOTA_PERIODS
+        ]
         found = {
             "server_sent_bit_per_s": sent["server"], "proxy_sent_bit_per_s": sent["proxy"],
             "server_rate_bit_per_s": self.options.server_rate_bit_per_s,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab.native_service import NativeService
+from sojourn_cases.common.native_service import NativeService
 
 
 class ProxyOptions(BaseModel):

@@ -13,14 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import ServiceError
-from sojourn.lab.cpu_topology import cores
-from sojourn.lab.namespaces import inside
-from sojourn.lab.worker_process import WorkerProcess
-from sojourn.load.kv_load import kv_load
-from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder
-from sojourn.study.system import Point
+from sojourn.lab import WorkerProcess, cores, in_namespace
+from sojourn.load import kv_load
+from sojourn.measure import RunEnvironment, execute, machine
+from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.study import Point
 from sojourn_cases.common.memcached import start_server
 from sojourn_cases.kv.middleware.host_counters import HostCounterSampler
 from sojourn_cases.kv.middleware.hosts import CLIENT, Hosts
@@ -91,7 +88,7 @@ class KvSession:
 
     def ping(self) -> dict[str, float]:
         """Round trip of `version` from the client to the first server, s: median, smallest, largest of 200."""
-        return inside(self.hosts.path(CLIENT), self._ping)
+        return in_namespace(self.hosts.path(CLIENT), self._ping)
 
     def _ping(self) -> dict[str, float]:
         host, port = self.servers[0].address.rsplit(":", 1)

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from sojourn.errors import InputError
-from sojourn.runs.resources import Resource
-from sojourn.study.system import Factor, System, Value, all_factors
+from sojourn.runs import Resource
+from sojourn.study import Factor, System, Value, all_factors
 from sojourn_cases.kv.middleware.hosts import Hosts, open_hosts
 from sojourn_cases.kv.middleware.kv_session import open_session
 from sojourn_cases.kv.middleware.options import MOST_BYTES, KvLoad, KvOptions

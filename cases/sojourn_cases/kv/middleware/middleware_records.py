@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.runs.measurement_window import in_window, responses
-from sojourn.runs.record_logs import read_log, write_parquet
-from sojourn.runs.run_folder import RunFolder
-from sojourn.runs.run_metrics import Row, quantile_row, row
+from sojourn.runs import RunFolder, in_window, metrics_row, quantile_row, read_log, responses, write_parquet
 from sojourn_cases.kv.middleware import response_bins
 from sojourn_cases.kv.middleware.host_counters import grown
 from sojourn_cases.kv.middleware.hosts import Hosts
 
+Row = dict[str, Any]
 FILE = "middleware"
 QUARTILES = (0.25, 0.75)
 NORMAL = 1.96
@@ -61,7 +59,7 @@ def _of_client(folder: RunFolder) -> list[Row]:
     good = inside.filter(pl.col("failure") == 0)
     if good.is_empty():
         return []
-    own = row("residence_time", float((good["done_s"] - good["end_s"]).mean() or 0.0), station="client")  # type: ignore[arg-type]
+    own = metrics_row("residence_time", float((good["done_s"] - good["end_s"]).mean() or 0.0), station="client")  # type: ignore[arg-type]
     quartiles = [quantile_row(good["response_s"], inside.height - good.height, q) for q in QUARTILES]
     return [own, *quartiles]
 
@@ -75,14 +73,14 @@ def _of_middleware(log: pl.DataFrame, count: int) -> list[Row]:
     length, error = float(lengths.mean() or 0.0), float(np.std(lengths.to_numpy())) / max(len(lengths) - 1, 1) ** 0.5  # type: ignore[arg-type]
     workers_s = _total(log, "cpu_s") - _total(net, "cpu_s")
     return [
-        row("throughput", done / seconds, station="middleware", unit="1/s"),
-        row("response_time", _total(log, "response_s") / done, station="middleware"),
-        row("waiting_time", _total(log, "queue_s") / served, station="middleware"),
-        row("service_time", _total(log, "service_s") / served, station="middleware"),
-        row("queue_length", length, station="middleware", unit="1", low=length - NORMAL * error, high=length + NORMAL * error),
-        row("service_time", _total(net, "busy_s") / done, station="net thread"),
-        row("service_demand", _total(net, "cpu_s") / done, station="net thread"),
-        row("service_demand", workers_s / done, station="workers"),
+        metrics_row("throughput", done / seconds, station="middleware", unit="1/s"),
+        metrics_row("response_time", _total(log, "response_s") / done, station="middleware"),
+        metrics_row("waiting_time", _total(log, "queue_s") / served, station="middleware"),
+        metrics_row("service_time", _total(log, "service_s") / served, station="middleware"),
+        metrics_row("queue_length", length, station="middleware", unit="1", low=length - NORMAL * error, high=length + NORMAL * error),
+        metrics_row("service_time", _total(net, "busy_s") / done, station="net thread"),
+        metrics_row("service_demand", _total(net, "cpu_s") / done, station="net thread"),
+        metrics_row("service_demand", workers_s / done, station="workers"),
     ]  # fmt: skip
 
 

@@ -8,10 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from sojourn.lab.cpu_affinity import pin
-from sojourn.lab.cpu_topology import cores
-from sojourn.lab.embedded_kv import EmbeddedKv
-from sojourn.lab.worker_process import WorkerProcess
+from sojourn.lab import EmbeddedKv, WorkerProcess, cores, pin
 from sojourn_cases.common.memcached import Memcached
 from sojourn_cases.kv.middleware.affinity import Affinity, assigned
 from sojourn_cases.kv.middleware.hosts import Hosts

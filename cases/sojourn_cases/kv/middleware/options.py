@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.study.kinds.time_values import Seconds
+from sojourn.study import Seconds
 from sojourn_cases.kv.middleware.hosts import HostOptions
 from sojourn_cases.kv.middleware.run_table import USUAL_BYTES
 

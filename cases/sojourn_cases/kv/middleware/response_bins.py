@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from sojourn.files.tables import NUMBER, TEXT, read_parquet
-from sojourn.runs.record_logs import write_parquet
-from sojourn.runs.run_folder import RunFolder
+from sojourn.files import NUMBER, TEXT, read_parquet
+from sojourn.runs import RunFolder, write_parquet
 
 FINE_S, FINE_END_S, STEP_S, END_S = 5e-6, 10e-3, 1e-4, 1.0
 CLIENT, MIDDLEWARE = "client", "middleware"

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.runs.core_speed import recorded_work_s
-from sojourn.runs.run_folder import RunFolder
+from sojourn.runs import RunFolder, recorded_work_s
 from sojourn_cases.kv.middleware.affinity import assigned
 
 CONFIGURATION = ("design", "servers", "proxies", "workers", "workload", "sharded", "value_bytes")

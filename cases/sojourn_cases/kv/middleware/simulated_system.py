@@ -16,16 +16,11 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 import sojourn as sj
-from sojourn.lab.backends import environment
-from sojourn.model import Closed, Delay, Model, Pool, Queue
-from sojourn.model.components import Station
-from sojourn.runs.resources import Resource, add_resources
-from sojourn.runs.run_folder import RunFolder, now
-from sojourn.runs.run_metrics import row
-from sojourn.study.kinds.time_values import Seconds
-from sojourn.study.system import Factor, Point
-from sojourn.table import Metrics
-from sojourn.version import __version__
+from sojourn import Metrics, __version__
+from sojourn.lab import environment
+from sojourn.model import Closed, Delay, Model, Pool, Queue, Station
+from sojourn.runs import Resource, RunFolder, add_resources, clock_times, metrics_row
+from sojourn.study import Factor, Point, Seconds
 from sojourn_cases.kv.middleware.kv_system import STAGED, KvSystem
 from sojourn_cases.kv.middleware.run_table import USUAL_BYTES
 
@@ -131,7 +126,8 @@ class SimulatedSession:
         )
         resources: dict[str, Resource] = {"servers": Resource(float(point.factors["servers"]))}
         folder = RunFolder.create(out, {
-            **point.record(seed), **self.conditions(point), "start": now(), "end": now(), "status": "complete", "simulated": True,
+            **point.record(seed), **self.conditions(point), "start": clock_times(), "end": clock_times(),
+            "status": "complete", "simulated": True,
             "valid": True, "reasons": [], "checks": {}, "kv": {"misses": 0, "errors": 0, "pinned": False, "cores": list(range(MANY_CORES))},
         })  # fmt: skip
         Metrics.of([], "simulated").write(out / "metrics.parquet")
@@ -157,15 +153,15 @@ def _rows(found: Metrics, servers: int) -> list[dict[str, Any]]:
     service = passing_s("held") + passing_s(SERVERS)
     inside = passing_s(NET) + passing_s("workers")  # the pool's number has those that hold a worker in it
     return [
-        row("throughput", x, unit="1/s"),
-        row("response_time", passing_s("network") + inside),
-        row("residence_time", 0.0, station="client"),
-        row("utilisation", 0.0, station="client", unit="1"),
-        row("throughput", x, station="middleware", unit="1/s"),
-        row("response_time", inside, station="middleware"),
-        row("waiting_time", passing_s("workers") - service, station="middleware"),
-        row("service_time", service, station="middleware"),
-        row("service_time", total("utilisation", NET) / x, station="net thread"),
-        row("utilisation", total("utilisation", SERVERS) / servers, station="servers", unit="1"),
-        row("service_demand", total("utilisation", SERVERS) / x, station="servers"),
+        metrics_row("throughput", x, unit="1/s"),
+        metrics_row("response_time", passing_s("network") + inside),
+        metrics_row("residence_time", 0.0, station="client"),
+        metrics_row("utilisation", 0.0, station="client", unit="1"),
+        metrics_row("throughput", x, station="middleware", unit="1/s"),
+        metrics_row("response_time", inside, station="middleware"),
+        metrics_row("waiting_time", passing_s("workers") - service, station="middleware"),
+        metrics_row("service_time", service, station="middleware"),
+        metrics_row("service_time", total("utilisation", NET) / x, station="net thread"),
+        metrics_row("utilisation", total("utilisation", SERVERS) / servers, station="servers", unit="1"),
+        metrics_row("service_demand", total("utilisation", SERVERS) / x, station="servers"),
     ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from sojourn.fit.speed_adjustment import ALIKE, CoreSpeed, exponent, usual
+from sojourn.fit import CoreSpeed, speed_adjustment
 from sojourn_cases.kv.models.operation_work import CLIENT, NET, SERVER, WORKERS
 
 COLUMN = {CLIENT: "client_work_s", SERVER: "server_work_s", NET: "proxy_work_s", WORKERS: "proxy_work_s"}
@@ -23,7 +23,7 @@ class ComponentSpeeds:
     """`usual_s`: of the piece of work on the cores of each component, by column; `exponent`: see `fit.speed_adjustment`."""
 
     usual_s: Mapping[str, float] = field(default_factory=dict)
-    exponent: float = ALIKE
+    exponent: float = speed_adjustment.ALIKE
 
     def slower(self, component: str, rows: pl.DataFrame) -> np.ndarray:
         """By which factor its CPU times are longer, a value a row; 1 where the speed of its cores is not known."""
@@ -44,7 +44,11 @@ def column_of(rows: pl.DataFrame, column: str) -> np.ndarray:
 
 def usual_speeds(rows: pl.DataFrame) -> ComponentSpeeds:
     """The medians of these runs; the exponent is not fitted yet."""
-    found = {name: usual(column_of(rows, name)) for name in dict.fromkeys(COLUMN.values()) if name in rows.columns}
+    found = {
+        name: speed_adjustment.usual(column_of(rows, name))
+        for name in dict.fromkeys(COLUMN.values())
+        if name in rows.columns
+    }
     return ComponentSpeeds({name: value for name, value in found.items() if value is not None})
 
 
@@ -52,4 +56,4 @@ def fitted_speeds(rows: pl.DataFrame, off: Mapping[str, np.ndarray], speeds: Com
     """With the exponent of these: `off`, by component ln(measured over predicted CPU time at the usual speed), a value a row."""
     logs = np.concatenate([speeds.logs(name, rows) for name in off])
     groups = np.repeat(np.arange(len(off)), rows.height)
-    return ComponentSpeeds(speeds.usual_s, exponent(logs, np.concatenate(list(off.values())), groups))
+    return ComponentSpeeds(speeds.usual_s, speed_adjustment.exponent(logs, np.concatenate(list(off.values())), groups))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from sojourn.fit.cpu_time_regression import fit_parts
+from sojourn.fit import fit_parts
 from sojourn_cases.kv.models.middleware_network import MeanValues
 from sojourn_cases.kv.models.operation_work import OperationWork
 

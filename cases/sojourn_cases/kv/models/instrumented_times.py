@@ -17,7 +17,8 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from sojourn.study.mean_of_runs import ParameterEstimate, estimate
+from sojourn.fit import ParameterEstimate
+from sojourn.study import mean_with_interval
 from sojourn_cases.kv.models.light_load import waiting_s
 
 INSTRUMENTED = ("net_s", "server_cpu_s")
@@ -45,9 +46,9 @@ def fit_times(rows: pl.DataFrame, level: float = 0.95) -> InstrumentedTimes:
     light = rows.filter(pl.col("clients") == rows["clients"].min())
     inside = light["mw_response_s"].cast(pl.Float64).to_numpy()
     outside = (light["response_s"] + light["own_s"].fill_null(0.0)).to_numpy()
-    network = estimate(np.maximum(np.where(np.isfinite(inside), outside - inside, 0.0), 0.0), level)
+    network = mean_with_interval(np.maximum(np.where(np.isfinite(inside), outside - inside, 0.0), 0.0), level)
     served = light["service_s"].cast(pl.Float64).to_numpy()
-    service = estimate(np.where(np.isfinite(served), served, outside), level)
+    service = mean_with_interval(np.where(np.isfinite(served), served, outside), level)
     means = {
         name: stratified(rows, name, level) for name in INSTRUMENTED if rows[name].cast(pl.Float64).is_finite().any()
     }
@@ -65,7 +66,7 @@ def _held(
     to_all = light["workload"][0] == "set"
     servers = 1 if to_all else int(light["servers"][0])
     work = means["server_cpu_s"] / (int(light["servers"][0]) if to_all else 1)
-    found = estimate(outside, level)
+    found = mean_with_interval(outside, level)
     waits = waiting_s(
         int(light["clients"][0]), network.value + found.value, means.get("net_s", 0.0), int(light["proxies"][0]),
         work, servers,
@@ -91,4 +92,4 @@ def stratified(rows: pl.DataFrame, name: str, level: float = 0.95) -> ParameterE
     return ParameterEstimate(mean, mean - half, mean + half)
 
 
-__all__ = ["InstrumentedTimes", "ParameterEstimate", "estimate", "fit_times", "stratified"]
+__all__ = ["InstrumentedTimes", "ParameterEstimate", "fit_times", "stratified"]

@@ -7,8 +7,7 @@ worker are delays, net threads and servers queues. Limits: workers as many as cl
 from __future__ import annotations
 
 import sojourn as sj
-from sojourn.model import Closed, Delay, Model, Queue
-from sojourn.model.components import Station
+from sojourn.model import Closed, Delay, Model, Queue, Station
 
 
 def waiting_s(clients: int, delay_s: float, net_s: float, nets: int, server_s: float, servers: int) -> float:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sojourn as sj
-from sojourn.model import Closed, Delay, Model, Pool, Queue
-from sojourn.model.components import Station
+from sojourn.model import Closed, Delay, Model, Pool, Queue, Station
 from sojourn_cases.kv.models.instrumented_times import InstrumentedTimes
 
 LEAST_S = 1e-9

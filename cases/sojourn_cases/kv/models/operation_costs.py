@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from sojourn.fit.cpu_time_regression import fit_parts
+from sojourn.fit import fit_parts
 from sojourn_cases.kv.models.component_speeds import ComponentSpeeds, column_of, fitted_speeds, usual_speeds
 from sojourn_cases.kv.models.operation_work import CLIENT, PARTS, OperationWork
 from sojourn_cases.kv.models.pinned_cores import solved

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sojourn import _native
+from sojourn.solve import exact_mva
 from sojourn_cases.kv.middleware.affinity import Affinity, assigned
 from sojourn_cases.kv.models.operation_work import CLIENT, NET, SERVER, WORKERS
 
@@ -84,12 +84,9 @@ def _throughput(
     queued = np.stack([d / len(cores) for cores, d in stations.items()], axis=1)
     beside = sum((d * (1 - 1 / len(cores)) for cores, d in stations.items()), delay_s)
     think = np.maximum(beside, LEAST_S)
-    x, length, _ = _native.closed_single(
-        np.ascontiguousarray(queued), np.ascontiguousarray(think), clients.astype(np.int64)
-    )
+    x, length = exact_mva(queued, think, clients)
     where = list(stations)
-    there = np.asarray(length)[:, where.index(of)] / x if of in where else np.zeros(len(x))
-    return np.asarray(x), there
+    return x, length[:, where.index(of)] / x if of in where else np.zeros(len(x))
 
 
 def named(cores: Cores, affinity: Affinity) -> str:

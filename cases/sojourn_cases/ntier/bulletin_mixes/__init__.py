@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import as_file, files
 
-from sojourn.load.transition_matrix import TransitionMatrix
+from sojourn.load import TransitionMatrix
 
 Mix = list[tuple[float, TransitionMatrix]]
 

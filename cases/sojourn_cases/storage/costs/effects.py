@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sojourn.design.analyse.residuals import Residuals, of_effects
-from sojourn.design.analyse.two_level_effects import Effects, factorial_effects
+from sojourn.design import Effects, Residuals, factorial_effects, residuals_of_effects
 from sojourn.errors import DesignError
 from sojourn_cases.storage.costs.cost_per_io import LEVEL, BackgroundCpu, background_of, loaded
 from sojourn_cases.storage.costs.storage_run_list import FACTORS
@@ -52,4 +51,4 @@ def storage_effects(runs: pl.DataFrame, level: float = LEVEL) -> StorageEffects:
     kept = found.sort("run") if "run" in found.columns else found
     kept = kept.filter(pl.int_range(pl.len()).over(factors) < least)
     cpu, per_io = (factorial_effects(kept, name, factors, level) for name in (CPU, PER_IO))
-    return StorageEffects(cpu, per_io, of_effects(cpu), of_effects(per_io), background, least)
+    return StorageEffects(cpu, per_io, residuals_of_effects(cpu), residuals_of_effects(per_io), background, least)

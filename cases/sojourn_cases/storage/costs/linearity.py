@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sojourn.design.analyse.lack_of_fit import StraightLineFit, line_fit
 from sojourn.errors import DesignError
 from sojourn_cases.storage.costs.cost_per_io import background_of, loaded
+from sojourn_cases.storage.costs.lack_of_fit import StraightLineFit, line_fit
 
 SURE = 0.05
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import DesignError, InputError
-from sojourn.solve.single.mmm import MMm
+from sojourn.solve import MMm
 from sojourn_cases.storage.costs.cost_per_io import LEVEL, CpuCostPerIo, cost_per_io
 from sojourn_cases.storage.costs.published_cost import is_published, published_cost
 from sojourn_cases.storage.costs.storage_run_list import read_storage_runs

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 from scipy.special import fdtrc
 
-from sojourn.design.analyse.two_level_effects import MEAN, factorial_effects
+from sojourn.design.analyse.two_level_effects import MEAN_EFFECT, factorial_effects
 
 SURE, MOST_OF = 0.05, 0.5
 SCALES = {-1.0: "the reciprocal", -0.5: "the reciprocal square root", 0.0: "the logarithm", 0.5: "the square root"}
@@ -34,7 +34,7 @@ class Additivity:
 def additivity(runs: pl.DataFrame, response: str, factors: list[str] | None = None) -> Additivity:
     """Of a 2^k r run list. DesignError as `factorial_effects`."""
     effects = factorial_effects(runs, response, factors)
-    estimates = effects.table.filter(pl.col("effect") != MEAN)["estimate"].to_numpy()
+    estimates = effects.table.filter(pl.col("effect") != MEAN_EFFECT)["estimate"].to_numpy()
     names = [f.name for f in effects.factors]
     main = effects.rows.select(names).to_numpy() @ estimates[: len(names)]
     column = main**2 - (main**2).mean()  # products of two factors: clear of the main effects

@@ -11,8 +11,8 @@ import polars as pl
 from sojourn.design.analyse.additivity import Additivity, additivity
 from sojourn.design.analyse.anova import Anova, anova
 from sojourn.design.analyse.report_blocks import residual_figures, variation_figure
-from sojourn.design.analyse.residuals import Residuals, of_effects, residuals
-from sojourn.design.analyse.two_level_effects import MEAN, Effects, factorial_effects
+from sojourn.design.analyse.residuals import Residuals, residuals, residuals_of_effects
+from sojourn.design.analyse.two_level_effects import MEAN_EFFECT, Effects, factorial_effects
 from sojourn.design.factors import Factor
 from sojourn.design.run_list import factors_of, filled
 from sojourn.errors import DesignError
@@ -71,7 +71,7 @@ def analysis(runs: pl.DataFrame, response: str, factors: list[str] | None = None
         check = residuals(np.array(variance.fitted), np.array(variance.residual))
     else:
         assert effects is not None
-        check = of_effects(effects)
+        check = residuals_of_effects(effects)
     scale = additivity(runs, response, names) if effects and len(names) > 1 else None
     return Analysis(response, level, len(filled(runs, response)), found, effects, variance, check, scale)
 
@@ -94,7 +94,7 @@ def document(found: Analysis) -> Document:
 
 def _shares(found: Analysis) -> list[tuple[str, float]]:
     if found.effects:
-        rows = found.effects.table.filter(pl.col("effect") != MEAN)
+        rows = found.effects.table.filter(pl.col("effect") != MEAN_EFFECT)
         pairs = list(zip(rows["effect"], rows["share_of_total"], strict=True))
         error = found.effects.sse / found.effects.sst if found.effects.sst > 0 else 0.0
         pairs.append(("error", error))
@@ -109,7 +109,7 @@ def _effects(e: Effects) -> Section:
         e.table.select("effect", "estimate", "low", "high", "share_of_total", "share_of_explained").iter_rows()
     )
     error = (("error", None, None, None, e.sse / e.sst if e.sst > 0 else None, None),)
-    chart = e.table.filter(pl.col("effect") != MEAN)
+    chart = e.table.filter(pl.col("effect") != MEAN_EFFECT)
     x = list(range(1, len(chart) + 1))
     names = ", ".join(f"{k} {name}" for k, name in zip(x, chart["effect"], strict=True))
     figure = Figure("effects", "Effects, half the difference between the levels", "effect", e.response,

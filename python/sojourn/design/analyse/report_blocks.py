@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.design.analyse.residuals import Residuals
-from sojourn.design.analyse.two_level_effects import MEAN, Effects
+from sojourn.design.analyse.two_level_effects import MEAN_EFFECT, Effects
 from sojourn.report.document import Figure, Series
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -28,7 +28,7 @@ def variation_figure(effects: Effects, title: str = "") -> Figure:
     Of SST, where the error has a share too, and of SST - SSE, where it has none.
     """
     names, meaning = letters(effects)
-    rows = effects.table.filter(pl.col("effect") != MEAN)
+    rows = effects.table.filter(pl.col("effect") != MEAN_EFFECT)
     error = effects.sse / effects.sst if effects.sst > 0 else 0.0
     x = list(range(1, len(names) + 2))
     percent = lambda values: [None if v is None else 100 * v for v in values]  # noqa: E731

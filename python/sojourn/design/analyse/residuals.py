@@ -42,7 +42,7 @@ def residuals(fitted: NDArray[np.float64], residual: NDArray[np.float64]) -> Res
     return Residuals(fitted, residual, normal, straight, growth, _suggestion(fitted, growth, n))
 
 
-def of_effects(effects: Effects) -> Residuals:
+def residuals_of_effects(effects: Effects) -> Residuals:
     """Of the errors of a 2^k r experiment: y less the mean of its row."""
     columns = [c for c in effects.rows.columns if c.startswith("residual_")]
     errors = effects.rows.select(columns).to_numpy()

@@ -21,7 +21,7 @@ from sojourn.design.factors import Factor, two_levels
 from sojourn.design.run_list import factors_of, filled
 from sojourn.errors import DesignError
 
-MEAN = "mean"
+MEAN_EFFECT = "mean"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,10 @@ def factorial_effects(
     found = two_levels(factors_of(runs, response, factors))
     signs, values = _balanced(runs, found, response)
     k, r = len(found), values.shape[1]
-    names = [MEAN, *("·".join(f.name for f in chosen) for n in range(1, k + 1) for chosen in combinations(found, n))]
+    names = [
+        MEAN_EFFECT,
+        *("·".join(f.name for f in chosen) for n in range(1, k + 1) for chosen in combinations(found, n)),
+    ]
     columns = _columns(signs)
     means = values.mean(axis=1)
     q = columns.T @ means / len(means)

@@ -27,7 +27,7 @@ from sojourn.measure.agents.joined_run import join, reasons_of_agents
 from sojourn.measure.execute_run import GRACE_S, machine
 from sojourn.parallel import Workers, open_workers, run_at_once
 from sojourn.runs.assess_run import assess
-from sojourn.runs.run_folder import RunFolder, now
+from sojourn.runs.run_folder import RunFolder, clock_times
 
 PLACE = "--agents"
 STILL_S = 20.0  # without a sign of life
@@ -72,7 +72,7 @@ def execute_on_agents(
             raise InputError(f"a credential in header {', '.join(names)}", PLACE,
                              "it does not leave this machine: export it as a variable on every agent, and give env:VARIABLE")  # fmt: skip
         owner = {"pid": os.getpid(), "pid_started": start_time(os.getpid())}
-        folder = RunFolder.create(out, {**what, "load": load, **owner, "start": now(), "machine": machine()})
+        folder = RunFolder.create(out, {**what, "load": load, **owner, "start": clock_times(), "machine": machine()})
         try:
             _run(folder, workers, slots, load, progress)
         except BaseException:
@@ -164,7 +164,7 @@ def _run(
     for one, identity, slot in zip(found, (identity for identity, _ in seen), slots, strict=True):
         one.manifest["machine"] |= {"host": identity.host, "worker": workers.place(slot)}
     join(folder, found, start_s, before, after)
-    folder.manifest["end"] = now()
+    folder.manifest["end"] = clock_times()
     if ending:
         folder.manifest |= {"status": "cut off", "valid": False, "reasons": [CUT_OFF]}
         folder.save()

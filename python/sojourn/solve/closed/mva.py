@@ -18,8 +18,10 @@ the number at each station, where p(n) is asked for, are those of the convolutio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sojourn import _native
 from sojourn.model.network_arrays import Network
@@ -29,6 +31,7 @@ from sojourn.solve.closed.convolution import numbers_told
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
+Array = NDArray[np.float64]
 MOST_S = 2.0
 
 
@@ -46,10 +49,25 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     demand, think = chain_arrays.slowed(c)
     if not c.population.all():  # nobody is there: any times do
         think = np.where(c.population > 0, think, 1.0)
-    demand = np.ascontiguousarray(np.nan_to_num(demand[:, :, 0]) if c.unstable.any() else demand[:, :, 0], dtype=float)
-    think, population = np.ascontiguousarray(think[:, 0]), np.ascontiguousarray(c.population[:, 0])
-    x, q, line = _native.closed_single(demand, think, population)
+    demand = np.nan_to_num(demand[:, :, 0]) if c.unstable.any() else demand[:, :, 0]
+    x, q, line = _recursion(demand, think[:, 0], c.population[:, 0])
     return numbers_told(networks, wanted, chain_arrays.solution(c, x[:, None], q[:, :, None], line=line[:, :, None]))
+
+
+def exact_mva(demands_s: ArrayLike, think_s: ArrayLike, population: ArrayLike) -> tuple[Array, Array]:
+    """One closed class at many points at once, where a `Model` for each would take too long: throughput, a value a point, and the number
+    at each station, points × stations. `demands_s` points × stations; `think_s`, above 0 where nobody is there, and `population` a value
+    a point."""
+    x, q, _ = _recursion(np.asarray(demands_s), np.asarray(think_s), np.asarray(population))
+    return np.asarray(x), np.asarray(q)
+
+
+def _recursion(demands_s: Array, think_s: Array, population: NDArray[Any]) -> tuple[Array, Array, Array]:
+    return _native.closed_single(
+        np.ascontiguousarray(demands_s, dtype=float),
+        np.ascontiguousarray(think_s, dtype=float),
+        np.ascontiguousarray(population, dtype=np.int64),
+    )
 
 
 def cost_s(network: Network) -> float:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sojourn.errors import FitError
-from sojourn.fit import load_dependence as module
-from sojourn.fit.load_dependence import load_dependence
+from sojourn_cases.ntier import load_dependence as module
+from sojourn_cases.ntier.load_dependence import load_dependence
 
 LEVELS = np.repeat([0.1, 0.3, 0.6, 0.95], 3)
 GROUPS = ["browse"] * 12 + ["readwrite"] * 12

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sojourn.errors import LabError
-from sojourn.lab.backends import table_of_times
+from sojourn_cases.web.interrupt_times import table_of_times
 
 
 def test_moments_of_a_distribution() -> None:

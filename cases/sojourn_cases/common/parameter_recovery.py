@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.study.mean_of_runs import ParameterEstimate
+from sojourn.fit import ParameterEstimate
 
 LEVEL = 0.95
 
@@ -25,11 +25,10 @@ def recovered(path: Path, rival: str, truths: Mapping[str, float], seeds: Iterab
 
 
 def _one(path: Path, rival: str, truths: Mapping[str, float], seed: int) -> Iterator[dict[str, Any]]:
-    from sojourn.study.evaluation import HELD_OUT, median_error
-    from sojourn.study.study_steps import run_system_study
+    from sojourn.study import HELD_OUT, median_error, run_study
 
     with tempfile.TemporaryDirectory() as folder:
-        found, _, _ = run_system_study(path, out=Path(folder) / "out", seed=seed, say=lambda _: None)
+        found = run_study(path, out=Path(folder) / "out", seed=seed, say=lambda _: None).findings
     assert found.rivals is not None
     error = median_error(found.rows(HELD_OUT, rival), "throughput")
     for name, e in found.rivals.fitted[rival].estimates.items():

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.validate.validate import Validation
+from sojourn.validate import Validation
 
 LABELS = {
     "response_time": "Response Time",

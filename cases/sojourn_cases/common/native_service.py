@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from sojourn.lab.worker_process import WorkerProcess
+from sojourn.lab import WorkerProcess
 
 Summary = dict[str, Any]
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from sojourn.errors import FitError
-from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit import ParameterEstimate
 
 Array = NDArray[np.float64]
 PERMUTATIONS = 1999
