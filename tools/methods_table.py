@@ -16,6 +16,7 @@ from sojourn.model import Model
 from sojourn.simulate import simulation_status as simulated
 from sojourn.solve import status
 from sojourn.solve.automatic_method import preferred
+from sojourn.solve.load_dependent_times import at_rest
 from sojourn.solve.method import Method
 from sojourn.solve.registry import FAMILIES, all_methods, refusal
 from sojourn.stats import quantiles
@@ -24,7 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python tools/methods_table.py"
 # the order of the tables: from one station to what has no formula
 EXAMPLES = (
-    "counter", "desk", "lines", "constant", "uneven", "regular", "bursts", "spread", "urgent", "hospital", "shared", "stack", "wire",
+    "counter", "parts", "warming",
+    "desk", "lines", "constant", "uneven", "regular", "bursts", "spread", "urgent", "hospital", "shared", "stack", "wire",
     "repair", "subscribers", "fork",
     "batch", "shop", "twelve", "offices", "uneven-classes", "mixed", "site", "tiers", "switching",
     "threads", "blocking", "multicore", "shortest", "shifts",
@@ -88,7 +90,7 @@ def choice_table(models: dict[str, Model]) -> str:
 
 def chosen(model: Model) -> str:
     """The name of the method that `auto` takes, or nothing."""
-    return next((method.name for method, _ in preferred([model.network])), "")
+    return next((method.name for method, _ in preferred(at_rest([model.network]))), "")
 
 
 def method_tables(models: dict[str, Model]) -> str:
@@ -143,7 +145,7 @@ def of_family(family: str) -> tuple[Method, ...]:
 
 
 def reason(method: Method, model: Model) -> str | None:
-    return refusal(method, model.network)
+    return refusal(method, at_rest([model.network])[0])
 
 
 def about(name: str) -> str:
