@@ -23,13 +23,14 @@ def methods(
     from sojourn.model import Model
     from sojourn.solve import methods as methods_
     from sojourn.solve.automatic_method import preferred
+    from sojourn.solve.load_dependent_times import at_rest
     from sojourn.solve.registry import family
 
     if model:
         expect(model, MODEL, FIT)
     it = Model.read(model) if model else None
     found = methods_(it)
-    best = next((m.name for m, _ in preferred([it.network])), "") if it else ""
+    best = next((m.name for m, _ in preferred(at_rest([it.network]))), "") if it else ""
     if as_json:
         rows = [
             {"name": m.name, "title": m.title, "family": family(m), "exact": m.exact, "special": m.special,

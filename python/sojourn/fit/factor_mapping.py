@@ -49,7 +49,9 @@ def factors_of(model: Model, configurations: Sequence[Mapping[str, Any]]) -> lis
     for name in names:
         values = {repr(c.get(name)) for c in configurations}
         if len(values) > 1 and not any(f.name == name for f in found):
-            remedy = f'add [factors] {name} = "stations.…" (or another path of the model) to the model file'
+            remedy = (
+                f'add [factors] {name} = "stations.…" (a path of the model), or use {name} of [parameters] in a formula'
+            )
             raise FitError(f"factor {name} varies between the runs and changes nothing in the model", "factors", remedy)
     return found
 

@@ -44,7 +44,7 @@ class FormulaValues:
         self.networks = [one.network for one in configured]
         self.order = _in_order(model)
         self.unknown = [name for name, value in model.parameters.items() if isinstance(value, Unknown)]
-        needs = _needs(model, self.order, self.unknown)
+        needs = needed_parameters(model)
         self.targets = [
             FormulaTarget(path, formula, own, _put_in(model, path, formula, edits))
             for path, formula in (formulas_of(model.__dict__) if self.unknown else ())
@@ -140,10 +140,10 @@ def _in_order(model: Model) -> list[tuple[str, Formula]]:
     return found
 
 
-def _needs(model: Model, order: Sequence[tuple[str, Formula]], unknown: Sequence[str]) -> dict[str, frozenset[str]]:
+def needed_parameters(model: Model) -> dict[str, frozenset[str]]:
     """Parameter → unknown parameters behind it."""
-    found = {name: frozenset([name]) if name in unknown else frozenset() for name in model.parameters}
-    for name, formula in order:
+    found = {n: frozenset([n]) if isinstance(v, Unknown) else frozenset() for n, v in model.parameters.items()}
+    for name, formula in _in_order(model):
         found[name] = frozenset().union(*(found[n] for n in formula.arithmetic.names))
     return found
 

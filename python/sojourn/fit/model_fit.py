@@ -13,18 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, stdtrit
 
-from sojourn.errors import InputError
+from sojourn.errors import FitError, InputError
 from sojourn.fit import nonlinear_least_squares
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted import ParameterEstimate, check_level
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.formula_values import PART, needed_parameters
 from sojourn.fit.measured_parameters import by_run, measured_values, with_draws, with_values
 from sojourn.fit.nonlinear_least_squares import ParameterScale
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.model import Model
-from sojourn.model.unknown_parameters import replaced
+from sojourn.model.formulas import WholeFormula, formulas_of
+from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.parallel import On
+from sojourn.solve.load_dependent_times import check_busy_times
 
 Array = NDArray[np.float64]
 DRAWS = 300
@@ -44,10 +47,25 @@ def fit_model(
     check_level(level)
     if draws < 20:
         raise InputError(draws, "draws", "give 20 or more")
+    _check_parameters(runs, model)
     measured = measured_values(runs, model)
     data = FitProblem(runs, with_values(model, measured), by_run(measured, len(runs.runs)))
     with data.evaluator.on_workers(on):
         return with_draws(_fitted(data, level, seed, draws), measured)
+
+
+def _check_parameters(runs: FitRuns, model: Model) -> None:
+    """Raises FitError for an unknown that the runs have as a factor, and one that a whole number is made of."""
+    free = {path.removeprefix(PART) for path in unknowns(model) if path.startswith(PART)}
+    for name in sorted(free & {name for run in runs.runs for name in run.factors}):
+        raise FitError(f"{name} is a factor of the runs", f"parameters.{name}", "give a number, which the runs replace")
+    needs = needed_parameters(model)
+    for path, formula in formulas_of(model.__dict__):
+        if isinstance(formula, WholeFormula) and (
+            own := free & {n for f in formula.arithmetic.names for n in needs[f]}
+        ):
+            remedy = "give it, or vary it between the runs: a whole number cannot be free"
+            raise FitError(f"{formula.text} depends on {', '.join(sorted(own))}", path, remedy)
 
 
 def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedModel:
@@ -61,6 +79,8 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedMode
     sets = clusters.drawn(at_best, data.measured - at_best, data.weight, draws, rng)
     found = nonlinear_least_squares.refitted(data.predicted, sets, data.weight, data.scale, x, jacobian)
     best = data.scale.outward(x)
+    for network in data.evaluator.networks_at(best[None]):
+        check_busy_times(network)
     estimates = _estimates(data, best, data.scale.outward(found), level, clusters.degrees)
     values = data.scale.outward(_widened(found, x, clusters.degrees, data.scale, rng))
     sensitivity = data.sensitivity(x)

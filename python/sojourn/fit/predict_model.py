@@ -74,9 +74,12 @@ def _outside(rows: Sequence[Row]) -> str:
 
 def point_rows(fitted: FittedModelData, point: Mapping[str, Any], level: float) -> Iterator[Row]:
     """The rows of one configuration, factors and paths → values."""
+    point = {k.removeprefix("parameters.") if k.removeprefix("parameters.") in fitted.template.parameters else k: v
+             for k, v in point.items()}  # fmt: skip
     factors = {k: v for k, v in point.items() if "." not in k}
     paths = {k: v for k, v in point.items() if "." in k}
-    kept = [i for i, path in enumerate(fitted.paths) if path not in point]
+    said = {*point, *(f"parameters.{name}" for name in factors)}
+    kept = [i for i, path in enumerate(fitted.paths) if path not in said]
     base = _with_defaults(fitted, factors)
     template = applied(fitted.template, factors_of(fitted.template, [base]), base, paths)
     one = ModelEvaluator(template, [base])

@@ -105,4 +105,6 @@ def matrix(value: Any, place: str) -> None:
 
 def _shown(value: Any) -> str:
     text = repr(value)
+    if hasattr(value, "arithmetic"):  # a formula
+        text = f"{value.text} = {float(value):g}"
     return text if len(text) <= 80 else text[:77] + "…"

@@ -105,6 +105,22 @@ def resolved(parts: Mapping[str, Any], values: Mapping[str, float]) -> dict[str,
     return found
 
 
+def has_texts(parts: Mapping[str, Any]) -> bool:
+    """Whether a model without parameters may have a formula: a text among its times, visits and routes, or in a station or class."""
+    times = (
+        value for part in TABLES for row in parts[part].values() if isinstance(row, Mapping) for value in row.values()
+    )
+    if any(isinstance(value, str | Distribution | Mapping) for value in times):
+        return True
+    items: list[Any] = [item for part in NOUNS for item in parts[part]]
+    return any(isinstance(getattr(item, name, None), str) for item in items for name, _ in _fields(item))
+
+
+def _fields(item: Any) -> list[tuple[str, str]]:
+    kind: Any = type(item)
+    return _numbers_of(kind) if is_dataclass(item) else []
+
+
 def _most_present(classes: Any) -> float:
     """As many as can be at a station; of open classes as many as matter."""
     closed = sum(c.population for c in classes if isinstance(getattr(c, "population", None), int))

@@ -9,7 +9,7 @@ from functools import cached_property
 from sojourn.model.components import Choice, CustomerClass, Region, Station
 from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.distribution_types import as_tuples
-from sojourn.model.formulas import resolved
+from sojourn.model.formulas import has_texts, resolved
 from sojourn.model.parameters import Cases, check_parameters, parameter_values
 
 TimesByStation = Mapping[str, Mapping[str, float | str | Distribution]]  # a text is a formula
@@ -43,8 +43,8 @@ class ModelData:
                 object.__setattr__(self, name, {key: as_tuples(value) for key, value in table.items()})
         for name in ("demands_s", "service_s", "visits", "routing"):
             object.__setattr__(self, name, _plain(getattr(self, name)))
-        if self.parameters:
-            check_parameters(self.parameters)
+        check_parameters(self.parameters)
+        if self.parameters or has_texts(self.__dict__):
             for name, value in resolved(self.__dict__, self.parameter_values).items():
                 object.__setattr__(self, name, value)
 

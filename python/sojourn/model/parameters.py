@@ -14,6 +14,7 @@ from sojourn.errors import ModelError
 from sojourn.file_errors import meant
 
 BUSY, PRESENT = "u", "n"  # names that a load gives
+LOADS = ("rate_per_s", "users", "think_s")  # factors of runs that have their place in a model
 MOST = "most present"  # no name of a parameter
 
 
@@ -96,6 +97,9 @@ def check_parameters(parameters: Any) -> None:
         place = f"parameters.{name}"
         if not isinstance(name, str) or not name.isidentifier() or name in (BUSY, PRESENT):
             remedy = f"choose a name of letters, digits and _, other than {BUSY} and {PRESENT}, which a load gives"
+            raise ModelError(repr(name), "parameters", remedy)
+        if name in LOADS:
+            remedy = f"choose another name: a load of the runs is called {name}, and goes to the class by itself"
             raise ModelError(repr(name), "parameters", remedy)
         if isinstance(value, Cases):
             if not isinstance(value.cases, Mapping) or not all(map(_is_number, value.cases.values())):

@@ -107,7 +107,11 @@ def _parameter(value: Any, place: str) -> Any:
         return value
     if "free" in value:
         return unknown(value, place)
-    return from_table(Measured if "metric" in value else Cases, value, place)
+    kinds = [kind for key, kind in (("metric", Measured), ("of", Cases)) if key in value]
+    if not kinds:
+        remedy = "give { free = true }, { of, value, cases } or { metric, station }, or a number or text without braces"
+        raise ModelError(f"a table of {', '.join(value) or 'nothing'}", place, remedy)
+    return from_table(kinds[0], value, place)
 
 
 def _tables(data: Mapping[str, Any], part: str) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 from sojourn.errors import InputError, MethodRefused
 from sojourn.model import Distribution, Exponential, Hyperexponential, Model, Open, Queue
 from sojourn.model.model import as_model
-from sojourn.solve.solve import solve
+from sojourn.solve.solve import settled_network, solve
 
 CLOSE = 1e-12  # relative, of service times that are one
 
@@ -86,7 +86,7 @@ def _read(model: Model | Path | str, number: int) -> tuple[str, Queue, float, Di
     """(name, station, rate in 1/s, service time) of one model."""
     it = as_model(model)
     place = model if isinstance(model, str | Path) else it.name or f"model {number + 1}"
-    network = it.network
+    network = settled_network(it)
     station, cls = it.stations[0], it.classes[0]
     fits = len(it.stations) == len(it.classes) == 1 and isinstance(station, Queue) and isinstance(cls, Open)
     if not fits or cls.arrivals is not None or station.capacity is not None or network.visits[0, 0] != 1:  # type: ignore[union-attr]

@@ -19,6 +19,7 @@ from sojourn.fit.fitted_model import FittedModel
 from sojourn.metric_names import UNITS
 from sojourn.model import Closed, Distribution, Model, Open
 from sojourn.model.network_arrays import Network
+from sojourn.model.parameters import Cases
 from sojourn.model.unknown_parameters import WHOLE, unknowns
 from sojourn.parallel import Workers
 from sojourn.plan.objective import Quantity
@@ -61,7 +62,8 @@ class ModelPredictor:
 
     def _mappings(self, vary: Mapping[str, Sequence[Any]]) -> list[FactorMapping]:
         short = {name: values for name, values in vary.items() if "." not in name}
-        known = {*self.model.factors, *self.model.parameters, "users", "think_s", "rate_per_s"}
+        cases = {v.of for v in self.model.parameters.values() if isinstance(v, Cases)}
+        known = {*self.model.factors, *self.model.parameters, *cases, "users", "think_s", "rate_per_s"}
         for name in short:
             if name not in known:
                 remedy = f'give a path as stations.NAME.servers, or [factors] {name} = "PATH" in the model; '
@@ -207,7 +209,16 @@ def _all_said(fitted: FittedModel, said: set[str]) -> None:
         known = {repr(run[name]) for run in fitted.configurations if name in run}
         paths = {text.partition("=")[0].strip() for text in ((given,) if isinstance(given, str) else given)}
         if len(known) > 1 and name not in said and not paths & said and name not in ("rate_per_s", "users"):
-            raise InputError(f"no {name}", "--vary", f"say it, as in {name}=4: it varied between the runs")
+            raise _not_said(name)
+    parameters = {v.of if isinstance(v, Cases) else name for name, v in fitted.model.parameters.items()}
+    for name in sorted(parameters):
+        known = {repr(run[name]) for run in fitted.configurations if name in run}
+        if len(known) > 1 and not {name, f"parameters.{name}"} & said:
+            raise _not_said(name)
+
+
+def _not_said(name: str) -> InputError:
+    return InputError(f"no {name}", "--vary", f"say it, as in {name}=4: it varied between the runs")
 
 
 def _editable(path: str) -> bool:

@@ -31,6 +31,10 @@ def configuration(
 
     `until_s` is the length where it is known: a short run has shorter batches. `period_s`: a time series is kept.
     """
+    if not network.at_load:
+        raise ModelError(
+            network.busy_times[0].formula.text, "times", "use the network of sojourn.solve.solve.settled_network"
+        )
     return {
         "seed": seed,
         "replication": replication,

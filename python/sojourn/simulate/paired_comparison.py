@@ -25,6 +25,7 @@ from sojourn.simulate.simulate import QUANTILES, RunLength, check, follow
 from sojourn.simulate.simulation_outcome import SimulationOutcome
 from sojourn.simulate.simulation_status import TEXT
 from sojourn.simulate.warmup import cut
+from sojourn.solve.solve import settled_network
 from sojourn.table import Metrics
 
 Key = tuple[str, str, str, float | None]
@@ -48,7 +49,8 @@ def compare_simulated(
         raise InputError(replications, "replications", "give 3 or more, each pair is one observation of the difference")
     deadline = time.monotonic() + max_seconds
     pilots = [
-        follow(m.network, Replications([Replication(configuration(m.network, seed), engine)]), length) for m in (a, b)
+        follow(settled_network(m), Replications([Replication(configuration(settled_network(m), seed), engine)]), length)
+        for m in (a, b)
     ]
     if any(pilot.unstable for pilot in pilots):
         return Metrics.of([], _method(replications), "unstable", "one of the two models is unstable: simulate each")
@@ -57,7 +59,7 @@ def compare_simulated(
              for m, pilot in zip((a, b), pilots, strict=True)]  # fmt: skip
     if any(len(table) < replications for table in found):
         return Metrics.of([], _method(replications), "too_short", f"not done within {max_seconds:g} s; give it longer")
-    return _difference(found[0], found[1], level, each_s, seed, [HeavyTailCheck(m.network) for m in (a, b)])
+    return _difference(found[0], found[1], level, each_s, seed, [HeavyTailCheck(settled_network(m)) for m in (a, b)])
 
 
 def _replicated(
@@ -65,7 +67,7 @@ def _replicated(
     quantiles: Sequence[float], deadline: float, engine: Engine,
 ) -> list[dict[Key, float]]:  # fmt: skip
     """The values of each run after the warm-up of all; empty where the deadline came first."""
-    network = model.network
+    network = settled_network(model)
     runs = Replications(
         [Replication(configuration(network, seed, r, until_s=each_s), engine) for r in range(replications)]
     )

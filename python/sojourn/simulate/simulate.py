@@ -26,7 +26,7 @@ from sojourn.simulate.pooled_replications import MOST_RUNS, PooledReplications
 from sojourn.simulate.replications_on_workers import ReplicatedModel, ReplicationsOnWorkers
 from sojourn.simulate.simulation_outcome import SimulationOutcome, table
 from sojourn.simulate.warmup import cut
-from sojourn.solve.solve import settled
+from sojourn.solve.solve import settled_network
 from sojourn.stats.stationarity import at_edge
 from sojourn.table import Metrics
 
@@ -85,7 +85,7 @@ def simulate(
     """
     length = RunLength(precision, level, until_s, completions, max_seconds)
     check(length, seed, replications, quantiles)
-    (network,) = settled([as_model(model).network])
+    network = settled_network(as_model(model))
     threads = on is None or isinstance(on, ThreadPoolExecutor)
     if not threads and replications is None:
         raise InputError("one long run", "on", "give replications, which go side by side")

@@ -23,7 +23,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.engine_config import configuration, rate_bound
 from sojourn.simulate.engine_runs import native
 from sojourn.simulate.simulated_folder import cpu_rows, write_run
-from sojourn.solve.solve import settled
+from sojourn.solve.solve import settled_network
 from sojourn.stats.batch_means import Array
 
 MOST_REQUESTS = 2_000_000
@@ -43,7 +43,7 @@ def as_run(
     Raises InputError where this would be more than 2 000 000 passes or 1 000 000 samples, RunFolderError where the
     folder exists.
     """
-    (network,) = settled([model.network])
+    network = settled_network(model)
     until_s = until_s or REQUESTS / rate_bound(network)
     _affordable(network, until_s, period_s)
     if Path(path).exists():
@@ -65,7 +65,7 @@ class RunRecord(NamedTuple):
 
 def record_run(model: Model, until_s: float, seed: int, period_s: float = PERIOD_S, replication: int = 0) -> RunRecord:
     """Simulates `until_s`, for a run folder of whatever the model stands for."""
-    config = configuration(model.network, seed, replication, until_s, period_s)
+    config = configuration(settled_network(model), seed, replication, until_s, period_s)
     sim: Any = native(json.dumps(config | {"requests": MOST_REQUESTS, "engine": "events"}))
     sim.run(until_s, None, None)
     series = sim.series()

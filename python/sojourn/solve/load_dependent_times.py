@@ -11,8 +11,8 @@ the one that is offered; below it the lowest u with u = a(u) is taken: it is the
 X follows from the times of all stations, and u is iterated with the method that solves the model, from an empty station upwards.
 
 This is an approximation of a service whose speed follows its mean load, not its state at each moment: exact where the times change
-slowly with the load, or not at all. Source: load concealment and flow-equivalent fixed points, E. D. Lazowska et al.: Quantitative
-System Performance (1984), pp. 166-173; existence by continuity (Brouwer), uniqueness where a(u)/u falls.
+slowly with the load, or not at all. A fixed point is there by continuity where u / a(u) reaches 1, and is the
+only one where u / a(u) grows. Ours.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def at_load(networks: Sequence[Network], answer: Answer) -> list[Network]:
         return list(networks)
     first = networks[0]
     stations = sorted({time.station for time in first.busy_times})
-    if not first.closed.any():
+    lossy = bool(np.isfinite(first.capacity).any()) or bool(first.limits)  # not all that is offered is carried
+    if not first.closed.any() and not lossy:
         times = {k: _StationTimes.of(networks, k) for k in stations}
         busy = {k: own.lowest() for k, own in times.items()}
         return _with_times(networks, {k: own.at(busy[k][:, None])[:, 0] for k, own in times.items()})

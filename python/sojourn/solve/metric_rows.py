@@ -65,8 +65,14 @@ def frame(points: PointArrays, s: Solution, factors: Mapping[str, Sequence[Any]]
     """The rows, with all columns of Metrics and the factors; missing numbers are null."""
     made = _rows(points, s)
     point = made["point"]
-    more = [pl.Series(name, values).gather(point) for name, values in factors.items()]
+    more = [pl.Series(name, _alike(values)).gather(point) for name, values in factors.items()]
     return made.drop("point").select(*COLUMNS).with_columns(more)
+
+
+def _alike(values: Sequence[Any]) -> Sequence[Any]:
+    """Whole and other numbers of one factor as one kind."""
+    mixed = {type(value) for value in values} == {int, float}
+    return [float(value) for value in values] if mixed else values
 
 
 def _lines(points: PointArrays, s: Solution) -> list[MetricRow]:

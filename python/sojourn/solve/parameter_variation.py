@@ -19,6 +19,7 @@ from sojourn.model import Choice, Distribution, Exponential, Model, Network, Ope
 from sojourn.model.check_model import check_station, check_time
 from sojourn.model.checked_values import number, whole
 from sojourn.model.formulas import RatesFormula
+from sojourn.model.parameters import Cases
 
 NOUNS = ("classes", "stations", "regions")
 TABLES = ("demands_s", "service_s", "visits")
@@ -114,6 +115,8 @@ def _changed(held: Any, path: str, value: Any) -> Any:
     """One part of a model with the number at `path` replaced."""
     part, name, key = _split(path)
     if part == PARAMETERS:
+        if name and key == "value" and isinstance(held.get(name), Cases):
+            return {**held, name: replace(held[name], value=value)}
         if key not in held or name:
             raise ModelError(
                 path, "vary", f"use one of {', '.join(f'parameters.{n}' for n in held)}" if held else NO_PARAMETERS
@@ -148,7 +151,10 @@ def _rerouted(routing: Mapping[str, Any], path: str, name: str, key: str, value:
 
 def _full(model: Model, path: str) -> str:
     """A name of `[parameters]` stands for its path."""
-    return f"{PARAMETERS}.{path}" if path in model.parameters else path
+    if path in model.parameters:
+        return f"{PARAMETERS}.{path}"
+    cases = [name for name, value in model.parameters.items() if isinstance(value, Cases) and value.of == path]
+    return f"{PARAMETERS}.{cases[0]}.value" if len(cases) == 1 else path
 
 
 def _split(path: str) -> tuple[str, str, str]:
@@ -174,7 +180,7 @@ def edit(model: Model, path: str) -> Edit | None:
 def _now(model: Model, path: str) -> Any:
     part, name, key = _split(path)
     if part == PARAMETERS:
-        return model.parameters.get(key)
+        return getattr(model.parameters.get(name), "value", None) if name else model.parameters.get(key)
     if part in NOUNS:
         found = next((i for i in getattr(model, part) if i.name == name), None)
         return getattr(found, key, None)

@@ -25,6 +25,7 @@ from sojourn.table import Metrics
 from sojourn.units import percent
 
 USUAL = RequestedOutputs()
+FOLLOWS = "times with u are those at the mean utilisation: an approximation of a service whose speed follows its load"
 FAR_OFF = 0.05  # relative error of an approximation from which on its message offers the simulator
 
 
@@ -58,6 +59,8 @@ def answer(
         return apart(networks, wanted, budget_s, factors)
     solution, name = found
     complete(networks, solution, method, wanted, budget_s)
+    if networks[0].busy_times:
+        solution.message = "\n".join(filter(None, (solution.message, FOLLOWS)))
     return metrics(networks, solution, name, factors)
 
 
@@ -90,6 +93,11 @@ def settled(networks: Sequence[Network], budget_s: float = BUDGET_S) -> list[Net
     for network in networks[:1]:
         check_busy_times(network)
     return at_load(networks, solution)
+
+
+def settled_network(model: Model) -> Network:
+    """The arrays of a model, for what takes times as they are: a simulation."""
+    return settled([model.network])[0]
 
 
 def complete(

@@ -26,7 +26,7 @@ from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.single.mmm import MMm
 from sojourn.solve.single.mmm import refuses as not_mmm
 from sojourn.solve.single.station_arrays import StationArrays
-from sojourn.solve.solve import settled
+from sojourn.solve.solve import settled_network
 from sojourn.table import Metrics
 
 LEVELS, NARROW = (
@@ -48,7 +48,7 @@ class AnalyticSource(Source):
 
     @cached_property
     def network(self) -> Network:
-        return settled([self.model.network])[0]
+        return settled_network(self.model)
 
     def solved(self, quantiles: tuple[float, ...] = ()) -> Metrics:
         """The model's Metrics. Raises SourceRefused where no method has an answer."""

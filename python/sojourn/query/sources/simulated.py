@@ -21,6 +21,7 @@ from sojourn.simulate.engine_config import configuration, rate_bound
 from sojourn.simulate.engine_runs import native
 from sojourn.simulate.simulate import simulate
 from sojourn.simulate.simulated_run import MOST_REQUESTS, REQUESTS
+from sojourn.solve.solve import settled_network
 from sojourn.stats.stationarity import warm_up
 from sojourn.table import Metrics
 
@@ -29,7 +30,7 @@ class SimulatedSource(PathSource):
     """`until_s`: simulated time, by default that of about 100 000 passes."""
 
     def __init__(self, model: Model, name: str = "", seed: int = 1, until_s: float | None = None) -> None:
-        network = model.network
+        network = settled_network(model)
         self.model, self.seed = model, seed
         self.until_s = until_s or REQUESTS / rate_bound(network)
         config = configuration(network, seed, 0, self.until_s, self.until_s)

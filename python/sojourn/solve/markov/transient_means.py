@@ -30,6 +30,9 @@ def over_time(model: Model, times_s: Sequence[float], most_open: int | None = No
     is above 1). Raises MethodRefused where the network has no chain or too many states.
     """
     network = model.network
+    if not network.at_load:
+        why = "a time depends on how busy its station is, which is known in the long run only"
+        raise MethodRefused(why, "over_time", "give a number in place of u")
     if reason := refuses(network):
         raise MethodRefused(reason, "over_time", "use sj.simulate(model, until_s=…)")
     if most_open is not None and not 1 <= most_open <= MOST_CUSTOMERS:

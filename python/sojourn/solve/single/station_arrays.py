@@ -64,6 +64,8 @@ def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool) -> s
         return f"station {n.stations[0]} is a {n.kind[0]}; it needs a {kind}"
     if n.closed.any() != closed or n.closed.all() != closed:
         return f"it needs {'closed' if closed else 'open'} classes only"
+    if not n.at_load:
+        return "a time depends on how busy its station is"
     if n.limits or n.switches or n.choices:
         return "it has a pool, a region, class switching or a route by state"
     if np.abs(n.visits - 1).max() > SAME or any(d is None for d in n.service[0]):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
+from sojourn.solve.open.open_rates import TrafficSolution
 from sojourn.solve.single.station_arrays import StationArrays
 from sojourn.solve.solution import Solution
 
@@ -82,7 +83,11 @@ class OpenQueuePoints:
         self.status = [fine if s else "unstable" for s in self.stable]
         self.rows = ExtraRows(read.networks, self.status)
         with np.errstate(divide="ignore"):
-            self.limit = read.servers / read.mean_s
+            self.limit = (
+                TrafficSolution.of(read.networks).saturation
+                if read.networks[0].busy_times
+                else read.servers / read.mean_s
+            )
             self.served = read.rate * np.minimum(1.0, 1 / read.load)[:, None]
         self.rows.put("saturation_rate", self.limit)
 
