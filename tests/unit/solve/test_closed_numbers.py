@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sojourn as sj
 from sojourn.errors import SolverError
+from sojourn.solve import exact_mva
 from sojourn.solve.closed import convolution, number_distribution
 from sojourn.solve.method import RequestedOutputs
 
@@ -116,3 +118,14 @@ def test_nothing_is_computed_where_it_is_not_asked(monkeypatch: pytest.MonkeyPat
     for method in EXACT[:2]:
         m = sj.solve(closed(2, a=1.0, b=2.0), method)
         assert m.where(metric="queue_length_variance").frame.is_empty()
+
+
+def test_many_points_of_one_class_at_once_are_those_of_a_model_each() -> None:
+    """Arrays in any layout, as a case has them: columns of a table, whole numbers of customers."""
+    demands = np.array([[0.01, 0.02, 0.0], [0.03, 0.01, 0.005]]).T[:2]
+    think_s, population = np.array([0.1, 0.2]), [5, 40]
+    throughput, number = exact_mva(demands, think_s, population)
+    for k, n in enumerate(population):
+        m = sj.solve(closed(n, float(think_s[k]), a=float(demands[k, 0]), b=float(demands[k, 1])), "mva")
+        assert throughput[k] == pytest.approx(m.value("throughput", cls="u"), rel=1e-13)
+        assert number[k] == pytest.approx([m.value("queue_length", station) for station in "ab"], rel=1e-13)
