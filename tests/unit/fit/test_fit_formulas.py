@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.errors import FitError
+from sojourn.errors import FitError, InputError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
@@ -114,3 +114,35 @@ def test_a_text_without_a_number_is_refused_by_name() -> None:
     fitted = fit_model(runs_of(text, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(text), draws=40)
     with pytest.raises(FitError, match="'mixed'.*use set, get"):
         fitted.predict({"rate_per_s": 100.0, "keys": 3, "workload": "mixed"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("keys = 1", "keys = { free = true }", "keys is a factor of the runs"),
+        ("servers = 2", 'servers = "2 + request_s"', "a whole number cannot be free"),
+    ],
+)
+def test_what_cannot_be_unknown_is_refused(old: str, new: str, said: str) -> None:
+    runs = runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS)
+    with pytest.raises(FitError, match=said):
+        fit_model(runs, sj.Model.parse(PARTS.replace(old, new)))
+
+
+def test_a_fitted_parameter_is_set_by_its_name_or_its_path() -> None:
+    fitted = fit_model(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), draws=40)
+    point = {"rate_per_s": 50.0, "keys": 2, "workload": "get"}
+    by_name, by_path = (fitted.predict({**point, name: 0.02}) for name in ("request_s", "parameters.request_s"))
+    values = [m.frame.filter(metric="response_time", station="")["value"].to_list() for m in (by_name, by_path)]
+    assert values[0] == values[1] and values[0][0] > 0.02
+    whole = fitted.predict({"rate_per_s": 50.0, "parameters.keys": 2, "workload": "get"})
+    assert whole.value("utilisation", "cpu") == pytest.approx(fitted.predict(point).value("utilisation", "cpu"))
+
+
+def test_a_plan_asks_for_each_factor_that_varied() -> None:
+    fitted = fit_model(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), draws=40)
+    with pytest.raises(InputError, match="no workload"):
+        sj.plan(fitted, {"keys": [1, 2]}, "mean < 50ms", "keys", load=50.0)
+    found = sj.plan(fitted, {"keys": [1, 2], "workload": ["get"]}, "mean < 50ms", "keys", load=50.0)
+    choice = found.cheapest or found.cheapest_outside
+    assert choice is not None and dict(choice.settings)["keys"] == 1

@@ -82,6 +82,9 @@ def test_a_sweep_takes_the_name_of_a_parameter() -> None:
         ("base_s + key_s * keys", "base_s / (keys - 4)", "is inf", "demands_s.cpu.user", "keys = 4"),
         ("base_s + key_s * keys", "base_s - keys", "", "demands_s.cpu.user", "of at least 0"),
         ('half = "keys / 2"', 'half = "other"\nother = "half"', "other", "parameters.", "in a circle"),
+        ("base_s = 0.001", "rate_per_s = 0.001", "'rate_per_s'", "parameters", "a load of the runs"),
+        ("base_s = 0.001", "base_s = { fre = true }", "fre", "parameters.base_s", "{ free = true }"),
+        ('servers = "workers"', 'servers = "workers / 10"', "workers / 10 = 0", "stations.cpu.servers", "at least 1"),
         ("base_s = 0.001", "u = 0.001", "'u'", "parameters", "other than u and n"),
         ("base_s = 0.001", "base_s = true", "True", "parameters.base_s", "give a number"),
         ('value = "mixed"', 'value = "odd"', "", "", ""),
@@ -122,3 +125,25 @@ population = 30
     assert it.network.rates[0][n - 1] == pytest.approx(n / (0.02 * (1 + 0.05 * 19 + 0.001 * 20 * 19)))
     x = sj.solve(it).value("throughput", cls="user")  # no think time: all 30 are always present
     assert x == pytest.approx(30 / (0.02 * (1 + 0.05 * 29 + 0.001 * 30 * 29)))
+
+
+def test_arithmetic_needs_no_parameters() -> None:
+    it = sj.Model.parse("""
+[stations.cpu]
+[classes.user]
+kind = "open"
+rate_per_s = 50
+[demands_s.cpu]
+user = "0.02 / 4"
+""")
+    assert it.network.service_s[0, 0] == pytest.approx(0.005)
+
+
+def test_a_factor_that_is_a_text_is_swept_by_its_name() -> None:
+    found = sj.sweep(model(), "workload", ["get", "set"])
+    times = found.frame.filter(metric="service_time", station="disk", **{"class": "user"})["value"]
+    assert times.to_list() == pytest.approx([0.001, 0.002])
+
+
+def test_whole_and_other_numbers_may_stand_in_one_list() -> None:
+    assert set(sj.sweep(model(), "keys", [1, 2.5]).frame["keys"]) == {1.0, 2.5}

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 
 import sojourn as sj
-from sojourn.errors import ModelError
+from sojourn.errors import MethodRefused, ModelError
+from sojourn.query.sources.simulated import SimulatedSource
+from sojourn.simulate.simulated_run import as_run
 from sojourn.solve.load_dependent_times import saturation
+from sojourn.solve.markov.transient_means import over_time
 
 OPEN = """
 [parameters]
@@ -132,3 +137,62 @@ def test_many_points_at_once_are_what_each_is_alone() -> None:
     networks = [open_model(r, FALLS, by=b).network for r, b in ((10.0, 0.1), (90.0, 2.0), (150.0, 0.5))]
     assert saturation(networks) == pytest.approx([saturation([n])[0] for n in networks])
     assert np.isinf(saturation([sj.Model.parse(CLOSED.format(users=2, law="1")).network]))[0]
+
+
+def test_whoever_simulates_or_asks_takes_the_times_of_the_load(tmp_path: Path) -> None:
+    """M/M/1 at u = 0.5: an idle server would take 1.8 times as long and be full."""
+    it = sj.Model.parse(OPEN.format(rate=60, law="(1 + by*(1-u))", by=2.0, servers=1))
+    u = 0.6 * 3 / (1 + 0.6 * 2)
+    service = u / 60
+    assert sj.solve(it).value("service_time", "cpu") == pytest.approx(service)
+    run = as_run(it, tmp_path / "run", until_s=400, seed=3)
+    busy = run.metrics().frame.filter(metric="utilisation")["value"].to_list()
+    assert busy and all(abs(b - u) < 0.06 for b in busy)
+    assert sj.compare_simulated(it, it, replications=3, until_s=50.0).status == "ok"
+    asked = sj.query("mean", SimulatedSource(it, seed=2, until_s=2000.0)).value
+    assert asked == pytest.approx(service / (1 - u), rel=0.2)
+    with pytest.raises(MethodRefused, match="in the long run only"):
+        over_time(it, [1.0])
+
+
+def test_a_station_that_loses_is_as_busy_as_what_it_carries_makes_it() -> None:
+    """M/M/4/4 (A. K. Erlang): the carried load is found with the time at that utilisation."""
+    text = OPEN.format(rate=30, law="(1 + by*u)", by=1.0, servers=4).replace("work_s = 0.01", "work_s = 0.1")
+    found = sj.solve(sj.Model.parse(text.replace("servers = 4", "servers = 4\ncapacity = 4")))
+
+    def carried(u: float) -> float:
+        offered, blocked = 30 * 0.1 * (1 + u), 1.0
+        for m in range(1, 5):
+            blocked = offered * blocked / (m + offered * blocked)
+        return offered * (1 - blocked) / 4
+
+    u = brentq(lambda u: carried(u) - u, 0, 1)
+    assert found.value("utilisation", "cpu") == pytest.approx(u, abs=2e-6)
+    assert found.value("service_time", "cpu") == pytest.approx(0.1 * (1 + u), rel=1e-5)
+
+
+def test_one_station_says_the_saturation_of_its_time_under_load() -> None:
+    rows = sj.solve(open_model(40.0, FALLS)).frame.filter(metric="saturation_rate")
+    assert rows["value"].to_list() == pytest.approx([100.0] * rows.height) and rows.height
+
+
+def test_a_plan_of_a_fit_of_such_a_time_asks_for_it_at_each_load() -> None:
+    """One server of M/M/1 at 60/s: the time at u, and not at rest, meets 40 ms."""
+    service = brentq(lambda u: 60 * 0.01 * (1 + 0.8 * (1 - u) ** 2) - u, 0, 1) / 60
+    response_s = service / (1 - 60 * service)
+    found = sj.plan(
+        open_model(60.0, FALLS),
+        {"stations.cpu.servers": [1, 2]},
+        f"mean < {response_s * 1050:.1f}ms",
+        "stations.cpu.servers",
+    )
+    choice = found.cheapest or found.cheapest_outside
+    assert choice is not None and dict(choice.settings) == {"stations.cpu.servers": 1}
+    less = sj.plan(
+        open_model(60.0, FALLS),
+        {"stations.cpu.servers": [1, 2]},
+        f"mean < {response_s * 950:.1f}ms",
+        "stations.cpu.servers",
+    )
+    choice = less.cheapest or less.cheapest_outside
+    assert choice is not None and dict(choice.settings) == {"stations.cpu.servers": 2}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
-from sojourn.solve.open.open_rates import TrafficSolution
+from sojourn.solve.load_dependent_times import saturation
 from sojourn.solve.single.station_arrays import StationArrays
 from sojourn.solve.solution import Solution
 
@@ -84,7 +84,7 @@ class OpenQueuePoints:
         self.rows = ExtraRows(read.networks, self.status)
         with np.errstate(divide="ignore"):
             self.limit = (
-                TrafficSolution.of(read.networks).saturation
+                read.rate.sum(axis=1) * saturation(read.networks)
                 if read.networks[0].busy_times
                 else read.servers / read.mean_s
             )
