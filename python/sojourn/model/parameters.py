@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -141,7 +142,9 @@ def read_formula(text: str, values: Mapping[str, Any], load: tuple[str, ...], pl
     try:
         found = Arithmetic.read(text)
     except ValueError as error:
-        raise ModelError(str(error), place, HOW) from None
+        raise ModelError(str(error), place, f"give a finite number, or a formula: {HOW}") from None
+    if isinstance(found.tree, ast.Constant):
+        raise ModelError(repr(text), place, "give a finite number or a whole number without quotes")
     for name in found.names:
         if name not in values and name not in load:
             if name in (BUSY, PRESENT):
