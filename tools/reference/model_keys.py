@@ -24,6 +24,7 @@ a model may be unknown, `{ free = true }`: [fit your own model](../howto/fit-you
 | `[parameters]` | `NAME = number` or formula, of which [formulas](../howto/write-a-model.md#formulas) in place of numbers are made |
 | `[parameters]` | `NAME = { free = true }`, a number that is fitted |
 | `[parameters]` | `NAME = { of, value, cases, otherwise }`, a number by the text `value`, which the factor `of` of the runs replaces |
+| `[parameters]` | `NAME = { metric, station, class, per, at, formula, each }`, what the runs measured |
 | `[stations.NAME]` | a station; `kind` says which, `queue` where it is left out |
 | `[classes.NAME]` | a class of customers; `kind` is `closed` or `open` |
 | `[demands_s.STATION]` | `CLASS = time` of all visits of a pass; or a distribution |
