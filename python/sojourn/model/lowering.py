@@ -57,6 +57,7 @@ def lower(model: ModelData) -> Network:
         routes=routes,
         choices=choices,
         limits=_limits(model, names),
+        hosts={k: s for k, s in enumerate(stations) if isinstance(s, Multicore)},
     )
 
 

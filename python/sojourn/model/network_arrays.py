@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.model.components import Choice
+from sojourn.model.components import Choice, Multicore
 from sojourn.model.distribution_registry import ArrivalProcess, Distribution
 from sojourn.model.model_data import ModelData
 from sojourn.model.routes import Routes
@@ -60,6 +60,7 @@ class Network:
     routes: Routes  # rows of states never entered are empty
     choices: dict[tuple[int, int], Choice] = field(default_factory=dict)  # (node, class) → state-dependent route
     limits: tuple[Limit, ...] = ()
+    hosts: dict[int, Multicore] = field(default_factory=dict)  # multicore stations by their index: a sweep changes them here
 
     @cached_property
     def demands_s(self) -> Array:
