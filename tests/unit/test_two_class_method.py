@@ -70,7 +70,13 @@ def test_refusals(variant: str) -> None:
     hosts = [station, sj.Multicore("other", 2, 1, S, variant)]
     both = sj.Model(hosts, [sj.Open("web", 1.0)], service_s={**times, "other": {"web": A}})
     idle = model(variant, rate=0.0)
-    for wrong, reason in ((closed, "one open class"), (bursty, "Poisson"), (two, "disk is fcfs"), (both, "2 stations"), (idle, "above 0")):
+    for wrong, reason in (
+        (closed, "one open class"),
+        (bursty, "Poisson"),
+        (two, "disk is fcfs"),
+        (both, "2 stations"),
+        (idle, "above 0"),
+    ):
         with pytest.raises(MethodRefused, match=reason):
             sj.solve(wrong, method=name)
     if variant != "priority":

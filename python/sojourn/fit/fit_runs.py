@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 Z = 1.959964  # of the 95 % intervals that run folders have
 Factors = dict[str, Any]
 LEAST_REQUESTS = 100  # for a variance
+INTERRUPTS = " interrupts"  # behind the name of a resource that is cores: their time in soft interrupts
 
 
 @dataclass(frozen=True)
@@ -168,8 +169,9 @@ def _scv(folder: RunFolder) -> float | None:
 def _by_resource(frame: pl.DataFrame | None, resources: Mapping[str, Any]) -> dict[str, float]:
     if frame is None:
         return {}
-    rows = frame.filter(
-        pl.col("metric") == "utilisation", pl.col("station").is_in(list(resources)), pl.col("value") > 0
-    )
-    pairs = zip(rows["station"], rows["value"], strict=True)
-    return {name: value * resources[name]["capacity"] for name, value in pairs}
+    own = frame.filter(pl.col("station").is_in(list(resources)), pl.col("value") > 0)
+    return {
+        name + suffix: value * resources[name]["capacity"]
+        for metric, suffix in (("utilisation", ""), ("softirq_utilisation", INTERRUPTS))
+        for name, value in own.filter(pl.col("metric") == metric).select("station", "value").iter_rows()
+    }

@@ -21,6 +21,7 @@ from sojourn.fit.fitted import check_level
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_evaluation import ModelEvaluator, slower_clock
 from sojourn.fit.run_clusters import KNOWN
+from sojourn.fit.watched_servers import watched_servers
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import Unknown, replaced
 from sojourn.solve import status
@@ -93,6 +94,7 @@ def point_rows(fitted: FittedModelData, point: Mapping[str, Any], level: float) 
     drawn = one.solved([slower_clock(n, f) for n, f in zip(networks, longer, strict=True)], nearest=False)
     inside = _inside(fitted, base, point)
     sensitive = _sensitivity(one, best)
+    servers_of = watched_servers(one.networks[0].model)
     for key, values in exact.values.items():
         station, cls, metric = key
         if cls and len(template.classes) == 1:
@@ -109,9 +111,9 @@ def point_rows(fitted: FittedModelData, point: Mapping[str, Any], level: float) 
         noise = by * fitted.noise.get(metric, 0.0) * rng.standard_t(free, len(spread))
         row = _row(float(values[0]), spread * np.exp(noise), float(exact.share[0]), drawn.share, level)
         if metric == "busy":
-            if template.station(station).kind != "queue":
+            if station not in servers_of:
                 continue
-            servers = one.networks[0].servers[list(one.networks[0].stations).index(station)]
+            servers = servers_of[station]
             row = {k: v / servers if k in ("value", "low", "high") and v is not None else v for k, v in row.items()}
             here["metric"] = "utilisation"
         yield here | row

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.multicore_starts import multicore_start
 
 if TYPE_CHECKING:
     from sojourn.fit.model_evaluation import ModelEvaluator
@@ -31,7 +32,10 @@ def starts(evaluator: ModelEvaluator, runs: FitRuns) -> Array:
         point = []
         for path, unknown in evaluator.unknowns.items():
             value = float(unknown)
-            if path in times and not unknown.given:
+            known = None if unknown.given else multicore_start(model, path, runs, fastest)
+            if known is not None:
+                value = known
+            elif path in times and not unknown.given:
                 station = next((s.name for s in model.stations if path.split(".", 1)[1].startswith(f"{s.name}.")), "")
                 value = _by_law(station, evaluator, runs) or fastest * share / len(times)
             point.append(min(max(value, max(unknown.low, 0.0)), unknown.high))

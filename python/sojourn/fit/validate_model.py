@@ -16,7 +16,7 @@ from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted import check_level
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_averaging import predict
-from sojourn.model import Queue
+from sojourn.fit.watched_servers import watched_servers
 from sojourn.solve.status import OVERLOADED
 from sojourn.units import percent
 
@@ -107,11 +107,11 @@ def _measured(
 
 
 def _servers(fitted: FittedModelData, point: Mapping[str, Any]) -> dict[str, int]:
-    """Of each queue, in the configuration of a run."""
+    """Of each station, or part of one, that has servers, in the configuration of a run."""
     factors = {k: v for k, v in point.items() if "." not in k}
     paths = {k: v for k, v in point.items() if "." in k}
     model = applied(fitted.model, factors_of(fitted.model, [factors]), factors, paths)
-    return {s.name: s.servers for s in model.stations if isinstance(s, Queue)}
+    return watched_servers(model)
 
 
 def _repeated(fitted: FittedModelData, runs: FitRuns) -> Spread:

@@ -66,7 +66,7 @@ def _of_runs(model: ModelData, stations: Collection[str]) -> None:
             if part == "observed":
                 one_of(key, f"observed.{key}", watched)
             many = value if isinstance(value, tuple) else (value,)
-            if not many or not all(isinstance(one, str) and one for one in many):
+            if (not many and part == "observed") or not all(isinstance(one, str) and one for one in many):
                 what = "a path of the model" if part == "factors" else "a resource of the runs"
                 raise ModelError(repr(value), f"{part}.{key}", f"give {what} as a text, or a list of these")
             for text in many if part == "factors" else ():

@@ -60,7 +60,9 @@ class Network:
     routes: Routes  # rows of states never entered are empty
     choices: dict[tuple[int, int], Choice] = field(default_factory=dict)  # (node, class) → state-dependent route
     limits: tuple[Limit, ...] = ()
-    hosts: dict[int, Multicore] = field(default_factory=dict)  # multicore stations by their index: a sweep changes them here
+    hosts: dict[int, Multicore] = field(
+        default_factory=dict
+    )  # multicore stations by their index: a sweep changes them here
 
     @cached_property
     def demands_s(self) -> Array:
