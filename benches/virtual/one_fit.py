@@ -90,7 +90,9 @@ def errors_of(seed: int, seconds: float) -> list[Row]:
     with tempfile.TemporaryDirectory() as place:
         out = Path(place)
         training = measured(out / "training", host, TRAINING, seconds, seed)
-        blind = {size: measured(out / "blind", sized(host, *size), BLIND, seconds, seed + 500) for size in blind_sizes(host)}
+        blind = {
+            size: measured(out / "blind", sized(host, *size), BLIND, seconds, seed + 500) for size in blind_sizes(host)
+        }
         for rows_of in (_old, _new):
             rows += rows_of(training, blind, host)
     return [{"seed": seed, "truth": truth, "host_cores": host.cores, **row} for row in rows]
@@ -113,13 +115,25 @@ def _old(training: list[RunFolder], blind: Blind, host: VirtualHost) -> Iterator
             told = predict(fitted, rates, cores=size[0], nics=size[1], level=LEVEL).frame
             for run in runs:
                 own = told.filter(pl.col("rate_per_s") == run.factors["rate_per_s"])
-                yield head | {"part": part, "metric": "response_time"} | _beside(_one(own, "", "response_time"), run.means["", "response_time"][0])
+                yield (
+                    head
+                    | {"part": part, "metric": "response_time"}
+                    | _beside(_one(own, "", "response_time"), run.means["", "response_time"][0])
+                )
                 for station in ("leading", "trailing"):
                     if station in run.busy and fitted.model != "mmm":
                         row = _one(own, station, "utilisation")
                         cores = size[1] if station == "leading" else size[0] - size[1]
-                        yield head | {"part": part, "metric": f"utilisation {station}"} | _beside(row, run.busy[station] / cores)
-            yield head | {"part": part, "metric": "saturation_rate"} | _beside(_one(told, "", "saturation_rate"), saturation(sized(host, *size)))
+                        yield (
+                            head
+                            | {"part": part, "metric": f"utilisation {station}"}
+                            | _beside(row, run.busy[station] / cores)
+                        )
+            yield (
+                head
+                | {"part": part, "metric": "saturation_rate"}
+                | _beside(_one(told, "", "saturation_rate"), saturation(sized(host, *size)))
+            )
 
 
 def _new(training: list[RunFolder], blind: Blind, host: VirtualHost) -> Iterator[Row]:
@@ -144,11 +158,25 @@ def _new(training: list[RunFolder], blind: Blind, host: VirtualHost) -> Iterator
                 station = row["station"].removeprefix("cpu").removeprefix(".")
                 if row["metric"] == "response_time" or station in ("leading", "trailing"):
                     metric = f"{row['metric']} {station}".strip()
-                    yield head | {"part": part, "metric": metric} | _beside(
-                        {"value": row["predicted"], "low": row["low"], "high": row["high"], "status": row["status"]}, row["measured"]
+                    yield (
+                        head
+                        | {"part": part, "metric": metric}
+                        | _beside(
+                            {
+                                "value": row["predicted"],
+                                "low": row["low"],
+                                "high": row["high"],
+                                "status": row["status"],
+                            },
+                            row["measured"],
+                        )
                     )
             told = fitted.predict({"rate_per_s": 1.0, "cores": size[0], "nics": size[1]}, level=LEVEL).frame
-            yield head | {"part": part, "metric": "saturation_rate"} | _beside(_one(told, "", "saturation_rate"), saturation(sized(host, *size)))
+            yield (
+                head
+                | {"part": part, "metric": "saturation_rate"}
+                | _beside(_one(told, "", "saturation_rate"), saturation(sized(host, *size)))
+            )
 
 
 def _parts(blind: Blind, host: VirtualHost) -> list[tuple[str, list[RunFolder], tuple[int, int]]]:
@@ -156,7 +184,9 @@ def _parts(blind: Blind, host: VirtualHost) -> list[tuple[str, list[RunFolder], 
 
 
 def _one(frame: pl.DataFrame, station: str, metric: str) -> Row:
-    return frame.filter(pl.col("station") == station, pl.col("metric") == metric, pl.col("class") == "").row(0, named=True)
+    return frame.filter(pl.col("station") == station, pl.col("metric") == metric, pl.col("class") == "").row(
+        0, named=True
+    )
 
 
 def _beside(row: Row, truth: float) -> Row:
@@ -208,7 +238,9 @@ def main() -> None:
     printed(found)
     if given.out is not None:
         given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.write_text(json.dumps({"seeds": given.seeds, "first": given.first, "seconds": given.seconds, **found}, indent=1) + "\n")
+        given.out.write_text(
+            json.dumps({"seeds": given.seeds, "first": given.first, "seconds": given.seconds, **found}, indent=1) + "\n"
+        )
         pl.DataFrame(rows, infer_schema_length=None).write_parquet(given.out.with_suffix(".parquet"))
 
 
