@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit import nonlinear_least_squares, run_mean_error
+from sojourn.fit import meter_errors, nonlinear_least_squares, run_mean_error
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.model_error import ModelErrorPosterior
 from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
@@ -36,6 +36,7 @@ class Measurement:
     log: float
     error: float  # relative standard error within the run
     floor: float
+    bound: float = 0.0  # of the relative error that its meter has in all runs alike
 
 
 class FitProblem:
@@ -62,6 +63,13 @@ class FitProblem:
         self.of = np.array([names.index(runs.runs[s.run].configuration) for s in self.seen], np.intp)
         self.starts = starts(self.evaluator, runs)
         self.scale = nonlinear_least_squares.ParameterScale.of(list(self.evaluator.unknowns.values()), self.starts[0])
+
+    def meters(self, jacobian: Array, count: int, rng: np.random.Generator) -> Array:
+        """count x unknowns, by how much what is searched moves with what meters may be off in all runs alike."""
+        stations = list(dict.fromkeys(s.key[0] for s in self.seen))
+        meter = np.array([stations.index(s.key[0]) for s in self.seen], np.intp)
+        off = meter_errors.drawn(meter, np.array([s.bound for s in self.seen]), count, rng)
+        return np.asarray((off * self.weight) @ np.linalg.pinv(self.weight[:, None] * jacobian).T)
 
     def _observed(self) -> None:
         for station, given in self.model.observed.items():
@@ -267,5 +275,6 @@ def _seen(number: int, run: FitRun, model: Model) -> list[Measurement]:
     for station, busy in run.busy_at(model).items():
         if busy > LEAST_BUSY:
             floor = float(np.hypot(FLOOR["busy"], LEAST_BUSY / busy))
-            found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), 0.0, floor))
+            bound = max((run.meter_bounds.get(name, 0.0) for name in run.watched(model)[station]), default=0.0)
+            found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), 0.0, floor, bound))
     return found

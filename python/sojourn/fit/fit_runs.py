@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
+from sojourn.fit.meter_errors import INTERRUPTS, bounds
 from sojourn.model import Model
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
@@ -24,14 +25,14 @@ Array = NDArray[np.float64]
 Z = 1.959964  # of the 95 % intervals that run folders have
 Factors = dict[str, Any]
 LEAST_REQUESTS = 100  # for a variance
-INTERRUPTS = " interrupts"  # behind the name of a resource that is cores: their time in soft interrupts
 
 
 @dataclass(frozen=True)
 class FitRun:
     """One run. `means`: (class, metric) → (value, relative standard error within the run), metric `response_time` (s) or
     `throughput` (1/s), class "" for all; `busy`: resource → mean number of servers, cores or disks at work; `scv`: of the
-    response times of all, squared coefficient of variation; None where nobody knows."""
+    response times of all, squared coefficient of variation; None where nobody knows. `meter_bounds`: resource → bound of the relative
+    error that its meter has in all runs alike."""
 
     name: str
     factors: Factors
@@ -41,6 +42,7 @@ class FitRun:
     valid: bool = True
     reasons: tuple[str, ...] = ()
     scv: float | None = None
+    meter_bounds: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def configuration(self) -> str:
@@ -48,13 +50,15 @@ class FitRun:
         return json.dumps(self.factors, sort_keys=True)
 
     def busy_at(self, model: Model) -> dict[str, float]:
-        """Station → servers at work, of stations by whose resources the run was watched: `[observed]`, or the same name."""
+        """Station, or part of one → servers at work, where all of its resources were watched."""
+        given = self.watched(model).items()
+        return {s: sum(self.busy[n] for n in names) for s, names in given if all(n in self.busy for n in names)}
+
+    def watched(self, model: Model) -> dict[str, tuple[str, ...]]:
+        """Station, or part of one → the resources by which it is watched: `[observed]`, or the one of the same name."""
         same = {s.name: s.name for s in model.stations if s.name in self.busy}
-        given = {
-            s: (names,) if isinstance(names, str) else tuple(names)
-            for s, names in (same | dict(model.observed)).items()
-        }
-        return {s: sum(self.busy[n] for n in names) for s, names in given.items() if all(n in self.busy for n in names)}
+        named = (same | dict(model.observed)).items()
+        return {s: (names,) if isinstance(names, str) else tuple(names) for s, names in named}
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,8 @@ def _run(folder: RunFolder) -> FitRun:
     if named is not None:
         busy = _by_resource(frame, named)
         cores = 0 if manifest.get("simulated") else len(placed)
-        return FitRun(folder.path.name, dict(manifest["factors"]), means, busy, cores, *verdict, _scv(folder))
+        off = bounds(manifest, named)
+        return FitRun(folder.path.name, dict(manifest["factors"]), means, busy, cores, *verdict, _scv(folder), off)
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
     if len(alone := [name for name in busy if name.startswith("process ")]) == 1:
