@@ -1,6 +1,6 @@
 """The fit of any model, with the web case's model files, beside the fit of two classes that it is to replace: the same virtual runs.
 
-    python benches/virtual/one_fit.py [--seeds 20] [--first 28001] [--seconds 60] [--workers 2] [--out FILE]
+    python benches/virtual/one_fit.py [--seeds 20] [--first 28001] [--seconds 60] [--workers 2] [--models priority …] [--out FILE]
 
 Each seed draws a host: 1 to 8 cores, demands, laws of service, how pages share a core, and a delay between cores. It is measured with
 one NIC at six loads, fitted by both, and then run with more NICs and with twice the cores, at loads up to 80 % of its saturation.
@@ -84,7 +84,7 @@ def blind_sizes(host: VirtualHost) -> list[tuple[int, int]]:
     return [*more, (2 * host.cores, 1)]
 
 
-def errors_of(seed: int, seconds: float) -> list[Row]:
+def errors_of(seed: int, seconds: float, models: tuple[str, ...] = VARIANTS) -> list[Row]:
     truth, host = drawn(seed)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as place:
@@ -94,19 +94,19 @@ def errors_of(seed: int, seconds: float) -> list[Row]:
             size: measured(out / "blind", sized(host, *size), BLIND, seconds, seed + 500) for size in blind_sizes(host)
         }
         for rows_of in (_old, _new):
-            rows += rows_of(training, blind, host)
+            rows += rows_of(training, blind, host, models)
     return [{"seed": seed, "truth": truth, "host_cores": host.cores, **row} for row in rows]
 
 
 Blind = dict[tuple[int, int], list[RunFolder]]
 
 
-def _old(training: list[RunFolder], blind: Blind, host: VirtualHost) -> Iterator[Row]:
+def _old(training: list[RunFolder], blind: Blind, host: VirtualHost, models: tuple[str, ...]) -> Iterator[Row]:
     begun = time.perf_counter()
-    found = compare(observe(training), list(VARIANTS))
+    found = compare(observe(training), list(models))
     taken = time.perf_counter() - begun
     for name, fitted in found.fits.items():
-        head: Row = {"fit": "old", "model": name, "chosen": name == found.best, "fit_s": taken / len(VARIANTS)}
+        head: Row = {"fit": "old", "model": name, "chosen": name == found.best, "fit_s": taken / len(models)}
         for row in fitted.held_out:
             yield head | {"part": "held out", "metric": "response_time", "error": row["response_time"]}
         for part, folders, size in (("training", training, (host.cores, host.nics)), *_parts(blind, host)):
@@ -136,10 +136,10 @@ def _old(training: list[RunFolder], blind: Blind, host: VirtualHost) -> Iterator
             )
 
 
-def _new(training: list[RunFolder], blind: Blind, host: VirtualHost) -> Iterator[Row]:
+def _new(training: list[RunFolder], blind: Blind, host: VirtualHost, models: tuple[str, ...]) -> Iterator[Row]:
     runs = sj.observe_runs(training)
     fits: dict[str, Any] = {}
-    for name in VARIANTS:
+    for name in models:
         begun = time.perf_counter()
         try:
             fits[name] = sj.fit_model(runs, sj.Model.parse((files("sojourn_cases.web") / f"{name}.toml").read_text()))
@@ -228,11 +228,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=28001)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--models", nargs="*", default=list(VARIANTS))
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     with ProcessPoolExecutor(given.workers, get_context("spawn")) as pool:
-        jobs = [pool.submit(errors_of, given.first + k, given.seconds) for k in range(given.seeds)]
+        jobs = [pool.submit(errors_of, given.first + k, given.seconds, tuple(given.models)) for k in range(given.seeds)]
         rows = [row for job in jobs for row in job.result()]
     found = summary(rows)
     printed(found)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit import meter_errors, nonlinear_least_squares, run_mean_error
+from sojourn.fit import meter_errors, nonlinear_least_squares, realised_rate, run_mean_error
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.model_error import ModelErrorPosterior
 from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
@@ -58,7 +58,8 @@ class FitProblem:
         self.log, self.error, self.floor = (
             np.array([getattr(s, name) for s in self.seen]) for name in ("log", "error", "floor")
         )
-        self._weigh(self.error)
+        self.excess = np.array([realised_rate.excess(runs.runs[s.run], model) for s in self.seen])
+        self._weigh(self.error, np.ones(len(self.seen)))
         self.run = np.array([s.run for s in self.seen], np.intp)
         self.of = np.array([names.index(runs.runs[s.run].configuration) for s in self.seen], np.intp)
         self.starts = starts(self.evaluator, runs)
@@ -90,18 +91,20 @@ class FitProblem:
             found = np.stack([np.log(tables[s.key][:, c]) for s, c in zip(self.seen, self.of, strict=True)], axis=1)
         return np.nan_to_num(found, nan=50.0, posinf=50.0, neginf=-50.0)
 
-    def _weigh(self, error: Array) -> None:
-        """Weights and corrected logarithms, where the means of runs have such relative errors."""
+    def _weigh(self, error: Array, growth: Array) -> None:
+        """Weights and corrected logarithms, where the means of runs have such relative errors and grow so with all times of service."""
         self.within = error
         self.weight = 1 / np.hypot(error, self.floor)
-        self.measured = self.log + run_mean_error.shift(error)
+        by_rate = [realised_rate.shift(s.key[2], e, g) for s, e, g in zip(self.seen, self.excess, growth, strict=True)]
+        self.measured = self.log + run_mean_error.shift(error) + np.array(by_rate)
 
     def best(self) -> tuple[Array, Array]:
         """What is searched, at its best, and the slopes there: first with the errors that runs state, then with smooth ones."""
         x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, self.starts)
         metrics = [s.key[2] for s in self.seen]
         for number in range(SMOOTHINGS):
-            self._weigh(run_mean_error.smoothed(self.error, self.sensitivity(x), metrics))
+            growth = self._growth(x)
+            self._weigh(run_mean_error.smoothed(self.error, _sensitivity(growth), metrics), growth)
             begun = self._around(x) if number == 0 else self.scale.outward(x)[None]
             x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, begun)
         return x, nonlinear_least_squares.slopes(self.predicted, self.scale, x)
@@ -195,6 +198,10 @@ class FitProblem:
 
     def sensitivity(self, x: Array) -> Array:
         """n, by how much the logarithm of each measured number changes with the logarithm of all times of service; 0.5 or more."""
+        return _sensitivity(self._growth(x))
+
+    def _growth(self, x: Array) -> Array:
+        """n, the same with its sign and of any size."""
         step = 1e-3
         plain = self.evaluator.networks_at(self.scale.outward(x)[None])
         longer = [slower_clock(n, 1 + step) for n in plain]
@@ -204,7 +211,7 @@ class FitProblem:
                 np.log(other[s.key][c] / one[s.key][c]) / step + (1.0 if s.key[2] == "response_time" else 0.0)
                 for s, c in zip(self.seen, self.of, strict=True)
             ]
-        return np.maximum(np.abs(np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)), 0.5)
+        return np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)
 
     def noise(self, sensitivity: Array) -> tuple[dict[str, float], dict[str, float]]:
         """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by. And the degrees
@@ -259,6 +266,10 @@ class FitProblem:
                 "no configuration was repeated: what differs from run to run is taken from what the model misses"
             )
         return found
+
+
+def _sensitivity(growth: Array) -> Array:
+    return np.asarray(np.maximum(np.abs(growth), 0.5))
 
 
 def _seen(number: int, run: FitRun, model: Model) -> list[Measurement]:
