@@ -49,3 +49,8 @@ class FittedModelData:
     def alone(self) -> FittedModelData:
         """Without its alternatives."""
         return replace(self, alternatives=())
+
+    @property
+    def weighted(self) -> tuple[tuple[float, FittedModelData], ...]:
+        """Itself and its alternatives, each with its weight in predictions; sum 1."""
+        return ((1 - sum(weight for weight, _ in self.alternatives), self.alone), *self.alternatives)

@@ -15,7 +15,7 @@ from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted import check_level
 from sojourn.fit.fitted_model_data import FittedModelData
-from sojourn.fit.model_averaging import predict
+from sojourn.fit.predict_model import predict_model
 from sojourn.model import Queue
 from sojourn.solve.status import OVERLOADED
 from sojourn.units import percent
@@ -48,7 +48,7 @@ def validate_model(
         point = {**run.factors, **(changed or {})}
         told = {
             (r["station"], r["class"], r["metric"]): r
-            for r in predict(fitted, point, level).frame.iter_rows(named=True)
+            for r in predict_model(fitted, point, level).frame.iter_rows(named=True)
         }
         if up_to is not None and _beyond(run, told, up_to):
             continue
@@ -140,7 +140,7 @@ def _row(key: tuple[str, str, str], told: Row, measured: float, half: float) -> 
     station, cls, metric = key
     value, low, high = told["value"], told["low"], told["high"]
     known = not math.isnan(half)
-    saturated = told["status"] in OVERLOADED
+    saturated = told["status"] in OVERLOADED or (value is None and low is not None)
     error = (math.inf if saturated else None) if value is None else value / measured - 1
     return {
         "class": cls, "station": station, "metric": metric, "predicted": value, "low": low, "high": high,
@@ -148,6 +148,6 @@ def _row(key: tuple[str, str, str], told: Row, measured: float, half: float) -> 
         "measured_low": measured * math.exp(-half) if known else None,
         "measured_high": measured * math.exp(half) if known else None,
         "error": error,
-        "inside_interval": bool(value is not None and low <= measured and (high is None or measured <= high)),
+        "inside_interval": bool(low is not None and low <= measured and (high is None or measured <= high)),
         "inside": told["inside"],
     }  # fmt: skip
