@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from sojourn.errors import MethodRefused, SojournError
 from sojourn.fit.drawn_point import DrawnPoint, DrawnQuantity, drawn_point
 from sojourn.fit.fitted_model_data import FittedModelData
-from sojourn.fit.model_evaluation import Key
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
 Part = tuple[float, DrawnQuantity]  # with the weight of its model
+MOST_NAMED = 3  # models of an average
 LIMIT = ("", "", "saturation_rate")
 
 
@@ -32,16 +32,16 @@ class ModelMixture:
         self.models = fitted.weighted
         self.names = [model.model.name or f"model {number}" for number, (_, model) in enumerate(self.models, 1)]
         self.without: dict[str, str] = {}  # model → why it answers no point
-        self.partly: dict[str, list[str]] = {}  # station or class → the models that have it
+        self.partly: dict[str, str] = {}  # station or class → the models that have it
 
     @property
     def notes(self) -> list[str]:
         if len(self.models) == 1:
             return []
-        shares = ", ".join(f"{name} {weight:.2f}" for name, (weight, _) in zip(self.names, self.models, strict=True))
+        shares = [f"{name} {weight:.2f}" for name, (weight, _) in zip(self.names, self.models, strict=True)]
         return [
-            f"averaged over {len(self.models)} models that predict about as well: {shares}",
-            *(f"{what}: of {' and '.join(names)} alone" for what, names in self.partly.items()),
+            f"averaged over {len(self.models)} models that predict about as well: {_named(shares)}",
+            *(f"{what}: of {models}" for what, models in self.partly.items()),
             *(f"not of {name}: {why}" for name, why in self.without.items()),
         ]
 
@@ -54,11 +54,12 @@ class ModelMixture:
             station, cls, metric = key
             have = [(name, weight, one.quantities[key]) for name, weight, one in drawn if key in one.quantities]
             if len(have) < len(drawn):
-                self.partly[station or cls or metric.replace("_", " ")] = [name for name, _, _ in have]
+                share = sum(weight for _, weight, _ in have) / sum(weight for _, weight, _ in drawn)
+                names = _named([name for name, _, _ in have])
+                self.partly[station or cls or metric.replace("_", " ")] = f"{names} alone, {share:.2f} of the weight"
             row = mixed([(weight, one) for _, weight, one in have], level)
-            if (
-                metric == "utilisation" and row["value"] is not None
-            ):  # a run may have measured more, but no station does more
+            if metric == "utilisation" and row["value"] is not None:
+                # a run may measure more, and no station does more
                 row |= {"value": min(row["value"], 1.0), "low": min(row["low"], 1.0)}
             found.append({"station": station, "class": cls, "metric": metric, "inside": drawn[0][2].inside} | row)
         return found
@@ -79,6 +80,11 @@ class ModelMixture:
         return found
 
 
+def _named(names: Sequence[str]) -> str:
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return "; ".join([*names[:MOST_NAMED], *more])
+
+
 def mixed(parts: Sequence[Part], level: float) -> Row:
     """Value, interval and status of one quantity by models with weights; of one model the value is that of its best values."""
     draws = np.concatenate([one.draws for _, one in parts])
@@ -97,8 +103,8 @@ def mixed(parts: Sequence[Part], level: float) -> Row:
 
 
 def quantiles(draws: Array, weight: Array, at: Sequence[float]) -> Array:
-    """The draws, of such weights, that are nearest to these probabilities."""
+    """The least of the draws, of such weights, that these probabilities do not exceed."""
     order = np.argsort(draws, kind="stable")
-    middle = np.cumsum(weight[order]) - weight[order] / 2
-    places = np.argmin(np.abs(middle / weight.sum() - np.asarray(at)[:, None]), axis=1)
-    return np.asarray(draws[order][places])
+    below = np.cumsum(weight[order]) / weight.sum()
+    places = np.searchsorted(below, np.asarray(at) - 1e-12)
+    return np.asarray(draws[order][np.minimum(places, len(draws) - 1)])

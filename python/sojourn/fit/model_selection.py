@@ -8,7 +8,6 @@ the predictions too (`averaged`), so that these are as wide as what the runs lea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 

@@ -44,7 +44,7 @@ class RankedModels:
         parts: list[tuple[float, FittedModelData]] = []
         for name in self.beside:
             parts += [(self.share[name] * weight, model) for weight, model in fits[name].weighted]
-        first, *own = chosen.weighted
+        _, *own = chosen.weighted
         own_parts = [(self.share[self.chosen] * weight, model) for weight, model in own]
         return replace(chosen, alternatives=(*own_parts, *parts))
 
@@ -52,7 +52,7 @@ class RankedModels:
 def ranked(fits: Mapping[str, FittedModel], squares: Mapping[str, Array]) -> RankedModels:
     """`squares`: name → squared errors on what was left out, in units of their standard errors, in one order for all."""
     alike = _alike(squares)
-    chosen = min(alike, key=lambda name: (len(fits[name].paths), squares[name].mean()))
+    chosen = min(alike, key=lambda name: (len(fits[name].paths), squares[name].sum()))
     share = dict(zip(fits, weights([s.sum() for s in squares.values()]), strict=True))
     kept = [name for name in fits if share[name] >= LEAST_WEIGHT or name == chosen]
     whole = sum(share[name] for name in kept)
@@ -70,6 +70,8 @@ def weights(squares: Sequence[float]) -> Array:
 def _alike(squares: Mapping[str, Array]) -> list[str]:
     """Those within one standard error of the least mean square. Noise alone has one of sqrt(2/n) (chi²), however equal the
     errors of the best happen to be."""
+    if not len(next(iter(squares.values()))):
+        return list(squares)  # nothing was left out that all tell
     least = min(squares.values(), key=lambda s: float(s.mean()))
     error = max(least.std(ddof=1), np.sqrt(2) * min(1.0, float(least.mean()))) if len(least) > 1 else least.mean()
     limit = least.mean() + error / np.sqrt(len(least))

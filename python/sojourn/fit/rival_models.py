@@ -29,7 +29,9 @@ def rival_names(names: Sequence[str]) -> dict[str, str]:
     for name in names:
         stem = Path(name).stem
         if stem in found or stem == AVERAGED or (stem == AUTO and name != AUTO):
-            raise InputError(repr(name), "model", f"give files whose names differ, and are not {AUTO} or {AVERAGED}")
+            raise InputError(
+                repr(name), "model", f"give files with names that differ, other than {AUTO} and {AVERAGED}"
+            )
         found[stem] = name
     if not found:
         raise InputError("no model", "model", "give a model file, several, or auto")

@@ -136,10 +136,12 @@ def row_of(run: Mapping[str, Any], name: str, row: Row, model: str, kind: str, m
         error = value / measured - 1
     judged = known and not given and measured is not None and low is not None and is_interval(low, high)
     inside = low <= measured and (high is None or measured <= high) if judged else None
+    if saturated and low is None:
+        inside = False
     return {
         "section": run["section"], "run": name, "valid": valid, "class": row["class"],
         "metric": row["metric"], "predicted": value, "low": low, "high": high, "status": row["status"],
-        "measured": measured, "error": error, "inside": False if saturated and low is None else inside, "model": model, "kind": kind, "given": given,
+        "measured": measured, "error": error, "inside": inside, "model": model, "kind": kind, "given": given,
     }  # fmt: skip
 
 

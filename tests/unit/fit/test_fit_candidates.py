@@ -12,14 +12,14 @@ from test_fit_model import OPEN, RATES, RUNS, erlang_c, mmm_run
 
 import sojourn as sj
 from sojourn.fit.candidate_models import candidates, whole_factors
+from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.lightest_run import spread_square
-from sojourn.fit.model_weights import weights
 from sojourn.fit.model_fit import fit_model
-from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.model_selection import choose_model
+from sojourn.fit.model_weights import weights
 from sojourn.fit.next_runs import next_runs
 from sojourn.model import Queue
 
