@@ -9,7 +9,7 @@ Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Poo
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
 Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated; laws: operational laws on numbers and tables
-Fit        observe_runs, fit_model, FittedModel; of the two-class model: fit, compare, Fitted; scalability: usl, fit_usl
+Fit        observe_runs, fit_model, fit_rivals, FittedModel; of the two-class model: fit, compare, Fitted; scalability: usl, fit_usl
 Predict    predict, gain
 Plan       plan
 Validate   validate
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sojourn.fit import compare as compare
     from sojourn.fit import fit as fit
     from sojourn.fit import fit_model as fit_model
+    from sojourn.fit import fit_rivals as fit_rivals
     from sojourn.fit import observe_runs as observe_runs
     from sojourn.fit.scalability_law import fit_usl as fit_usl
     from sojourn.fit.scalability_law import usl as usl
@@ -97,6 +98,7 @@ _HOMES = {
     "Fitted": "fit",
     "FittedModel": "fit",
     "fit_model": "fit",
+    "fit_rivals": "fit",
     "observe_runs": "fit",
     "compare": "fit",
     "fit": "fit",

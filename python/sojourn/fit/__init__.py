@@ -5,8 +5,10 @@ fit_runs            what a fit is given, a row a run                   starting_
 model_evaluation    a model at many values and configurations at once  nonlinear_least_squares    the search
 fit_problem         the fit from inside; model_fit: its result         factor_mapping             factors of runs → numbers of a model
 run_mean_error      how uncertain runs are; whether a model fits       fitted_file                fitted.toml
-predict_model       configurations that nobody has run; beside runs    run_clusters               resampled by run
-model_averaging     several models in one prediction                   model_selection            candidate_models, tried one by one
+drawn_point         a configuration that nobody has run, drawn         run_clusters               resampled by run
+predict_model       its rows, with intervals                           validate_model             beside runs
+model_averaging     several models in one prediction                   model_weights              the weight of each
+rival_models        models of a user's own, averaged                   model_selection            candidate_models, tried one by one
 mix_demands         demands by class and resource from mixes           cpu_time_regression    a CPU time as a sum of parts
 trace_visits        visits from traces
 
@@ -23,6 +25,7 @@ from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted import Fitted, ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.model_fit import fit_model
+from sojourn.fit.rival_models import fit_rivals
 
 __all__ = [
     "Comparison",
@@ -33,5 +36,6 @@ __all__ = [
     "compare",
     "fit",
     "fit_model",
+    "fit_rivals",
     "observe_runs",
 ]

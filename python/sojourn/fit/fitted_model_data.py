@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -49,3 +49,14 @@ class FittedModelData:
     def alone(self) -> FittedModelData:
         """Without its alternatives."""
         return replace(self, alternatives=())
+
+    @property
+    def weighted(self) -> tuple[tuple[float, FittedModelData], ...]:
+        """Itself and its alternatives, each with its weight in predictions; sum 1."""
+        return ((1 - sum(weight for weight, _ in self.alternatives), self.alone), *self.alternatives)
+
+    def averaged_with(self, alternatives: Sequence[tuple[float, FittedModelData]]) -> FittedModelData:
+        """With some of its alternatives, in the proportions that they have to it and to each other."""
+        own = self.weighted[0][0]
+        whole = own + sum(weight for weight, _ in alternatives)
+        return replace(self, alternatives=tuple((weight / whole, model) for weight, model in alternatives))

@@ -61,7 +61,7 @@ def next_runs(fitted: FittedModel, count: int = 3) -> pl.DataFrame:
 
 def _telling_apart(fitted: FittedModel, count: int) -> pl.DataFrame:
     options = _options(fitted, settings=True)
-    models = [(1 - sum(weight for weight, _ in fitted.alternatives), fitted.alone), *fitted.alternatives]
+    models = fitted.weighted
     weight = np.array([weight for weight, _ in models])
     found = [_responses(model, options) for _, model in models]
     logs = np.stack([log for log, _ in found])
