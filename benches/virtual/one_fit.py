@@ -5,7 +5,8 @@
 Each seed draws a host: 1 to 8 cores, demands, laws of service, how pages share a core, and a delay between cores. It is measured with
 one NIC at six loads, fitted by both, and then run with more NICs and with twice the cores, at loads up to 80 % of its saturation.
 `truth` is `priority` where an interrupt preempts a page and pages wait in turn, which that variant describes; `timesliced`, pages in turns,
-it does not describe exactly. The intervals are at 90 %. Saturation rates of the truth are those of its demands.
+it does not describe exactly. `chosen`: the variant that the old fit takes, and the average of the new one. The intervals are at 90 %.
+Saturation rates of the truth are those of its demands.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib.resources import files
 from multiprocessing import get_context
@@ -25,9 +26,9 @@ import numpy as np
 import polars as pl
 
 import sojourn as sj
-from sojourn.errors import SojournError
 from sojourn.fit import compare
-from sojourn.fit.validate_model import validate_model
+from sojourn.fit.fit_runs import FitRun
+from sojourn.fit.rival_models import fit_rivals
 from sojourn.predict import predict
 from sojourn.runs.observations import observe
 from sojourn.runs.resources import add_resources
@@ -39,6 +40,7 @@ HERE = Path(__file__).resolve().parent
 TRAINING, BLIND = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8), (0.2, 0.35, 0.5, 0.65, 0.8)
 VARIANTS = ("priority", "shared", "paper", "mmm")
 LEVEL = 0.9
+CHOSEN = "chosen"
 Row = dict[str, Any]
 
 
@@ -104,109 +106,75 @@ Blind = dict[tuple[int, int], list[RunFolder]]
 def _old(training: list[RunFolder], blind: Blind, host: VirtualHost, models: tuple[str, ...]) -> Iterator[Row]:
     begun = time.perf_counter()
     found = compare(observe(training), list(models))
-    taken = time.perf_counter() - begun
-    for name, fitted in found.fits.items():
-        head: Row = {"fit": "old", "model": name, "chosen": name == found.best, "fit_s": taken / len(models)}
-        for row in fitted.held_out:
-            yield head | {"part": "held out", "metric": "response_time", "error": row["response_time"]}
+    taken = (time.perf_counter() - begun) / len(models)
+    for name, fitted in (*found.fits.items(), (CHOSEN, found.fits[found.best])):
+        head: Row = {"fit": "old", "model": name, "fit_s": taken}
+        yield from _held_out(fitted, head)
         for part, folders, size in (("training", training, (host.cores, host.nics)), *_parts(blind, host)):
             runs = sj.observe_runs(folders).runs
             rates = [run.factors["rate_per_s"] for run in runs]
             told = predict(fitted, rates, cores=size[0], nics=size[1], level=LEVEL).frame
-            for run in runs:
-                own = told.filter(pl.col("rate_per_s") == run.factors["rate_per_s"])
-                yield (
-                    head
-                    | {"part": part, "metric": "response_time"}
-                    | _beside(_one(own, "", "response_time"), run.means["", "response_time"][0])
-                )
-                for station in ("leading", "trailing"):
-                    if station in run.busy and fitted.model != "mmm":
-                        row = _one(own, station, "utilisation")
-                        cores = size[1] if station == "leading" else size[0] - size[1]
-                        yield (
-                            head
-                            | {"part": part, "metric": f"utilisation {station}"}
-                            | _beside(row, run.busy[station] / cores)
-                        )
-            yield (
-                head
-                | {"part": part, "metric": "saturation_rate"}
-                | _beside(_one(told, "", "saturation_rate"), saturation(sized(host, *size)))
-            )
+            each = [told.filter(pl.col("rate_per_s") == rate) for rate in rates]
+            yield from _errors(head | {"part": part}, each, runs, sized(host, *size))
 
 
 def _new(training: list[RunFolder], blind: Blind, host: VirtualHost, models: tuple[str, ...]) -> Iterator[Row]:
-    runs = sj.observe_runs(training)
-    fits: dict[str, Any] = {}
-    for name in models:
-        begun = time.perf_counter()
-        try:
-            fits[name] = sj.fit_model(runs, sj.Model.parse((files("sojourn_cases.web") / f"{name}.toml").read_text()))
-        except SojournError as error:
-            yield {"fit": "new", "model": name, "chosen": False, "part": "no fit", "metric": str(error)}
-            continue
-        fits[name] = fits[name], time.perf_counter() - begun
-    best = min(fits, key=lambda name: np.mean([row["response_time"] ** 2 for row in fits[name][0].held_out]))
-    for name, (fitted, taken) in fits.items():
-        head: Row = {"fit": "new", "model": name, "chosen": name == best, "fit_s": taken}
-        for row in fitted.held_out:
-            yield head | {"part": "held out", "metric": "response_time", "error": row["response_time"]}
+    runs, begun = sj.observe_runs(training), time.perf_counter()
+    texts = {name: (files("sojourn_cases.web") / f"{name}.toml").read_text() for name in models}
+    found = fit_rivals(runs, {name: sj.Model.parse(text) for name, text in texts.items()})
+    taken = (time.perf_counter() - begun) / len(models)
+    for name in set(models) - set(found.fits):
+        yield {"fit": "new", "model": name, "part": "no fit", "metric": found.why}
+    for name, fitted in (*found.fits.items(), (CHOSEN, found.best)):
+        head: Row = {"fit": "new", "model": name, "fit_s": taken}
+        yield from _held_out(fitted, head)
         for part, folders, size in (("training", training, (host.cores, host.nics)), *_parts(blind, host)):
-            validated = validate_model(fitted, sj.observe_runs(folders), level=LEVEL)
-            for row in validated.iter_rows(named=True):
-                station = row["station"].removeprefix("cpu").removeprefix(".")
-                if row["metric"] == "response_time" or station in ("leading", "trailing"):
-                    metric = f"{row['metric']} {station}".strip()
-                    yield (
-                        head
-                        | {"part": part, "metric": metric}
-                        | _beside(
-                            {
-                                "value": row["predicted"],
-                                "low": row["low"],
-                                "high": row["high"],
-                                "status": row["status"],
-                            },
-                            row["measured"],
-                        )
-                    )
-            told = fitted.predict({"rate_per_s": 1.0, "cores": size[0], "nics": size[1]}, level=LEVEL).frame
-            yield (
-                head
-                | {"part": part, "metric": "saturation_rate"}
-                | _beside(_one(told, "", "saturation_rate"), saturation(sized(host, *size)))
-            )
+            seen = sj.observe_runs(folders).runs
+            each = [fitted.predict(run.factors, level=LEVEL).frame for run in seen]
+            yield from _errors(head | {"part": part}, each, seen, sized(host, *size))
+
+
+def _held_out(fitted: Any, head: Row) -> Iterator[Row]:
+    for row in fitted.held_out:
+        yield head | {"part": "held out", "metric": "response_time", "error": row["response_time"]}
+
+
+def _errors(head: Row, told: list[pl.DataFrame], runs: Sequence[FitRun], host: VirtualHost) -> Iterator[Row]:
+    """Of each run, predicted beside measured; and of the saturation rate, which is that of the demands."""
+    cores = {"leading": host.nics, "trailing": host.cores - host.nics}
+    for frame, run in zip(told, runs, strict=True):
+        yield (
+            head | {"metric": "response_time"} | _beside(frame, "", "response_time", run.means["", "response_time"][0])
+        )
+        for part, number in cores.items():
+            row = _beside(frame, part, "utilisation", run.busy[part] / number) if part in run.busy else {}
+            yield from [head | {"metric": f"utilisation {part}"} | row] if row else []
+    yield head | {"metric": "saturation_rate"} | _beside(told[0], "", "saturation_rate", saturation(host))
 
 
 def _parts(blind: Blind, host: VirtualHost) -> list[tuple[str, list[RunFolder], tuple[int, int]]]:
     return [("more NICs" if size[0] == host.cores else "more cores", runs, size) for size, runs in blind.items()]
 
 
-def _one(frame: pl.DataFrame, station: str, metric: str) -> Row:
-    return frame.filter(pl.col("station") == station, pl.col("metric") == metric, pl.col("class") == "").row(
-        0, named=True
-    )
-
-
-def _beside(row: Row, truth: float) -> Row:
+def _beside(frame: pl.DataFrame, station: str, metric: str, truth: float) -> Row:
     """The error, and whether the truth lies inside; a value that is missing is a rate that is called saturated."""
+    own = pl.col("station").is_in([station, f"cpu.{station}"]), pl.col("metric") == metric, pl.col("class") == ""
+    rows = frame.filter(*own).to_dicts()
+    if not rows:
+        return {}
+    row = rows[0]
     if row["value"] is None or not np.isfinite(row["value"]):
         return {"error": float("inf"), "inside": 0, "half": float("inf")}
     high = np.inf if row["high"] is None else row["high"]
-    return {
-        "error": row["value"] / truth - 1,
-        "inside": int(row["low"] <= truth <= high),
-        "half": (high - row["low"]) / 2 / row["value"],
-    }
+    inside = int(row["low"] <= truth <= high)
+    return {"error": row["value"] / truth - 1, "inside": inside, "half": (high - row["low"]) / 2 / row["value"]}
 
 
 def summary(rows: list[Row]) -> dict[str, Any]:
-    """Median absolute error, and how many are inside, by fit, model, part and metric; `chosen`: the model that each fit prefers."""
+    """Median absolute error, and how many are inside, by fit, model, part and metric."""
     table = pl.DataFrame([row for row in rows if row["part"] != "no fit"], infer_schema_length=None)
-    chosen = table.filter(pl.col("chosen")).with_columns(model=pl.lit("chosen"))
     keys = ["truth", "model", "part", "metric", "fit"]
-    both = pl.concat([table, chosen]).group_by(keys).agg(
+    both = table.group_by(keys).agg(
         median_error=pl.col("error").abs().median(), worst=pl.col("error").abs().max(), inside=pl.col("inside").sum(),
         of=pl.col("inside").count(), median_half_width=pl.col("half").median(), median_fit_s=pl.col("fit_s").median(),
     ).sort(keys)  # fmt: skip
