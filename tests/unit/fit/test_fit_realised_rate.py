@@ -1,0 +1,43 @@
+"""Means of runs in which more or less came than their rate says, put back to it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import sojourn as sj
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.realised_rate import excess, shift
+
+MU = 100.0
+FILE = '[stations.cpu]\n[classes.user]\nkind = "open"\nrate_per_s = 1\n[demands_s]\ncpu = { user = { free = true } }\n[observed]\ncpu = "cpu"\n'
+
+
+def run(rate: float, more: float) -> FitRun:
+    """M/M/1, exactly, at the rate at which customers came: R = 1/(mu - lambda), U = lambda/mu."""
+    came = rate * (1 + more)
+    means = {("", "throughput"): (came, 0.01), ("", "response_time"): (1 / (MU - came), 0.02)}
+    return FitRun(f"rate-{rate:g}", {"rate_per_s": rate}, means, {"cpu": came / MU})
+
+
+def test_the_demand_is_found_whatever_came() -> None:
+    runs = FitRuns([run(rate, more) for rate, more in ((30, 0.02), (50, 0.015), (65, 0.01), (80, 0.012))])
+    found = sj.fit_model(runs, sj.Model.parse(FILE), draws=20).estimates["demands_s.cpu.user"].value
+    assert found == pytest.approx(1 / MU, rel=1e-3)  # as if rates were true it is 1.2 % more
+
+
+def test_the_slope_of_an_mm1_response() -> None:
+    """d log R/d log lambda = rho/(1 - rho); d log R/d log S = 1/(1 - rho)."""
+    rho, more = 0.8, 0.01
+    assert shift("response_time", math.log1p(more), 1 / (1 - rho)) == pytest.approx(-rho / (1 - rho) * math.log1p(more))
+    assert shift("busy", math.log1p(more), 1.0) == pytest.approx(-math.log1p(more))
+    assert shift("throughput", math.log1p(more), 1.0) == 0
+
+
+def test_a_saturated_run_is_left_as_it_is() -> None:
+    model = sj.Model.parse(FILE)
+    assert excess(run(50.0, 0.03), model) == pytest.approx(math.log(1.03))
+    assert excess(run(50.0, -0.2), model) == 0.0
+    closed = sj.Model([sj.Queue("cpu")], [sj.Closed("user", 3, 1.0)], {"cpu": {"user": 0.01}})
+    assert excess(run(50.0, 0.03), closed) == 0.0
