@@ -11,7 +11,16 @@ from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.realised_rate import excess, shift
 
 MU = 100.0
-FILE = '[stations.cpu]\n[classes.user]\nkind = "open"\nrate_per_s = 1\n[demands_s]\ncpu = { user = { free = true } }\n[observed]\ncpu = "cpu"\n'
+FILE = """
+[stations.cpu]
+[classes.user]
+kind = "open"
+rate_per_s = 1
+[demands_s]
+cpu = { user = { free = true } }
+[observed]
+cpu = "cpu"
+"""
 
 
 def run(rate: float, more: float) -> FitRun:
