@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit import meter_errors, nonlinear_least_squares, realised_rate, run_mean_error
+from sojourn.fit import meter_errors, nonlinear_least_squares, run_mean_error
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.model_error import ModelErrorPosterior
 from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
+from sojourn.fit.realised_rate import RealisedRates
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.starting_values import starts
 from sojourn.fit.what_would_tell import SAME, WhatWouldTell
@@ -58,7 +59,7 @@ class FitProblem:
         self.log, self.error, self.floor = (
             np.array([getattr(s, name) for s in self.seen]) for name in ("log", "error", "floor")
         )
-        self.excess = np.array([realised_rate.excess(runs.runs[s.run], model) for s in self.seen])
+        self.rates = RealisedRates.of([runs.runs[s.run] for s in self.seen], [s.key[2] for s in self.seen], model)
         self._weigh(self.error, np.ones(len(self.seen)))
         self.run = np.array([s.run for s in self.seen], np.intp)
         self.of = np.array([names.index(runs.runs[s.run].configuration) for s in self.seen], np.intp)
@@ -93,10 +94,9 @@ class FitProblem:
 
     def _weigh(self, error: Array, growth: Array) -> None:
         """Weights and corrected logarithms, where the means of runs have such relative errors and grow so with all times of service."""
-        self.within = error
-        self.weight = 1 / np.hypot(error, self.floor)
-        by_rate = [realised_rate.shift(s.key[2], e, g) for s, e, g in zip(self.seen, self.excess, growth, strict=True)]
-        self.measured = self.log + run_mean_error.shift(error) + np.array(by_rate)
+        self.stated, self.within = error, self.rates.left(error, growth)
+        self.weight = 1 / np.hypot(self.within, self.floor)
+        self.measured = self.log + run_mean_error.shift(error) + self.rates.shift(growth)
 
     def best(self) -> tuple[Array, Array]:
         """What is searched, at its best, and the slopes there: first with the errors that runs state, then with smooth ones."""
@@ -227,7 +227,7 @@ class FitProblem:
         for metric in ("response_time", "throughput"):
             own = np.array([s.key[2] == metric for s in self.seen])
             by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
-            within[metric] = float(np.median((self.within / by)[own])) if own.any() else 0.0
+            within[metric] = float(np.median((self.stated / by)[own])) if own.any() else 0.0
         for metric in within:
             repeated, free = self._repeated(
                 metric, sensitivity if metric == "response_time" else np.ones_like(sensitivity)
