@@ -86,12 +86,12 @@ def blind_sizes(host: VirtualHost) -> list[tuple[int, int]]:
     return [*more, (2 * host.cores, 1)]
 
 
-def errors_of(seed: int, seconds: float, models: tuple[str, ...] = VARIANTS) -> list[Row]:
+def errors_of(seed: int, seconds: float, models: tuple[str, ...] = VARIANTS, times: int = 1) -> list[Row]:
     truth, host = drawn(seed)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as place:
         out = Path(place)
-        training = measured(out / "training", host, TRAINING, seconds, seed)
+        training = measured(out / "training", host, TRAINING * times, seconds, seed)
         blind = {
             size: measured(out / "blind", sized(host, *size), BLIND, seconds, seed + 500) for size in blind_sizes(host)
         }
@@ -197,18 +197,32 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=28001)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--models", nargs="*", default=list(VARIANTS))
+    parser.add_argument("--repetitions", type=int, default=1, help="of the runs that are fitted")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     with ProcessPoolExecutor(given.workers, get_context("spawn")) as pool:
-        jobs = [pool.submit(errors_of, given.first + k, given.seconds, tuple(given.models)) for k in range(given.seeds)]
+        jobs = [
+            pool.submit(errors_of, given.first + k, given.seconds, tuple(given.models), given.repetitions)
+            for k in range(given.seeds)
+        ]
         rows = [row for job in jobs for row in job.result()]
     found = summary(rows)
     printed(found)
     if given.out is not None:
         given.out.parent.mkdir(parents=True, exist_ok=True)
         given.out.write_text(
-            json.dumps({"seeds": given.seeds, "first": given.first, "seconds": given.seconds, **found}, indent=1) + "\n"
+            json.dumps(
+                {
+                    "seeds": given.seeds,
+                    "first": given.first,
+                    "seconds": given.seconds,
+                    "repetitions": given.repetitions,
+                    **found,
+                },
+                indent=1,
+            )
+            + "\n"
         )
         pl.DataFrame(rows, infer_schema_length=None).write_parquet(given.out.with_suffix(".parquet"))
 

@@ -22,7 +22,7 @@ from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
 
 Array = NDArray[np.float64]
-Z = 1.959964  # of the 95 % intervals that run folders have
+HALF = 2.093024  # of the 95 % intervals of run folders, in standard errors: Student's, 19 degrees, by 20 batches (stats/batch_means.py)
 Factors = dict[str, Any]
 LEAST_REQUESTS = 100  # for a variance
 
@@ -129,7 +129,7 @@ def _run(folder: RunFolder) -> FitRun:
         if value is None or value <= 0:
             continue
         if station == "" and metric in ("response_time", "throughput"):
-            error = (row["high"] - row["low"]) / 2 / Z / value if row["low"] is not None else 0.0
+            error = (row["high"] - row["low"]) / 2 / HALF / value if row["low"] is not None else 0.0
             means[row["class"], metric] = (value, error)
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
