@@ -110,7 +110,9 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         }  # fmt: skip
         for by, what in product(("average", "named alone"), ("between", "beyond", "saturation_rate")):
             held = [int(r["held"]) for r in own if (r["by"], r["asked"]) == (by, what)]
-            found[pair][f"{by}, {what}"] = f"{sum(held)} of {len(held)}, {100 * np.mean(held):.1f} %" if held else "none"
+            found[pair][f"{by}, {what}"] = (
+                f"{sum(held)} of {len(held)}, {100 * np.mean(held):.1f} %" if held else "none"
+            )
     return found
 
 

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 Predicted = Callable[[Array], Array]  # values B x p → logarithms of what is measured, B x n
 STEP, ROUNDS = 1e-4, 6
 FAR = 230.0  # a search that goes beyond 1e100 has nothing to find there, and the model no numbers
+NONE = 1e-18  # of the unit: 0, which a model can have, and not a number that is too small for one
 NEAR = 0.01  # of what refits differ from the best by: a step that is shorter is the last
 
 
@@ -51,7 +52,8 @@ class ParameterScale:
         return np.clip(self.inward(values), self.low + 1e-6, self.high - 1e-6)
 
     def outward(self, x: Array) -> Array:
-        return np.where(self.linear, x * self.unit, np.exp(np.clip(np.where(self.linear, 0.0, x), -FAR, FAR)))
+        linear = np.where(x < NONE, 0.0, x * self.unit)
+        return np.where(self.linear, linear, np.exp(np.clip(np.where(self.linear, 0.0, x), -FAR, FAR)))
 
 
 def fitted(predicted: Predicted, measured: Array, weight: Array, scale: ParameterScale, starts: Array) -> Array:
