@@ -1,13 +1,8 @@
 """What several models of the same runs were wrong by on configurations that were left out: by the same numbers, in the same unit.
 
 Compared is the mean response time (else the throughput) of each configuration, predicted by a fit to the others. What a model
-observes beside it, such as a busy core, is not compared, because rivals observe different things.
-
-    e   logarithm of predicted by measured              v   variance that runs of such a length are known by, the same for all models
-    p   variance from the unknowns, by the draws        t   variance from the model's own error
-
-Left out, a configuration takes 1/v of the precision 1/p with it, so that what is foretold of it there has the variance
-v + 1/(1/p - 1/v) + t = v²/(v - p) + t: a model whose unknowns hardly tell such a configuration without it must not lose for that.
+observes beside it, such as a busy core, is not compared, because rivals observe different things. The unit of an error is what runs
+of such a length are known by, and no model's own: one that is sure of little there gains nothing by it.
 """
 
 from __future__ import annotations
@@ -17,20 +12,16 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.fit.drawn_point import DEAR_S, FEW_DRAWS
 from sojourn.fit.fit_problem import FLOOR
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.model_evaluation import ModelEvaluator, slower_clock
 
 Array = NDArray[np.float64]
 METRICS = ("response_time", "throughput")  # in the order in which models are judged by them
-MOST_TAKEN = 0.9  # of p by v: beyond it nearly nothing but the configuration itself tells of it
-DRAWS, STEP = 60, 1e-3
 
 
 def errors_left_out(fits: Mapping[str, FittedModel]) -> dict[str, Array]:
-    """e of each configuration."""
+    """Logarithms of predicted by measured, a configuration left out each."""
     found = {}
     for name, fitted in fits.items():
         rows = [fitted.held_out[i][metric] for i, metric in _compared(fits)]
@@ -40,21 +31,9 @@ def errors_left_out(fits: Mapping[str, FittedModel]) -> dict[str, Array]:
 
 
 def squares_left_out(fits: Mapping[str, FittedModel], runs: FitRuns) -> dict[str, Array]:
-    """e²/v of each."""
+    """The same, squared, in units of what runs of such a length are known by."""
     known = _known(fits, runs)
     return {name: np.asarray(errors**2 / known) for name, errors in errors_left_out(fits).items()}
-
-
-def deviances_left_out(fits: Mapping[str, FittedModel], runs: FitRuns) -> dict[str, float]:
-    """-2 times the logarithm of the density that each model, fitted without a configuration, has there; sums over all, less a constant
-    that is the same for all models."""
-    known, errors = _known(fits, runs), errors_left_out(fits)
-    found = {}
-    for name, fitted in fits.items():
-        unknown, own = _spread(fitted, _compared(fits))
-        variance = known / (1 - np.minimum(unknown / known, MOST_TAKEN)) + own
-        found[name] = float((np.log(variance / known) + errors[name] ** 2 / variance).sum())
-    return found
 
 
 def _compared(fits: Mapping[str, FittedModel]) -> list[tuple[int, str]]:
@@ -65,7 +44,7 @@ def _compared(fits: Mapping[str, FittedModel]) -> list[tuple[int, str]]:
 
 
 def _known(fits: Mapping[str, FittedModel], runs: FitRuns) -> Array:
-    """v of each."""
+    """The variance of the logarithm that runs of each configuration are known by, and that no model resolves."""
     found = []
     configurations = next(iter(fits.values())).configurations
     for i, metric in _compared(fits):
@@ -73,22 +52,3 @@ def _known(fits: Mapping[str, FittedModel], runs: FitRuns) -> Array:
         within = np.array([run.means["", metric][1] for run in same])
         found.append(FLOOR[metric] ** 2 + float((within**2).mean()) / len(within))
     return np.array(found)
-
-
-def _spread(fitted: FittedModel, compared: list[tuple[int, str]]) -> tuple[Array, Array]:
-    """p and t of each. Half of the distance between the 16 % and 84 % quantiles stands for a standard deviation: draws have tails."""
-    evaluator = ModelEvaluator(fitted.template, fitted.configurations)
-    few = evaluator.method.cost_s(evaluator.networks[0]) > DEAR_S
-    drawn = evaluator.at(fitted.draws[: FEW_DRAWS if few else DRAWS]).values
-    plain = evaluator.networks_at(np.array([[fitted.estimates[path].value for path in fitted.paths]]))
-    longer = [slower_clock(network, 1 + STEP) for network in plain]
-    now, later = (evaluator.solved(networks).values for networks in (plain, longer))
-    unknown, own = [], []
-    for i, metric in compared:
-        logs = np.log(drawn["", "", metric].reshape(-1, len(evaluator.networks))[:, i])
-        low, high = np.nanquantile(logs, [0.16, 0.84])
-        unknown.append(((high - low) / 2) ** 2)
-        slope = np.log(later["", "", metric][i] / now["", "", metric][i]) / STEP
-        slope += 1.0 if metric == "response_time" else -1.0  # seen from the slower clock
-        own.append((float(np.nan_to_num(slope, nan=1.0)) * (fitted.model_error or 0.0)) ** 2)
-    return np.array(unknown), np.array(own)

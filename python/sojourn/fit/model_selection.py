@@ -18,7 +18,7 @@ from sojourn.fit.candidate_models import candidates, whole_factors
 from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.left_out_errors import deviances_left_out, squares_left_out
+from sojourn.fit.left_out_errors import squares_left_out
 from sojourn.fit.lightest_run import spread_square
 from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_weights import ranked
@@ -58,12 +58,11 @@ def _chosen(runs: FitRuns, level: float, seed: int, on: On) -> ChosenModel:
             fits[name] = one if one.template is model else _as(one, model)
     if not fits:
         raise FitError("; ".join(refused[:1]), "model auto", "give a model file, or measure at more levels")
-    squares, deviances = squares_left_out(fits, runs), deviances_left_out(fits, runs)
+    squares = squares_left_out(fits, runs)
     for name, fitted in fits.items():
         if (spread := spread_square(fitted, runs)) is not None:
             squares[name] = np.append(squares[name], spread)
-            deviances[name] += spread
-    found_best = ranked(fits, squares, deviances)
+    found_best = ranked(fits, squares)
     best = fit_model(runs, models[found_best.chosen], level, seed, on=on)
     return ChosenModel.of(fits, found_best, best, _not_varied(runs))
 

@@ -1,9 +1,10 @@
 """Which of several models of the same runs is named, and the weight of each in predictions.
 
-A model's weight is the density that it has of configurations that were left out, by a fit to the others (`left_out_errors`): Y. Yao
-et al.: Using Stacking to Average Bayesian Predictive Distributions. Bayesian Analysis 13(3), 2018, pp. 917-1007, section 3.4
-(pseudo-BMA). The simplest is named whose squared errors there are within one standard error of the least (L. Breiman et al.,
-Classification and Regression Trees (1984), 3.4.3).
+Weights are the likelihood of what was left out (`left_out_errors`): Y. Yao et al.: Using Stacking to Average Bayesian Predictive
+Distributions. Bayesian Analysis 13(3), 2018, pp. 917-1007, section 3.4 (pseudo-BMA). Where even the best is off by more than its runs
+are known by, errors count by what it is off: no difference between wrong models is sure (K. P. Burnham, D. R. Anderson: Model
+Selection and Multimodel Inference (2002), 2.5, the variance inflation factor). The simplest is named whose squared errors are within
+one standard error of the least (L. Breiman et al., Classification and Regression Trees (1984), 3.4.3).
 """
 
 from __future__ import annotations
@@ -44,22 +45,21 @@ class RankedModels:
         return replace(chosen, alternatives=(*own_parts, *parts))
 
 
-def ranked(
-    fits: Mapping[str, FittedModel], squares: Mapping[str, Array], deviances: Mapping[str, float]
-) -> RankedModels:
-    """`squares`: name → squared errors on what was left out, in units of their standard errors, in one order for all; `deviances`:
-    -2 times the logarithm of the density of what was left out."""
+def ranked(fits: Mapping[str, FittedModel], squares: Mapping[str, Array]) -> RankedModels:
+    """`squares`: name → squared errors on what was left out, in units of their standard errors, in one order for all."""
     alike = _alike(squares)
     chosen = min(alike, key=lambda name: (len(fits[name].paths), squares[name].sum()))
-    share = dict(zip(fits, weights([deviances[name] for name in fits]), strict=True))
+    inflation = max(1.0, min(float(s.mean()) if len(s) else 1.0 for s in squares.values()))
+    share = dict(zip(fits, weights([float(squares[name].sum()) / inflation for name in fits]), strict=True))
     kept = [name for name in fits if share[name] >= LEAST_WEIGHT or name == chosen]
     whole = sum(share[name] for name in kept)
     return RankedModels(chosen, {name: float(share[name] / whole) for name in kept})
 
 
-def weights(deviances: Sequence[float]) -> Array:
-    """Weights, sum 1, of models with these: in proportion to the density of what was left out."""
-    gap = np.asarray(deviances) - min(deviances)
+def weights(squares: Sequence[float]) -> Array:
+    """Weights, sum 1, of models whose errors on what was left out, squared and in units of their standard errors, have these
+    sums: the likelihood of what was left out."""
+    gap = np.asarray(squares) - min(squares)
     found = np.exp(-gap / 2)
     return np.asarray(found / found.sum())
 

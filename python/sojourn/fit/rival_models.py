@@ -14,7 +14,7 @@ from sojourn.errors import FitError, InputError, MethodRefused
 from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.left_out_errors import deviances_left_out, squares_left_out
+from sojourn.fit.left_out_errors import squares_left_out
 from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_selection import AUTO, choose_model
 from sojourn.fit.model_weights import ranked
@@ -78,5 +78,5 @@ def _fitted(runs: FitRuns, models: Mapping[str, Model | str], level: float, seed
             notes.append(f"{name} is left out, it cannot be fitted to these runs: {error.value}; {error.remedy}")
     if not fits:
         raise refusals[0]
-    found = ranked(fits, squares_left_out(fits, runs), deviances_left_out(fits, runs))
+    found = ranked(fits, squares_left_out(fits, runs))
     return ChosenModel.of(fits, found, fits[found.chosen], notes)
