@@ -121,10 +121,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--only", default="", help="pairs with this in their name")
     parser.add_argument("--passes", type=int, default=4000)
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
-    todo = [(name, seed) for seed in range(asked.first, asked.first + asked.seeds) for name in PAIRS]
+    todo = [
+        (name, seed) for seed in range(asked.first, asked.first + asked.seeds) for name in PAIRS if asked.only in name
+    ]
     with ProcessPoolExecutor(2) as pool:
         found = [row for rows in pool.map(drawn, *zip(*todo, strict=True), [asked.passes] * len(todo)) for row in rows]
     with open(asked.out / "rivals.csv", "w", newline="") as file:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.left_out_errors import errors_left_out
 from sojourn.fit.model_evaluation import ModelEvaluator
-from sojourn.fit.model_weights import RankedModels, errors_left_out
+from sojourn.fit.model_weights import RankedModels
 from sojourn.units import percent
 
 Array = NDArray[np.float64]

@@ -12,6 +12,7 @@ from sojourn.fit.fitted import ParameterEstimate
 from sojourn.model import Model
 
 Array = NDArray[np.float64]
+LOADS = ("rate_per_s", "users", "think_s")  # a model need not name their paths
 
 
 @dataclass(frozen=True)
@@ -60,3 +61,8 @@ class FittedModelData:
         own = self.weighted[0][0]
         whole = own + sum(weight for weight, _ in alternatives)
         return replace(self, alternatives=tuple((weight / whole, model) for weight, model in alternatives))
+
+    def has(self, name: str) -> bool:
+        """Whether something of this name is looked for in the model: a factor of the runs that it has no path for changes nothing."""
+        known = "." in name or name in LOADS or name in self.model.factors
+        return known or not any(name in one for one in self.configurations)

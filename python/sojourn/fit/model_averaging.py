@@ -108,3 +108,11 @@ def quantiles(draws: Array, weight: Array, at: Sequence[float]) -> Array:
     below = np.cumsum(weight[order]) / weight.sum()
     places = np.searchsorted(below, np.asarray(at) - 1e-12)
     return np.asarray(draws[order][np.minimum(places, len(draws) - 1)])
+
+
+def shared(weights: Sequence[float], count: int) -> list[int]:
+    """`count` in these proportions, whole numbers, the largest remainders rounded up."""
+    exact = np.asarray(weights) / sum(weights) * count
+    whole = np.floor(exact).astype(int)
+    whole[np.argsort(whole - exact)[: count - int(whole.sum())]] += 1
+    return [int(n) for n in whole]

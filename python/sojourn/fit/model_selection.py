@@ -12,24 +12,22 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sojourn.errors import FitError, SojournError
 from sojourn.fit.candidate_models import candidates, whole_factors
 from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.left_out_errors import squares_left_out
 from sojourn.fit.lightest_run import spread_square
 from sojourn.fit.model_fit import fit_model
-from sojourn.fit.model_weights import ranked, squares_left_out
+from sojourn.fit.model_weights import ranked
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
 from sojourn.parallel import On, open_workers
 
 AUTO = "auto"
 DRAWS_TO_RANK = 60
-
-Array = NDArray[np.float64]
 
 
 def choose_model(runs: FitRuns, level: float = 0.95, seed: int = 1, *, on: On = None) -> ChosenModel:
@@ -60,7 +58,10 @@ def _chosen(runs: FitRuns, level: float, seed: int, on: On) -> ChosenModel:
             fits[name] = one if one.template is model else _as(one, model)
     if not fits:
         raise FitError("; ".join(refused[:1]), "model auto", "give a model file, or measure at more levels")
-    squares = {n: _with_spread(own, spread_square(fits[n], runs)) for n, own in squares_left_out(fits, runs).items()}
+    squares = squares_left_out(fits, runs)
+    for name, fitted in fits.items():
+        if (spread := spread_square(fitted, runs)) is not None:
+            squares[name] = np.append(squares[name], spread)
     found_best = ranked(fits, squares)
     best = fit_model(runs, models[found_best.chosen], level, seed, on=on)
     return ChosenModel.of(fits, found_best, best, _not_varied(runs))
@@ -76,10 +77,6 @@ def _as(fitted: FittedModel, model: Model) -> FittedModel:
     """The fit of a model that says the same of these runs."""
     told = replaced(model, {path: estimate.value for path, estimate in fitted.estimates.items()})
     return replace(fitted, model=told, template=model)
-
-
-def _with_spread(squares: Array, spread: float | None) -> Array:
-    return squares if spread is None else np.append(squares, spread)
 
 
 def _not_varied(runs: FitRuns) -> list[str]:

@@ -14,9 +14,10 @@ from sojourn.errors import FitError, InputError, MethodRefused
 from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.left_out_errors import squares_left_out
 from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_selection import AUTO, choose_model
-from sojourn.fit.model_weights import ranked, squares_left_out
+from sojourn.fit.model_weights import ranked
 from sojourn.model import Model
 from sojourn.parallel import On, open_workers
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import SojournError
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.model_averaging import shared
 from sojourn.plan.model_predictor import ModelPredictor
 from sojourn.plan.objective import Quantity
 
@@ -45,8 +46,7 @@ class AveragedPredictor(ModelPredictor):
         self.parts: list[_Part] = []
         for number, (weight, model) in enumerate(fitted.weighted, 1):
             assert isinstance(model, FittedModel), "made by a fit or read from a file"
-            seen = {name for one in model.configurations for name in one}
-            known = {n: v for n, v in vary.items() if "." in n or n in model.model.factors or n not in seen}
+            known = {n: v for n, v in vary.items() if model.has(n)}
             name = model.model.name or f"model {number}"
             try:
                 self.parts.append(_Part(name, weight, ModelPredictor(model, known), frozenset(known)))
@@ -67,7 +67,7 @@ class AveragedPredictor(ModelPredictor):
     def values(
         self, configurations: Sequence[Settings], levels: Array, wanted: Sequence[Quantity], draws: int = 0
     ) -> dict[Quantity, Array]:
-        counts = _shared([part.weight for part in self.parts], draws)
+        counts = shared([part.weight for part in self.parts], draws)
         found, answered = [], []
         for number, (part, count) in enumerate(zip(list(self.parts), counts, strict=True)):
             part.predictor.workers = self.workers
@@ -98,14 +98,6 @@ class AveragedPredictor(ModelPredictor):
             shares = _median(np.array([share for _, share, _ in rows]), np.array([weight for weight, _, _ in rows]))
             found.append((station, float(shares), rows[0][2]))
         return sorted(found, key=lambda one: -one[1])
-
-
-def _shared(weights: Sequence[float], count: int) -> list[int]:
-    """`count` in these proportions, whole numbers, the largest remainders rounded up."""
-    exact = np.asarray(weights) / sum(weights) * count
-    whole = np.floor(exact).astype(int)
-    whole[np.argsort(whole - exact)[: count - int(whole.sum())]] += 1
-    return [int(n) for n in whole]
 
 
 def _median(values: Array, weight: Array) -> Array:

@@ -18,6 +18,8 @@ from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.model_averaging import quantiles
 from sojourn.fit.rival_models import fit_rivals, read_rivals
 from sojourn.model import Model
+from sojourn.query.query import model_source
+from sojourn.query.sources.fitted_source import FittedSource
 
 USER = '[classes.user]\nkind = "open"\nrate_per_s = 1.0\n[demands_s]\ncpu = { user = { free = true } }\n'
 DELAY = 'net = { user = { free = true, low = 0 } }\n[stations.net]\nkind = "delay"\n'
@@ -149,6 +151,21 @@ def test_an_average_is_planned_with() -> None:
         assert one is not None and one.chance is not None
         chance += weight * one.chance
     assert found.cheapest_outside.chance == pytest.approx(chance, abs=0.05)
+
+
+def test_an_average_is_asked(tmp_path: Path) -> None:
+    """A query asks what holds in the long run: as wide as what the rivals disagree about, the value between them."""
+    both().best.write(tmp_path / "rivals.toml")
+    source = model_source(tmp_path / "rivals.toml", {"rate_per_s": 64.0})
+    assert "averaged over 2 models" in source.name
+    for text in ("mean", "utilisation{station=cpu}"):
+        found = sj.query(text, source)
+        each = [sj.query(text, FittedSource(one, {"rate_per_s": 64.0})) for one in both().fits.values()]
+        low, high = sorted(one.value for one in each)  # type: ignore[type-var]
+        assert low is not None and high is not None and high > 1.1 * low
+        assert found.low < low <= found.value <= high < found.high, text  # type: ignore[operator]
+    net = sj.query("queue_length{station=net}", FittedSource(both().best, {"rate_per_s": 64.0}))
+    assert net.verdict == "cannot tell" and net.value is None, "the named model has no such station"
 
 
 def test_quantiles_of_draws_with_weights() -> None:
